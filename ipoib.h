@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Types of the driver, and each file's interface, grouped by file.
+ *
+ * Contexts. Three kinds of code touch a device's state:
+ *
+ *  - the data path (xmit and the two NAPI polls): takes no lock beyond the TX
+ *    queue's own; reads paths and groups under RCU;
+ *  - the control path: works on the device's ordered workqueue own every state
+ *    change, so they never run beside each other. They never take rtnl, hence
+ *    ndo_stop() may flush them;
+ *  - callbacks of the fabric (SA answers, port events): record what came in,
+ *    under ipoib_dev.lock, and queue work.
+ */
+#ifndef _IPOIB_H
+#define _IPOIB_H
+
+#include <linux/ethtool.h>
+#include <linux/if_infiniband.h>
+#include <linux/kernel.h>
+#include <linux/list.h>
+#include <linux/netdevice.h>
+#include <linux/rhashtable.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_pack.h>
+#include <rdma/ib_sa.h>
+#include <rdma/ib_verbs.h>
+
+#include "compat.h"
+
+/* RFC 4391 section 6: the encapsulation header in front of each IP or ARP
+ * packet. Reserved is sent as zero and ignored on receive.
+ */
+struct ipoib_encap {
+	__be16 ethertype;
+	__be16 reserved;
+} __packed;
+static_assert(sizeof(struct ipoib_encap) == 4);
+
+/* RFC 4391 section 9.1.1: the link-layer address in ARP and ND. The first octet
+ * is reserved (RFC 4755 uses it for connected-mode flags).
+ */
+struct ipoib_hwaddr {
+	u8 flags;
+	u8 qpn[3];
+	u8 gid[16];
+} __packed;
+static_assert(sizeof(struct ipoib_hwaddr) == INFINIBAND_ALEN);
+
+/* RFC 4391 section 4: an MGID that an IP multicast address maps to */
+struct ipoib_mgid {
+	u8 prefix;
+	u8 flags_scope;
+	__be16 signature;
+	__be16 pkey;
+	u8 group_id[10];
+} __packed;
+static_assert(sizeof(struct ipoib_mgid) == sizeof(union ib_gid));
+
+#define IPOIB_MGID_PREFIX		0xff
+#define IPOIB_MGID_FLAG_TRANSIENT	0x10
+#define IPOIB_MGID_SCOPE_LINK_LOCAL	0x02
+#define IPOIB_MGID_SIGNATURE_IPV4	0x401b
+#define IPOIB_MGID_SIGNATURE_IPV6	0x601b
+
+/* The header that this device shows to the network stack: the destination's
+ * link-layer address, which never leaves the host, then the encapsulation.
+ */
+struct ipoib_header {
+	struct ipoib_hwaddr hwaddr;
+	struct ipoib_encap encap;
+} __packed;
+static_assert(sizeof(struct ipoib_header) == 24);
+
+#define IPOIB_HARD_LEN		sizeof(struct ipoib_header)
+#define IPOIB_ENCAP_LEN		sizeof(struct ipoib_encap)
+
+#define IPOIB_PKEY_FULL		0x8000	/* IBA 10.9.3: full membership */
+#define IPOIB_QPN_MULTICAST	0xffffff
+
+#define IPOIB_RING_MIN		64
+#define IPOIB_RING_MAX		8192
+#define IPOIB_TX_RING_DEFAULT	256
+#define IPOIB_RX_RING_DEFAULT	512
+#define IPOIB_TX_CHAIN_MAX	16	/* WRs that one ib_post_send() takes */
+#define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
+#define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
+#define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group */
+
+struct ipoib_dev;
+
+/*
+ * An address handle, published by one path or group. Retired when replaced,
+ * destroyed once the send ring shows that no WR can still refer to it.
+ */
+struct ipoib_ah {
+	struct ib_ah *ibah;
+	struct ipoib_dev *priv;
+	struct list_head dead;		/* in ipoib_dev.ah_dead */
+	struct rcu_head rcu;
+	u32 last_wr;			/* send ring's head when it was retired */
+};
+
+/* The three services that a query to the fabric may be in */
+enum ipoib_request {
+	IPOIB_REQUEST_NONE,		/* none under way */
+	IPOIB_REQUEST_SENT,		/* the fabric owes an answer */
+	IPOIB_REQUEST_ANSWERED,		/* the answer waits for the workqueue */
+};
+
+/* One question to the fabric: by which path is this GID reached? */
+struct ipoib_path_query {
+	struct ipoib_path *path;
+	struct ipoib_dev *priv;
+	struct completion done;		/* the fabric is through with the query */
+	int status;			/* 0, or a negative error */
+	struct rdma_ah_attr attr;	/* valid if status is 0 */
+	void *handle;			/* the fabric service's own */
+	int handle_id;			/* likewise */
+};
+
+/*
+ * What is known about one peer GID. All neighbours behind that GID share it:
+ * the QPN, the only other thing that a packet needs, stands in its
+ * destination's link-layer address.
+ */
+struct ipoib_path {
+	struct rhash_head node;		/* in ipoib_dev.paths */
+	union ib_gid gid;
+	struct ipoib_ah __rcu *ah;	/* NULL until first resolved */
+	unsigned long used;		/* jiffies of the last packet sent by it */
+
+	/* guarded by ipoib_dev.lock */
+	struct list_head busy;		/* in ipoib_dev.paths_busy */
+	struct sk_buff_head queue;	/* packets that wait for the AH */
+	enum ipoib_request request;
+	bool dead;			/* unhashed: queue nothing any more */
+
+	/* control path only */
+	struct ipoib_path_query *query;
+	unsigned long retry_at;		/* jiffies */
+	u8 failures;			/* since the last success */
+	struct rcu_head rcu;
+};
+
+/* What the members of a group share: MCMemberRecord, IBA 15.2.5.17 */
+struct ipoib_group_params {
+	u32 qkey;
+	u32 flow_label;
+	u16 mlid;
+	u8 mtu;				/* enum ib_mtu */
+	u8 rate;			/* enum ib_rate */
+	u8 sl;
+	u8 traffic_class;
+	u8 hop_limit;
+};
+
+/* Why this device has a group */
+enum ipoib_group_role {
+	IPOIB_GROUP_SEND_ONLY,		/* only sends to it */
+	IPOIB_GROUP_MEMBER,		/* the IP layer listens to it */
+	IPOIB_GROUP_BROADCAST,		/* the broadcast group: makes the link */
+};
+
+/* One IB multicast group that this device is, or wants to be, a member of */
+struct ipoib_group {
+	struct rhash_head node;		/* in ipoib_dev.groups */
+	union ib_gid mgid;
+	struct ipoib_ah __rcu *ah;	/* NULL until first joined */
+	struct ipoib_dev *priv;
+
+	/* guarded by ipoib_dev.lock */
+	struct list_head busy;		/* in ipoib_dev.groups_busy */
+	struct sk_buff_head queue;	/* packets that wait for the AH */
+	enum ipoib_request request;
+	int status;			/* of the last answer */
+	struct ipoib_group_params answer;
+	bool dead;			/* unhashed: queue nothing any more */
+
+	/* control path only */
+	struct list_head all;		/* in ipoib_dev.groups_all */
+	enum ipoib_group_role role;
+	bool joined;
+	bool attached;			/* our QP receives from it */
+	bool wanted;			/* mark of mark-and-sweep */
+	struct ipoib_group_params params;
+	void *membership;		/* the fabric service's own */
+	unsigned long retry_at;		/* jiffies */
+	u8 failures;			/* since the last success */
+	struct rcu_head rcu;
+};
+
+/*
+ * Fabric services: all that the driver needs from the kind of fabric that its
+ * port is on. Every function is called from the device's ordered workqueue,
+ * but for start and stop (rtnl held), and may sleep.
+ *
+ * @start:	begin to report events through ipoib_link_event()
+ * @stop:	stop it; no report comes after its return
+ * @join:	ask for membership as the group's role says; on 0, answered by
+ *		ipoib_group_answer(), possibly before it returns and, when the
+ *		fabric takes the membership back, again later (-ENETRESET)
+ * @leave:	give the membership up, or the request for it; no answer comes
+ *		after its return
+ * @group_attr:	fill in the AH attributes to send to a joined group; the caller
+ *		destroys them with rdma_destroy_ah_attr()
+ * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
+ * @cancel:	have an unanswered query answered soon, with an error
+ */
+struct ipoib_fabric_ops {
+	int (*start)(struct ipoib_dev *priv);
+	void (*stop)(struct ipoib_dev *priv);
+	int (*join)(struct ipoib_group *group);
+	void (*leave)(struct ipoib_group *group);
+	int (*group_attr)(struct ipoib_group *group, struct rdma_ah_attr *attr);
+	int (*resolve)(struct ipoib_path_query *query);
+	void (*cancel)(struct ipoib_path_query *query);
+};
+
+/* One slot of the send ring */
+struct ipoib_tx_buf {
+	struct sk_buff *skb;
+	bool refused;			/* by ib_post_send(): no CQE will come */
+	u64 mapping[MAX_SKB_FRAGS + 1];	/* linear part, if any, then frags */
+};
+
+/* A WR that waits for its doorbell; the SGEs must live until it is posted */
+struct ipoib_tx_wr {
+	struct ib_ud_wr ud;
+	struct ib_sge sge[MAX_SKB_FRAGS + 1];
+};
+
+struct ipoib_tx_ring {
+	/* the producer's: ndo_start_xmit(), under the TX queue's lock */
+	u32 head;			/* slots ever filled */
+	u32 chained;			/* WRs that wait for the doorbell */
+	u32 size;			/* a power of two */
+	u32 max_sge;
+	struct ipoib_tx_buf *buf;
+	struct ipoib_tx_wr *chain;	/* IPOIB_TX_CHAIN_MAX of them */
+	struct ib_cq *cq;
+
+	/* the consumer's: the TX NAPI poll */
+	u32 tail ____cacheline_aligned_in_smp;	/* slots ever emptied */
+	struct napi_struct napi;
+	struct ib_wc wc[IPOIB_WC_BATCH];
+};
+
+/* One slot of the receive ring; its index is the WR's wr_id */
+struct ipoib_rx_buf {
+	struct ib_recv_wr wr;
+	struct ib_sge sge;
+	struct page *page;
+};
+
+struct ipoib_rx_ring {
+	struct napi_struct napi;
+	struct ib_cq *cq;
+	struct ipoib_rx_buf *buf;
+	struct page_pool *pool;
+	u32 size;			/* a power of two */
+	u32 posted;			/* WRs that the HCA has */
+	u32 buf_len;			/* octets that the HCA may write */
+	u32 page_len;			/* octets of one page of the pool */
+	struct ib_wc wc[IPOIB_WC_BATCH];
+};
+
+/* Why a packet was dropped, and what else is worth counting: ethtool -S */
+enum ipoib_stat {
+	IPOIB_STAT_TX_SHORT,
+	IPOIB_STAT_TX_TOO_LONG,
+	IPOIB_STAT_TX_NO_MEMORY,
+	IPOIB_STAT_TX_DMA_MAP,
+	IPOIB_STAT_TX_POST,
+	IPOIB_STAT_TX_ERROR,
+	IPOIB_STAT_TX_FLUSHED,
+	IPOIB_STAT_TX_NO_CARRIER,
+	IPOIB_STAT_TX_PATH_FULL,
+	IPOIB_STAT_TX_PATH_FAILED,
+	IPOIB_STAT_TX_GROUP_FULL,
+	IPOIB_STAT_TX_GROUP_FAILED,
+	IPOIB_STAT_TX_LINEARIZED,
+	IPOIB_STAT_TX_TIMEOUTS,
+	IPOIB_STAT_RX_SHORT,
+	IPOIB_STAT_RX_ERROR,
+	IPOIB_STAT_RX_NO_MEMORY,
+	IPOIB_STAT_RX_LOOPBACK,
+	IPOIB_STAT_RX_MULTICAST,
+	IPOIB_STAT_PATH_QUERIES,
+	IPOIB_STAT_PATH_FAILURES,
+	IPOIB_STAT_GROUP_JOINS,
+	IPOIB_STAT_GROUP_FAILURES,
+	IPOIB_STAT_QP_RESETS,
+	IPOIB_STAT_COUNT
+};
+
+struct ipoib_pcpu_stats {
+	unsigned long count[IPOIB_STAT_COUNT];
+};
+
+/* The link's state machine: see ipoib_link.c */
+enum ipoib_link_state {
+	IPOIB_LINK_DOWN,		/* administratively down */
+	IPOIB_LINK_WAIT_PORT,		/* port not ACTIVE, P_Key missing, or no QP */
+	IPOIB_LINK_WAIT_JOIN,		/* the broadcast group is being joined */
+	IPOIB_LINK_RUNNING,		/* a member of it: carrier is on */
+};
+
+/* Bits of ipoib_dev.events: what the link's work has to look at */
+enum ipoib_link_event {
+	IPOIB_EVENT_CHECK,		/* port, P_Key or admin state may differ */
+	IPOIB_EVENT_LIGHT,		/* paths are asked for again, AHs kept */
+	IPOIB_EVENT_NORMAL,		/* paths and groups are built anew */
+	IPOIB_EVENT_HEAVY,		/* the QP is reset, too */
+	IPOIB_EVENT_ADDRESS,		/* the port GID may differ */
+};
+
+/**
+ * struct ipoib_dev - one netdevice: a port and a P_Key
+ * @lock: guards the members of paths and groups that say so, the two busy
+ *	lists, ah_dead, and link together with the carrier. Innermost but for
+ *	the hash tables' and queues' own locks; taken with BHs disabled.
+ */
+struct ipoib_dev {
+	/* read by every packet, written when the link changes */
+	struct net_device *netdev;
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	struct ib_qp *qp;
+	u32 qkey;
+	u32 mtu;			/* of the broadcast group, less encap */
+	struct rhashtable paths;
+	struct rhashtable groups;
+	struct ipoib_pcpu_stats __percpu *stats;
+
+	struct ipoib_tx_ring tx ____cacheline_aligned_in_smp;
+	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
+
+	spinlock_t lock ____cacheline_aligned_in_smp;
+	struct list_head paths_busy;
+	struct list_head groups_busy;
+	struct list_head ah_dead;
+	enum ipoib_link_state link;
+	unsigned long events;		/* atomic bits, enum ipoib_link_event */
+	bool admin_up;			/* written under rtnl */
+	bool mc_list_changed;		/* the IP layer's list needs a look */
+	bool ah_waiting;		/* tell ah_work when the send ring moves */
+
+	/* control path only */
+	u32 port;
+	u16 pkey;			/* with the full-member bit */
+	u16 pkey_index;
+	bool qp_running;
+	u16 local_lid;			/* read by the receive path, too */
+	union ib_gid local_gid;
+	unsigned int paths_asked;	/* path queries under way */
+	struct list_head groups_all;
+	struct ipoib_group *broadcast;
+	const struct ipoib_fabric_ops *fabric;
+	struct ib_event_handler event_handler;	/* ipoib_sa.c */
+	struct workqueue_struct *wq;	/* the device's, ordered */
+	struct delayed_work link_work;
+	struct delayed_work path_work;
+	struct delayed_work path_expire_work;
+	struct delayed_work group_work;
+	struct work_struct ah_work;
+
+	/* guarded by rtnl */
+	struct work_struct netdev_work;
+	u32 admin_mtu;			/* what the administrator asked for */
+	u32 tx_ring_size;
+	u32 rx_ring_size;
+	struct list_head siblings;	/* netdevices of the same ib_device */
+};
+
+static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
+{
+	return hwaddr->qpn[0] << 16 | hwaddr->qpn[1] << 8 | hwaddr->qpn[2];
+}
+
+static inline bool ipoib_gid_is_multicast(const u8 *gid)
+{
+	return gid[0] == IPOIB_MGID_PREFIX;
+}
+
+/* IBA 5.2.2.2: octets of payload that an MTU code stands for, less our encap */
+static inline u32 ipoib_ib_mtu_to_mtu(enum ib_mtu mtu)
+{
+	return ib_mtu_enum_to_int(mtu) - IPOIB_ENCAP_LEN;
+}
+
+static inline void ipoib_count(struct ipoib_dev *priv, enum ipoib_stat stat)
+{
+	this_cpu_inc(priv->stats->count[stat]);
+}
+
+static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
+				 enum ipoib_stat why)
+{
+	ipoib_count(priv, why);
+	dev_kfree_skb_any(skb);
+}
+
+/* ipoib_main.c: module, ib_client, netdevice life cycle and operations */
+extern struct ib_sa_client ipoib_sa_client;
+void ipoib_netdev_kick(struct ipoib_dev *priv);
+u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
+
+/* ipoib_link.c: the link's state machine */
+void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
+void ipoib_link_carrier(struct ipoib_dev *priv);
+void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params);
+void ipoib_link_init(struct ipoib_dev *priv);
+void ipoib_link_flush(struct ipoib_dev *priv);
+unsigned long ipoib_backoff(u8 failures);
+
+/* ipoib_ib.c: the datagram data path */
+int ipoib_rings_create(struct ipoib_dev *priv);
+void ipoib_rings_destroy(struct ipoib_dev *priv);
+int ipoib_rings_start(struct ipoib_dev *priv);
+void ipoib_rings_drain(struct ipoib_dev *priv);
+void ipoib_rings_stop(struct ipoib_dev *priv);
+netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
+int ipoib_rx_poll(struct napi_struct *napi, int budget);
+int ipoib_tx_poll(struct napi_struct *napi, int budget);
+
+/* ipoib_arp.c: link-layer addresses, paths, address handles */
+void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
+void ipoib_path_answer(struct ipoib_path_query *query, int status);
+void ipoib_paths_refresh(struct ipoib_dev *priv);
+void ipoib_paths_flush(struct ipoib_dev *priv);
+int ipoib_paths_init(struct ipoib_dev *priv);
+void ipoib_paths_destroy(struct ipoib_dev *priv);
+struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
+void ipoib_ah_retire(struct ipoib_ah *ah);
+void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
+		      struct ipoib_ah *ah);
+void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
+void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
+		       enum ipoib_stat why);
+
+/* ipoib_multicast.c: MGIDs, joins and leaves */
+void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
+struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
+void ipoib_group_answer(struct ipoib_group *group, int status,
+			const struct ipoib_group_params *params);
+void ipoib_groups_start(struct ipoib_dev *priv);
+void ipoib_groups_stop(struct ipoib_dev *priv);
+void ipoib_groups_changed(struct ipoib_dev *priv);
+int ipoib_groups_init(struct ipoib_dev *priv);
+void ipoib_groups_destroy(struct ipoib_dev *priv);
+
+/* ipoib_verbs.c: PD, CQs, QP, P_Key index */
+int ipoib_verbs_create(struct ipoib_dev *priv);
+void ipoib_verbs_destroy(struct ipoib_dev *priv);
+int ipoib_qp_start(struct ipoib_dev *priv);
+void ipoib_qp_stop(struct ipoib_dev *priv);
+int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey);
+int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
+
+/* ipoib_sa.c: fabric services on InfiniBand ports */
+extern const struct ipoib_fabric_ops ipoib_sa_ops;
+
+/* ipoib_ethtool.c */
+extern const struct ethtool_ops ipoib_ethtool_ops;
+
+#endif /* _IPOIB_H */

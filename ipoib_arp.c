@@ -1,0 +1,611 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * 20-byte link-layer addresses and what it takes to send to them: the paths to
+ * peer GIDs and the address handles made of them.
+ *
+ * The kernel's neighbour code maps IP addresses to link-layer addresses (ARP,
+ * ND); this file takes the step that is left, from the GID in the link-layer
+ * address to a path (RFC 4391 section 9.1). A path is made by the first packet
+ * that needs it, and from then on either has an AH, or a query to the fabric
+ * that is under way or has its time set: no peer is ever left without. It goes
+ * when no packet has used it for a while.
+ */
+#include <linux/random.h>
+
+#include "ipoib.h"
+
+#define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
+#define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
+#define IPOIB_PATH_QUERIES	64		/* under way at once */
+
+static const struct rhashtable_params paths_params = {
+	.key_len = sizeof_field(struct ipoib_path, gid),
+	.key_offset = offsetof(struct ipoib_path, gid),
+	.head_offset = offsetof(struct ipoib_path, node),
+	.automatic_shrinking = true,
+};
+
+/**
+ * ipoib_hwaddr_build() - put a link-layer address together
+ * @hwaddr: filled in
+ * @qpn: QP number, 24 bits
+ * @gid: port GID
+ *
+ * RFC 4391 section 9.1.1. Context: any.
+ */
+void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid)
+{
+	hwaddr->flags = 0;
+	hwaddr->qpn[0] = qpn >> 16;
+	hwaddr->qpn[1] = qpn >> 8;
+	hwaddr->qpn[2] = qpn;
+	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
+}
+
+/**
+ * ipoib_queue_resend() - send packets that waited for an AH
+ * @priv: the device
+ * @queue: a private list; emptied
+ *
+ * Context: process, no locks held.
+ */
+void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(queue))) {
+		skb->dev = priv->netdev;
+		/* The packet still begins with its pseudo header */
+		dev_queue_xmit(skb);
+	}
+}
+
+/**
+ * ipoib_queue_purge() - drop packets that waited in vain
+ * @priv: the device
+ * @queue: a private list, or one under ipoib_dev.lock; emptied
+ * @why: the counter to add them to
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
+		       enum ipoib_stat why)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(queue)))
+		ipoib_tx_drop(priv, skb, why);
+}
+
+/**
+ * ipoib_ah_create() - create an address handle
+ * @priv: the device
+ * @attr: where it leads; stays the caller's
+ *
+ * Context: process.
+ * Return: the AH, to be published once and then given to ipoib_ah_retire(); or
+ * an ERR_PTR.
+ */
+struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr)
+{
+	struct ipoib_ah *ah = kzalloc(sizeof(*ah), GFP_KERNEL);
+	struct ib_ah *ibah;
+
+	if (!ah)
+		return ERR_PTR(-ENOMEM);
+	ibah = rdma_create_ah(priv->pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(ibah)) {
+		kfree(ah);
+		return ERR_CAST(ibah);
+	}
+	ah->ibah = ibah;
+	ah->priv = priv;
+	return ah;
+}
+
+static void ah_unseen(struct rcu_head *rcu)
+{
+	struct ipoib_ah *ah = container_of(rcu, struct ipoib_ah, rcu);
+	struct ipoib_dev *priv = ah->priv;
+
+	ah->last_wr = READ_ONCE(priv->tx.head);
+	spin_lock_bh(&priv->lock);
+	list_add_tail(&ah->dead, &priv->ah_dead);
+	spin_unlock_bh(&priv->lock);
+	queue_work(priv->wq, &priv->ah_work);
+}
+
+/**
+ * ipoib_ah_retire() - destroy an unpublished AH as soon as nothing uses it
+ * @ah: not reachable any more for new readers, or NULL
+ *
+ * The data path takes no reference. After a grace period every xmit that had
+ * seen the AH has put its WR on the send ring; once the ring has completed all
+ * that it held then, no WR can refer to the AH.
+ *
+ * Context: process.
+ */
+void ipoib_ah_retire(struct ipoib_ah *ah)
+{
+	if (ah)
+		call_rcu(&ah->rcu, ah_unseen);
+}
+
+/**
+ * ipoib_ah_replace() - publish an AH in place of another
+ * @priv: the device
+ * @slot: the path's or group's pointer
+ * @ah: the new one, or NULL for none
+ *
+ * Context: control path, no locks held.
+ */
+void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
+		      struct ipoib_ah *ah)
+{
+	spin_lock_bh(&priv->lock);
+	ah = rcu_replace_pointer(*slot, ah, lockdep_is_held(&priv->lock));
+	spin_unlock_bh(&priv->lock);
+	ipoib_ah_retire(ah);
+}
+
+static bool ah_is_unused(const struct ipoib_dev *priv, const struct ipoib_ah *ah)
+{
+	/* Pairs with the release in the TX poll: what it completed is over */
+	u32 tail = smp_load_acquire(&priv->tx.tail);
+
+	return (s32)(tail - ah->last_wr) >= 0;
+}
+
+static void ah_destroy_unused(struct ipoib_dev *priv)
+{
+	struct ipoib_ah *ah, *next;
+	LIST_HEAD(unused);
+
+	spin_lock_bh(&priv->lock);
+	list_for_each_entry_safe(ah, next, &priv->ah_dead, dead)
+		if (ah_is_unused(priv, ah))
+			list_move(&ah->dead, &unused);
+	spin_unlock_bh(&priv->lock);
+
+	list_for_each_entry_safe(ah, next, &unused, dead) {
+		rdma_destroy_ah(ah->ibah, RDMA_DESTROY_AH_SLEEPABLE);
+		kfree(ah);
+	}
+}
+
+static void ah_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work);
+
+	WRITE_ONCE(priv->ah_waiting, false);
+	ah_destroy_unused(priv);
+	if (list_empty_careful(&priv->ah_dead))
+		return;
+	WRITE_ONCE(priv->ah_waiting, true);
+	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
+	 * the WRs that it completed before are seen here.
+	 */
+	smp_mb();
+	ah_destroy_unused(priv);
+}
+
+/* Puts a path on the busy list, which path_work goes through */
+static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
+{
+	lockdep_assert_held(&priv->lock);
+	if (list_empty(&path->busy))
+		list_add_tail(&path->busy, &priv->paths_busy);
+}
+
+static void path_kick(struct ipoib_dev *priv)
+{
+	mod_delayed_work(priv->wq, &priv->path_work, 0);
+}
+
+static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
+{
+	struct ipoib_path *path = kzalloc(sizeof(*path), GFP_ATOMIC);
+
+	if (!path)
+		return NULL;
+	memcpy(path->gid.raw, gid, sizeof(path->gid));
+	INIT_LIST_HEAD(&path->busy);
+	__skb_queue_head_init(&path->queue);
+	path->used = jiffies;
+	path->retry_at = jiffies;
+	if (rhashtable_insert_fast(&priv->paths, &path->node, paths_params)) {
+		kfree(path);
+		return NULL;
+	}
+	path_make_busy(path, priv);
+	path_kick(priv);
+	return path;
+}
+
+/* Keeps a packet until the path has an AH */
+static void path_queue(struct ipoib_dev *priv, struct ipoib_path *path, struct sk_buff *skb)
+{
+	if (path->dead)
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FAILED);
+	else if (skb_queue_len(&path->queue) >= IPOIB_PATH_QUEUE_MAX)
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FULL);
+	else
+		__skb_queue_tail(&path->queue, skb);
+}
+
+static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path *path,
+				       struct sk_buff *skb)
+{
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	struct ipoib_ah *ah = NULL;
+
+	spin_lock_bh(&priv->lock);
+	if (priv->link != IPOIB_LINK_RUNNING) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
+		goto out;
+	}
+	if (!path)
+		path = rhashtable_lookup_fast(&priv->paths, hwaddr->gid, paths_params);
+	if (!path)
+		path = path_create(priv, hwaddr->gid);
+	if (!path) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+		goto out;
+	}
+	ah = rcu_dereference_protected(path->ah, lockdep_is_held(&priv->lock));
+	if (!ah)
+		path_queue(priv, path, skb);
+out:
+	spin_unlock_bh(&priv->lock);
+	return ah;
+}
+
+/**
+ * ipoib_path_xmit() - find the AH for a unicast packet
+ * @priv: the device
+ * @skb: begins with struct ipoib_header
+ *
+ * Context: RCU read side, BHs disabled.
+ * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
+ */
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	unsigned long now = jiffies;
+	struct ipoib_path *path;
+	struct ipoib_ah *ah;
+
+	path = rhashtable_lookup(&priv->paths, hwaddr->gid, paths_params);
+	if (likely(path)) {
+		/* Not written by each packet, so that its cache line stays shared */
+		if (READ_ONCE(path->used) != now)
+			WRITE_ONCE(path->used, now);
+		ah = rcu_dereference(path->ah);
+		if (likely(ah))
+			return ah;
+	}
+	return path_xmit_slow(priv, path, skb);
+}
+
+/**
+ * ipoib_path_answer() - the fabric's answer to ipoib_fabric_ops.resolve
+ * @query: the question; its attr is valid if @status is 0
+ * @status: 0 or a negative error
+ *
+ * Context: any but hard interrupt. Once per query.
+ */
+void ipoib_path_answer(struct ipoib_path_query *query, int status)
+{
+	struct ipoib_dev *priv = query->priv;
+	struct ipoib_path *path = query->path;
+
+	query->status = status;
+	spin_lock_bh(&priv->lock);
+	path->request = IPOIB_REQUEST_ANSWERED;
+	path_kick(priv);
+	spin_unlock_bh(&priv->lock);
+	complete(&query->done);
+}
+
+static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct ipoib_path_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
+	int err;
+
+	if (!query)
+		return -ENOMEM;
+	query->path = path;
+	query->priv = priv;
+	init_completion(&query->done);
+	path->query = query;
+	path->request = IPOIB_REQUEST_SENT;
+	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
+	err = priv->fabric->resolve(query);
+	if (!err) {
+		priv->paths_asked++;
+		return 0;
+	}
+	path->request = IPOIB_REQUEST_NONE;
+	path->query = NULL;
+	kfree(query);
+	return err;
+}
+
+/* Frees an answered query with what the answer holds */
+static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
+			    struct ipoib_ah **ah)
+{
+	struct ipoib_path_query *query = path->query;
+	int err;
+
+	wait_for_completion(&query->done);
+	priv->paths_asked--;
+	path->query = NULL;
+	path->request = IPOIB_REQUEST_NONE;
+	err = query->status;
+	if (!err) {
+		*ah = ipoib_ah_create(priv, &query->attr);
+		err = PTR_ERR_OR_ZERO(*ah);
+		rdma_destroy_ah_attr(&query->attr);
+	}
+	kfree(query);
+	return err;
+}
+
+static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
+			   struct ipoib_ah *ah)
+{
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	path->failures = 0;
+	ipoib_ah_replace(priv, &path->ah, ah);
+	spin_lock_bh(&priv->lock);
+	list_del_init(&path->busy);
+	skb_queue_splice_init(&path->queue, &queue);
+	spin_unlock_bh(&priv->lock);
+	ipoib_queue_resend(priv, &queue);
+}
+
+/* The path stays busy: it is asked for again. An AH that it has is kept, since
+ * an SA that does not answer is no sign that the path is gone.
+ */
+static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
+{
+	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "no path to %pI6: error %d, will ask again\n",
+			    path->gid.raw, err);
+	path->retry_at = jiffies + ipoib_backoff(path->failures);
+	if (path->failures < U8_MAX)
+		path->failures++;
+	spin_lock_bh(&priv->lock);
+	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
+	spin_unlock_bh(&priv->lock);
+}
+
+static void path_serve_answer(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct ipoib_ah *ah;
+	int err;
+
+	err = path_take_answer(priv, path, &ah);
+	if (err)
+		path_failed(priv, path, err);
+	else
+		path_succeeded(priv, path, ah);
+}
+
+/* Takes the path one step on. Returns the jiffies until it needs another look,
+ * MAX_JIFFY_OFFSET if an answer, of its own query or of others that fill the
+ * window, will be the occasion.
+ */
+static unsigned long path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	long wait;
+	int err;
+
+	if (path->request == IPOIB_REQUEST_ANSWERED)
+		path_serve_answer(priv, path);
+	if (list_empty(&path->busy) || path->request != IPOIB_REQUEST_NONE)
+		return MAX_JIFFY_OFFSET;
+	wait = path->retry_at - jiffies;
+	if (wait > 0)
+		return wait;
+	if (priv->paths_asked >= IPOIB_PATH_QUERIES)
+		return MAX_JIFFY_OFFSET;
+	err = path_ask(priv, path);
+	if (!err)
+		return MAX_JIFFY_OFFSET;
+	path_failed(priv, path, err);
+	return path->retry_at - jiffies;
+}
+
+/* The control path alone takes paths off the list, so one that it is at stays */
+static struct ipoib_path *path_next_busy(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct list_head *next;
+
+	spin_lock_bh(&priv->lock);
+	next = path ? path->busy.next : priv->paths_busy.next;
+	spin_unlock_bh(&priv->lock);
+	return next == &priv->paths_busy ? NULL : list_entry(next, struct ipoib_path, busy);
+}
+
+static void path_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_work.work);
+	unsigned long wait = MAX_JIFFY_OFFSET;
+	struct ipoib_path *path, *next;
+
+	for (path = path_next_busy(priv, NULL); path; path = next) {
+		next = path_next_busy(priv, path);
+		wait = min(wait, path_serve(priv, path));
+	}
+	if (wait != MAX_JIFFY_OFFSET)
+		queue_delayed_work(priv->wq, &priv->path_work, wait);
+}
+
+static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	spin_lock_bh(&priv->lock);
+	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
+	path->dead = true;
+	list_del_init(&path->busy);
+	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
+	spin_unlock_bh(&priv->lock);
+}
+
+static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct ipoib_ah *ah = NULL;
+
+	if (path->query && !path_take_answer(priv, path, &ah))
+		ipoib_ah_retire(ah);
+	ipoib_ah_replace(priv, &path->ah, NULL);
+	kfree_rcu(path, rcu);
+}
+
+/* A decision about one path: is it to go? */
+typedef bool (*path_filter)(const struct ipoib_path *path);
+
+static bool path_any(const struct ipoib_path *path)
+{
+	return true;
+}
+
+static bool path_is_idle(const struct ipoib_path *path)
+{
+	return time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_IDLE);
+}
+
+/* Moves the paths that the filter names from the table to a list of their own */
+static void paths_collect(struct ipoib_dev *priv, path_filter filter, struct list_head *out)
+{
+	struct rhashtable_iter iter;
+	struct ipoib_path *path;
+
+	rhashtable_walk_enter(&priv->paths, &iter);
+	rhashtable_walk_start(&iter);
+	while ((path = rhashtable_walk_next(&iter))) {
+		/* After a resize the walk begins anew and misses nothing */
+		if (IS_ERR(path) || !filter(path))
+			continue;
+		path_unhash(priv, path);
+		list_add(&path->busy, out);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
+static void paths_remove(struct ipoib_dev *priv, path_filter filter)
+{
+	struct ipoib_path *path, *next;
+	LIST_HEAD(gone);
+
+	paths_collect(priv, filter, &gone);
+	list_for_each_entry(path, &gone, busy)
+		if (path->query)
+			priv->fabric->cancel(path->query);
+	list_for_each_entry_safe(path, next, &gone, busy) {
+		list_del_init(&path->busy);
+		path_free(priv, path);
+	}
+}
+
+/**
+ * ipoib_paths_flush() - forget all paths
+ * @priv: the device
+ *
+ * Queries under way are cancelled and waited for; packets that wait are
+ * dropped and counted. A packet that comes later makes its path anew.
+ *
+ * Context: control path.
+ */
+void ipoib_paths_flush(struct ipoib_dev *priv)
+{
+	paths_remove(priv, path_any);
+}
+
+static void path_expire_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_expire_work.work);
+
+	paths_remove(priv, path_is_idle);
+	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
+}
+
+static void path_refresh(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	spin_lock_bh(&priv->lock);
+	if (path->request == IPOIB_REQUEST_NONE) {
+		path->retry_at = jiffies + get_random_u32_below(HZ / 4);
+		path_make_busy(path, priv);
+	}
+	spin_unlock_bh(&priv->lock);
+}
+
+/**
+ * ipoib_paths_refresh() - have all paths confirmed by the fabric
+ * @priv: the device
+ *
+ * Each keeps its AH until the answer comes: most will not have changed. The
+ * queries are spread over a quarter of a second, for on a large fabric every
+ * port asks at the same time.
+ *
+ * Context: control path.
+ */
+void ipoib_paths_refresh(struct ipoib_dev *priv)
+{
+	struct rhashtable_iter iter;
+	struct ipoib_path *path;
+
+	rhashtable_walk_enter(&priv->paths, &iter);
+	rhashtable_walk_start(&iter);
+	while ((path = rhashtable_walk_next(&iter)))
+		if (!IS_ERR(path))
+			path_refresh(priv, path);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	path_kick(priv);
+}
+
+/**
+ * ipoib_paths_init() - prepare the table of paths
+ * @priv: the device; its workqueue exists
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ipoib_paths_init(struct ipoib_dev *priv)
+{
+	int err;
+
+	err = rhashtable_init(&priv->paths, &paths_params);
+	if (err)
+		return err;
+	INIT_LIST_HEAD(&priv->paths_busy);
+	INIT_LIST_HEAD(&priv->ah_dead);
+	INIT_DELAYED_WORK(&priv->path_work, path_work);
+	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
+	INIT_WORK(&priv->ah_work, ah_work);
+	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
+	return 0;
+}
+
+/**
+ * ipoib_paths_destroy() - free the table, and every AH that still waits
+ * @priv: the device; link down, no paths, no groups, send ring empty
+ *
+ * Context: may sleep.
+ */
+void ipoib_paths_destroy(struct ipoib_dev *priv)
+{
+	cancel_delayed_work_sync(&priv->path_expire_work);
+	cancel_delayed_work_sync(&priv->path_work);
+	/* ah_unseen() may have yet to run for the last AHs */
+	rcu_barrier();
+	cancel_work_sync(&priv->ah_work);
+	ah_destroy_unused(priv);
+	rhashtable_destroy(&priv->paths);
+}

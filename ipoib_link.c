@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The link's state machine: what the administrator, the port and the subnet
+ * administrator allow, and the carrier that follows from it.
+ *
+ *                    ip link set up
+ *   LINK_DOWN ------------------------------> LINK_WAIT_PORT
+ *       ^                                       |        ^
+ *       | ip link set down,        port ACTIVE, |        | port down, P_Key gone,
+ *       | from any state          P_Key present |        | flush normal or heavy
+ *       |                                       v        |
+ *   LINK_RUNNING <--------------------------- LINK_WAIT_JOIN
+ *    carrier on    broadcast group joined
+ *
+ * Whoever learns that something may differ sets a bit in ipoib_dev.events and
+ * queues the link's work. That work looks at the port as it is now and takes
+ * the link where it should be, so no event can be missed or come in the wrong
+ * order. Three flush levels cost what they must:
+ *
+ *   light	paths are asked for again; traffic goes on by the old ones.
+ *		Groups rejoin as the fabric voids their memberships.
+ *   normal	paths and groups are forgotten and made anew.
+ *   heavy	the QP is reset, too, and the P_Key index looked up again.
+ */
+#include <linux/random.h>
+
+#include "ipoib.h"
+
+#define IPOIB_BACKOFF_FIRST	(HZ / 4)
+#define IPOIB_BACKOFF_DOUBLINGS	6
+
+/**
+ * ipoib_backoff() - how long to wait after a failure
+ * @failures: how many came before it without a success
+ *
+ * Doubles from a quarter of a second to sixteen seconds, a quarter of it either
+ * way by chance, so that the ports of a fabric do not ask in step.
+ *
+ * Context: any.
+ * Return: jiffies, at least 1.
+ */
+unsigned long ipoib_backoff(u8 failures)
+{
+	u32 wait = IPOIB_BACKOFF_FIRST << min_t(u8, failures, IPOIB_BACKOFF_DOUBLINGS);
+
+	return wait - wait / 4 + get_random_u32_below(wait / 2 + 1);
+}
+
+/**
+ * ipoib_link_event() - have the link's work look at something
+ * @priv: the device
+ * @event: what may differ, or how much to build anew
+ *
+ * Context: any.
+ */
+void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
+{
+	set_bit(event, &priv->events);
+	mod_delayed_work(priv->wq, &priv->link_work, 0);
+}
+
+static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
+{
+	spin_lock_bh(&priv->lock);
+	priv->link = state;
+	if (state != IPOIB_LINK_RUNNING)
+		netif_carrier_off(priv->netdev);
+	spin_unlock_bh(&priv->lock);
+}
+
+/**
+ * ipoib_link_carrier() - turn the carrier on if the link runs
+ * @priv: the device
+ *
+ * Apart from the step to LINK_RUNNING, since the MTU, which needs rtnl, must be
+ * right before the first packet.
+ *
+ * Context: process.
+ */
+void ipoib_link_carrier(struct ipoib_dev *priv)
+{
+	spin_lock_bh(&priv->lock);
+	if (priv->link == IPOIB_LINK_RUNNING)
+		netif_carrier_on(priv->netdev);
+	spin_unlock_bh(&priv->lock);
+}
+
+/* No carrier, no paths, no groups; the QP, if it runs, is left running */
+static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
+{
+	link_set(priv, state);
+	ipoib_paths_flush(priv);
+	ipoib_groups_stop(priv);
+}
+
+/**
+ * ipoib_link_joined() - the broadcast group has been joined, or joined again
+ * @priv: the device
+ * @params: the link's parameters
+ *
+ * RFC 4391 section 5: the group's Q_Key is that of all packets, its MTU the
+ * link's.
+ *
+ * Context: control path.
+ */
+void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params)
+{
+	u32 mtu = ipoib_ib_mtu_to_mtu(params->mtu);
+	int err;
+
+	err = ipoib_qp_set_qkey(priv, params->qkey);
+	if (err) {
+		netdev_warn(priv->netdev, "cannot set Q_Key: error %d, resetting QP\n", err);
+		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+		return;
+	}
+	if (mtu != priv->mtu)
+		netdev_dbg(priv->netdev, "broadcast group allows an MTU of %u\n", mtu);
+	WRITE_ONCE(priv->mtu, mtu);
+	link_set(priv, IPOIB_LINK_RUNNING);
+	ipoib_netdev_kick(priv);
+}
+
+/* Is the port fit for traffic? Notes the LID and GID that it has now. */
+static bool link_port_active(struct ipoib_dev *priv)
+{
+	struct ib_port_attr attr;
+	union ib_gid gid;
+
+	if (ib_query_port(priv->ibdev, priv->port, &attr) ||
+	    rdma_query_gid(priv->ibdev, priv->port, 0, &gid))
+		return false;
+	WRITE_ONCE(priv->local_lid, attr.lid);
+	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
+		priv->local_gid = gid;
+		set_bit(IPOIB_EVENT_ADDRESS, &priv->events);
+	}
+	return attr.state == IB_PORT_ACTIVE;
+}
+
+/* Is the P_Key in the port's table, and where the QP believes it to be? */
+static bool link_pkey_present(struct ipoib_dev *priv, bool *moved)
+{
+	u16 index;
+	int err;
+
+	err = ib_find_pkey(priv->ibdev, priv->port, priv->pkey, &index);
+	*moved = err || index != priv->pkey_index;
+	if (err)
+		return false;
+	priv->pkey_index = index;
+	return true;
+}
+
+static void link_start_qp(struct ipoib_dev *priv)
+{
+	int err = ipoib_qp_start(priv);
+
+	if (!err)
+		return;
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "cannot start QP: error %d, will try again\n", err);
+	queue_delayed_work(priv->wq, &priv->link_work, HZ);
+}
+
+/* The port GID is part of the link-layer address and of every membership */
+static unsigned long link_new_address(struct ipoib_dev *priv)
+{
+	if (!test_and_clear_bit(IPOIB_EVENT_ADDRESS, &priv->events))
+		return 0;
+	ipoib_netdev_kick(priv);
+	return BIT(IPOIB_EVENT_NORMAL);
+}
+
+static void link_flush(struct ipoib_dev *priv, unsigned long events)
+{
+	if (events & (BIT(IPOIB_EVENT_NORMAL) | BIT(IPOIB_EVENT_HEAVY)))
+		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
+	else if (events & BIT(IPOIB_EVENT_LIGHT))
+		ipoib_paths_refresh(priv);
+	if (!(events & BIT(IPOIB_EVENT_HEAVY)) || !priv->qp_running)
+		return;
+	ipoib_count(priv, IPOIB_STAT_QP_RESETS);
+	ipoib_qp_stop(priv);
+}
+
+static void link_down(struct ipoib_dev *priv)
+{
+	link_suspend(priv, IPOIB_LINK_DOWN);
+	ipoib_qp_stop(priv);
+}
+
+static void link_bring_up(struct ipoib_dev *priv)
+{
+	if (!priv->qp_running)
+		link_start_qp(priv);
+	if (!priv->qp_running || priv->link >= IPOIB_LINK_WAIT_JOIN)
+		return;
+	link_set(priv, IPOIB_LINK_WAIT_JOIN);
+	ipoib_groups_start(priv);
+}
+
+static void link_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, link_work.work);
+	unsigned long events = xchg(&priv->events, 0);
+	bool active, present, moved;
+
+	active = link_port_active(priv);
+	events |= link_new_address(priv);
+	if (!READ_ONCE(priv->admin_up)) {
+		link_down(priv);
+		return;
+	}
+	present = link_pkey_present(priv, &moved);
+	if (moved)
+		events |= BIT(IPOIB_EVENT_HEAVY);
+	link_flush(priv, events);
+	if (active && present)
+		link_bring_up(priv);
+	else
+		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
+}
+
+/**
+ * ipoib_link_flush() - wait until the link is where it should be
+ * @priv: the device
+ *
+ * After ipoib_dev.admin_up was cleared: nothing of the QP or the fabric is in
+ * use on return.
+ *
+ * Context: may sleep; rtnl may be held.
+ */
+void ipoib_link_flush(struct ipoib_dev *priv)
+{
+	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+	flush_delayed_work(&priv->link_work);
+}
+
+/**
+ * ipoib_link_init() - prepare the state machine
+ * @priv: the device; its workqueue exists
+ *
+ * Context: any.
+ */
+void ipoib_link_init(struct ipoib_dev *priv)
+{
+	priv->link = IPOIB_LINK_DOWN;
+	INIT_DELAYED_WORK(&priv->link_work, link_work);
+}

@@ -1,0 +1,476 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * IP over InfiniBand (RFC 4391, RFC 4392): the module, the ib_client, and the
+ * life cycle and operations of the netdevice that each port gets.
+ */
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+
+#include "ipoib.h"
+
+MODULE_DESCRIPTION("IP over InfiniBand");
+MODULE_AUTHOR("The ib-ipoib authors");
+MODULE_LICENSE("Dual BSD/GPL");
+
+static unsigned int send_queue_size = IPOIB_TX_RING_DEFAULT;
+module_param(send_queue_size, uint, 0444);
+MODULE_PARM_DESC(send_queue_size, "Packets in the send queue (64 to 8192, a power of two)");
+
+static unsigned int recv_queue_size = IPOIB_RX_RING_DEFAULT;
+module_param(recv_queue_size, uint, 0444);
+MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a power of two)");
+
+/* This driver as a user of ib_sa: a query that is out keeps the module loaded */
+struct ib_sa_client ipoib_sa_client;
+
+static struct ib_client ipoib_client;
+
+/* Work that needs rtnl, for which ndo_stop() cannot wait */
+static struct workqueue_struct *ipoib_netdev_wq;
+
+/* All netdevices of one HCA: its client data */
+struct ipoib_hca {
+	struct list_head netdevs;	/* ipoib_dev.siblings; add and remove alone touch it */
+};
+
+/**
+ * ipoib_netdev_kick() - have the netdevice follow the link
+ * @priv: the device
+ *
+ * Its address, MTU and carrier are set soon, under rtnl, to what the link has.
+ *
+ * Context: any.
+ */
+void ipoib_netdev_kick(struct ipoib_dev *priv)
+{
+	dev_hold(priv->netdev);
+	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
+		dev_put(priv->netdev);
+}
+
+static void netdev_follow_address(struct ipoib_dev *priv)
+{
+	struct net_device *netdev = priv->netdev;
+	struct ipoib_hwaddr hwaddr;
+
+	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
+	if (!memcmp(netdev->dev_addr, &hwaddr, sizeof(hwaddr)))
+		return;
+	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
+	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
+}
+
+/* As large as the link allows, but no larger than the administrator wants */
+static void netdev_follow_mtu(struct ipoib_dev *priv)
+{
+	struct net_device *netdev = priv->netdev;
+	u32 wanted = priv->admin_mtu;
+	int err;
+
+	netdev->max_mtu = READ_ONCE(priv->mtu);
+	if (netdev->mtu == min(wanted, netdev->max_mtu))
+		return;
+	err = dev_set_mtu(netdev, min(wanted, netdev->max_mtu));
+	if (err)
+		netdev_warn(netdev, "cannot set MTU to %u: error %d\n",
+			    min(wanted, netdev->max_mtu), err);
+	priv->admin_mtu = wanted;
+}
+
+static void netdev_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, netdev_work);
+
+	rtnl_lock();
+	if (priv->netdev->reg_state == NETREG_REGISTERED) {
+		netdev_follow_address(priv);
+		netdev_follow_mtu(priv);
+		ipoib_link_carrier(priv);
+	}
+	rtnl_unlock();
+	dev_put(priv->netdev);
+}
+
+static int ipoib_open(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = ipoib_rings_create(priv);
+	if (err)
+		return err;
+	WRITE_ONCE(priv->admin_up, true);
+	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+	return 0;
+}
+
+static int ipoib_stop(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	WRITE_ONCE(priv->admin_up, false);
+	ipoib_link_flush(priv);
+	ipoib_rings_destroy(priv);
+	return 0;
+}
+
+static int ipoib_change_mtu(struct net_device *netdev, int mtu)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	priv->admin_mtu = mtu;
+	netdev->mtu = mtu;
+	return 0;
+}
+
+static void ipoib_set_rx_mode(struct net_device *netdev)
+{
+	ipoib_groups_changed(netdev_priv(netdev));
+}
+
+static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
+	if (net_ratelimit())
+		netdev_warn(netdev, "send queue stuck (head %u, tail %u), resetting QP\n",
+			    READ_ONCE(priv->tx.head), READ_ONCE(priv->tx.tail));
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+}
+
+/**
+ * ipoib_stat_read() - one counter, added up over all CPUs
+ * @priv: the device
+ * @stat: which
+ *
+ * Context: any.
+ * Return: its value.
+ */
+u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat)
+{
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu)
+		sum += READ_ONCE(per_cpu_ptr(priv->stats, cpu)->count[stat]);
+	return sum;
+}
+
+static u64 stat_sum(struct ipoib_dev *priv, enum ipoib_stat first, enum ipoib_stat last)
+{
+	u64 sum = 0;
+
+	for (; first <= last; first++)
+		sum += ipoib_stat_read(priv, first);
+	return sum;
+}
+
+static void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	dev_fetch_sw_netstats(stats, netdev->tstats);
+	stats->multicast = ipoib_stat_read(priv, IPOIB_STAT_RX_MULTICAST);
+	stats->rx_length_errors = ipoib_stat_read(priv, IPOIB_STAT_RX_SHORT);
+	stats->rx_errors = stats->rx_length_errors + ipoib_stat_read(priv, IPOIB_STAT_RX_ERROR);
+	stats->rx_dropped = ipoib_stat_read(priv, IPOIB_STAT_RX_NO_MEMORY);
+	stats->tx_errors = stat_sum(priv, IPOIB_STAT_TX_DMA_MAP, IPOIB_STAT_TX_ERROR);
+	stats->tx_dropped = stat_sum(priv, IPOIB_STAT_TX_SHORT, IPOIB_STAT_TX_NO_MEMORY) +
+			    stat_sum(priv, IPOIB_STAT_TX_FLUSHED, IPOIB_STAT_TX_GROUP_FAILED);
+	stats->tx_carrier_errors = ipoib_stat_read(priv, IPOIB_STAT_TX_NO_CARRIER);
+}
+
+static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
+			     unsigned short type, const void *daddr, const void *saddr,
+			     unsigned int len)
+{
+	struct ipoib_header *header = skb_push(skb, sizeof(*header));
+
+	header->encap.ethertype = htons(type);
+	header->encap.reserved = 0;
+	if (!daddr) {
+		memset(&header->hwaddr, 0, sizeof(header->hwaddr));
+		return -(int)sizeof(*header);
+	}
+	memcpy(&header->hwaddr, daddr, sizeof(header->hwaddr));
+	return sizeof(*header);
+}
+
+static const struct header_ops ipoib_header_ops = {
+	.create = ipoib_hard_header,
+};
+
+static int netdev_init_tables(struct ipoib_dev *priv)
+{
+	int err;
+
+	ipoib_link_init(priv);
+	err = ipoib_groups_init(priv);
+	if (err)
+		return err;
+	err = ipoib_paths_init(priv);
+	if (err)
+		ipoib_groups_destroy(priv);
+	return err;
+}
+
+static void netdev_init_addresses(struct ipoib_dev *priv)
+{
+	struct net_device *netdev = priv->netdev;
+	struct ipoib_hwaddr hwaddr;
+
+	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
+	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
+	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
+	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
+}
+
+static int netdev_init_stats(struct ipoib_dev *priv)
+{
+	priv->stats = alloc_percpu(struct ipoib_pcpu_stats);
+	if (!priv->stats)
+		return -ENOMEM;
+	priv->netdev->tstats = netdev_alloc_pcpu_stats(struct pcpu_sw_netstats);
+	if (priv->netdev->tstats)
+		return 0;
+	free_percpu(priv->stats);
+	return -ENOMEM;
+}
+
+static void netdev_free_stats(struct ipoib_dev *priv)
+{
+	free_percpu(priv->netdev->tstats);
+	free_percpu(priv->stats);
+}
+
+static int ipoib_init(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = netdev_init_stats(priv);
+	if (err)
+		return err;
+	priv->wq = alloc_ordered_workqueue("ipoib-%s-%u", WQ_MEM_RECLAIM,
+					   dev_name(&priv->ibdev->dev), priv->port);
+	if (!priv->wq) {
+		err = -ENOMEM;
+		goto err_stats;
+	}
+	err = netdev_init_tables(priv);
+	if (err)
+		goto err_wq;
+	netif_napi_add(netdev, &priv->rx.napi, ipoib_rx_poll);
+	netif_napi_add_tx(netdev, &priv->tx.napi, ipoib_tx_poll);
+	err = ipoib_verbs_create(priv);
+	if (err)
+		goto err_tables;
+	netdev_init_addresses(priv);
+	err = priv->fabric->start(priv);
+	if (err)
+		goto err_verbs;
+	return 0;
+
+err_verbs:
+	ipoib_verbs_destroy(priv);
+err_tables:
+	ipoib_paths_destroy(priv);
+	ipoib_groups_destroy(priv);
+err_wq:
+	destroy_workqueue(priv->wq);
+err_stats:
+	netdev_free_stats(priv);
+	return err;
+}
+
+static void ipoib_uninit(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	priv->fabric->stop(priv);
+	cancel_delayed_work_sync(&priv->link_work);
+	ipoib_groups_destroy(priv);
+	ipoib_paths_destroy(priv);
+	ipoib_verbs_destroy(priv);
+	netif_napi_del(&priv->rx.napi);
+	netif_napi_del(&priv->tx.napi);
+	destroy_workqueue(priv->wq);
+	netdev_free_stats(priv);
+}
+
+static const struct net_device_ops ipoib_netdev_ops = {
+	.ndo_init = ipoib_init,
+	.ndo_uninit = ipoib_uninit,
+	.ndo_open = ipoib_open,
+	.ndo_stop = ipoib_stop,
+	.ndo_start_xmit = ipoib_start_xmit,
+	.ndo_change_mtu = ipoib_change_mtu,
+	.ndo_set_rx_mode = ipoib_set_rx_mode,
+	.ndo_tx_timeout = ipoib_tx_timeout,
+	.ndo_get_stats64 = ipoib_get_stats64,
+};
+
+static void ipoib_setup(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	netdev->netdev_ops = &ipoib_netdev_ops;
+	netdev->ethtool_ops = &ipoib_ethtool_ops;
+	netdev->header_ops = &ipoib_header_ops;
+	netdev->type = ARPHRD_INFINIBAND;
+	netdev->addr_len = INFINIBAND_ALEN;
+	netdev->hard_header_len = IPOIB_HARD_LEN;
+	netdev->min_header_len = IPOIB_HARD_LEN;
+	netdev->flags = IFF_BROADCAST | IFF_MULTICAST;
+	netdev->features = NETIF_F_HIGHDMA | NETIF_F_VLAN_CHALLENGED;
+	netdev->watchdog_timeo = 5 * HZ;
+	netdev->min_mtu = ETH_MIN_MTU;
+	netdev->tx_queue_len = 2 * send_queue_size;
+	netdev->needs_free_netdev = true;
+
+	priv->netdev = netdev;
+	spin_lock_init(&priv->lock);
+	INIT_WORK(&priv->netdev_work, netdev_work);
+	INIT_LIST_HEAD(&priv->siblings);
+}
+
+/* Ties a new netdevice to its port, before it is registered */
+static int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev = priv->netdev;
+	struct ib_port_attr attr;
+	int err;
+
+	err = ib_query_port(ibdev, port, &attr);
+	if (err)
+		return err;
+	err = ipoib_pkey_default(ibdev, port, &priv->pkey);
+	if (err)
+		return err;
+	err = rdma_query_gid(ibdev, port, 0, &priv->local_gid);
+	if (err)
+		return err;
+	priv->ibdev = ibdev;
+	priv->port = port;
+	priv->fabric = &ipoib_sa_ops;
+	priv->tx_ring_size = send_queue_size;
+	priv->rx_ring_size = recv_queue_size;
+	priv->admin_mtu = U32_MAX;
+	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
+	netdev->mtu = priv->mtu;
+	netdev->max_mtu = priv->mtu;
+	netdev->dev_port = port - 1;
+	netdev->dev_id = port - 1;
+	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
+	if (ibdev->attrs.max_send_sge > 1)
+		netdev->features |= NETIF_F_SG;
+	netdev->hw_features = netdev->features & NETIF_F_SG;
+	netif_carrier_off(netdev);
+	return 0;
+}
+
+static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev;
+	struct ipoib_dev *priv;
+	int err;
+
+	netdev = alloc_netdev(sizeof(*priv), "ib%d", NET_NAME_ENUM, ipoib_setup);
+	if (!netdev)
+		return -ENOMEM;
+	priv = netdev_priv(netdev);
+	err = ipoib_bind(priv, ibdev, port);
+	if (!err)
+		err = register_netdev(netdev);
+	if (err) {
+		free_netdev(netdev);
+		return err;
+	}
+	list_add_tail(&priv->siblings, &hca->netdevs);
+	return 0;
+}
+
+static int ipoib_add_one(struct ib_device *ibdev)
+{
+	struct ipoib_hca *hca;
+	u32 port;
+	int err;
+
+	hca = kzalloc(sizeof(*hca), GFP_KERNEL);
+	if (!hca)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&hca->netdevs);
+	rdma_for_each_port(ibdev, port) {
+		if (!rdma_protocol_ib(ibdev, port))
+			continue;
+		err = ipoib_add_port(hca, ibdev, port);
+		if (err)
+			dev_err(&ibdev->dev, "no IPoIB netdevice for port %u: error %d\n",
+				port, err);
+	}
+	if (list_empty(&hca->netdevs)) {
+		kfree(hca);
+		return -EOPNOTSUPP;
+	}
+	ib_set_client_data(ibdev, &ipoib_client, hca);
+	return 0;
+}
+
+static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
+{
+	struct ipoib_hca *hca = client_data;
+	struct ipoib_dev *priv, *next;
+
+	list_for_each_entry_safe(priv, next, &hca->netdevs, siblings)
+		unregister_netdev(priv->netdev);
+	kfree(hca);
+}
+
+static struct ib_client ipoib_client = {
+	.name = "ipoib",
+	.add = ipoib_add_one,
+	.remove = ipoib_remove_one,
+};
+
+static unsigned int ring_size(const char *name, unsigned int size)
+{
+	unsigned int fit = roundup_pow_of_two(clamp(size, (unsigned int)IPOIB_RING_MIN,
+						    (unsigned int)IPOIB_RING_MAX));
+
+	if (fit != size)
+		pr_info("ib_ipoib: %s is %u, not %u\n", name, fit, size);
+	return fit;
+}
+
+static int __init ipoib_module_init(void)
+{
+	int err;
+
+	send_queue_size = ring_size("send_queue_size", send_queue_size);
+	recv_queue_size = ring_size("recv_queue_size", recv_queue_size);
+	ipoib_netdev_wq = alloc_workqueue("ipoib_netdev", 0, 0);
+	if (!ipoib_netdev_wq)
+		return -ENOMEM;
+	ib_sa_register_client(&ipoib_sa_client);
+	err = ib_register_client(&ipoib_client);
+	if (err)
+		goto err_sa;
+	return 0;
+
+err_sa:
+	ib_sa_unregister_client(&ipoib_sa_client);
+	destroy_workqueue(ipoib_netdev_wq);
+	return err;
+}
+
+static void __exit ipoib_module_exit(void)
+{
+	ib_unregister_client(&ipoib_client);
+	ib_sa_unregister_client(&ipoib_sa_client);
+	destroy_workqueue(ipoib_netdev_wq);
+}
+
+module_init(ipoib_module_init);
+module_exit(ipoib_module_exit);

@@ -1,0 +1,583 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Multicast groups: which MGIDs this device is to be a member of, joining and
+ * leaving them, and the address handles to send to them.
+ *
+ * The broadcast group makes the link (RFC 4391 section 5): it is joined first,
+ * and its parameters are those of all other groups. The groups that the IP
+ * layer listens to follow the netdevice's multicast list; a group that is only
+ * sent to is joined when the first packet comes. A group whose join failed is
+ * asked for again, by a back-off of its own: it holds up no other.
+ */
+#include <linux/random.h>
+
+#include "ipoib.h"
+
+static const struct rhashtable_params groups_params = {
+	.key_len = sizeof_field(struct ipoib_group, mgid),
+	.key_offset = offsetof(struct ipoib_group, mgid),
+	.head_offset = offsetof(struct ipoib_group, node),
+	.automatic_shrinking = true,
+};
+
+/**
+ * ipoib_broadcast_build() - the link-layer address of a broadcast group
+ * @hwaddr: filled in
+ * @pkey: P_Key, with the full-member bit
+ * @scope: 4 bits, RFC 4391 section 4
+ *
+ * The group of the IPv4 limited broadcast address. Context: any.
+ */
+void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope)
+{
+	struct ipoib_mgid mgid = {
+		.prefix = IPOIB_MGID_PREFIX,
+		.flags_scope = IPOIB_MGID_FLAG_TRANSIENT | scope,
+		.signature = cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV4),
+		.pkey = cpu_to_be16(pkey),
+		.group_id = { [6] = 0xff, [7] = 0xff, [8] = 0xff, [9] = 0xff },
+	};
+	union ib_gid gid;
+
+	memcpy(gid.raw, &mgid, sizeof(gid));
+	ipoib_hwaddr_build(hwaddr, IPOIB_QPN_MULTICAST, &gid);
+}
+
+static void group_make_busy(struct ipoib_group *group)
+{
+	lockdep_assert_held(&group->priv->lock);
+	if (list_empty(&group->busy))
+		list_add_tail(&group->busy, &group->priv->groups_busy);
+}
+
+static void group_kick(struct ipoib_dev *priv)
+{
+	mod_delayed_work(priv->wq, &priv->group_work, 0);
+}
+
+/* The caller puts the group on groups_all, which the control path owns */
+static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
+					enum ipoib_group_role role)
+{
+	struct ipoib_group *group = kzalloc(sizeof(*group), GFP_ATOMIC);
+
+	lockdep_assert_held(&priv->lock);
+	if (!group)
+		return NULL;
+	memcpy(group->mgid.raw, mgid, sizeof(group->mgid));
+	group->priv = priv;
+	group->role = role;
+	group->retry_at = jiffies;
+	INIT_LIST_HEAD(&group->busy);
+	INIT_LIST_HEAD(&group->all);
+	__skb_queue_head_init(&group->queue);
+	if (rhashtable_insert_fast(&priv->groups, &group->node, groups_params)) {
+		kfree(group);
+		return NULL;
+	}
+	group_make_busy(group);
+	group_kick(priv);
+	return group;
+}
+
+/* Keeps a packet until the group has an AH */
+static void group_queue(struct ipoib_dev *priv, struct ipoib_group *group,
+			struct sk_buff *skb)
+{
+	if (group->dead)
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_GROUP_FAILED);
+	else if (skb_queue_len(&group->queue) >= IPOIB_GROUP_QUEUE_MAX)
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_GROUP_FULL);
+	else
+		__skb_queue_tail(&group->queue, skb);
+}
+
+static struct ipoib_ah *group_xmit_slow(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	struct ipoib_group *group;
+	struct ipoib_ah *ah = NULL;
+
+	spin_lock_bh(&priv->lock);
+	if (priv->link != IPOIB_LINK_RUNNING) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
+		goto out;
+	}
+	group = rhashtable_lookup_fast(&priv->groups, hwaddr->gid, groups_params);
+	if (!group)
+		group = group_create(priv, hwaddr->gid, IPOIB_GROUP_SEND_ONLY);
+	if (!group) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+		goto out;
+	}
+	ah = rcu_dereference_protected(group->ah, lockdep_is_held(&priv->lock));
+	if (!ah)
+		group_queue(priv, group, skb);
+out:
+	spin_unlock_bh(&priv->lock);
+	return ah;
+}
+
+/**
+ * ipoib_group_xmit() - find the AH for a multicast packet
+ * @priv: the device
+ * @skb: begins with struct ipoib_header
+ *
+ * A group that the device is no member of is joined for sending only.
+ *
+ * Context: RCU read side, BHs disabled.
+ * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
+ */
+struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	struct ipoib_group *group;
+	struct ipoib_ah *ah;
+
+	group = rhashtable_lookup(&priv->groups, hwaddr->gid, groups_params);
+	if (likely(group)) {
+		ah = rcu_dereference(group->ah);
+		if (likely(ah))
+			return ah;
+	}
+	return group_xmit_slow(priv, skb);
+}
+
+/**
+ * ipoib_group_answer() - the fabric's answer to ipoib_fabric_ops.join
+ * @group: the group
+ * @status: 0 or a negative error; -ENETRESET if a membership that was granted
+ *	is void now
+ * @params: the group's parameters if @status is 0
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_group_answer(struct ipoib_group *group, int status,
+			const struct ipoib_group_params *params)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	spin_lock_bh(&priv->lock);
+	group->request = IPOIB_REQUEST_ANSWERED;
+	group->status = status;
+	if (!status)
+		group->answer = *params;
+	if (!group->dead)
+		group_make_busy(group);
+	group_kick(priv);
+	spin_unlock_bh(&priv->lock);
+}
+
+static void group_detach(struct ipoib_group *group)
+{
+	int err;
+
+	if (!group->attached)
+		return;
+	err = ib_detach_mcast(group->priv->qp, &group->mgid, group->params.mlid);
+	if (err && net_ratelimit())
+		netdev_warn(group->priv->netdev, "cannot detach QP from %pI6: error %d\n",
+			    group->mgid.raw, err);
+	group->attached = false;
+}
+
+static int group_attach(struct ipoib_group *group)
+{
+	int err;
+
+	if (group->attached || group->role == IPOIB_GROUP_SEND_ONLY)
+		return 0;
+	err = ib_attach_mcast(group->priv->qp, &group->mgid, group->params.mlid);
+	if (!err)
+		group->attached = true;
+	return err;
+}
+
+static int group_new_ah(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct rdma_ah_attr attr;
+	struct ipoib_ah *ah;
+	int err;
+
+	err = priv->fabric->group_attr(group, &attr);
+	if (err)
+		return err;
+	ah = ipoib_ah_create(priv, &attr);
+	rdma_destroy_ah_attr(&attr);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	ipoib_ah_replace(priv, &group->ah, ah);
+	return 0;
+}
+
+/* Takes over what the group's members share; packets go on by the old AH until
+ * the new one is there.
+ */
+static int group_set_params(struct ipoib_group *group, const struct ipoib_group_params *params)
+{
+	int err;
+
+	if (params->mlid != group->params.mlid)
+		group_detach(group);
+	group->params = *params;
+	err = group_attach(group);
+	if (err)
+		return err;
+	return group_new_ah(group);
+}
+
+static void group_leave(struct ipoib_group *group)
+{
+	if (group->membership)
+		group->priv->fabric->leave(group);
+	group->membership = NULL;
+	group->joined = false;
+	spin_lock_bh(&group->priv->lock);
+	group->request = IPOIB_REQUEST_NONE;
+	spin_unlock_bh(&group->priv->lock);
+}
+
+static void group_failed(struct ipoib_group *group, int err)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	ipoib_count(priv, IPOIB_STAT_GROUP_FAILURES);
+	group_leave(group);
+	if (group->role != IPOIB_GROUP_SEND_ONLY && net_ratelimit())
+		netdev_warn(priv->netdev, "cannot join %pI6: error %d, will try again\n",
+			    group->mgid.raw, err);
+	group->retry_at = jiffies + ipoib_backoff(group->failures);
+	if (group->failures < U8_MAX)
+		group->failures++;
+	spin_lock_bh(&priv->lock);
+	ipoib_queue_purge(priv, &group->queue, IPOIB_STAT_TX_GROUP_FAILED);
+	spin_unlock_bh(&priv->lock);
+}
+
+static void group_succeeded(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	group->failures = 0;
+	group->joined = true;
+	if (group->role == IPOIB_GROUP_BROADCAST) {
+		ipoib_link_joined(priv, &group->params);
+		/* The others have waited for it */
+		group_kick(priv);
+	}
+	spin_lock_bh(&priv->lock);
+	/* Another answer may have come meanwhile: then it is still to be served */
+	if (group->request == IPOIB_REQUEST_NONE)
+		list_del_init(&group->busy);
+	skb_queue_splice_init(&group->queue, &queue);
+	spin_unlock_bh(&priv->lock);
+	ipoib_queue_resend(priv, &queue);
+}
+
+/* The fabric has forgotten the group (SM restart, new LID): join again, soon but
+ * not all ports at once. The AH stays: most often it still leads there.
+ */
+static void group_reset(struct ipoib_group *group)
+{
+	group_leave(group);
+	group->retry_at = jiffies + get_random_u32_below(HZ / 8);
+}
+
+static void group_serve_answer(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct ipoib_group_params params;
+	int status;
+
+	spin_lock_bh(&priv->lock);
+	group->request = IPOIB_REQUEST_NONE;
+	status = group->status;
+	params = group->answer;
+	spin_unlock_bh(&priv->lock);
+
+	if (status == -ENETRESET) {
+		group_reset(group);
+		return;
+	}
+	if (!status)
+		status = group_set_params(group, &params);
+	if (status)
+		group_failed(group, status);
+	else
+		group_succeeded(group);
+}
+
+static void group_join(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	int err;
+
+	spin_lock_bh(&priv->lock);
+	group->request = IPOIB_REQUEST_SENT;
+	spin_unlock_bh(&priv->lock);
+	ipoib_count(priv, IPOIB_STAT_GROUP_JOINS);
+	err = priv->fabric->join(group);
+	if (err)
+		group_failed(group, err);
+}
+
+/* All other groups take their parameters from the broadcast group */
+static bool group_may_join(const struct ipoib_group *group)
+{
+	const struct ipoib_group *broadcast = group->priv->broadcast;
+
+	return group == broadcast || (broadcast && broadcast->joined);
+}
+
+/* Takes the group one step on. Returns the jiffies until it needs another look,
+ * MAX_JIFFY_OFFSET if an answer, its own or the broadcast group's, will be the
+ * occasion.
+ */
+static unsigned long group_serve(struct ipoib_group *group)
+{
+	long wait;
+
+	if (group->request == IPOIB_REQUEST_ANSWERED)
+		group_serve_answer(group);
+	if (list_empty(&group->busy) || group->request == IPOIB_REQUEST_SENT ||
+	    !group_may_join(group))
+		return MAX_JIFFY_OFFSET;
+	wait = group->retry_at - jiffies;
+	if (wait > 0)
+		return wait;
+	group_join(group);
+	wait = group->retry_at - jiffies;
+	return wait > 0 ? wait : MAX_JIFFY_OFFSET;
+}
+
+static void group_remove(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	spin_lock_bh(&priv->lock);
+	rhashtable_remove_fast(&priv->groups, &group->node, groups_params);
+	group->dead = true;
+	list_del_init(&group->busy);
+	ipoib_queue_purge(priv, &group->queue, IPOIB_STAT_TX_GROUP_FAILED);
+	spin_unlock_bh(&priv->lock);
+
+	group_leave(group);
+	group_detach(group);
+	ipoib_ah_replace(priv, &group->ah, NULL);
+	list_del(&group->all);
+	kfree_rcu(group, rcu);
+}
+
+/* Groups made by the data path are not on the control path's list yet */
+static void groups_adopt(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group;
+
+	spin_lock_bh(&priv->lock);
+	list_for_each_entry(group, &priv->groups_busy, busy)
+		if (list_empty(&group->all))
+			list_add_tail(&group->all, &priv->groups_all);
+	spin_unlock_bh(&priv->lock);
+}
+
+/* Is this an entry of the multicast list that maps to an MGID of our P_Key? */
+static bool mc_address_is_ours(const struct ipoib_dev *priv, const u8 *addr)
+{
+	const struct ipoib_hwaddr *hwaddr = (const struct ipoib_hwaddr *)addr;
+	const struct ipoib_mgid *mgid = (const struct ipoib_mgid *)hwaddr->gid;
+
+	return ipoib_hwaddr_qpn(hwaddr) == IPOIB_QPN_MULTICAST &&
+	       mgid->prefix == IPOIB_MGID_PREFIX &&
+	       mgid->flags_scope >> 4 == IPOIB_MGID_FLAG_TRANSIENT >> 4 &&
+	       mgid->pkey == cpu_to_be16(priv->pkey);
+}
+
+/* One who only sent begins to listen: the membership is of another kind */
+static void group_promote(struct ipoib_group *group)
+{
+	group->role = IPOIB_GROUP_MEMBER;
+	group_leave(group);
+	group->retry_at = jiffies;
+	group->failures = 0;
+	spin_lock_bh(&group->priv->lock);
+	group_make_busy(group);
+	spin_unlock_bh(&group->priv->lock);
+}
+
+static void group_want(struct ipoib_dev *priv, const u8 *mgid)
+{
+	struct ipoib_group *group;
+
+	spin_lock_bh(&priv->lock);
+	group = rhashtable_lookup_fast(&priv->groups, mgid, groups_params);
+	if (!group) {
+		group = group_create(priv, mgid, IPOIB_GROUP_MEMBER);
+		if (group)
+			list_add_tail(&group->all, &priv->groups_all);
+	}
+	spin_unlock_bh(&priv->lock);
+	if (!group) {
+		/* Out of memory: look at the list again in a while */
+		WRITE_ONCE(priv->mc_list_changed, true);
+		return;
+	}
+	group->wanted = true;
+	if (group->role == IPOIB_GROUP_SEND_ONLY)
+		group_promote(group);
+}
+
+/* The list may only be read under a lock that group_want() must not hold */
+static struct ipoib_hwaddr *mc_list_copy(struct ipoib_dev *priv, int *count)
+{
+	struct net_device *netdev = priv->netdev;
+	struct netdev_hw_addr *entry;
+	struct ipoib_hwaddr *copy;
+	int n = 0;
+
+	netif_addr_lock_bh(netdev);
+	copy = kcalloc(netdev_mc_count(netdev) + 1, sizeof(*copy), GFP_ATOMIC);
+	if (copy)
+		netdev_for_each_mc_addr(entry, netdev)
+			if (mc_address_is_ours(priv, entry->addr))
+				memcpy(&copy[n++], entry->addr, sizeof(*copy));
+	netif_addr_unlock_bh(netdev);
+	*count = n;
+	return copy;
+}
+
+/* Mark and sweep: the members are what the IP layer's list says */
+static void groups_follow_list(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group, *next;
+	struct ipoib_hwaddr *list;
+	int count, i;
+
+	WRITE_ONCE(priv->mc_list_changed, false);
+	list = mc_list_copy(priv, &count);
+	if (!list) {
+		WRITE_ONCE(priv->mc_list_changed, true);
+		return;
+	}
+	groups_adopt(priv);
+	list_for_each_entry(group, &priv->groups_all, all)
+		group->wanted = group->role != IPOIB_GROUP_MEMBER;
+	for (i = 0; i < count; i++)
+		group_want(priv, list[i].gid);
+	list_for_each_entry_safe(group, next, &priv->groups_all, all)
+		if (!group->wanted)
+			group_remove(group);
+	kfree(list);
+}
+
+/* The control path alone takes groups off the list, so one that it is at stays */
+static struct ipoib_group *group_next_busy(struct ipoib_dev *priv, struct ipoib_group *group)
+{
+	struct list_head *next;
+
+	spin_lock_bh(&priv->lock);
+	next = group ? group->busy.next : priv->groups_busy.next;
+	spin_unlock_bh(&priv->lock);
+	return next == &priv->groups_busy ? NULL : list_entry(next, struct ipoib_group, busy);
+}
+
+static void group_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_work.work);
+	unsigned long wait = MAX_JIFFY_OFFSET;
+	struct ipoib_group *group, *next;
+
+	if (!priv->broadcast)
+		return;
+	if (READ_ONCE(priv->mc_list_changed))
+		groups_follow_list(priv);
+	groups_adopt(priv);
+	for (group = group_next_busy(priv, NULL); group; group = next) {
+		next = group_next_busy(priv, group);
+		wait = min(wait, group_serve(group));
+	}
+	if (READ_ONCE(priv->mc_list_changed))
+		wait = min_t(unsigned long, wait, HZ);
+	if (wait != MAX_JIFFY_OFFSET)
+		queue_delayed_work(priv->wq, &priv->group_work, wait);
+}
+
+/**
+ * ipoib_groups_changed() - the IP layer's multicast list has changed
+ * @priv: the device
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_groups_changed(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->mc_list_changed, true);
+	group_kick(priv);
+}
+
+/**
+ * ipoib_groups_start() - join the broadcast group, and then all others
+ * @priv: the device; its QP runs. Nothing happens if started already
+ *
+ * Context: control path.
+ */
+void ipoib_groups_start(struct ipoib_dev *priv)
+{
+	const struct ipoib_hwaddr *hwaddr = (void *)priv->netdev->broadcast;
+
+	if (priv->broadcast)
+		return;
+	spin_lock_bh(&priv->lock);
+	priv->broadcast = group_create(priv, hwaddr->gid, IPOIB_GROUP_BROADCAST);
+	if (priv->broadcast)
+		list_add_tail(&priv->broadcast->all, &priv->groups_all);
+	spin_unlock_bh(&priv->lock);
+	if (priv->broadcast)
+		ipoib_groups_changed(priv);
+	else
+		queue_delayed_work(priv->wq, &priv->link_work, HZ);
+}
+
+/**
+ * ipoib_groups_stop() - leave and forget all groups
+ * @priv: the device; its link is not running any more
+ *
+ * Context: control path.
+ */
+void ipoib_groups_stop(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group, *next;
+
+	groups_adopt(priv);
+	priv->broadcast = NULL;
+	list_for_each_entry_safe(group, next, &priv->groups_all, all)
+		group_remove(group);
+}
+
+/**
+ * ipoib_groups_init() - prepare the table of groups
+ * @priv: the device; its workqueue exists
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ipoib_groups_init(struct ipoib_dev *priv)
+{
+	INIT_LIST_HEAD(&priv->groups_all);
+	INIT_LIST_HEAD(&priv->groups_busy);
+	INIT_DELAYED_WORK(&priv->group_work, group_work);
+	return rhashtable_init(&priv->groups, &groups_params);
+}
+
+/**
+ * ipoib_groups_destroy() - free the table
+ * @priv: the device; link down, no groups
+ *
+ * Context: may sleep.
+ */
+void ipoib_groups_destroy(struct ipoib_dev *priv)
+{
+	cancel_delayed_work_sync(&priv->group_work);
+	rhashtable_destroy(&priv->groups);
+}

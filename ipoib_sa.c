@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Fabric services on InfiniBand ports: memberships and paths come from the
+ * subnet administrator, by way of ib_sa; events from the port.
+ */
+#include "ipoib.h"
+
+/* Until a query is given up; ib_sa sends it ten times within that */
+#define SA_PATH_TIMEOUT_MS	4000
+
+/* IBA 15.2.5.17: JoinState, a bit each */
+#define SA_JOIN_FULL_MEMBER	BIT(FULLMEMBER_JOIN)
+#define SA_JOIN_SEND_ONLY	BIT(SENDONLY_NONMEBER_JOIN)
+#define SA_JOIN_SEND_ONLY_FULL	BIT(SENDONLY_FULLMEMBER_JOIN)
+
+static const ib_sa_comp_mask sa_join_mask =
+	IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID |
+	IB_SA_MCMEMBER_REC_PKEY | IB_SA_MCMEMBER_REC_JOIN_STATE;
+
+/* What a group that may have to be created must be told */
+static const ib_sa_comp_mask sa_create_mask =
+	IB_SA_MCMEMBER_REC_QKEY | IB_SA_MCMEMBER_REC_MTU_SELECTOR |
+	IB_SA_MCMEMBER_REC_MTU | IB_SA_MCMEMBER_REC_TRAFFIC_CLASS |
+	IB_SA_MCMEMBER_REC_RATE_SELECTOR | IB_SA_MCMEMBER_REC_RATE |
+	IB_SA_MCMEMBER_REC_SL | IB_SA_MCMEMBER_REC_FLOW_LABEL |
+	IB_SA_MCMEMBER_REC_HOP_LIMIT;
+
+static const ib_sa_comp_mask sa_path_mask =
+	IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_NUMB_PATH |
+	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
+
+static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
+{
+	struct ipoib_dev *priv = container_of(handler, struct ipoib_dev, event_handler);
+
+	if (event->element.port_num != priv->port)
+		return;
+	switch (event->event) {
+	case IB_EVENT_SM_CHANGE:
+	case IB_EVENT_CLIENT_REREGISTER:
+	case IB_EVENT_LID_CHANGE:
+		ipoib_link_event(priv, IPOIB_EVENT_LIGHT);
+		break;
+	case IB_EVENT_PORT_ACTIVE:
+	case IB_EVENT_PORT_ERR:
+	case IB_EVENT_PKEY_CHANGE:
+	case IB_EVENT_GID_CHANGE:
+		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+		break;
+	default:
+		break;
+	}
+}
+
+static int sa_start(struct ipoib_dev *priv)
+{
+	INIT_IB_EVENT_HANDLER(&priv->event_handler, priv->ibdev, sa_event);
+	ib_register_event_handler(&priv->event_handler);
+	return 0;
+}
+
+static void sa_stop(struct ipoib_dev *priv)
+{
+	ib_unregister_event_handler(&priv->event_handler);
+}
+
+static void sa_params_from_rec(const struct ib_sa_mcmember_rec *rec,
+			       struct ipoib_group_params *params)
+{
+	params->qkey = be32_to_cpu(rec->qkey);
+	params->flow_label = be32_to_cpu(rec->flow_label);
+	params->mlid = be16_to_cpu(rec->mlid);
+	params->mtu = rec->mtu;
+	params->rate = rec->rate;
+	params->sl = rec->sl;
+	params->traffic_class = rec->traffic_class;
+	params->hop_limit = rec->hop_limit;
+}
+
+static void sa_rec_from_params(const struct ipoib_group_params *params,
+			       struct ib_sa_mcmember_rec *rec)
+{
+	rec->qkey = cpu_to_be32(params->qkey);
+	rec->flow_label = cpu_to_be32(params->flow_label);
+	rec->mlid = cpu_to_be16(params->mlid);
+	rec->mtu_selector = IB_SA_EQ;
+	rec->mtu = params->mtu;
+	rec->rate_selector = IB_SA_EQ;
+	rec->rate = params->rate;
+	rec->sl = params->sl;
+	rec->traffic_class = params->traffic_class;
+	rec->hop_limit = params->hop_limit;
+}
+
+static int sa_joined(int status, struct ib_sa_multicast *membership)
+{
+	struct ipoib_group_params params;
+
+	sa_params_from_rec(&membership->rec, &params);
+	ipoib_group_answer(membership->context, status, &params);
+	/* It is freed by sa_leave() in any case */
+	return 0;
+}
+
+/*
+ * A SendOnlyFullMember keeps its group, and so the MLID that it sends to, alive
+ * when the last listener leaves; a SendOnlyNonMember does not, and would go on
+ * sending to an MLID that may have become another group's. Older SAs know only
+ * the second: after a refusal the other kind is asked for.
+ */
+static u8 sa_join_state(const struct ipoib_group *group)
+{
+	if (group->role != IPOIB_GROUP_SEND_ONLY)
+		return SA_JOIN_FULL_MEMBER;
+	return group->failures % 2 ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
+}
+
+/* RFC 4391 section 5: a group is created with the broadcast group's parameters;
+ * the broadcast group itself is the fabric administrator's to create.
+ */
+static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmember_rec *rec)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	rec->mgid = group->mgid;
+	rec->port_gid = priv->local_gid;
+	rec->pkey = cpu_to_be16(priv->pkey);
+	rec->join_state = sa_join_state(group);
+	if (group->role == IPOIB_GROUP_BROADCAST || rec->join_state == SA_JOIN_SEND_ONLY)
+		return sa_join_mask;
+	sa_rec_from_params(&priv->broadcast->params, rec);
+	return sa_join_mask | sa_create_mask;
+}
+
+static int sa_join(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct ib_sa_mcmember_rec rec = {};
+	struct ib_sa_multicast *membership;
+	ib_sa_comp_mask mask;
+
+	mask = sa_join_rec(group, &rec);
+	membership = ib_sa_join_multicast(&ipoib_sa_client, priv->ibdev, priv->port, &rec,
+					  mask, GFP_KERNEL, sa_joined, group);
+	if (IS_ERR(membership))
+		return PTR_ERR(membership);
+	group->membership = membership;
+	return 0;
+}
+
+static void sa_leave(struct ipoib_group *group)
+{
+	ib_sa_free_multicast(group->membership);
+}
+
+static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct ib_sa_mcmember_rec rec = {
+		.mgid = group->mgid,
+		.port_gid = priv->local_gid,
+	};
+
+	sa_rec_from_params(&group->params, &rec);
+	return ib_init_ah_from_mcmember(priv->ibdev, priv->port, &rec, NULL, IB_GID_TYPE_IB,
+					attr);
+}
+
+static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *context)
+{
+	struct ipoib_path_query *query = context;
+	struct ipoib_dev *priv = query->priv;
+
+	if (!status)
+		status = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, &query->attr,
+						   NULL);
+	ipoib_path_answer(query, status);
+}
+
+static int sa_resolve(struct ipoib_path_query *query)
+{
+	struct ipoib_dev *priv = query->priv;
+	struct sa_path_rec rec = {
+		.rec_type = SA_PATH_REC_TYPE_IB,
+		.dgid = query->path->gid,
+		.sgid = priv->local_gid,
+		.numb_path = 1,
+		.pkey = cpu_to_be16(priv->pkey),
+		.traffic_class = priv->broadcast->params.traffic_class,
+	};
+	struct ib_sa_query *handle;
+	int id;
+
+	id = ib_sa_path_rec_get(&ipoib_sa_client, priv->ibdev, priv->port, &rec, sa_path_mask,
+				SA_PATH_TIMEOUT_MS, GFP_KERNEL, sa_resolved, query, &handle);
+	if (id < 0)
+		return id;
+	query->handle = handle;
+	query->handle_id = id;
+	return 0;
+}
+
+static void sa_cancel(struct ipoib_path_query *query)
+{
+	ib_sa_cancel_query(query->handle_id, query->handle);
+}
+
+const struct ipoib_fabric_ops ipoib_sa_ops = {
+	.start = sa_start,
+	.stop = sa_stop,
+	.join = sa_join,
+	.leave = sa_leave,
+	.group_attr = sa_group_attr,
+	.resolve = sa_resolve,
+	.cancel = sa_cancel,
+};

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Each rule for packets does what it says, by its counters and by what arrives.
+# timeout: 90
+
+. /cases/lib.sh
+
+raw=/sys/kernel/debug/ibraw
+
+received()
+{
+	awk -v name="$1" '$1 == name { print $2 }' "$raw/ibfab1/received"
+}
+
+arrived()
+{
+	[ "$(received packets)" -ge "$1" ]
+}
+
+# send N [WORDS]: N datagrams from ibfab0 to the receiver at ibfab1.
+send()
+{
+	_n=$1
+	shift
+	echo "dlid=$lid qpn=$qpn qkey=0x1bfa count=$_n $*" >"$raw/ibfab0/send"
+}
+
+# listen: a new receiver, which has received nothing; sets $qpn.
+listen()
+{
+	echo "qkey=0x1bfa posted=1000" >"$raw/ibfab1/listen"
+	qpn=$(received qpn)
+}
+
+# Set $ms to the guest's age.
+age_ms()
+{
+	read -r ms _ </proc/uptime
+	ms=$(printf %s "$ms" | tr -d .)0
+}
+
+fabric_start hcas=2
+module_insert /modules/ibraw.ko
+opensm_start
+lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+
+step "Drop: every 3rd of 30 that come in, then only the first 4"
+listen
+rule ibfab1 what=data do=drop every=3
+send 30
+wait_for 5 arrived 20
+assert_eq "packets received" "$(received packets)" 20
+assert_eq seen "$(rule_figure ibfab1 seen)" 30
+assert_eq hits "$(rule_figure ibfab1 hits)" 10
+assert_eq "fault.drop" "$(fabric_counter ibfab1 port1.fault.drop)" 10
+assert_eq "drop.fault" "$(fabric_counter ibfab1 port1.drop.fault)" 10
+rules_clear ibfab1
+rule ibfab1 what=data do=drop count=4
+send 10
+wait_for 5 arrived 26
+assert_eq hits "$(rule_figure ibfab1 hits)" 4
+rules_clear ibfab1
+send 10
+wait_for 5 arrived 36
+assert_eq "rules left" "$(cat "$ibfab/ibfab1/rules")" ""
+
+step "Drop: 100000 of a million, at a switch's port on the way out"
+listen
+before=$(fabric_counter switch0 port2.fault.drop)
+rule switch0 port=2 dir=out do=drop ppm=100000 what=data
+send 2000
+hits=$(rule_figure switch0 hits)
+wait_for 10 arrived $((2000 - hits))
+assert_between "hits in 2000" "$hits" 140 260
+assert_eq "packets received" "$(received packets)" $((2000 - hits))
+assert_eq "fault.drop" "$(fabric_counter switch0 port2.fault.drop)" \
+	$((before + hits))
+note "$hits of 2000 dropped"
+rules_clear switch0
+
+step "Duplicate: every 5th of 20"
+listen
+rule ibfab0 dir=out what=data do=duplicate every=5
+send 20
+wait_for 5 arrived 24
+assert_eq "packets received" "$(received packets)" 24
+assert_eq "fault.duplicate" "$(fabric_counter ibfab0 port1.fault.duplicate)" 4
+rules_clear ibfab0
+
+step "Delay: 400 ms"
+listen
+rule ibfab1 what=data do=delay ms=400
+age_ms
+begin=$ms
+send 3
+assert_eq "packets received" "$(received packets)" 0
+wait_for 5 arrived 3
+age_ms
+assert_between "milliseconds till all came" $((ms - begin)) 390 3000
+assert_eq "fault.delay" "$(fabric_counter ibfab1 port1.fault.delay)" 3
+assert_eq held "$(rule_figure ibfab1 held)" 0
+rules_clear ibfab1
+
+step "Delay: what is held when the rule goes arrives"
+rule ibfab1 what=data do=delay ms=60000
+send 5
+wait_for 5 counter_reaches ibfab1 port1.fault.delay 8
+assert_eq held "$(rule_figure ibfab1 held)" 5
+rules_clear ibfab1
+wait_for 5 arrived 8
+
+step "Reorder: the first is overtaken by two"
+listen
+rule ibfab1 what=data do=reorder count=1 by=2 ms=60000
+send 1 payload=01
+wait_for 5 counter_reaches ibfab1 port1.fault.reorder 1
+send 1 payload=02
+wait_for 5 arrived 1
+assert_eq "the last payload" "$(received last.payload)" 02
+send 1 payload=03
+wait_for 5 arrived 3
+assert_eq "the last payload" "$(received last.payload)" 01
+rules_clear ibfab1
+
+step "Reorder: none comes to overtake it, and it goes after its time"
+listen
+rule ibfab1 what=data do=reorder count=1 ms=300
+send 1 payload=01
+wait_for 5 arrived 1
+rules_clear ibfab1
+
+step "A spoilt P_Key and Q_Key are refused as such"
+listen
+rule ibfab1 what=data do=pkey
+refused=$(fabric_counter ibfab1 port1.drop.rx_pkey)
+send 3
+wait_for 5 counter_reaches ibfab1 port1.drop.rx_pkey $((refused + 3))
+assert_eq "fault.pkey" "$(fabric_counter ibfab1 port1.fault.pkey)" 3
+rules_clear ibfab1
+rule ibfab1 what=data do=qkey every=2
+refused=$(fabric_counter ibfab1 port1.drop.rx_qkey)
+send 10
+wait_for 5 arrived 5
+wait_for 5 counter_reaches ibfab1 port1.drop.rx_qkey $((refused + 5))
+assert_eq "fault.qkey" "$(fabric_counter ibfab1 port1.fault.qkey)" 5
+rules_clear ibfab1
+rule ibfab1 what=data do=qkey value=0x1bfa
+echo "dlid=$lid qpn=$qpn qkey=0x999" >"$raw/ibfab0/send"
+wait_for 5 arrived 6
+rules_clear ibfab1
+
+step "SMPs are lost, or those of one attribute"
+rule ibfab1 what=smp do=drop
+refute smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+assert [ "$(fabric_counter ibfab1 port1.fault.drop)" -gt 10 ]
+assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1
+rules_clear ibfab1
+rule ibfab1 do=drop class=0x81 attr=0x16
+refute smpquery -C ibfab0 -t 200 -D pkeys 0,1,2
+assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+rules_clear ibfab1
+assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+
+step "GMPs are lost; datagrams and SMPs are not"
+listen
+rule ibfab1 what=gmp do=drop
+refute perfquery -C ibfab0 -t 200 "$lid" 1
+send 2
+wait_for 5 arrived 2
+assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+rules_clear ibfab1
+assert perfquery -C ibfab0 -t 200 "$lid" 1
+
+step "The SA's answers are refused with a status, delayed, and lost"
+saquery -C ibfab1 NR >/run/records
+assert_eq "node records" "$(grep -c '^NodeRecord' /run/records)" 3
+rule ibfab1 what=sa_answer do=status value=0x0300
+for query in NR CPI; do
+	refute saquery -C ibfab1 "$query" >/run/refused 2>&1
+	assert_match "saquery $query" "$(cat /run/refused)" '0x0300'
+done
+assert_eq "fault.status" "$(fabric_counter ibfab1 port1.fault.status)" \
+	"$(rule_figure ibfab1 hits)"
+rules_clear ibfab1
+rule ibfab1 what=sa_answer do=delay ms=600
+age_ms
+begin=$ms
+saquery -C ibfab1 CPI >/run/records
+age_ms
+assert_between "milliseconds of saquery" $((ms - begin)) 590 10000
+rules_clear ibfab1
+dropped=$(fabric_counter ibfab1 port1.fault.drop)
+rule ibfab1 what=sa_answer do=drop
+refute saquery -C ibfab1 -t 200 CPI
+counter_reaches ibfab1 port1.fault.drop $((dropped + 1))
+rules_clear ibfab1
+saquery -C ibfab1 CPI >/run/records
+
+step "Rules that make no sense"
+for words in do=nothing port=1 'do=drop port=2' 'do=drop every=0' \
+	'do=drop ppm=1000001' 'do=status' 'do=pkey value=0x10000' \
+	'do=drop often' 'do=delay ms=60001' 'clear 99999'; do
+	refute sh -c "echo '$words' >$ibfab/ibfab1/rules"
+done
+assert_eq "rules left" "$(cat "$ibfab"/*/rules)" ""
+
+step "One rule of two is removed"
+rule ibfab1 do=drop what=smp
+rule ibfab1 do=duplicate what=data
+id=$(awk 'NR == 1 { print $1 }' "$ibfab/ibfab1/rules")
+echo "clear $id" >"$ibfab/ibfab1/rules"
+assert_match "what is left" "$(cat "$ibfab/ibfab1/rules")" do=duplicate
+assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+rules_clear ibfab1

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Each verb that is told to fail does so, as often as it is told, with the error that is asked for.
+# timeout: 60
+
+. /cases/lib.sh
+
+raw=/sys/kernel/debug/ibraw
+
+# tries WORDS FILE: prints what the write says.
+tries()
+{
+	echo "$1" | dd "of=$2" status=none 2>&1
+}
+
+# failing VERB ERRNO TEXT WORDS FILE: fails once, after it was told to, and
+# succeeds then.
+failing()
+{
+	_failed=$(verb_failed ibfab0 "$1")
+	verb_fails ibfab0 "$1" 1 "$2"
+	_said=$(tries "$4" "$5") && fail "$1 did not fail"
+	assert_match "$1" "$_said" "$3"
+	assert_eq "$1 failed" "$(verb_failed ibfab0 "$1")" $((_failed + 1))
+	_said=$(tries "$4" "$5") || fail "$1 failed again: $_said"
+	assert_eq "$1 failed" "$(verb_failed ibfab0 "$1")" $((_failed + 1))
+	note "$1: ${_said:-done} after the failure"
+}
+
+fabric_start hcas=2
+module_insert /modules/ibraw.ko
+# Without an SM that sends, or HCAs that answer it, only the calls of this script
+# are there to fail.
+opensm_start
+opensm_stop
+lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+echo "qkey=0x1bfa" >"$raw/ibfab1/listen"
+qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+send="dlid=$lid qpn=$qpn qkey=0x1bfa"
+listen="qkey=0x1bfa posted=3"
+group="qkey=0x1bfa posted=3 mgid=ff12:401b:ffff::1 mlid=0xc000"
+
+step "What a line of ibraw calls"
+failing create_ah -12 'Cannot allocate memory|memory' "$send" "$raw/ibfab0/send"
+failing modify_qp -22 'Invalid argument|I/O error' "$send" "$raw/ibfab0/send"
+failing post_send -5 'Input/output error|I/O error' "$send" "$raw/ibfab0/send"
+failing create_qp -12 'memory|I/O error' "$listen" "$raw/ibfab0/listen"
+# Without the last receiver, which posts one when it is drained.
+echo >"$raw/ibfab0/listen"
+failing post_recv -12 'memory|I/O error' "$listen" "$raw/ibfab0/listen"
+failing attach_mcast -12 'memory|I/O error' "$group" "$raw/ibfab0/listen"
+
+step "After some that succeed, and more than one"
+verb_fails ibfab0 post_send 2 -12 3
+assert tries "$send" "$raw/ibfab0/send"
+assert tries "$send" "$raw/ibfab0/send"
+assert tries "$send" "$raw/ibfab0/send"
+refute tries "$send" "$raw/ibfab0/send"
+refute tries "$send" "$raw/ibfab0/send"
+assert tries "$send" "$raw/ibfab0/send"
+assert_eq "post_send failed" "$(verb_failed ibfab0 post_send)" 3
+
+step "Called off"
+verb_fails ibfab0 post_send 5
+verb_fails ibfab0 post_send 0
+assert tries "$send" "$raw/ibfab0/send"
+
+step "What a client calls as it is added: it must do without the device"
+rmmod ibraw
+for verb in alloc_pd create_cq create_qp req_notify_cq; do
+	failed=$(verb_failed ibfab0 "$verb")
+	verb_fails ibfab0 "$verb" 1 -12
+	module_insert /modules/ibraw.ko
+	assert_eq "$verb failed" "$(verb_failed ibfab0 "$verb")" $((failed + 1))
+	if [ "$verb" != req_notify_cq ]; then
+		refute test -e "$raw/ibfab0"
+		assert test -e "$raw/ibfab1"
+	fi
+	rmmod ibraw
+	verb_fails ibfab0 "$verb" 0
+done
+module_insert /modules/ibraw.ko
+assert test -e "$raw/ibfab0"
+
+step "The other HCA's verbs did not fail"
+assert_eq "failures of ibfab1" \
+	"$(awk '$3 != 0 || $5 != 0' "$ibfab/ibfab1/verbs")" ""
+
+step "Lines that make no sense"
+for words in 'post_bill 1' 'post_send' 'post_send 1 5' 'post_send 1 0'; do
+	refute sh -c "echo '$words' >$ibfab/ibfab0/verbs"
+done

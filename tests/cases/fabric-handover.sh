@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Two OpenSMs: mastership goes to the higher priority, and to the standby when the master dies.
+# timeout: 180
+
+. /cases/lib.sh
+
+# now_ms: sets $now_ms.
+now_ms()
+{
+	read -r now_ms _ </proc/uptime
+	now_ms=$(echo "$now_ms" | tr -d .)0
+}
+
+# sm_start HCA PRIORITY: sets $sm_pid.
+sm_start()
+{
+	mkdir -p "/run/sm.$1"
+	OSM_CACHE_DIR=/run/sm.$1 OSM_TMP_DIR=/run/sm.$1 \
+		opensm -F /run/opensm.conf -g "$(ibstat -p "$1" | head -n 1)" \
+		-p "$2" -f "/run/sm.$1/log" >"/run/sm.$1/out" 2>&1 &
+	sm_pid=$!
+}
+
+# sm_is HCA STATE: what its SMInfo says.
+sm_is()
+{
+	sminfo -C "$1" "$(printf '%d' "$(cat "$ib/$1/ports/1/lid")")" \
+		>/run/sminfo && grep -q "$2" /run/sminfo
+}
+
+# served_by HCA: every port has its LID as the SM's.
+served_by()
+{
+	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = \
+		"$(cat "$ib/$1/ports/1/lid")" ]
+}
+
+# is_sm HCA: the port's IsSM bit.
+is_sm()
+{
+	[ $(($(cat "$ib/$1/ports/1/cap_mask") & 2)) -ne 0 ]
+}
+
+fabric_start hcas=4 switches=2
+opensm -c /run/opensm.conf >/run/opensm.default
+sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_retry_number .*/polling_retry_number 2/; s/^sweep_interval .*/sweep_interval 0/' \
+	/run/opensm.conf
+
+step "The first one, of priority 3"
+refute is_sm ibfab1
+sm_start ibfab1 3
+first=$sm_pid
+wait_for 20 fabric_ports_active
+wait_for 5 sm_is ibfab1 MASTER
+assert is_sm ibfab1
+assert served_by ibfab1
+note "$(cat /run/sminfo)"
+
+step "A second one, of priority 1: standby"
+sm_start ibfab2 1
+second=$sm_pid
+wait_for 10 sm_is ibfab2 STANDBY
+assert is_sm ibfab2
+assert sm_is ibfab1 MASTER
+assert served_by ibfab1
+note "$(cat /run/sminfo)"
+
+step "A third one, of priority 9: the first hands over"
+now_ms
+begin=$now_ms
+sm_start ibfab3 9
+third=$sm_pid
+wait_for 20 sm_is ibfab3 MASTER
+wait_for 20 served_by ibfab3
+now_ms
+note "master of all ports $((now_ms - begin)) ms after its start"
+wait_for 10 sm_is ibfab1 STANDBY
+note "$(cat /run/sminfo)"
+
+step "It dies: the standby of the higher priority takes over"
+now_ms
+begin=$now_ms
+kill -KILL "$third"
+wait "$third" || :
+refute is_sm ibfab3
+wait_for 30 sm_is ibfab1 MASTER
+wait_for 30 served_by ibfab1
+now_ms
+note "another master of all ports after $((now_ms - begin)) ms"
+assert sm_is ibfab2 STANDBY
+assert fabric_ports_active
+
+step "It ends in good order: the last one takes over"
+now_ms
+begin=$now_ms
+kill "$first"
+wait "$first" || :
+wait_for 30 sm_is ibfab2 MASTER
+wait_for 30 served_by ibfab2
+now_ms
+note "another master of all ports after $((now_ms - begin)) ms"
+assert fabric_ports_active
+kill "$second"
+wait "$second" || :

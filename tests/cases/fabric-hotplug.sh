@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# HCAs pulled out under traffic and plugged in again, many times, leave nothing behind and come back as they were.
+# timeout: 120
+# append: slub_debug=F
+
+. /cases/lib.sh
+
+raw=/sys/kernel/debug/ibraw
+
+gone()
+{
+	! saquery -C ibfab0 NR | grep -q "NodeDescription.*$1\$"
+}
+
+listen()
+{
+	wait_for 10 test -e "$raw/ibfab1/listen"
+	echo "qkey=0x1bfa posted=500" >"$raw/ibfab1/listen"
+}
+
+arrived()
+{
+	[ "$(awk '/^packets/ { print $2 }' "$raw/ibfab1/received")" -ge "$1" ]
+}
+
+round()
+{
+	unplug ibfab1
+	refute test -e "$ib/ibfab1"
+	refute test -e "$ibfab/ibfab1"
+	plug ibfab1
+	wait_for 10 fabric_ports_active
+	listen
+	wait_for 10 arrived 20
+}
+
+rounds()
+{
+	_left=$1
+	while [ "$_left" -gt 0 ]; do
+		round
+		_left=$((_left - 1))
+	done
+}
+
+fabric_start hcas=3
+module_insert /modules/ibraw.ko
+opensm_start
+guid=$(port_guid ibfab1)
+lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+listen
+qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+# To an HCA that is not there, sends succeed as to any other.
+# shellcheck disable=SC2016  # for the inner shell to expand
+traffic_start raw sh -ec 'while :; do echo "$1" >"$2"; done' sh \
+	"dlid=$lid qpn=$qpn qkey=0x1bfa length=2000 count=100" "$raw/ibfab0/send"
+wait_for 10 arrived 100
+
+step "Out: its device is gone, and its place in the fabric"
+unplug ibfab1
+refute test -e "$ib/ibfab1"
+assert_match "hotplug" "$(cat "$ibfab/hotplug")" '^ibfab1 out unplugged 1$'
+assert_match "the topology" "$(cat "$ibfab/topology")" '^switch0 .* 2 lid 0 lmc 0 DOWN -$'
+wait_for 10 gone ibfab1
+refute sh -c "echo 'ibfab1 unplug' >$ibfab/hotplug"
+
+step "In again: GUID and LID are what they were, and the traffic arrives"
+plug ibfab1
+refute sh -c "echo 'ibfab1 plug' >$ibfab/hotplug"
+wait_for 10 fabric_ports_active
+assert_eq GUID "$(port_guid ibfab1)" "$guid"
+assert_eq LID "$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")" "$lid"
+listen
+assert_eq QPN "$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")" "$qpn"
+wait_for 10 arrived 100
+
+step "Twelve times, with rules that hold packets and completions that come late"
+rounds 3
+slabs /run/before
+rounds 12
+slabs_settle /run/before 12
+rule switch0 port=2 dir=out what=data do=delay every=3 ms=300
+echo "late 50" >"$ibfab/ibfab1/completions"
+rule ibfab1 what=data do=delay every=2 ms=400
+wait_for 10 counter_reaches ibfab1 port1.fault.delay 5
+rounds 2
+rules_clear switch0
+traffic_stop raw
+
+step "Others: no such HCA, no such word"
+refute sh -c "echo 'ibfab3 unplug' >$ibfab/hotplug"
+refute sh -c "echo 'ibfab1 away' >$ibfab/hotplug"
+
+step "The module is removed while one is out"
+unplug ibfab2
+rmmod ibraw
+opensm_stop
+fabric_stop

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# A port that is not ACTIVE passes nothing but SMPs; disabling a link takes both its ends down.
+# timeout: 90
+
+. /cases/lib.sh
+
+ibfab=/sys/kernel/debug/ibfab
+raw=/sys/kernel/debug/ibraw
+
+counter()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
+}
+
+received()
+{
+	awk '$1 == "packets" { print $2 }' "$raw/ibfab1/received"
+}
+
+state_is()
+{
+	grep -q "$2" "$ib/$1/ports/1/state"
+}
+
+# The kernel's IPoIB netdevice of ibfab1, to see that events reach ULPs.
+carrier_is()
+{
+	[ "$(cat "/sys/class/net/$dev/carrier")" = "$1" ]
+}
+
+# The SA has no record of an HCA.
+sa_misses()
+{
+	saquery -C ibfab0 >/run/nodes
+	! grep -q "NodeDescription.*$1\$" /run/nodes
+}
+
+fabric_start hcas=2
+module_insert /modules/ibraw.ko
+echo "qkey=0x1bfa" >"$raw/ibfab1/listen"
+qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+
+step "INIT: SMPs pass, a datagram does not leave the port"
+assert state_is ibfab0 INIT
+assert smpquery -C ibfab0 -D nodedesc 0,1,2
+discards=$(counter ibfab0 port1.xmit_discards)
+echo "dlid=3 qpn=$qpn qkey=0x1bfa count=7" >"$raw/ibfab0/send"
+assert_eq "drops" "$(counter ibfab0 port1.drop.tx_inactive)" 7
+assert_eq PortXmitDiscards "$(counter ibfab0 port1.xmit_discards)" \
+	$((discards + 7))
+assert_eq "packets received" "$(received)" 0
+assert_match "ibping" "$(ibping -C ibfab0 -c 1 -t 200 -L 3 2>&1)" \
+	'1 packets transmitted, 0 received'
+
+step "ACTIVE: it arrives"
+opensm_start
+lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
+wait_for 5 grep -qx 'packets 1' "$raw/ibfab1/received"
+intree_load
+wait_for 5 netdev_of ibfab1
+dev=$(netdev_of ibfab1)
+ip link set "$dev" up
+wait_for 10 carrier_is 1
+
+step "One end of the link not ACTIVE: the switch's port discards"
+sw=$(smpquery -C ibfab0 -D portinfo 0,1 0 | sed -n 's/^Lid:\.*//p')
+downed=$(counter ibfab1 port1.link_downed)
+opensm_stop
+ibportstate -C ibfab0 "$sw" 2 disable >/run/disable
+assert_match "the switch's port" "$(smpquery -C ibfab0 portinfo "$sw" 2)" \
+	'PhysLinkState:\.+Disabled'
+assert state_is ibfab1 DOWN
+assert_eq LinkDowned "$(counter ibfab1 port1.link_downed)" $((downed + 1))
+wait_for 5 carrier_is 0
+discards=$(counter switch0 port2.xmit_discards)
+echo "dlid=$lid qpn=$qpn qkey=0x1bfa count=3" >"$raw/ibfab0/send"
+assert_eq PortXmitDiscards "$(counter switch0 port2.xmit_discards)" \
+	$((discards + 3))
+refute smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+
+step "Enabled: INIT, and ACTIVE again under a new OpenSM"
+ibportstate -C ibfab0 "$sw" 2 enable >/run/enable
+assert state_is ibfab1 INIT
+opensm_start
+wait_for 10 carrier_is 1
+echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
+wait_for 5 grep -qx 'packets 2' "$raw/ibfab1/received"
+
+# Without the switch's trap OpenSM would see both in its next sweep only, up to
+# 10 s later.
+step "A cable pulled, and plugged in again: OpenSM hears of it at once"
+echo "switch0 2 down" >"$ibfab/cable"
+assert state_is ibfab1 DOWN
+assert_match "the topology table" "$(cat "$ibfab/topology")" \
+	'^ibfab1 .* DOWN switch0 .* cable down$'
+wait_for 5 carrier_is 0
+wait_for 6 sa_misses ibfab1
+assert_match "OpenSM's log" "$(cat /var/log/opensm.log)" \
+	"num:128 .Link state change. Producer:2 .Switch. from LID:$sw "
+echo "switch0 2 up" >"$ibfab/cable"
+wait_for 6 state_is ibfab1 ACTIVE
+wait_for 10 carrier_is 1
+echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
+wait_for 5 grep -qx 'packets 3' "$raw/ibfab1/received"
+
+step "Cables that are not there, and other words"
+refute sh -c "echo 'switch0 4 up' >$ibfab/cable"
+refute sh -c "echo 'switch1 1 up' >$ibfab/cable"
+refute sh -c "echo 'ibfab0 1 sideways' >$ibfab/cable"

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# The fabric is loaded and removed again and again, with users on it, and leaves no memory behind.
+# timeout: 300
+# append: slub_debug=F
+
+. /cases/lib.sh
+
+raw=/sys/kernel/debug/ibraw
+
+# round: up, some traffic, and away while receives are posted.
+round()
+{
+	fabric_start hcas=4 switches=2
+	opensm_start
+	echo "qkey=0x1bfa posted=1000" >"$raw/ibfab3/listen"
+	_qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab3/received")
+	_lid=$(printf '%d' "$(cat "$ib/ibfab3/ports/1/lid")")
+	echo "dlid=$_lid qpn=$_qpn qkey=0x1bfa length=2000 count=500" \
+		>"$raw/ibfab0/send"
+	wait_for 5 grep -qx 'packets 500' "$raw/ibfab3/received"
+	opensm_stop
+	fabric_stop
+}
+
+rounds()
+{
+	_left=$1
+	while [ "$_left" -gt 0 ]; do
+		round
+		_left=$((_left - 1))
+	done
+}
+
+modprobe ib_core
+step "Refused parameters leave nothing"
+refute insmod /modules/ibfab.ko hcas=0
+refute insmod /modules/ibfab.ko hcas=257
+refute insmod /modules/ibfab.ko hcas=256 switches=1
+refute insmod /modules/ibfab.ko switches=17
+
+step "Two rounds to fill what is kept for the next time"
+module_insert /modules/ibraw.ko
+rounds 2
+slabs /run/before
+
+step "Twenty rounds"
+rounds 20
+slabs_settle /run/before 15
+
+# It then spins on errors from its device file
+step "Removed under a running OpenSM"
+fabric_start hcas=2
+opensm_start
+fabric_stop
+kill -KILL "$opensm_pid"
+round

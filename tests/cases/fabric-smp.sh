@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Directed routes with LID-routed parts; SLtoVL, VLArb and GUIDInfo are stored and obeyed; all of PortCountersExtended.
+# timeout: 180
+
+. /cases/lib.sh
+
+ibfab=/sys/kernel/debug/ibfab
+raw=/sys/kernel/debug/ibraw
+
+node_info=0x11 guid_info=0x14 sl2vl=0x17 vl_arb=0x18
+get=1 set=2
+
+counter()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
+}
+
+lid_of()
+{
+	printf '%d' "$(cat "$ib/$1/ports/1/lid")"
+}
+
+# switch_lid ROUTE: from ibfab0.
+switch_lid()
+{
+	smpquery -C ibfab0 -D portinfo "$1" 0 | sed -n 's/^Lid:\.*//p'
+}
+
+# answered_by: the node GUID in the answer to a Get(NodeInfo).
+answered_by()
+{
+	hex_at "$answer" 76 8
+}
+
+status()
+{
+	hex_at "$answer" 4 2
+}
+
+# HCA n is on switch n mod 3: ibfab0 and ibfab3 on switch0, whose port 4 leads
+# to switch1, and that one's to switch2.
+fabric_start hcas=5 switches=3
+module_insert /modules/ibraw.ko
+module_insert /modules/ibrawmad.ko
+opensm_start
+switch0=$(switch_lid 0,1)
+switch1=$(switch_lid 0,1,4)
+switch2=$(switch_lid 0,1,4,4)
+
+step "By LID to switch1, then by directed route"
+lid=$(lid_of ibfab0)
+assert smp_send ibfab0 "$switch1" $get $node_info 0 "drslid=$lid" path=0,1
+assert_eq "the node behind its port 1" "$(answered_by)" 021bfa0100000100
+assert smp_send ibfab0 "$switch1" $get $node_info 0 "drslid=$lid" path=0,4,1
+assert_eq "the node two hops on" "$(answered_by)" 021bfa0100000200
+assert smp_send ibfab0 "$switch2" $get $node_info 0 "drslid=$lid" path=0
+assert_eq "the switch itself" "$(answered_by)" 021bfa0500000200
+assert_match "smpquery -c" \
+	"$(smpquery -C ibfab0 -c nodedesc "$switch1" 0,3,1)" 'ibfab0$'
+
+step "By directed route to switch0 or switch1, then by LID"
+to=$(lid_of ibfab2)
+for route in 0,1 0,1,4; do
+	assert smp_send ibfab0 0xffff $get $node_info 0 "drdlid=$to" "path=$route"
+	assert_eq "who answered" "$(answered_by)" 021bfa0100000200
+	assert smp_send ibfab0 0xffff $get $node_info 0 "drdlid=$switch2" \
+		"path=$route"
+	assert_eq "who answered" "$(answered_by)" 021bfa0500000200
+done
+assert smp_send ibfab0 0xffff $get $node_info 0 "drdlid=$switch1" path=0,1,4
+assert_eq "who answered" "$(answered_by)" 021bfa0500000100
+
+step "By LID, directed route, and LID"
+assert smp_send ibfab0 "$switch0" $get $node_info 0 "drslid=$lid" \
+	"drdlid=$(lid_of ibfab1)" path=0,4,4
+assert_eq "who answered" "$(answered_by)" 021bfa0100000100
+
+step "A directed part that leads nowhere is counted where it ends"
+was=$(counter switch1 port3.drop.smp_route)
+refute smp_send ibfab0 "$switch1" $get $node_info 0 "drslid=$lid" path=0,9
+assert_eq "dropped at switch1" "$(counter switch1 port3.drop.smp_route)" \
+	$((was + 1))
+refute smp_send ibfab0 0xffff $get $node_info 0 drdlid=4000 path=0,1
+
+step "SLtoVL: stored at HCA and switch, and an SL without a VL is not sent with"
+map=01234567abcdef89
+to=$(lid_of ibfab1)
+assert smp_send ibfab0 "$to" $set $sl2vl 0 "data=$map"
+assert smp_send ibfab0 "$switch1" $set $sl2vl 0x0201 "data=$map"
+assert smp_send ibfab0 "$switch1" $get $sl2vl 0x0201
+assert_eq "the switch's table" "$(hex_at "$answer" 64 8)" "$map"
+assert smp_send ibfab0 "$switch1" $get $sl2vl 0x0102
+assert_eq "its neighbour's" "$(hex_at "$answer" 64 8)" 0123456701234567
+smpquery -C ibfab0 sl2vl "$to" | tail -n 1
+assert_match "smpquery" "$(smpquery -C ibfab0 sl2vl "$to")" \
+	'\| 0\| 1\| 2\| 3\| 4\| 5\| 6\| 7\|10\|11\|12\|13\|14\|15\| 8\| 9\|'
+assert smp_send ibfab0 "$switch1" $get $sl2vl 0x0701
+assert_eq "status of an input port that is not there" "$(status)" 001c
+echo "qkey=0x1bfa" >"$raw/ibfab2/listen"
+qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab2/received")
+echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=14" >"$raw/ibfab1/send"
+wait_for 5 grep -qx 'packets 1' "$raw/ibfab2/received"
+# SL 13 has VL15
+echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=13 count=5" >"$raw/ibfab1/send"
+assert_eq "drops" "$(counter ibfab1 port1.drop.tx_sl)" 5
+assert grep -qx 'packets 1' "$raw/ibfab2/received"
+
+step "VL arbitration: four blocks a port"
+for block in 1 2 3 4; do
+	assert smp_send ibfab0 "$switch1" $set $vl_arb $((block << 16 | 2)) \
+		"data=0${block}ff"
+done
+for block in 1 2 3 4; do
+	assert smp_send ibfab0 "$switch1" $get $vl_arb $((block << 16 | 2))
+	assert_eq "block $block" "$(hex_at "$answer" 64 4)" "0${block}ff0000"
+done
+assert smp_send ibfab0 "$switch1" $get $vl_arb $((5 << 16 | 2))
+assert_eq "status of block 5" "$(status)" 001c
+assert_match "smpquery" "$(smpquery -C ibfab0 vlarb "$switch1" 2)" \
+	'WEIGHT: *\|0xFF'
+
+step "GUIDInfo: the first stays, the others become GIDs"
+assert smp_send ibfab0 "$to" $set $guid_info 0 data=00000000000000aa00000000000000bb
+assert smp_send ibfab0 "$to" $get $guid_info 0
+assert_eq "the table" "$(hex_at "$answer" 64 24)" \
+	021bfa010000010100000000000000bb0000000000000000
+wait_for 5 grep -qx fe80:0000:0000:0000:0000:0000:0000:00bb \
+	"$ib/ibfab1/ports/1/gids/1"
+echo "dlid=$to qpn=1 qkey=0x80010000 dgid=fe80::cc length=256" >"$raw/ibfab2/send"
+assert_eq "drops of an unknown GID" "$(counter ibfab1 port1.drop.rx_dgid)" 1
+
+step "PortCountersExtended has the error counters too"
+pma()
+{
+	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
+}
+relay=$(pma "$switch1" 1 PortRcvSwitchRelayErrors)
+discards=$(pma "$switch1" 1 PortXmitDiscards)
+echo "dlid=4000 qpn=$qpn qkey=0x1bfa count=300" >"$raw/ibfab1/send"
+assert_eq PortRcvSwitchRelayErrors \
+	"$(pma "$switch1" 1 PortRcvSwitchRelayErrors)" $((relay + 300))
+# Else OpenSM would take the route away
+kill -STOP "$opensm_pid"
+downed=$(pma "$switch1" 1 LinkDownedCounter)
+echo "switch1 1 down" >"$ibfab/cable"
+assert_eq LinkDownedCounter "$(pma "$switch1" 1 LinkDownedCounter)" \
+	$((downed + 1))
+echo "dlid=$to qpn=$qpn qkey=0x1bfa count=300" >"$raw/ibfab0/send"
+assert_eq PortXmitDiscards "$(pma "$switch1" 1 PortXmitDiscards)" \
+	$((discards + 300))
+note "$(perfquery -C ibfab0 -x "$switch1" 1 | grep -c ':\.')" fields
+assert perfquery -C ibfab0 -x -R "$switch1" 1
+assert_eq PortXmitDiscards "$(pma "$switch1" 1 PortXmitDiscards)" 0
+kill -CONT "$opensm_pid"

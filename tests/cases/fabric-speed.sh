@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# The datagram benchmark loses nothing, spoils nothing, and what it counts is what the ports counted.
+# timeout: 60
+
+. /cases/lib.sh
+
+ibfab=/sys/kernel/debug/ibfab
+bench=/sys/kernel/debug/ibudbench
+
+counter()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
+}
+
+# result NAME
+result()
+{
+	awk -v name="$1" '$1 == name { print $2 }' "$bench/result"
+}
+
+# drops NODE: of all reasons together.
+drops()
+{
+	awk '$1 ~ /\.drop\./ { sum += $2 } END { print sum + 0 }' \
+		"$ibfab/$1/counters"
+}
+
+# measured COUNT WORDS: all packets of a run arrive, whole.
+measured()
+{
+	_count=$1
+	shift
+	_before=$(counter ibfab1 port1.rcv_packets)
+	echo "from=ibfab0 to=ibfab1 count=$_count $*" >"$bench/run"
+	assert_eq sent "$(result sent)" "$_count"
+	assert_eq received "$(result received)" "$_count"
+	assert_eq failed "$(result failed)" 0
+	assert_eq spoilt "$(result spoilt)" 0
+	assert test "$(result ns)" -gt 0
+	# MADs come in between.
+	assert_between "packets that came to the port" \
+		$(($(counter ibfab1 port1.rcv_packets) - _before)) \
+		"$_count" $((_count + 50))
+	note "$*: $(($(result ns) / _count)) ns a packet"
+}
+
+fabric_start hcas=2
+module_insert /modules/ibudbench.ko
+opensm_start
+dropped="$(drops ibfab0) $(drops ibfab1) $(drops switch0)"
+
+step "Every payload, chain and rate of completions"
+for size in 0 1 64 2044 4096; do
+	measured 20000 "size=$size chain=16 signal=16"
+done
+measured 20000 "size=64"
+measured 20001 "size=64 chain=16 signal=64"
+measured 20000 "size=64 chain=7 signal=3 depth=10"
+measured 20000 "size=2044 chain=64 signal=1 depth=512"
+assert_eq "packets dropped" \
+	"$(drops ibfab0) $(drops ibfab1) $(drops switch0)" "$dropped"
+
+step "A chain that the queue has no room for, and devices that are not there"
+refute sh -c "echo 'from=ibfab0 to=ibfab1 chain=256' >$bench/run"
+refute sh -c "echo 'from=ibfab0 to=ibfab7' >$bench/run"
+refute sh -c "echo 'from=ibfab0' >$bench/run"
+refute sh -c "echo 'from=ibfab0 to=ibfab1 sise=3' >$bench/run"
+
+step "A pulled cable is seen: nothing arrives, and the run says so"
+echo "ibfab1 1 down" >"$ibfab/cable"
+refute sh -c "echo 'from=ibfab0 to=ibfab1 count=100' >$bench/run"
+assert_eq sent "$(result sent)" 100
+assert_eq received "$(result received)" 0

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# `make install` makes modprobe prefer our driver to the kernel's own, `make uninstall` undoes it.
+# runs: host
+# timeout: 120
+
+work=$1
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+release=$("$top/tests/qemu/kernel.sh" release)
+root=$work/root/usr
+
+# wanted WHEN FILE: FILE, below the modules' folder, is what modprobe would load.
+wanted()
+{
+	local got
+
+	got=$(modprobe -d "$root" -S "$release" --show-depends ib_ipoib |
+		sed -n "s,^insmod $root/lib/modules/$release/\(.*ib_ipoib.ko\).*,\1,p")
+	if [ "$got" != "$2" ]; then
+		echo "$1: modprobe would load '$got', wanted '$2'"
+		exit 1
+	fi
+}
+
+run_make()
+{
+	make -C "$top" KDIR="/lib/modules/$release/build" \
+		INSTALL_MOD_PATH="$root" "$1"
+}
+
+mkdir "$work/root"
+(cd "$work/root" && mkdir usr usr/lib &&
+	cpio --quiet -i <"$("$top/tests/qemu/kernel.sh" dir)/modules.cpio")
+stock=kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
+
+wanted "before" "$stock"
+run_make install
+wanted "installed" updates/ib_ipoib.ko
+run_make uninstall
+wanted "uninstalled" "$stock"

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# `make lint` passes a clean tree and finds one fault of each kind in a faulty one.
+# runs: host
+# timeout: 300
+
+work=$1
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+tree=$work/tree
+licence='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+
+# module FILE: a module that does nothing.
+module()
+{
+	cat >"$1" <<-E
+		// $licence
+		/* A module that does nothing. */
+		#include <linux/module.h>
+
+		MODULE_DESCRIPTION("Nothing");
+		MODULE_LICENSE("Dual BSD/GPL");
+	E
+}
+
+# linted: what lint says of the tree, and its exit status.
+linted()
+{
+	local status=0
+
+	env -u KDIR make -C "$tree" lint 2>&1 || status=$?
+	echo "status $status"
+}
+
+# wanted TEXT REGEX
+wanted()
+{
+	if ! grep -qE "$2" <<<"$1"; then
+		printf 'wanted: %s\ngot:\n%s\n' "$2" "$1"
+		exit 1
+	fi
+}
+
+mkdir -p "$tree/tests/fabric"
+cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
+cp -r "$top/tests/qemu" "$top/tests/lint.sh" "$tree/tests/"
+mkdir "$tree/tests/cases"
+cp "$top/tests/cases/lib.sh" "$tree/tests/cases/"
+printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
+printf '# %s\nobj-m := ibfab.o\n' "$licence" >"$tree/tests/fabric/Kbuild"
+module "$tree/ib_ipoib.c"
+module "$tree/tests/fabric/ibfab.c"
+git -C "$tree" init -q
+
+clean=$(linted)
+wanted "$clean" '^status 0$'
+
+# For W=1, sparse's endian check, checkpatch, conditional compilation.
+cat >>"$tree/ib_ipoib.c" <<-'E'
+
+	#if 1
+	int no_declaration(__be16 wire)
+	{
+		return wire;
+	}
+	#endif
+	static int unused_function( void ) { return 0; }
+E
+# For shellcheck, the licence lines, the length.
+# shellcheck disable=SC2016  # the fault itself
+printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
+{ echo "/* $licence */" && seq -f '/* %g */' 900; } >"$tree/long.h"
+
+faulty=$(linted)
+wanted "$faulty" '^FAIL  compiler'
+wanted "$faulty" "no previous prototype for .*no_declaration"
+wanted "$faulty" 'unused_function'
+wanted "$faulty" 'restricted __be16'
+wanted "$faulty" '^FAIL  checkpatch'
+wanted "$faulty" '^FAIL  shellcheck'
+wanted "$faulty" 'SC2086'
+wanted "$faulty" '^FAIL  licence lines'
+wanted "$faulty" '^tests/bad.sh: no SPDX'
+wanted "$faulty" '^FAIL  at most 900 lines'
+wanted "$faulty" '^long.h: 901 lines'
+wanted "$faulty" '^FAIL  no conditional compilation'
+wanted "$faulty" '^ib_ipoib.c:[0-9]*:#if 1'
+wanted "$faulty" '^status 2$'

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# The runner counts passed and failed cases, and fails when one failed or there was none.
+# runs: host
+# timeout: 300
+
+work=$1
+qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
+
+# runner PATTERN: prints what check.sh prints, and its exit status.
+runner()
+{
+	local status=0
+
+	"$qemu/check.sh" --jobs 2 --cases "$work/cases" \
+		--results "$work/results" "$1" 2>&1 || status=$?
+	echo "status $status"
+}
+
+# ends_in TEXT LINE LINE: TEXT's last two lines.
+ends_in()
+{
+	local got
+
+	got=$(tail -n 2 <<<"$1")
+	if [ "$got" != "$2"$'\n'"$3" ]; then
+		printf 'wanted:\n%s\n%s\ngot:\n%s\n' "$2" "$3" "$1"
+		exit 1
+	fi
+}
+
+mkdir -p "$work/cases"
+echo '. /cases/lib.sh' >"$work/cases/lib.sh"
+echo 'true' >"$work/cases/one-good.sh"
+printf '# runs: host\nexit 0\n' >"$work/cases/two-good.sh"
+printf 'echo it was here\nfalse\n' >"$work/cases/one-bad.sh"
+printf '# runs: host\n# timeout: 1\nsleep 30\n' >"$work/cases/two-bad.sh"
+
+all=$(runner '*')
+ends_in "$all" "2 passed, 2 failed" "status 1"
+grep -q '^FAIL  one-bad ' <<<"$all"
+grep -q '^FAIL  two-bad ' <<<"$all"
+grep -q '^pass  one-good ' <<<"$all"
+grep -q '^it was here$' <<<"$all"
+ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
+ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# IPv4 and IPv6 multicast reaches the members, whether the sender is one or not, and nobody else.
+# timeout: 120
+
+. /cases/lib.sh
+
+received()
+{
+	[ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# reaches SOCAT-ADDRESS FILE: a datagram sent there comes to the listener.
+reaches()
+{
+	echo probe | on h0 socat -u - "$1"
+	sleep 0.2
+	grep -q probe "$2"
+}
+
+# listen HOST FILE SOCAT-ADDRESS: collects datagrams in FILE.
+listen()
+{
+	traffic_start "socat.$1" on "$1" socat -u "$3" "OPEN:$2,append"
+	wait_for 10 test -s "/run/traffic.socat.$1.pid"
+}
+
+# multicast FAMILY GROUP: h0 sends, h1 listens, h2 does not.
+multicast()
+{
+	family=$1
+	group=$2
+	: >"/run/$family.got"
+	case $family in
+	4)
+		listen h1 /run/4.got \
+			"UDP4-RECV:5000,ip-add-membership=$group:$(dev_of h1)"
+		to="UDP4-DATAGRAM:$group:5000,ip-multicast-if=10.0.0.1"
+		;;
+	6)
+		listen h1 /run/6.got \
+			"UDP6-RECV:5000,ipv6-join-group=[$group]:$(dev_of h1)"
+		to="UDP6-DATAGRAM:[$group]:5000,so-bindtodevice=$(dev_of h0)"
+		;;
+	esac
+	wait_for 10 is_member h1 "$group"
+	# The SA answers a join before the switches forward to the new member.
+	wait_for 20 reaches "$to" "/run/$family.got"
+	sleep 0.5
+	: >"/run/$family.got"
+	before=$(netdev_counter h2 "$(dev_of h2)" rx_packets)
+	: >/run/sent
+	for n in $(seq 1 20); do
+		echo "datagram $n" | tee -a /run/sent | on h0 socat -u - "$to"
+	done
+	wait_for 10 received "/run/$family.got" 20
+	assert_eq "what h1 got" "$(cat "/run/$family.got")" "$(cat /run/sent)"
+	after=$(netdev_counter h2 "$(dev_of h2)" rx_packets)
+	assert_between "packets that h2 got, no member" $((after - before)) 0 5
+	traffic_stop socat.h1
+}
+
+is_member()
+{
+	ip -n "$1" maddress show dev "$(dev_of "$1")" | grep -qF "$2"
+}
+
+fabric_start hcas=3
+opensm_start
+ipoib_load
+hosts_make 3
+
+step "IPv4, from a sender who is no member"
+multicast 4 239.1.2.3
+
+step "IPv6, from a sender who is no member"
+multicast 6 ff15::1:2:3
+
+step "From a sender who is a member too, which must not hear itself"
+: >/run/own.got
+listen h0 /run/own.got "UDP4-RECV:5001,ip-add-membership=239.1.2.3:$(dev_of h0)"
+wait_for 10 is_member h0 239.1.2.3
+before=$(netdev_counter h0 "$(dev_of h0)" multicast)
+multicast 4 239.1.2.3
+after=$(netdev_counter h0 "$(dev_of h0)" multicast)
+assert_between "multicast packets that h0 got" $((after - before)) 0 5
+
+step "All hosts answer a ping to the all-nodes group"
+out=$(on h0 ping -c 3 -i 0.3 -W 2 "ff02::1%$(dev_of h0)")
+for k in 1 2; do
+	link_local=$(ip -n h$k -6 -o address show scope link | awk '{ sub("/.*", "", $4); print $4 }')
+	assert_match "the answers" "$out" "from $link_local"
+done
+
+step "Limited broadcast reaches both"
+for k in 1 2; do
+	sysctl_file=/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
+	on h$k sh -c "echo 0 >$sysctl_file"
+done
+out=$(on h0 ping -b -c 3 -i 0.3 -W 2 10.0.0.255)
+assert_match "the answers" "$out" 'from 10.0.0.2'
+assert_match "the answers" "$out" 'from 10.0.0.3'

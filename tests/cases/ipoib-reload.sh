@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# rmmod and insmod fifty times under traffic, with slab counts back where they were.
+# timeout: 900
+# append: slub_debug=F
+
+. /cases/lib.sh
+
+times=50
+
+load()
+{
+	ipoib_load
+	for k in 0 1; do
+		dev=$(netdev_of ibfab$k)
+		ip link set "$dev" netns h$k
+		ip -n h$k link set "$dev" up
+		ip -n h$k address add 10.0.0.$((k + 1))/24 dev "$dev"
+		ip -n h$k address add fd00::$((k + 1))/64 dev "$dev" nodad
+	done
+}
+
+reload()
+{
+	rmmod ib_ipoib
+	load
+}
+
+fabric_start hcas=2
+opensm_start
+for k in 0 1; do
+	ip netns add h$k
+	ip -n h$k link set lo up
+done
+load
+setsid sh -c '. /cases/lib.sh; while :; do
+	ip netns exec h0 ping -f -q -c 200 -w 2 10.0.0.2
+	ip netns exec h1 ping -f -q -c 200 -w 2 fd00::1
+	sleep 0.05
+done' >/run/storm.log 2>&1 &
+storm=$!
+
+step "A first few, so that every cache has what it keeps"
+for _ in $(seq 5); do
+	reload
+done
+wait_for 20 has_carrier h1 "$(dev_of h1)"
+slabs /run/slabs.before
+
+step "$times times rmmod and insmod"
+for n in $(seq $times); do
+	reload
+	if [ $((n % 5)) -eq 0 ]; then
+		wait_for 20 has_carrier h0 "$(dev_of h0)"
+		wait_for 20 has_carrier h1 "$(dev_of h1)"
+		wait_for 10 on h0 ping -q -c 1 -W 1 10.0.0.2
+	fi
+done
+
+step "Traffic goes on"
+kill -s TERM -- -$storm
+wait_for 20 has_carrier h0 "$(dev_of h0)"
+wait_for 20 has_carrier h1 "$(dev_of h1)"
+on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
+on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
+
+step "Nothing is left behind"
+slabs_settle /run/slabs.before $times
+rmmod ib_ipoib
+refute test -e /sys/module/ib_ipoib

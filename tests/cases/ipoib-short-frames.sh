@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Frames too short for their headers are dropped and counted, and harm nothing.
+# timeout: 60
+
+. /cases/lib.sh
+
+# frame OCTETS: a raw UD packet with so many octets of 0x08 00 00 00 00 ... from
+# the first HCA to the second's IPoIB QP.
+frame()
+{
+	payload=$(printf '0800%0*d' 120 0 | cut -c "1-$((2 * $1))")
+	[ "$1" -gt 0 ] || payload=
+	echo "dlid=$dlid qpn=0x$qpn qkey=$qkey pkey_index=0 payload=$payload" \
+		>/sys/kernel/debug/ibraw/ibfab0/send
+}
+
+short_is()
+{
+	[ "$(on h1 ethtool -S "$dev" | awk '/rx_short:/ { print $2 }')" -eq "$1" ]
+}
+
+packets_are()
+{
+	[ "$(netdev_counter h1 "$dev" rx_packets)" -ge "$1" ]
+}
+
+fabric_start hcas=2
+opensm_start
+ipoib_load
+module_insert /modules/ibraw.ko
+hosts_make 2
+dev=$(dev_of h1)
+address=$(on h1 cat "/sys/class/net/$dev/address")
+qpn=$(echo "$address" | cut -d: -f2-4 | tr -d :)
+dlid=$(($(cat "$ib/ibfab1/ports/1/lid")))
+qkey=0xb1b
+
+step "0 to 3 octets: no room for the encapsulation header"
+assert short_is 0
+for octets in 0 1 2 3; do
+	frame $octets
+done
+wait_for 5 short_is 4
+assert_eq "rx_length_errors" "$(netdev_counter h1 "$dev" rx_length_errors)" 4
+assert_eq "rx_errors" "$(netdev_counter h1 "$dev" rx_errors)" 4
+
+step "4 to 43 octets: an encapsulation header and less than an IPv4 and UDP header"
+before=$(netdev_counter h1 "$dev" rx_packets)
+for octets in $(seq 4 43); do
+	frame "$octets"
+done
+wait_for 5 packets_are $((before + 40))
+assert short_is 4
+
+step "The interface is as well as before"
+on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
+on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2

@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
+# The library of the scripts that run in the guest, sourced at their top.
+# Whatever goes wrong ends the script with a status that is not 0.
+
+ib=/sys/class/infiniband
+
+# ---- Transcript and verdict ----
+
+note()
+{
+	printf '    %s\n' "$*"
+}
+
+step()
+{
+	printf '\n==> %s\n' "$*"
+}
+
+fail()
+{
+	printf 'FAILED: %s\n' "$*"
+	exit 1
+}
+
+assert()
+{
+	"$@" || fail "$*"
+}
+
+# refute CMD...: for a command that must not succeed.
+refute()
+{
+	if "$@"; then
+		fail "succeeded, and must not: $*"
+	fi
+}
+
+# assert_eq WHAT GOT WANTED
+assert_eq()
+{
+	[ "$2" = "$3" ] || fail "$1 is '$2', wanted '$3'"
+}
+
+# assert_match WHAT TEXT EXTENDED-REGEX
+assert_match()
+{
+	printf '%s\n' "$2" | grep -qE -- "$3" ||
+		fail "$1 does not match '$3': $2"
+}
+
+# assert_between WHAT GOT LEAST MOST
+assert_between()
+{
+	if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
+		fail "$1 is $2, wanted $3 to $4"
+	fi
+}
+
+# uptime_s: sets $uptime_s to the guest's age in whole seconds.
+uptime_s()
+{
+	read -r uptime_s _ </proc/uptime
+	uptime_s=${uptime_s%%.*}
+}
+
+# wait_for SECONDS CMD...: polls until CMD succeeds.
+wait_for()
+{
+	uptime_s
+	_until=$((uptime_s + $1))
+	shift
+	while ! "$@" >/run/wait_for.log 2>&1; do
+		uptime_s
+		if [ "$uptime_s" -gt "$_until" ]; then
+			cat /run/wait_for.log
+			fail "not in time: $*"
+		fi
+		sleep 0.1
+	done
+}
+
+# ---- Modules ----
+
+# module_insert FILE [PARAMETER...]: a module of ours, after what it needs.
+module_insert()
+{
+	_file=$1
+	shift
+	for _needed in $(modinfo -F depends "$_file" | tr , ' '); do
+		modprobe "$_needed" || fail "modprobe $_needed"
+	done
+	insmod "$_file" "$@" || fail "insmod $_file $*"
+}
+
+intree_load()
+{
+	modprobe ib_ipoib "$@" || fail "modprobe ib_ipoib $*"
+}
+
+ipoib_load()
+{
+	module_insert /modules/ib_ipoib.ko "$@"
+}
+
+# module_users NAME: how many references hold the module.
+module_users()
+{
+	cat "/sys/module/$1/refcnt"
+}
+
+# ---- Fabric ----
+
+# fabric_start [hcas=N ...]
+fabric_start()
+{
+	_hcas=2
+	for _word; do
+		case $_word in
+		hcas=*) _hcas=${_word#hcas=} ;;
+		esac
+	done
+	module_insert /modules/ibfab.ko "$@"
+	[ -z "${CAPTURE:-}" ] || capture_start
+	modprobe ib_umad || fail "modprobe ib_umad"
+	wait_for 30 test -e "$ib/ibfab$((_hcas - 1))"
+	wait_for 30 test -e "/dev/infiniband/umad$((_hcas - 1))"
+}
+
+# fabric_stop: the module goes.
+fabric_stop()
+{
+	[ -z "${CAPTURE:-}" ] || capture_stop
+	rmmod ibfab || fail "cannot remove ibfab"
+}
+
+# capture_start: all that crosses cables goes to the host. Records follow each
+# other in its file, of one load of the module and the next.
+capture_start()
+{
+	modprobe virtio_pci
+	modprobe virtio_console
+	wait_for 10 test -c /dev/vport0p1
+	echo on >"$ibfab/all.erf"
+	rm -f /run/capture.status
+	(
+		_status=0
+		cat "$ibfab/all.erf" >/dev/vport0p1 || _status=$?
+		echo "$_status" >/run/capture.status
+	) &
+	: >/run/capture.begun
+}
+
+# capture_stop: what is left goes to the host, if a capture was begun.
+capture_stop()
+{
+	[ -e /run/capture.begun ] || return 0
+	rm /run/capture.begun
+	echo off >"$ibfab/all.erf"
+	wait_for 60 test -s /run/capture.status
+	assert_eq "status of the capture" "$(cat /run/capture.status)" 0
+	note "captured: $(tr '\n' ' ' <"$ibfab/captured")"
+}
+
+fabric_ports_active()
+{
+	! cat "$ib"/ibfab*/ports/*/state | grep -qv ACTIVE
+}
+
+# opensm_start [ARGUMENT...]: on the first port of the first HCA.
+opensm_start()
+{
+	opensm -g "$(ibstat -p ibfab0 | head -n 1)" -f /var/log/opensm.log \
+		"$@" >/var/log/opensm.out 2>&1 &
+	opensm_pid=$!
+	wait_for 60 fabric_ports_active
+}
+
+opensm_stop()
+{
+	kill "$opensm_pid" || fail "OpenSM had ended: $(cat /var/log/opensm.out)"
+	# Its status after a signal says nothing.
+	wait "$opensm_pid" || :
+}
+
+# ---- Raw MADs, through ibrawmad ----
+
+# hex_pad DIGITS HEX: HEX, filled up with zeros.
+hex_pad()
+{
+	printf "%s%0$(($1 - ${#2}))d" "$2" 0 | cut -c "1-$1"
+}
+
+# hex_at HEX OFFSET BYTES: digits of these bytes.
+hex_at()
+{
+	printf '%s' "$1" | cut -c "$((2 * $2 + 1))-$((2 * ($2 + $3)))"
+}
+
+# path_hex 0,1,4: a directed route as an SMP has it.
+path_hex()
+{
+	for _hop in $(echo "$1" | tr , ' '); do
+		printf '%02x' "$_hop"
+	done
+}
+
+# smp_send HCA DLID METHOD ATTRIBUTE MODIFIER [mkey=N] [data=HEX]
+# [drslid=N] [drdlid=N] [path=0,1,4]: from QP0; with a path, by directed route.
+# Sets $answer to the answer in hexadecimal; fails if there is none.
+smp_send()
+{
+	_hca=$1 _dlid=$2 _method=$3 _attr=$4 _mod=$5
+	mkey=0 data='' drslid=0xffff drdlid=0xffff path='' _class=0x01 _hops=0
+	shift 5
+	for _word; do
+		eval "${_word%%=*}=\${_word#*=}"
+	done
+	if [ -n "$path" ]; then
+		_class=0x81
+		_hops=$(($(echo "$path" | tr -cd , | wc -c)))
+	fi
+	_mad=$(printf '01%02x01%02x000000%02x%016x%04x0000%08x%016x%04x%04x' \
+		"$_class" "$_method" "$_hops" 0 "$_attr" "$_mod" "$mkey" \
+		"$drslid" "$drdlid")
+	_mad=$(hex_pad 128 "$_mad")$(hex_pad 128 "$data")
+	if [ -n "$path" ]; then
+		_mad=$_mad$(path_hex "$path")
+	fi
+	echo "qp=0 dlid=$_dlid timeout=300 mad=$_mad" >/run/smp
+	# The shell would write again what could not be written
+	cat /run/smp 2>/run/smp.log \
+		>"/sys/kernel/debug/ibrawmad/$_hca/send" || return
+	# shellcheck disable=SC2034  # the caller's
+	read -r answer <"/sys/kernel/debug/ibrawmad/$_hca/answer"
+}
+
+# ---- Counters and faults of the fabric ----
+
+ibfab=/sys/kernel/debug/ibfab
+
+# fabric_counter NODE NAME
+fabric_counter()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
+}
+
+# counter_reaches NODE NAME LEAST
+counter_reaches()
+{
+	[ "$(fabric_counter "$1" "$2")" -ge "$3" ]
+}
+
+# rule NODE WORDS: what is to become of packets at it.
+rule()
+{
+	_node=$1
+	shift
+	echo "$*" >"$ibfab/$_node/rules" || fail "no rule for $_node: $*"
+}
+
+rules_clear()
+{
+	echo clear >"$ibfab/$1/rules"
+}
+
+# rule_figure NODE NAME: seen, hits or held of the node's first rule.
+rule_figure()
+{
+	awk -v name="$2" 'NR == 1 { for (i = 1; i < NF; i++)
+		if ($i == name) print $(i + 1) }' "$ibfab/$1/rules"
+}
+
+# verb_fails HCA VERB COUNT [ERRNO [SKIP]]
+verb_fails()
+{
+	_hca=$1
+	shift
+	echo "$*" >"$ibfab/$_hca/verbs"
+}
+
+# verb_failed HCA VERB: how often it did.
+verb_failed()
+{
+	awk -v name="$2" '$1 == name { print $3 }' "$ibfab/$1/verbs"
+}
+
+unplug()
+{
+	echo "$1 unplug" >"$ibfab/hotplug" || fail "cannot unplug $1"
+}
+
+plug()
+{
+	echo "$1 plug" >"$ibfab/hotplug" || fail "cannot plug $1"
+}
+
+# ---- Hosts ----
+
+# port_guid HCA [PORT]: 16 hexadecimal digits.
+port_guid()
+{
+	cut -d: -f5-8 "$ib/$1/ports/${2:-1}/gids/0" | tr -d :
+}
+
+# netdev_of HCA [PORT]: prints the port's netdevice with the default P_Key; its
+# 20-byte address ends in the port's GUID.
+netdev_of()
+{
+	_guid=$(port_guid "$@")
+	for _dev in /sys/class/net/*; do
+		_addr=$(tr -d : <"$_dev/address")
+		if [ "${#_addr}" -eq 40 ] && [ "${_addr#????????????????????????}" = "$_guid" ]; then
+			echo "${_dev##*/}"
+			return
+		fi
+	done
+	return 1
+}
+
+# on HOST CMD...
+on()
+{
+	_ns=$1
+	shift
+	ip netns exec "$_ns" "$@"
+}
+
+# dev_of HOST: prints the name of the host's IPoIB netdevice.
+dev_of()
+{
+	ip -n "$1" -o link show | awk -F '[:@ ]+' '/link\/infiniband/ { print $2; exit }'
+}
+
+has_carrier()
+{
+	ip -n "$1" -o link show dev "$2" | grep -q 'LOWER_UP'
+}
+
+# hosts_make N: namespaces h0 to h(N-1), each with the netdevice of its HCA.
+hosts_make()
+{
+	_k=0
+	while [ "$_k" -lt "$1" ]; do
+		host_make "h$_k" "ibfab$_k" "$((_k + 1))"
+		_k=$((_k + 1))
+	done
+	_k=0
+	while [ "$_k" -lt "$1" ]; do
+		wait_for 30 has_carrier "h$_k" "$(dev_of "h$_k")"
+		_k=$((_k + 1))
+	done
+}
+
+# host_make HOST HCA NUMBER: 10.0.0.NUMBER and fd00::NUMBER.
+host_make()
+{
+	wait_for 10 netdev_of "$2"
+	_ib=$(netdev_of "$2")
+	ip netns add "$1"
+	ip -n "$1" link set lo up
+	ip link set "$_ib" netns "$1"
+	ip -n "$1" link set "$_ib" up
+	ip -n "$1" address add "10.0.0.$3/24" dev "$_ib"
+	ip -n "$1" address add "fd00::$(printf %x "$3")/64" dev "$_ib" nodad
+}
+
+# netdev_counter HOST DEVICE NAME: one of the netdevice's statistics.
+netdev_counter()
+{
+	on "$1" cat "/sys/class/net/$2/statistics/$3"
+}
+
+# ---- Traffic in the background ----
+
+# traffic_start NAME CMD...: CMD may be a function of this library. It gets a
+# process group, so that all it started can be stopped.
+traffic_start()
+{
+	_name=$1
+	shift
+	# shellcheck disable=SC2016  # for the inner shell to expand
+	setsid sh -c '. /cases/lib.sh; "$@"' sh "$@" \
+		>"/run/traffic.$_name.log" 2>&1 &
+	echo $! >"/run/traffic.$_name.pid"
+}
+
+group_ended()
+{
+	! kill -s 0 -- "-$1"
+}
+
+# traffic_stop NAME: as by Ctrl-C, then harder; it must have run till then.
+# Its last lines go to the transcript.
+traffic_stop()
+{
+	_pid=$(cat "/run/traffic.$1.pid")
+	kill -s INT -- "-$_pid" 2>/run/kill.log ||
+		fail "$1 had ended: $(tail -n 5 "/run/traffic.$1.log")"
+	_tries=20
+	while [ "$_tries" -gt 0 ] && ! group_ended "$_pid" 2>/run/kill.log; do
+		_tries=$((_tries - 1))
+		sleep 0.1
+	done
+	if [ "$_tries" -eq 0 ]; then
+		kill -s TERM -- "-$_pid"
+	fi
+	# Its status after a signal says nothing.
+	wait "$_pid" || :
+	tail -n 5 "/run/traffic.$1.log"
+}
+
+listening()
+{
+	on "$1" ss -Hltn "sport = :$2" | grep -q .
+}
+
+# iperf_server HOST: an iperf3 server there, till `traffic_stop iperf.HOST`.
+iperf_server()
+{
+	traffic_start "iperf.$1" on "$1" iperf3 -s
+	wait_for 10 listening "$1" 5201
+}
+
+# ---- Slab caches ----
+
+# slabs FILE: writes "CACHE OBJECTS" of each cache, with nothing left that is
+# freed by and by: page cache, what waits for RCU, and address space of vfree(),
+# which the kernel gathers until a module is loaded or unloaded. The counts are
+# exact where checks keep objects off the CPUs' own slabs: such a case's header
+# has "append: slub_debug=F".
+slabs()
+{
+	grep -qx 1 /sys/kernel/slab/kmalloc-64/sanity_checks ||
+		fail "slabs are counted without slub_debug=F"
+	sync
+	echo 3 >/proc/sys/vm/drop_caches
+	modprobe dummy
+	sleep 1
+	rmmod dummy
+	sleep 0.5
+	awk 'NR > 2 { print $1, $2 }' /proc/slabinfo >"$1"
+}
+
+# slabs_grown BEFORE AFTER LEAST: prints the caches of the kernel that hold
+# LEAST objects more than before. The fabric's own pools keep free packets, up
+# to a bound; one that was lost shows when the module goes, as a kernel warning.
+slabs_grown()
+{
+	awk -v least="$3" 'NR == FNR { was[$1] = $2; next }
+		$1 ~ /^ibfab_pool_/ { next }
+		$2 - was[$1] >= least { print $1, was[$1] + 0, "->", $2 }' \
+		"$1" "$2"
+}
+
+slabs_are_back()
+{
+	slabs /run/slabs.now
+	_grown=$(slabs_grown "$1" /run/slabs.now "$2")
+	printf '%s\n' "$_grown"
+	[ -z "$_grown" ]
+}
+
+# slabs_settle BEFORE TIMES: what was done so many times has left no object each
+# time. Some of what the network stack keeps goes only after a while.
+slabs_settle()
+{
+	wait_for 20 slabs_are_back "$1" "$2"
+}

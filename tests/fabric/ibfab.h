@@ -1,0 +1,797 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Types of the virtual InfiniBand subnet, and each file's interface, grouped by
+ * file.
+ *
+ * A subnet is nodes (HCAs and switches) whose ports are joined by cables. What
+ * crosses a cable is a packet of real wire bytes. Contexts:
+ *
+ *  - verbs calls (any context that the verb allows, interrupts may be off) only
+ *    put work requests into queues and kick the HCA's engine;
+ *  - an HCA's engine is one tasklet. It alone takes work requests out of the
+ *    queues, builds packets, carries them through the switches to the receiving
+ *    HCA's input queue, delivers what came into its own, completes, and calls
+ *    completion handlers;
+ *  - management (SMPs, cables) changes port attributes and forwarding tables
+ *    under ibfab_fabric.mgmt_lock; the data path reads them without a lock, each
+ *    a single word.
+ *
+ * Lock order: ibfab_queue.lock of a QP's send queue, then of its receive queue.
+ * All others are leaves. All are taken with interrupts off, for ib_mad posts
+ * its sends so.
+ */
+#ifndef _IBFAB_H
+#define _IBFAB_H
+
+#include <linux/atomic.h>
+#include <linux/bitmap.h>
+#include <linux/interrupt.h>
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/xarray.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibfab_capture.h"
+#include "ibfab_fault.h"
+#include "ibfab_wire.h"
+
+#define IBFAB_MAX_HCAS		256
+#define IBFAB_MAX_SWITCHES	16
+#define IBFAB_SWITCH_MAX_PORTS	254	/* 14.2.5.3: NumPorts, 0xff is none */
+#define IBFAB_PKEY_TABLE_LEN	32
+#define IBFAB_GUID_TABLE_LEN	IBFAB_SMP_GUID_BLOCK
+#define IBFAB_LFT_CAP		49152	/* every unicast LID */
+#define IBFAB_MFT_CAP		4096
+#define IBFAB_MFT_POSITIONS	16	/* of 16 ports each */
+#define IBFAB_SL2VL_LEN		16
+#define IBFAB_VLCAP		4	/* 14.2.5.6: VL0 to VL7 */
+#define IBFAB_MAX_MSG		0x40000000	/* octets */
+#define IBFAB_MAX_QP_WR		32768
+#define IBFAB_MAX_CQE		1048576
+#define IBFAB_MCAST_BUCKETS	256
+#define IBFAB_OUI		0x021bfa /* locally administered */
+#define IBFAB_GUID_BASE		0x021bfa0000000000ULL
+
+struct ibfab_hca;
+struct ibfab_node;
+struct ibfab_pkt;
+struct ibfab_port;
+struct ibfab_traps;
+struct seq_file;
+
+enum ibfab_node_type {
+	IBFAB_NODE_CA = 1,	/* 14.2.5.3: NodeType */
+	IBFAB_NODE_SWITCH = 2,
+};
+
+/* The performance counters of a port (16.1.3.5), in PMA's own terms */
+enum ibfab_counter {
+	IBFAB_CNT_LINK_DOWNED,
+	IBFAB_CNT_RCV_ERRORS,
+	IBFAB_CNT_RCV_RELAY_ERRORS,
+	IBFAB_CNT_XMIT_DISCARDS,
+	IBFAB_CNT_VL15_DROPPED,
+	IBFAB_CNT_QP1_DROPPED,		/* no receive posted there */
+	IBFAB_CNT_XMIT_DATA,		/* words of four octets */
+	IBFAB_CNT_RCV_DATA,
+	IBFAB_CNT_XMIT_PACKETS,
+	IBFAB_CNT_RCV_PACKETS,
+	IBFAB_CNT_UCAST_XMIT,
+	IBFAB_CNT_UCAST_RCV,
+	IBFAB_CNT_MCAST_XMIT,
+	IBFAB_CNT_MCAST_RCV,
+	IBFAB_CNT_NUM,
+};
+
+/* The traps that an SMA sends (14.2.5.1) */
+enum ibfab_trap {
+	IBFAB_TRAP_LINK_STATE,		/* 128: of a switch's port */
+	IBFAB_TRAP_LOCAL_CHANGES,	/* 144: CapabilityMask, NodeDescription */
+	IBFAB_TRAP_BAD_MKEY,		/* 256 */
+	IBFAB_TRAP_BAD_PKEY,		/* 257 */
+	IBFAB_TRAP_BAD_QKEY,		/* 258 */
+	IBFAB_TRAP_NUM,
+};
+
+/* Bits of &ibfab_caps.offload */
+enum ibfab_offload {
+	IBFAB_OFFLOAD_CSUM = BIT(0),
+	IBFAB_OFFLOAD_LSO = BIT(1),
+};
+
+/* What an HCA's offloads did, in debugfs */
+enum ibfab_offload_counter {
+	IBFAB_OFFLOAD_TX_CSUM,		/* made */
+	IBFAB_OFFLOAD_TX_CSUM_NONE,	/* asked for, but neither TCP nor UDP */
+	IBFAB_OFFLOAD_TX_LSO,		/* large sends */
+	IBFAB_OFFLOAD_TX_LSO_SEGMENTS,	/* what became of them */
+	IBFAB_OFFLOAD_RX_CSUM_OK,
+	IBFAB_OFFLOAD_RX_CSUM_BAD,
+	IBFAB_OFFLOAD_RX_CSUM_NONE,	/* nothing to verify */
+	IBFAB_OFFLOAD_NUM,
+};
+
+/* Why a port dropped a packet: one counter each, in debugfs */
+enum ibfab_drop {
+	IBFAB_DROP_NONE,
+	IBFAB_DROP_TX_NO_LINK,		/* no cable, or it is down */
+	IBFAB_DROP_TX_INACTIVE,		/* port not ACTIVE, and no SMP */
+	IBFAB_DROP_TX_NO_MEMORY,
+	IBFAB_DROP_TX_SL,		/* SLtoVL has no data VL for the SL */
+	IBFAB_DROP_RX_INACTIVE,		/* port not ACTIVE, and no SMP */
+	IBFAB_DROP_RX_VL15_FULL,
+	IBFAB_DROP_RX_UNPLUGGED,	/* HCA went while the packet waited */
+	IBFAB_DROP_RX_MALFORMED,	/* headers, or lengths that disagree */
+	IBFAB_DROP_RX_MTU,
+	IBFAB_DROP_RX_DLID,
+	IBFAB_DROP_RX_DGID,
+	IBFAB_DROP_RX_OPCODE,
+	IBFAB_DROP_RX_NO_GRH,		/* multicast without one */
+	IBFAB_DROP_RX_NO_QP,
+	IBFAB_DROP_RX_NO_GROUP,		/* no QP attached to the MGID */
+	IBFAB_DROP_RX_QP_STATE,
+	IBFAB_DROP_RX_PKEY,
+	IBFAB_DROP_RX_QKEY,
+	IBFAB_DROP_RX_NO_WR,
+	IBFAB_DROP_RX_BUFFER,		/* posted one too small or bad L_Key */
+	IBFAB_DROP_FWD_NO_ROUTE,	/* switch: forwarding table says so */
+	IBFAB_DROP_FWD_LOOP,		/* switch: back out of its own port */
+	IBFAB_DROP_FWD_HOPS,		/* switch: went round in circles */
+	IBFAB_DROP_FWD_NO_MEMORY,	/* switch: multicast copy */
+	IBFAB_DROP_SMP_ROUTE,		/* switch: bad directed route */
+	IBFAB_DROP_SMP_MKEY,		/* SMP refused by its M_Key */
+	IBFAB_DROP_NO_AGENT,		/* switch: no such management class */
+	IBFAB_DROP_FAULT,		/* on purpose */
+	IBFAB_DROP_FAULT_NO_MEMORY,	/* for a fault, or its limit */
+	IBFAB_DROP_NUM,
+};
+
+/**
+ * struct ibfab_port - One port of a node
+ * @node: whose it is
+ * @num: its number; 0 is a switch's management port
+ * @peer: the port at the cable's other end; RCU
+ * @cable_up: whether the cable carries; mgmt_lock
+ * @state: enum ib_port_state
+ * @phys_state: enum ib_port_phys_state
+ * @lid: base LID, 0 before the SM gave one
+ * @lmc: how many low bits of the LID are path bits
+ * @mtu: NeighborMTU, enum ib_mtu
+ * @mtu_cap: largest MTU, enum ib_mtu
+ * @sm_lid: where the master SM is
+ * @gid_prefix: subnet prefix
+ * @cap_mask: CapabilityMask
+ * @pkey: P_Key table
+ * @guid: GUID table, entry 0 is the port's own
+ * @info: the attribute's other fields as the SM set them; mgmt_lock
+ * @mkey_leased: the M_Key's lease runs; mgmt_lock
+ * @mkey_lease_end: until then, jiffies; mgmt_lock
+ * @traps: if the port has a LID of its own, else NULL
+ * @sl2vl: SLtoVL table per input port, packed as on the wire; mgmt_lock
+ * @vl_arb: VL arbitration blocks; mgmt_lock
+ * @pkey_violations: packets refused by their P_Key
+ * @qkey_violations: packets refused by their Q_Key
+ * @counter: performance counters since the module was loaded
+ * @clear_base: value of each counter when PortCounters last set it; mgmt_lock
+ * @clear_base_ext: the same for PortCountersExtended; mgmt_lock
+ * @drop: packets dropped, by reason
+ * @offload: what its HCA's offloads did
+ * @events: enum ib_event_type bits that the engine is to dispatch; mgmt_lock
+ * @special: QP0 and QP1 of an HCA's port; RCU
+ * @faults: what is done to it on purpose
+ * @tap: its capture
+ *
+ * Fields without a lock named are written under mgmt_lock and read by the data
+ * path without one.
+ */
+struct ibfab_port {
+	struct ibfab_node *node;
+	u8 num;
+	struct ibfab_port __rcu *peer;
+	bool cable_up;
+
+	u8 state;
+	u8 phys_state;
+	u16 lid;
+	u8 lmc;
+	u8 mtu;
+	u8 mtu_cap;
+	u16 sm_lid;
+	u64 gid_prefix;
+	u32 cap_mask;
+	u16 pkey[IBFAB_PKEY_TABLE_LEN];
+	__be64 guid[IBFAB_GUID_TABLE_LEN];
+
+	union ibfab_port_info info;
+	bool mkey_leased;
+	unsigned long mkey_lease_end;
+	struct ibfab_traps *traps;
+	u8 (*sl2vl)[IBFAB_SMP_SL2VL_BYTES];
+	u8 vl_arb[IBFAB_SMP_VLARB_BLOCKS][IB_SMP_DATA_SIZE];
+
+	atomic_t pkey_violations;
+	atomic_t qkey_violations;
+	atomic64_t counter[IBFAB_CNT_NUM];
+	u64 clear_base[IBFAB_CNT_NUM];
+	u64 clear_base_ext[IBFAB_CNT_NUM];
+	atomic64_t drop[IBFAB_DROP_NUM];
+	atomic64_t offload[IBFAB_OFFLOAD_NUM];
+
+	unsigned long events;
+	struct ibfab_qp __rcu *special[2];
+	struct ibfab_port_faults faults;
+	struct ibfab_tap tap;
+};
+
+/**
+ * struct ibfab_node_ops - What tells a node's kinds apart on the data path
+ * @receive: takes a packet that came in at a port. Softirq, under
+ *	rcu_read_lock(). Owns the packet. A node that forwards puts what leaves
+ *	it on @out, each with &ibfab_pkt.port set.
+ */
+struct ibfab_node_ops {
+	void (*receive)(struct ibfab_port *in, struct ibfab_pkt *pkt,
+			struct list_head *out);
+};
+
+/**
+ * struct ibfab_node - A channel adapter or a switch
+ * @type: which
+ * @ops: its kind's functions
+ * @name: as in debugfs
+ * @desc: NodeDescription; mgmt_lock
+ * @guid: NodeGUID
+ * @num_ports: external ports
+ * @ports: num_ports + 1 of them, indexed by port number; a CA does not use 0
+ */
+struct ibfab_node {
+	enum ibfab_node_type type;
+	const struct ibfab_node_ops *ops;
+	char name[IB_DEVICE_NAME_MAX];
+	char desc[IB_SMP_DATA_SIZE];
+	__be64 guid;
+	u8 num_ports;
+	struct ibfab_port *ports;
+};
+
+/**
+ * struct ibfab_switch - A switch
+ * @node: the node
+ * @lft: linear forwarding table: output port of each unicast LID
+ * @mft: multicast forwarding table: port masks of each multicast LID
+ * @info: SwitchInfo; mgmt_lock
+ * @linear_top: LinearFDBTop
+ *
+ * The tables are written under mgmt_lock and read without.
+ */
+struct ibfab_switch {
+	struct ibfab_node node;
+	u8 *lft;
+	u16 (*mft)[IBFAB_MFT_POSITIONS];
+	struct ibfab_switch_info info;
+	u16 linear_top;
+};
+
+/**
+ * struct ibfab_frame - The bytes of a packet, shared by its multicast copies
+ * @refs: one for each &struct ibfab_pkt
+ * @len: bytes from LRH through ICRC
+ * @data: those bytes. Not written once there is more than one reference.
+ */
+struct ibfab_frame {
+	refcount_t refs;
+	u16 len;
+	u8 data[] __aligned(8);
+};
+
+/**
+ * struct ibfab_pkt - One packet on its way
+ * @list: in the queue that holds it
+ * @frame: its bytes
+ * @port: the port that it is to leave by, then the one that it came in at
+ * @source: the HCA whose engine carries it, to be paused when the receiver's
+ *	input queue fills; NULL if there is none
+ * @hops: cables crossed
+ * @loopback: never left the HCA
+ */
+struct ibfab_pkt {
+	struct list_head list;
+	struct ibfab_frame *frame;
+	struct ibfab_port *port;
+	struct ibfab_hca *source;
+	u8 hops;
+	bool loopback;
+};
+
+/**
+ * struct ibfab_hdrs - Where a frame's headers lie
+ * @lrh: local route header
+ * @grh: global route header, NULL if none
+ * @bth: base transport header
+ * @deth: datagram extended transport header
+ * @imm: immediate data, NULL if none
+ * @payload: what the sender sent
+ * @payload_len: its bytes, without pad and ICRC
+ */
+struct ibfab_hdrs {
+	struct ibfab_lrh *lrh;
+	struct ib_grh *grh;
+	struct ibfab_bth *bth;
+	struct ibfab_deth *deth;
+	__be32 *imm;
+	u8 *payload;
+	u16 payload_len;
+};
+
+/**
+ * struct ibfab_av - Address vector: what a work request keeps of its AH
+ * @attr: as given to create_ah; the sgid_attr in it is not ours to use
+ */
+struct ibfab_av {
+	struct rdma_ah_attr attr;
+};
+
+struct ibfab_ah {
+	struct ib_ah ibah;
+	struct ibfab_av av;
+};
+
+struct ibfab_pd {
+	struct ib_pd ibpd;
+};
+
+struct ibfab_mr {
+	struct ib_mr ibmr;
+};
+
+/**
+ * struct ibfab_cq - Completion queue
+ * @ibcq: core's part; its cqe is the ring's size
+ * @hca: whose it is
+ * @lock: guards the fields below, up to @fire. A leaf.
+ * @ring: CQEs
+ * @limit: CQEs that fit
+ * @head: index of the oldest
+ * @count: how many wait
+ * @armed: enum ib_cq_notify_flags that the next completion must satisfy, 0: none
+ * @overrun: a CQE was lost; none is taken any more
+ * @fail: an overrun is to be reported
+ * @fire: the completion handler is to be called
+ * @notify: in &ibfab_hca.notify; the engine's
+ * @hidden: of @count, the newest that do not show yet
+ * @hidden_urgent: one of them is an error, or solicited
+ * @due: when they show; the engine's
+ * @late: in &ibfab_hca_faults.late; the engine's
+ */
+struct ibfab_cq {
+	struct ib_cq ibcq;
+	struct ibfab_hca *hca;
+	spinlock_t lock;	/* guards what follows, up to fire */
+	struct ib_wc *ring;
+	unsigned int limit;
+	unsigned int head;
+	unsigned int count;
+	int armed;
+	bool overrun;
+	bool fail;
+	bool fire;
+	struct list_head notify;
+	unsigned int hidden;
+	bool hidden_urgent;
+	unsigned long due;
+	struct list_head late;
+};
+
+/* A posted send: inline data lies where the SGEs would */
+struct ibfab_swr {
+	u64 wr_id;
+	enum ib_wr_opcode opcode;
+	int flags;
+	__be32 imm;
+	u32 remote_qpn;
+	u32 remote_qkey;
+	u16 pkey_index;
+	u16 num_sge;
+	u32 length;
+	u32 mss;	/* of a large send, and hlen; the slot ends with its header */
+	u32 hlen;
+	struct ibfab_av av;
+	union {
+		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
+		DECLARE_FLEX_ARRAY(u8, inline_data);
+	};
+};
+
+/* A posted receive. With a bad key its buffers are not ours to write to. */
+struct ibfab_rwr {
+	u64 wr_id;
+	u32 num_sge;
+	u32 length;
+	bool bad_key;
+	struct ib_sge sge[];
+};
+
+/**
+ * struct ibfab_queue - A ring of work requests
+ * @lock: guards @prod and the slots being filled; for a QP's two queues, both
+ *	locks together guard its state. Send queue's before receive queue's.
+ * @ring: slots
+ * @stride: bytes of a slot
+ * @size: slots
+ * @max_sge: scatter/gather entries in a slot
+ * @prod: work requests ever posted
+ * @cons: work requests ever completed; written by the engine alone
+ */
+struct ibfab_queue {
+	spinlock_t lock;	/* guards prod and the slots being filled */
+	void *ring;
+	size_t stride;
+	u32 size;
+	u32 max_sge;
+	u32 prod;
+	u32 cons;
+};
+
+/**
+ * struct ibfab_qp - Queue pair
+ * @ibqp: core's part
+ * @hca: whose it is
+ * @state: enum ib_qp_state. Written under both queues' locks; a poster checks it
+ *	under its queue's, the engine reads it without.
+ * @port_num: the port that it uses
+ * @pkey_index: into that port's P_Key table
+ * @qkey: Q_Key
+ * @sq_psn: next packet sequence number; the engine's
+ * @sq: send queue
+ * @rq: receive queue
+ * @max_inline: bytes
+ * @create_flags: enum ib_qp_create_flags
+ * @sig_all: every send completes, signaled or not
+ * @tx_node: in &ibfab_hca.tx_qps; its tx_lock
+ */
+struct ibfab_qp {
+	struct ib_qp ibqp;
+	struct ibfab_hca *hca;
+	enum ib_qp_state state;
+	u8 port_num;
+	u16 pkey_index;
+	u32 qkey;
+	u32 sq_psn;
+	struct ibfab_queue sq;
+	struct ibfab_queue rq;
+	u32 max_inline;
+	u32 create_flags;
+	bool sig_all;
+	struct list_head tx_node;
+};
+
+/* A QP attached to a multicast group; freed by RCU */
+struct ibfab_mcast {
+	struct hlist_node node;
+	struct rcu_head rcu;
+	union ib_gid mgid;
+	struct ibfab_qp *qp;
+};
+
+/**
+ * struct ibfab_caps - What an HCA can do
+ * @mtu: largest IB MTU, enum ib_mtu
+ * @max_sge: scatter/gather entries of a work request
+ * @max_inline: bytes of inline data
+ * @srq: shared receive queues
+ * @mcast_block: QPs that do not get their own multicasts
+ * @offload: enum ibfab_offload
+ */
+struct ibfab_caps {
+	u8 mtu;
+	u16 max_sge;
+	u16 max_inline;
+	bool srq;
+	bool mcast_block;
+	u8 offload;
+};
+
+/**
+ * struct ibfab_hca - A host channel adapter
+ * @ibdev: core's part
+ * @node: the node
+ * @index: in &ibfab_fabric.hca
+ * @parent: parent of the ib_device
+ * @caps: what it can do
+ * @live: events may be dispatched: registered and not about to go; mgmt_lock
+ * @engine: the tasklet. What it alone touches needs no lock; whoever else must
+ *	(to destroy a QP or CQ) disables it meanwhile.
+ * @rx_lock: guards @rx_queue, @rx_len and @waiters. A leaf.
+ * @rx_queue: packets that came in
+ * @rx_len: how many are in @rx_queue and @rx_run
+ * @waiters: HCAs whose engines wait for @rx_len to fall
+ * @rx_run: packets the engine is delivering; the engine's
+ * @tx_lock: guards @tx_qps. A leaf.
+ * @tx_qps: QPs with something to send or to flush
+ * @tx_blockers: full input queues, elsewhere, that its sends wait for
+ * @notify: CQs whose handlers are to be called; the engine's
+ * @qps: QPs by number, the special ones apart
+ * @next_qpn: where to look for a free one
+ * @mcast_lock: guards changes of @mcast. A leaf.
+ * @mcast: attached groups, by MGID; RCU
+ * @debugfs: its folder
+ * @faults: what is done to it on purpose
+ */
+struct ibfab_hca {
+	struct ib_device ibdev;
+	struct ibfab_node node;
+	unsigned int index;
+	struct platform_device *parent;
+	struct ibfab_caps caps;
+	bool live;
+
+	struct tasklet_struct engine;
+	spinlock_t rx_lock;	/* guards rx_queue, rx_len, waiters */
+	struct list_head rx_queue;
+	unsigned int rx_len;
+	DECLARE_BITMAP(waiters, IBFAB_MAX_HCAS);
+	struct list_head rx_run;
+	spinlock_t tx_lock;	/* guards tx_qps */
+	struct list_head tx_qps;
+	atomic_t tx_blockers;
+	struct list_head notify;
+
+	struct xarray qps;
+	u32 next_qpn;
+	spinlock_t mcast_lock;	/* guards changes of mcast */
+	struct hlist_head mcast[IBFAB_MCAST_BUCKETS];
+	struct dentry *debugfs;
+	struct ibfab_hca_faults faults;
+};
+
+/**
+ * struct ibfab_fabric - The subnet
+ * @mgmt_lock: guards every port's attributes, the switches' tables and the state
+ *	of links. A leaf.
+ * @num_hcas: HCAs asked for
+ * @num_switches: switches
+ * @hca: HCAs; an entry is NULL while that one is unplugged; RCU
+ * @sw: switches
+ */
+struct ibfab_fabric {
+	spinlock_t mgmt_lock;	/* guards ports, tables and links */
+	unsigned int num_hcas;
+	unsigned int num_switches;
+	struct ibfab_hca __rcu *hca[IBFAB_MAX_HCAS];
+	struct ibfab_switch *sw[IBFAB_MAX_SWITCHES];
+};
+
+extern struct ibfab_fabric ibfab;
+
+static inline struct ibfab_hca *to_hca(struct ib_device *ibdev)
+{
+	return container_of(ibdev, struct ibfab_hca, ibdev);
+}
+
+static inline struct ibfab_hca *node_to_hca(struct ibfab_node *node)
+{
+	return container_of(node, struct ibfab_hca, node);
+}
+
+static inline struct ibfab_switch *node_to_switch(struct ibfab_node *node)
+{
+	return container_of(node, struct ibfab_switch, node);
+}
+
+static inline struct ibfab_cq *to_cq(struct ib_cq *ibcq)
+{
+	return container_of(ibcq, struct ibfab_cq, ibcq);
+}
+
+static inline struct ibfab_qp *to_qp(struct ib_qp *ibqp)
+{
+	return container_of(ibqp, struct ibfab_qp, ibqp);
+}
+
+static inline struct ibfab_ah *to_ah(struct ib_ah *ibah)
+{
+	return container_of(ibah, struct ibfab_ah, ibah);
+}
+
+static inline void ibfab_count(struct ibfab_port *port,
+			       enum ibfab_counter counter)
+{
+	atomic64_inc(&port->counter[counter]);
+}
+
+static inline struct ibfab_lrh *ibfab_pkt_lrh(const struct ibfab_pkt *pkt)
+{
+	return (struct ibfab_lrh *)pkt->frame->data;
+}
+
+/* ibfab_main.c */
+struct ibfab_hca *ibfab_hca_get(unsigned int index);
+int ibfab_hca_create(unsigned int index);
+void ibfab_hca_disconnect(struct ibfab_hca *hca);
+void ibfab_hca_destroy(struct ibfab_hca *hca);
+
+/* ibfab_plan.c */
+int ibfab_plan_init(void);
+unsigned int ibfab_plan_hcas(void);
+u8 ibfab_plan_hca_ports(void);
+unsigned int ibfab_plan_switches(void);
+u8 ibfab_plan_switch_ports(unsigned int index);
+struct ibfab_port *ibfab_plan_hca_peer(const struct ibfab_hca *hca, u8 num);
+void ibfab_plan_cable_switches(void);
+
+/* ibfab_caps.c */
+int ibfab_caps_init(void);
+void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps);
+
+/* ibfab_topo.c */
+int ibfab_node_init(struct ibfab_node *node, u8 num_ports);
+void ibfab_node_cleanup(struct ibfab_node *node);
+void ibfab_cable(struct ibfab_port *a, struct ibfab_port *b);
+void ibfab_uncable(struct ibfab_port *port);
+int ibfab_cable_set(struct ibfab_port *port, bool up);
+void ibfab_link_disable(struct ibfab_port *port);
+void ibfab_link_retrain(struct ibfab_port *port);
+void ibfab_port_set_state(struct ibfab_port *port, u8 state);
+void ibfab_port_event(struct ibfab_port *port, enum ib_event_type event);
+struct ibfab_port *ibfab_port_peer(const struct ibfab_port *port);
+
+/* ibfab_wire.c */
+void ibfab_wire_send(struct ibfab_port *out, struct ibfab_pkt *pkt);
+void ibfab_wire_arrive(struct ibfab_port *in, struct ibfab_pkt *pkt,
+		       struct list_head *work);
+void ibfab_wire_run(struct list_head *work);
+
+/* ibfab_pool.c */
+int ibfab_pool_init(void);
+void ibfab_pool_exit(void);
+void *ibfab_pool_get(unsigned int bytes);
+void ibfab_pool_put(void *object, unsigned int bytes);
+
+/* ibfab_packet.c */
+struct ibfab_pkt *ibfab_pkt_alloc(unsigned int len);
+struct ibfab_pkt *ibfab_pkt_clone(const struct ibfab_pkt *pkt);
+struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt);
+void ibfab_pkt_free(struct ibfab_pkt *pkt);
+void ibfab_pkt_drop(struct ibfab_pkt *pkt, struct ibfab_port *port,
+		    enum ibfab_drop reason);
+bool ibfab_pkt_parse(const struct ibfab_pkt *pkt, struct ibfab_hdrs *h);
+
+/* ibfab_verbs.c */
+extern const struct ib_device_ops ibfab_device_ops;
+u16 ibfab_port_pkey(const struct ibfab_port *port, unsigned int index);
+bool ibfab_pkey_match(u16 a, u16 b);
+int ibfab_pkey_find(const struct ibfab_port *port, u16 pkey);
+void ibfab_port_gid(const struct ibfab_port *port, unsigned int index,
+		    union ib_gid *gid);
+
+/* ibfab_mcast.c */
+int ibfab_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+int ibfab_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid);
+struct hlist_head *ibfab_mcast_bucket(struct ibfab_hca *hca,
+				      const union ib_gid *mgid);
+bool ibfab_mcast_attached(struct ibfab_hca *hca, const union ib_gid *mgid);
+
+/* ibfab_qp.c */
+int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata);
+int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata);
+int ibfab_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init);
+int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata);
+int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr);
+int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr);
+void *ibfab_queue_peek(const struct ibfab_queue *queue);
+void ibfab_queue_pop(struct ibfab_queue *queue);
+enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp);
+void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state);
+
+/* ibfab_cq.c */
+int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata);
+int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
+int ibfab_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
+int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);
+void ibfab_cq_push(struct ibfab_cq *cq, const struct ib_wc *wc, bool solicited);
+void ibfab_cq_purge(struct ibfab_cq *cq, const struct ibfab_qp *qp);
+void ibfab_cq_notify(struct ibfab_cq *cq);
+void ibfab_cq_set_full(struct ibfab_cq *cq);
+void ibfab_cq_completed(struct ibfab_cq *cq, bool urgent);
+
+/* ibfab_engine.c */
+void ibfab_engine_init(struct ibfab_hca *hca);
+void ibfab_engine_stop(struct ibfab_hca *hca);
+void ibfab_engine_kick(struct ibfab_hca *hca);
+void ibfab_engine_kick_qp(struct ibfab_qp *qp);
+void ibfab_engine_forget_qp(struct ibfab_qp *qp);
+void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
+			  struct list_head *out);
+void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
+			 enum ib_wc_status status);
+
+/* ibfab_ud.c */
+enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
+				const struct ibfab_swr *wr);
+void ibfab_ud_receive(struct ibfab_hca *hca, struct ibfab_pkt *pkt);
+struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
+				 const struct ibfab_port *port,
+				 const struct ibfab_swr *wr, unsigned int len,
+				 u8 **payload);
+void ibfab_ud_transmit(struct ibfab_port *port, const struct ibfab_swr *wr,
+		       struct ibfab_pkt *pkt);
+bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid);
+
+/* ibfab_offload.c */
+int ibfab_offload_init(void);
+u8 ibfab_offload_caps(unsigned int index);
+void ibfab_offload_query(const struct ibfab_hca *hca,
+			 struct ib_device_attr *attr);
+bool ibfab_offload_qp_valid(const struct ibfab_hca *hca,
+			    const struct ib_qp_init_attr *init);
+void ibfab_offload_show(struct seq_file *m, const struct ibfab_port *port);
+int ibfab_offload_fill(const struct ibfab_qp *qp, struct ibfab_swr *swr,
+		       const struct ib_send_wr *wr);
+void ibfab_csum_fill(struct ibfab_port *port, u8 *data, unsigned int len);
+int ibfab_csum_verify(const struct ibfab_qp *qp, struct ibfab_port *port,
+		      const struct ibfab_hdrs *h);
+size_t ibfab_lso_room(u32 create_flags);
+u32 ibfab_lso_longest(const struct ibfab_swr *wr);
+void ibfab_lso_send(struct ibfab_qp *qp, struct ibfab_port *port,
+		    const struct ibfab_swr *wr);
+
+/* ibfab_switch.c */
+struct ibfab_switch *ibfab_switch_create(unsigned int index, u8 num_ports);
+void ibfab_switch_destroy(struct ibfab_switch *sw);
+void ibfab_switch_forward(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
+			  struct list_head *out);
+
+/* ibfab_smp.c */
+void ibfab_smp_receive(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
+		       struct list_head *out);
+void ibfab_gmp_receive(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
+		       struct list_head *out);
+
+/* ibfab_sma.c */
+int ibfab_sma_process(struct ibfab_port *port, u16 slid,
+		      const struct ib_smp *in, struct ib_smp *out);
+
+/* ibfab_mkey.c */
+bool ibfab_mkey_check(struct ibfab_port *port, u16 slid,
+		      const struct ib_smp *smp);
+bool ibfab_mkey_shown(const struct ibfab_port *port, const struct ib_smp *smp);
+
+/* ibfab_trap.c */
+int ibfab_traps_create(struct ibfab_port *port);
+void ibfab_traps_stop(struct ibfab_node *node);
+void ibfab_traps_destroy(struct ibfab_port *port);
+void ibfab_traps_show(struct seq_file *m, const struct ibfab_port *port);
+void ibfab_trap_link_state(struct ibfab_port *port);
+void ibfab_trap_cap_mask(struct ibfab_port *port);
+void ibfab_trap_node_desc(struct ibfab_port *port);
+void ibfab_trap_bad_mkey(struct ibfab_port *port, u16 slid,
+			 const struct ib_smp *smp);
+void ibfab_trap_bad_key(struct ibfab_port *port, enum ibfab_trap which,
+			const struct ibfab_hdrs *h);
+void ibfab_trap_repress(struct ibfab_port *port, const struct ib_smp *smp);
+
+/* ibfab_portinfo.c */
+bool ibfab_port_is_endport(const struct ibfab_port *port);
+__be16 ibfab_portinfo_get(struct ibfab_port *port, struct ib_smp *smp);
+__be16 ibfab_portinfo_set(struct ibfab_port *port, struct ib_smp *smp);
+void ibfab_portinfo_init(struct ibfab_port *port);
+
+/* ibfab_pma.c */
+int ibfab_pma_process(struct ibfab_port *port, const struct ib_pma_mad *in,
+		      struct ib_pma_mad *out);
+
+/* ibfab_debugfs.c */
+void ibfab_debugfs_init(void);
+void ibfab_debugfs_exit(void);
+void ibfab_debugfs_add_hca(struct ibfab_hca *hca);
+void ibfab_debugfs_remove_hca(struct ibfab_hca *hca);
+void ibfab_debugfs_add_switch(struct ibfab_switch *sw);
+
+#endif /* _IBFAB_H */

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Completion queues. Only the engine of an HCA adds to its CQs, so a handler is
+ * never called from within a verb.
+ */
+#include <linux/mm.h>
+
+#include "ibfab.h"
+
+/**
+ * ibfab_create_cq() - Verb: create a completion queue.
+ * @ibcq: zeroed by the core
+ * @attr: its size
+ * @udata: none, there are no user verbs
+ *
+ * Context: process.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
+		    struct ib_udata *udata)
+{
+	struct ibfab_cq *cq = to_cq(ibcq);
+
+	if (!attr->cqe || attr->cqe > IBFAB_MAX_CQE || attr->flags)
+		return -EINVAL;
+
+	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);
+	if (!cq->ring)
+		return -ENOMEM;
+	cq->hca = to_hca(ibcq->device);
+	spin_lock_init(&cq->lock);
+	INIT_LIST_HEAD(&cq->notify);
+	INIT_LIST_HEAD(&cq->late);
+	cq->limit = attr->cqe;
+	ibcq->cqe = attr->cqe;
+	return 0;
+}
+
+/**
+ * ibfab_destroy_cq() - Verb: destroy a completion queue.
+ * @ibcq: one that no QP uses
+ * @udata: none
+ *
+ * Context: process; waits for the engine, so no handler runs after it.
+ * Return: 0.
+ */
+int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
+{
+	struct ibfab_cq *cq = to_cq(ibcq);
+
+	tasklet_disable(&cq->hca->engine);
+	list_del_init(&cq->notify);
+	list_del_init(&cq->late);
+	tasklet_enable(&cq->hca->engine);
+	kvfree(cq->ring);
+	return 0;
+}
+
+/**
+ * ibfab_poll_cq() - Verb: take completions.
+ * @ibcq: the queue
+ * @num_entries: room in @wc
+ * @wc: filled in, oldest first
+ *
+ * Context: any.
+ * Return: how many.
+ */
+int ibfab_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
+{
+	struct ibfab_cq *cq = to_cq(ibcq);
+	unsigned long flags;
+	int n;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	for (n = 0; n < num_entries && cq->count > cq->hidden; n++) {
+		wc[n] = cq->ring[cq->head];
+		if (++cq->head == ibcq->cqe)
+			cq->head = 0;
+		cq->count--;
+	}
+	spin_unlock_irqrestore(&cq->lock, flags);
+	return n;
+}
+
+/**
+ * ibfab_req_notify_cq() - Verb: ask for the handler at the next completion.
+ * @ibcq: the queue
+ * @flags: of which kind, and whether to report completions already there
+ *
+ * Context: any.
+ * Return: 1 if IB_CQ_REPORT_MISSED_EVENTS was given and the queue is not empty,
+ * else 0.
+ */
+int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
+{
+	int kind = flags & IB_CQ_SOLICITED_MASK;
+	struct ibfab_cq *cq = to_cq(ibcq);
+	unsigned long irq;
+	int missed;
+
+	spin_lock_irqsave(&cq->lock, irq);
+	/* NEXT_COMP is the stronger: SOLICITED does not take it back (11.4.2.2) */
+	if (cq->armed != IB_CQ_NEXT_COMP)
+		cq->armed = kind;
+	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) &&
+		 cq->count > cq->hidden;
+	spin_unlock_irqrestore(&cq->lock, irq);
+	return missed;
+}
+
+/* Lock held. False if there is no room (or was none once). */
+static bool ring_add(struct ibfab_cq *cq, const struct ib_wc *wc)
+{
+	unsigned int tail;
+
+	if (cq->overrun)
+		return false;
+	if (cq->count >= cq->limit) {
+		cq->overrun = true;
+		cq->fail = true;
+		return false;
+	}
+	tail = cq->head + cq->count;
+	if (tail >= cq->ibcq.cqe)
+		tail -= cq->ibcq.cqe;
+	cq->ring[tail] = *wc;
+	cq->count++;
+	return true;
+}
+
+/**
+ * ibfab_cq_completed() - Have the handler called, if it waits for a completion.
+ * @cq: the queue; the completion shows
+ * @urgent: it is an error, or solicited
+ *
+ * Context: the engine, the queue's lock held.
+ */
+void ibfab_cq_completed(struct ibfab_cq *cq, bool urgent)
+{
+	if (cq->armed != IB_CQ_NEXT_COMP &&
+	    !(cq->armed == IB_CQ_SOLICITED && urgent))
+		return;
+	cq->armed = 0;
+	cq->fire = true;
+	if (list_empty(&cq->notify))
+		list_add_tail(&cq->notify, &cq->hca->notify);
+}
+
+/**
+ * ibfab_cq_set_full() - Have the next completion find no room.
+ * @cq: the queue
+ *
+ * Context: any.
+ */
+void ibfab_cq_set_full(struct ibfab_cq *cq)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	cq->limit = 0;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * ibfab_cq_push() - Add a completion.
+ * @cq: the queue. If it is full, the completion is lost and the queue fails:
+ *	IB_EVENT_CQ_ERR, and nothing more is added (11.6.3.1).
+ * @wc: copied
+ * @solicited: its sender asked for the solicited event
+ *
+ * Context: the engine. The handler is called when the engine's run ends.
+ */
+void ibfab_cq_push(struct ibfab_cq *cq, const struct ib_wc *wc, bool solicited)
+{
+	bool urgent = solicited || wc->status != IB_WC_SUCCESS;
+	unsigned long flags;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	if (ring_add(cq, wc) &&
+	    !(ibfab_fault_any() && ibfab_late_hide(cq, urgent)))
+		ibfab_cq_completed(cq, urgent);
+	if (cq->fail && list_empty(&cq->notify))
+		list_add_tail(&cq->notify, &cq->hca->notify);
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * ibfab_cq_notify() - Call a queue's handlers, as far as they are due.
+ * @cq: the queue, off the engine's list
+ *
+ * Context: the engine, no lock held.
+ */
+void ibfab_cq_notify(struct ibfab_cq *cq)
+{
+	struct ib_event event = {
+		.device = cq->ibcq.device,
+		.element.cq = &cq->ibcq,
+		.event = IB_EVENT_CQ_ERR,
+	};
+	unsigned long flags;
+	bool fire, fail;
+
+	spin_lock_irqsave(&cq->lock, flags);
+	fire = cq->fire;
+	fail = cq->fail;
+	cq->fire = false;
+	cq->fail = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+
+	if (fail && cq->ibcq.event_handler)
+		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
+	if (fire && cq->ibcq.comp_handler)
+		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+}
+
+/**
+ * ibfab_cq_purge() - Remove a QP's completions.
+ * @cq: the queue; NULL is none
+ * @qp: about to be reset or destroyed (11.2.5.4)
+ *
+ * Context: the engine is disabled.
+ */
+void ibfab_cq_purge(struct ibfab_cq *cq, const struct ibfab_qp *qp)
+{
+	unsigned int i, from, to, kept = 0, shown;
+	unsigned long flags;
+
+	if (!cq)
+		return;
+	spin_lock_irqsave(&cq->lock, flags);
+	shown = cq->count - cq->hidden;
+	for (i = 0; i < cq->count; i++) {
+		from = (cq->head + i) % cq->ibcq.cqe;
+		if (cq->ring[from].qp == &qp->ibqp) {
+			cq->hidden -= i >= shown;
+			continue;
+		}
+		to = (cq->head + kept++) % cq->ibcq.cqe;
+		if (to != from)
+			cq->ring[to] = cq->ring[from];
+	}
+	cq->count = kept;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * debugfs: the topology as the fabric knows it, to hold against what management
+ * tools find out, each node's counters, and cables to pull.
+ */
+#include <linux/debugfs.h>
+#include <linux/rcupdate.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+static struct dentry *root;
+
+static const char * const state_names[] = {
+	[IB_PORT_NOP] = "NOP",
+	[IB_PORT_DOWN] = "DOWN",
+	[IB_PORT_INIT] = "INIT",
+	[IB_PORT_ARMED] = "ARMED",
+	[IB_PORT_ACTIVE] = "ACTIVE",
+};
+
+static const char * const counter_names[] = {
+	[IBFAB_CNT_LINK_DOWNED] = "link_downed",
+	[IBFAB_CNT_RCV_ERRORS] = "rcv_errors",
+	[IBFAB_CNT_RCV_RELAY_ERRORS] = "rcv_switch_relay_errors",
+	[IBFAB_CNT_XMIT_DISCARDS] = "xmit_discards",
+	[IBFAB_CNT_VL15_DROPPED] = "vl15_dropped",
+	[IBFAB_CNT_QP1_DROPPED] = "qp1_dropped",
+	[IBFAB_CNT_XMIT_DATA] = "xmit_data",
+	[IBFAB_CNT_RCV_DATA] = "rcv_data",
+	[IBFAB_CNT_XMIT_PACKETS] = "xmit_packets",
+	[IBFAB_CNT_RCV_PACKETS] = "rcv_packets",
+	[IBFAB_CNT_UCAST_XMIT] = "unicast_xmit_packets",
+	[IBFAB_CNT_UCAST_RCV] = "unicast_rcv_packets",
+	[IBFAB_CNT_MCAST_XMIT] = "multicast_xmit_packets",
+	[IBFAB_CNT_MCAST_RCV] = "multicast_rcv_packets",
+};
+
+static_assert(ARRAY_SIZE(counter_names) == IBFAB_CNT_NUM);
+
+static const char * const drop_names[] = {
+	[IBFAB_DROP_NONE] = "",
+	[IBFAB_DROP_TX_NO_LINK] = "tx_no_link",
+	[IBFAB_DROP_TX_INACTIVE] = "tx_inactive",
+	[IBFAB_DROP_TX_NO_MEMORY] = "tx_no_memory",
+	[IBFAB_DROP_TX_SL] = "tx_sl",
+	[IBFAB_DROP_RX_INACTIVE] = "rx_inactive",
+	[IBFAB_DROP_RX_VL15_FULL] = "rx_vl15_full",
+	[IBFAB_DROP_RX_UNPLUGGED] = "rx_unplugged",
+	[IBFAB_DROP_RX_MALFORMED] = "rx_malformed",
+	[IBFAB_DROP_RX_MTU] = "rx_mtu",
+	[IBFAB_DROP_RX_DLID] = "rx_dlid",
+	[IBFAB_DROP_RX_DGID] = "rx_dgid",
+	[IBFAB_DROP_RX_OPCODE] = "rx_opcode",
+	[IBFAB_DROP_RX_NO_GRH] = "rx_no_grh",
+	[IBFAB_DROP_RX_NO_QP] = "rx_no_qp",
+	[IBFAB_DROP_RX_NO_GROUP] = "rx_no_group",
+	[IBFAB_DROP_RX_QP_STATE] = "rx_qp_state",
+	[IBFAB_DROP_RX_PKEY] = "rx_pkey",
+	[IBFAB_DROP_RX_QKEY] = "rx_qkey",
+	[IBFAB_DROP_RX_NO_WR] = "rx_no_wr",
+	[IBFAB_DROP_RX_BUFFER] = "rx_buffer",
+	[IBFAB_DROP_FWD_NO_ROUTE] = "fwd_no_route",
+	[IBFAB_DROP_FWD_LOOP] = "fwd_loop",
+	[IBFAB_DROP_FWD_HOPS] = "fwd_hops",
+	[IBFAB_DROP_FWD_NO_MEMORY] = "fwd_no_memory",
+	[IBFAB_DROP_SMP_ROUTE] = "smp_route",
+	[IBFAB_DROP_SMP_MKEY] = "smp_mkey",
+	[IBFAB_DROP_NO_AGENT] = "no_agent",
+	[IBFAB_DROP_FAULT] = "fault",
+	[IBFAB_DROP_FAULT_NO_MEMORY] = "fault_no_memory",
+};
+
+static_assert(ARRAY_SIZE(drop_names) == IBFAB_DROP_NUM);
+
+static void show_port(struct seq_file *m, const struct ibfab_port *port)
+{
+	const struct ibfab_port *peer = rcu_dereference(port->peer);
+
+	seq_printf(m, "%s %016llx %u lid %u lmc %u %s ", port->node->name,
+		   be64_to_cpu(port->node->guid), port->num, port->lid,
+		   port->lmc, state_names[port->state]);
+	if (peer)
+		seq_printf(m, "%s %016llx %u cable %s\n", peer->node->name,
+			   be64_to_cpu(peer->node->guid), peer->num,
+			   port->cable_up ? "up" : "down");
+	else
+		seq_puts(m, "-\n");
+}
+
+static void show_node(struct seq_file *m, const struct ibfab_node *node)
+{
+	unsigned int i;
+
+	for (i = 1; i <= node->num_ports; i++)
+		show_port(m, &node->ports[i]);
+}
+
+/* A line for each port: node, GUID, port, LID, LMC, state, then the same of what
+ * its cable leads to
+ */
+static int topology_show(struct seq_file *m, void *v)
+{
+	struct ibfab_hca *hca;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < ibfab.num_switches; i++)
+		show_node(m, &ibfab.sw[i]->node);
+	for (i = 0; i < ibfab.num_hcas; i++) {
+		hca = ibfab_hca_get(i);
+		if (hca)
+			show_node(m, &hca->node);
+	}
+	rcu_read_unlock();
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(topology);
+
+/* Node by its name, of the kind that the name tells. RCU. */
+static struct ibfab_node *find_node(const char *name)
+{
+	struct ibfab_hca *hca;
+	unsigned int i;
+
+	if (sscanf(name, "switch%u", &i) == 1)
+		return i < ibfab.num_switches ? &ibfab.sw[i]->node : NULL;
+	if (sscanf(name, "ibfab%u", &i) != 1 || i >= ibfab.num_hcas)
+		return NULL;
+	hca = ibfab_hca_get(i);
+	return hca ? &hca->node : NULL;
+}
+
+static int cable_line(const char *line)
+{
+	char name[IB_DEVICE_NAME_MAX], action[8];
+	struct ibfab_node *node;
+	unsigned int num;
+	int ret = -ENODEV;
+
+	if (sscanf(line, "%63s %u %7s", name, &num, action) != 3)
+		return -EINVAL;
+	if (strcmp(action, "up") && strcmp(action, "down"))
+		return -EINVAL;
+
+	rcu_read_lock();
+	node = find_node(name);
+	if (node && num && num <= node->num_ports)
+		ret = ibfab_cable_set(&node->ports[num],
+				      !strcmp(action, "up"));
+	rcu_read_unlock();
+	return ret;
+}
+
+/* "switch0 3 down" pulls the cable at that port, "up" plugs it in again */
+static ssize_t cable_write(struct file *file, const char __user *from,
+			   size_t count, loff_t *pos)
+{
+	char line[IB_DEVICE_NAME_MAX + 32] = {};
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	ret = cable_line(line);
+	return ret ?: count;
+}
+
+static const struct file_operations cable_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = cable_write,
+};
+
+static void show_faults(struct seq_file *m, struct ibfab_port *port)
+{
+	char prefix[16];
+	unsigned int i;
+
+	for (i = 0; i < IBFAB_FAULT_NUM; i++)
+		seq_printf(m, "port%u.fault.%s %lld\n", port->num,
+			   ibfab_fault_names[i],
+			   atomic64_read(&port->faults.count[i]));
+	snprintf(prefix, sizeof(prefix), "port%u.", port->num);
+	ibfab_tap_show(m, prefix, &port->tap);
+}
+
+static void show_counters(struct seq_file *m, struct ibfab_port *port)
+{
+	unsigned int i;
+
+	for (i = 0; i < IBFAB_CNT_NUM; i++)
+		seq_printf(m, "port%u.%s %lld\n", port->num, counter_names[i],
+			   atomic64_read(&port->counter[i]));
+	for (i = IBFAB_DROP_NONE + 1; i < IBFAB_DROP_NUM; i++)
+		seq_printf(m, "port%u.drop.%s %lld\n", port->num,
+			   drop_names[i], atomic64_read(&port->drop[i]));
+	seq_printf(m, "port%u.pkey_violations %d\n", port->num,
+		   atomic_read(&port->pkey_violations));
+	seq_printf(m, "port%u.qkey_violations %d\n", port->num,
+		   atomic_read(&port->qkey_violations));
+	ibfab_traps_show(m, port);
+	show_faults(m, port);
+	ibfab_offload_show(m, port);
+}
+
+/* One counter a line, "port1.drop.rx_pkey 3" */
+static int counters_show(struct seq_file *m, void *v)
+{
+	const struct ibfab_node *node = m->private;
+	unsigned int i = node->type == IBFAB_NODE_CA ? 1 : 0;
+
+	for (; i <= node->num_ports; i++)
+		show_counters(m, &node->ports[i]);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(counters);
+
+static struct dentry *add_node(struct ibfab_node *node)
+{
+	struct dentry *dir = debugfs_create_dir(node->name, root);
+
+	debugfs_create_file("counters", 0444, dir, node, &counters_fops);
+	ibfab_fault_add_node(node, dir);
+	ibfab_fault_add_ports(node, dir);
+	ibfab_capture_add_node(node, dir);
+	return dir;
+}
+
+/**
+ * ibfab_debugfs_init() - Make the fabric's folder.
+ *
+ * Context: process.
+ */
+void ibfab_debugfs_init(void)
+{
+	root = debugfs_create_dir("ibfab", NULL);
+	debugfs_create_file("topology", 0444, root, NULL, &topology_fops);
+	debugfs_create_file("cable", 0200, root, NULL, &cable_fops);
+	ibfab_hotplug_init(root);
+	ibfab_capture_init(root);
+}
+
+/**
+ * ibfab_debugfs_exit() - Remove it, and what is left in it.
+ *
+ * Context: process.
+ */
+void ibfab_debugfs_exit(void)
+{
+	debugfs_remove(root);
+	ibfab_capture_exit();
+}
+
+/**
+ * ibfab_debugfs_add_hca() - Make an HCA's folder.
+ * @hca: the HCA
+ *
+ * Context: process.
+ */
+void ibfab_debugfs_add_hca(struct ibfab_hca *hca)
+{
+	hca->debugfs = add_node(&hca->node);
+	ibfab_fault_add_verbs(hca, hca->debugfs);
+	ibfab_fault_add_cqs(hca, hca->debugfs);
+}
+
+/**
+ * ibfab_debugfs_remove_hca() - Remove it.
+ * @hca: the HCA
+ *
+ * Context: process; waits for readers.
+ */
+void ibfab_debugfs_remove_hca(struct ibfab_hca *hca)
+{
+	ibfab_capture_remove_node(&hca->node);
+	debugfs_remove(hca->debugfs);
+}
+
+/**
+ * ibfab_debugfs_add_switch() - Make a switch's folder.
+ * @sw: the switch; it lasts as long as the module
+ *
+ * Context: process.
+ */
+void ibfab_debugfs_add_switch(struct ibfab_switch *sw)
+{
+	add_node(&sw->node);
+}

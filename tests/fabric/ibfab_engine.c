@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * An HCA's engine: one tasklet that delivers what came in, sends what was
+ * posted, flushes QPs in error, and then calls the completion handlers of the
+ * CQs it filled and reports port events.
+ *
+ * No link loses a packet for want of a buffer: where a receiver's input queue is
+ * full, the sending engine stops, as one without link credits would (7.9), and
+ * the receiver's wakes it. Delivering never waits for sending, so there is no
+ * deadlock.
+ */
+#include <linux/rcupdate.h>
+
+#include "ibfab.h"
+
+#define IBFAB_RX_BUDGET	64	/* packets delivered in one run */
+#define IBFAB_TX_BUDGET	64	/* work requests sent in one run */
+#define IBFAB_TX_BURST	16	/* of them from one QP at its turn */
+#define IBFAB_RX_HIGH	256	/* senders stop at so many packets, ... */
+#define IBFAB_RX_LOW	128	/* ... and go on at so many */
+#define IBFAB_VL15_MAX	1024	/* SMPs have no flow control: 3.5.8.1 */
+
+/**
+ * ibfab_engine_kick() - Have the engine run.
+ * @hca: whose
+ *
+ * Context: any.
+ */
+void ibfab_engine_kick(struct ibfab_hca *hca)
+{
+	tasklet_schedule(&hca->engine);
+}
+
+/**
+ * ibfab_engine_kick_qp() - Have the engine look at a QP.
+ * @qp: one with something posted, or in a new state
+ *
+ * Context: any.
+ */
+void ibfab_engine_kick_qp(struct ibfab_qp *qp)
+{
+	struct ibfab_hca *hca = qp->hca;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->tx_lock, flags);
+	if (list_empty(&qp->tx_node))
+		list_add_tail(&qp->tx_node, &hca->tx_qps);
+	spin_unlock_irqrestore(&hca->tx_lock, flags);
+	ibfab_engine_kick(hca);
+}
+
+/**
+ * ibfab_engine_forget_qp() - Take a QP off the engine's list.
+ * @qp: in RESET
+ *
+ * Context: the engine is disabled.
+ */
+void ibfab_engine_forget_qp(struct ibfab_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->hca->tx_lock, flags);
+	list_del_init(&qp->tx_node);
+	spin_unlock_irqrestore(&qp->hca->tx_lock, flags);
+}
+
+/* rx_lock held. Stop the engine that a packet came from, until ours caught up. */
+static void block_sender(struct ibfab_hca *hca, struct ibfab_hca *sender)
+{
+	if (!test_and_set_bit(sender->index, hca->waiters))
+		atomic_inc(&sender->tx_blockers);
+}
+
+/* Let those go on that waited for the input queue to fall */
+static void wake_senders(struct ibfab_hca *hca)
+{
+	DECLARE_BITMAP(wake, IBFAB_MAX_HCAS);
+	struct ibfab_hca *sender;
+	unsigned long flags;
+	unsigned int i;
+
+	spin_lock_irqsave(&hca->rx_lock, flags);
+	bitmap_copy(wake, hca->waiters, IBFAB_MAX_HCAS);
+	bitmap_zero(hca->waiters, IBFAB_MAX_HCAS);
+	spin_unlock_irqrestore(&hca->rx_lock, flags);
+
+	rcu_read_lock();
+	for_each_set_bit(i, wake, IBFAB_MAX_HCAS) {
+		sender = ibfab_hca_get(i);
+		if (sender && atomic_dec_and_test(&sender->tx_blockers))
+			ibfab_engine_kick(sender);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * ibfab_engine_receive() - Put a packet into an HCA's input queue.
+ * @in: the port it came in at
+ * @pkt: consumed
+ * @out: nothing is forwarded
+ *
+ * Context: softirq, under rcu_read_lock().
+ */
+void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
+			  struct list_head *out)
+{
+	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
+	struct ibfab_hca *hca = node_to_hca(in->node);
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->rx_lock, flags);
+	if (smp && hca->rx_len >= IBFAB_VL15_MAX) {
+		spin_unlock_irqrestore(&hca->rx_lock, flags);
+		ibfab_count(in, IBFAB_CNT_VL15_DROPPED);
+		ibfab_pkt_drop(pkt, in, IBFAB_DROP_RX_VL15_FULL);
+		return;
+	}
+	if (++hca->rx_len >= IBFAB_RX_HIGH && pkt->source && !smp)
+		block_sender(hca, pkt->source);
+	list_add_tail(&pkt->list, &hca->rx_queue);
+	spin_unlock_irqrestore(&hca->rx_lock, flags);
+	ibfab_engine_kick(hca);
+}
+
+/* Returns whether packets are left */
+static bool run_receive(struct ibfab_hca *hca)
+{
+	struct ibfab_pkt *pkt, *tmp;
+	unsigned long flags;
+	unsigned int n = 0;
+	bool wake;
+
+	spin_lock_irqsave(&hca->rx_lock, flags);
+	list_splice_tail_init(&hca->rx_queue, &hca->rx_run);
+	spin_unlock_irqrestore(&hca->rx_lock, flags);
+
+	list_for_each_entry_safe(pkt, tmp, &hca->rx_run, list) {
+		list_del(&pkt->list);
+		ibfab_ud_receive(hca, pkt);
+		if (++n == IBFAB_RX_BUDGET)
+			break;
+	}
+	if (!n)
+		return false;
+
+	spin_lock_irqsave(&hca->rx_lock, flags);
+	hca->rx_len -= n;
+	wake = hca->rx_len <= IBFAB_RX_LOW &&
+	       !bitmap_empty(hca->waiters, IBFAB_MAX_HCAS);
+	spin_unlock_irqrestore(&hca->rx_lock, flags);
+	if (wake)
+		wake_senders(hca);
+	return !list_empty(&hca->rx_run);
+}
+
+static enum ib_wc_opcode send_wc_opcode(enum ib_wr_opcode opcode)
+{
+	switch (opcode) {
+	case IB_WR_RDMA_WRITE:
+		return IB_WC_RDMA_WRITE;
+	case IB_WR_LSO:
+		return IB_WC_LSO;
+	default:
+		return IB_WC_SEND;
+	}
+}
+
+/**
+ * ibfab_complete_send() - Complete a send.
+ * @qp: the QP
+ * @wr: the work request
+ * @status: a success is only reported if that was asked for
+ *
+ * Context: the engine.
+ */
+void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
+			 enum ib_wc_status status)
+{
+	struct ib_wc wc = {
+		.wr_id = wr->wr_id,
+		.status = status,
+		.opcode = send_wc_opcode(wr->opcode),
+		.qp = &qp->ibqp,
+		.port_num = qp->port_num,
+	};
+
+	if (status == IB_WC_SUCCESS && !qp->sig_all &&
+	    !(wr->flags & IB_SEND_SIGNALED))
+		return;
+	ibfab_cq_push(to_cq(qp->ibqp.send_cq), &wc, false);
+}
+
+static void flush_sends(struct ibfab_qp *qp)
+{
+	struct ibfab_swr *wr;
+
+	while ((wr = ibfab_queue_peek(&qp->sq))) {
+		ibfab_complete_send(qp, wr, IB_WC_WR_FLUSH_ERR);
+		ibfab_queue_pop(&qp->sq);
+	}
+}
+
+static void flush_receives(struct ibfab_qp *qp)
+{
+	struct ib_wc wc = {
+		.status = IB_WC_WR_FLUSH_ERR,
+		.opcode = IB_WC_RECV,
+		.qp = &qp->ibqp,
+		.port_num = qp->port_num,
+	};
+	struct ibfab_rwr *wr;
+
+	while ((wr = ibfab_queue_peek(&qp->rq))) {
+		wc.wr_id = wr->wr_id;
+		ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
+		ibfab_queue_pop(&qp->rq);
+	}
+}
+
+/* Whether full input queues keep a QP from sending. SMPs have no credits. */
+static bool qp_blocked(const struct ibfab_qp *qp)
+{
+	return qp->ibqp.qp_type != IB_QPT_SMI &&
+	       atomic_read(&qp->hca->tx_blockers);
+}
+
+/* Send up to a burst. Returns how many; *@more tells whether there are more. */
+static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
+{
+	enum ib_wc_status status;
+	struct ibfab_swr *wr;
+	unsigned int n;
+
+	*more = false;
+	for (n = 0; n < IBFAB_TX_BURST; n++) {
+		wr = ibfab_queue_peek(&qp->sq);
+		if (!wr)
+			return n;
+		if (qp_blocked(qp)) {
+			*more = true;
+			return n;
+		}
+		status = ibfab_ud_send(qp, wr);
+		ibfab_complete_send(qp, wr, status);
+		ibfab_queue_pop(&qp->sq);
+		if (status != IB_WC_SUCCESS) {
+			/* 10.3.1.6: a datagram QP's failed send stops sends */
+			ibfab_qp_fail(qp, IB_QPS_SQE);
+			return n + 1;
+		}
+	}
+	*more = ibfab_queue_peek(&qp->sq);
+	return n;
+}
+
+/* Do for a QP what its state asks for. Returns whether it wants another turn. */
+static bool service_qp(struct ibfab_qp *qp, unsigned int *sent)
+{
+	bool more = false;
+
+	switch (ibfab_qp_state(qp)) {
+	case IB_QPS_ERR:
+		flush_receives(qp);
+		flush_sends(qp);
+		break;
+	case IB_QPS_SQE:
+		flush_sends(qp);
+		break;
+	case IB_QPS_RTS:
+		*sent += send_burst(qp, &more);
+		break;
+	default:
+		break;
+	}
+	return more;
+}
+
+static struct ibfab_qp *next_qp(struct ibfab_hca *hca)
+{
+	struct ibfab_qp *qp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->tx_lock, flags);
+	qp = list_first_entry_or_null(&hca->tx_qps, struct ibfab_qp, tx_node);
+	if (qp)
+		list_del_init(&qp->tx_node);
+	spin_unlock_irqrestore(&hca->tx_lock, flags);
+	return qp;
+}
+
+static void requeue_qp(struct ibfab_hca *hca, struct ibfab_qp *qp)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&hca->tx_lock, flags);
+	if (list_empty(&qp->tx_node))
+		list_add_tail(&qp->tx_node, &hca->tx_qps);
+	spin_unlock_irqrestore(&hca->tx_lock, flags);
+}
+
+/* Returns whether there is more to send, and a receiver that would take it */
+static bool run_send(struct ibfab_hca *hca)
+{
+	unsigned int sent = 0;
+	struct ibfab_qp *qp;
+
+	while (sent < IBFAB_TX_BUDGET) {
+		qp = next_qp(hca);
+		if (!qp)
+			return false;
+		if (!service_qp(qp, &sent))
+			continue;
+		requeue_qp(hca, qp);
+		if (atomic_read(&hca->tx_blockers))
+			return false;
+	}
+	return true;
+}
+
+static void run_notify(struct ibfab_hca *hca)
+{
+	struct ibfab_cq *cq;
+
+	while (!list_empty(&hca->notify)) {
+		cq = list_first_entry(&hca->notify, struct ibfab_cq, notify);
+		list_del_init(&cq->notify);
+		ibfab_cq_notify(cq);
+	}
+}
+
+/* Losses before gains: who looks at the port on each event sees it settle */
+static void dispatch_events(struct ibfab_port *port, unsigned long events)
+{
+	static const enum ib_event_type order[] = {
+		IB_EVENT_PORT_ERR, IB_EVENT_LID_CHANGE, IB_EVENT_PKEY_CHANGE,
+		IB_EVENT_GID_CHANGE, IB_EVENT_SM_CHANGE, IB_EVENT_PORT_ACTIVE,
+		IB_EVENT_CLIENT_REREGISTER,
+	};
+	struct ib_event event = {
+		.device = &node_to_hca(port->node)->ibdev,
+		.element.port_num = port->num,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(order); i++) {
+		if (!(events & BIT(order[i])))
+			continue;
+		event.event = order[i];
+		ib_dispatch_event(&event);
+	}
+}
+
+static void run_events(struct ibfab_hca *hca)
+{
+	unsigned long flags, events;
+	struct ibfab_port *port;
+	unsigned int i;
+
+	for (i = 1; i <= hca->node.num_ports; i++) {
+		port = &hca->node.ports[i];
+		if (!READ_ONCE(port->events))
+			continue;
+		spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+		events = port->events;
+		port->events = 0;
+		spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+		dispatch_events(port, events);
+	}
+}
+
+static void engine_run(struct tasklet_struct *tasklet)
+{
+	struct ibfab_hca *hca = from_tasklet(hca, tasklet, engine);
+	bool again;
+
+	rcu_read_lock();
+	again = run_receive(hca);
+	again |= run_send(hca);
+	if (ibfab_fault_any())
+		ibfab_late_show(hca);
+	run_notify(hca);
+	run_events(hca);
+	rcu_read_unlock();
+	if (again)
+		ibfab_engine_kick(hca);
+}
+
+/**
+ * ibfab_engine_init() - Set up an HCA's engine.
+ * @hca: zeroed otherwise
+ *
+ * Context: process.
+ */
+void ibfab_engine_init(struct ibfab_hca *hca)
+{
+	tasklet_setup(&hca->engine, engine_run);
+	spin_lock_init(&hca->rx_lock);
+	INIT_LIST_HEAD(&hca->rx_queue);
+	INIT_LIST_HEAD(&hca->rx_run);
+	spin_lock_init(&hca->tx_lock);
+	INIT_LIST_HEAD(&hca->tx_qps);
+	INIT_LIST_HEAD(&hca->notify);
+}
+
+static void drop_queue(struct list_head *queue)
+{
+	struct ibfab_pkt *pkt, *tmp;
+
+	list_for_each_entry_safe(pkt, tmp, queue, list) {
+		list_del(&pkt->list);
+		ibfab_pkt_drop(pkt, pkt->port, IBFAB_DROP_RX_UNPLUGGED);
+	}
+}
+
+/* A waiter that goes away must not be woken under its successor's name */
+static void forget_waiter(struct ibfab_hca *gone)
+{
+	struct ibfab_hca *hca;
+	unsigned long flags;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < IBFAB_MAX_HCAS; i++) {
+		hca = ibfab_hca_get(i);
+		if (!hca)
+			continue;
+		spin_lock_irqsave(&hca->rx_lock, flags);
+		clear_bit(gone->index, hca->waiters);
+		spin_unlock_irqrestore(&hca->rx_lock, flags);
+	}
+	rcu_read_unlock();
+}
+
+/**
+ * ibfab_engine_stop() - Stop an HCA's engine for good.
+ * @hca: without QPs, CQs and cable, and not in &ibfab_fabric.hca any more
+ *
+ * Context: process.
+ */
+void ibfab_engine_stop(struct ibfab_hca *hca)
+{
+	tasklet_kill(&hca->engine);
+	drop_queue(&hca->rx_run);
+	drop_queue(&hca->rx_queue);
+	wake_senders(hca);
+	forget_waiter(hca);
+}

@@ -1,0 +1,670 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Rules for packets: which of those that leave a port, or come in at it, are
+ * lost, doubled, held back or changed. They act on the cable, between what its
+ * two ends count and capture.
+ */
+#include <linux/bottom_half.h>
+#include <linux/debugfs.h>
+#include <linux/mutex.h>
+#include <linux/random.h>
+#include <linux/rculist.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+#define MILLION		1000000
+#define ANY		U32_MAX
+#define MAX_HELD	4096	/* packets of one rule */
+#define MAX_MS		60000
+
+enum dir { DIR_IN, DIR_OUT };
+enum what { WHAT_ANY, WHAT_SMP, WHAT_GMP, WHAT_SA_ANSWER, WHAT_DATA };
+
+static const char * const dir_names[] = { "in", "out" };
+static const char * const what_names[] = {
+	"any", "smp", "gmp", "sa_answer", "data",
+};
+
+/**
+ * struct rule_spec - What a line says of a rule
+ * @port: number
+ * @dir: enum dir
+ * @what: enum what
+ * @act: enum ibfab_fault, one of the rules
+ * @every: it hits each so many-th packet that it fits, unless @ppm is set
+ * @ppm: it hits so many of a million, at random
+ * @count: after so many hits it is done; 0: never
+ * @ms: how long a packet is held at most
+ * @by: how many packets overtake one that is reordered
+ * @class: MgmtClass of a MAD, or ANY
+ * @method: its method, or ANY
+ * @attr: its attribute, or ANY
+ * @value: what to write into the packet, or ANY: flip the lowest bit
+ */
+struct rule_spec {
+	u32 port;
+	u32 dir;
+	u32 what;
+	u32 act;
+	u32 every;
+	u32 ppm;
+	u32 count;
+	u32 ms;
+	u32 by;
+	u32 class;
+	u32 method;
+	u32 attr;
+	u32 value;
+};
+
+/**
+ * struct rule - One rule
+ * @node: in &ibfab_port_faults.rules
+ * @port: whose
+ * @id: its number in the node
+ * @spec: what it does
+ * @seen: packets that it fitted
+ * @hits: those that it hit
+ * @lock: guards @held and @num_held. A leaf.
+ * @held: packets held back, oldest first
+ * @num_held: how many
+ * @timer: for the oldest
+ */
+struct rule {
+	struct list_head node;
+	struct ibfab_port *port;
+	unsigned int id;
+	struct rule_spec spec;
+	atomic64_t seen;
+	atomic64_t hits;
+	spinlock_t lock;	/* guards held and num_held */
+	struct list_head held;
+	unsigned int num_held;
+	struct timer_list timer;
+};
+
+/* A packet held back. @by counts the packets that are yet to overtake it. */
+struct held {
+	struct list_head node;
+	struct ibfab_pkt *pkt;
+	unsigned long due;
+	u32 by;
+};
+
+DEFINE_STATIC_KEY_FALSE(ibfab_fault_key);
+
+/* Guards changes of all lists of rules, and next_id */
+static DEFINE_MUTEX(rules_mutex);
+static unsigned int next_id = 1;
+
+/* Which packets */
+
+static const struct ib_mad_hdr *mad_of(const struct ibfab_hdrs *h)
+{
+	if (!h->deth || h->payload_len < sizeof(struct ib_mad_hdr) ||
+	    (be32_to_cpu(h->bth->dqpn) & IBFAB_QPN_MASK) > 1)
+		return NULL;
+	return (const struct ib_mad_hdr *)h->payload;
+}
+
+static bool fits_what(u32 what, const struct ibfab_hdrs *h,
+		      const struct ib_mad_hdr *mad)
+{
+	bool smp = ibfab_lrh_vl(h->lrh) == IBFAB_VL_SMP;
+
+	switch (what) {
+	case WHAT_SMP:
+		return smp;
+	case WHAT_GMP:
+		return mad && !smp;
+	case WHAT_SA_ANSWER:
+		return mad && mad->mgmt_class == IB_MGMT_CLASS_SUBN_ADM &&
+		       mad->method & IB_MGMT_METHOD_RESP;
+	case WHAT_DATA:
+		return !mad;
+	default:
+		return true;
+	}
+}
+
+static bool fits_value(u32 wanted, u32 value)
+{
+	return wanted == ANY || wanted == value;
+}
+
+static bool fits_mad(const struct rule_spec *spec, const struct ib_mad_hdr *mad)
+{
+	if (spec->class == ANY && spec->method == ANY && spec->attr == ANY)
+		return true;
+	return mad && fits_value(spec->class, mad->mgmt_class) &&
+	       fits_value(spec->method, mad->method) &&
+	       fits_value(spec->attr, be16_to_cpu(mad->attr_id));
+}
+
+/* Whether there is in the packet what the rule is to change */
+static bool fits_act(u32 act, const struct ibfab_hdrs *h,
+		     const struct ib_mad_hdr *mad)
+{
+	if (act == IBFAB_FAULT_QKEY)
+		return h->deth;
+	if (act == IBFAB_FAULT_STATUS)
+		return mad && mad->method & IB_MGMT_METHOD_RESP;
+	return true;
+}
+
+static bool fits(const struct rule_spec *spec, const struct ibfab_hdrs *h)
+{
+	const struct ib_mad_hdr *mad = mad_of(h);
+
+	return fits_what(spec->what, h, mad) && fits_mad(spec, mad) &&
+	       fits_act(spec->act, h, mad);
+}
+
+static bool chosen(struct rule *rule)
+{
+	u64 seen = atomic64_inc_return(&rule->seen);
+
+	if (rule->spec.ppm)
+		return (u64)get_random_u32() * MILLION >> 32 < rule->spec.ppm;
+	return !(seen % rule->spec.every);
+}
+
+/* Count a hit, unless the rule is done */
+static bool hit(struct rule *rule)
+{
+	u32 limit = rule->spec.count;
+
+	if (!chosen(rule))
+		return false;
+	if (limit && !atomic64_add_unless(&rule->hits, 1, limit))
+		return false;
+	if (!limit)
+		atomic64_inc(&rule->hits);
+	ibfab_fault_count(rule->port, rule->spec.act);
+	return true;
+}
+
+/* Holding back */
+
+static void drop_no_memory(struct rule *rule, struct ibfab_pkt *pkt)
+{
+	ibfab_pkt_drop(pkt, rule->port, IBFAB_DROP_FAULT_NO_MEMORY);
+}
+
+/* A packet held has no sender any more that could be stopped, or go away */
+static void hold(struct rule *rule, struct ibfab_pkt *pkt)
+{
+	struct held *held = kmalloc(sizeof(*held), GFP_ATOMIC);
+	unsigned long flags;
+
+	if (!held || rule->num_held >= MAX_HELD) {
+		kfree(held);
+		drop_no_memory(rule, pkt);
+		return;
+	}
+	pkt->source = NULL;
+	held->pkt = pkt;
+	held->by = rule->spec.by;
+	spin_lock_irqsave(&rule->lock, flags);
+	held->due = jiffies + msecs_to_jiffies(rule->spec.ms);
+	list_add_tail(&held->node, &rule->held);
+	if (!rule->num_held++)
+		mod_timer(&rule->timer, held->due);
+	spin_unlock_irqrestore(&rule->lock, flags);
+}
+
+/* Where a rule's packets arrive. RCU. */
+static struct ibfab_port *far_end(const struct rule *rule)
+{
+	return rule->spec.dir == DIR_IN ? rule->port :
+					  ibfab_port_peer(rule->port);
+}
+
+static void let_go(struct rule *rule, struct list_head *list,
+		   struct list_head *work)
+{
+	struct ibfab_port *in = far_end(rule);
+	struct held *held, *tmp;
+
+	list_for_each_entry_safe(held, tmp, list, node) {
+		list_del(&held->node);
+		if (in)
+			ibfab_wire_arrive(in, held->pkt, work);
+		else
+			ibfab_pkt_drop(held->pkt, rule->port,
+				       IBFAB_DROP_TX_NO_LINK);
+		kfree(held);
+	}
+}
+
+/* Those go whose time has come, or all */
+static void take_due(struct rule *rule, struct list_head *list, bool all)
+{
+	struct held *held, *tmp;
+	unsigned long flags;
+
+	spin_lock_irqsave(&rule->lock, flags);
+	list_for_each_entry_safe(held, tmp, &rule->held, node) {
+		if (!all && time_before(jiffies, held->due)) {
+			mod_timer(&rule->timer, held->due);
+			break;
+		}
+		list_move_tail(&held->node, list);
+		rule->num_held--;
+	}
+	spin_unlock_irqrestore(&rule->lock, flags);
+}
+
+static void hold_timer(struct timer_list *timer)
+{
+	struct rule *rule = from_timer(rule, timer, timer);
+	LIST_HEAD(work);
+	LIST_HEAD(list);
+
+	take_due(rule, &list, false);
+	rcu_read_lock();
+	let_go(rule, &list, &work);
+	ibfab_wire_run(&work);
+	rcu_read_unlock();
+}
+
+/* A packet has passed. Those go that as many have overtaken as were to. */
+static void overtaken(struct rule *rule, struct list_head *work)
+{
+	struct held *held, *tmp;
+	unsigned long flags;
+	LIST_HEAD(list);
+
+	spin_lock_irqsave(&rule->lock, flags);
+	list_for_each_entry_safe(held, tmp, &rule->held, node) {
+		if (--held->by)
+			continue;
+		list_move_tail(&held->node, &list);
+		rule->num_held--;
+	}
+	spin_unlock_irqrestore(&rule->lock, flags);
+	let_go(rule, &list, work);
+}
+
+/* Changing */
+
+static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
+{
+	u32 value = spec->value;
+	struct ib_mad_hdr *mad;
+
+	switch (spec->act) {
+	case IBFAB_FAULT_PKEY:
+		h->bth->pkey = value == ANY ? h->bth->pkey ^ cpu_to_be16(1) :
+					      cpu_to_be16(value);
+		break;
+	case IBFAB_FAULT_QKEY:
+		h->deth->qkey = value == ANY ? h->deth->qkey ^ cpu_to_be32(1) :
+					       cpu_to_be32(value);
+		break;
+	case IBFAB_FAULT_STATUS:
+		/* 15.2.1: an answer that reports an error has no records */
+		mad = (struct ib_mad_hdr *)h->payload;
+		mad->status = cpu_to_be16(value);
+		memset(mad + 1, 0, h->payload_len - sizeof(*mad));
+		break;
+	}
+}
+
+static void arrive_changed(struct rule *rule, struct ibfab_port *in,
+			   struct ibfab_pkt *pkt, struct list_head *work)
+{
+	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt);
+	struct ibfab_hdrs h;
+
+	if (!copy) {
+		drop_no_memory(rule, pkt);
+		return;
+	}
+	ibfab_pkt_free(pkt);
+	ibfab_pkt_parse(copy, &h);
+	change(&rule->spec, &h);
+	ibfab_wire_arrive(in, copy, work);
+}
+
+static void arrive_twice(struct rule *rule, struct ibfab_port *in,
+			 struct ibfab_pkt *pkt, struct list_head *work)
+{
+	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt);
+
+	ibfab_wire_arrive(in, pkt, work);
+	if (copy)
+		ibfab_wire_arrive(in, copy, work);
+	else
+		atomic64_inc(&rule->port->drop[IBFAB_DROP_FAULT_NO_MEMORY]);
+}
+
+static void act(struct rule *rule, struct ibfab_port *in, struct ibfab_pkt *pkt,
+		struct list_head *work)
+{
+	switch (rule->spec.act) {
+	case IBFAB_FAULT_DROP:
+		ibfab_pkt_drop(pkt, rule->port, IBFAB_DROP_FAULT);
+		break;
+	case IBFAB_FAULT_DUPLICATE:
+		arrive_twice(rule, in, pkt, work);
+		break;
+	case IBFAB_FAULT_DELAY:
+	case IBFAB_FAULT_REORDER:
+		hold(rule, pkt);
+		break;
+	default:
+		arrive_changed(rule, in, pkt, work);
+	}
+}
+
+/* The first rule of a port that fits a packet; *@hits tells if it hits it */
+static struct rule *find_rule(struct ibfab_port *port, enum dir dir,
+			      const struct ibfab_hdrs *h, bool *hits)
+{
+	struct rule *rule, *first = NULL;
+
+	list_for_each_entry_rcu(rule, &port->faults.rules, node) {
+		if (rule->spec.dir != dir || !fits(&rule->spec, h))
+			continue;
+		*hits = hit(rule);
+		if (*hits)
+			return rule;
+		/* Of those that let it pass, who must know that it did */
+		if (rule->spec.act == IBFAB_FAULT_REORDER)
+			first = first ?: rule;
+	}
+	return first;
+}
+
+/**
+ * ibfab_fault_cross() - Take a packet over a cable whose ends may have rules.
+ * @out: the port that it leaves by; its rules come first
+ * @in: the port at the other end
+ * @pkt: consumed. The first rule that hits it is the only one.
+ * @work: what a switch at the other end forwards is added to it
+ *
+ * Context: softirq, under rcu_read_lock().
+ */
+void ibfab_fault_cross(struct ibfab_port *out, struct ibfab_port *in,
+		       struct ibfab_pkt *pkt, struct list_head *work)
+{
+	struct rule *rule, *passed;
+	struct ibfab_hdrs h;
+	bool hits = false;
+
+	if (!ibfab_pkt_parse(pkt, &h)) {
+		ibfab_wire_arrive(in, pkt, work);
+		return;
+	}
+	passed = find_rule(out, DIR_OUT, &h, &hits);
+	rule = passed;
+	if (!hits)
+		rule = find_rule(in, DIR_IN, &h, &hits);
+	if (hits) {
+		act(rule, in, pkt, work);
+	} else {
+		ibfab_wire_arrive(in, pkt, work);
+		if (rule)
+			overtaken(rule, work);
+	}
+	if (passed && passed != rule)
+		overtaken(passed, work);
+}
+
+/* Making and unmaking */
+
+static bool spec_valid(const struct ibfab_node *node,
+		       const struct rule_spec *spec)
+{
+	return spec->port && spec->port <= node->num_ports &&
+	       spec->act < IBFAB_FAULT_RULES && spec->every &&
+	       spec->ppm <= MILLION && spec->ms <= MAX_MS && spec->by &&
+	       (spec->act != IBFAB_FAULT_PKEY || spec->value <= U16_MAX ||
+		spec->value == ANY) &&
+	       (spec->act != IBFAB_FAULT_STATUS || spec->value <= U16_MAX);
+}
+
+static int rule_add(struct ibfab_node *node, const struct rule_spec *spec)
+{
+	struct rule *rule;
+
+	if (!spec_valid(node, spec))
+		return -EINVAL;
+	rule = kzalloc(sizeof(*rule), GFP_KERNEL);
+	if (!rule)
+		return -ENOMEM;
+	rule->port = &node->ports[spec->port];
+	rule->spec = *spec;
+	spin_lock_init(&rule->lock);
+	INIT_LIST_HEAD(&rule->held);
+	timer_setup(&rule->timer, hold_timer, 0);
+
+	mutex_lock(&rules_mutex);
+	rule->id = next_id++;
+	list_add_tail_rcu(&rule->node, &rule->port->faults.rules);
+	mutex_unlock(&rules_mutex);
+	static_branch_inc(&ibfab_fault_key);
+	return 0;
+}
+
+/* rules_mutex held. What it holds back arrives. */
+static void rule_remove(struct rule *rule)
+{
+	LIST_HEAD(work);
+	LIST_HEAD(list);
+
+	list_del_rcu(&rule->node);
+	synchronize_rcu();
+	del_timer_sync(&rule->timer);
+	take_due(rule, &list, true);
+	local_bh_disable();
+	rcu_read_lock();
+	let_go(rule, &list, &work);
+	ibfab_wire_run(&work);
+	rcu_read_unlock();
+	local_bh_enable();
+	kfree(rule);
+	static_branch_dec(&ibfab_fault_key);
+}
+
+/* Remove the rules of that number, ANY for all. Returns how many there were. */
+static unsigned int remove_rules(struct ibfab_node *node, u32 id)
+{
+	unsigned int i, n = 0;
+	struct rule *rule, *tmp;
+
+	mutex_lock(&rules_mutex);
+	for (i = 0; i <= node->num_ports; i++) {
+		list_for_each_entry_safe(rule, tmp,
+					 &node->ports[i].faults.rules, node) {
+			if (!fits_value(id, rule->id))
+				continue;
+			rule_remove(rule);
+			n++;
+		}
+	}
+	mutex_unlock(&rules_mutex);
+	return n;
+}
+
+/**
+ * ibfab_fault_clear() - Remove all rules of a node.
+ * @node: the node
+ *
+ * Context: process; waits for grace periods.
+ */
+void ibfab_fault_clear(struct ibfab_node *node)
+{
+	remove_rules(node, ANY);
+}
+
+/* Lines */
+
+struct rule_key {
+	const char *name;
+	size_t offset;
+	const char * const *names;	/* its values, if they are words */
+	int num_names;
+};
+
+#define KEY(member) \
+	{ #member, offsetof(struct rule_spec, member), NULL, 0 }
+#define KEY_WORDS(name, member, words, num) \
+	{ name, offsetof(struct rule_spec, member), words, num }
+
+static const struct rule_key rule_keys[] = {
+	KEY_WORDS("dir", dir, dir_names, ARRAY_SIZE(dir_names)),
+	KEY_WORDS("what", what, what_names, ARRAY_SIZE(what_names)),
+	KEY_WORDS("do", act, ibfab_fault_names, IBFAB_FAULT_RULES),
+	KEY(port), KEY(every), KEY(ppm), KEY(count), KEY(ms), KEY(by),
+	KEY(class), KEY(method), KEY(attr), KEY(value),
+};
+
+static const struct rule_key *find_key(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rule_keys); i++)
+		if (!strcmp(name, rule_keys[i].name))
+			return &rule_keys[i];
+	return NULL;
+}
+
+static int parse_word(struct rule_spec *spec, char *word)
+{
+	char *name = strsep(&word, "=");
+	const struct rule_key *key = find_key(name);
+	u32 *field;
+	int i;
+
+	if (!key || !word)
+		return -EINVAL;
+	field = (u32 *)((char *)spec + key->offset);
+	if (!key->names)
+		return kstrtou32(word, 0, field);
+	i = match_string(key->names, key->num_names, word);
+	if (i < 0)
+		return i;
+	*field = i;
+	return 0;
+}
+
+static int parse_rule(struct rule_spec *spec, char *line)
+{
+	char *word;
+	int ret;
+
+	*spec = (struct rule_spec) {
+		.port = 1, .act = ANY, .every = 1, .ms = 100, .by = 1,
+		.class = ANY, .method = ANY, .attr = ANY, .value = ANY,
+	};
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		ret = parse_word(spec, word);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static int rules_line(struct ibfab_node *node, char *line)
+{
+	struct rule_spec spec;
+	u32 id = ANY;
+	int ret;
+
+	line = strim(line);
+	if (strncmp(line, "clear", 5)) {
+		ret = parse_rule(&spec, line);
+		return ret ?: rule_add(node, &spec);
+	}
+	if (line[5]) {
+		ret = kstrtou32(strim(line + 5), 0, &id);
+		if (ret)
+			return ret;
+	}
+	return remove_rules(node, id) || id == ANY ? 0 : -ENOENT;
+}
+
+static ssize_t rules_write(struct file *file, const char __user *from,
+			   size_t count, loff_t *pos)
+{
+	struct seq_file *m = file->private_data;
+	char line[256] = {};
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	ret = rules_line(m->private, line);
+	return ret ?: count;
+}
+
+static void show_number(struct seq_file *m, const struct rule_key *key, u32 value)
+{
+	if (key->names)
+		seq_printf(m, " %s=%s", key->name, key->names[value]);
+	else if (value && value != ANY)
+		seq_printf(m, " %s=%u", key->name, value);
+}
+
+/* "3 dir=in what=any do=drop port=1 every=10 ms=100 by=1 seen 57 hits 5 held 0" */
+static void show_rule(struct seq_file *m, const struct rule *rule)
+{
+	const char *spec = (const char *)&rule->spec;
+	unsigned int i;
+
+	seq_printf(m, "%u", rule->id);
+	for (i = 0; i < ARRAY_SIZE(rule_keys); i++)
+		show_number(m, &rule_keys[i],
+			    *(const u32 *)(spec + rule_keys[i].offset));
+	seq_printf(m, " seen %lld hits %lld held %u\n",
+		   atomic64_read(&rule->seen), atomic64_read(&rule->hits),
+		   READ_ONCE(rule->num_held));
+}
+
+static int rules_show(struct seq_file *m, void *v)
+{
+	struct ibfab_node *node = m->private;
+	const struct rule *rule;
+	unsigned int i;
+
+	mutex_lock(&rules_mutex);
+	for (i = 0; i <= node->num_ports; i++)
+		list_for_each_entry(rule, &node->ports[i].faults.rules, node)
+			show_rule(m, rule);
+	mutex_unlock(&rules_mutex);
+	return 0;
+}
+
+static int rules_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, rules_show, inode->i_private);
+}
+
+static const struct file_operations rules_fops = {
+	.owner = THIS_MODULE,
+	.open = rules_open,
+	.read = seq_read,
+	.write = rules_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * ibfab_fault_add_node() - Make a node's file of rules.
+ * @node: the node
+ * @dir: its folder
+ *
+ * Context: process.
+ */
+void ibfab_fault_add_node(struct ibfab_node *node, struct dentry *dir)
+{
+	debugfs_create_file("rules", 0600, dir, node, &rules_fops);
+}

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Faults on purpose: types, and each file's interface. The data path pays for
+ * them a jump that is patched in while there is one.
+ */
+#ifndef _IBFAB_FAULT_H
+#define _IBFAB_FAULT_H
+
+#include <linux/atomic.h>
+#include <linux/jump_label.h>
+#include <linux/list.h>
+#include <linux/timer.h>
+#include <linux/types.h>
+#include <rdma/ib_verbs.h>
+
+struct dentry;
+struct ibfab_cq;
+struct ibfab_hca;
+struct ibfab_node;
+struct ibfab_pkt;
+struct ibfab_port;
+
+/* What can be done to a port, or to a packet at it; one counter each */
+enum ibfab_fault {
+	IBFAB_FAULT_DROP,
+	IBFAB_FAULT_DUPLICATE,
+	IBFAB_FAULT_DELAY,
+	IBFAB_FAULT_REORDER,
+	IBFAB_FAULT_PKEY,
+	IBFAB_FAULT_QKEY,
+	IBFAB_FAULT_STATUS,	/* a MAD's answer */
+	IBFAB_FAULT_RULES,	/* those above are rules for packets */
+	IBFAB_FAULT_CABLE_DOWN = IBFAB_FAULT_RULES,
+	IBFAB_FAULT_CABLE_UP,
+	IBFAB_FAULT_PKEY_TABLE,
+	IBFAB_FAULT_LID,
+	IBFAB_FAULT_GID_PREFIX,
+	IBFAB_FAULT_NUM,
+};
+
+/* Verbs that can be made to fail */
+enum ibfab_verb {
+	IBFAB_VERB_ALLOC_PD,
+	IBFAB_VERB_GET_DMA_MR,
+	IBFAB_VERB_CREATE_AH,
+	IBFAB_VERB_CREATE_CQ,
+	IBFAB_VERB_REQ_NOTIFY_CQ,
+	IBFAB_VERB_CREATE_SRQ,
+	IBFAB_VERB_MODIFY_SRQ,
+	IBFAB_VERB_POST_SRQ_RECV,
+	IBFAB_VERB_CREATE_QP,
+	IBFAB_VERB_MODIFY_QP,
+	IBFAB_VERB_QUERY_QP,
+	IBFAB_VERB_POST_SEND,
+	IBFAB_VERB_POST_RECV,
+	IBFAB_VERB_ATTACH_MCAST,
+	IBFAB_VERB_DETACH_MCAST,
+	IBFAB_VERB_QUERY_PORT,
+	IBFAB_VERB_NUM,
+};
+
+/**
+ * struct ibfab_port_faults - A port's part
+ * @rules: for the packets that leave and come in; RCU
+ * @count: how often each fault happened
+ */
+struct ibfab_port_faults {
+	struct list_head rules;
+	atomic64_t count[IBFAB_FAULT_NUM];
+};
+
+/**
+ * struct ibfab_verb_fault - What is to become of a verb
+ * @skip: calls that still succeed
+ * @left: calls after them that fail
+ * @error: how, a negative errno
+ * @failed: how often it did
+ */
+struct ibfab_verb_fault {
+	atomic_t skip;
+	atomic_t left;
+	int error;
+	atomic64_t failed;
+};
+
+/**
+ * struct ibfab_hca_faults - An HCA's part
+ * @ops: the device's verbs as they were
+ * @verb: what is to become of each
+ * @late_ms: completions appear so much later
+ * @late: CQs that have some which do not show yet; the engine's
+ * @late_timer: kicks the engine when the first are to show
+ * @late_count: completions that came late
+ * @overrun_count: CQs made to overrun
+ */
+struct ibfab_hca_faults {
+	const struct ib_device_ops *ops;
+	struct ibfab_verb_fault verb[IBFAB_VERB_NUM];
+	u32 late_ms;
+	struct list_head late;
+	struct timer_list late_timer;
+	atomic64_t late_count;
+	atomic64_t overrun_count;
+};
+
+DECLARE_STATIC_KEY_FALSE(ibfab_fault_key);
+
+/**
+ * ibfab_fault_any() - Whether the data path must look for faults at all.
+ *
+ * Return: false as long as no fault is set anywhere.
+ */
+static inline bool ibfab_fault_any(void)
+{
+	return static_branch_unlikely(&ibfab_fault_key);
+}
+
+/* ibfab_fault.c */
+void ibfab_fault_cross(struct ibfab_port *out, struct ibfab_port *in,
+		       struct ibfab_pkt *pkt, struct list_head *work);
+void ibfab_fault_clear(struct ibfab_node *node);
+void ibfab_fault_add_node(struct ibfab_node *node, struct dentry *dir);
+
+/* ibfab_fault_port.c */
+extern const char * const ibfab_fault_names[IBFAB_FAULT_NUM];
+void ibfab_fault_count(struct ibfab_port *port, enum ibfab_fault fault);
+void ibfab_fault_add_ports(struct ibfab_node *node, struct dentry *dir);
+
+/* ibfab_fault_verbs.c */
+int ibfab_fault_verbs_init(struct ibfab_hca *hca);
+void ibfab_fault_verbs_free(struct ibfab_hca *hca);
+void ibfab_fault_add_verbs(struct ibfab_hca *hca, struct dentry *dir);
+
+/* ibfab_fault_cq.c */
+void ibfab_late_init(struct ibfab_hca *hca);
+void ibfab_late_stop(struct ibfab_hca *hca);
+bool ibfab_late_hide(struct ibfab_cq *cq, bool urgent);
+void ibfab_late_show(struct ibfab_hca *hca);
+void ibfab_fault_add_cqs(struct ibfab_hca *hca, struct dentry *dir);
+
+/* ibfab_hotplug.c */
+void ibfab_hotplug_init(struct dentry *root);
+void ibfab_hotplug_exit(void);
+
+#endif /* _IBFAB_FAULT_H */

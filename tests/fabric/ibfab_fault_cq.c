@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Faults of completions: those of an HCA come late, or a CQ overruns. A late
+ * completion is in its queue but does not show; all that a queue hides show at
+ * once when the first of them is due, so their order stays.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+#define MAX_LATE_MS 60000
+
+static void late_timer(struct timer_list *timer)
+{
+	struct ibfab_hca *hca = from_timer(hca, timer, faults.late_timer);
+
+	ibfab_engine_kick(hca);
+}
+
+/**
+ * ibfab_late_init() - Set up an HCA for late completions.
+ * @hca: the HCA
+ *
+ * Context: process.
+ */
+void ibfab_late_init(struct ibfab_hca *hca)
+{
+	INIT_LIST_HEAD(&hca->faults.late);
+	timer_setup(&hca->faults.late_timer, late_timer, 0);
+}
+
+/**
+ * ibfab_late_hide() - Decide if a completion just added shows later.
+ * @cq: its queue
+ * @urgent: an error, or solicited
+ *
+ * Context: the engine, the queue's lock held.
+ * Return: true if it does not show yet.
+ */
+bool ibfab_late_hide(struct ibfab_cq *cq, bool urgent)
+{
+	struct ibfab_hca_faults *faults = &cq->hca->faults;
+	u32 ms = READ_ONCE(faults->late_ms);
+
+	if (!ms && !cq->hidden)
+		return false;
+	if (!cq->hidden++) {
+		cq->due = jiffies + msecs_to_jiffies(ms);
+		list_add_tail(&cq->late, &faults->late);
+		mod_timer(&faults->late_timer, cq->due);
+	}
+	cq->hidden_urgent |= urgent;
+	atomic64_inc(&faults->late_count);
+	return true;
+}
+
+static void show(struct ibfab_cq *cq)
+{
+	unsigned long flags;
+
+	list_del_init(&cq->late);
+	spin_lock_irqsave(&cq->lock, flags);
+	if (cq->hidden)
+		ibfab_cq_completed(cq, cq->hidden_urgent);
+	cq->hidden = 0;
+	cq->hidden_urgent = false;
+	spin_unlock_irqrestore(&cq->lock, flags);
+}
+
+/**
+ * ibfab_late_show() - Have late completions show that are due.
+ * @hca: whose
+ *
+ * Context: the engine.
+ */
+void ibfab_late_show(struct ibfab_hca *hca)
+{
+	struct ibfab_hca_faults *faults = &hca->faults;
+	bool all = !READ_ONCE(faults->late_ms);
+	struct ibfab_cq *cq, *tmp;
+
+	list_for_each_entry_safe(cq, tmp, &faults->late, late) {
+		if (all || time_after_eq(jiffies, cq->due))
+			show(cq);
+		else
+			timer_reduce(&faults->late_timer, cq->due);
+	}
+}
+
+/* One at a time: late_mutex */
+static DEFINE_MUTEX(late_mutex);
+
+static void set_late(struct ibfab_hca *hca, u32 ms)
+{
+	struct ibfab_hca_faults *faults = &hca->faults;
+	u32 old;
+
+	mutex_lock(&late_mutex);
+	old = faults->late_ms;
+	if (ms && !old)
+		static_branch_inc(&ibfab_fault_key);
+	WRITE_ONCE(faults->late_ms, ms);
+	if (old && !ms) {
+		tasklet_disable(&hca->engine);
+		ibfab_late_show(hca);
+		tasklet_enable(&hca->engine);
+		ibfab_engine_kick(hca);
+		static_branch_dec(&ibfab_fault_key);
+	}
+	mutex_unlock(&late_mutex);
+}
+
+/**
+ * ibfab_late_stop() - Have no completion of an HCA come late any more.
+ * @hca: the HCA
+ *
+ * Context: process.
+ */
+void ibfab_late_stop(struct ibfab_hca *hca)
+{
+	set_late(hca, 0);
+	del_timer_sync(&hca->faults.late_timer);
+}
+
+/* A QP in the table cannot go away while the table is locked */
+static int overrun(struct ibfab_hca *hca, u32 qpn, const char *which)
+{
+	struct ibfab_qp *qp;
+	int ret = -ENOENT;
+
+	if (strcmp(which, "send") && strcmp(which, "recv"))
+		return -EINVAL;
+	xa_lock(&hca->qps);
+	qp = xa_load(&hca->qps, qpn);
+	if (qp) {
+		ibfab_cq_set_full(to_cq(*which == 's' ? qp->ibqp.send_cq :
+							qp->ibqp.recv_cq));
+		ret = 0;
+	}
+	xa_unlock(&hca->qps);
+	if (!ret)
+		atomic64_inc(&hca->faults.overrun_count);
+	return ret;
+}
+
+static int completions_line(struct ibfab_hca *hca, const char *line)
+{
+	char which[5];
+	u32 value;
+
+	if (sscanf(line, "late %u", &value) == 1) {
+		if (value > MAX_LATE_MS)
+			return -EINVAL;
+		set_late(hca, value);
+		return 0;
+	}
+	if (sscanf(line, "overrun %i %4s", &value, which) == 2)
+		return overrun(hca, value, which);
+	return -EINVAL;
+}
+
+/* "late 20", in ms, 0 for never; "overrun QPN send|recv" */
+static ssize_t completions_write(struct file *file, const char __user *from,
+				 size_t count, loff_t *pos)
+{
+	struct seq_file *m = file->private_data;
+	char line[64] = {};
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	ret = completions_line(m->private, line);
+	return ret ?: count;
+}
+
+static int completions_show(struct seq_file *m, void *v)
+{
+	const struct ibfab_hca *hca = m->private;
+	const struct ibfab_hca_faults *faults = &hca->faults;
+
+	seq_printf(m, "late_ms %u\nlate %lld\noverrun %lld\n", faults->late_ms,
+		   atomic64_read(&faults->late_count),
+		   atomic64_read(&faults->overrun_count));
+	return 0;
+}
+
+static int completions_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, completions_show, inode->i_private);
+}
+
+static const struct file_operations completions_fops = {
+	.owner = THIS_MODULE,
+	.open = completions_open,
+	.read = seq_read,
+	.write = completions_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * ibfab_fault_add_cqs() - Make an HCA's file of completions' faults.
+ * @hca: the HCA
+ * @dir: its folder
+ *
+ * Context: process.
+ */
+void ibfab_fault_add_cqs(struct ibfab_hca *hca, struct dentry *dir)
+{
+	debugfs_create_file("completions", 0600, dir, hca, &completions_fops);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Changes of a port behind its subnet manager's back: its P_Key table, LID and
+ * GID prefix, with the events that tell of them. And the names and counters of
+ * all faults of ports.
+ */
+#include <linux/debugfs.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+const char * const ibfab_fault_names[IBFAB_FAULT_NUM] = {
+	[IBFAB_FAULT_DROP] = "drop",
+	[IBFAB_FAULT_DUPLICATE] = "duplicate",
+	[IBFAB_FAULT_DELAY] = "delay",
+	[IBFAB_FAULT_REORDER] = "reorder",
+	[IBFAB_FAULT_PKEY] = "pkey",
+	[IBFAB_FAULT_QKEY] = "qkey",
+	[IBFAB_FAULT_STATUS] = "status",
+	[IBFAB_FAULT_CABLE_DOWN] = "cable_down",
+	[IBFAB_FAULT_CABLE_UP] = "cable_up",
+	[IBFAB_FAULT_PKEY_TABLE] = "pkey_table",
+	[IBFAB_FAULT_LID] = "lid",
+	[IBFAB_FAULT_GID_PREFIX] = "gid_prefix",
+};
+
+/**
+ * ibfab_fault_count() - Count a fault.
+ * @port: where it happened
+ * @fault: which
+ *
+ * Context: any.
+ */
+void ibfab_fault_count(struct ibfab_port *port, enum ibfab_fault fault)
+{
+	atomic64_inc(&port->faults.count[fault]);
+}
+
+/* What follows: mgmt_lock held. Returns 0 or a negative errno. */
+
+/* Every entry moves on by one index, the last to the front */
+static int rotate_pkeys(struct ibfab_port *port, u64 steps)
+{
+	u16 old[IBFAB_PKEY_TABLE_LEN];
+	unsigned int i;
+
+	if (steps % IBFAB_PKEY_TABLE_LEN == 0)
+		return -EINVAL;
+	memcpy(old, port->pkey, sizeof(old));
+	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
+		WRITE_ONCE(port->pkey[(i + steps) % IBFAB_PKEY_TABLE_LEN],
+			   old[i]);
+	ibfab_port_event(port, IB_EVENT_PKEY_CHANGE);
+	return 0;
+}
+
+static int set_lid(struct ibfab_port *port, u64 lid)
+{
+	if (lid > U16_MAX || !ibfab_lid_is_ucast(lid))
+		return -EINVAL;
+	WRITE_ONCE(port->lid, lid);
+	ibfab_port_event(port, IB_EVENT_LID_CHANGE);
+	return 0;
+}
+
+static int set_gid_prefix(struct ibfab_port *port, u64 prefix)
+{
+	WRITE_ONCE(port->gid_prefix, prefix);
+	ibfab_port_event(port, IB_EVENT_GID_CHANGE);
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	enum ibfab_fault fault;
+	int (*act)(struct ibfab_port *port, u64 value);
+} changes[] = {
+	{ "rotate_pkeys", IBFAB_FAULT_PKEY_TABLE, rotate_pkeys },
+	{ "lid", IBFAB_FAULT_LID, set_lid },
+	{ "gid_prefix", IBFAB_FAULT_GID_PREFIX, set_gid_prefix },
+};
+
+static int change_port(struct ibfab_port *port, const char *name, u64 value)
+{
+	unsigned long flags;
+	unsigned int i;
+	int ret;
+
+	for (i = 0; i < ARRAY_SIZE(changes); i++)
+		if (!strcmp(name, changes[i].name))
+			break;
+	if (i == ARRAY_SIZE(changes))
+		return -EINVAL;
+
+	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+	ret = changes[i].act(port, value);
+	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+	if (!ret)
+		ibfab_fault_count(port, changes[i].fault);
+	return ret;
+}
+
+/* "1 lid 0x4d": port, what, value */
+static ssize_t change_write(struct file *file, const char __user *from,
+			    size_t count, loff_t *pos)
+{
+	struct ibfab_node *node = file->private_data;
+	char line[64] = {}, name[16];
+	unsigned int num;
+	u64 value;
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	if (sscanf(line, "%u %15s %lli", &num, name, &value) != 3)
+		return -EINVAL;
+	if (!num || num > node->num_ports)
+		return -EINVAL;
+	ret = change_port(&node->ports[num], name, value);
+	return ret ?: count;
+}
+
+static const struct file_operations change_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = change_write,
+};
+
+/**
+ * ibfab_fault_add_ports() - Make the file that changes a node's ports.
+ * @node: the node
+ * @dir: its folder
+ *
+ * Context: process.
+ */
+void ibfab_fault_add_ports(struct ibfab_node *node, struct dentry *dir)
+{
+	debugfs_create_file("change", 0200, dir, node, &change_fops);
+}

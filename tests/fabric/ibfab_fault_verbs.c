@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Verbs that fail on purpose. A verb that is to fail is replaced in its device's
+ * table; the others, and all as long as none is to, stay as they are.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+static const struct ib_device_ops *real_ops(struct ib_device *ibdev)
+{
+	return to_hca(ibdev)->faults.ops;
+}
+
+/* What a call of a verb is to return instead of being made; 0 to make it */
+static int failure(struct ib_device *ibdev, enum ibfab_verb verb)
+{
+	struct ibfab_verb_fault *fault = &to_hca(ibdev)->faults.verb[verb];
+
+	if (atomic_add_unless(&fault->skip, -1, 0))
+		return 0;
+	if (!atomic_add_unless(&fault->left, -1, 0))
+		return 0;
+	atomic64_inc(&fault->failed);
+	return READ_ONCE(fault->error);
+}
+
+static int fail_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
+{
+	int ret = failure(pd->device, IBFAB_VERB_ALLOC_PD);
+
+	return ret ?: real_ops(pd->device)->alloc_pd(pd, udata);
+}
+
+static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
+{
+	int ret = failure(pd->device, IBFAB_VERB_GET_DMA_MR);
+
+	return ret ? ERR_PTR(ret) :
+		     real_ops(pd->device)->get_dma_mr(pd, access);
+}
+
+static int fail_create_ah(struct ib_ah *ah, struct rdma_ah_init_attr *init,
+			  struct ib_udata *udata)
+{
+	int ret = failure(ah->device, IBFAB_VERB_CREATE_AH);
+
+	return ret ?: real_ops(ah->device)->create_ah(ah, init, udata);
+}
+
+static int fail_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+			  struct ib_udata *udata)
+{
+	int ret = failure(cq->device, IBFAB_VERB_CREATE_CQ);
+
+	return ret ?: real_ops(cq->device)->create_cq(cq, attr, udata);
+}
+
+static int fail_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
+{
+	int ret = failure(cq->device, IBFAB_VERB_REQ_NOTIFY_CQ);
+
+	return ret ?: real_ops(cq->device)->req_notify_cq(cq, flags);
+}
+
+static int fail_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *init,
+			   struct ib_udata *udata)
+{
+	int ret = failure(srq->device, IBFAB_VERB_CREATE_SRQ);
+
+	return ret ?: real_ops(srq->device)->create_srq(srq, init, udata);
+}
+
+static int fail_modify_srq(struct ib_srq *srq, struct ib_srq_attr *attr,
+			   enum ib_srq_attr_mask mask, struct ib_udata *udata)
+{
+	int ret = failure(srq->device, IBFAB_VERB_MODIFY_SRQ);
+
+	return ret ?: real_ops(srq->device)->modify_srq(srq, attr, mask, udata);
+}
+
+static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
+			      const struct ib_recv_wr **bad_wr)
+{
+	int ret = failure(srq->device, IBFAB_VERB_POST_SRQ_RECV);
+
+	if (!ret)
+		return real_ops(srq->device)->post_srq_recv(srq, wr, bad_wr);
+	*bad_wr = wr;
+	return ret;
+}
+
+static int fail_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init,
+			  struct ib_udata *udata)
+{
+	int ret = failure(qp->device, IBFAB_VERB_CREATE_QP);
+
+	return ret ?: real_ops(qp->device)->create_qp(qp, init, udata);
+}
+
+static int fail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			  struct ib_udata *udata)
+{
+	int ret = failure(qp->device, IBFAB_VERB_MODIFY_QP);
+
+	return ret ?: real_ops(qp->device)->modify_qp(qp, attr, mask, udata);
+}
+
+static int fail_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
+			 struct ib_qp_init_attr *init)
+{
+	int ret = failure(qp->device, IBFAB_VERB_QUERY_QP);
+
+	return ret ?: real_ops(qp->device)->query_qp(qp, attr, mask, init);
+}
+
+static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
+			  const struct ib_send_wr **bad_wr)
+{
+	int ret = failure(qp->device, IBFAB_VERB_POST_SEND);
+
+	if (!ret)
+		return real_ops(qp->device)->post_send(qp, wr, bad_wr);
+	*bad_wr = wr;
+	return ret;
+}
+
+static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
+			  const struct ib_recv_wr **bad_wr)
+{
+	int ret = failure(qp->device, IBFAB_VERB_POST_RECV);
+
+	if (!ret)
+		return real_ops(qp->device)->post_recv(qp, wr, bad_wr);
+	*bad_wr = wr;
+	return ret;
+}
+
+static int fail_attach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
+{
+	int ret = failure(qp->device, IBFAB_VERB_ATTACH_MCAST);
+
+	return ret ?: real_ops(qp->device)->attach_mcast(qp, gid, lid);
+}
+
+static int fail_detach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
+{
+	int ret = failure(qp->device, IBFAB_VERB_DETACH_MCAST);
+
+	return ret ?: real_ops(qp->device)->detach_mcast(qp, gid, lid);
+}
+
+static int fail_query_port(struct ib_device *ibdev, u32 num,
+			   struct ib_port_attr *attr)
+{
+	int ret = failure(ibdev, IBFAB_VERB_QUERY_PORT);
+
+	return ret ?: real_ops(ibdev)->query_port(ibdev, num, attr);
+}
+
+static const struct ib_device_ops failing_ops = {
+	.alloc_pd = fail_alloc_pd,
+	.get_dma_mr = fail_get_dma_mr,
+	.create_ah = fail_create_ah,
+	.create_cq = fail_create_cq,
+	.req_notify_cq = fail_req_notify_cq,
+	.create_srq = fail_create_srq,
+	.modify_srq = fail_modify_srq,
+	.post_srq_recv = fail_post_srq_recv,
+	.create_qp = fail_create_qp,
+	.modify_qp = fail_modify_qp,
+	.query_qp = fail_query_qp,
+	.post_send = fail_post_send,
+	.post_recv = fail_post_recv,
+	.attach_mcast = fail_attach_mcast,
+	.detach_mcast = fail_detach_mcast,
+	.query_port = fail_query_port,
+};
+
+struct verb {
+	const char *name;
+	size_t offset;	/* of the pointer, in struct ib_device_ops */
+};
+
+#define VERB(name) { #name, offsetof(typeof(failing_ops), name) }
+
+static const struct verb verbs[] = {
+	[IBFAB_VERB_ALLOC_PD] = VERB(alloc_pd),
+	[IBFAB_VERB_GET_DMA_MR] = VERB(get_dma_mr),
+	[IBFAB_VERB_CREATE_AH] = VERB(create_ah),
+	[IBFAB_VERB_CREATE_CQ] = VERB(create_cq),
+	[IBFAB_VERB_REQ_NOTIFY_CQ] = VERB(req_notify_cq),
+	[IBFAB_VERB_CREATE_SRQ] = VERB(create_srq),
+	[IBFAB_VERB_MODIFY_SRQ] = VERB(modify_srq),
+	[IBFAB_VERB_POST_SRQ_RECV] = VERB(post_srq_recv),
+	[IBFAB_VERB_CREATE_QP] = VERB(create_qp),
+	[IBFAB_VERB_MODIFY_QP] = VERB(modify_qp),
+	[IBFAB_VERB_QUERY_QP] = VERB(query_qp),
+	[IBFAB_VERB_POST_SEND] = VERB(post_send),
+	[IBFAB_VERB_POST_RECV] = VERB(post_recv),
+	[IBFAB_VERB_ATTACH_MCAST] = VERB(attach_mcast),
+	[IBFAB_VERB_DETACH_MCAST] = VERB(detach_mcast),
+	[IBFAB_VERB_QUERY_PORT] = VERB(query_port),
+};
+
+static_assert(ARRAY_SIZE(verbs) == IBFAB_VERB_NUM);
+
+static void **verb_pointer(const struct ib_device_ops *ops,
+			   enum ibfab_verb verb)
+{
+	return (void **)((char *)ops + verbs[verb].offset);
+}
+
+/* The count comes last: it is what lets calls fail. The verb stays replaced
+ * afterwards, which costs a test for each call until `verb 0` is written.
+ */
+static int set_failure(struct ibfab_hca *hca, enum ibfab_verb verb, u32 count,
+		       int error, u32 skip)
+{
+	struct ibfab_verb_fault *fault = &hca->faults.verb[verb];
+	void *real = *verb_pointer(hca->faults.ops, verb);
+	void *failing = *verb_pointer(&failing_ops, verb);
+
+	if (!real)
+		return -EOPNOTSUPP;
+	atomic_set(&fault->left, 0);
+	atomic_set(&fault->skip, skip);
+	WRITE_ONCE(fault->error, error);
+	WRITE_ONCE(*verb_pointer(&hca->ibdev.ops, verb),
+		   count ? failing : real);
+	atomic_set(&fault->left, count);
+	return 0;
+}
+
+static int verbs_line(struct ibfab_hca *hca, const char *line)
+{
+	u32 count, skip = 0;
+	int error = -ENOMEM;
+	char name[24];
+	unsigned int i;
+
+	if (sscanf(line, "%23s %u %d %u", name, &count, &error, &skip) < 2)
+		return -EINVAL;
+	if (error >= 0 || error < -MAX_ERRNO || count > INT_MAX ||
+	    skip > INT_MAX)
+		return -EINVAL;
+	for (i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (!strcmp(name, verbs[i].name))
+			return set_failure(hca, i, count, error, skip);
+	return -EINVAL;
+}
+
+/* "create_qp 2 [-12 [SKIP]]": the next two fail, after SKIP that do not */
+static ssize_t verbs_write(struct file *file, const char __user *from,
+			   size_t count, loff_t *pos)
+{
+	struct seq_file *m = file->private_data;
+	char line[64] = {};
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	ret = verbs_line(m->private, line);
+	return ret ?: count;
+}
+
+static int verbs_show(struct seq_file *m, void *v)
+{
+	const struct ibfab_hca *hca = m->private;
+	const struct ibfab_verb_fault *fault;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
+		fault = &hca->faults.verb[i];
+		seq_printf(m, "%s failed %lld left %d\n", verbs[i].name,
+			   atomic64_read(&fault->failed),
+			   atomic_read(&fault->left));
+	}
+	return 0;
+}
+
+static int verbs_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, verbs_show, inode->i_private);
+}
+
+static const struct file_operations verbs_fops = {
+	.owner = THIS_MODULE,
+	.open = verbs_open,
+	.read = seq_read,
+	.write = verbs_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * ibfab_fault_verbs_init() - Keep a device's verbs.
+ * @hca: its table is filled in
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int ibfab_fault_verbs_init(struct ibfab_hca *hca)
+{
+	hca->faults.ops = kmemdup(&hca->ibdev.ops, sizeof(hca->ibdev.ops),
+				  GFP_KERNEL);
+	return hca->faults.ops ? 0 : -ENOMEM;
+}
+
+/**
+ * ibfab_fault_verbs_free() - Forget them.
+ * @hca: one whose verbs are not called any more
+ *
+ * Context: process.
+ */
+void ibfab_fault_verbs_free(struct ibfab_hca *hca)
+{
+	kfree(hca->faults.ops);
+}
+
+/**
+ * ibfab_fault_add_verbs() - Make an HCA's file of failing verbs.
+ * @hca: the HCA
+ * @dir: its folder
+ *
+ * Context: process.
+ */
+void ibfab_fault_add_verbs(struct ibfab_hca *hca, struct dentry *dir)
+{
+	debugfs_create_file("verbs", 0600, dir, hca, &verbs_fops);
+}

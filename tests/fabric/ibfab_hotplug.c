@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * HCAs that are pulled out of a running kernel, and plugged in again where they
+ * were, with the same GUIDs.
+ */
+#include <linux/debugfs.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/uaccess.h>
+
+#include "ibfab.h"
+
+static struct dentry *hotplug_file;
+static atomic64_t unplugged[IBFAB_MAX_HCAS];
+
+/* One HCA comes or goes at a time */
+static DEFINE_MUTEX(hotplug_mutex);
+
+static struct ibfab_hca *hca_at(unsigned int index)
+{
+	return rcu_dereference_protected(ibfab.hca[index],
+					 lockdep_is_held(&hotplug_mutex));
+}
+
+static void report(struct ibfab_hca *hca, enum ib_event_type type, u8 port)
+{
+	struct ib_event event = {
+		.device = &hca->ibdev,
+		.event = type,
+		.element.port_num = port,
+	};
+
+	ib_dispatch_event(&event);
+}
+
+/* Hardware that is gone completes nothing any more: what was posted is flushed.
+ * A QP in the table cannot go away while the table is locked.
+ */
+static void fail_qps(struct ibfab_hca *hca)
+{
+	struct ibfab_qp *qp;
+	unsigned long qpn;
+
+	xa_lock(&hca->qps);
+	xa_for_each(&hca->qps, qpn, qp)
+		ibfab_qp_fail(qp, IB_QPS_ERR);
+	xa_unlock(&hca->qps);
+}
+
+static void unplug(struct ibfab_hca *hca)
+{
+	unsigned int i;
+
+	ibfab_hca_disconnect(hca);
+	for (i = 1; i <= hca->node.num_ports; i++)
+		report(hca, IB_EVENT_PORT_ERR, i);
+	report(hca, IB_EVENT_DEVICE_FATAL, 0);
+	fail_qps(hca);
+	atomic64_inc(&unplugged[hca->index]);
+	ibfab_hca_destroy(hca);
+}
+
+static int hotplug_line(const char *line)
+{
+	struct ibfab_hca *hca;
+	unsigned int index;
+	char action[8];
+
+	if (sscanf(line, "ibfab%u %7s", &index, action) != 2)
+		return -EINVAL;
+	if (index >= ibfab.num_hcas)
+		return -ENODEV;
+	hca = hca_at(index);
+	if (!strcmp(action, "plug"))
+		return hca ? -EEXIST : ibfab_hca_create(index);
+	if (strcmp(action, "unplug"))
+		return -EINVAL;
+	if (!hca)
+		return -ENODEV;
+	unplug(hca);
+	return 0;
+}
+
+/* "ibfab1 unplug", "ibfab1 plug". The write returns when that is done. */
+static ssize_t hotplug_write(struct file *file, const char __user *from,
+			     size_t count, loff_t *pos)
+{
+	char line[32] = {};
+	int ret;
+
+	if (count >= sizeof(line))
+		return -EINVAL;
+	if (copy_from_user(line, from, count))
+		return -EFAULT;
+	mutex_lock(&hotplug_mutex);
+	ret = hotplug_line(line);
+	mutex_unlock(&hotplug_mutex);
+	return ret ?: count;
+}
+
+static int hotplug_show(struct seq_file *m, void *v)
+{
+	unsigned int i;
+
+	for (i = 0; i < ibfab.num_hcas; i++)
+		seq_printf(m, "ibfab%u %s unplugged %lld\n", i,
+			   rcu_access_pointer(ibfab.hca[i]) ? "in" : "out",
+			   atomic64_read(&unplugged[i]));
+	return 0;
+}
+
+static int hotplug_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, hotplug_show, inode->i_private);
+}
+
+static const struct file_operations hotplug_fops = {
+	.owner = THIS_MODULE,
+	.open = hotplug_open,
+	.read = seq_read,
+	.write = hotplug_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+/**
+ * ibfab_hotplug_init() - Make the file by which HCAs come and go.
+ * @root: the fabric's folder
+ *
+ * Context: process.
+ */
+void ibfab_hotplug_init(struct dentry *root)
+{
+	hotplug_file = debugfs_create_file("hotplug", 0600, root, NULL,
+					   &hotplug_fops);
+}
+
+/**
+ * ibfab_hotplug_exit() - From here on no HCA comes or goes by it.
+ *
+ * Context: process; waits for one that does.
+ */
+void ibfab_hotplug_exit(void)
+{
+	debugfs_remove(hotplug_file);
+	hotplug_file = NULL;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The plan: how many HCAs and switches the module parameters ask for, and which
+ * port is cabled to which.
+ *
+ * line: every switch is cabled to the next one, and has HCAs.
+ * tree: two levels. The first one or, from four switches on, two are the upper
+ * level, and each of the others, which have the HCAs, is cabled to all of these.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/moduleparam.h>
+
+#include "ibfab.h"
+
+#define IBFAB_MAX_HCA_PORTS	2
+#define IBFAB_SWITCH_LINKS	2	/* ports kept for other switches */
+
+static unsigned int hcas = 2;
+module_param(hcas, uint, 0444);
+MODULE_PARM_DESC(hcas, "number of HCAs (1 to 256, default 2)");
+
+static unsigned int ports = 1;
+module_param(ports, uint, 0444);
+MODULE_PARM_DESC(ports, "ports of each HCA (1 or 2, default 1)");
+
+static unsigned int switches = 1;
+module_param(switches, uint, 0444);
+MODULE_PARM_DESC(switches, "number of switches (1 to 16, default 1)");
+
+static char *shape = "line";
+module_param(shape, charp, 0444);
+MODULE_PARM_DESC(shape, "how the switches are cabled: line or tree (default line)");
+
+/* Of a tree's upper level; a line has none */
+static unsigned int spines;
+
+/* Ports of HCAs are dealt out in turn to the switches that have any */
+static unsigned int leaves(void)
+{
+	return switches - spines;
+}
+
+static unsigned int leaf_ports(void)
+{
+	return DIV_ROUND_UP(hcas * ports, leaves()) + IBFAB_SWITCH_LINKS;
+}
+
+static bool count_valid(const char *name, unsigned int value, unsigned int max)
+{
+	if (value >= 1 && value <= max)
+		return true;
+	pr_err("%s=%u is not between 1 and %u\n", name, value, max);
+	return false;
+}
+
+static bool shape_valid(void)
+{
+	if (!strcmp(shape, "line"))
+		return true;
+	if (strcmp(shape, "tree")) {
+		pr_err("shape=%s is neither line nor tree\n", shape);
+		return false;
+	}
+	if (switches < 2) {
+		pr_err("shape=tree needs two switches or more\n");
+		return false;
+	}
+	spines = switches < 4 ? 1 : 2;
+	return true;
+}
+
+/**
+ * ibfab_plan_init() - Check the parameters.
+ *
+ * Context: process, before all else of this file.
+ * Return: 0, or -EINVAL after one line in the kernel's log.
+ */
+int ibfab_plan_init(void)
+{
+	if (!count_valid("hcas", hcas, IBFAB_MAX_HCAS) ||
+	    !count_valid("ports", ports, IBFAB_MAX_HCA_PORTS) ||
+	    !count_valid("switches", switches, IBFAB_MAX_SWITCHES) ||
+	    !shape_valid())
+		return -EINVAL;
+	if (leaf_ports() > IBFAB_SWITCH_MAX_PORTS) {
+		pr_err("%u switches with HCAs have too few ports for %u HCAs of %u\n",
+		       leaves(), hcas, ports);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/**
+ * ibfab_plan_hcas() - How many HCAs there are to be.
+ *
+ * Return: 1 to IBFAB_MAX_HCAS.
+ */
+unsigned int ibfab_plan_hcas(void)
+{
+	return hcas;
+}
+
+/**
+ * ibfab_plan_hca_ports() - How many ports an HCA has.
+ *
+ * Return: 1 or 2.
+ */
+u8 ibfab_plan_hca_ports(void)
+{
+	return ports;
+}
+
+/**
+ * ibfab_plan_switches() - How many switches there are to be.
+ *
+ * Return: 1 to IBFAB_MAX_SWITCHES.
+ */
+unsigned int ibfab_plan_switches(void)
+{
+	return switches;
+}
+
+/**
+ * ibfab_plan_switch_ports() - How many ports a switch has.
+ * @index: which switch
+ *
+ * The last two lead to other switches, or are free.
+ *
+ * Return: its external ports.
+ */
+u8 ibfab_plan_switch_ports(unsigned int index)
+{
+	return index < spines ? leaves() + IBFAB_SWITCH_LINKS : leaf_ports();
+}
+
+/**
+ * ibfab_plan_hca_peer() - Where an HCA's port is cabled to.
+ * @hca: the HCA
+ * @num: its port
+ *
+ * Return: the switch's port.
+ */
+struct ibfab_port *ibfab_plan_hca_peer(const struct ibfab_hca *hca, u8 num)
+{
+	unsigned int nth = hca->index * ports + num - 1;
+	struct ibfab_switch *sw = ibfab.sw[spines + nth % leaves()];
+
+	return &sw->node.ports[nth / leaves() + 1];
+}
+
+/* Counted from the last port: 0 is the last one */
+static struct ibfab_port *from_last(unsigned int index, unsigned int back)
+{
+	struct ibfab_node *node = &ibfab.sw[index]->node;
+
+	return &node->ports[node->num_ports - back];
+}
+
+static void cable_line(void)
+{
+	unsigned int i;
+
+	for (i = 1; i < switches; i++)
+		ibfab_cable(from_last(i - 1, 0), from_last(i, 1));
+}
+
+static void cable_tree(void)
+{
+	unsigned int spine, leaf;
+
+	for (spine = 0; spine < spines; spine++)
+		for (leaf = 0; leaf < leaves(); leaf++)
+			ibfab_cable(&ibfab.sw[spine]->node.ports[leaf + 1],
+				    from_last(spines + leaf, 1 - spine));
+}
+
+/**
+ * ibfab_plan_cable_switches() - Cable the switches among each other.
+ *
+ * Context: process; all switches are there.
+ */
+void ibfab_plan_cable_switches(void)
+{
+	if (spines)
+		cable_tree();
+	else
+		cable_line();
+}

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Queue pairs: their life, their states, and posting work requests to them.
+ * What becomes of the work requests is the engine's business.
+ */
+#include <linux/log2.h>
+#include <linux/mm.h>
+
+#include "ibfab.h"
+
+#define IBFAB_QP_FLAGS (IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | \
+			IB_QP_CREATE_IPOIB_UD_LSO)
+
+/* Work request queues. Whoever posts fills slots and moves prod, under the lock;
+ * the engine alone empties them and moves cons. The slots are a power of two, so
+ * the counts may wrap.
+ */
+
+static int queue_init(struct ibfab_queue *queue, u32 wrs, u32 max_sge,
+		      size_t stride)
+{
+	queue->size = roundup_pow_of_two(max(wrs, 1U));
+	queue->stride = ALIGN(stride, sizeof(u64));
+	queue->max_sge = max_sge;
+	queue->ring = kvcalloc(queue->size, queue->stride, GFP_KERNEL);
+	return queue->ring ? 0 : -ENOMEM;
+}
+
+static void *queue_slot(const struct ibfab_queue *queue, u32 count)
+{
+	return queue->ring + (count & (queue->size - 1)) * queue->stride;
+}
+
+/* Lock held. The slot to fill next, or NULL if all are taken. */
+static void *queue_room(const struct ibfab_queue *queue)
+{
+	/* Pairs with ibfab_queue_pop(): the engine is done with the slot */
+	if (queue->prod - smp_load_acquire(&queue->cons) >= queue->size)
+		return NULL;
+	return queue_slot(queue, queue->prod);
+}
+
+/* Lock held. Hand the slot just filled to the engine. */
+static void queue_push(struct ibfab_queue *queue)
+{
+	/* Pairs with ibfab_queue_peek(): the slot is filled */
+	smp_store_release(&queue->prod, queue->prod + 1);
+}
+
+/**
+ * ibfab_queue_peek() - The oldest work request of a queue.
+ * @queue: the queue
+ *
+ * Context: the engine.
+ * Return: &struct ibfab_swr or &struct ibfab_rwr, which lasts until
+ * ibfab_queue_pop(); NULL if the queue is empty.
+ */
+void *ibfab_queue_peek(const struct ibfab_queue *queue)
+{
+	/* Pairs with queue_push() */
+	if (queue->cons == smp_load_acquire(&queue->prod))
+		return NULL;
+	return queue_slot(queue, queue->cons);
+}
+
+/**
+ * ibfab_queue_pop() - Give the oldest work request's slot back.
+ * @queue: a queue that is not empty
+ *
+ * Context: the engine.
+ */
+void ibfab_queue_pop(struct ibfab_queue *queue)
+{
+	/* Pairs with queue_room() */
+	smp_store_release(&queue->cons, queue->cons + 1);
+}
+
+static bool init_valid(const struct ibfab_hca *hca,
+		       const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	return cap->max_send_wr <= IBFAB_MAX_QP_WR &&
+	       cap->max_recv_wr <= IBFAB_MAX_QP_WR &&
+	       cap->max_send_sge <= hca->caps.max_sge &&
+	       cap->max_recv_sge <= hca->caps.max_sge &&
+	       cap->max_inline_data <= hca->caps.max_inline &&
+	       init->send_cq && init->recv_cq && !init->srq;
+}
+
+static int type_supported(const struct ibfab_hca *hca,
+			  const struct ib_qp_init_attr *init)
+{
+	u32 flags = IBFAB_QP_FLAGS;
+
+	if (!hca->caps.mcast_block)
+		flags &= ~IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	switch (init->qp_type) {
+	case IB_QPT_SMI:
+	case IB_QPT_GSI:
+	case IB_QPT_UD:
+		break;
+	default:
+		return -EOPNOTSUPP;
+	}
+	return init->create_flags & ~flags ? -EOPNOTSUPP : 0;
+}
+
+static int alloc_queues(struct ibfab_qp *qp, const struct ib_qp_cap *cap)
+{
+	size_t room = max_t(size_t, cap->max_send_sge * sizeof(struct ib_sge),
+			    cap->max_inline_data);
+	int ret;
+
+	room = ALIGN(room, sizeof(u64)) + ibfab_lso_room(qp->create_flags);
+	ret = queue_init(&qp->sq, cap->max_send_wr, cap->max_send_sge,
+			 sizeof(struct ibfab_swr) + room);
+	if (ret)
+		return ret;
+	ret = queue_init(&qp->rq, cap->max_recv_wr, cap->max_recv_sge,
+			 sizeof(struct ibfab_rwr) +
+			 cap->max_recv_sge * sizeof(struct ib_sge));
+	if (ret)
+		kvfree(qp->sq.ring);
+	return ret;
+}
+
+/* QP0 and QP1 are one per port; all others get the next free number */
+static int assign_number(struct ibfab_qp *qp, struct ib_qp_init_attr *init)
+{
+	struct ibfab_hca *hca = qp->hca;
+	struct ibfab_port *port;
+	int ret;
+
+	if (init->qp_type == IB_QPT_UD) {
+		ret = xa_alloc_cyclic(&hca->qps, &qp->ibqp.qp_num, qp,
+				      XA_LIMIT(2, IBFAB_QPN_MCAST - 1),
+				      &hca->next_qpn, GFP_KERNEL);
+		return min(ret, 0);
+	}
+
+	if (!rdma_is_port_valid(&hca->ibdev, init->port_num))
+		return -EINVAL;
+	port = &hca->node.ports[init->port_num];
+	qp->ibqp.qp_num = init->qp_type == IB_QPT_GSI;
+	qp->port_num = init->port_num;
+	if (rcu_access_pointer(port->special[qp->ibqp.qp_num]))
+		return -EBUSY;
+	rcu_assign_pointer(port->special[qp->ibqp.qp_num], qp);
+	return 0;
+}
+
+/**
+ * ibfab_create_qp() - Verb: create a queue pair.
+ * @ibqp: zeroed by the core, its type and CQs set
+ * @init: what is asked for; the capabilities are raised to what it got
+ * @udata: none, there are no user verbs
+ *
+ * Context: process.
+ * Return: 0, -EOPNOTSUPP, -EINVAL, -EBUSY (a second QP0 or QP1) or -ENOMEM.
+ */
+int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
+		    struct ib_udata *udata)
+{
+	struct ibfab_hca *hca = to_hca(ibqp->device);
+	struct ibfab_qp *qp = to_qp(ibqp);
+	int ret;
+
+	ret = type_supported(hca, init);
+	if (ret)
+		return ret;
+	if (!ibfab_offload_qp_valid(hca, init))
+		return -EOPNOTSUPP;
+	if (!init_valid(hca, init))
+		return -EINVAL;
+	qp->create_flags = init->create_flags;
+	ret = alloc_queues(qp, &init->cap);
+	if (ret)
+		return ret;
+
+	qp->hca = hca;
+	qp->state = IB_QPS_RESET;
+	qp->max_inline = init->cap.max_inline_data;
+	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
+	spin_lock_init(&qp->sq.lock);
+	spin_lock_init(&qp->rq.lock);
+	INIT_LIST_HEAD(&qp->tx_node);
+
+	ret = assign_number(qp, init);
+	if (ret) {
+		kvfree(qp->rq.ring);
+		kvfree(qp->sq.ring);
+		return ret;
+	}
+	init->cap.max_send_wr = qp->sq.size;
+	init->cap.max_recv_wr = qp->rq.size;
+	return 0;
+}
+
+/**
+ * ibfab_qp_state() - A QP's state.
+ * @qp: the QP
+ *
+ * Context: any. It may change at once, unless a queue's lock is held.
+ * Return: the state.
+ */
+enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp)
+{
+	return READ_ONCE(qp->state);
+}
+
+/* As its owner wants. What it means for posted work requests is done by the
+ * engine.
+ */
+static void set_state(struct ibfab_qp *qp, enum ib_qp_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->sq.lock, flags);
+	spin_lock(&qp->rq.lock);
+	WRITE_ONCE(qp->state, state);
+	spin_unlock(&qp->rq.lock);
+	spin_unlock_irqrestore(&qp->sq.lock, flags);
+	ibfab_engine_kick_qp(qp);
+}
+
+/**
+ * ibfab_qp_fail() - Take a QP into an error state.
+ * @qp: the QP. If its owner took it to RESET or ERR meanwhile, it stays there.
+ * @state: IB_QPS_SQE or IB_QPS_ERR
+ *
+ * Context: the engine.
+ */
+void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&qp->sq.lock, flags);
+	spin_lock(&qp->rq.lock);
+	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR)
+		WRITE_ONCE(qp->state, state);
+	spin_unlock(&qp->rq.lock);
+	spin_unlock_irqrestore(&qp->sq.lock, flags);
+	ibfab_engine_kick_qp(qp);
+}
+
+/* 11.2.5.2: to RESET a QP forgets its work requests and their completions */
+static void reset_qp(struct ibfab_qp *qp)
+{
+	set_state(qp, IB_QPS_RESET);
+	tasklet_disable(&qp->hca->engine);
+	ibfab_engine_forget_qp(qp);
+	qp->sq.prod = 0;
+	qp->sq.cons = 0;
+	qp->rq.prod = 0;
+	qp->rq.cons = 0;
+	ibfab_cq_purge(to_cq(qp->ibqp.send_cq), qp);
+	ibfab_cq_purge(to_cq(qp->ibqp.recv_cq), qp);
+	tasklet_enable(&qp->hca->engine);
+}
+
+static bool attr_valid(const struct ibfab_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	if ((mask & IB_QP_PKEY_INDEX) &&
+	    attr->pkey_index >= IBFAB_PKEY_TABLE_LEN)
+		return false;
+	if ((mask & IB_QP_PORT) &&
+	    !rdma_is_port_valid(qp->ibqp.device, attr->port_num))
+		return false;
+	return true;
+}
+
+static void apply_attr(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	if (mask & IB_QP_PKEY_INDEX)
+		WRITE_ONCE(qp->pkey_index, attr->pkey_index);
+	if (mask & IB_QP_PORT)
+		WRITE_ONCE(qp->port_num, attr->port_num);
+	if (mask & IB_QP_QKEY)
+		WRITE_ONCE(qp->qkey, attr->qkey);
+	if (mask & IB_QP_SQ_PSN)
+		WRITE_ONCE(qp->sq_psn, attr->sq_psn & IBFAB_PSN_MASK);
+}
+
+/* 10.3.1.5: the sends that had begun are done once the engine was still */
+static void report_drained(struct ibfab_qp *qp)
+{
+	struct ib_event event = {
+		.device = qp->ibqp.device,
+		.element.qp = &qp->ibqp,
+		.event = IB_EVENT_SQ_DRAINED,
+	};
+
+	tasklet_disable(&qp->hca->engine);
+	tasklet_enable(&qp->hca->engine);
+	if (qp->ibqp.event_handler)
+		qp->ibqp.event_handler(&event, qp->ibqp.qp_context);
+}
+
+/**
+ * ibfab_modify_qp() - Verb: change a QP's attributes and state.
+ * @ibqp: the QP
+ * @attr: new values
+ * @mask: which of them
+ * @udata: none
+ *
+ * Context: process; to RESET it waits for the engine.
+ * Return: 0, or -EINVAL for a transition or value that 11.2.5.2 rules out.
+ */
+int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		    struct ib_udata *udata)
+{
+	struct ibfab_qp *qp = to_qp(ibqp);
+	enum ib_qp_state now = ibfab_qp_state(qp), cur, next;
+
+	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
+		return -EOPNOTSUPP;
+	cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : now;
+	next = mask & IB_QP_STATE ? attr->qp_state : cur;
+	if (cur != now ||
+	    !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask) ||
+	    !attr_valid(qp, attr, mask))
+		return -EINVAL;
+
+	apply_attr(qp, attr, mask);
+	if (next == IB_QPS_RESET)
+		reset_qp(qp);
+	else if (next != cur)
+		set_state(qp, next);
+
+	if (next == IB_QPS_SQD && (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
+	    attr->en_sqd_async_notify)
+		report_drained(qp);
+	return 0;
+}
+
+/**
+ * ibfab_query_qp() - Verb: read a QP's attributes.
+ * @ibqp: the QP
+ * @attr: filled in
+ * @mask: what the caller wants; it gets all
+ * @init: filled in
+ *
+ * Context: any.
+ * Return: 0.
+ */
+int ibfab_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
+		   struct ib_qp_init_attr *init)
+{
+	struct ibfab_qp *qp = to_qp(ibqp);
+
+	*attr = (struct ib_qp_attr) {
+		.qp_state = ibfab_qp_state(qp),
+		.cur_qp_state = ibfab_qp_state(qp),
+		.pkey_index = READ_ONCE(qp->pkey_index),
+		.port_num = READ_ONCE(qp->port_num),
+		.qkey = READ_ONCE(qp->qkey),
+		.sq_psn = READ_ONCE(qp->sq_psn),
+		.cap = {
+			.max_send_wr = qp->sq.size,
+			.max_recv_wr = qp->rq.size,
+			.max_send_sge = qp->sq.max_sge,
+			.max_recv_sge = qp->rq.max_sge,
+			.max_inline_data = qp->max_inline,
+		},
+	};
+	*init = (struct ib_qp_init_attr) {
+		.event_handler = ibqp->event_handler,
+		.qp_context = ibqp->qp_context,
+		.send_cq = ibqp->send_cq,
+		.recv_cq = ibqp->recv_cq,
+		.cap = attr->cap,
+		.sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR :
+					     IB_SIGNAL_REQ_WR,
+		.qp_type = ibqp->qp_type,
+		.create_flags = qp->create_flags,
+		.port_num = ibqp->port,
+	};
+	return 0;
+}
+
+/**
+ * ibfab_destroy_qp() - Verb: destroy a queue pair.
+ * @ibqp: the QP
+ * @udata: none
+ *
+ * Context: process; waits for the engine. Its completions are gone after it.
+ * Return: 0.
+ */
+int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
+{
+	struct ibfab_qp *qp = to_qp(ibqp);
+	struct ibfab_hca *hca = qp->hca;
+
+	if (ibqp->qp_type == IB_QPT_UD)
+		xa_erase(&hca->qps, ibqp->qp_num);
+	else
+		RCU_INIT_POINTER(hca->node.ports[qp->port_num]
+				 .special[ibqp->qp_num], NULL);
+	reset_qp(qp);
+	kvfree(qp->rq.ring);
+	kvfree(qp->sq.ring);
+	return 0;
+}
+
+/* Inline data is read while the verb runs: its buffers need no key (10.7.2.2) */
+static int fill_inline(const struct ibfab_qp *qp, struct ibfab_swr *swr,
+		       const struct ib_send_wr *wr)
+{
+	u32 at = 0;
+	int i;
+
+	if (swr->length > qp->max_inline)
+		return -EINVAL;
+	for (i = 0; i < wr->num_sge; i++) {
+		memcpy(swr->inline_data + at,
+		       (void *)(uintptr_t)wr->sg_list[i].addr,
+		       wr->sg_list[i].length);
+		at += wr->sg_list[i].length;
+	}
+	return 0;
+}
+
+static int fill_sges(const struct ibfab_qp *qp, struct ibfab_swr *swr,
+		     const struct ib_send_wr *wr)
+{
+	if (wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
+	memcpy(swr->sge, wr->sg_list, wr->num_sge * sizeof(*swr->sge));
+	swr->num_sge = wr->num_sge;
+	return 0;
+}
+
+static int fill_ud(struct ibfab_swr *swr, const struct ib_send_wr *wr)
+{
+	const struct ib_ud_wr *ud = ud_wr(wr);
+
+	if (wr->opcode != IB_WR_SEND && wr->opcode != IB_WR_SEND_WITH_IMM &&
+	    wr->opcode != IB_WR_LSO)
+		return -EINVAL;
+	if (!ud->ah)
+		return -EINVAL;
+	swr->remote_qpn = ud->remote_qpn & IBFAB_QPN_MASK;
+	swr->remote_qkey = ud->remote_qkey;
+	swr->pkey_index = ud->pkey_index;
+	swr->av = to_ah(ud->ah)->av;
+	return 0;
+}
+
+static int fill_length(struct ibfab_swr *swr, const struct ib_send_wr *wr)
+{
+	u64 length = 0;
+	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		length += wr->sg_list[i].length;
+	swr->length = length;
+	return length <= IBFAB_MAX_MSG ? 0 : -EINVAL;
+}
+
+/* Only what flushing needs is looked at in ERR: draining posts opcodes there that
+ * the QP's type does not have.
+ */
+static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
+		     const struct ib_send_wr *wr)
+{
+	int ret;
+
+	swr->wr_id = wr->wr_id;
+	swr->opcode = wr->opcode;
+	swr->flags = wr->send_flags;
+	swr->imm = wr->ex.imm_data;
+	swr->num_sge = 0;
+	swr->length = 0;
+	if (qp->state == IB_QPS_ERR)
+		return 0;
+
+	ret = fill_ud(swr, wr);
+	if (!ret)
+		ret = ibfab_offload_fill(qp, swr, wr);
+	if (!ret)
+		ret = fill_length(swr, wr);
+	if (ret)
+		return ret;
+	return wr->send_flags & IB_SEND_INLINE ? fill_inline(qp, swr, wr) :
+						 fill_sges(qp, swr, wr);
+}
+
+/* Send queue's lock held */
+static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
+{
+	struct ibfab_swr *swr;
+	int ret;
+
+	if (qp->state < IB_QPS_RTS)
+		return -EINVAL;
+	swr = queue_room(&qp->sq);
+	if (!swr)
+		return -ENOMEM;
+	ret = fill_send(qp, swr, wr);
+	if (!ret)
+		queue_push(&qp->sq);
+	return ret;
+}
+
+/**
+ * ibfab_post_send() - Verb: post sends.
+ * @ibqp: the QP
+ * @wr: a chain; description, address handle's contents and inline data are
+ *	copied, payload is read by the engine
+ * @bad_wr: set to the first one not posted
+ *
+ * Context: any.
+ * Return: 0, -EINVAL (state, opcode or sizes) or -ENOMEM (queue full).
+ */
+int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
+		    const struct ib_send_wr **bad_wr)
+{
+	struct ibfab_qp *qp = to_qp(ibqp);
+	unsigned long flags;
+	int ret = 0;
+
+	spin_lock_irqsave(&qp->sq.lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = post_one_send(qp, wr);
+		if (ret)
+			break;
+	}
+	spin_unlock_irqrestore(&qp->sq.lock, flags);
+
+	if (ret)
+		*bad_wr = wr;
+	ibfab_engine_kick_qp(qp);
+	return ret;
+}
+
+/* Receive queue's lock held */
+static int post_one_recv(struct ibfab_qp *qp, const struct ib_recv_wr *wr)
+{
+	u32 lkey = qp->ibqp.device->local_dma_lkey;
+	struct ibfab_rwr *rwr;
+	int i;
+
+	if (qp->state == IB_QPS_RESET || wr->num_sge > qp->rq.max_sge)
+		return -EINVAL;
+	rwr = queue_room(&qp->rq);
+	if (!rwr)
+		return -ENOMEM;
+
+	rwr->wr_id = wr->wr_id;
+	rwr->num_sge = wr->num_sge;
+	rwr->length = 0;
+	rwr->bad_key = false;
+	for (i = 0; i < wr->num_sge; i++) {
+		rwr->sge[i] = wr->sg_list[i];
+		rwr->length += wr->sg_list[i].length;
+		rwr->bad_key |= wr->sg_list[i].lkey != lkey;
+	}
+	queue_push(&qp->rq);
+	return 0;
+}
+
+/**
+ * ibfab_post_recv() - Verb: post receives.
+ * @ibqp: the QP
+ * @wr: a chain; copied
+ * @bad_wr: set to the first one not posted
+ *
+ * Context: any.
+ * Return: 0, -EINVAL (state or too many SGEs) or -ENOMEM (queue full).
+ */
+int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
+		    const struct ib_recv_wr **bad_wr)
+{
+	struct ibfab_qp *qp = to_qp(ibqp);
+	unsigned long flags;
+	bool flush;
+	int ret = 0;
+
+	spin_lock_irqsave(&qp->rq.lock, flags);
+	for (; wr; wr = wr->next) {
+		ret = post_one_recv(qp, wr);
+		if (ret)
+			break;
+	}
+	flush = qp->state == IB_QPS_ERR;
+	spin_unlock_irqrestore(&qp->rq.lock, flags);
+
+	if (ret)
+		*bad_wr = wr;
+	if (flush)
+		ibfab_engine_kick_qp(qp);
+	return ret;
+}

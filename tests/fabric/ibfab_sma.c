@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The subnet management agent of HCAs and switches: its attributes (14.2.5),
+ * PortInfo apart.
+ */
+#include "ibfab.h"
+
+#define IBFAB_SMA_CLASS_VERSION 1
+
+#define STATUS_UNSUPPORTED \
+	cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
+#define STATUS_INVALID \
+	cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE)
+
+/**
+ * struct sma_attr - An attribute
+ * @id: AttributeID
+ * @node_type: the kind of node that has it; 0 for both
+ * @get: writes it into the SMP's data
+ * @set: takes it from there; NULL if it cannot be set
+ *
+ * Both get the port that the SMP came in at and return a MAD status.
+ */
+struct sma_attr {
+	__be16 id;
+	enum ibfab_node_type node_type;
+	__be16 (*get)(struct ibfab_port *port, struct ib_smp *smp);
+	__be16 (*set)(struct ibfab_port *port, struct ib_smp *smp);
+};
+
+static u32 attr_mod(const struct ib_smp *smp)
+{
+	return be32_to_cpu(smp->attr_mod);
+}
+
+static bool is_switch(const struct ibfab_port *port)
+{
+	return port->node->type == IBFAB_NODE_SWITCH;
+}
+
+static __be16 node_desc_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	memcpy(smp->data, port->node->desc, sizeof(smp->data));
+	return 0;
+}
+
+static __be16 node_info_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	struct ib_node_info *info = (struct ib_node_info *)smp->data;
+	struct ibfab_node *node = port->node;
+
+	info->base_version = IB_MGMT_BASE_VERSION;
+	info->class_version = IBFAB_SMA_CLASS_VERSION;
+	info->node_type = node->type;
+	info->num_ports = node->num_ports;
+	info->sys_guid = node->guid;
+	info->node_guid = node->guid;
+	info->port_guid = is_switch(port) ? node->guid : port->guid[0];
+	info->partition_cap = cpu_to_be16(IBFAB_PKEY_TABLE_LEN);
+	info->device_id = cpu_to_be16(node->type);
+	info->local_port_num = port->num;
+	info->vendor_id[0] = IBFAB_OUI >> 16 & 0xff;
+	info->vendor_id[1] = IBFAB_OUI >> 8 & 0xff;
+	info->vendor_id[2] = IBFAB_OUI & 0xff;
+	return 0;
+}
+
+static __be16 switch_info_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	struct ibfab_switch_info *info = &node_to_switch(port->node)->info;
+
+	if (attr_mod(smp))
+		return STATUS_INVALID;
+	memcpy(smp->data, info, sizeof(*info));
+	return 0;
+}
+
+static __be16 switch_info_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const struct ibfab_switch_info *new = (const void *)smp->data;
+	struct ibfab_switch *sw = node_to_switch(port->node);
+	struct ibfab_switch_info *info = &sw->info;
+	u16 top = be16_to_cpu(new->linear_top);
+
+	if (attr_mod(smp) || top >= IBFAB_LFT_CAP)
+		return STATUS_INVALID;
+	info->linear_top = new->linear_top;
+	WRITE_ONCE(sw->linear_top, top);
+	info->default_port = new->default_port;
+	info->default_mcast_primary = new->default_mcast_primary;
+	info->default_mcast_not_primary = new->default_mcast_not_primary;
+	info->mcast_top = new->mcast_top;
+	info->life_psc &= ~IBFAB_SI_LIFETIME_MASK;
+	info->life_psc |= new->life_psc & IBFAB_SI_LIFETIME_MASK;
+	/* Setting PortStateChange clears it */
+	info->life_psc &= ~(new->life_psc & IBFAB_SI_PORT_STATE_CHANGE);
+	return 0;
+}
+
+/* Of a switch only port 0 has GUIDs and P_Keys: no enforcement at the others */
+static struct ibfab_port *table_port(struct ibfab_port *port)
+{
+	return is_switch(port) ? &port->node->ports[0] : port;
+}
+
+static __be16 guid_info_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	if (attr_mod(smp) >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
+		return STATUS_INVALID;
+	memcpy(smp->data, table_port(port)->guid, sizeof(port->guid));
+	return 0;
+}
+
+/* The first GUID is the port's own and stays */
+static __be16 guid_info_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const __be64 *guid = (const __be64 *)smp->data;
+	bool changed = false;
+	unsigned int i;
+
+	if (attr_mod(smp) >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
+		return STATUS_INVALID;
+	port = table_port(port);
+	for (i = 1; i < IBFAB_GUID_TABLE_LEN; i++) {
+		changed |= port->guid[i] != guid[i];
+		WRITE_ONCE(port->guid[i], guid[i]);
+	}
+	if (changed)
+		ibfab_port_event(port, IB_EVENT_GID_CHANGE);
+	return 0;
+}
+
+/* 14.2.5.7: block in the low half; port in the high half, at a switch */
+static bool pkey_mod_valid(const struct ibfab_port *port,
+			   const struct ib_smp *smp)
+{
+	u32 mod = attr_mod(smp);
+
+	if ((mod & 0xffff) >= IBFAB_PKEY_TABLE_LEN / IBFAB_SMP_PKEY_BLOCK)
+		return false;
+	return !is_switch(port) || !(mod >> 16);
+}
+
+static __be16 pkey_table_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	__be16 *table = (__be16 *)smp->data;
+	unsigned int i;
+
+	if (!pkey_mod_valid(port, smp))
+		return STATUS_INVALID;
+	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
+		table[i] = cpu_to_be16(table_port(port)->pkey[i]);
+	return 0;
+}
+
+static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const __be16 *table = (const __be16 *)smp->data;
+	bool changed = false;
+	unsigned int i;
+	u16 pkey;
+
+	if (!pkey_mod_valid(port, smp))
+		return STATUS_INVALID;
+	port = table_port(port);
+	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++) {
+		pkey = be16_to_cpu(table[i]);
+		changed |= port->pkey[i] != pkey;
+		WRITE_ONCE(port->pkey[i], pkey);
+	}
+	if (changed)
+		ibfab_port_event(port, IB_EVENT_PKEY_CHANGE);
+	return 0;
+}
+
+/* 14.2.5.8: at a switch, input port in bits 15..8, output port in 7..0 */
+static u8 *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	u8 in = attr_mod(smp) >> 8 & 0xff, out = attr_mod(smp) & 0xff;
+	struct ibfab_node *node = port->node;
+
+	if (!is_switch(port))
+		return port->sl2vl[0];
+	if (in > node->num_ports || out > node->num_ports)
+		return NULL;
+	return node->ports[out].sl2vl[in];
+}
+
+static __be16 sl2vl_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const u8 *table = sl2vl_table(port, smp);
+
+	if (!table)
+		return STATUS_INVALID;
+	memcpy(smp->data, table, IBFAB_SMP_SL2VL_BYTES);
+	return 0;
+}
+
+static __be16 sl2vl_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	u8 *table = sl2vl_table(port, smp);
+
+	if (!table)
+		return STATUS_INVALID;
+	memcpy(table, smp->data, IBFAB_SMP_SL2VL_BYTES);
+	return 0;
+}
+
+/* 14.2.5.9: block 1 to 4 in the high half, output port in the low one */
+static u8 *vl_arb_block(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	u32 block = attr_mod(smp) >> 16, num = attr_mod(smp) & 0xff;
+
+	if (block < 1 || block > IBFAB_SMP_VLARB_BLOCKS)
+		return NULL;
+	if (!is_switch(port))
+		return port->vl_arb[block - 1];
+	if (num > port->node->num_ports)
+		return NULL;
+	return port->node->ports[num].vl_arb[block - 1];
+}
+
+static __be16 vl_arb_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const u8 *block = vl_arb_block(port, smp);
+
+	if (!block)
+		return STATUS_INVALID;
+	memcpy(smp->data, block, sizeof(smp->data));
+	return 0;
+}
+
+static __be16 vl_arb_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	u8 *block = vl_arb_block(port, smp);
+
+	if (!block)
+		return STATUS_INVALID;
+	memcpy(block, smp->data, sizeof(smp->data));
+	return 0;
+}
+
+static u8 *lft_block(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	if (attr_mod(smp) >= IBFAB_LFT_CAP / IBFAB_SMP_LFT_BLOCK)
+		return NULL;
+	return node_to_switch(port->node)->lft +
+	       attr_mod(smp) * IBFAB_SMP_LFT_BLOCK;
+}
+
+static __be16 lft_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const u8 *block = lft_block(port, smp);
+
+	if (!block)
+		return STATUS_INVALID;
+	memcpy(smp->data, block, IBFAB_SMP_LFT_BLOCK);
+	return 0;
+}
+
+static __be16 lft_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	u8 *block = lft_block(port, smp);
+	unsigned int i;
+
+	if (!block)
+		return STATUS_INVALID;
+	for (i = 0; i < IBFAB_SMP_LFT_BLOCK; i++)
+		WRITE_ONCE(block[i], smp->data[i]);
+	return 0;
+}
+
+/* 14.2.5.12: position of 16 ports in bits 31..28, block of MLIDs in 8..0.
+ * Returns the first MLID's entry of that position, or NULL.
+ */
+static u16 *mft_column(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	u32 position = attr_mod(smp) >> 28, block = attr_mod(smp) & 0x1ff;
+
+	if (position > port->node->num_ports / 16 ||
+	    block >= IBFAB_MFT_CAP / IBFAB_SMP_MFT_BLOCK)
+		return NULL;
+	return &node_to_switch(port->node)->mft[block * IBFAB_SMP_MFT_BLOCK]
+					       [position];
+}
+
+static __be16 mft_get(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const u16 *entry = mft_column(port, smp);
+	__be16 *mask = (__be16 *)smp->data;
+	unsigned int i;
+
+	if (!entry)
+		return STATUS_INVALID;
+	for (i = 0; i < IBFAB_SMP_MFT_BLOCK; i++)
+		mask[i] = cpu_to_be16(entry[i * IBFAB_MFT_POSITIONS]);
+	return 0;
+}
+
+static __be16 mft_set(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const __be16 *mask = (const __be16 *)smp->data;
+	u16 *entry = mft_column(port, smp);
+	unsigned int i;
+
+	if (!entry)
+		return STATUS_INVALID;
+	for (i = 0; i < IBFAB_SMP_MFT_BLOCK; i++)
+		WRITE_ONCE(entry[i * IBFAB_MFT_POSITIONS],
+			   be16_to_cpu(mask[i]));
+	return 0;
+}
+
+static const struct sma_attr attrs[] = {
+	{ IB_SMP_ATTR_NODE_DESC, 0, node_desc_get, NULL },
+	{ IB_SMP_ATTR_NODE_INFO, 0, node_info_get, NULL },
+	{ IB_SMP_ATTR_SWITCH_INFO, IBFAB_NODE_SWITCH,
+	  switch_info_get, switch_info_set },
+	{ IB_SMP_ATTR_GUID_INFO, 0, guid_info_get, guid_info_set },
+	{ IB_SMP_ATTR_PORT_INFO, 0, ibfab_portinfo_get, ibfab_portinfo_set },
+	{ IB_SMP_ATTR_PKEY_TABLE, 0, pkey_table_get, pkey_table_set },
+	{ IB_SMP_ATTR_SL_TO_VL_TABLE, 0, sl2vl_get, sl2vl_set },
+	{ IB_SMP_ATTR_VL_ARB_TABLE, 0, vl_arb_get, vl_arb_set },
+	{ IB_SMP_ATTR_LINEAR_FORWARD_TABLE, IBFAB_NODE_SWITCH,
+	  lft_get, lft_set },
+	{ IB_SMP_ATTR_MCAST_FORWARD_TABLE, IBFAB_NODE_SWITCH,
+	  mft_get, mft_set },
+};
+
+static const struct sma_attr *find_attr(const struct ibfab_port *port,
+					__be16 id)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (attrs[i].id == id && (!attrs[i].node_type ||
+					  attrs[i].node_type == port->node->type))
+			return &attrs[i];
+	return NULL;
+}
+
+/* mgmt_lock held. A Set answers with what the attribute has become. */
+static __be16 access_attr(struct ibfab_port *port, struct ib_smp *smp)
+{
+	const struct sma_attr *attr = find_attr(port, smp->attr_id);
+	__be16 status = 0;
+
+	if (!attr)
+		return STATUS_UNSUPPORTED;
+	if (smp->method == IB_MGMT_METHOD_SET) {
+		if (!attr->set)
+			return STATUS_UNSUPPORTED;
+		status = attr->set(port, smp);
+	}
+	if (status)
+		return status;
+	memset(smp->data, 0, sizeof(smp->data));
+	return attr->get(port, smp);
+}
+
+/* Is it for the SMA, not for the SM and others above? */
+static bool is_request(const struct ibfab_port *port, const struct ib_smp *smp)
+{
+	switch (smp->method) {
+	case IB_MGMT_METHOD_GET:
+	case IB_MGMT_METHOD_SET:
+		return smp->attr_id != IB_SMP_ATTR_SM_INFO || is_switch(port);
+	case IB_MGMT_METHOD_TRAP_REPRESS:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* mgmt_lock held. Returns whether there is an answer. */
+static bool handle(struct ibfab_port *port, u16 slid, const struct ib_smp *in,
+		   struct ib_smp *out)
+{
+	if (!ibfab_mkey_check(port, slid, in)) {
+		atomic64_inc(&port->drop[IBFAB_DROP_SMP_MKEY]);
+		return false;
+	}
+	if (in->method == IB_MGMT_METHOD_TRAP_REPRESS) {
+		ibfab_trap_repress(port, in);
+		return false;
+	}
+
+	*out = *in;
+	if (in->class_version == IBFAB_SMA_CLASS_VERSION)
+		out->status = access_attr(port, out);
+	else
+		out->status = cpu_to_be16(IB_MGMT_MAD_STATUS_BAD_VERSION);
+	out->method = IB_MGMT_METHOD_GET_RESP;
+	if (in->mgmt_class == IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE)
+		out->status |= IB_SMP_DIRECTION;
+	return true;
+}
+
+/**
+ * ibfab_sma_process() - Have a port's SMA answer an SMP.
+ * @port: where it came in
+ * @slid: source LID of its packet
+ * @in: the SMP
+ * @out: the answer, if there is one
+ *
+ * SMInfo and what is not a request is left to the SM and others above.
+ *
+ * Context: any.
+ * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY if @out is to be sent,
+ * or IB_MAD_RESULT_CONSUMED if there is nothing more to do.
+ */
+int ibfab_sma_process(struct ibfab_port *port, u16 slid,
+		      const struct ib_smp *in, struct ib_smp *out)
+{
+	unsigned long flags;
+	bool reply;
+
+	if (!is_request(port, in))
+		return IB_MAD_RESULT_SUCCESS;
+	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+	reply = handle(port, slid, in, out);
+	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+	return IB_MAD_RESULT_SUCCESS |
+	       (reply ? IB_MAD_RESULT_REPLY : IB_MAD_RESULT_CONSUMED);
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The device's verbs other than those of QPs, CQs and groups: what it is asked
+ * about itself and its ports, protection domains, address handles, DMA regions,
+ * and MADs for its own agents.
+ */
+#include <linux/slab.h>
+#include <rdma/ib_mad.h>
+
+#include "ibfab.h"
+
+#define IBFAB_MAX_OBJECTS	65536
+#define IBFAB_WIDTH_4X		2
+
+static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
+			struct ib_udata *udata)
+{
+	struct ibfab_hca *hca = to_hca(ibdev);
+
+	attr->sys_image_guid = hca->node.guid;
+	attr->max_mr_size = ~0ULL;
+	attr->page_size_cap = PAGE_SIZE;
+	attr->vendor_id = IBFAB_OUI;
+	attr->vendor_part_id = IBFAB_NODE_CA;
+	attr->max_qp = IBFAB_MAX_OBJECTS;
+	attr->max_qp_wr = IBFAB_MAX_QP_WR;
+	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
+				 IB_DEVICE_BAD_QKEY_CNTR |
+				 IB_DEVICE_PORT_ACTIVE_EVENT |
+				 IB_DEVICE_SYS_IMAGE_GUID;
+	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
+	if (hca->caps.mcast_block)
+		attr->kernel_cap_flags |= IBK_BLOCK_MULTICAST_LOOPBACK;
+	attr->max_send_sge = hca->caps.max_sge;
+	attr->max_recv_sge = hca->caps.max_sge;
+	attr->max_sge_rd = hca->caps.max_sge;
+	attr->max_cq = IBFAB_MAX_OBJECTS;
+	attr->max_cqe = IBFAB_MAX_CQE;
+	attr->max_mr = IBFAB_MAX_OBJECTS;
+	attr->max_pd = IBFAB_MAX_OBJECTS;
+	attr->max_mcast_grp = IBFAB_MAX_OBJECTS;
+	attr->max_mcast_qp_attach = IBFAB_MAX_OBJECTS;
+	attr->max_total_mcast_qp_attach = IBFAB_MAX_OBJECTS;
+	attr->max_ah = IBFAB_MAX_OBJECTS;
+	attr->max_pkeys = IBFAB_PKEY_TABLE_LEN;
+	ibfab_offload_query(hca, attr);
+	return 0;
+}
+
+static int query_port(struct ib_device *ibdev, u32 port_num,
+		      struct ib_port_attr *attr)
+{
+	struct ibfab_port *port = &to_hca(ibdev)->node.ports[port_num];
+	const struct ib_port_info *info = &port->info.base;
+	unsigned long flags;
+
+	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+	attr->subnet_prefix = port->gid_prefix;
+	attr->state = port->state;
+	attr->phys_state = port->phys_state;
+	attr->max_mtu = port->mtu_cap;
+	attr->active_mtu = port->mtu;
+	attr->lid = port->lid;
+	attr->lmc = port->lmc;
+	attr->sm_lid = port->sm_lid;
+	attr->sm_sl = info->neighbormtu_mastersmsl & 0x0f;
+	attr->subnet_timeout = info->clientrereg_resv_subnetto & 0x1f;
+	attr->init_type_reply = info->inittypereply_mtucap >> 4;
+	attr->port_cap_flags = port->cap_mask;
+	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+
+	attr->gid_tbl_len = IBFAB_GUID_TABLE_LEN;
+	attr->pkey_tbl_len = IBFAB_PKEY_TABLE_LEN;
+	attr->max_msg_sz = IBFAB_MAX_MSG;
+	attr->max_vl_num = IBFAB_VLCAP;
+	attr->bad_pkey_cntr = atomic_read(&port->pkey_violations);
+	attr->qkey_viol_cntr = atomic_read(&port->qkey_violations);
+	attr->active_width = IBFAB_WIDTH_4X;
+	attr->active_speed = IB_SPEED_EDR;
+	return 0;
+}
+
+static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
+			      struct ib_port_immutable *immutable)
+{
+	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
+	immutable->pkey_tbl_len = IBFAB_PKEY_TABLE_LEN;
+	immutable->gid_tbl_len = IBFAB_GUID_TABLE_LEN;
+	return 0;
+}
+
+static enum rdma_link_layer get_link_layer(struct ib_device *ibdev,
+					   u32 port_num)
+{
+	return IB_LINK_LAYER_INFINIBAND;
+}
+
+/**
+ * ibfab_port_pkey() - A port's P_Key.
+ * @port: the port
+ * @index: below IBFAB_PKEY_TABLE_LEN
+ *
+ * Context: any.
+ * Return: the P_Key with its membership bit, host order; 0 in an empty place.
+ */
+u16 ibfab_port_pkey(const struct ibfab_port *port, unsigned int index)
+{
+	return READ_ONCE(port->pkey[index]);
+}
+
+/**
+ * ibfab_pkey_match() - Whether members of two P_Keys may talk (10.9.3).
+ * @a: one P_Key, host order
+ * @b: the other
+ *
+ * Return: true if both are the same valid partition, one at least a full member.
+ */
+bool ibfab_pkey_match(u16 a, u16 b)
+{
+	return (a & IBFAB_PKEY_BASE) &&
+	       (a & IBFAB_PKEY_BASE) == (b & IBFAB_PKEY_BASE) &&
+	       ((a | b) & IBFAB_PKEY_FULL);
+}
+
+/**
+ * ibfab_pkey_find() - Find a P_Key of a port that matches.
+ * @port: the port
+ * @pkey: in host order
+ *
+ * Context: any.
+ * Return: its index, or -ENOENT.
+ */
+int ibfab_pkey_find(const struct ibfab_port *port, u16 pkey)
+{
+	int i;
+
+	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
+		if (ibfab_pkey_match(ibfab_port_pkey(port, i), pkey))
+			return i;
+	return -ENOENT;
+}
+
+static int query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
+		      u16 *pkey)
+{
+	if (index >= IBFAB_PKEY_TABLE_LEN)
+		return -EINVAL;
+	*pkey = ibfab_port_pkey(&to_hca(ibdev)->node.ports[port_num], index);
+	return 0;
+}
+
+/**
+ * ibfab_port_gid() - A port's GID.
+ * @port: the port
+ * @index: below IBFAB_GUID_TABLE_LEN
+ * @gid: filled in; zero in an empty place
+ *
+ * Context: any.
+ */
+void ibfab_port_gid(const struct ibfab_port *port, unsigned int index,
+		    union ib_gid *gid)
+{
+	__be64 guid = READ_ONCE(port->guid[index]);
+
+	*gid = (union ib_gid) {};
+	if (!guid)
+		return;
+	gid->global.subnet_prefix = cpu_to_be64(READ_ONCE(port->gid_prefix));
+	gid->global.interface_id = guid;
+}
+
+static int query_gid(struct ib_device *ibdev, u32 port_num, int index,
+		     union ib_gid *gid)
+{
+	if (index < 0 || index >= IBFAB_GUID_TABLE_LEN)
+		return -EINVAL;
+	ibfab_port_gid(&to_hca(ibdev)->node.ports[port_num], index, gid);
+	return 0;
+}
+
+static int modify_device(struct ib_device *ibdev, int mask,
+			 struct ib_device_modify *modify)
+{
+	struct ibfab_node *node = &to_hca(ibdev)->node;
+	unsigned long flags;
+	unsigned int i;
+
+	if (mask & ~IB_DEVICE_MODIFY_NODE_DESC)
+		return -EOPNOTSUPP;
+
+	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+	memcpy(node->desc, modify->node_desc, sizeof(node->desc));
+	memcpy(ibdev->node_desc, modify->node_desc, sizeof(node->desc));
+	for (i = 1; i <= node->num_ports; i++)
+		ibfab_trap_node_desc(&node->ports[i]);
+	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+	return 0;
+}
+
+static int modify_port(struct ib_device *ibdev, u32 port_num, int mask,
+		       struct ib_port_modify *modify)
+{
+	struct ibfab_port *port = &to_hca(ibdev)->node.ports[port_num];
+	unsigned long flags;
+	u32 cap_mask;
+
+	if (mask & ~(IB_PORT_RESET_QKEY_CNTR | IB_PORT_SHUTDOWN))
+		return -EOPNOTSUPP;
+
+	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
+	cap_mask = port->cap_mask;
+	port->cap_mask |= modify->set_port_cap_mask;
+	port->cap_mask &= ~modify->clr_port_cap_mask;
+	if (port->cap_mask != cap_mask)
+		ibfab_trap_cap_mask(port);
+	if (mask & IB_PORT_RESET_QKEY_CNTR)
+		atomic_set(&port->qkey_violations, 0);
+	if (mask & IB_PORT_SHUTDOWN)
+		ibfab_link_disable(port);
+	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
+	return 0;
+}
+
+static int alloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int dealloc_pd(struct ib_pd *ibpd, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int create_ah(struct ib_ah *ibah, struct rdma_ah_init_attr *init,
+		     struct ib_udata *udata)
+{
+	const struct rdma_ah_attr *attr = init->ah_attr;
+	u32 port_num = rdma_ah_get_port_num(attr);
+
+	if (!rdma_is_port_valid(ibah->device, port_num))
+		return -EINVAL;
+	if ((rdma_ah_get_ah_flags(attr) & IB_AH_GRH) &&
+	    rdma_ah_read_grh(attr)->sgid_index >= IBFAB_GUID_TABLE_LEN)
+		return -EINVAL;
+
+	to_ah(ibah)->av.attr = *attr;
+	to_ah(ibah)->av.attr.grh.sgid_attr = NULL;
+	return 0;
+}
+
+static int query_ah(struct ib_ah *ibah, struct rdma_ah_attr *attr)
+{
+	*attr = to_ah(ibah)->av.attr;
+	return 0;
+}
+
+static int destroy_ah(struct ib_ah *ibah, u32 flags)
+{
+	return 0;
+}
+
+static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
+{
+	struct ibfab_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+
+	if (!mr)
+		return ERR_PTR(-ENOMEM);
+	mr->ibmr.lkey = ibpd->device->local_dma_lkey;
+	mr->ibmr.rkey = ibpd->device->local_dma_lkey;
+	return &mr->ibmr;
+}
+
+/* ib_core takes a device without this verb for one that no ULP can use */
+static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+				 u64 virt_addr, int access,
+				 struct ib_udata *udata)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
+{
+	kfree(container_of(ibmr, struct ibfab_mr, ibmr));
+	return 0;
+}
+
+static int process_mad(struct ib_device *ibdev, int mad_flags, u32 port_num,
+		       const struct ib_wc *in_wc, const struct ib_grh *in_grh,
+		       const struct ib_mad *in, struct ib_mad *out,
+		       size_t *out_mad_size, u16 *out_mad_pkey_index)
+{
+	struct ibfab_port *port = &to_hca(ibdev)->node.ports[port_num];
+
+	switch (in->mad_hdr.mgmt_class) {
+	case IB_MGMT_CLASS_SUBN_LID_ROUTED:
+	case IB_MGMT_CLASS_SUBN_DIRECTED_ROUTE:
+		return ibfab_sma_process(port, in_wc ? in_wc->slid : 0,
+					 (const struct ib_smp *)in,
+					 (struct ib_smp *)out);
+	case IB_MGMT_CLASS_PERF_MGMT:
+		return ibfab_pma_process(port, (const struct ib_pma_mad *)in,
+					 (struct ib_pma_mad *)out);
+	default:
+		return IB_MAD_RESULT_SUCCESS;
+	}
+}
+
+static void get_dev_fw_str(struct ib_device *ibdev, char *str)
+{
+	strscpy(str, "virtual", IB_FW_VERSION_NAME_MAX);
+}
+
+/* What ibstat and others show of an HCA */
+
+static ssize_t hca_type_show(struct device *device,
+			     struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "%s\n", KBUILD_MODNAME);
+}
+static DEVICE_ATTR_RO(hca_type);
+
+static ssize_t hw_rev_show(struct device *device,
+			   struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "0\n");
+}
+static DEVICE_ATTR_RO(hw_rev);
+
+static struct attribute *hca_attributes[] = {
+	&dev_attr_hca_type.attr,
+	&dev_attr_hw_rev.attr,
+	NULL,
+};
+
+static const struct attribute_group hca_attribute_group = {
+	.attrs = hca_attributes,
+};
+
+const struct ib_device_ops ibfab_device_ops = {
+	.owner = THIS_MODULE,
+	.driver_id = RDMA_DRIVER_UNKNOWN,
+	.device_group = &hca_attribute_group,
+
+	.query_device = query_device,
+	.query_port = query_port,
+	.get_port_immutable = get_port_immutable,
+	.get_link_layer = get_link_layer,
+	.query_pkey = query_pkey,
+	.query_gid = query_gid,
+	.modify_device = modify_device,
+	.modify_port = modify_port,
+	.get_dev_fw_str = get_dev_fw_str,
+	.process_mad = process_mad,
+
+	.alloc_pd = alloc_pd,
+	.dealloc_pd = dealloc_pd,
+	.create_ah = create_ah,
+	.query_ah = query_ah,
+	.destroy_ah = destroy_ah,
+	.get_dma_mr = get_dma_mr,
+	.reg_user_mr = reg_user_mr,
+	.dereg_mr = dereg_mr,
+
+	.create_cq = ibfab_create_cq,
+	.destroy_cq = ibfab_destroy_cq,
+	.poll_cq = ibfab_poll_cq,
+	.req_notify_cq = ibfab_req_notify_cq,
+
+	.create_qp = ibfab_create_qp,
+	.modify_qp = ibfab_modify_qp,
+	.query_qp = ibfab_query_qp,
+	.destroy_qp = ibfab_destroy_qp,
+	.post_send = ibfab_post_send,
+	.post_recv = ibfab_post_recv,
+	.attach_mcast = ibfab_attach_mcast,
+	.detach_mcast = ibfab_detach_mcast,
+
+	INIT_RDMA_OBJ_SIZE(ib_pd, ibfab_pd, ibpd),
+	INIT_RDMA_OBJ_SIZE(ib_ah, ibfab_ah, ibah),
+	INIT_RDMA_OBJ_SIZE(ib_cq, ibfab_cq, ibcq),
+	INIT_RDMA_OBJ_SIZE(ib_qp, ibfab_qp, ibqp),
+};

@@ -1,0 +1,802 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibraw: sends raw datagrams, good ones and bad ones, over any IB device, and
+ * receives them. For tests, by files in /sys/kernel/debug/ibraw/<device>/:
+ *
+ *  send      a line sends packets:
+ *            dlid=3 qpn=0x12 qkey=0xb1b [port=1] [pkey_index=0] [sl=0]
+ *            [path_bits=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
+ *            [from_listener=1] [csum=1] [mss=1024 hlen=44]
+ *            With dgid there is a GRH; from_listener takes the receiving QP to
+ *            send from; csum has the HCA put the checksums in; with mss it is a
+ *            large send, the payload's first hlen octets being the header. The
+ *            write returns when all completed.
+ *  listen    a line makes a receiving QP, in place of the last one:
+ *            [port=1] [pkey_index=0] qkey=0xb1b [buffer=4136] [posted=64]
+ *            [mgid=<gid> mlid=0xc000] [block_loopback=1]
+ *            An empty line only ends the last one.
+ *  received  what that QP got
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/inet.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_pack.h>
+#include <rdma/ib_verbs.h>
+
+#define IBRAW_MAX_LINE		(16 * 1024)
+#define IBRAW_MAX_PAYLOAD	8000
+#define IBRAW_MAX_COUNT		1000000
+#define IBRAW_MAX_POSTED	1024
+#define IBRAW_MAX_BUFFER	(64 * 1024)
+#define IBRAW_TIMEOUT		(5 * HZ)
+#define IBRAW_SHOWN		128	/* bytes of the last payload */
+
+/* What a line says, both files' keys together */
+struct ibraw_params {
+	u32 port;
+	u32 pkey_index;
+	u32 qkey;
+	u32 dlid;
+	u32 qpn;
+	u32 sl;
+	u32 path_bits;
+	u32 count;
+	u32 length;
+	u32 buffer;
+	u32 posted;
+	u32 mlid;
+	u32 block_loopback;
+	u32 from_listener;
+	u32 csum;
+	u32 mss;
+	u32 hlen;
+	bool has_gid;
+	union ib_gid gid;
+	u8 *payload;
+};
+
+/* A posted receive */
+struct ibraw_slot {
+	struct ib_cqe cqe;
+	struct ib_sge sge;
+	void *data;
+	struct ibraw_listener *listener;
+};
+
+/**
+ * struct ibraw_listener - A receiving QP
+ * @qp: the QP
+ * @has_group: it is attached to @mgid
+ * @mgid: multicast group
+ * @mlid: its LID
+ * @posted: slots
+ * @lock: guards what follows; taken in softirq too
+ * @packets: good receives
+ * @bytes: of payload in them
+ * @csum_ok: those whose checksums the HCA found right
+ * @errors: receives that completed otherwise
+ * @last: the last good one's completion
+ * @last_payload: and how it began
+ * @slots: the buffers
+ */
+struct ibraw_listener {
+	struct ib_qp *qp;
+	bool has_group;
+	union ib_gid mgid;
+	u16 mlid;
+	u32 posted;
+	spinlock_t lock;	/* guards what follows, up to slots */
+	u64 packets;
+	u64 bytes;
+	u64 csum_ok;
+	u64 errors;
+	struct ib_wc last;
+	u8 last_payload[IBRAW_SHOWN];
+	struct ibraw_slot slots[];
+};
+
+/**
+ * struct ibraw_dev - What there is for each IB device
+ * @ibdev: the device
+ * @lock: one line at a time; guards all below
+ * @pd: protection domain
+ * @cq: of both QPs
+ * @tx: sends; reset for each line
+ * @listener: receives; NULL without one
+ * @dir: in debugfs
+ */
+struct ibraw_dev {
+	struct ib_device *ibdev;
+	struct mutex lock;	/* guards what follows */
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *tx;
+	struct ibraw_listener *listener;
+	struct dentry *dir;
+};
+
+static struct dentry *root;
+
+/* Lines */
+
+struct ibraw_key {
+	const char *name;
+	size_t offset;
+};
+
+#define KEY(member) { #member, offsetof(struct ibraw_params, member) }
+
+static const struct ibraw_key keys[] = {
+	KEY(port), KEY(pkey_index), KEY(qkey), KEY(dlid), KEY(qpn), KEY(sl),
+	KEY(path_bits), KEY(count), KEY(length), KEY(buffer), KEY(posted),
+	KEY(mlid), KEY(block_loopback), KEY(from_listener), KEY(csum),
+	KEY(mss), KEY(hlen),
+};
+
+static int parse_gid(struct ibraw_params *params, const char *value)
+{
+	if (!in6_pton(value, -1, params->gid.raw, -1, NULL))
+		return -EINVAL;
+	params->has_gid = true;
+	return 0;
+}
+
+static int parse_payload(struct ibraw_params *params, const char *value)
+{
+	size_t digits = strlen(value);
+
+	if (digits % 2 || digits / 2 > IBRAW_MAX_PAYLOAD)
+		return -EINVAL;
+	params->length = digits / 2;
+	return hex2bin(params->payload, value, params->length);
+}
+
+static int parse_word(struct ibraw_params *params, char *word)
+{
+	char *value = strchr(word, '=');
+	unsigned int i;
+
+	if (!value)
+		return -EINVAL;
+	*value++ = 0;
+	if (!strcmp(word, "dgid") || !strcmp(word, "mgid"))
+		return parse_gid(params, value);
+	if (!strcmp(word, "payload"))
+		return parse_payload(params, value);
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(word, keys[i].name))
+			return kstrtou32(value, 0,
+					 (u32 *)((char *)params +
+						 keys[i].offset));
+	return -EINVAL;
+}
+
+static int parse_line(struct ibraw_params *params, char *line)
+{
+	char *word;
+	int ret;
+
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		ret = parse_word(params, word);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool params_valid(const struct ibraw_dev *dev,
+			 const struct ibraw_params *params)
+{
+	return rdma_is_port_valid(dev->ibdev, params->port) &&
+	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
+	       params->sl <= 15 && params->path_bits <= 127 &&
+	       params->count && params->count <= IBRAW_MAX_COUNT &&
+	       params->length <= IBRAW_MAX_PAYLOAD &&
+	       params->hlen <= params->length && params->mss <= INT_MAX &&
+	       params->buffer && params->buffer <= IBRAW_MAX_BUFFER &&
+	       params->posted <= IBRAW_MAX_POSTED && params->mlid <= U16_MAX;
+}
+
+static void params_free(struct ibraw_params *params)
+{
+	kfree(params->payload);
+	kfree(params);
+}
+
+/* Defaults, then what the line says; a payload not given counts upwards */
+static struct ibraw_params *params_read(const struct ibraw_dev *dev,
+					const char __user *from, size_t count)
+{
+	struct ibraw_params *params;
+	unsigned int i;
+	char *line;
+	int ret = -ENOMEM;
+
+	if (count > IBRAW_MAX_LINE)
+		return ERR_PTR(-EINVAL);
+	line = memdup_user_nul(from, count);
+	if (IS_ERR(line))
+		return ERR_CAST(line);
+
+	params = kzalloc(sizeof(*params), GFP_KERNEL);
+	if (!params)
+		goto err_line;
+	params->port = 1;
+	params->count = 1;
+	params->buffer = IB_GRH_BYTES + 4096;
+	params->posted = 64;
+	params->payload = kmalloc(IBRAW_MAX_PAYLOAD, GFP_KERNEL);
+	if (!params->payload)
+		goto err_params;
+	for (i = 0; i < IBRAW_MAX_PAYLOAD; i++)
+		params->payload[i] = i;
+
+	ret = parse_line(params, line);
+	if (!ret && !params_valid(dev, params))
+		ret = -EINVAL;
+	if (ret)
+		goto err_params;
+	kfree(line);
+	return params;
+
+err_params:
+	params_free(params);
+err_line:
+	kfree(line);
+	return ERR_PTR(ret);
+}
+
+/* Do what a line says, one at a time for each device */
+static ssize_t line_write(struct file *file, const char __user *from,
+			  size_t count,
+			  int (*act)(struct ibraw_dev *dev,
+				     const struct ibraw_params *params))
+{
+	struct ibraw_dev *dev = file->private_data;
+	struct ibraw_params *params = params_read(dev, from, count);
+	int ret;
+
+	if (IS_ERR(params))
+		return PTR_ERR(params);
+	mutex_lock(&dev->lock);
+	ret = act(dev, params);
+	mutex_unlock(&dev->lock);
+	params_free(params);
+	return ret ?: count;
+}
+
+/* QPs */
+
+static struct ib_qp *qp_create(struct ibraw_dev *dev, u32 send_wrs,
+			       u32 recv_wrs, u32 flags)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_UD,
+		.send_cq = dev->cq,
+		.recv_cq = dev->cq,
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.create_flags = flags,
+		.cap = {
+			.max_send_wr = send_wrs,
+			.max_recv_wr = recv_wrs,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+
+	return ib_create_qp(dev->pd, &init);
+}
+
+static int qp_to_rts(struct ib_qp *qp, const struct ibraw_params *params)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.pkey_index = params->pkey_index,
+		.port_num = params->port,
+		.qkey = params->qkey & ~BIT(31),
+	};
+	int ret;
+
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+				      IB_QP_PORT | IB_QP_QKEY);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTR;
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+static int qp_reset(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+/* Sending */
+
+struct ibraw_send {
+	struct ib_cqe cqe;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibraw_send *send = container_of(wc->wr_cqe, struct ibraw_send,
+					       cqe);
+
+	send->status = wc->status;
+	complete(&send->done);
+}
+
+static struct ib_ah *make_ah(struct ibraw_dev *dev,
+			     const struct ibraw_params *params)
+{
+	struct rdma_ah_attr attr = {
+		.type = rdma_ah_find_type(dev->ibdev, params->port),
+	};
+
+	rdma_ah_set_port_num(&attr, params->port);
+	rdma_ah_set_dlid(&attr, params->dlid);
+	rdma_ah_set_sl(&attr, params->sl);
+	rdma_ah_set_path_bits(&attr, params->path_bits);
+	if (params->has_gid) {
+		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
+		rdma_ah_set_grh(&attr, (union ib_gid *)&params->gid, 0, 0, 1, 0);
+	}
+	return rdma_create_ah(dev->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr,
+		    struct ibraw_send *send)
+{
+	int ret;
+
+	reinit_completion(&send->done);
+	ret = ib_post_send(qp, &wr->wr, NULL);
+	if (ret)
+		return ret;
+	if (!wait_for_completion_timeout(&send->done, IBRAW_TIMEOUT))
+		return -ETIMEDOUT;
+	return send->status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/* The header is what the payload begins with */
+static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
+		       struct ib_sge *sge)
+{
+	wr->wr.opcode = IB_WR_LSO;
+	wr->header = params->payload;
+	wr->hlen = params->hlen;
+	wr->mss = params->mss;
+	sge->addr += params->hlen;
+	sge->length -= params->hlen;
+}
+
+/* The payload is mapped, the address handle made */
+static int send_all(struct ib_qp *qp, const struct ibraw_params *params,
+		    struct ib_ah *ah, u64 addr)
+{
+	struct ibraw_send send = { .cqe.done = send_done };
+	struct ib_sge sge = {
+		.addr = addr,
+		.length = params->length,
+		.lkey = qp->pd->local_dma_lkey,
+	};
+	struct ib_ud_wr wr = {
+		.wr = {
+			.wr_cqe = &send.cqe,
+			.sg_list = &sge,
+			.num_sge = params->length ? 1 : 0,
+			.opcode = IB_WR_SEND,
+			.send_flags = params->csum ? IB_SEND_IP_CSUM : 0,
+		},
+		.ah = ah,
+		.remote_qpn = params->qpn,
+		.remote_qkey = params->qkey,
+	};
+	int ret = 0;
+	u32 i;
+
+	if (params->mss)
+		make_large(&wr, params, &sge);
+	init_completion(&send.done);
+	for (i = 0; i < params->count && !ret; i++)
+		ret = send_one(qp, &wr, &send);
+	return ret;
+}
+
+/* Afterwards the QP is in RESET, where it has no work request left */
+static int send_from_tx(struct ibraw_dev *dev,
+			const struct ibraw_params *params, struct ib_ah *ah,
+			u64 addr)
+{
+	int ret, reset;
+
+	ret = qp_to_rts(dev->tx, params);
+	if (!ret)
+		ret = send_all(dev->tx, params, ah, addr);
+	reset = qp_reset(dev->tx);
+	return ret ?: reset;
+}
+
+static int send_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	struct ib_ah *ah;
+	u64 addr;
+	int ret;
+
+	if (params->from_listener && !dev->listener)
+		return -EINVAL;
+	ah = make_ah(dev, params);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	addr = ib_dma_map_single(dev->ibdev, params->payload,
+				 IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(dev->ibdev, addr)) {
+		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+		return -ENOMEM;
+	}
+
+	if (params->from_listener)
+		ret = send_all(dev->listener->qp, params, ah, addr);
+	else
+		ret = send_from_tx(dev, params, ah, addr);
+	ib_dma_unmap_single(dev->ibdev, addr, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
+	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+	return ret;
+}
+
+static ssize_t send_write(struct file *file, const char __user *from,
+			  size_t count, loff_t *pos)
+{
+	return line_write(file, from, count, send_line);
+}
+
+static const struct file_operations send_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = send_write,
+};
+
+/* Receiving */
+
+static int post_slot(struct ibraw_slot *slot)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe = &slot->cqe,
+		.sg_list = &slot->sge,
+		.num_sge = 1,
+	};
+
+	return ib_post_recv(slot->listener->qp, &wr, NULL);
+}
+
+/* Lock held */
+static void note_packet(struct ibraw_listener *listener, const void *data,
+			const struct ib_wc *wc)
+{
+	u32 length = wc->byte_len - IB_GRH_BYTES;
+
+	listener->packets++;
+	listener->bytes += length;
+	listener->csum_ok += !!(wc->wc_flags & IB_WC_IP_CSUM_OK);
+	listener->last = *wc;
+	memcpy(listener->last_payload, data + IB_GRH_BYTES,
+	       min_t(u32, length, IBRAW_SHOWN));
+}
+
+/* A flushed receive ends its slot's way; another error is one to show */
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibraw_slot *slot = container_of(wc->wr_cqe, struct ibraw_slot,
+					       cqe);
+	struct ibraw_listener *listener = slot->listener;
+	unsigned long flags;
+
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		return;
+	ib_dma_sync_single_for_cpu(cq->device, slot->sge.addr,
+				   slot->sge.length, DMA_FROM_DEVICE);
+	spin_lock_irqsave(&listener->lock, flags);
+	if (wc->status == IB_WC_SUCCESS)
+		note_packet(listener, slot->data, wc);
+	else
+		listener->errors++;
+	spin_unlock_irqrestore(&listener->lock, flags);
+	ib_dma_sync_single_for_device(cq->device, slot->sge.addr,
+				      slot->sge.length, DMA_FROM_DEVICE);
+	if (post_slot(slot))
+		pr_err_ratelimited("%s: cannot post a receive again\n",
+				   dev_name(&cq->device->dev));
+}
+
+static void slot_free(struct ib_device *ibdev, struct ibraw_slot *slot)
+{
+	if (!slot->data)
+		return;
+	ib_dma_unmap_single(ibdev, slot->sge.addr, slot->sge.length,
+			    DMA_FROM_DEVICE);
+	kfree(slot->data);
+}
+
+static int slot_init(struct ibraw_dev *dev, struct ibraw_listener *listener,
+		     struct ibraw_slot *slot, u32 buffer)
+{
+	void *data = kmalloc(buffer, GFP_KERNEL);
+	u64 addr;
+
+	if (!data)
+		return -ENOMEM;
+	addr = ib_dma_map_single(dev->ibdev, data, buffer, DMA_FROM_DEVICE);
+	if (ib_dma_mapping_error(dev->ibdev, addr)) {
+		kfree(data);
+		return -ENOMEM;
+	}
+	slot->data = data;
+	slot->listener = listener;
+	slot->cqe.done = recv_done;
+	slot->sge.addr = addr;
+	slot->sge.length = buffer;
+	slot->sge.lkey = dev->pd->local_dma_lkey;
+	return post_slot(slot);
+}
+
+static void listener_free(struct ibraw_dev *dev,
+			  struct ibraw_listener *listener)
+{
+	u32 i;
+
+	if (!listener)
+		return;
+	if (listener->has_group)
+		ib_detach_mcast(listener->qp, &listener->mgid, listener->mlid);
+	ib_drain_rq(listener->qp);
+	ib_destroy_qp(listener->qp);
+	for (i = 0; i < listener->posted; i++)
+		slot_free(dev->ibdev, &listener->slots[i]);
+	kfree(listener);
+}
+
+static int listener_start(struct ibraw_dev *dev,
+			  struct ibraw_listener *listener,
+			  const struct ibraw_params *params)
+{
+	int ret;
+	u32 i;
+
+	ret = qp_to_rts(listener->qp, params);
+	for (i = 0; i < params->posted && !ret; i++) {
+		ret = slot_init(dev, listener, &listener->slots[i],
+				params->buffer);
+		listener->posted++;
+	}
+	if (ret || !params->has_gid)
+		return ret;
+
+	listener->mgid = params->gid;
+	listener->mlid = params->mlid;
+	ret = ib_attach_mcast(listener->qp, &listener->mgid, listener->mlid);
+	listener->has_group = !ret;
+	return ret;
+}
+
+static struct ibraw_listener *
+listener_create(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	u32 flags = params->block_loopback ?
+		    IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0;
+	struct ibraw_listener *listener;
+	int ret;
+
+	listener = kzalloc(struct_size(listener, slots, params->posted),
+			   GFP_KERNEL);
+	if (!listener)
+		return ERR_PTR(-ENOMEM);
+	spin_lock_init(&listener->lock);
+	/* One more than the slots, to drain */
+	listener->qp = qp_create(dev, 1, params->posted + 1, flags);
+	if (IS_ERR(listener->qp)) {
+		ret = PTR_ERR(listener->qp);
+		kfree(listener);
+		return ERR_PTR(ret);
+	}
+	ret = listener_start(dev, listener, params);
+	if (ret) {
+		listener_free(dev, listener);
+		return ERR_PTR(ret);
+	}
+	return listener;
+}
+
+static int listen_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	struct ibraw_listener *listener;
+
+	listener_free(dev, dev->listener);
+	dev->listener = NULL;
+	if (!params->qkey)
+		return 0;
+	listener = listener_create(dev, params);
+	if (IS_ERR(listener))
+		return PTR_ERR(listener);
+	dev->listener = listener;
+	return 0;
+}
+
+static ssize_t listen_write(struct file *file, const char __user *from,
+			    size_t count, loff_t *pos)
+{
+	return line_write(file, from, count, listen_line);
+}
+
+static const struct file_operations listen_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = listen_write,
+};
+
+/* The format prints 64 at most */
+static void show_octets(struct seq_file *m, const u8 *data, u32 len)
+{
+	u32 at;
+
+	for (at = 0; at < len; at += 64)
+		seq_printf(m, "%*phN", (int)min(len - at, 64U), data + at);
+	seq_putc(m, '\n');
+}
+
+/* Lock held */
+static void show_last(struct seq_file *m, const struct ibraw_listener *listener)
+{
+	const struct ib_wc *wc = &listener->last;
+	u32 length = wc->byte_len - IB_GRH_BYTES;
+
+	seq_printf(m, "last.length %u\nlast.src_qp %u\nlast.slid %u\n", length,
+		   wc->src_qp, wc->slid);
+	seq_printf(m, "last.sl %u\nlast.path_bits %u\nlast.pkey_index %u\n",
+		   wc->sl, wc->dlid_path_bits, wc->pkey_index);
+	seq_printf(m, "last.grh %u\n", !!(wc->wc_flags & IB_WC_GRH));
+	seq_puts(m, "last.payload ");
+	show_octets(m, listener->last_payload, min_t(u32, length, IBRAW_SHOWN));
+}
+
+static void show_listener(struct seq_file *m, struct ibraw_listener *listener)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&listener->lock, flags);
+	seq_printf(m, "qpn %u\npackets %llu\nbytes %llu\nerrors %llu\n",
+		   listener->qp->qp_num, listener->packets, listener->bytes,
+		   listener->errors);
+	seq_printf(m, "csum_ok %llu\n", listener->csum_ok);
+	if (listener->packets)
+		show_last(m, listener);
+	spin_unlock_irqrestore(&listener->lock, flags);
+}
+
+static int received_show(struct seq_file *m, void *v)
+{
+	struct ibraw_dev *dev = m->private;
+
+	mutex_lock(&dev->lock);
+	if (dev->listener)
+		show_listener(m, dev->listener);
+	mutex_unlock(&dev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(received);
+
+/* Devices */
+
+static u32 send_flags(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.kernel_cap_flags & IBK_UD_TSO ?
+	       IB_QP_CREATE_IPOIB_UD_LSO : 0;
+}
+
+static int dev_init(struct ibraw_dev *dev)
+{
+	int ret;
+
+	dev->pd = ib_alloc_pd(dev->ibdev, 0);
+	if (IS_ERR(dev->pd))
+		return PTR_ERR(dev->pd);
+	dev->cq = ib_alloc_cq(dev->ibdev, dev, 2 * IBRAW_MAX_POSTED, 0,
+			      IB_POLL_SOFTIRQ);
+	if (IS_ERR(dev->cq)) {
+		ret = PTR_ERR(dev->cq);
+		goto err_pd;
+	}
+	dev->tx = qp_create(dev, 1, 1, send_flags(dev->ibdev));
+	if (IS_ERR(dev->tx)) {
+		ret = PTR_ERR(dev->tx);
+		goto err_cq;
+	}
+	return 0;
+
+err_cq:
+	ib_free_cq(dev->cq);
+err_pd:
+	ib_dealloc_pd(dev->pd);
+	return ret;
+}
+
+static struct ib_client ibraw_client;
+
+static int ibraw_add(struct ib_device *ibdev)
+{
+	const char *name = dev_name(&ibdev->dev);
+	struct ibraw_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+	int ret;
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	mutex_init(&dev->lock);
+	ret = dev_init(dev);
+	if (ret) {
+		kfree(dev);
+		return ret;
+	}
+	ib_set_client_data(ibdev, &ibraw_client, dev);
+	dev->dir = debugfs_create_dir(name, root);
+	debugfs_create_file("send", 0200, dev->dir, dev, &send_fops);
+	debugfs_create_file("listen", 0200, dev->dir, dev, &listen_fops);
+	debugfs_create_file("received", 0400, dev->dir, dev, &received_fops);
+	return 0;
+}
+
+/* Removing the folder waits for those who are in one of its files */
+static void ibraw_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct ibraw_dev *dev = client_data;
+
+	debugfs_remove(dev->dir);
+	listener_free(dev, dev->listener);
+	ib_destroy_qp(dev->tx);
+	ib_free_cq(dev->cq);
+	ib_dealloc_pd(dev->pd);
+	kfree(dev);
+}
+
+static struct ib_client ibraw_client = {
+	.name = KBUILD_MODNAME,
+	.add = ibraw_add,
+	.remove = ibraw_remove,
+};
+
+static int __init ibraw_init(void)
+{
+	int ret;
+
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	ret = ib_register_client(&ibraw_client);
+	if (ret)
+		debugfs_remove(root);
+	return ret;
+}
+module_init(ibraw_init);
+
+static void __exit ibraw_exit(void)
+{
+	ib_unregister_client(&ibraw_client);
+	debugfs_remove(root);
+}
+module_exit(ibraw_exit);
+
+MODULE_DESCRIPTION("Raw InfiniBand datagrams for tests");
+MODULE_LICENSE("Dual BSD/GPL");

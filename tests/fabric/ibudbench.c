@@ -1,0 +1,609 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibudbench: what a datagram costs that no protocol touches. Sends from a UD QP of
+ * one HCA to a UD QP of another as fast as one CPU can, with preposted receives,
+ * and counts. It posts with bottom halves off and a chain at a time, as a network
+ * device does. By two files in /sys/kernel/debug/ibudbench/:
+ *
+ *  run     a line runs one measurement; the write returns when it is over:
+ *          from=ibfab0 to=ibfab1 [size=64] [count=10000] [chain=1]
+ *          [signal=1] [depth=256]
+ *          size is the payload in octets, chain how many work requests are posted
+ *          at once, one in signal of them completes, depth is that of the queues.
+ *  result  what came of the last one. Under QEMU's -icount shift=0 a cycle is an
+ *          instruction.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/ktime.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/timex.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_pack.h>
+#include <rdma/ib_verbs.h>
+
+#define IBUDBENCH_PORT		1
+#define IBUDBENCH_QKEY		0x1bfbe
+#define IBUDBENCH_MAX_LINE	256
+#define IBUDBENCH_MAX_SIZE	4096
+#define IBUDBENCH_MAX_COUNT	100000000
+#define IBUDBENCH_MAX_DEPTH	512
+#define IBUDBENCH_BATCH		32		/* completions polled at once */
+#define IBUDBENCH_STALLED	(2 * HZ)	/* without a packet: give up */
+
+struct ibudbench_params {
+	char from[IB_DEVICE_NAME_MAX];
+	char to[IB_DEVICE_NAME_MAX];
+	u32 size;
+	u32 count;
+	u32 chain;
+	u32 signal;
+	u32 depth;
+};
+
+struct ibudbench_result {
+	struct ibudbench_params params;
+	u64 sent;
+	u64 received;
+	u64 failed;	/* completions in error */
+	u64 spoilt;	/* wrong length, or a buffer's contents at the end */
+	u64 ns;
+	u64 cycles;
+};
+
+/**
+ * struct ibudbench_end - The sending or the receiving end
+ * @ibdev: its HCA
+ * @pd: protection domain
+ * @cq: of sends, or of receives
+ * @qp: the QP
+ * @data: depth buffers of stride octets, or one when sending
+ * @stride: octets of each
+ * @bytes: of all
+ * @addr: mapped
+ */
+struct ibudbench_end {
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	void *data;
+	size_t stride;
+	size_t bytes;
+	u64 addr;
+};
+
+/**
+ * struct ibudbench - One measurement
+ * @params: what was asked for
+ * @result: what came of it
+ * @tx: sends
+ * @rx: receives
+ * @ah: the way from @tx to @rx
+ * @send_sge: the only buffer of sends
+ * @send_wr: a chain of them, used again and again
+ * @recv_sge: one for each buffer
+ * @recv_wr: one for each buffer, chained anew each time
+ * @completed: sends known to be over
+ * @wc: room for completions
+ */
+struct ibudbench {
+	struct ibudbench_params params;
+	struct ibudbench_result result;
+	struct ibudbench_end tx;
+	struct ibudbench_end rx;
+	struct ib_ah *ah;
+	struct ib_sge send_sge;
+	struct ib_ud_wr *send_wr;
+	struct ib_sge *recv_sge;
+	struct ib_recv_wr *recv_wr;
+	u64 completed;
+	struct ib_wc wc[IBUDBENCH_BATCH];
+};
+
+static DEFINE_MUTEX(lock);	/* guards last: one measurement at a time */
+static struct ibudbench_result last;
+static struct dentry *root;
+
+/* Lines */
+
+static int parse_number(struct ibudbench_params *params, const char *name,
+			const char *value)
+{
+	const struct {
+		const char *name;
+		u32 *to;
+	} numbers[] = {
+		{ "size", &params->size },
+		{ "count", &params->count },
+		{ "chain", &params->chain },
+		{ "signal", &params->signal },
+		{ "depth", &params->depth },
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if (!strcmp(name, numbers[i].name))
+			return kstrtou32(value, 0, numbers[i].to);
+	return -EINVAL;
+}
+
+static int parse_word(struct ibudbench_params *params, char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (!value)
+		return -EINVAL;
+	*value++ = 0;
+	if (!strcmp(word, "from"))
+		return min(0L, (long)strscpy(params->from, value,
+					     sizeof(params->from)));
+	if (!strcmp(word, "to"))
+		return min(0L, (long)strscpy(params->to, value,
+					     sizeof(params->to)));
+	return parse_number(params, word, value);
+}
+
+/* An unsignaled send's slot is free only when a later, signaled one completed */
+static bool params_valid(const struct ibudbench_params *params)
+{
+	return params->size <= IBUDBENCH_MAX_SIZE &&
+	       params->count && params->count <= IBUDBENCH_MAX_COUNT &&
+	       params->depth && params->depth <= IBUDBENCH_MAX_DEPTH &&
+	       params->chain && params->signal &&
+	       params->chain + params->signal <= params->depth;
+}
+
+static int parse_line(struct ibudbench_params *params, char *line)
+{
+	char *word;
+	int ret;
+
+	*params = (struct ibudbench_params) {
+		.size = 64,
+		.count = 10000,
+		.chain = 1,
+		.signal = 1,
+		.depth = 256,
+	};
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		ret = parse_word(params, word);
+		if (ret)
+			return ret;
+	}
+	return params_valid(params) ? 0 : -EINVAL;
+}
+
+/* Ends */
+
+static int qp_to_rts(struct ib_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.port_num = IBUDBENCH_PORT,
+		.qkey = IBUDBENCH_QKEY,
+	};
+	int ret;
+
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
+				      IB_QP_PORT | IB_QP_QKEY);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTR;
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+static int end_create_qp(struct ibudbench_end *end, u32 depth)
+{
+	struct ib_cq_init_attr cq = { .cqe = depth };
+	struct ib_qp_init_attr qp = {
+		.qp_type = IB_QPT_UD,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.cap = {
+			.max_send_wr = depth,
+			.max_recv_wr = depth,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+	int ret;
+
+	end->cq = ib_create_cq(end->ibdev, NULL, NULL, NULL, &cq);
+	if (IS_ERR(end->cq))
+		return PTR_ERR(end->cq);
+	qp.send_cq = end->cq;
+	qp.recv_cq = end->cq;
+	end->qp = ib_create_qp(end->pd, &qp);
+	if (IS_ERR(end->qp)) {
+		ret = PTR_ERR(end->qp);
+		goto err_cq;
+	}
+	ret = qp_to_rts(end->qp);
+	if (ret)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	ib_destroy_qp(end->qp);
+err_cq:
+	ib_destroy_cq(end->cq);
+	return ret;
+}
+
+static int end_create(struct ibudbench_end *end, const char *name, u32 buffers,
+		      size_t stride, u32 depth)
+{
+	int ret = -ENOMEM;
+
+	end->ibdev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	if (!end->ibdev)
+		return -ENODEV;
+	end->stride = stride;
+	end->bytes = max_t(size_t, buffers * stride, 1);
+	end->data = kzalloc(end->bytes, GFP_KERNEL);
+	if (!end->data)
+		goto err_put;
+	end->addr = ib_dma_map_single(end->ibdev, end->data, end->bytes,
+				      DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(end->ibdev, end->addr))
+		goto err_data;
+	end->pd = ib_alloc_pd(end->ibdev, 0);
+	if (IS_ERR(end->pd)) {
+		ret = PTR_ERR(end->pd);
+		goto err_map;
+	}
+	ret = end_create_qp(end, depth);
+	if (ret)
+		goto err_pd;
+	return 0;
+
+err_pd:
+	ib_dealloc_pd(end->pd);
+err_map:
+	ib_dma_unmap_single(end->ibdev, end->addr, end->bytes,
+			    DMA_BIDIRECTIONAL);
+err_data:
+	kfree(end->data);
+err_put:
+	ib_device_put(end->ibdev);
+	return ret;
+}
+
+static void end_destroy(struct ibudbench_end *end)
+{
+	ib_destroy_qp(end->qp);
+	ib_destroy_cq(end->cq);
+	ib_dealloc_pd(end->pd);
+	ib_dma_unmap_single(end->ibdev, end->addr, end->bytes,
+			    DMA_BIDIRECTIONAL);
+	kfree(end->data);
+	ib_device_put(end->ibdev);
+}
+
+/* Sending */
+
+static int make_ah(struct ibudbench *bench)
+{
+	struct ib_device *to = bench->rx.ibdev;
+	struct rdma_ah_attr attr = {
+		.type = rdma_ah_find_type(bench->tx.ibdev, IBUDBENCH_PORT),
+	};
+	struct ib_port_attr port;
+	int ret;
+
+	ret = ib_query_port(to, IBUDBENCH_PORT, &port);
+	if (ret)
+		return ret;
+	rdma_ah_set_port_num(&attr, IBUDBENCH_PORT);
+	rdma_ah_set_dlid(&attr, port.lid);
+	bench->ah = rdma_create_ah(bench->tx.pd, &attr,
+				   RDMA_CREATE_AH_SLEEPABLE);
+	return PTR_ERR_OR_ZERO(bench->ah);
+}
+
+static int prepare_sends(struct ibudbench *bench)
+{
+	const struct ibudbench_params *params = &bench->params;
+	struct ib_ud_wr *wr;
+	u32 i;
+
+	for (i = 0; i < params->size; i++)
+		((u8 *)bench->tx.data)[i] = i;
+	bench->send_sge = (struct ib_sge) {
+		.addr = bench->tx.addr,
+		.length = params->size,
+		.lkey = bench->tx.pd->local_dma_lkey,
+	};
+	bench->send_wr = kcalloc(params->chain, sizeof(*wr), GFP_KERNEL);
+	if (!bench->send_wr)
+		return -ENOMEM;
+	for (i = 0; i < params->chain; i++) {
+		wr = &bench->send_wr[i];
+		wr->wr.next = i + 1 < params->chain ? &wr[1].wr : NULL;
+		wr->wr.sg_list = &bench->send_sge;
+		wr->wr.num_sge = params->size ? 1 : 0;
+		wr->wr.opcode = IB_WR_SEND;
+		wr->ah = bench->ah;
+		wr->remote_qpn = bench->rx.qp->qp_num;
+		wr->remote_qkey = IBUDBENCH_QKEY;
+	}
+	return 0;
+}
+
+/* The next chain: the last send of all completes too, or none would tell. What is
+ * left at the end may be less than a chain.
+ */
+static u32 next_chain(struct ibudbench *bench)
+{
+	const struct ibudbench_params *params = &bench->params;
+	u64 at = bench->result.sent;
+	u32 i, n = min_t(u64, params->chain, params->count - at);
+	struct ib_send_wr *wr;
+
+	for (i = 0; i < n; i++) {
+		wr = &bench->send_wr[i].wr;
+		wr->wr_id = ++at;
+		wr->send_flags = at % params->signal && at != params->count ?
+				 0 : IB_SEND_SIGNALED;
+	}
+	bench->send_wr[n - 1].wr.next = NULL;
+	return n;
+}
+
+static bool has_room(const struct ibudbench *bench)
+{
+	const struct ibudbench_params *params = &bench->params;
+	u64 sent = bench->result.sent;
+
+	return sent < params->count &&
+	       sent + params->chain <= bench->completed + params->depth &&
+	       sent + params->chain <= bench->result.received + params->depth;
+}
+
+static int send_chain(struct ibudbench *bench)
+{
+	u32 n;
+	int ret;
+
+	if (!has_room(bench))
+		return 0;
+	n = next_chain(bench);
+	local_bh_disable();
+	ret = ib_post_send(bench->tx.qp, &bench->send_wr[0].wr, NULL);
+	local_bh_enable();
+	if (!ret)
+		bench->result.sent += n;
+	return ret;
+}
+
+static void poll_sends(struct ibudbench *bench)
+{
+	int i, n = ib_poll_cq(bench->tx.cq, IBUDBENCH_BATCH, bench->wc);
+
+	for (i = 0; i < n; i++) {
+		if (bench->wc[i].status != IB_WC_SUCCESS)
+			bench->result.failed++;
+		bench->completed = bench->wc[i].wr_id;
+	}
+}
+
+/* Receiving */
+
+static int prepare_receives(struct ibudbench *bench)
+{
+	u32 i, depth = bench->params.depth;
+
+	bench->recv_sge = kcalloc(depth, sizeof(*bench->recv_sge), GFP_KERNEL);
+	bench->recv_wr = kcalloc(depth, sizeof(*bench->recv_wr), GFP_KERNEL);
+	if (!bench->recv_sge || !bench->recv_wr)
+		return -ENOMEM;
+	for (i = 0; i < depth; i++) {
+		bench->recv_sge[i] = (struct ib_sge) {
+			.addr = bench->rx.addr + i * bench->rx.stride,
+			.length = bench->rx.stride,
+			.lkey = bench->rx.pd->local_dma_lkey,
+		};
+		bench->recv_wr[i] = (struct ib_recv_wr) {
+			.next = i + 1 < depth ? &bench->recv_wr[i + 1] : NULL,
+			.wr_id = i,
+			.sg_list = &bench->recv_sge[i],
+			.num_sge = 1,
+		};
+	}
+	return ib_post_recv(bench->rx.qp, bench->recv_wr, NULL);
+}
+
+/* Take what came and post its buffers again, in one chain */
+static int poll_receives(struct ibudbench *bench)
+{
+	int i, n = ib_poll_cq(bench->rx.cq, IBUDBENCH_BATCH, bench->wc);
+	struct ib_recv_wr *first = NULL, **next = &first;
+	const struct ib_wc *wc;
+
+	for (i = 0; i < n; i++) {
+		wc = &bench->wc[i];
+		if (wc->status != IB_WC_SUCCESS) {
+			bench->result.failed++;
+			continue;
+		}
+		bench->result.received++;
+		if (wc->byte_len != IB_GRH_BYTES + bench->params.size)
+			bench->result.spoilt++;
+		*next = &bench->recv_wr[wc->wr_id];
+		next = &(*next)->next;
+	}
+	*next = NULL;
+	return first ? ib_post_recv(bench->rx.qp, first, NULL) : 0;
+}
+
+/* What was received last into each buffer that was used */
+static void check_contents(struct ibudbench *bench)
+{
+	u64 used = min_t(u64, bench->result.received, bench->params.depth);
+	u64 i;
+
+	for (i = 0; i < used; i++)
+		if (memcmp(bench->rx.data + i * bench->rx.stride + IB_GRH_BYTES,
+			   bench->tx.data, bench->params.size))
+			bench->result.spoilt++;
+}
+
+/* Until all has come, or nothing comes any more */
+static int exchange(struct ibudbench *bench)
+{
+	unsigned long deadline = jiffies + IBUDBENCH_STALLED;
+	u64 seen = 0;
+	int ret;
+
+	while (bench->result.received < bench->params.count ||
+	       bench->completed < bench->params.count) {
+		ret = send_chain(bench);
+		if (ret)
+			return ret;
+		poll_sends(bench);
+		ret = poll_receives(bench);
+		if (ret)
+			return ret;
+		if (bench->result.received != seen) {
+			seen = bench->result.received;
+			deadline = jiffies + IBUDBENCH_STALLED;
+		} else if (time_after(jiffies, deadline)) {
+			return -ETIMEDOUT;
+		}
+		cond_resched();
+	}
+	return 0;
+}
+
+static int measure(struct ibudbench *bench)
+{
+	cycles_t cycles;
+	u64 ns;
+	int ret;
+
+	ret = prepare_receives(bench);
+	if (!ret)
+		ret = prepare_sends(bench);
+	if (ret)
+		return ret;
+	ns = ktime_get_ns();
+	cycles = get_cycles();
+	ret = exchange(bench);
+	bench->result.cycles = get_cycles() - cycles;
+	bench->result.ns = ktime_get_ns() - ns;
+	check_contents(bench);
+	return ret;
+}
+
+static int bench_run(struct ibudbench *bench)
+{
+	const struct ibudbench_params *params = &bench->params;
+	int ret;
+
+	ret = end_create(&bench->tx, params->from, 1, params->size,
+			 params->depth);
+	if (ret)
+		return ret;
+	ret = end_create(&bench->rx, params->to, params->depth,
+			 ALIGN(IB_GRH_BYTES + params->size, SMP_CACHE_BYTES),
+			 params->depth);
+	if (ret)
+		goto err_tx;
+	ret = make_ah(bench);
+	if (ret)
+		goto err_rx;
+	ret = measure(bench);
+	rdma_destroy_ah(bench->ah, RDMA_DESTROY_AH_SLEEPABLE);
+err_rx:
+	end_destroy(&bench->rx);
+err_tx:
+	end_destroy(&bench->tx);
+	kfree(bench->recv_wr);
+	kfree(bench->recv_sge);
+	kfree(bench->send_wr);
+	return ret;
+}
+
+static int run_line(char *line)
+{
+	struct ibudbench *bench = kzalloc(sizeof(*bench), GFP_KERNEL);
+	int ret;
+
+	if (!bench)
+		return -ENOMEM;
+	ret = parse_line(&bench->params, line);
+	if (ret)
+		goto out;
+	mutex_lock(&lock);
+	ret = bench_run(bench);
+	last = bench->result;
+	last.params = bench->params;
+	mutex_unlock(&lock);
+out:
+	kfree(bench);
+	return ret;
+}
+
+static ssize_t run_write(struct file *file, const char __user *from,
+			 size_t count, loff_t *pos)
+{
+	char *line;
+	int ret;
+
+	if (count > IBUDBENCH_MAX_LINE)
+		return -EINVAL;
+	line = memdup_user_nul(from, count);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	ret = run_line(line);
+	kfree(line);
+	return ret ?: count;
+}
+
+static const struct file_operations run_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = run_write,
+};
+
+static int result_show(struct seq_file *m, void *v)
+{
+	mutex_lock(&lock);
+	seq_printf(m, "size %u\nchain %u\nsignal %u\n", last.params.size,
+		   last.params.chain, last.params.signal);
+	seq_printf(m, "sent %llu\nreceived %llu\nfailed %llu\nspoilt %llu\n",
+		   last.sent, last.received, last.failed, last.spoilt);
+	seq_printf(m, "ns %llu\ncycles %llu\n", last.ns, last.cycles);
+	mutex_unlock(&lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(result);
+
+static int __init ibudbench_init(void)
+{
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("run", 0200, root, NULL, &run_fops);
+	debugfs_create_file("result", 0400, root, NULL, &result_fops);
+	return 0;
+}
+module_init(ibudbench_init);
+
+static void __exit ibudbench_exit(void)
+{
+	debugfs_remove(root);
+}
+module_exit(ibudbench_exit);
+
+MODULE_DESCRIPTION("Bare datagrams between two HCAs, to measure");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Every static check of the tree. Each must be silent; whatever one of them
+# says is shown, and the exit status is then 1.
+
+. "$(dirname "$0")/qemu/common.sh"
+
+findings=0
+
+# check NAME CMD...: a check passes when it prints nothing and succeeds.
+check()
+{
+	local name=$1 output status=0
+
+	shift
+	output=$("$@" 2>&1) || status=$?
+	if [ -z "$output" ] && [ "$status" -eq 0 ]; then
+		echo "ok    $name"
+		return
+	fi
+	echo "FAIL  $name (status $status)"
+	printf '%s\n' "$output"
+	findings=$((findings + 1))
+}
+
+# files GLOB...: the tree's files by name, tracked or about to be.
+files()
+{
+	git -C "$top" ls-files --cached --others --exclude-standard -- "$@" |
+		sort -u | while read -r file; do
+			[ ! -f "$top/$file" ] || echo "$file"
+		done
+}
+
+scripts()
+{
+	local file
+
+	files '*.sh'
+	files | while read -r file; do
+		[[ $file != *.sh ]] || continue
+		! head -n 1 "$top/$file" | grep -qE '^#!.*/(ba|da)?sh' ||
+			echo "$file"
+	done
+}
+
+# In a build folder of its own, so that everything is compiled again.
+compiler_and_sparse()
+{
+	rm -rf "$top/build/lint"
+	make -s -C "$top" BUILD="$top/build/lint" \
+		KDIR="${KDIR:-/lib/modules/$release/build}" JOBS="$(nproc)" \
+		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver fabric
+}
+
+# checkpatch.pl and its word lists, out of Debian's kernel source.
+prepare_checkpatch()
+{
+	local source=linux-source-6.1 version work
+
+	version=$(dpkg-query -W -f '${Version}' "$source")
+	scripts=$cache/checkpatch-$version
+	[ ! -e "$scripts/complete" ] || return 0
+	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	tar -xJf "/usr/src/$source.tar.xz" -C "$work" --strip-components=2 \
+		"$source"/scripts/{checkpatch.pl,spelling.txt} \
+		"$source/scripts/const_structs.checkpatch"
+	touch "$work/complete"
+	rm -rf "$scripts"
+	mv "$work" "$scripts"
+}
+
+checkpatch()
+{
+	files '*.c' '*.h' | xargs perl "$scripts/checkpatch.pl" \
+		--strict --no-tree --no-summary --quiet --show-types --file
+}
+
+shell_scripts()
+{
+	scripts | xargs shellcheck
+}
+
+licence_lines()
+{
+	local file tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+
+	files ':!LICENSES/*' ':!*.md' | while read -r file; do
+		head -n 2 "$file" | grep -qF "$tag" || echo "$file: no $tag"
+	done
+}
+
+long_files()
+{
+	files '*.c' '*.h' | xargs wc -l |
+		awk '$2 != "total" && $1 > 900 { print $2 ": " $1 " lines" }'
+}
+
+# Differences between kernels belong in compat.h.
+conditional_compilation()
+{
+	files '*.c' | xargs grep -nE '^[[:space:]]*#[[:space:]]*if' /dev/null ||
+		[ $? -eq 123 ]
+}
+
+cd "$top"
+"$qemu_dir/deps.sh" build lint
+release=$("$qemu_dir/kernel.sh" release)
+prepare_checkpatch
+
+check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
+check "checkpatch --strict" checkpatch
+check "shellcheck" shell_scripts
+check "licence lines" licence_lines
+check "at most 900 lines a file" long_files
+check "no conditional compilation in .c files" conditional_compilation
+[ "$findings" -eq 0 ] || die "$findings checks failed"

@@ -1,0 +1,195 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Runs cases, each in a guest of its own, and counts. The last line printed is
+# "N passed, N failed", the exit status says the same.
+#
+# Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
+#                 [PATTERN]
+#
+# A case's first comment lines may set, as "# name: value":
+#   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
+#   mem      MiB (default 1024)        append  more kernel parameters
+#   runs     guest (default) or host: a bash script of this machine, which is
+#            given its run folder
+
+. "$(dirname "$0")/common.sh"
+
+jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
+guest_options=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--jobs) jobs=$2 && shift 2 ;;
+	--cases) cases=$2 && shift 2 ;;
+	--capture) guest_options=(--capture) && shift ;;
+	--results) results=$2 && shift 2 ;;
+	*) break ;;
+	esac
+done
+pattern=${1:-*}
+passed=0 failed=0
+
+# header CASE NAME DEFAULT
+header()
+{
+	local value
+
+	value=$(sed -n "s/^# $2: *//p; /^[^#]/q; /^\$/q" "$1")
+	echo "${value:-$3}"
+}
+
+run_on_host()
+{
+	local script=$1 run=$2 limit status=0
+
+	limit=$(header "$script" timeout 120)
+	mkdir -p "$run"
+	timeout --foreground -k 5 "$limit" bash -eu "$script" "$run" \
+		</dev/null >"$run/transcript.log" 2>&1 || status=$?
+	[ "$status" -ne 0 ] || return 0
+	echo "exit status $status (124 is its limit of $limit s)" \
+		>"$run/result"
+	return 1
+}
+
+run_on_guest()
+{
+	local script=$1 run=$2
+
+	"$qemu_dir/guest.sh" "${guest_options[@]}" --timeout "$(header "$script" timeout 120)" \
+		--smp "$(header "$script" smp 2)" \
+		--mem "$(header "$script" mem 1024)" \
+		--append "$(header "$script" append '')" \
+		--modules "$modules/driver" --modules "$modules/fabric" \
+		"$script" "$run"
+}
+
+# Leaves the verdict in a file, for the parent to print.
+run_case()
+{
+	local script=$cases/$1.sh run=$results/$1 begin=$SECONDS
+	local verdict=pass
+
+	rm -rf "$run"
+	mkdir -p "$run"
+	"run_on_$(header "$script" runs guest)" "$script" "$run" ||
+		verdict=FAIL
+	[ "$verdict" = pass ] || [ -e "$run/result" ] ||
+		echo "the harness ended without a result" >"$run/result"
+	printf '%s  %-32s %4d s\n' "$verdict" "$1" $((SECONDS - begin)) \
+		>"$state/$1.verdict"
+}
+
+# The reasons, the transcript, and what the kernel said since the script began.
+show_failure()
+{
+	local run=$results/$1 shown=${results#"$top"/}/$1
+
+	sed 's/^/      /' "$run/result"
+	echo "---- $shown/transcript.log, its end ----"
+	[ ! -e "$run/transcript.log" ] ||
+		tail -n 100 "$run/transcript.log" | tr -d '\r'
+	if [ -e "$run/console.log" ]; then
+		echo "---- $shown/console.log, its end ----"
+		sed -n '/ib-ipoib: .* begins/,$p' "$run/console.log" |
+			tail -n 100 | tr -d '\r'
+	fi
+	echo "----"
+}
+
+# Prints what has ended since the last call.
+report()
+{
+	local file name verdict
+
+	for file in "$state"/*.verdict; do
+		[ -e "$file" ] || continue
+		name=$(basename "$file" .verdict)
+		verdict=$(cat "$file")
+		rm "$file"
+		echo "$verdict"
+		case $verdict in
+		pass*) passed=$((passed + 1)) ;;
+		*)
+			failed=$((failed + 1))
+			show_failure "$name"
+			;;
+		esac
+	done
+}
+
+stop()
+{
+	local job
+
+	for job in $(jobs -pr); do
+		kill -- "-$job"
+	done
+	rm -rf "$state"
+}
+
+# Fails every case when what they need cannot be made.
+prepare()
+{
+	"$qemu_dir/deps.sh" build guest &&
+		"$qemu_dir/kernel.sh" prepare &&
+		"$qemu_dir/rootfs.sh" >"$state/rootfs" &&
+		"$qemu_dir/build.sh"
+}
+
+# Waits for one case, and ends what it left running.
+finish_one()
+{
+	local job
+
+	wait -n -p job
+	running=$((running - 1))
+	! kill -- "-$job" 2>/dev/null || say "(it left processes behind)"
+	report
+}
+
+run_all()
+{
+	local name running=0
+
+	for name in "${names[@]}"; do
+		[ "$running" -lt "$jobs" ] || finish_one
+		run_case "$name" &
+		running=$((running + 1))
+	done
+	while [ "$running" -gt 0 ]; do
+		finish_one
+	done
+}
+
+# The names that match, those with the longest limits first: they are best not
+# left for the end, when other processors have nothing to do.
+select_cases()
+{
+	local script name
+
+	for script in "$cases"/*.sh; do
+		name=$(basename "$script" .sh)
+		[ "$name" != lib ] || continue
+		# shellcheck disable=SC2053  # a pattern, not a text
+		[[ $name != $pattern ]] ||
+			echo "$(header "$script" timeout 120) $name"
+	done | sort -k1,1nr -s | cut -d ' ' -f 2
+}
+
+mapfile -t names < <(select_cases)
+mkdir -p "$results"
+state=$(mktemp -d)
+trap stop EXIT
+trap 'exit 1' INT TERM
+# Each job a process group, so that its guests end with this script.
+set -m
+if [ ${#names[@]} -eq 0 ]; then
+	echo "no case is named $pattern"
+elif modules=$(prepare); then
+	run_all
+else
+	echo "the preparation failed"
+	failed=${#names[@]}
+fi
+echo "$passed passed, $failed failed"
+[ "$passed" -gt 0 ] && [ "$failed" -eq 0 ]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What every host-side script of the harness shares: folders, the cache, and
+# apt-get. Sourced, never run.
+
+set -euo pipefail
+
+# The caller may be make, or a `make` that was started by make: neither its
+# flags nor its variables are meant for the builds started here.
+unset MAKEFLAGS MFLAGS MAKELEVEL O
+
+# Byte order for sorting and matching: cache keys must not depend on a locale.
+export LC_ALL=C
+
+qemu_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+# shellcheck disable=SC2034  # used by the scripts that source this one
+top=$(cd "$qemu_dir/../.." && pwd)
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/ib-ipoib
+
+die()
+{
+	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	exit 1
+}
+
+say()
+{
+	printf '%s\n' "$*" >&2
+}
+
+# as_root CMD...: the few steps that change the host.
+as_root()
+{
+	if [ "$(id -u)" -eq 0 ]; then
+		"$@"
+	else
+		sudo -- "$@"
+	fi
+}
+
+# apt_install PACKAGE...: the package lists are fetched only when the install
+# fails without that: an unknown name, or a version that the archive dropped.
+apt_install()
+{
+	local cmd=(env DEBIAN_FRONTEND=noninteractive apt-get
+		-o DPkg::Lock::Timeout=600 -o Acquire::Retries=3
+		-qq -y --no-install-recommends install "$@")
+
+	as_root "${cmd[@]}" >"$cache/apt.log" 2>&1 && return
+	apt_update
+	as_root "${cmd[@]}" >"$cache/apt.log" 2>&1 && return
+	cat "$cache/apt.log" >&2
+	die "cannot install: $*"
+}
+
+apt_update()
+{
+	say "fetching the package lists"
+	as_root apt-get -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 \
+		-qq update
+}
+
+# with_lock NAME CMD...: one preparation at a time, also between clones.
+with_lock()
+{
+	local name=$1
+
+	shift
+	(
+		flock 9
+		"$@"
+	) 9>"$cache/$name.lock"
+}
+
+# hash_of FILE...: the short key of these files' contents.
+hash_of()
+{
+	cat -- "$@" | sha256sum | cut -c1-16
+}
+
+mkdir -p "$cache"

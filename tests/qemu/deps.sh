@@ -1,0 +1,36 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Installs the Debian packages that a group of tasks needs and that are not
+# there yet. Usage: deps.sh build|lint|guest|perf|capture...
+
+. "$(dirname "$0")/common.sh"
+
+packages_of()
+{
+	case $1 in
+	build) echo linux-headers-amd64 kmod ;;
+	guest) echo qemu-system-x86 kmod cpio xz-utils ;;
+	perf) echo linux-perf ;;
+	capture) echo tshark ;;
+	lint) echo sparse shellcheck perl xz-utils linux-source-6.1 ;;
+	*) die "no such group of packages: $1" ;;
+	esac
+}
+
+is_installed()
+{
+	local status
+
+	status=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) ||
+		return 1
+	[ "$status" = installed ]
+}
+
+wanted=$(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
+lacking=()
+for package in $wanted; do
+	is_installed "$package" || lacking+=("$package")
+done
+[ ${#lacking[@]} -gt 0 ] || exit 0
+say "installing: ${lacking[*]}"
+with_lock apt apt_install "${lacking[@]}"

@@ -1,0 +1,140 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Boots one guest that runs one script, and judges it.
+#
+# Usage: guest.sh [OPTION]... SCRIPT RUN-FOLDER [-- QEMU-ARGUMENT...]
+#   --timeout S     the guest is ended after S seconds (default 120)
+#   --smp N         virtual CPUs (default 2)
+#   --mem M         MiB of memory (default 1024)
+#   --append TEXT   more words for the kernel's command line
+#   --live          the transcript goes to the terminal too
+#   --interactive   the transcript's port is the terminal, both ways
+#   --capture       what crosses the fabric's cables goes to capture.erf
+#   --icount        one CPU on which an instruction takes a nanosecond of guest
+#                   time, to count instructions by
+#   --add CPIO      an archive with more files for the guest's root
+#   --kernel DIR    folder with vmlinux and modules.cpio (default: Debian's)
+#   --modules DIR   folder with our own modules; may be given several times
+#
+# RUN-FOLDER receives console.log (the kernel's), transcript.log (the
+# script's), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass.
+
+. "$(dirname "$0")/common.sh"
+
+limit=120 smp=2 mem=1024 append='' kernel='' transcript=file icount=no
+module_dirs=() capture=() archives=()
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--timeout) limit=$2 && shift 2 ;;
+	--smp) smp=$2 && shift 2 ;;
+	--mem) mem=$2 && shift 2 ;;
+	--append) append=$2 && shift 2 ;;
+	--kernel) kernel=$2 && shift 2 ;;
+	--modules) module_dirs+=("$2") && shift 2 ;;
+	--capture) capture=(CAPTURE=1) && shift ;;
+	--icount) icount=yes smp=1 && shift ;;
+	--add) archives+=("$2") && shift 2 ;;
+	--live) transcript=live && shift ;;
+	--interactive) transcript=interactive && shift ;;
+	-*) die "no such option: $1" ;;
+	*) break ;;
+	esac
+done
+[ $# -ge 2 ] || die "usage: guest.sh [OPTION]... SCRIPT RUN-FOLDER"
+script=$1 run=$2
+shift 2
+[ "${1:-}" != -- ] || shift
+extra=("$@")
+
+# A /dev/kvm that opens on a CPU without the flags is known to hang guests.
+# Without it, an emulated CPU must not offer ERMS: the kernel would copy by
+# `rep movsb`, which QEMU interprets byte by byte, several times slower.
+accelerator()
+{
+	if [ "$icount" = yes ]; then
+		echo -accel tcg,thread=single -icount shift=0,sleep=off \
+			-cpu qemu64
+	elif grep -qwE 'vmx|svm' /proc/cpuinfo && : 2>/dev/null <>/dev/kvm; then
+		echo -accel kvm -cpu host
+	else
+		echo -accel tcg,thread=multi -cpu qemu64
+	fi
+}
+
+# The boot's own files: init, the library, the script, our modules.
+make_initrd()
+{
+	local tree=$run/tree dir
+
+	mkdir -p "$tree/cases" "$tree/modules"
+	install -m 755 "$qemu_dir/guest/init" "$tree/init"
+	cp "$top/tests/cases/lib.sh" "$script" "$tree/cases/"
+	for dir in "${module_dirs[@]}"; do
+		find "$dir" -maxdepth 1 -name '*.ko' \
+			-exec cp {} "$tree/modules/" \;
+	done
+	(cd "$tree" && find . -mindepth 1 -print0 |
+		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
+	cat "$("$qemu_dir/rootfs.sh")" "$kernel/modules.cpio" "$run/own.cpio" \
+		"${archives[@]}" >"$run/initrd"
+	rm -rf "$tree" "$run/own.cpio"
+}
+
+chardev()
+{
+	local log=$run/transcript.log
+
+	case $transcript in
+	file) echo "file,id=transcript,path=$log" ;;
+	live) echo "stdio,id=transcript,signal=on,logfile=$log" ;;
+	interactive) echo "stdio,id=transcript,signal=off,logfile=$log" ;;
+	esac
+}
+
+boot()
+{
+	local words="console=ttyS0 loglevel=8 panic=-1 oops=panic slab_nomerge"
+	local accel cmd devices=()
+
+	# On a busy host the kernel may find that its timer does not tick.
+	words+=" no_timer_check"
+	words+=" ${capture[*]}"
+	[ ${#capture[@]} -eq 0 ] || devices=(-device virtio-serial-pci
+		-chardev "file,id=capture,path=$run/capture.erf"
+		-device "virtserialport,chardev=capture,name=capture")
+	read -ra accel < <(accelerator)
+	cmd=(qemu-system-x86_64 -M q35 "${accel[@]}"
+		-smp "$smp" -m "$mem" -nodefaults -display none -no-reboot
+		-kernel "$kernel/vmlinux" -initrd "$run/initrd"
+		-append "$words rdinit=/init SCRIPT=/cases/${script##*/}
+			LIMIT=$limit $append"
+		-chardev "file,id=console,path=$run/console.log"
+		-chardev "$(chardev)"
+		-chardev "file,id=verdict,path=$run/verdict"
+		-device "isa-serial,chardev=console"
+		-device "isa-serial,chardev=transcript"
+		-device "isa-serial,chardev=verdict"
+		"${devices[@]}" "${extra[@]}")
+
+	if [ "$transcript" = interactive ]; then
+		"${cmd[@]}" 2>"$run/qemu.log"
+	else
+		timeout --foreground -k 5 "$limit" "${cmd[@]}" \
+			</dev/null 2>"$run/qemu.log"
+	fi
+}
+
+rm -rf "$run"
+mkdir -p "$run"
+run=$(cd "$run" && pwd)
+if [ -z "$kernel" ]; then
+	"$qemu_dir/kernel.sh" prepare
+	kernel=$("$qemu_dir/kernel.sh" dir)
+fi
+make_initrd
+status=0
+boot || status=$?
+rm -f "$run/initrd"
+echo "$status" >"$run/qemu.status"
+exec "$qemu_dir/judge.sh" "$run" "$limit"

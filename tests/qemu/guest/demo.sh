@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=../../cases/lib.sh
+# The demonstration's script in the guest. Each step is shown and checked.
+
+. /cases/lib.sh
+
+# show CMD...: the command, what it prints, and that text in $shown.
+show()
+{
+	printf '\n$ %s\n' "$*"
+	shown=$("$@" 2>&1) || {
+		printf '%s\n' "$shown"
+		fail "status $?: $*"
+	}
+	printf '%s\n' "$shown"
+}
+
+count_lines()
+{
+	printf '%s\n' "$shown" | grep -c "$1"
+}
+
+address='([0-9a-f]{2}:){19}[0-9a-f]{2}'
+
+step "A subnet of two HCAs and a switch, and OpenSM to manage it"
+fabric_start hcas=2
+opensm_start
+show ibnetdiscover -C ibfab0
+assert_eq "the number of switches" "$(count_lines '^Switch')" 1
+assert_eq "the number of HCAs" "$(count_lines '^Ca')" 2
+
+step "Two hosts, each with an IPoIB netdevice"
+"${DRIVER:-ipoib}_load"
+hosts_make 2
+for host in h0 h1; do
+	show ip -n "$host" -d link show dev "$(dev_of "$host")"
+	assert_match "the state of $host" "$shown" 'LOWER_UP'
+	assert_match "the address of $host" "$shown" "link/infiniband $address"
+done
+
+step "Ping over IPv4 and IPv6"
+show ip netns exec h0 ping -c 5 -i 0.2 10.0.0.2
+assert_match "IPv4 ping" "$shown" ' 0% packet loss'
+show ip netns exec h0 ping -c 5 -i 0.2 fd00::2
+assert_match "IPv6 ping" "$shown" ' 0% packet loss'
+
+step "The neighbours, with their 20-byte link-layer addresses"
+show ip -n h0 neigh
+assert_match "the IPv4 neighbour" "$shown" "^10\.0\.0\.2 .*lladdr $address"
+assert_match "the IPv6 neighbour" "$shown" "^fd00::2 .*lladdr $address"
+
+step "A TCP stream"
+iperf_server h1
+show ip netns exec h0 iperf3 -c 10.0.0.2 -t 3
+assert_match "the receiver's rate" "$shown" '[1-9][0-9.]* [KMG]?bits/sec +receiver'
+traffic_stop iperf.h1 >/run/iperf.h1.end
+
+step "The SA's record of the broadcast group"
+mgid=ff12:401b:ffff::ffff:ffff
+show saquery -C ibfab0 MCMR --mgid "$mgid"
+assert_match "the broadcast group" "$shown" "MGID\.*$mgid"
+assert_match "the group's Q_Key" "$shown" 'qkey\.*0x[0-9a-f]*[1-9a-f]'

@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Judges what a guest left in its run folder. Usage: judge.sh RUN-FOLDER LIMIT
+# Writes `pass`, or one line a reason for failure, to RUN-FOLDER/result; the
+# exit status says which.
+
+. "$(dirname "$0")/common.sh"
+
+run=$1 limit=$2
+
+# What the kernel says when something is wrong with it. Not matched: its own
+# names for features that are switched on or off ("lockdep is turned off").
+patterns=(
+	'WARNING:'
+	'BUG:'
+	'kernel BUG at'
+	'possible circular locking'
+	'INFO: possible'
+	'INFO: suspicious RCU usage'
+	'suspicious RCU usage'
+	'inconsistent lock state'
+	'possible recursive locking'
+	'lock held when returning'
+	'possible irq lock inversion'
+	'possible unsafe locking scenario'
+	'INFO: trying to register non-static key'
+	'INFO: lockdep is turned off'
+	'DEBUG_LOCKS_WARN_ON'
+	'KASAN:'
+	'KFENCE:'
+	'KCSAN:'
+	'UBSAN:'
+	'unreferenced object'
+	'new suspected memory leaks'
+	'blocked for more than'
+	'soft lockup'
+	'hard LOCKUP'
+	'rcu.*detected.*stall'
+	'rcu.*kthread starved'
+	'refcount_t:'
+	'Call Trace'
+	'Oops'
+	'general protection fault'
+	'Kernel panic'
+	'Unable to handle kernel'
+	'unable to handle page fault'
+	'scheduling while atomic'
+	'sleeping function called from invalid context'
+	'ODEBUG:'
+	'list_(add|del) corruption'
+	'waiting for .* to become free'
+	'Objects remaining in'
+	'Slab cache still has objects'
+	'page allocation failure'
+	'asks to queue packet'
+	'printk messages dropped'
+)
+
+# The script writes to the log as it begins and ends: a log without those
+# lines is not the whole log, whatever else it lacks.
+console_reasons()
+{
+	local log=$run/console.log mark
+
+	for mark in begins ends; do
+		grep -aqE "ib-ipoib: .* $mark" "$log" ||
+			echo "kernel log: no line where the script $mark"
+	done
+	# grep's 1 is a log without a match; any other failure is one.
+	grep -aE -f <(printf '%s\n' "${patterns[@]}") "$log" >"$run/suspect" ||
+		[ $? -eq 1 ]
+	head -n 20 "$run/suspect" | tr -d '\r' | sed 's/^/kernel log: /'
+	rm "$run/suspect"
+}
+
+verdict_reasons()
+{
+	local status
+
+	status=$(sed -n 's/^status \([0-9]*\).*/\1/p' "$run/verdict")
+	case $status in
+	0) ;;
+	'') echo "no verdict: the guest ended early, or hung" ;;
+	*) echo "the script's exit status is $status" ;;
+	esac
+}
+
+qemu_reasons()
+{
+	local status
+
+	status=$(cat "$run/qemu.status")
+	case $status in
+	0) ;;
+	124 | 137) echo "ended at its limit of $limit s" ;;
+	*) echo "qemu's exit status is $status: $(tail -n 3 "$run/qemu.log")" ;;
+	esac
+}
+
+{
+	qemu_reasons
+	verdict_reasons
+	console_reasons
+} >"$run/result.new"
+if [ -s "$run/result.new" ]; then
+	mv "$run/result.new" "$run/result"
+	exit 1
+fi
+rm "$run/result.new"
+echo pass >"$run/result"

@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The guest's root file system: Debian's own binaries as one cpio archive in
+# the cache, made anew when a package's version changes. Prints its path.
+
+. "$(dirname "$0")/common.sh"
+
+packages=(
+	busybox dash ethtool infiniband-diags iperf3 iproute2 iputils-arping
+	iputils-ping jq kmod opensm procps socat tcpdump
+)
+work=
+
+# The installed packages of the host play no part: with an empty status file
+# apt-get names everything that these need.
+apt_fresh()
+{
+	apt-get -q -y --no-install-recommends \
+		-o Dir::State::status="$work/status" \
+		-o APT::Sandbox::User=root -o Debug::NoLocking=1 \
+		-o Acquire::Retries=3 "$@"
+}
+
+# Prints "NAME VERSION" of each package wanted.
+resolve()
+{
+	apt_fresh -s install "${packages[@]}" |
+		sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1 \2/p' | sort
+}
+
+# As long as the host's package lists are what they were, so is the answer:
+# a start with a full cache asks apt-get nothing.
+lists_key()
+{
+	{
+		cat "$0"
+		find /var/lib/apt/lists -name '*Packages*' \
+			-printf '%p %s %T@\n' | sort
+	} | sha256sum | cut -c1-16
+}
+
+fetch()
+{
+	mkdir -p "$work/debs/partial"
+	apt_fresh -o Dir::Cache::archives="$work/debs" \
+		install --download-only "${packages[@]}" >"$work/fetch.log" 2>&1
+}
+
+unpack()
+{
+	local root=$1 deb dir
+
+	for dir in bin sbin lib lib64; do
+		mkdir -p "$root/usr/$dir"
+		ln -s "usr/$dir" "$root/$dir"
+	done
+	for deb in "$work"/debs/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x --keep-directory-symlink -C "$root"
+	done
+}
+
+# Nothing in the guest reads manuals, speaks Perl or manages packages.
+prune()
+{
+	local root=$1
+
+	rm -rf "$root"/usr/share/{doc,man,info,locale,perl,perl5,lintian} \
+		"$root"/usr/share/{bash-completion,bug,common-licenses,pam} \
+		"$root"/usr/lib/x86_64-linux-gnu/{perl,perl5,perl-base,gconv} \
+		"$root"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}* \
+		"$root"/usr/bin/{perl,dpkg,debconf}* \
+		"$root"/usr/lib/{dpkg,init,systemd,tmpfiles.d} \
+		"$root"/var/lib/dpkg "$root"/var/cache
+	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \
+		grep -lZ '^#! */usr/bin/perl' {} + | xargs -0 -r rm
+}
+
+# busybox's applets stand at the end of PATH, behind the real tools.
+add_busybox()
+{
+	local root=$1 applet
+
+	mkdir -p "$root/busybox"
+	busybox_applets "$root" >"$work/applets"
+	[ -s "$work/applets" ] || die "busybox names no applets"
+	while read -r applet; do
+		ln -s /usr/bin/busybox "$root/busybox/$applet"
+	done <"$work/applets"
+}
+
+busybox_applets()
+{
+	local root=$1
+
+	LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu \
+		"$root/usr/lib64/ld-linux-x86-64.so.2" \
+		"$root/usr/bin/busybox" --list
+}
+
+add_files()
+{
+	local root=$1
+
+	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,cases,modules,etc} \
+		"$root"/var/{cache/opensm,log}
+	ln -sf dash "$root/usr/bin/sh"
+	echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
+	echo 'root:x:0:' >"$root/etc/group"
+	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
+}
+
+build()
+{
+	local out=$1 root=$work/root
+
+	mkdir "$root"
+	fetch || { apt_update && fetch; } || {
+		cat "$work/fetch.log" >&2
+		die "cannot fetch the guest's packages"
+	}
+	unpack "$root"
+	prune "$root"
+	add_busybox "$root"
+	add_files "$root"
+	(cd "$root" && find . -mindepth 1 -print0 |
+		cpio --quiet --null -o -H newc -R 0:0) >"$work/root.cpio"
+	mv "$work/root.cpio" "$out"
+}
+
+prepare()
+{
+	local memo list key
+
+	memo=$cache/root-lists-$(lists_key)
+	if [ -e "$memo" ] && [ -e "$(cat "$memo")" ]; then
+		cat "$memo"
+		return
+	fi
+	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	trap 'rm -rf "$work"' EXIT
+	: >"$work/status"
+	list=$(resolve 2>/dev/null) || {
+		apt_update
+		list=$(resolve)
+	}
+	key=$({ echo "$list" && cat "$0"; } | sha256sum | cut -c1-16)
+	if [ ! -e "$cache/root-$key.cpio" ]; then
+		say "preparing the guest's root file system"
+		build "$cache/root-$key.cpio"
+	fi
+	echo "$cache/root-$key.cpio" >"$cache/root-lists-$(lists_key)"
+	echo "$cache/root-$key.cpio"
+}
+
+with_lock root prepare
