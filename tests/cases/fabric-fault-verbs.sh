@@ -29,8 +29,7 @@ failing()
 
 fabric_start hcas=2
 module_insert /modules/ibraw.ko
-# Without an SM that sends, or HCAs that answer it, only the calls of this script
-# are there to fail.
+# Without an SM to be answered only this script makes address handles.
 opensm_start
 opensm_stop
 lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")

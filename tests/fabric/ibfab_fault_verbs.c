@@ -28,6 +28,17 @@ static int failure(struct ib_device *ibdev, enum ibfab_verb verb)
 	return READ_ONCE(fault->error);
 }
 
+/* The same for a verb of a QP. QP0 and QP1 are spared: ib_mad and the agents above
+ * it post there whenever they like, and would take the failures that are meant
+ * for others. Rules for packets lose MADs.
+ */
+static int qp_failure(const struct ib_qp *qp, enum ibfab_verb verb)
+{
+	if (qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
+		return 0;
+	return failure(qp->device, verb);
+}
+
 static int fail_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
 {
 	int ret = failure(pd->device, IBFAB_VERB_ALLOC_PD);
@@ -96,7 +107,7 @@ static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 static int fail_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init,
 			  struct ib_udata *udata)
 {
-	int ret = failure(qp->device, IBFAB_VERB_CREATE_QP);
+	int ret = qp_failure(qp, IBFAB_VERB_CREATE_QP);
 
 	return ret ?: real_ops(qp->device)->create_qp(qp, init, udata);
 }
@@ -104,7 +115,7 @@ static int fail_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init,
 static int fail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			  struct ib_udata *udata)
 {
-	int ret = failure(qp->device, IBFAB_VERB_MODIFY_QP);
+	int ret = qp_failure(qp, IBFAB_VERB_MODIFY_QP);
 
 	return ret ?: real_ops(qp->device)->modify_qp(qp, attr, mask, udata);
 }
@@ -112,7 +123,7 @@ static int fail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 static int fail_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 			 struct ib_qp_init_attr *init)
 {
-	int ret = failure(qp->device, IBFAB_VERB_QUERY_QP);
+	int ret = qp_failure(qp, IBFAB_VERB_QUERY_QP);
 
 	return ret ?: real_ops(qp->device)->query_qp(qp, attr, mask, init);
 }
@@ -120,7 +131,7 @@ static int fail_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
 static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			  const struct ib_send_wr **bad_wr)
 {
-	int ret = failure(qp->device, IBFAB_VERB_POST_SEND);
+	int ret = qp_failure(qp, IBFAB_VERB_POST_SEND);
 
 	if (!ret)
 		return real_ops(qp->device)->post_send(qp, wr, bad_wr);
@@ -131,7 +142,7 @@ static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 			  const struct ib_recv_wr **bad_wr)
 {
-	int ret = failure(qp->device, IBFAB_VERB_POST_RECV);
+	int ret = qp_failure(qp, IBFAB_VERB_POST_RECV);
 
 	if (!ret)
 		return real_ops(qp->device)->post_recv(qp, wr, bad_wr);
@@ -141,14 +152,14 @@ static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 
 static int fail_attach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
-	int ret = failure(qp->device, IBFAB_VERB_ATTACH_MCAST);
+	int ret = qp_failure(qp, IBFAB_VERB_ATTACH_MCAST);
 
 	return ret ?: real_ops(qp->device)->attach_mcast(qp, gid, lid);
 }
 
 static int fail_detach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
 {
-	int ret = failure(qp->device, IBFAB_VERB_DETACH_MCAST);
+	int ret = qp_failure(qp, IBFAB_VERB_DETACH_MCAST);
 
 	return ret ?: real_ops(qp->device)->detach_mcast(qp, gid, lid);
 }
