@@ -205,6 +205,7 @@ struct ipoib_group {
  *		fabric takes the membership back, again later (-ENETRESET)
  * @leave:	give the membership up, or the request for it; no answer comes
  *		after its return
+ * @is_joined:	whether somebody on this port is a member of a group already
  * @group_attr:	fill in the AH attributes to send to a joined group; the caller
  *		destroys them with rdma_destroy_ah_attr()
  * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
@@ -215,6 +216,7 @@ struct ipoib_fabric_ops {
 	void (*stop)(struct ipoib_dev *priv);
 	int (*join)(struct ipoib_group *group);
 	void (*leave)(struct ipoib_group *group);
+	bool (*is_joined)(struct ipoib_dev *priv, union ib_gid *mgid);
 	int (*group_attr)(struct ipoib_group *group, struct rdma_ah_attr *attr);
 	int (*resolve)(struct ipoib_path_query *query);
 	void (*cancel)(struct ipoib_path_query *query);
@@ -369,11 +371,15 @@ struct ipoib_dev {
 	struct work_struct ah_work;
 
 	/* guarded by rtnl */
+	struct ipoib_dev *parent;	/* of a child; NULL for the port's own */
+	netdevice_tracker parent_tracker;
+	struct list_head children;	/* ipoib_dev.siblings; also read under RCU */
+	bool umcast;			/* groups that user space joined are its own */
 	struct work_struct netdev_work;
 	u32 admin_mtu;			/* what the administrator asked for */
 	u32 tx_ring_size;
 	u32 rx_ring_size;
-	struct list_head siblings;	/* netdevices of the same ib_device */
+	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
 static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
@@ -406,6 +412,9 @@ static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
 
 /* ipoib_main.c: module, ib_client, netdevice life cycle and operations */
 extern struct ib_sa_client ipoib_sa_client;
+void ipoib_setup(struct net_device *netdev);
+int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port);
+bool ipoib_is_ours(const struct net_device *netdev);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
 u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
 
@@ -464,6 +473,21 @@ int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
 
 /* ipoib_sa.c: fabric services on InfiniBand ports */
 extern const struct ipoib_fabric_ops ipoib_sa_ops;
+
+/* ipoib_child.c: P_Key children, and rtnetlink */
+extern struct rtnl_link_ops ipoib_link_ops;
+void ipoib_child_link(struct ipoib_dev *priv);
+void ipoib_child_unlink(struct ipoib_dev *priv);
+void ipoib_children_up(struct ipoib_dev *parent);
+void ipoib_children_down(struct ipoib_dev *parent);
+void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list);
+int ipoib_child_create(struct ipoib_dev *parent, u16 pkey);
+int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey);
+int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
+void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
+
+/* ipoib_sysfs.c */
+extern const struct attribute_group ipoib_sysfs_group;
 
 /* ipoib_ethtool.c */
 extern const struct ethtool_ops ipoib_ethtool_ops;

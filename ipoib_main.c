@@ -6,6 +6,7 @@
 #include <linux/if_arp.h>
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
+#include <net/rtnetlink.h>
 
 #include "ipoib.h"
 
@@ -102,6 +103,7 @@ static int ipoib_open(struct net_device *netdev)
 		return err;
 	WRITE_ONCE(priv->admin_up, true);
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+	ipoib_children_up(priv);
 	return 0;
 }
 
@@ -109,6 +111,7 @@ static int ipoib_stop(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
+	ipoib_children_down(priv);
 	WRITE_ONCE(priv->admin_up, false);
 	ipoib_link_flush(priv);
 	ipoib_rings_destroy(priv);
@@ -198,6 +201,63 @@ static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
 	return sizeof(*header);
 }
 
+static int ipoib_get_iflink(const struct net_device *netdev)
+{
+	const struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return priv->parent ? priv->parent->netdev->ifindex : netdev->ifindex;
+}
+
+/* The port's GUID, the same for all netdevices on it */
+static int ipoib_get_phys_port_id(struct net_device *netdev, struct netdev_phys_item_id *id)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	id->id_len = sizeof(priv->local_gid.global.interface_id);
+	memcpy(id->id, &priv->local_gid.global.interface_id, id->id_len);
+	return 0;
+}
+
+static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_set_vf_link_state(priv->ibdev, vf, priv->port, state);
+}
+
+static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf_info *info)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = ib_get_vf_config(priv->ibdev, vf, priv->port, info);
+	if (!err)
+		info->vf = vf;
+	return err;
+}
+
+static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_stats *stats)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_get_vf_stats(priv->ibdev, vf, priv->port, stats);
+}
+
+static int ipoib_get_vf_guid(struct net_device *netdev, int vf, struct ifla_vf_guid *node,
+			     struct ifla_vf_guid *port)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_get_vf_guid(priv->ibdev, vf, priv->port, node, port);
+}
+
+static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int type)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
+}
+
 static const struct header_ops ipoib_header_ops = {
 	.create = ipoib_hard_header,
 };
@@ -253,8 +313,8 @@ static int ipoib_init(struct net_device *netdev)
 	err = netdev_init_stats(priv);
 	if (err)
 		return err;
-	priv->wq = alloc_ordered_workqueue("ipoib-%s-%u", WQ_MEM_RECLAIM,
-					   dev_name(&priv->ibdev->dev), priv->port);
+	priv->wq = alloc_ordered_workqueue("ipoib-%s-%u-%04x", WQ_MEM_RECLAIM,
+					   dev_name(&priv->ibdev->dev), priv->port, priv->pkey);
 	if (!priv->wq) {
 		err = -ENOMEM;
 		goto err_stats;
@@ -271,6 +331,7 @@ static int ipoib_init(struct net_device *netdev)
 	err = priv->fabric->start(priv);
 	if (err)
 		goto err_verbs;
+	ipoib_child_link(priv);
 	return 0;
 
 err_verbs:
@@ -289,6 +350,7 @@ static void ipoib_uninit(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
+	ipoib_child_unlink(priv);
 	priv->fabric->stop(priv);
 	cancel_delayed_work_sync(&priv->link_work);
 	ipoib_groups_destroy(priv);
@@ -310,9 +372,34 @@ static const struct net_device_ops ipoib_netdev_ops = {
 	.ndo_set_rx_mode = ipoib_set_rx_mode,
 	.ndo_tx_timeout = ipoib_tx_timeout,
 	.ndo_get_stats64 = ipoib_get_stats64,
+	.ndo_get_iflink = ipoib_get_iflink,
+	.ndo_get_phys_port_id = ipoib_get_phys_port_id,
+	.ndo_set_vf_link_state = ipoib_set_vf_link_state,
+	.ndo_get_vf_config = ipoib_get_vf_config,
+	.ndo_get_vf_stats = ipoib_get_vf_stats,
+	.ndo_get_vf_guid = ipoib_get_vf_guid,
+	.ndo_set_vf_guid = ipoib_set_vf_guid,
 };
 
-static void ipoib_setup(struct net_device *netdev)
+/**
+ * ipoib_is_ours() - whether a netdevice is this driver's
+ * @netdev: any
+ *
+ * Context: any.
+ * Return: true if its private part is a &struct ipoib_dev.
+ */
+bool ipoib_is_ours(const struct net_device *netdev)
+{
+	return netdev->netdev_ops == &ipoib_netdev_ops;
+}
+
+/**
+ * ipoib_setup() - set up what all netdevices of this driver share
+ * @netdev: just allocated
+ *
+ * Context: any.
+ */
+void ipoib_setup(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
@@ -329,24 +416,31 @@ static void ipoib_setup(struct net_device *netdev)
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->tx_queue_len = 2 * send_queue_size;
 	netdev->needs_free_netdev = true;
+	netdev->sysfs_groups[0] = &ipoib_sysfs_group;
 
 	priv->netdev = netdev;
 	spin_lock_init(&priv->lock);
 	INIT_WORK(&priv->netdev_work, netdev_work);
 	INIT_LIST_HEAD(&priv->siblings);
+	INIT_LIST_HEAD(&priv->children);
 }
 
-/* Ties a new netdevice to its port, before it is registered */
-static int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
+/**
+ * ipoib_bind() - tie a new netdevice to its port
+ * @priv: not registered yet; its P_Key is set
+ * @ibdev: the HCA
+ * @port: its port
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 {
 	struct net_device *netdev = priv->netdev;
 	struct ib_port_attr attr;
 	int err;
 
 	err = ib_query_port(ibdev, port, &attr);
-	if (err)
-		return err;
-	err = ipoib_pkey_default(ibdev, port, &priv->pkey);
 	if (err)
 		return err;
 	err = rdma_query_gid(ibdev, port, 0, &priv->local_gid);
@@ -363,6 +457,7 @@ static int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	netdev->max_mtu = priv->mtu;
 	netdev->dev_port = port - 1;
 	netdev->dev_id = port - 1;
+	netdev->rtnl_link_ops = &ipoib_link_ops;
 	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
 	if (ibdev->attrs.max_send_sge > 1)
 		netdev->features |= NETIF_F_SG;
@@ -381,7 +476,9 @@ static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 po
 	if (!netdev)
 		return -ENOMEM;
 	priv = netdev_priv(netdev);
-	err = ipoib_bind(priv, ibdev, port);
+	err = ipoib_pkey_default(ibdev, port, &priv->pkey);
+	if (!err)
+		err = ipoib_bind(priv, ibdev, port);
 	if (!err)
 		err = register_netdev(netdev);
 	if (err) {
@@ -421,17 +518,72 @@ static int ipoib_add_one(struct ib_device *ibdev)
 static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
 {
 	struct ipoib_hca *hca = client_data;
-	struct ipoib_dev *priv, *next;
+	struct ipoib_dev *priv;
+	LIST_HEAD(gone);
 
-	list_for_each_entry_safe(priv, next, &hca->netdevs, siblings)
-		unregister_netdev(priv->netdev);
+	rtnl_lock();
+	list_for_each_entry(priv, &hca->netdevs, siblings) {
+		ipoib_children_remove(priv, &gone);
+		unregister_netdevice_queue(priv->netdev, &gone);
+	}
+	unregister_netdevice_many(&gone);
+	rtnl_unlock();
 	kfree(hca);
+}
+
+/* P_Keys of a port are unique among its netdevices */
+static struct ipoib_dev *port_find_pkey(struct ipoib_dev *parent, u16 pkey)
+{
+	struct ipoib_dev *child;
+
+	if (parent->pkey == pkey)
+		return parent;
+	list_for_each_entry_rcu(child, &parent->children, siblings)
+		if (child->pkey == pkey)
+			return child;
+	return NULL;
+}
+
+/* What has the IP addresses: the netdevice, or the bond that it is part of */
+static struct net_device *netdev_with_addresses(struct net_device *netdev)
+{
+	struct net_device *master = netdev_master_upper_dev_get_rcu(netdev);
+
+	return master && netif_is_bond_master(master) ? master : netdev;
+}
+
+/* The RDMA CM asks which netdevice a request is for. ib_core keeps the list of
+ * ports as it is meanwhile.
+ */
+static struct net_device *ipoib_find_netdev(struct ib_device *ibdev, u32 port, u16 pkey,
+					    const union ib_gid *gid, const struct sockaddr *addr,
+					    void *client_data)
+{
+	struct net_device *netdev = NULL;
+	struct ipoib_hca *hca = client_data;
+	struct ipoib_dev *priv, *found;
+
+	rcu_read_lock();
+	list_for_each_entry(priv, &hca->netdevs, siblings) {
+		if (priv->port != port ||
+		    (gid && memcmp(gid, &priv->local_gid, sizeof(*gid))))
+			continue;
+		found = port_find_pkey(priv, pkey | IPOIB_PKEY_FULL);
+		if (!found)
+			continue;
+		netdev = netdev_with_addresses(found->netdev);
+		dev_hold(netdev);
+		break;
+	}
+	rcu_read_unlock();
+	return netdev;
 }
 
 static struct ib_client ipoib_client = {
 	.name = "ipoib",
 	.add = ipoib_add_one,
 	.remove = ipoib_remove_one,
+	.get_net_dev_by_params = ipoib_find_netdev,
 };
 
 static unsigned int ring_size(const char *name, unsigned int size)
@@ -454,11 +606,16 @@ static int __init ipoib_module_init(void)
 	if (!ipoib_netdev_wq)
 		return -ENOMEM;
 	ib_sa_register_client(&ipoib_sa_client);
-	err = ib_register_client(&ipoib_client);
+	err = rtnl_link_register(&ipoib_link_ops);
 	if (err)
 		goto err_sa;
+	err = ib_register_client(&ipoib_client);
+	if (err)
+		goto err_link;
 	return 0;
 
+err_link:
+	rtnl_link_unregister(&ipoib_link_ops);
 err_sa:
 	ib_sa_unregister_client(&ipoib_sa_client);
 	destroy_workqueue(ipoib_netdev_wq);
@@ -468,6 +625,7 @@ err_sa:
 static void __exit ipoib_module_exit(void)
 {
 	ib_unregister_client(&ipoib_client);
+	rtnl_link_unregister(&ipoib_link_ops);
 	ib_sa_unregister_client(&ipoib_sa_client);
 	destroy_workqueue(ipoib_netdev_wq);
 }

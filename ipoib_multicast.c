@@ -407,20 +407,39 @@ static void group_promote(struct ipoib_group *group)
 	spin_unlock_bh(&group->priv->lock);
 }
 
-static void group_want(struct ipoib_dev *priv, const u8 *mgid)
+static struct ipoib_group *group_find(struct ipoib_dev *priv, const union ib_gid *mgid)
 {
 	struct ipoib_group *group;
 
 	spin_lock_bh(&priv->lock);
 	group = rhashtable_lookup_fast(&priv->groups, mgid, groups_params);
-	if (!group) {
-		group = group_create(priv, mgid, IPOIB_GROUP_MEMBER);
-		if (group)
-			list_add_tail(&group->all, &priv->groups_all);
-	}
 	spin_unlock_bh(&priv->lock);
+	return group;
+}
+
+static struct ipoib_group *group_create_member(struct ipoib_dev *priv,
+					       const union ib_gid *mgid)
+{
+	struct ipoib_group *group;
+
+	spin_lock_bh(&priv->lock);
+	group = group_create(priv, mgid->raw, IPOIB_GROUP_MEMBER);
+	if (group)
+		list_add_tail(&group->all, &priv->groups_all);
+	spin_unlock_bh(&priv->lock);
+	return group;
+}
+
+static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	struct ipoib_group *group = group_find(priv, mgid);
+
+	if (!group && READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid))
+		return;
+	if (!group)
+		group = group_create_member(priv, mgid);
 	if (!group) {
-		/* Out of memory: look at the list again in a while */
+		/* Out of memory, or a packet to it came just now: look again soon */
 		WRITE_ONCE(priv->mc_list_changed, true);
 		return;
 	}
@@ -430,11 +449,11 @@ static void group_want(struct ipoib_dev *priv, const u8 *mgid)
 }
 
 /* The list may only be read under a lock that group_want() must not hold */
-static struct ipoib_hwaddr *mc_list_copy(struct ipoib_dev *priv, int *count)
+static union ib_gid *mc_list_copy(struct ipoib_dev *priv, int *count)
 {
 	struct net_device *netdev = priv->netdev;
 	struct netdev_hw_addr *entry;
-	struct ipoib_hwaddr *copy;
+	union ib_gid *copy;
 	int n = 0;
 
 	netif_addr_lock_bh(netdev);
@@ -442,7 +461,8 @@ static struct ipoib_hwaddr *mc_list_copy(struct ipoib_dev *priv, int *count)
 	if (copy)
 		netdev_for_each_mc_addr(entry, netdev)
 			if (mc_address_is_ours(priv, entry->addr))
-				memcpy(&copy[n++], entry->addr, sizeof(*copy));
+				memcpy(&copy[n++], ((struct ipoib_hwaddr *)entry->addr)->gid,
+				       sizeof(*copy));
 	netif_addr_unlock_bh(netdev);
 	*count = n;
 	return copy;
@@ -452,7 +472,7 @@ static struct ipoib_hwaddr *mc_list_copy(struct ipoib_dev *priv, int *count)
 static void groups_follow_list(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group, *next;
-	struct ipoib_hwaddr *list;
+	union ib_gid *list;
 	int count, i;
 
 	WRITE_ONCE(priv->mc_list_changed, false);
@@ -465,7 +485,7 @@ static void groups_follow_list(struct ipoib_dev *priv)
 	list_for_each_entry(group, &priv->groups_all, all)
 		group->wanted = group->role != IPOIB_GROUP_MEMBER;
 	for (i = 0; i < count; i++)
-		group_want(priv, list[i].gid);
+		group_want(priv, &list[i]);
 	list_for_each_entry_safe(group, next, &priv->groups_all, all)
 		if (!group->wanted)
 			group_remove(group);

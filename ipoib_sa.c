@@ -153,6 +153,13 @@ static void sa_leave(struct ipoib_group *group)
 	ib_sa_free_multicast(group->membership);
 }
 
+static bool sa_is_joined(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	struct ib_sa_mcmember_rec rec;
+
+	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, mgid, &rec);
+}
+
 static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 {
 	struct ipoib_dev *priv = group->priv;
@@ -210,6 +217,7 @@ const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.stop = sa_stop,
 	.join = sa_join,
 	.leave = sa_leave,
+	.is_joined = sa_is_joined,
 	.group_attr = sa_group_attr,
 	.resolve = sa_resolve,
 	.cancel = sa_cancel,

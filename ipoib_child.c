@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * P_Key children: further netdevices of a port, each in a partition of its own.
+ * They are made and removed by rtnetlink (kind "ipoib") and, as of old, by the
+ * parent's sysfs files create_child and delete_child.
+ *
+ * A child has a QP, groups and paths of its own. Its parent is the port's first
+ * netdevice, whose list of children rtnl guards, and RCU readers may follow.
+ */
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <net/netlink.h>
+#include <net/rtnetlink.h>
+
+#include "ipoib.h"
+
+static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
+	[IFLA_IPOIB_PKEY] = { .type = NLA_U16 },
+	[IFLA_IPOIB_MODE] = NLA_POLICY_MAX(NLA_U16, IPOIB_MODE_CONNECTED),
+	[IFLA_IPOIB_UMCAST] = { .type = NLA_U16 },
+};
+
+/* 10.9.1.2: a P_Key without its membership bit must not be zero */
+static int pkey_check(const struct ipoib_dev *parent, u16 pkey, struct netlink_ext_ack *extack)
+{
+	const struct ipoib_dev *child;
+
+	if (!(pkey & ~IPOIB_PKEY_FULL)) {
+		NL_SET_ERR_MSG(extack, "P_Keys 0 and 0x8000 are invalid, use 0x8001 to 0xffff");
+		return -EINVAL;
+	}
+	pkey |= IPOIB_PKEY_FULL;
+	if (pkey == parent->pkey) {
+		NL_SET_ERR_MSG(extack, "This P_Key is that of the parent interface itself");
+		return -ENOTUNIQ;
+	}
+	list_for_each_entry(child, &parent->children, siblings) {
+		if (child->pkey != pkey)
+			continue;
+		NL_SET_ERR_MSG(extack, "The parent has a child with this P_Key already");
+		return -ENOTUNIQ;
+	}
+	return 0;
+}
+
+static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey,
+		      struct netlink_ext_ack *extack)
+{
+	int err;
+
+	ASSERT_RTNL();
+	err = pkey_check(parent, pkey, extack);
+	if (err)
+		return err;
+	priv->parent = parent;
+	priv->pkey = pkey | IPOIB_PKEY_FULL;
+	err = ipoib_bind(priv, parent->ibdev, parent->port);
+	if (err)
+		NL_SET_ERR_MSG(extack, "The HCA does not answer");
+	return err;
+}
+
+/**
+ * ipoib_child_link() - enter a child into its parent's list
+ * @priv: about to be registered; nothing happens if it has no parent
+ *
+ * Context: rtnl held.
+ */
+void ipoib_child_link(struct ipoib_dev *priv)
+{
+	if (!priv->parent)
+		return;
+	netdev_hold(priv->parent->netdev, &priv->parent_tracker, GFP_KERNEL);
+	list_add_tail_rcu(&priv->siblings, &priv->parent->children);
+}
+
+/**
+ * ipoib_child_unlink() - undo ipoib_child_link()
+ * @priv: the device
+ *
+ * Context: rtnl held.
+ */
+void ipoib_child_unlink(struct ipoib_dev *priv)
+{
+	if (!priv->parent)
+		return;
+	list_del_rcu(&priv->siblings);
+	netdev_put(priv->parent->netdev, &priv->parent_tracker);
+}
+
+/**
+ * ipoib_children_up() - set the children up with their parent
+ * @parent: the device, being opened
+ *
+ * Context: rtnl held.
+ */
+void ipoib_children_up(struct ipoib_dev *parent)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings)
+		dev_change_flags(child->netdev, child->netdev->flags | IFF_UP, NULL);
+}
+
+/**
+ * ipoib_children_down() - set the children down with their parent
+ * @parent: the device, being stopped
+ *
+ * Context: rtnl held.
+ */
+void ipoib_children_down(struct ipoib_dev *parent)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings)
+		dev_change_flags(child->netdev, child->netdev->flags & ~IFF_UP, NULL);
+}
+
+/**
+ * ipoib_children_remove() - have all children unregistered
+ * @parent: the device
+ * @list: of those to be unregistered; added to
+ *
+ * Context: rtnl held.
+ */
+void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings)
+		unregister_netdevice_queue(child->netdev, list);
+}
+
+/**
+ * ipoib_child_create() - make a child, named after its parent and P_Key
+ * @parent: the device
+ * @pkey: with or without the full-member bit
+ *
+ * Context: rtnl held, may sleep.
+ * Return: 0, -EINVAL or -ENOTUNIQ for a P_Key that cannot be had, or another
+ * negative error.
+ */
+int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
+{
+	struct net_device *netdev;
+	char name[IFNAMSIZ];
+	int err;
+
+	snprintf(name, sizeof(name), "%s.%04x", parent->netdev->name, pkey);
+	netdev = alloc_netdev(sizeof(*parent), name, NET_NAME_ENUM, ipoib_setup);
+	if (!netdev)
+		return -ENOMEM;
+	dev_net_set(netdev, dev_net(parent->netdev));
+	err = child_bind(netdev_priv(netdev), parent, pkey, NULL);
+	if (!err)
+		err = register_netdevice(netdev);
+	if (err)
+		free_netdev(netdev);
+	return err;
+}
+
+/**
+ * ipoib_child_delete() - remove a child
+ * @parent: the device
+ * @pkey: the child's, with or without the full-member bit
+ *
+ * Context: rtnl held, may sleep.
+ * Return: 0, or -ENODEV if there is no such child.
+ */
+int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings) {
+		if (child->pkey != (pkey | IPOIB_PKEY_FULL))
+			continue;
+		unregister_netdevice(child->netdev);
+		return 0;
+	}
+	return -ENODEV;
+}
+
+static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
+				     struct netlink_ext_ack *extack)
+{
+	struct net_device *netdev;
+	struct ipoib_dev *parent;
+
+	if (!tb[IFLA_LINK]) {
+		NL_SET_ERR_MSG(extack, "A parent interface is needed: add `link ib0`");
+		return ERR_PTR(-EINVAL);
+	}
+	netdev = __dev_get_by_index(net, nla_get_u32(tb[IFLA_LINK]));
+	if (!netdev || !ipoib_is_ours(netdev)) {
+		NL_SET_ERR_MSG(extack, "The parent is not an interface of this driver");
+		return ERR_PTR(-ENODEV);
+	}
+	parent = netdev_priv(netdev);
+	if (parent->parent) {
+		NL_SET_ERR_MSG(extack, "The parent is a child itself: give the port's interface");
+		return ERR_PTR(-EINVAL);
+	}
+	return parent;
+}
+
+/**
+ * ipoib_set_mode() - choose between datagram and connected mode
+ * @priv: the device
+ * @mode: IPOIB_MODE_DATAGRAM
+ * @extack: told why not, may be NULL
+ *
+ * Context: rtnl held.
+ * Return: 0 or -EOPNOTSUPP.
+ */
+int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack)
+{
+	if (mode == IPOIB_MODE_DATAGRAM)
+		return 0;
+	NL_SET_ERR_MSG(extack, "Only datagram mode is supported");
+	return -EOPNOTSUPP;
+}
+
+/**
+ * ipoib_set_umcast() - leave to user space the groups that it joined, or not
+ * @priv: the device
+ * @umcast: whether
+ *
+ * Context: rtnl held.
+ */
+void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast)
+{
+	WRITE_ONCE(priv->umcast, umcast);
+	if (priv->netdev->reg_state == NETREG_REGISTERED)
+		ipoib_groups_changed(priv);
+}
+
+static int link_set_options(struct ipoib_dev *priv, struct nlattr *data[],
+			    struct netlink_ext_ack *extack)
+{
+	if (!data)
+		return 0;
+	if (data[IFLA_IPOIB_UMCAST])
+		ipoib_set_umcast(priv, nla_get_u16(data[IFLA_IPOIB_UMCAST]));
+	if (data[IFLA_IPOIB_MODE])
+		return ipoib_set_mode(priv, nla_get_u16(data[IFLA_IPOIB_MODE]), extack);
+	return 0;
+}
+
+static int link_set_mtu(struct ipoib_dev *priv, struct nlattr *tb[],
+			struct netlink_ext_ack *extack)
+{
+	struct net_device *netdev = priv->netdev;
+	u32 mtu;
+
+	if (!tb[IFLA_MTU])
+		return 0;
+	mtu = nla_get_u32(tb[IFLA_MTU]);
+	if (mtu < netdev->min_mtu || mtu > netdev->max_mtu) {
+		NL_SET_ERR_MSG(extack, "The MTU is beyond what the port allows");
+		return -EINVAL;
+	}
+	priv->admin_mtu = mtu;
+	netdev->mtu = mtu;
+	return 0;
+}
+
+static int link_new(struct net *net, struct net_device *netdev, struct nlattr *tb[],
+		    struct nlattr *data[], struct netlink_ext_ack *extack)
+{
+	struct ipoib_dev *parent = link_parent(net, tb, extack);
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	if (IS_ERR(parent))
+		return PTR_ERR(parent);
+	if (!data || !data[IFLA_IPOIB_PKEY]) {
+		NL_SET_ERR_MSG(extack, "A P_Key is needed: add `pkey 0x8001`");
+		return -EINVAL;
+	}
+	err = child_bind(priv, parent, nla_get_u16(data[IFLA_IPOIB_PKEY]), extack);
+	if (err)
+		return err;
+	err = link_set_mtu(priv, tb, extack);
+	if (err)
+		return err;
+	err = link_set_options(priv, data, extack);
+	return err ?: register_netdevice(netdev);
+}
+
+static int link_change(struct net_device *netdev, struct nlattr *tb[], struct nlattr *data[],
+		       struct netlink_ext_ack *extack)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (data && data[IFLA_IPOIB_PKEY] &&
+	    (nla_get_u16(data[IFLA_IPOIB_PKEY]) | IPOIB_PKEY_FULL) != priv->pkey) {
+		NL_SET_ERR_MSG(extack, "An interface keeps its P_Key: delete it and add another");
+		return -EOPNOTSUPP;
+	}
+	return link_set_options(priv, data, extack);
+}
+
+/* The port's own netdevice stays as long as the port does */
+static void link_del(struct net_device *netdev, struct list_head *list)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (priv->parent)
+		unregister_netdevice_queue(netdev, list);
+}
+
+static size_t link_get_size(const struct net_device *netdev)
+{
+	return nla_total_size(sizeof(u16)) +	/* IFLA_IPOIB_PKEY */
+	       nla_total_size(sizeof(u16)) +	/* IFLA_IPOIB_MODE */
+	       nla_total_size(sizeof(u16));	/* IFLA_IPOIB_UMCAST */
+}
+
+static int link_fill_info(struct sk_buff *skb, const struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (nla_put_u16(skb, IFLA_IPOIB_PKEY, priv->pkey) ||
+	    nla_put_u16(skb, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM) ||
+	    nla_put_u16(skb, IFLA_IPOIB_UMCAST, READ_ONCE(priv->umcast)))
+		return -EMSGSIZE;
+	return 0;
+}
+
+static struct net *link_get_net(const struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return dev_net(priv->parent ? priv->parent->netdev : netdev);
+}
+
+struct rtnl_link_ops ipoib_link_ops __read_mostly = {
+	.kind = "ipoib",
+	/* A namespace that ends gives the port back, with its children */
+	.netns_refund = true,
+	.maxtype = IFLA_IPOIB_MAX,
+	.policy = child_policy,
+	.priv_size = sizeof(struct ipoib_dev),
+	.setup = ipoib_setup,
+	.newlink = link_new,
+	.changelink = link_change,
+	.dellink = link_del,
+	.get_size = link_get_size,
+	.fill_info = link_fill_info,
+	.get_link_net = link_get_net,
+};
+
+MODULE_ALIAS_RTNL_LINK("ipoib");

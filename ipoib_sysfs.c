@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The netdevice's own files in sysfs, which scripts have used since long before
+ * there was `ip link add type ipoib`.
+ */
+#include <linux/device.h>
+#include <linux/rtnetlink.h>
+#include <linux/sysfs.h>
+
+#include "ipoib.h"
+
+/* Taking a file away waits for its users, with rtnl held: they must not wait for
+ * rtnl, but begin again.
+ */
+static int sysfs_lock(struct net_device *netdev)
+{
+	if (!rtnl_trylock())
+		return restart_syscall();
+	if (netdev->reg_state == NETREG_REGISTERED)
+		return 0;
+	rtnl_unlock();
+	return -ENODEV;
+}
+
+static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	return sysfs_emit(buf, "datagram\n");
+}
+
+static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			  size_t count)
+{
+	struct net_device *netdev = to_net_dev(dev);
+	u16 mode;
+	int err;
+
+	if (sysfs_streq(buf, "datagram"))
+		mode = IPOIB_MODE_DATAGRAM;
+	else if (sysfs_streq(buf, "connected"))
+		mode = IPOIB_MODE_CONNECTED;
+	else
+		return -EINVAL;
+	err = sysfs_lock(netdev);
+	if (err)
+		return err;
+	err = ipoib_set_mode(netdev_priv(netdev), mode, NULL);
+	rtnl_unlock();
+	return err ?: count;
+}
+static DEVICE_ATTR_RW(mode);
+
+static ssize_t umcast_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+
+	return sysfs_emit(buf, "%d\n", READ_ONCE(priv->umcast));
+}
+
+static ssize_t umcast_store(struct device *dev, struct device_attribute *attr, const char *buf,
+			    size_t count)
+{
+	struct net_device *netdev = to_net_dev(dev);
+	unsigned long umcast;
+	int err;
+
+	err = kstrtoul(buf, 0, &umcast);
+	if (err)
+		return err;
+	err = sysfs_lock(netdev);
+	if (err)
+		return err;
+	ipoib_set_umcast(netdev_priv(netdev), umcast);
+	rtnl_unlock();
+	return count;
+}
+static DEVICE_ATTR_RW(umcast);
+
+static ssize_t pkey_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+
+	return sysfs_emit(buf, "0x%04x\n", priv->pkey);
+}
+static DEVICE_ATTR_RO(pkey);
+
+static ssize_t parent_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+
+	return sysfs_emit(buf, "%s\n", priv->parent->netdev->name);
+}
+static DEVICE_ATTR_RO(parent);
+
+/* A write of a P_Key that makes a child or removes one */
+static ssize_t store_child(struct net_device *netdev, const char *buf, size_t count,
+			   int (*make)(struct ipoib_dev *parent, u16 pkey))
+{
+	u16 pkey;
+	int err;
+
+	err = kstrtou16(buf, 0, &pkey);
+	if (err)
+		return err;
+	err = sysfs_lock(netdev);
+	if (err)
+		return err;
+	err = make(netdev_priv(netdev), pkey);
+	rtnl_unlock();
+	return err ?: count;
+}
+
+static ssize_t create_child_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t count)
+{
+	return store_child(to_net_dev(dev), buf, count, ipoib_child_create);
+}
+static DEVICE_ATTR_WO(create_child);
+
+static ssize_t delete_child_store(struct device *dev, struct device_attribute *attr,
+				  const char *buf, size_t count)
+{
+	return store_child(to_net_dev(dev), buf, count, ipoib_child_delete);
+}
+static DEVICE_ATTR_WO(delete_child);
+
+static struct attribute *ipoib_attrs[] = {
+	&dev_attr_mode.attr,
+	&dev_attr_umcast.attr,
+	&dev_attr_pkey.attr,
+	&dev_attr_parent.attr,
+	&dev_attr_create_child.attr,
+	&dev_attr_delete_child.attr,
+	NULL
+};
+
+static umode_t attr_visible(struct kobject *kobj, struct attribute *attr, int index)
+{
+	struct ipoib_dev *priv = netdev_priv(to_net_dev(kobj_to_dev(kobj)));
+	bool visible = true;
+
+	if (attr == &dev_attr_parent.attr)
+		visible = priv->parent;
+	else if (attr == &dev_attr_create_child.attr || attr == &dev_attr_delete_child.attr)
+		visible = !priv->parent;
+	return visible ? attr->mode : 0;
+}
+
+const struct attribute_group ipoib_sysfs_group = {
+	.attrs = ipoib_attrs,
+	.is_visible = attr_visible,
+};

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# P_Key children by netlink and by sysfs: made, shown, refused, renamed, moved, deleted, and gone with their parent; limited and late P_Keys.
+# timeout: 240
+
+. /cases/lib.sh
+
+# child_add HOST P_KEY [WORD...]: of the host's first netdevice.
+child_add()
+{
+	_host=$1 _pkey=$2
+	shift 2
+	ip -n "$_host" link add link ib "name" "ib.$_pkey" type ipoib \
+		pkey "0x$_pkey" "$@"
+}
+
+# child_up HOST DEVICE ADDRESS
+child_up()
+{
+	ip -n "$1" link set "$2" up
+	ip -n "$1" address add "$3/24" dev "$2"
+}
+
+pings()
+{
+	on "$1" ping -q -c 1 -W 1 "$2"
+}
+
+pkey_there()
+{
+	grep -qx "$2" "$ib/$1"/ports/1/pkeys/*
+}
+
+# refused SENTENCE CMD...: the kernel says why.
+refused()
+{
+	_sentence=$1
+	shift
+	_said=$("$@" 2>&1) && fail "succeeded, and must not: $*"
+	assert_match "what the kernel says" "$_said" "$_sentence"
+	note "$_said"
+}
+
+# shows HOST DEVICE PATTERN
+shows()
+{
+	assert_match "$1 $2" "$(ip -n "$1" -d link show dev "$2")" "$3"
+}
+
+fabric_start hcas=3
+guids="0x021bfa0100000001 0x021bfa0100000101 0x021bfa0100000201"
+# shellcheck disable=SC2086  # a word for each
+set -- $guids
+cat >/run/partitions.conf <<CONF
+Default=0x7fff, ipoib : ALL=full;
+full=0x1, ipoib : $1=full, $2=full, $3=full;
+mixed=0x2, ipoib : $1=full, $2=limited, $3=limited;
+other=0x3, ipoib, mtu=5 : $1=full, $2=full;
+CONF
+opensm_start -P /run/partitions.conf
+wait_for 20 pkey_there ibfab2 0x0002
+ipoib_load
+hosts_make 3
+for n in 0 1 2; do
+	ip -n "h$n" link set "$(dev_of "h$n")" down
+	ip -n "h$n" link set "$(dev_of "h$n")" name ib
+	ip -n "h$n" link set ib up
+	wait_for 20 has_carrier "h$n" ib
+	ip -n "h$n" address replace "fd00::$((n + 1))/64" dev ib nodad
+done
+
+step "By netlink and by sysfs, and what is shown of it"
+child_add h0 8001
+on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/create_child'
+shows h0 ib.8001 'ib.8001@ib: '
+shows h0 ib.8001 'ipoib pkey +0x8001 mode +datagram umcast +0000'
+shows h0 ib 'ipoib pkey +0xffff mode +datagram umcast +0000'
+shows h1 ib.8001 'pkey +0x8001'
+for host in h0 h1; do
+	dir=/sys/class/net/ib.8001
+	assert_eq "mode" "$(on $host cat $dir/mode)" datagram
+	assert_eq "umcast" "$(on $host cat $dir/umcast)" 0
+	assert_eq "pkey" "$(on $host cat $dir/pkey)" 0x8001
+	assert_eq "parent" "$(on $host cat $dir/parent)" ib
+	assert_eq "dev_id" "$(on $host cat $dir/dev_id)" 0x0
+	assert_eq "broadcast" "$(on $host cat $dir/broadcast)" \
+		00:ff:ff:ff:ff:12:40:1b:80:01:00:00:00:00:00:00:ff:ff:ff:ff
+	refute on $host test -e $dir/create_child
+	refute on $host test -e /sys/class/net/ib/parent
+	assert_eq "the parent's port id" \
+		"$(on $host cat $dir/phys_port_id)" \
+		"$(on $host cat /sys/class/net/ib/phys_port_id)"
+done
+assert_eq "phys_port_id" "$(on h0 cat /sys/class/net/ib/phys_port_id)" \
+	"$(port_guid ibfab0)"
+child_up h0 ib.8001 10.1.0.1
+child_up h1 ib.8001 10.1.0.2
+wait_for 20 has_carrier h0 ib.8001
+wait_for 20 has_carrier h1 ib.8001
+wait_for 20 pings h0 10.1.0.2
+wait_for 20 pings h1 10.1.0.1
+
+step "Names, options, and an MTU of its own"
+child_add h0 8003 umcast 1 mode datagram
+shows h0 ib.8003 'umcast +0001'
+on h0 sh -ec 'echo 0 >/sys/class/net/ib.8003/umcast'
+shows h0 ib.8003 'umcast +0000'
+ip -n h0 link set ib.8003 type ipoib umcast 1
+assert_eq "umcast" "$(on h0 cat /sys/class/net/ib.8003/umcast)" 1
+ip -n h0 link set ib.8003 name storage
+ip -n h0 link set storage up
+wait_for 20 has_carrier h0 storage
+assert_eq "the MTU of a group of 4096" \
+	"$(on h0 cat /sys/class/net/storage/mtu)" 4092
+assert_eq "the parent's" "$(on h0 cat /sys/class/net/ib/mtu)" 2044
+ip -n h0 link delete storage
+refute ip -n h0 link show storage
+
+step "What is refused, and why"
+refused 'invalid' child_add h0 0000
+refused 'invalid' child_add h0 8000
+refused 'already' ip -n h0 link add link ib name x type ipoib pkey 0x8001
+refused 'already' ip -n h0 link add link ib name x type ipoib pkey 0x0001
+refused 'parent interface itself' child_add h0 ffff
+refused 'child itself' ip -n h0 link add link ib.8001 name x type ipoib pkey 0x8002
+refused 'P_Key is needed' ip -n h0 link add link ib name x type ipoib
+refused 'not an interface of this driver' \
+	ip -n h0 link add link lo name x type ipoib pkey 0x8002
+refused 'Only datagram' child_add h0 8002 mode connected
+refused 'keeps its P_Key' ip -n h0 link set ib.8001 type ipoib pkey 0x8002
+refused 'beyond' ip -n h0 link add link ib name x mtu 65520 type ipoib pkey 0x8002
+refute on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/create_child'
+refute on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
+refute on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
+refute on h0 sh -ec 'echo 0x8777 >/sys/class/net/ib/delete_child'
+refute on h0 sh -ec 'echo connected >/sys/class/net/ib/mode'
+on h0 sh -ec 'echo datagram >/sys/class/net/ib/mode'
+# As the kernel's own driver: nothing happens
+ip -n h0 link delete ib
+ip -n h0 link show ib >/run/log
+assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
+
+step "A limited member, and a P_Key that comes late"
+for n in 0 1 2; do
+	child_add "h$n" 8002
+	child_up "h$n" ib.8002 "10.2.0.$((n + 1))"
+	wait_for 20 has_carrier "h$n" ib.8002
+done
+wait_for 20 pings h0 10.2.0.2
+wait_for 20 pings h2 10.2.0.1
+refute on h1 ping -q -c 2 -i 0.2 -W 1 10.2.0.3
+child_add h2 8003
+child_up h2 ib.8003 10.3.0.3
+child_add h0 8003
+child_up h0 ib.8003 10.3.0.1
+sleep 1
+assert_eq "carrier without a P_Key" "$(on h2 cat /sys/class/net/ib.8003/carrier)" 0
+sed -i "s/^other.*/other=0x3, ipoib, mtu=5 : ALL=full;/" /run/partitions.conf
+kill -HUP "$opensm_pid"
+wait_for 30 has_carrier h2 ib.8003
+wait_for 20 pings h0 10.3.0.3
+note "the P_Key came, and carrier with it"
+
+step "A P_Key that goes takes the carrier, and gives it back"
+sed -i "s/^other.*/other=0x3, ipoib, mtu=5 : $1=full;/" /run/partitions.conf
+kill -HUP "$opensm_pid"
+carrier_gone()
+{
+	! has_carrier "$1" "$2"
+}
+wait_for 30 carrier_gone h2 ib.8003
+assert has_carrier h0 ib.8003
+sed -i "s/^other.*/other=0x3, ipoib, mtu=5 : ALL=full;/" /run/partitions.conf
+kill -HUP "$opensm_pid"
+wait_for 30 has_carrier h2 ib.8003
+wait_for 20 pings h0 10.3.0.3
+
+step "Up and down with the parent"
+ip -n h1 link set ib down
+assert_match "the child" "$(on h1 cat /sys/class/net/ib.8001/flags)" '0x100[02]$'
+ip -n h1 link set ib up
+wait_for 20 has_carrier h1 ib.8001
+wait_for 20 pings h0 10.1.0.2
+
+step "To another namespace, and back when that ends"
+ip netns add other
+ip -n h1 link set ib.8001 netns other
+child_up other ib.8001 10.1.0.22
+wait_for 20 has_carrier other ib.8001
+wait_for 20 pings h0 10.1.0.22
+assert_eq "its parent" "$(on other cat /sys/class/net/ib.8001/parent)" ib
+ip netns delete other
+wait_for 10 test -e /sys/class/net/ib.8001
+ip link set ib.8001 netns h1
+child_up h1 ib.8001 10.1.0.2
+wait_for 20 has_carrier h1 ib.8001
+wait_for 20 pings h0 10.1.0.2
+
+step "Deleted by sysfs, made again, and under traffic gone with the parent"
+on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
+refute ip -n h1 link show ib.8001
+child_add h1 8001
+child_up h1 ib.8001 10.1.0.2
+wait_for 20 has_carrier h1 ib.8001
+# It has another QP, so another link-layer address.
+ip -n h0 neighbour flush dev ib.8001
+wait_for 20 pings h0 10.1.0.2
+traffic_start ping on h0 ping -f -q 10.1.0.2
+sleep 1
+unplug ibfab1
+assert_eq "interfaces of h1" "$(on h1 sh -c 'ls -d /sys/class/net/ib* || :' | wc -l)" 0
+traffic_stop ping
+rmmod ib_ipoib
+assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib* || :' | wc -l)" 0
