@@ -102,6 +102,9 @@ struct ipoib_ah {
 	struct list_head dead;		/* in ipoib_dev.ah_dead */
 	struct rcu_head rcu;
 	u32 last_wr;			/* send ring's head when it was retired */
+	u32 dlid;			/* for debugfs, as are these */
+	u8 sl;
+	u8 rate;			/* enum ib_rate */
 };
 
 /* The three services that a query to the fabric may be in */
@@ -186,6 +189,7 @@ struct ipoib_group {
 	bool joined;
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* mark of mark-and-sweep */
+	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* the fabric service's own */
 	unsigned long retry_at;		/* jiffies */
@@ -222,6 +226,32 @@ struct ipoib_fabric_ops {
 	void (*cancel)(struct ipoib_path_query *query);
 };
 
+/* CQs and QP: made and replaced together */
+struct ipoib_queues {
+	struct ib_cq *rx_cq;
+	struct ib_cq *tx_cq;
+	struct ib_qp *qp;
+	u32 rx_size;			/* packets, a power of two */
+	u32 tx_size;			/* likewise */
+	u32 max_send_sge;
+};
+
+/* What the HCA gathers before it interrupts; zeroes: nothing */
+struct ipoib_moderation {
+	u16 rx_frames;
+	u16 rx_usecs;
+	u16 tx_frames;
+	u16 tx_usecs;
+};
+
+/* What one ring moved, by its NAPI poll; read by others */
+struct ipoib_ring_stats {
+	struct u64_stats_sync syncp;
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t polls;
+};
+
 /* One slot of the send ring */
 struct ipoib_tx_buf {
 	struct sk_buff *skb;
@@ -248,6 +278,7 @@ struct ipoib_tx_ring {
 	/* the consumer's: the TX NAPI poll */
 	u32 tail ____cacheline_aligned_in_smp;	/* slots ever emptied */
 	struct napi_struct napi;
+	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
 
@@ -267,6 +298,7 @@ struct ipoib_rx_ring {
 	u32 posted;			/* WRs that the HCA has */
 	u32 buf_len;			/* octets that the HCA may write */
 	u32 page_len;			/* octets of one page of the pool */
+	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
 
@@ -370,6 +402,9 @@ struct ipoib_dev {
 	struct delayed_work group_work;
 	struct work_struct ah_work;
 
+	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
+	struct dentry *group_file;
+
 	/* guarded by rtnl */
 	struct ipoib_dev *parent;	/* of a child; NULL for the port's own */
 	netdevice_tracker parent_tracker;
@@ -377,8 +412,9 @@ struct ipoib_dev {
 	bool umcast;			/* groups that user space joined are its own */
 	struct work_struct netdev_work;
 	u32 admin_mtu;			/* what the administrator asked for */
-	u32 tx_ring_size;
-	u32 rx_ring_size;
+	bool announce;			/* peers are to learn our new address */
+	struct ipoib_queues queues;
+	struct ipoib_moderation moderation;
 	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
@@ -416,6 +452,7 @@ void ipoib_setup(struct net_device *netdev);
 int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port);
 bool ipoib_is_ours(const struct net_device *netdev);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
+int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size);
 u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
 
 /* ipoib_link.c: the link's state machine */
@@ -466,6 +503,9 @@ void ipoib_groups_destroy(struct ipoib_dev *priv);
 /* ipoib_verbs.c: PD, CQs, QP, P_Key index */
 int ipoib_verbs_create(struct ipoib_dev *priv);
 void ipoib_verbs_destroy(struct ipoib_dev *priv);
+u32 ipoib_ring_limit(const struct ipoib_dev *priv);
+int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size);
+int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation);
 int ipoib_qp_start(struct ipoib_dev *priv);
 void ipoib_qp_stop(struct ipoib_dev *priv);
 int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey);
@@ -488,6 +528,10 @@ void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
 
 /* ipoib_sysfs.c */
 extern const struct attribute_group ipoib_sysfs_group;
+
+/* ipoib_debugfs.c */
+int ipoib_debugfs_init(void);
+void ipoib_debugfs_exit(void);
 
 /* ipoib_ethtool.c */
 extern const struct ethtool_ops ipoib_ethtool_ops;

@@ -13,6 +13,7 @@
 #include <linux/random.h>
 
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 #define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
 #define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
@@ -100,6 +101,9 @@ struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *at
 	}
 	ah->ibah = ibah;
 	ah->priv = priv;
+	ah->dlid = rdma_ah_get_dlid(attr);
+	ah->sl = rdma_ah_get_sl(attr);
+	ah->rate = rdma_ah_get_static_rate(attr);
 	return ah;
 }
 
@@ -320,6 +324,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	path->query = query;
 	path->request = IPOIB_REQUEST_SENT;
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
+	trace_ipoib_path_state(priv, path, -EINPROGRESS);
 	err = priv->fabric->resolve(query);
 	if (!err) {
 		priv->paths_asked++;
@@ -360,6 +365,7 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 	__skb_queue_head_init(&queue);
 	path->failures = 0;
 	ipoib_ah_replace(priv, &path->ah, ah);
+	trace_ipoib_path_state(priv, path, 0);
 	spin_lock_bh(&priv->lock);
 	list_del_init(&path->busy);
 	skb_queue_splice_init(&path->queue, &queue);
@@ -373,6 +379,7 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
 {
 	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
+	trace_ipoib_path_state(priv, path, err);
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "no path to %pI6: error %d, will ask again\n",
 			    path->gid.raw, err);

@@ -1,10 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ethtool: who drives the interface, and the counters that say why a packet was
- * dropped and what the control path did.
+ * ethtool: who drives the interface, its speed, rings and interrupt moderation,
+ * and the counters that say why a packet was dropped and what the control path
+ * did.
  */
+#include <linux/ethtool.h>
+#include <linux/log2.h>
 
 #include "ipoib.h"
+
+/* The names that IPoIB interfaces have always had come first */
+static const struct {
+	char name[ETH_GSTRING_LEN];
+	size_t offset;		/* in struct rtnl_link_stats64 */
+} link_stats[] = {
+	{ "rx_packets", offsetof(struct rtnl_link_stats64, rx_packets) },
+	{ "tx_packets", offsetof(struct rtnl_link_stats64, tx_packets) },
+	{ "rx_bytes", offsetof(struct rtnl_link_stats64, rx_bytes) },
+	{ "tx_bytes", offsetof(struct rtnl_link_stats64, tx_bytes) },
+	{ "tx_errors", offsetof(struct rtnl_link_stats64, tx_errors) },
+	{ "rx_dropped", offsetof(struct rtnl_link_stats64, rx_dropped) },
+	{ "tx_dropped", offsetof(struct rtnl_link_stats64, tx_dropped) },
+	{ "multicast", offsetof(struct rtnl_link_stats64, multicast) },
+};
+
+static const char ring_stat_names[][ETH_GSTRING_LEN] = {
+	"rx0_packets", "rx0_bytes", "rx0_polls",
+	"tx0_packets", "tx0_bytes", "tx0_polls",
+};
+
+#define RING_STATS	(ARRAY_SIZE(ring_stat_names) / 2)
 
 static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_SHORT]		= "tx_short",
@@ -44,30 +69,186 @@ static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo 
 			sizeof(info->bus_info));
 }
 
+/* IBA 14.2.5.6: LinkSpeedActive, as ethtool's Mbit/s of one lane */
+static int lane_mbps(u16 active_speed)
+{
+	switch (active_speed) {
+	case IB_SPEED_SDR:
+		return SPEED_2500;
+	case IB_SPEED_DDR:
+		return SPEED_5000;
+	case IB_SPEED_QDR:
+	case IB_SPEED_FDR10:
+		return SPEED_10000;
+	case IB_SPEED_FDR:
+		return SPEED_14000;
+	case IB_SPEED_EDR:
+		return SPEED_25000;
+	case IB_SPEED_HDR:
+		return SPEED_50000;
+	case IB_SPEED_NDR:
+		return SPEED_100000;
+	default:
+		return SPEED_UNKNOWN;
+	}
+}
+
+static int ipoib_get_link_ksettings(struct net_device *netdev,
+				    struct ethtool_link_ksettings *settings)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ib_port_attr attr;
+	int lane, lanes, err;
+
+	settings->base.speed = SPEED_UNKNOWN;
+	settings->base.duplex = DUPLEX_UNKNOWN;
+	settings->base.port = PORT_OTHER;
+	settings->base.autoneg = AUTONEG_ENABLE;
+	if (!netif_carrier_ok(netdev))
+		return 0;
+	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	if (err)
+		return err;
+	lane = lane_mbps(attr.active_speed);
+	lanes = ib_width_enum_to_int(attr.active_width);
+	if (lane != SPEED_UNKNOWN && lanes > 0)
+		settings->base.speed = lane * lanes;
+	settings->base.duplex = DUPLEX_FULL;
+	return 0;
+}
+
+static void ipoib_get_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
+				struct kernel_ethtool_ringparam *kernel_ring,
+				struct netlink_ext_ack *extack)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	ring->rx_max_pending = ipoib_ring_limit(priv);
+	ring->tx_max_pending = ipoib_ring_limit(priv);
+	ring->rx_pending = priv->queues.rx_size;
+	ring->tx_pending = priv->queues.tx_size;
+}
+
+static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
+			       struct kernel_ethtool_ringparam *kernel_ring,
+			       struct netlink_ext_ack *extack)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (!is_power_of_2(ring->rx_pending) || !is_power_of_2(ring->tx_pending) ||
+	    ring->rx_pending < IPOIB_RING_MIN || ring->tx_pending < IPOIB_RING_MIN) {
+		NL_SET_ERR_MSG(extack, "A ring's size is a power of two, and at least 64");
+		return -EINVAL;
+	}
+	if (ring->rx_pending == priv->queues.rx_size &&
+	    ring->tx_pending == priv->queues.tx_size)
+		return 0;
+	return ipoib_netdev_resize(priv, ring->tx_pending, ring->rx_pending);
+}
+
+static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
+			      struct kernel_ethtool_coalesce *kernel_coalesce,
+			      struct netlink_ext_ack *extack)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	coalesce->rx_coalesce_usecs = priv->moderation.rx_usecs;
+	coalesce->rx_max_coalesced_frames = priv->moderation.rx_frames;
+	coalesce->tx_coalesce_usecs = priv->moderation.tx_usecs;
+	coalesce->tx_max_coalesced_frames = priv->moderation.tx_frames;
+	return 0;
+}
+
+static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
+			      struct kernel_ethtool_coalesce *kernel_coalesce,
+			      struct netlink_ext_ack *extack)
+{
+	struct ipoib_moderation moderation = {
+		.rx_usecs = coalesce->rx_coalesce_usecs,
+		.rx_frames = coalesce->rx_max_coalesced_frames,
+		.tx_usecs = coalesce->tx_coalesce_usecs,
+		.tx_frames = coalesce->tx_max_coalesced_frames,
+	};
+	int err;
+
+	if (max(coalesce->rx_coalesce_usecs, coalesce->tx_coalesce_usecs) > U16_MAX ||
+	    max(coalesce->rx_max_coalesced_frames, coalesce->tx_max_coalesced_frames) > U16_MAX) {
+		NL_SET_ERR_MSG(extack, "At most 65535 microseconds and frames");
+		return -EINVAL;
+	}
+	err = ipoib_moderate(netdev_priv(netdev), &moderation);
+	if (err == -EOPNOTSUPP)
+		NL_SET_ERR_MSG(extack, "The HCA cannot moderate completions");
+	return err;
+}
+
+static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channels *channels)
+{
+	channels->max_rx = 1;
+	channels->max_tx = 1;
+	channels->rx_count = 1;
+	channels->tx_count = 1;
+}
+
 static int ipoib_get_sset_count(struct net_device *netdev, int sset)
 {
-	return sset == ETH_SS_STATS ? IPOIB_STAT_COUNT : -EOPNOTSUPP;
+	if (sset != ETH_SS_STATS)
+		return -EOPNOTSUPP;
+	return ARRAY_SIZE(link_stats) + ARRAY_SIZE(ring_stat_names) + IPOIB_STAT_COUNT;
 }
 
 static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
 {
-	if (sset == ETH_SS_STATS)
-		memcpy(data, ipoib_stat_names, sizeof(ipoib_stat_names));
+	unsigned int i;
+
+	if (sset != ETH_SS_STATS)
+		return;
+	for (i = 0; i < ARRAY_SIZE(link_stats); i++, data += ETH_GSTRING_LEN)
+		memcpy(data, link_stats[i].name, ETH_GSTRING_LEN);
+	memcpy(data, ring_stat_names, sizeof(ring_stat_names));
+	memcpy(data + sizeof(ring_stat_names), ipoib_stat_names, sizeof(ipoib_stat_names));
+}
+
+static u64 *put_ring_stats(u64 *data, const struct ipoib_ring_stats *stats)
+{
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&stats->syncp);
+		data[0] = u64_stats_read(&stats->packets);
+		data[1] = u64_stats_read(&stats->bytes);
+		data[2] = u64_stats_read(&stats->polls);
+	} while (u64_stats_fetch_retry(&stats->syncp, start));
+	return data + RING_STATS;
 }
 
 static void ipoib_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats,
 				    u64 *data)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
-	int i;
+	struct rtnl_link_stats64 link;
+	unsigned int i;
 
+	dev_get_stats(netdev, &link);
+	for (i = 0; i < ARRAY_SIZE(link_stats); i++)
+		*data++ = *(u64 *)((u8 *)&link + link_stats[i].offset);
+	data = put_ring_stats(data, &priv->rx.stats);
+	data = put_ring_stats(data, &priv->tx.stats);
 	for (i = 0; i < IPOIB_STAT_COUNT; i++)
 		data[i] = ipoib_stat_read(priv, i);
 }
 
 const struct ethtool_ops ipoib_ethtool_ops = {
+	.supported_coalesce_params = ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES,
 	.get_drvinfo = ipoib_get_drvinfo,
 	.get_link = ethtool_op_get_link,
+	.get_link_ksettings = ipoib_get_link_ksettings,
+	.get_ts_info = ethtool_op_get_ts_info,
+	.get_ringparam = ipoib_get_ringparam,
+	.set_ringparam = ipoib_set_ringparam,
+	.get_coalesce = ipoib_get_coalesce,
+	.set_coalesce = ipoib_set_coalesce,
+	.get_channels = ipoib_get_channels,
 	.get_sset_count = ipoib_get_sset_count,
 	.get_strings = ipoib_get_strings,
 	.get_ethtool_stats = ipoib_get_ethtool_stats,

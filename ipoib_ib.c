@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 /* Room in front of the GRH for whoever pushes headers on a received packet */
 #define IPOIB_RX_HEADROOM	NET_SKB_PAD
@@ -163,11 +164,13 @@ static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
 /* Puts a packet on the ring; true if the doorbell must not wait for more */
 static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah)
 {
-	u32 qpn = ipoib_hwaddr_qpn((struct ipoib_hwaddr *)skb->data);
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	u32 qpn = ipoib_hwaddr_qpn(hwaddr);
 	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
 	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ipoib_tx_buf *buf = tx_slot(tx, tx->head);
 
+	trace_ipoib_tx(priv, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
 	if (unlikely(tx_linearize(priv, skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
@@ -293,6 +296,7 @@ static void tx_complete(struct ipoib_dev *priv, const struct ib_wc *wc,
 {
 	bool sent = wc->status == IB_WC_SUCCESS;
 
+	trace_ipoib_tx_complete(priv, wc->wr_id, wc->status);
 	tx_reclaim_refused(priv, done, budget);
 	if (unlikely(!sent))
 		tx_failed(priv, wc);
@@ -314,10 +318,22 @@ static void tx_wake(struct ipoib_dev *priv, const struct tx_done *done)
 		queue_work(priv->wq, &priv->ah_work);
 }
 
+/* What a poll moved. A ring has one poller, which alone writes its figures. */
+static void ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
+			 unsigned int bytes)
+{
+	u64_stats_update_begin(&stats->syncp);
+	u64_stats_add(&stats->packets, packets);
+	u64_stats_add(&stats->bytes, bytes);
+	u64_stats_inc(&stats->polls);
+	u64_stats_update_end(&stats->syncp);
+}
+
 static void tx_account(struct ipoib_dev *priv, const struct tx_done *done)
 {
 	if (done->sent_packets)
 		dev_sw_netstats_tx_add(priv->netdev, done->sent_packets, done->sent_bytes);
+	ring_account(&priv->tx.stats, done->sent_packets, done->sent_bytes);
 	if (done->packets)
 		tx_wake(priv, done);
 }
@@ -413,7 +429,14 @@ static void rx_headers(struct ipoib_dev *priv, struct sk_buff *skb, const struct
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
-static void rx_deliver(struct ipoib_dev *priv, struct page *page, const struct ib_wc *wc)
+/* Packets and octets of one poll, for the statistics */
+struct rx_done {
+	unsigned int packets;
+	unsigned int bytes;
+};
+
+static void rx_deliver(struct ipoib_dev *priv, struct page *page, const struct ib_wc *wc,
+		       struct rx_done *done)
 {
 	struct sk_buff *skb = napi_build_skb(page_address(page), priv->rx.page_len);
 
@@ -428,7 +451,8 @@ static void rx_deliver(struct ipoib_dev *priv, struct page *page, const struct i
 	rx_headers(priv, skb, wc);
 	if (skb->pkt_type != PACKET_HOST)
 		ipoib_count(priv, IPOIB_STAT_RX_MULTICAST);
-	dev_sw_netstats_rx_add(priv->netdev, skb->len + IPOIB_ENCAP_LEN);
+	done->packets++;
+	done->bytes += skb->len + IPOIB_ENCAP_LEN;
 	napi_gro_receive(&priv->rx.napi, skb);
 }
 
@@ -461,10 +485,11 @@ static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 	return true;
 }
 
-static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc)
+static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc, struct rx_done *done)
 {
 	struct page *page;
 
+	trace_ipoib_rx(priv, wc);
 	priv->rx.posted--;
 	if (!rx_is_good(priv, wc))
 		return;
@@ -473,7 +498,7 @@ static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc)
 		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
-	rx_deliver(priv, page, wc);
+	rx_deliver(priv, page, wc, done);
 }
 
 static int rx_post(struct ipoib_dev *priv, struct ib_recv_wr *first, u32 n)
@@ -508,6 +533,17 @@ static void rx_repost(struct ipoib_dev *priv, int n)
 		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
+static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
+{
+	struct pcpu_sw_netstats *stats = this_cpu_ptr(priv->netdev->tstats);
+
+	u64_stats_update_begin(&stats->syncp);
+	u64_stats_add(&stats->rx_packets, done->packets);
+	u64_stats_add(&stats->rx_bytes, done->bytes);
+	u64_stats_update_end(&stats->syncp);
+	ring_account(&priv->rx.stats, done->packets, done->bytes);
+}
+
 /**
  * ipoib_rx_poll() - NAPI poll of the receive CQ
  * @napi: the receive ring's
@@ -520,21 +556,21 @@ int ipoib_rx_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_rx_ring *rx = container_of(napi, struct ipoib_rx_ring, napi);
 	struct ipoib_dev *priv = container_of(rx, struct ipoib_dev, rx);
-	int done = 0, want, n, i;
+	int polled = 0, want, n, i;
+	struct rx_done done = {};
 
-	while (done < budget) {
-		want = min(budget - done, IPOIB_WC_BATCH);
+	do {
+		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(rx->cq, want, rx->wc), 0);
 		for (i = 0; i < n; i++)
-			rx_complete(priv, &rx->wc[i]);
+			rx_complete(priv, &rx->wc[i], &done);
 		rx_repost(priv, n);
-		done += n;
-		if (n < want) {
-			poll_complete(napi, rx->cq, done);
-			break;
-		}
-	}
-	return done;
+		polled += n;
+	} while (n == want && polled < budget);
+	rx_account(priv, &done);
+	if (polled < budget)
+		poll_complete(napi, rx->cq, polled);
+	return polled;
 }
 
 static int rx_fill(struct ipoib_dev *priv)

@@ -25,6 +25,7 @@
 #include <linux/random.h>
 
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 #define IPOIB_BACKOFF_FIRST	(HZ / 4)
 #define IPOIB_BACKOFF_DOUBLINGS	6
@@ -61,6 +62,8 @@ void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
 
 static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
 {
+	if (state != priv->link)
+		trace_ipoib_link_state(priv, state);
 	spin_lock_bh(&priv->lock);
 	priv->link = state;
 	if (state != IPOIB_LINK_RUNNING)
@@ -215,6 +218,7 @@ static void link_work(struct work_struct *work)
 	present = link_pkey_present(priv, &moved);
 	if (moved)
 		events |= BIT(IPOIB_EVENT_HEAVY);
+	trace_ipoib_flush(priv, events, active, present);
 	link_flush(priv, events);
 	if (active && present)
 		link_bring_up(priv);

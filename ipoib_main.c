@@ -9,6 +9,8 @@
 #include <net/rtnetlink.h>
 
 #include "ipoib.h"
+#define CREATE_TRACE_POINTS
+#include "ipoib_trace.h"
 
 MODULE_DESCRIPTION("IP over InfiniBand");
 MODULE_AUTHOR("The ib-ipoib authors");
@@ -60,6 +62,16 @@ static void netdev_follow_address(struct ipoib_dev *priv)
 		return;
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
 	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
+	priv->announce = true;
+}
+
+/* Peers would send to the old address until their neighbour entries time out */
+static void netdev_announce_address(struct ipoib_dev *priv)
+{
+	if (!priv->announce || !netif_carrier_ok(priv->netdev))
+		return;
+	priv->announce = false;
+	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, priv->netdev);
 }
 
 /* As large as the link allows, but no larger than the administrator wants */
@@ -88,14 +100,14 @@ static void netdev_work(struct work_struct *work)
 		netdev_follow_address(priv);
 		netdev_follow_mtu(priv);
 		ipoib_link_carrier(priv);
+		netdev_announce_address(priv);
 	}
 	rtnl_unlock();
 	dev_put(priv->netdev);
 }
 
-static int ipoib_open(struct net_device *netdev)
+static int netdev_start(struct ipoib_dev *priv)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
 	int err;
 
 	err = ipoib_rings_create(priv);
@@ -103,8 +115,25 @@ static int ipoib_open(struct net_device *netdev)
 		return err;
 	WRITE_ONCE(priv->admin_up, true);
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
-	ipoib_children_up(priv);
 	return 0;
+}
+
+static void netdev_stop(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->admin_up, false);
+	ipoib_link_flush(priv);
+	ipoib_rings_destroy(priv);
+}
+
+static int ipoib_open(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = netdev_start(priv);
+	if (!err)
+		ipoib_children_up(priv);
+	return err;
 }
 
 static int ipoib_stop(struct net_device *netdev)
@@ -112,10 +141,38 @@ static int ipoib_stop(struct net_device *netdev)
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
 	ipoib_children_down(priv);
-	WRITE_ONCE(priv->admin_up, false);
-	ipoib_link_flush(priv);
-	ipoib_rings_destroy(priv);
+	netdev_stop(priv);
 	return 0;
+}
+
+/**
+ * ipoib_netdev_resize() - give a netdevice rings of other sizes
+ * @priv: the device, up or down
+ * @tx_size: packets, a power of two
+ * @rx_size: likewise
+ *
+ * Its link-layer address changes; peers are told once there is carrier again.
+ *
+ * Context: rtnl held, may sleep.
+ * Return: 0, or a negative error; the rings are as they were then, unless there
+ * was no memory even for these: then the link stays down until it is set up.
+ */
+int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
+{
+	bool running = netif_running(priv->netdev);
+	int err, start_err = 0;
+
+	if (running)
+		netdev_stop(priv);
+	err = ipoib_queues_resize(priv, tx_size, rx_size);
+	netdev_follow_address(priv);
+	if (running)
+		start_err = netdev_start(priv);
+	if (start_err) {
+		netdev_err(priv->netdev, "no memory for the rings, going down\n");
+		dev_close(priv->netdev);
+	}
+	return err ?: start_err;
 }
 
 static int ipoib_change_mtu(struct net_device *netdev, int mtu)
@@ -423,6 +480,8 @@ void ipoib_setup(struct net_device *netdev)
 	INIT_WORK(&priv->netdev_work, netdev_work);
 	INIT_LIST_HEAD(&priv->siblings);
 	INIT_LIST_HEAD(&priv->children);
+	u64_stats_init(&priv->tx.stats.syncp);
+	u64_stats_init(&priv->rx.stats.syncp);
 }
 
 /**
@@ -449,8 +508,8 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	priv->ibdev = ibdev;
 	priv->port = port;
 	priv->fabric = &ipoib_sa_ops;
-	priv->tx_ring_size = send_queue_size;
-	priv->rx_ring_size = recv_queue_size;
+	priv->queues.tx_size = send_queue_size;
+	priv->queues.rx_size = recv_queue_size;
 	priv->admin_mtu = U32_MAX;
 	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
 	netdev->mtu = priv->mtu;
@@ -609,11 +668,16 @@ static int __init ipoib_module_init(void)
 	err = rtnl_link_register(&ipoib_link_ops);
 	if (err)
 		goto err_sa;
-	err = ib_register_client(&ipoib_client);
+	err = ipoib_debugfs_init();
 	if (err)
 		goto err_link;
+	err = ib_register_client(&ipoib_client);
+	if (err)
+		goto err_debugfs;
 	return 0;
 
+err_debugfs:
+	ipoib_debugfs_exit();
 err_link:
 	rtnl_link_unregister(&ipoib_link_ops);
 err_sa:
@@ -625,6 +689,7 @@ err_sa:
 static void __exit ipoib_module_exit(void)
 {
 	ib_unregister_client(&ipoib_client);
+	ipoib_debugfs_exit();
 	rtnl_link_unregister(&ipoib_link_ops);
 	ib_sa_unregister_client(&ipoib_sa_client);
 	destroy_workqueue(ipoib_netdev_wq);

@@ -12,6 +12,7 @@
 #include <linux/random.h>
 
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 static const struct rhashtable_params groups_params = {
 	.key_len = sizeof_field(struct ipoib_group, mgid),
@@ -68,6 +69,7 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 	group->priv = priv;
 	group->role = role;
 	group->retry_at = jiffies;
+	group->created = jiffies;
 	INIT_LIST_HEAD(&group->busy);
 	INIT_LIST_HEAD(&group->all);
 	__skb_queue_head_init(&group->queue);
@@ -243,6 +245,7 @@ static void group_failed(struct ipoib_group *group, int err)
 	struct ipoib_dev *priv = group->priv;
 
 	ipoib_count(priv, IPOIB_STAT_GROUP_FAILURES);
+	trace_ipoib_group_state(group, err);
 	group_leave(group);
 	if (group->role != IPOIB_GROUP_SEND_ONLY && net_ratelimit())
 		netdev_warn(priv->netdev, "cannot join %pI6: error %d, will try again\n",
@@ -263,6 +266,7 @@ static void group_succeeded(struct ipoib_group *group)
 	__skb_queue_head_init(&queue);
 	group->failures = 0;
 	group->joined = true;
+	trace_ipoib_group_state(group, 0);
 	if (group->role == IPOIB_GROUP_BROADCAST) {
 		ipoib_link_joined(priv, &group->params);
 		/* The others have waited for it */
@@ -319,6 +323,7 @@ static void group_join(struct ipoib_group *group)
 	group->request = IPOIB_REQUEST_SENT;
 	spin_unlock_bh(&priv->lock);
 	ipoib_count(priv, IPOIB_STAT_GROUP_JOINS);
+	trace_ipoib_group_state(group, -EINPROGRESS);
 	err = priv->fabric->join(group);
 	if (err)
 		group_failed(group, err);

@@ -4,6 +4,7 @@
  * subnet administrator, by way of ib_sa; events from the port.
  */
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 /* Until a query is given up; ib_sa sends it ten times within that */
 #define SA_PATH_TIMEOUT_MS	4000
@@ -35,6 +36,7 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 
 	if (event->element.port_num != priv->port)
 		return;
+	trace_ipoib_port_event(priv, event->event);
 	switch (event->event) {
 	case IB_EVENT_SM_CHANGE:
 	case IB_EVENT_CLIENT_REREGISTER:

@@ -40,17 +40,17 @@ static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, struct napi_stru
 	return ib_create_cq(priv->ibdev, cq_completed, cq_event, napi, &attr);
 }
 
-static int qp_create(struct ipoib_dev *priv)
+static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 {
 	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
 	struct ib_qp_init_attr init = {
 		.event_handler = qp_event,
 		.qp_context = priv,
-		.send_cq = priv->tx.cq,
-		.recv_cq = priv->rx.cq,
+		.send_cq = queues->tx_cq,
+		.recv_cq = queues->rx_cq,
 		.cap = {
-			.max_send_wr = priv->tx.size,
-			.max_recv_wr = priv->rx.size,
+			.max_send_wr = queues->tx_size,
+			.max_recv_wr = queues->rx_size,
 			.max_send_sge = min_t(u32, attrs->max_send_sge, MAX_SKB_FRAGS + 1),
 			.max_recv_sge = 1,
 		},
@@ -60,60 +60,97 @@ static int qp_create(struct ipoib_dev *priv)
 
 	if (attrs->kernel_cap_flags & IBK_BLOCK_MULTICAST_LOOPBACK)
 		init.create_flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
-	priv->qp = ib_create_qp(priv->pd, &init);
-	if (IS_ERR(priv->qp))
-		return PTR_ERR(priv->qp);
-	priv->tx.max_sge = init.cap.max_send_sge;
+	queues->qp = ib_create_qp(priv->pd, &init);
+	if (IS_ERR(queues->qp))
+		return PTR_ERR(queues->qp);
+	queues->max_send_sge = init.cap.max_send_sge;
 	return 0;
 }
 
-/* The rings may not be larger than what the HCA can hold */
-static void limit_rings(struct ipoib_dev *priv)
+/**
+ * ipoib_ring_limit() - the largest ring that the HCA can hold
+ * @priv: the device
+ *
+ * Context: any.
+ * Return: packets, a power of two.
+ */
+u32 ipoib_ring_limit(const struct ipoib_dev *priv)
 {
 	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
 	u32 most = rounddown_pow_of_two(max(min(attrs->max_qp_wr, attrs->max_cqe), 1));
 
-	priv->tx.size = min(priv->tx_ring_size, most);
-	priv->rx.size = min(priv->rx_ring_size, most);
+	return min_t(u32, most, IPOIB_RING_MAX);
+}
+
+static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+{
+	int err;
+
+	queues->rx_cq = cq_create(priv, queues->rx_size, &priv->rx.napi);
+	if (IS_ERR(queues->rx_cq))
+		return PTR_ERR(queues->rx_cq);
+	queues->tx_cq = cq_create(priv, queues->tx_size, &priv->tx.napi);
+	if (IS_ERR(queues->tx_cq)) {
+		err = PTR_ERR(queues->tx_cq);
+		goto err_rx_cq;
+	}
+	err = qp_create(priv, queues);
+	if (err)
+		goto err_tx_cq;
+	return 0;
+
+err_tx_cq:
+	ib_destroy_cq(queues->tx_cq);
+err_rx_cq:
+	ib_destroy_cq(queues->rx_cq);
+	return err;
+}
+
+static void queues_destroy(struct ipoib_queues *queues)
+{
+	ib_destroy_qp(queues->qp);
+	ib_destroy_cq(queues->tx_cq);
+	ib_destroy_cq(queues->rx_cq);
+}
+
+/* The data path finds what it needs of the queues in the rings */
+static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
+{
+	priv->queues = *queues;
+	priv->qp = queues->qp;
+	priv->rx.cq = queues->rx_cq;
+	priv->rx.size = queues->rx_size;
+	priv->tx.cq = queues->tx_cq;
+	priv->tx.size = queues->tx_size;
+	priv->tx.max_sge = queues->max_send_sge;
 }
 
 /**
  * ipoib_verbs_create() - create PD, CQs and QP
- * @priv: the device; ring sizes and NAPI contexts are set
+ * @priv: the device; ring sizes are set, NAPI contexts added
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
 int ipoib_verbs_create(struct ipoib_dev *priv)
 {
+	u32 most = ipoib_ring_limit(priv);
+	struct ipoib_queues queues = {
+		.tx_size = min(priv->queues.tx_size, most),
+		.rx_size = min(priv->queues.rx_size, most),
+	};
 	int err;
 
-	limit_rings(priv);
 	priv->pd = ib_alloc_pd(priv->ibdev, 0);
 	if (IS_ERR(priv->pd))
 		return PTR_ERR(priv->pd);
-	priv->rx.cq = cq_create(priv, priv->rx.size, &priv->rx.napi);
-	if (IS_ERR(priv->rx.cq)) {
-		err = PTR_ERR(priv->rx.cq);
-		goto err_pd;
+	err = queues_create(priv, &queues);
+	if (err) {
+		ib_dealloc_pd(priv->pd);
+		return err;
 	}
-	priv->tx.cq = cq_create(priv, priv->tx.size, &priv->tx.napi);
-	if (IS_ERR(priv->tx.cq)) {
-		err = PTR_ERR(priv->tx.cq);
-		goto err_rx_cq;
-	}
-	err = qp_create(priv);
-	if (err)
-		goto err_tx_cq;
+	queues_use(priv, &queues);
 	return 0;
-
-err_tx_cq:
-	ib_destroy_cq(priv->tx.cq);
-err_rx_cq:
-	ib_destroy_cq(priv->rx.cq);
-err_pd:
-	ib_dealloc_pd(priv->pd);
-	return err;
 }
 
 /**
@@ -124,10 +161,59 @@ err_pd:
  */
 void ipoib_verbs_destroy(struct ipoib_dev *priv)
 {
-	ib_destroy_qp(priv->qp);
-	ib_destroy_cq(priv->tx.cq);
-	ib_destroy_cq(priv->rx.cq);
+	queues_destroy(&priv->queues);
 	ib_dealloc_pd(priv->pd);
+}
+
+/**
+ * ipoib_queues_resize() - replace CQs and QP by others
+ * @priv: the device; administratively down, or so for the moment
+ * @tx_size: packets, a power of two
+ * @rx_size: likewise
+ *
+ * Few HCAs can resize a QP: the new one has another number, so the link-layer
+ * address changes.
+ *
+ * Context: rtnl held, may sleep.
+ * Return: 0, or a negative error and all is as it was.
+ */
+int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
+{
+	struct ipoib_queues queues = { .tx_size = tx_size, .rx_size = rx_size };
+	struct ipoib_queues old = priv->queues;
+	int err;
+
+	err = queues_create(priv, &queues);
+	if (err)
+		return err;
+	queues_use(priv, &queues);
+	queues_destroy(&old);
+	if (memchr_inv(&priv->moderation, 0, sizeof(priv->moderation)))
+		err = ipoib_moderate(priv, &priv->moderation);
+	if (err)
+		netdev_warn(priv->netdev, "cannot moderate completions: error %d\n", err);
+	return 0;
+}
+
+/**
+ * ipoib_moderate() - have the HCA gather completions before it interrupts
+ * @priv: the device
+ * @moderation: how many, and for how long
+ *
+ * Context: rtnl held, may sleep.
+ * Return: 0 or a negative error, -EOPNOTSUPP if the HCA cannot.
+ */
+int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
+{
+	int err;
+
+	err = rdma_set_cq_moderation(priv->rx.cq, moderation->rx_frames, moderation->rx_usecs);
+	if (err)
+		return err;
+	err = rdma_set_cq_moderation(priv->tx.cq, moderation->tx_frames, moderation->tx_usecs);
+	if (!err)
+		priv->moderation = *moderation;
+	return err;
 }
 
 static int qp_to_state(struct ipoib_dev *priv, enum ib_qp_state state)

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * debugfs: ipoib/<interface>_path and ipoib/<interface>_mcg, the paths and the
+ * groups of each interface, in the form that scripts have always read.
+ */
+#include <linux/debugfs.h>
+#include <linux/seq_file.h>
+
+#include "ipoib.h"
+
+static struct dentry *ipoib_debugfs_root;
+
+/* Eight groups of digits, none left out: not %pI6c */
+static void show_gid(struct seq_file *m, const union ib_gid *gid)
+{
+	const __be16 *word = (const __be16 *)gid->raw;
+
+	seq_printf(m, "GID: %x:%x:%x:%x:%x:%x:%x:%x\n", be16_to_cpu(word[0]),
+		   be16_to_cpu(word[1]), be16_to_cpu(word[2]), be16_to_cpu(word[3]),
+		   be16_to_cpu(word[4]), be16_to_cpu(word[5]), be16_to_cpu(word[6]),
+		   be16_to_cpu(word[7]));
+}
+
+static const char *yes_no(bool yes)
+{
+	return yes ? "yes" : "no";
+}
+
+static void show_path(struct seq_file *m, const struct ipoib_path *path)
+{
+	const struct ipoib_ah *ah = rcu_dereference(path->ah);
+	int mbps;
+
+	show_gid(m, &path->gid);
+	seq_printf(m, "  complete: %6s\n", yes_no(ah));
+	if (ah) {
+		mbps = ib_rate_to_mbps(ah->rate);
+		seq_printf(m, "  DLID:     0x%04x\n", ah->dlid);
+		seq_printf(m, "  SL: %12d\n", ah->sl);
+		seq_printf(m, "  rate: %8d.%d Gb/sec\n", mbps / 1000, mbps % 1000);
+	}
+	seq_putc(m, '\n');
+}
+
+static void show_group(struct seq_file *m, const struct ipoib_group *group)
+{
+	show_gid(m, &group->mgid);
+	seq_printf(m, "  created: %10lu\n", group->created);
+	seq_printf(m, "  queuelen: %9u\n", skb_queue_len_lockless(&group->queue));
+	seq_printf(m, "  complete: %9s\n", yes_no(rcu_access_pointer(group->ah)));
+	seq_printf(m, "  send_only: %8s\n\n",
+		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_SEND_ONLY));
+}
+
+/* While a table is resized, the walk says so and may meet an entry twice */
+static int ipoib_path_show(struct seq_file *m, void *unused)
+{
+	struct ipoib_dev *priv = m->private;
+	struct rhashtable_iter iter;
+	struct ipoib_path *path;
+
+	rhashtable_walk_enter(&priv->paths, &iter);
+	rhashtable_walk_start(&iter);
+	while ((path = rhashtable_walk_next(&iter)))
+		if (!IS_ERR(path))
+			show_path(m, path);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ipoib_path);
+
+static int ipoib_mcg_show(struct seq_file *m, void *unused)
+{
+	struct ipoib_dev *priv = m->private;
+	struct rhashtable_iter iter;
+	struct ipoib_group *group;
+
+	rhashtable_walk_enter(&priv->groups, &iter);
+	rhashtable_walk_start(&iter);
+	while ((group = rhashtable_walk_next(&iter)))
+		if (!IS_ERR(group))
+			show_group(m, group);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ipoib_mcg);
+
+static bool name_is_taken(const char *name)
+{
+	struct dentry *file = debugfs_lookup(name, ipoib_debugfs_root);
+
+	dput(file);
+	return file;
+}
+
+/* Network namespaces may each have an ib0: the second gets a name that tells */
+static struct dentry *create_file(struct ipoib_dev *priv, const char *what,
+				  const struct file_operations *fops)
+{
+	char name[IFNAMSIZ + 32];
+
+	snprintf(name, sizeof(name), "%s_%s", priv->netdev->name, what);
+	if (name_is_taken(name))
+		snprintf(name, sizeof(name), "%s@%u_%s", priv->netdev->name,
+			 dev_net(priv->netdev)->ns.inum, what);
+	return debugfs_create_file(name, 0444, ipoib_debugfs_root, priv, fops);
+}
+
+static void create_files(struct ipoib_dev *priv)
+{
+	priv->path_file = create_file(priv, "path", &ipoib_path_fops);
+	priv->group_file = create_file(priv, "mcg", &ipoib_mcg_fops);
+}
+
+static void remove_files(struct ipoib_dev *priv)
+{
+	debugfs_remove(priv->path_file);
+	debugfs_remove(priv->group_file);
+}
+
+/* The files follow the interface's name, and its way between namespaces */
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (!ipoib_is_ours(netdev))
+		return NOTIFY_DONE;
+	switch (event) {
+	case NETDEV_REGISTER:
+		create_files(priv);
+		break;
+	case NETDEV_CHANGENAME:
+		remove_files(priv);
+		create_files(priv);
+		break;
+	case NETDEV_UNREGISTER:
+		remove_files(priv);
+		break;
+	default:
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
+/**
+ * ipoib_debugfs_init() - begin to show interfaces
+ *
+ * Context: process; there is none yet.
+ * Return: 0 or a negative error.
+ */
+int ipoib_debugfs_init(void)
+{
+	int err;
+
+	ipoib_debugfs_root = debugfs_create_dir("ipoib", NULL);
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		debugfs_remove(ipoib_debugfs_root);
+	return err;
+}
+
+/**
+ * ipoib_debugfs_exit() - end it
+ *
+ * Context: process; there is no interface any more.
+ */
+void ipoib_debugfs_exit(void)
+{
+	unregister_netdevice_notifier(&netdev_notifier);
+	debugfs_remove(ipoib_debugfs_root);
+}

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# ethtool: driver, speed, statistics that agree with what was sent, channels, and rings resized under traffic.
+# timeout: 180
+
+. /cases/lib.sh
+
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
+ring()
+{
+	on h0 ethtool -g "$dev" | awk -v name="$1:" '
+		/^Current/ { current = 1 }
+		current && $1 == name { print $2 }'
+}
+
+pings()
+{
+	on h0 ping -q -c 1 -W 1 10.0.0.2
+}
+
+fabric_start hcas=2
+opensm_start
+ipoib_load
+hosts_make 2
+dev=$(dev_of h0)
+
+step "Who drives it, how fast it is"
+info=$(on h0 ethtool -i "$dev")
+assert_match "the driver" "$info" '^driver: ib_ipoib$'
+assert_match "the bus" "$info" '^bus-info: ibfab.0$'
+settings=$(on h0 ethtool "$dev")
+rate=$(sed 's, Gb.*,,' "$ib/ibfab0/ports/1/rate")
+assert_match "the speed" "$settings" "Speed: ${rate}000Mb/s"
+assert_match "the duplex" "$settings" 'Duplex: Full'
+assert_match "the link" "$settings" 'Link detected: yes'
+assert_match "time stamps" "$(on h0 ethtool -T "$dev")" 'software-transmit'
+assert_match "channels" "$(on h0 ethtool -l "$dev" | tr '\n' ' ')" 'RX:[[:space:]]+1 TX:[[:space:]]+1 '
+
+step "Statistics: the kernel's, the rings' and the wire's agree"
+wait_for 20 pings
+sleep 2
+before=$(stat_of h0 tx0_packets) bytes=$(stat_of h0 tx0_bytes)
+wire=$(fabric_counter ibfab0 port1.xmit_packets)
+on h0 ping -q -f -c 500 -s 1000 10.0.0.2
+assert_between "packets sent" $(($(stat_of h0 tx0_packets) - before)) 500 510
+# 1000 octets, ICMP, IP and encapsulation headers
+assert_between "octets sent" $(($(stat_of h0 tx0_bytes) - bytes)) 516000 518000
+# Of one moment: some packets may come at any time.
+on h0 ethtool -S "$dev" >/run/stats
+stat_now()
+{
+	awk -v name="$1:" '$1 == name { print $2 }' /run/stats
+}
+for name in packets bytes; do
+	assert_eq "rx0_$name" "$(stat_now "rx0_$name")" "$(stat_now "rx_$name")"
+	assert_eq "tx0_$name" "$(stat_now "tx0_$name")" "$(stat_now "tx_$name")"
+done
+refute [ "$(stat_now rx0_polls)" -eq 0 ]
+wire=$(($(fabric_counter ibfab0 port1.xmit_packets) - wire))
+assert_between "packets on the wire" "$wire" 500 600
+
+step "Rings: what is refused"
+refute on h0 ethtool -G "$dev" rx 100
+refute on h0 ethtool -G "$dev" tx 32
+refute on h0 ethtool -G "$dev" rx 16384
+assert_eq "the receive ring" "$(ring RX)" 512
+assert_eq "the send ring" "$(ring TX)" 256
+
+step "Rings of other sizes, live: a new address, and the peer knows it"
+address=$(on h0 cat "/sys/class/net/$dev/address")
+iperf_server h1
+on h0 iperf3 -c 10.0.0.2 -t 12 >/run/iperf.log &
+iperf=$!
+sleep 2
+on h0 ethtool -G "$dev" rx 2048 tx 64
+assert_eq "the receive ring" "$(ring RX)" 2048
+assert_eq "the send ring" "$(ring TX)" 64
+wait_for 20 has_carrier h0 "$dev"
+refute test "$(on h0 cat "/sys/class/net/$dev/address")" = "$address"
+wait_for 10 pings
+assert_match "the peer's neighbour" "$(ip -n h1 neighbour show 10.0.0.1)" \
+	"$(on h0 cat "/sys/class/net/$dev/address")"
+on h0 ethtool -G "$dev" rx 256 tx 512
+wait "$iperf" || fail "the stream broke: $(cat /run/iperf.log)"
+tail -n 4 /run/iperf.log
+traffic_stop iperf.h1
+on h0 ping -q -c 3 -i 0.2 -W 2 10.0.0.2
+
+step "Without the memory, or the HCA's consent, they stay as they are"
+verb_fails ibfab0 create_qp 1 -12
+refute on h0 ethtool -G "$dev" rx 128 tx 128
+assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
+assert_eq "the receive ring" "$(ring RX)" 256
+assert_eq "the send ring" "$(ring TX)" 512
+wait_for 20 has_carrier h0 "$dev"
+wait_for 10 pings
+
+step "Down, they are resized too"
+ip -n h0 link set "$dev" down
+on h0 ethtool -G "$dev" rx 64 tx 64
+ip -n h0 link set "$dev" up
+wait_for 20 has_carrier h0 "$dev"
+wait_for 10 pings
+assert_eq "the receive ring" "$(ring RX)" 64
+on h0 ping -q -f -c 1000 10.0.0.2
