@@ -172,7 +172,8 @@ enum ipoib_group_role {
 struct ipoib_group {
 	struct rhash_head node;		/* in ipoib_dev.groups */
 	union ib_gid mgid;
-	struct ipoib_ah __rcu *ah;	/* NULL until first joined */
+	struct ipoib_ah __rcu *ah;	/* NULL until first joined, or failed to */
+	unsigned long used;		/* jiffies of the last packet sent to it */
 	struct ipoib_dev *priv;
 
 	/* guarded by ipoib_dev.lock */
@@ -255,6 +256,7 @@ struct ipoib_ring_stats {
 /* One slot of the send ring */
 struct ipoib_tx_buf {
 	struct sk_buff *skb;
+	u16 header_len;			/* of a large send: not mapped */
 	bool refused;			/* by ib_post_send(): no CQE will come */
 	u64 mapping[MAX_SKB_FRAGS + 1];	/* linear part, if any, then frags */
 };
@@ -327,6 +329,8 @@ enum ipoib_stat {
 	IPOIB_STAT_PATH_FAILURES,
 	IPOIB_STAT_GROUP_JOINS,
 	IPOIB_STAT_GROUP_FAILURES,
+	IPOIB_STAT_GROUP_FALLBACKS,
+	IPOIB_STAT_GROUP_EXPIRIES,
 	IPOIB_STAT_QP_RESETS,
 	IPOIB_STAT_COUNT
 };
@@ -400,6 +404,7 @@ struct ipoib_dev {
 	struct delayed_work path_work;
 	struct delayed_work path_expire_work;
 	struct delayed_work group_work;
+	struct delayed_work group_expire_work;
 	struct work_struct ah_work;
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
@@ -469,6 +474,8 @@ void ipoib_rings_destroy(struct ipoib_dev *priv);
 int ipoib_rings_start(struct ipoib_dev *priv);
 void ipoib_rings_drain(struct ipoib_dev *priv);
 void ipoib_rings_stop(struct ipoib_dev *priv);
+netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
+				       netdev_features_t features);
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 int ipoib_rx_poll(struct napi_struct *napi, int budget);
 int ipoib_tx_poll(struct napi_struct *napi, int budget);

@@ -55,6 +55,8 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_PATH_FAILURES]	= "path_failures",
 	[IPOIB_STAT_GROUP_JOINS]	= "group_joins",
 	[IPOIB_STAT_GROUP_FAILURES]	= "group_failures",
+	[IPOIB_STAT_GROUP_FALLBACKS]	= "group_fallbacks",
+	[IPOIB_STAT_GROUP_EXPIRIES]	= "group_expiries",
 	[IPOIB_STAT_QP_RESETS]		= "qp_resets",
 };
 

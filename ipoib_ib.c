@@ -29,14 +29,20 @@ static u32 tx_used(const struct ipoib_tx_ring *tx)
 	return READ_ONCE(tx->head) - READ_ONCE(tx->tail);
 }
 
+/* Octets of the linear part that go by DMA: a large send's header is copied */
+static u32 tx_linear_len(const struct ipoib_tx_buf *buf)
+{
+	return skb_headlen(buf->skb) - buf->header_len;
+}
+
 static void tx_unmap(struct ib_device *ibdev, struct ipoib_tx_buf *buf, int frags)
 {
 	struct sk_buff *skb = buf->skb;
 	u64 *mapping = buf->mapping;
 	int i;
 
-	if (skb_headlen(skb))
-		ib_dma_unmap_single(ibdev, *mapping++, skb_headlen(skb), DMA_TO_DEVICE);
+	if (tx_linear_len(buf))
+		ib_dma_unmap_single(ibdev, *mapping++, tx_linear_len(buf), DMA_TO_DEVICE);
 	for (i = 0; i < frags; i++)
 		ib_dma_unmap_page(ibdev, mapping[i],
 				  skb_frag_size(&skb_shinfo(skb)->frags[i]), DMA_TO_DEVICE);
@@ -65,9 +71,9 @@ static int tx_map(struct ib_device *ibdev, struct ipoib_tx_buf *buf)
 	struct sk_buff *skb = buf->skb;
 	u64 *mapping = buf->mapping;
 
-	if (skb_headlen(skb)) {
-		*mapping = ib_dma_map_single(ibdev, skb->data, skb_headlen(skb),
-					     DMA_TO_DEVICE);
+	if (tx_linear_len(buf)) {
+		*mapping = ib_dma_map_single(ibdev, skb->data + buf->header_len,
+					     tx_linear_len(buf), DMA_TO_DEVICE);
 		if (ib_dma_mapping_error(ibdev, *mapping))
 			return -EIO;
 		mapping++;
@@ -81,8 +87,8 @@ static int tx_fill_sges(struct ipoib_dev *priv, struct ipoib_tx_wr *wr,
 	const struct sk_buff *skb = buf->skb;
 	int i, n = 0;
 
-	if (skb_headlen(skb))
-		wr->sge[n++].length = skb_headlen(skb);
+	if (tx_linear_len(buf))
+		wr->sge[n++].length = tx_linear_len(buf);
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
 		wr->sge[n++].length = skb_frag_size(&skb_shinfo(skb)->frags[i]);
 	for (i = 0; i < n; i++) {
@@ -90,6 +96,20 @@ static int tx_fill_sges(struct ipoib_dev *priv, struct ipoib_tx_wr *wr,
 		wr->sge[i].lkey = priv->pd->local_dma_lkey;
 	}
 	return n;
+}
+
+static void tx_offload(struct ib_ud_wr *ud, const struct ipoib_tx_buf *buf)
+{
+	struct sk_buff *skb = buf->skb;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		ud->wr.send_flags |= IB_SEND_IP_CSUM;
+	if (!buf->header_len)
+		return;
+	ud->wr.opcode = IB_WR_LSO;
+	ud->header = skb->data;
+	ud->hlen = buf->header_len;
+	ud->mss = skb_shinfo(skb)->gso_size;
 }
 
 static void tx_chain(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
@@ -104,6 +124,7 @@ static void tx_chain(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
 	wr->ud.wr.num_sge = tx_fill_sges(priv, wr, buf);
 	wr->ud.wr.opcode = IB_WR_SEND;
 	wr->ud.wr.send_flags = IB_SEND_SIGNALED;
+	tx_offload(&wr->ud, buf);
 	wr->ud.ah = ibah;
 	wr->ud.remote_qpn = qpn;
 	wr->ud.remote_qkey = READ_ONCE(priv->qkey);
@@ -153,6 +174,35 @@ static void tx_stop_if_full(struct ipoib_tx_ring *tx, struct netdev_queue *txq)
 		netif_tx_start_queue(txq);
 }
 
+/**
+ * ipoib_features_check() - ndo_features_check: what the HCA cannot do for a packet
+ * @skb: the packet
+ * @netdev: the device
+ * @features: what it can do in general
+ *
+ * A large packet in more pieces than a work request takes is segmented by the
+ * stack: cheaper than to copy it into one.
+ *
+ * Context: any.
+ * Return: @features, or fewer.
+ */
+netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
+				       netdev_features_t features)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (skb_is_gso(skb) && skb_shinfo(skb)->nr_frags + 1 > priv->tx.max_sge)
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
+}
+
+/* A large packet's headers in one piece, and their length in @buf */
+static int tx_large(struct ipoib_tx_buf *buf, struct sk_buff *skb)
+{
+	buf->header_len = skb_is_gso(skb) ? skb_tcp_all_headers(skb) : 0;
+	return pskb_may_pull(skb, buf->header_len) ? 0 : -ENOMEM;
+}
+
 static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
 {
 	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= priv->tx.max_sge))
@@ -172,7 +222,7 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 
 	trace_ipoib_tx(priv, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
-	if (unlikely(tx_linearize(priv, skb))) {
+	if (unlikely(tx_linearize(priv, skb) || tx_large(buf, skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		return false;
 	}
@@ -190,6 +240,14 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 	       tx->chained == IPOIB_TX_CHAIN_MAX;
 }
 
+/* Of a large packet each segment counts. The MTU may have shrunk a moment ago. */
+static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
+{
+	if (likely(skb->len <= mtu + IPOIB_HARD_LEN))
+		return false;
+	return !skb_is_gso(skb) || !skb_gso_validate_network_len(skb, mtu);
+}
+
 /* The AH to send to, or NULL if the packet was kept for later or dropped */
 static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
 {
@@ -199,7 +257,7 @@ static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_SHORT);
 		return NULL;
 	}
-	if (unlikely(skb->len > READ_ONCE(priv->mtu) + IPOIB_HARD_LEN)) {
+	if (unlikely(tx_is_too_long(skb, READ_ONCE(priv->mtu)))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
 		return NULL;
 	}
@@ -425,6 +483,8 @@ static void rx_headers(struct ipoib_dev *priv, struct sk_buff *skb, const struct
 	memset(&header->hwaddr, 0, sizeof(header->hwaddr));
 	skb->protocol = header->encap.ethertype;
 	skb->dev = priv->netdev;
+	if ((wc->wc_flags & IB_WC_IP_CSUM_OK) && (priv->netdev->features & NETIF_F_RXCSUM))
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb_reset_mac_header(skb);
 	skb_pull(skb, IPOIB_HARD_LEN);
 }

@@ -117,8 +117,6 @@ void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *
 		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 		return;
 	}
-	if (mtu != priv->mtu)
-		netdev_dbg(priv->netdev, "broadcast group allows an MTU of %u\n", mtu);
 	WRITE_ONCE(priv->mtu, mtu);
 	link_set(priv, IPOIB_LINK_RUNNING);
 	ipoib_netdev_kick(priv);

@@ -78,10 +78,13 @@ static void netdev_announce_address(struct ipoib_dev *priv)
 static void netdev_follow_mtu(struct ipoib_dev *priv)
 {
 	struct net_device *netdev = priv->netdev;
-	u32 wanted = priv->admin_mtu;
+	u32 wanted = priv->admin_mtu, limit = READ_ONCE(priv->mtu);
 	int err;
 
-	netdev->max_mtu = READ_ONCE(priv->mtu);
+	if (limit != netdev->max_mtu)
+		netdev_info(netdev, "the broadcast group allows an MTU of %u, before %u\n",
+			    limit, netdev->max_mtu);
+	netdev->max_mtu = limit;
 	if (netdev->mtu == min(wanted, netdev->max_mtu))
 		return;
 	err = dev_set_mtu(netdev, min(wanted, netdev->max_mtu));
@@ -425,6 +428,7 @@ static const struct net_device_ops ipoib_netdev_ops = {
 	.ndo_open = ipoib_open,
 	.ndo_stop = ipoib_stop,
 	.ndo_start_xmit = ipoib_start_xmit,
+	.ndo_features_check = ipoib_features_check,
 	.ndo_change_mtu = ipoib_change_mtu,
 	.ndo_set_rx_mode = ipoib_set_rx_mode,
 	.ndo_tx_timeout = ipoib_tx_timeout,
@@ -484,6 +488,21 @@ void ipoib_setup(struct net_device *netdev)
 	u64_stats_init(&priv->rx.stats.syncp);
 }
 
+/* The verbs' checksums are promised for IPv4 alone */
+static netdev_features_t hca_features(const struct ib_device *ibdev)
+{
+	netdev_features_t features = 0;
+
+	if (ibdev->attrs.max_send_sge > 1)
+		features |= NETIF_F_SG;
+	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_UD_IP_CSUM))
+		return features;
+	features |= NETIF_F_IP_CSUM | NETIF_F_RXCSUM;
+	if ((features & NETIF_F_SG) && (ibdev->attrs.kernel_cap_flags & IBK_UD_TSO))
+		features |= NETIF_F_TSO;
+	return features;
+}
+
 /**
  * ipoib_bind() - tie a new netdevice to its port
  * @priv: not registered yet; its P_Key is set
@@ -518,9 +537,8 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	netdev->dev_id = port - 1;
 	netdev->rtnl_link_ops = &ipoib_link_ops;
 	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
-	if (ibdev->attrs.max_send_sge > 1)
-		netdev->features |= NETIF_F_SG;
-	netdev->hw_features = netdev->features & NETIF_F_SG;
+	netdev->hw_features = hca_features(ibdev);
+	netdev->features |= netdev->hw_features;
 	netif_carrier_off(netdev);
 	return 0;
 }

@@ -9,10 +9,18 @@
  * sent to is joined when the first packet comes. A group whose join failed is
  * asked for again, by a back-off of its own: it holds up no other.
  */
+#include <linux/moduleparam.h>
 #include <linux/random.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
+
+#define IPOIB_GROUP_EXPIRE_MAX	(60 * HZ)	/* how often idle groups are looked for */
+
+static unsigned int sendonly_idle = 300;
+module_param(sendonly_idle, uint, 0644);
+MODULE_PARM_DESC(sendonly_idle,
+		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
 
 static const struct rhashtable_params groups_params = {
 	.key_len = sizeof_field(struct ipoib_group, mgid),
@@ -70,6 +78,7 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 	group->role = role;
 	group->retry_at = jiffies;
 	group->created = jiffies;
+	group->used = jiffies;
 	INIT_LIST_HEAD(&group->busy);
 	INIT_LIST_HEAD(&group->all);
 	__skb_queue_head_init(&group->queue);
@@ -133,11 +142,15 @@ out:
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	unsigned long now = jiffies;
 	struct ipoib_group *group;
 	struct ipoib_ah *ah;
 
 	group = rhashtable_lookup(&priv->groups, hwaddr->gid, groups_params);
 	if (likely(group)) {
+		/* Not written by each packet, so that its cache line stays shared */
+		if (READ_ONCE(group->used) != now)
+			WRITE_ONCE(group->used, now);
 		ah = rcu_dereference(group->ah);
 		if (likely(ah))
 			return ah;
@@ -195,14 +208,15 @@ static int group_attach(struct ipoib_group *group)
 	return err;
 }
 
-static int group_new_ah(struct ipoib_group *group)
+/* Sends what is for a group to it, or to the one that is to stand in for it */
+static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 {
 	struct ipoib_dev *priv = group->priv;
 	struct rdma_ah_attr attr;
 	struct ipoib_ah *ah;
 	int err;
 
-	err = priv->fabric->group_attr(group, &attr);
+	err = priv->fabric->group_attr(target, &attr);
 	if (err)
 		return err;
 	ah = ipoib_ah_create(priv, &attr);
@@ -226,7 +240,7 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
 	err = group_attach(group);
 	if (err)
 		return err;
-	return group_new_ah(group);
+	return group_new_ah(group, group);
 }
 
 static void group_leave(struct ipoib_group *group)
@@ -238,6 +252,33 @@ static void group_leave(struct ipoib_group *group)
 	spin_lock_bh(&group->priv->lock);
 	group->request = IPOIB_REQUEST_NONE;
 	spin_unlock_bh(&group->priv->lock);
+}
+
+static void group_send_queued(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	spin_lock_bh(&priv->lock);
+	skb_queue_splice_init(&group->queue, &queue);
+	spin_unlock_bh(&priv->lock);
+	ipoib_queue_resend(priv, &queue);
+}
+
+/* RFC 4391 section 10: what is for a group that cannot be had may go to all, whose
+ * IP layers know what they listen to. Made anew at each failure, since the
+ * broadcast group's address may have changed as well.
+ */
+static bool group_fall_back(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	if (group == priv->broadcast || !priv->broadcast->joined ||
+	    group_new_ah(group, priv->broadcast))
+		return false;
+	ipoib_count(priv, IPOIB_STAT_GROUP_FALLBACKS);
+	return true;
 }
 
 static void group_failed(struct ipoib_group *group, int err)
@@ -253,6 +294,10 @@ static void group_failed(struct ipoib_group *group, int err)
 	group->retry_at = jiffies + ipoib_backoff(group->failures);
 	if (group->failures < U8_MAX)
 		group->failures++;
+	if (group_fall_back(group)) {
+		group_send_queued(group);
+		return;
+	}
 	spin_lock_bh(&priv->lock);
 	ipoib_queue_purge(priv, &group->queue, IPOIB_STAT_TX_GROUP_FAILED);
 	spin_unlock_bh(&priv->lock);
@@ -261,9 +306,7 @@ static void group_failed(struct ipoib_group *group, int err)
 static void group_succeeded(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
-	struct sk_buff_head queue;
 
-	__skb_queue_head_init(&queue);
 	group->failures = 0;
 	group->joined = true;
 	trace_ipoib_group_state(group, 0);
@@ -276,9 +319,8 @@ static void group_succeeded(struct ipoib_group *group)
 	/* Another answer may have come meanwhile: then it is still to be served */
 	if (group->request == IPOIB_REQUEST_NONE)
 		list_del_init(&group->busy);
-	skb_queue_splice_init(&group->queue, &queue);
 	spin_unlock_bh(&priv->lock);
-	ipoib_queue_resend(priv, &queue);
+	group_send_queued(group);
 }
 
 /* The fabric has forgotten the group (SM restart, new LID): join again, soon but
@@ -529,6 +571,31 @@ static void group_work(struct work_struct *work)
 		queue_delayed_work(priv->wq, &priv->group_work, wait);
 }
 
+static bool group_is_idle(const struct ipoib_group *group, unsigned int seconds)
+{
+	return group->role == IPOIB_GROUP_SEND_ONLY &&
+	       time_after(jiffies, READ_ONCE(group->used) + seconds * HZ);
+}
+
+static void group_expire_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_expire_work.work);
+	unsigned int seconds = READ_ONCE(sendonly_idle);
+	unsigned long wait = IPOIB_GROUP_EXPIRE_MAX;
+	struct ipoib_group *group, *next;
+
+	if (seconds) {
+		list_for_each_entry_safe(group, next, &priv->groups_all, all) {
+			if (!group_is_idle(group, seconds))
+				continue;
+			ipoib_count(priv, IPOIB_STAT_GROUP_EXPIRIES);
+			group_remove(group);
+		}
+		wait = min(wait, max(seconds * HZ / 4, (unsigned long)HZ));
+	}
+	queue_delayed_work(priv->wq, &priv->group_expire_work, wait);
+}
+
 /**
  * ipoib_groups_changed() - the IP layer's multicast list has changed
  * @priv: the device
@@ -589,10 +656,16 @@ void ipoib_groups_stop(struct ipoib_dev *priv)
  */
 int ipoib_groups_init(struct ipoib_dev *priv)
 {
+	int err;
+
 	INIT_LIST_HEAD(&priv->groups_all);
 	INIT_LIST_HEAD(&priv->groups_busy);
 	INIT_DELAYED_WORK(&priv->group_work, group_work);
-	return rhashtable_init(&priv->groups, &groups_params);
+	INIT_DELAYED_WORK(&priv->group_expire_work, group_expire_work);
+	err = rhashtable_init(&priv->groups, &groups_params);
+	if (!err)
+		queue_delayed_work(priv->wq, &priv->group_expire_work, HZ);
+	return err;
 }
 
 /**
@@ -603,6 +676,7 @@ int ipoib_groups_init(struct ipoib_dev *priv)
  */
 void ipoib_groups_destroy(struct ipoib_dev *priv)
 {
+	cancel_delayed_work_sync(&priv->group_expire_work);
 	cancel_delayed_work_sync(&priv->group_work);
 	rhashtable_destroy(&priv->groups);
 }

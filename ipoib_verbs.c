@@ -60,6 +60,8 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 
 	if (attrs->kernel_cap_flags & IBK_BLOCK_MULTICAST_LOOPBACK)
 		init.create_flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	if (priv->netdev->hw_features & NETIF_F_TSO)
+		init.create_flags |= IB_QP_CREATE_IPOIB_UD_LSO;
 	queues->qp = ib_create_qp(priv->pd, &init);
 	if (IS_ERR(queues->qp))
 		return PTR_ERR(queues->qp);

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Groups that wait, that are refused, that nobody uses any more; and a broadcast group whose MTU changes.
+# timeout: 240
+
+. /cases/lib.sh
+
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
+# group_entry HOST GID: its lines in debugfs.
+group_entry()
+{
+	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' \
+		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg"
+}
+
+group_has()
+{
+	group_entry "$1" "$2" | grep -q "$3"
+}
+
+group_gone()
+{
+	! group_has "$1" "$2" GID
+}
+
+# at_sa MGID: whether the SA knows the group.
+at_sa()
+{
+	saquery -C ibfab0 -g | grep -q "$1"
+}
+
+not_at_sa()
+{
+	! at_sa "$1"
+}
+
+lines()
+{
+	[ "$(wc -l <"$1")" -ge "$2" ]
+}
+
+# say HOST GROUP COUNT: datagrams to it. One socat for all of them.
+say()
+{
+	seq "$3" | on "$1" socat -u - "UDP4-DATAGRAM:$2:5000,so-bindtodevice=$(dev_of "$1")" ||
+		fail "cannot send"
+}
+
+# say_each HOST GROUP COUNT: a packet for each.
+say_each()
+{
+	for _n in $(seq "$3"); do
+		say "$1" "$2" 1
+	done
+}
+
+# listen HOST GROUP FILE
+listen()
+{
+	: >"$3"
+	traffic_start "listen.$1" on "$1" socat -u \
+		"UDP4-RECV:5000,ip-add-membership=$2:$(dev_of "$1")" "OPEN:$3,append"
+}
+
+mtu_is()
+{
+	[ "$(on "$1" cat "/sys/class/net/$(dev_of "$1")/mtu")" -eq "$2" ]
+}
+
+pings()
+{
+	on h0 ping -q -c 1 -W 1 "$@" 10.0.0.2
+}
+
+fabric_start hcas=3
+opensm_start
+ipoib_load sendonly_idle=6
+hosts_make 3
+for n in 0 1 2; do
+	ip -n "h$n" route add 239.0.0.0/8 dev "$(dev_of "h$n")"
+done
+
+step "A group that was only sent to is left when nobody has for a while"
+say h1 239.9.9.9 1
+wait_for 10 group_has h1 ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
+wait_for 10 at_sa ff12:401b:ffff::f09:909
+created=$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)
+# Used, it stays
+for _ in 1 2 3 4 5; do
+	sleep 2
+	say h1 239.9.9.9 1
+done
+assert_eq "when it was made" "$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)" "$created"
+wait_for 30 group_gone h1 ff12:401b:ffff:0:0:0:f09:909
+wait_for 10 not_at_sa ff12:401b:ffff::f09:909
+refute [ "$(stat_of h1 group_expiries)" -eq 0 ]
+echo 600 >/sys/module/ib_ipoib/parameters/sendonly_idle
+
+step "64 packets wait for a group, more are dropped and counted"
+listen h0 239.1.1.1 /run/heard
+wait_for 10 group_has h0 ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
+rule ibfab1 what=sa_answer attr=0x38 do=delay ms=4000
+before=$(stat_of h1 tx_group_queue_full)
+head -c 400 /dev/zero | on h1 socat -b 4 -u - \
+	"UDP4-DATAGRAM:239.1.1.1:5000,so-bindtodevice=$(dev_of h1)"
+assert_eq "packets dropped" $(($(stat_of h1 tx_group_queue_full) - before)) 36
+wait_for 20 group_has h1 ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
+rules_clear ibfab1
+
+step "Where the SA refuses a group, all get what is sent to it, and its members take it"
+rule ibfab1 what=sa_answer attr=0x38 do=status value=0x0200
+traffic_stop listen.h0
+listen h0 239.2.2.2 /run/heard
+wait_for 10 group_has h0 ff12:401b:ffff:0:0:0:f02:202 'complete:       yes'
+before=$(netdev_counter h2 "$(dev_of h2)" rx_packets)
+say_each h1 239.2.2.2 20
+wait_for 20 lines /run/heard 20
+assert [ "$(netdev_counter h2 "$(dev_of h2)" rx_packets)" -ge $((before + 20)) ]
+refute [ "$(stat_of h1 group_fallbacks)" -eq 0 ]
+
+step "It goes on asking, and then only the members get it"
+rules_clear ibfab1
+failed=$(stat_of h1 group_failures)
+joined_itself()
+{
+	_before=$(netdev_counter h2 "$(dev_of h2)" rx_packets)
+	say_each h1 239.2.2.2 10
+	[ "$(netdev_counter h2 "$(dev_of h2)" rx_packets)" -lt $((_before + 10)) ]
+}
+wait_for 60 joined_itself
+note "refused $failed times"
+: >/run/heard
+say_each h1 239.2.2.2 10
+wait_for 10 lines /run/heard 10
+traffic_stop listen.h0
+
+step "A broadcast group of another MTU: the limit moves, what the administrator set stays"
+wait_for 10 pings
+ip -n h1 link set "$(dev_of h1)" mtu 1500
+# SMs that begin anew, with groups of other parameters
+for limit in 4092 2044; do
+	kill -KILL "$opensm_pid"
+	wait "$opensm_pid" || :
+	echo "Default=0x7fff, ipoib, mtu=$((limit / 2044 + 3)) : ALL=full;" >/run/partitions.conf
+	opensm_start -P /run/partitions.conf
+	wait_for 60 mtu_is h0 "$limit"
+	assert mtu_is h1 1500
+	wait_for 30 pings -s 1000
+	refute ip -n h0 link set "$(dev_of h0)" mtu $((limit + 1))
+	dmesg | grep -E "$(dev_of h0): the broadcast group allows an MTU of $limit, before" ||
+		fail "no line in the log"
+done
