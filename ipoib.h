@@ -385,6 +385,7 @@ struct ipoib_dev {
 	unsigned long events;		/* atomic bits, enum ipoib_link_event */
 	bool admin_up;			/* written under rtnl */
 	bool mc_list_changed;		/* the IP layer's list needs a look */
+	bool cq_failed;			/* other queues are needed */
 	bool ah_waiting;		/* tell ah_work when the send ring moves */
 
 	/* control path only */

@@ -732,7 +732,8 @@ err_empty:
  * ipoib_rings_drain() - wait until the HCA has given back every WR
  * @priv: the device; its QP is in the error state, polling still goes on
  *
- * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on.
+ * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. A
+ * CQ that failed will report nothing.
  *
  * Context: control path.
  */
@@ -741,6 +742,8 @@ void ipoib_rings_drain(struct ipoib_dev *priv)
 	unsigned long limit = jiffies + msecs_to_jiffies(IPOIB_DRAIN_MS);
 
 	while (READ_ONCE(priv->rx.posted) || tx_used(&priv->tx)) {
+		if (READ_ONCE(priv->cq_failed))
+			return;
 		if (time_after(jiffies, limit)) {
 			netdev_warn(priv->netdev, "HCA did not flush %u receives, %u sends\n",
 				    READ_ONCE(priv->rx.posted), tx_used(&priv->tx));

@@ -30,6 +30,9 @@
 #define IPOIB_BACKOFF_FIRST	(HZ / 4)
 #define IPOIB_BACKOFF_DOUBLINGS	6
 
+/* ib_core keeps a change of the subnet prefix to itself: look now and then */
+#define IPOIB_LINK_LOOK		(60 * HZ)
+
 /**
  * ipoib_backoff() - how long to wait after a failure
  * @failures: how many came before it without a success
@@ -207,6 +210,8 @@ static void link_work(struct work_struct *work)
 	unsigned long events = xchg(&priv->events, 0);
 	bool active, present, moved;
 
+	if (READ_ONCE(priv->cq_failed))
+		ipoib_netdev_kick(priv);
 	active = link_port_active(priv);
 	events |= link_new_address(priv);
 	if (!READ_ONCE(priv->admin_up)) {
@@ -222,6 +227,7 @@ static void link_work(struct work_struct *work)
 		link_bring_up(priv);
 	else
 		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
+	queue_delayed_work(priv->wq, &priv->link_work, IPOIB_LINK_LOOK);
 }
 
 /**

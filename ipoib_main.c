@@ -94,21 +94,6 @@ static void netdev_follow_mtu(struct ipoib_dev *priv)
 	priv->admin_mtu = wanted;
 }
 
-static void netdev_work(struct work_struct *work)
-{
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, netdev_work);
-
-	rtnl_lock();
-	if (priv->netdev->reg_state == NETREG_REGISTERED) {
-		netdev_follow_address(priv);
-		netdev_follow_mtu(priv);
-		ipoib_link_carrier(priv);
-		netdev_announce_address(priv);
-	}
-	rtnl_unlock();
-	dev_put(priv->netdev);
-}
-
 static int netdev_start(struct ipoib_dev *priv)
 {
 	int err;
@@ -176,6 +161,39 @@ int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
 		dev_close(priv->netdev);
 	}
 	return err ?: start_err;
+}
+
+/* A CQ that failed takes its QP with it */
+static void netdev_repair(struct ipoib_dev *priv)
+{
+	const struct ipoib_queues *queues = &priv->queues;
+	int err;
+
+	if (!READ_ONCE(priv->cq_failed))
+		return;
+	ipoib_count(priv, IPOIB_STAT_QP_RESETS);
+	err = ipoib_netdev_resize(priv, queues->tx_size, queues->rx_size);
+	if (!err)
+		return;
+	netdev_warn(priv->netdev, "cannot replace the failed CQ: error %d, will try again\n",
+		    err);
+	queue_delayed_work(priv->wq, &priv->link_work, HZ);
+}
+
+static void netdev_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, netdev_work);
+
+	rtnl_lock();
+	if (priv->netdev->reg_state == NETREG_REGISTERED) {
+		netdev_repair(priv);
+		netdev_follow_address(priv);
+		netdev_follow_mtu(priv);
+		ipoib_link_carrier(priv);
+		netdev_announce_address(priv);
+	}
+	rtnl_unlock();
+	dev_put(priv->netdev);
 }
 
 static int ipoib_change_mtu(struct net_device *netdev, int mtu)

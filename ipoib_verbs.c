@@ -26,8 +26,12 @@ static void cq_event(struct ib_event *event, void *context)
 {
 	struct napi_struct *napi = context;
 
+	struct ipoib_dev *priv = netdev_priv(napi->dev);
+
 	netdev_warn(napi->dev, "CQ event: %s\n", ib_event_msg(event->event));
-	ipoib_link_event(netdev_priv(napi->dev), IPOIB_EVENT_HEAVY);
+	/* A CQ in error stays so (IBA 11.6.3.1) */
+	WRITE_ONCE(priv->cq_failed, true);
+	ipoib_netdev_kick(priv);
 }
 
 static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, struct napi_struct *napi)
@@ -125,6 +129,7 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	priv->tx.cq = queues->tx_cq;
 	priv->tx.size = queues->tx_size;
 	priv->tx.max_sge = queues->max_send_sge;
+	WRITE_ONCE(priv->cq_failed, false);
 }
 
 /**
@@ -173,8 +178,8 @@ void ipoib_verbs_destroy(struct ipoib_dev *priv)
  * @tx_size: packets, a power of two
  * @rx_size: likewise
  *
- * Few HCAs can resize a QP: the new one has another number, so the link-layer
- * address changes.
+ * Few HCAs can resize a QP, none can repair a CQ: the new QP has another number,
+ * so the link-layer address changes.
  *
  * Context: rtnl held, may sleep.
  * Return: 0, or a negative error and all is as it was.

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# One TCP connection lives through all that a fabric and an HCA can do short of going away, and each is told by its trace.
+# timeout: 900
+
+. /cases/lib.sh
+
+tracing=/sys/kernel/tracing
+
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
+pings()
+{
+	on h0 ping -q -c 1 -W 1 10.0.0.2
+}
+
+# flushed LEVEL HOST: the trace says that this level was enough.
+flushed()
+{
+	grep "ipoib_flush: $(dev_of "$2") " "$tracing/trace" >/run/flushes
+	grep -q "$1" /run/flushes
+}
+
+# event NAME: a fresh trace. Ends the wait for the one before.
+event()
+{
+	step "$*"
+	: >"$tracing/trace"
+}
+
+# goes_on: packets pass, and so does the connection.
+goes_on()
+{
+	wait_for 60 pings
+	_got=$(netdev_counter h1 "$(dev_of h1)" rx_bytes)
+	wait_for 90 grown h1 $((_got + 200000))
+	assert connected
+}
+
+grown()
+{
+	[ "$(netdev_counter "$1" "$(dev_of "$1")" rx_bytes)" -ge "$2" ]
+}
+
+connected()
+{
+	[ "$(on h0 ss -Htn state established "dport = :5201" | wc -l)" -ge 2 ]
+}
+
+carrier_gone()
+{
+	! has_carrier "$1" "$(dev_of "$1")"
+}
+
+mount -t tracefs tracefs "$tracing"
+fabric_start hcas=2
+cat >/run/partitions.conf <<'CONF'
+Default=0x7fff, ipoib : ALL=full;
+CONF
+opensm_start -P /run/partitions.conf
+ipoib_load
+hosts_make 2
+wait_for 20 pings
+echo 1 >"$tracing/events/ipoib/ipoib_flush/enable"
+echo 1 >"$tracing/events/ipoib/ipoib_port_event/enable"
+iperf_server h1
+traffic_start stream on h0 iperf3 -c 10.0.0.2 -t 3600 -b 20M -l 8000
+wait_for 20 connected
+goes_on
+
+event "The cable pulled, and plugged in"
+echo "switch0 2 down" >"$ibfab/cable"
+wait_for 10 carrier_gone h1
+echo "switch0 2 up" >"$ibfab/cable"
+wait_for 60 has_carrier h1 "$(dev_of h1)"
+goes_on
+refute flushed heavy h1
+
+event "An SM that begins anew: paths are confirmed, groups joined again, nothing is thrown away"
+queries=$(stat_of h1 path_queries) joins=$(stat_of h1 group_joins)
+kill -KILL "$opensm_pid"
+wait "$opensm_pid" || :
+opensm_start -P /run/partitions.conf
+wait_for 30 flushed light h1
+joined_again()
+{
+	[ "$(stat_of h1 path_queries)" -gt "$queries" ] &&
+		[ "$(stat_of h1 group_joins)" -gt "$joins" ]
+}
+wait_for 30 joined_again
+goes_on
+refute flushed heavy h1
+refute flushed normal h1
+
+event "Another LID, till the SM puts it right"
+echo "1 lid 0x4d" >"$ibfab/ibfab1/change"
+wait_for 30 flushed light h1
+kill -HUP "$opensm_pid"
+goes_on
+refute flushed heavy h1
+
+event "P_Keys that move in the port's table: the QP must be told, and nobody else"
+resets=$(stat_of h1 qp_resets)
+echo "1 rotate_pkeys 5" >"$ibfab/ibfab1/change"
+wait_for 30 flushed heavy h1
+goes_on
+refute [ "$(stat_of h1 qp_resets)" -eq "$resets" ]
+echo "1 rotate_pkeys 27" >"$ibfab/ibfab1/change"
+goes_on
+
+event "Another subnet prefix: another address, and the peer learns it"
+address=$(on h1 cat "/sys/class/net/$(dev_of h1)/address")
+address_is_other()
+{
+	[ "$(on h1 cat "/sys/class/net/$(dev_of h1)/address")" != "$address" ]
+}
+address_is_old()
+{
+	! address_is_other
+}
+# The kernel tells nobody of a new prefix: the next event does.
+echo "1 gid_prefix 0xfec0000000000001" >"$ibfab/ibfab1/change"
+echo "switch0 2 down" >"$ibfab/cable"
+wait_for 20 address_is_other
+wait_for 10 flushed normal h1
+echo "switch0 2 up" >"$ibfab/cable"
+wait_for 60 address_is_old
+wait_for 60 has_carrier h1 "$(dev_of h1)"
+goes_on
+
+event "Sends and receives that the HCA refuses"
+for host in h0 h1; do
+	hca=ibfab${host#h}
+	for verb in post_send post_recv; do
+		resets=$(stat_of "$host" qp_resets)
+		verb_fails "$hca" "$verb" 1 -12
+		goes_on
+		assert_eq "failures of $verb" "$(verb_failed "$hca" "$verb")" 1
+		refute [ "$(stat_of "$host" qp_resets)" -eq "$resets" ]
+	done
+done
+
+event "Completions that do not come: the watchdog resets the QP"
+# Not of the HCA that the SM is on.
+echo "late 25000" >"$ibfab/ibfab1/completions"
+traffic_start stuck on h1 ping -q -f 10.0.0.1
+timed_out()
+{
+	[ "$(stat_of h1 tx_timeouts)" -gt 0 ]
+}
+wait_for 60 timed_out
+echo "late 0" >"$ibfab/ibfab1/completions"
+traffic_stop stuck
+goes_on
+
+event "A CQ that overruns: it is replaced, with the QP"
+qpn_of()
+{
+	_octets=$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address" | cut -d : -f 2-4 | tr -d :)
+	printf '%d' "0x$_octets"
+}
+replaced()
+{
+	[ "$(qpn_of h1)" -ne "$qpn" ]
+}
+for which in send recv; do
+	qpn=$(qpn_of h1)
+	echo "overrun $qpn $which" >"$ibfab/ibfab1/completions"
+	wait_for 30 replaced
+	wait_for 60 has_carrier h1 "$(dev_of h1)"
+	goes_on
+done
+tail -n 3 /run/traffic.stream.log
+traffic_stop stream
+traffic_stop iperf.h1
