@@ -308,7 +308,8 @@ port_guid()
 netdev_of()
 {
 	_guid=$(port_guid "$@")
-	for _dev in /sys/class/net/*; do
+	for _dev in /sys/class/net/*/; do
+		_dev=${_dev%/}
 		_addr=$(tr -d : <"$_dev/address")
 		if [ "${#_addr}" -eq 40 ] && [ "${_addr#????????????????????????}" = "$_guid" ]; then
 			echo "${_dev##*/}"
