@@ -134,18 +134,31 @@ fabric_stop()
 	rmmod ibfab || fail "cannot remove ibfab"
 }
 
+# vport_of NAME: prints the device file of QEMU's serial port of that name.
+vport_of()
+{
+	for _vport in /sys/class/virtio-ports/*; do
+		if [ "$(cat "$_vport/name")" = "$1" ]; then
+			echo "/dev/${_vport##*/}"
+			return
+		fi
+	done
+	return 1
+}
+
 # capture_start: all that crosses cables goes to the host. Records follow each
 # other in its file, of one load of the module and the next.
 capture_start()
 {
 	modprobe virtio_pci
 	modprobe virtio_console
-	wait_for 10 test -c /dev/vport0p1
+	wait_for 10 vport_of capture
+	_capture=$(vport_of capture)
 	echo on >"$ibfab/all.erf"
 	rm -f /run/capture.status
 	(
 		_status=0
-		cat "$ibfab/all.erf" >/dev/vport0p1 || _status=$?
+		cat "$ibfab/all.erf" >"$_capture" || _status=$?
 		echo "$_status" >/run/capture.status
 	) &
 	: >/run/capture.begun

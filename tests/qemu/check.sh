@@ -11,6 +11,8 @@
 #   mem      MiB (default 1024)        append  more kernel parameters
 #   runs     guest (default) or host: a bash script of this machine, which is
 #            given its run folder
+#   guests   1 (default) or 2: the script runs in two guests at once that a
+#            link joins, see lib-pair.sh. They count as two jobs.
 
 . "$(dirname "$0")/common.sh"
 
@@ -37,6 +39,11 @@ header()
 	echo "${value:-$3}"
 }
 
+guests_of()
+{
+	header "$1" guests 1
+}
+
 run_on_host()
 {
 	local script=$1 run=$2 limit status=0
@@ -53,9 +60,11 @@ run_on_host()
 
 run_on_guest()
 {
-	local script=$1 run=$2
+	local script=$1 run=$2 boots=guest.sh
 
-	"$qemu_dir/guest.sh" "${guest_options[@]}" --timeout "$(header "$script" timeout 120)" \
+	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
+	"$qemu_dir/$boots" "${guest_options[@]}" \
+		--timeout "$(header "$script" timeout 120)" \
 		--smp "$(header "$script" smp 2)" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '')" \
@@ -82,18 +91,27 @@ run_case()
 # The reasons, the transcript, and what the kernel said since the script began.
 show_failure()
 {
-	local run=$results/$1 shown=${results#"$top"/}/$1
+	local run=$results/$1 folder
 
 	sed 's/^/      /' "$run/result"
-	echo "---- $shown/transcript.log, its end ----"
-	[ ! -e "$run/transcript.log" ] ||
-		tail -n 100 "$run/transcript.log" | tr -d '\r'
-	if [ -e "$run/console.log" ]; then
-		echo "---- $shown/console.log, its end ----"
-		sed -n '/ib-ipoib: .* begins/,$p' "$run/console.log" |
-			tail -n 100 | tr -d '\r'
-	fi
+	for folder in "$run" "$run"/[ab]; do
+		show_log "$folder/transcript.log" cat
+		show_log "$folder/console.log" since_script
+	done
 	echo "----"
+}
+
+since_script()
+{
+	sed -n '/ib-ipoib: .* begins/,$p' "$1"
+}
+
+# show_log FILE FILTER: its end, if it is there.
+show_log()
+{
+	[ -e "$1" ] || return 0
+	echo "---- ${1#"$top"/}, its end ----"
+	"$2" "$1" | tail -n 100 | tr -d '\r'
 }
 
 # Prints what has ended since the last call.
@@ -142,19 +160,24 @@ finish_one()
 	local job
 
 	wait -n -p job
-	running=$((running - 1))
+	running=$((running - guests[job]))
 	! kill -- "-$job" 2>/dev/null || say "(it left processes behind)"
 	report
 }
 
 run_all()
 {
-	local name running=0
+	local name count running=0 guests=()
 
 	for name in "${names[@]}"; do
-		[ "$running" -lt "$jobs" ] || finish_one
+		count=$(guests_of "$cases/$name.sh")
+		while [ "$running" -gt 0 ] &&
+			[ $((running + count)) -gt "$jobs" ]; do
+			finish_one
+		done
 		run_case "$name" &
-		running=$((running + 1))
+		guests[$!]=$count
+		running=$((running + count))
 	done
 	while [ "$running" -gt 0 ]; do
 		finish_one
@@ -169,7 +192,7 @@ select_cases()
 
 	for script in "$cases"/*.sh; do
 		name=$(basename "$script" .sh)
-		[ "$name" != lib ] || continue
+		[[ $name != lib* ]] || continue
 		# shellcheck disable=SC2053  # a pattern, not a text
 		[[ $name != $pattern ]] ||
 			echo "$(header "$script" timeout 120) $name"

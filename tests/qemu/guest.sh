@@ -15,6 +15,9 @@
 #   --add CPIO      an archive with more files for the guest's root
 #   --kernel DIR    folder with vmlinux and modules.cpio (default: Debian's)
 #   --modules DIR   folder with our own modules; may be given several times
+#   --role a|b      which of two guests this is, see pair.sh
+#   --link F,W      sockets to the other guest, open already: descriptors of
+#                   the one for frames and the one for words
 #
 # RUN-FOLDER receives console.log (the kernel's), transcript.log (the
 # script's), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass.
@@ -22,7 +25,7 @@
 . "$(dirname "$0")/common.sh"
 
 limit=120 smp=2 mem=1024 append='' kernel='' transcript=file icount=no
-module_dirs=() capture=() archives=()
+module_dirs=() capture=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -34,6 +37,8 @@ while [ $# -gt 0 ]; do
 	--modules) module_dirs+=("$2") && shift 2 ;;
 	--capture) capture=(CAPTURE=1) && shift ;;
 	--icount) icount=yes smp=1 && shift ;;
+	--role) role=$2 && shift 2 ;;
+	--link) link=$2 && shift 2 ;;
 	--add) archives+=("$2") && shift 2 ;;
 	--live) transcript=live && shift ;;
 	--interactive) transcript=interactive && shift ;;
@@ -62,14 +67,15 @@ accelerator()
 	fi
 }
 
-# The boot's own files: init, the library, the script, our modules.
+# The boot's own files: init, the libraries, the script, our modules.
 make_initrd()
 {
 	local tree=$run/tree dir
 
 	mkdir -p "$tree/cases" "$tree/modules"
 	install -m 755 "$qemu_dir/guest/init" "$tree/init"
-	cp "$top/tests/cases/lib.sh" "$script" "$tree/cases/"
+	cp "$qemu_dir/guest/pair.sh" "$tree/"
+	cp "$top"/tests/cases/lib*.sh "$script" "$tree/cases/"
 	for dir in "${module_dirs[@]}"; do
 		find "$dir" -maxdepth 1 -name '*.ko' \
 			-exec cp {} "$tree/modules/" \;
@@ -92,23 +98,39 @@ chardev()
 	esac
 }
 
+# Sets $devices: what this guest has beside its serial ports. No ROM: nothing is
+# booted from the network.
+choose_devices()
+{
+	devices=()
+	[ -z "$link" ] && [ ${#capture[@]} -eq 0 ] ||
+		devices+=(-device virtio-serial-pci)
+	[ ${#capture[@]} -eq 0 ] || devices+=(
+		-chardev "file,id=capture,path=$run/capture.erf"
+		-device "virtserialport,chardev=capture,name=capture")
+	[ -z "$link" ] || devices+=(
+		-chardev "socket,id=pair,fd=${link#*,}"
+		-device "virtserialport,chardev=pair,name=pair"
+		-netdev "stream,id=trunk,addr.type=fd,addr.str=${link%,*}"
+		-device "virtio-net-pci,netdev=trunk,mac=52:54:00:00:00:0$role,rx_queue_size=1024,romfile=")
+}
+
 boot()
 {
 	local words="console=ttyS0 loglevel=8 panic=-1 oops=panic slab_nomerge"
-	local accel cmd devices=()
+	local accel cmd devices
 
 	# On a busy host the kernel may find that its timer does not tick.
 	words+=" no_timer_check"
 	words+=" ${capture[*]}"
-	[ ${#capture[@]} -eq 0 ] || devices=(-device virtio-serial-pci
-		-chardev "file,id=capture,path=$run/capture.erf"
-		-device "virtserialport,chardev=capture,name=capture")
+	[ -z "$role" ] || words+=" ROLE=$role"
+	choose_devices
 	read -ra accel < <(accelerator)
 	cmd=(qemu-system-x86_64 -M q35 "${accel[@]}"
 		-smp "$smp" -m "$mem" -nodefaults -display none -no-reboot
 		-kernel "$kernel/vmlinux" -initrd "$run/initrd"
 		-append "$words rdinit=/init SCRIPT=/cases/${script##*/}
-			LIMIT=$limit $append"
+			END=$(($(date +%s) + limit)) $append"
 		-chardev "file,id=console,path=$run/console.log"
 		-chardev "$(chardev)"
 		-chardev "file,id=verdict,path=$run/verdict"

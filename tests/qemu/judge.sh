@@ -75,8 +75,13 @@ console_reasons()
 
 verdict_reasons()
 {
-	local status
+	local status stopped
 
+	stopped=$(sed -n 's/^stopped //p' "$run/verdict" | tr -d '\r')
+	if [ -n "$stopped" ]; then
+		echo "stopped: $stopped"
+		return
+	fi
 	status=$(sed -n 's/^status \([0-9]*\).*/\1/p' "$run/verdict")
 	case $status in
 	0) ;;

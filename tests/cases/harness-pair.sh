@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# Two guests: they meet, exchange values and frames; what goes wrong in one ends both, and the verdict names it first.
+# runs: host
+# timeout: 600
+
+work=$1
+qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
+
+# pair NAME LIMIT: a case of two guests, its script on standard input.
+pair()
+{
+	{
+		printf '# guests: 2\n# timeout: %d\n' "$2"
+		printf '. /cases/lib.sh\n. /cases/lib-pair.sh\n'
+		cat
+	} >"$work/cases/$1.sh"
+}
+
+# runner ARGUMENT...: prints what check.sh prints, and its exit status.
+runner()
+{
+	local status=0
+
+	"$qemu/check.sh" --cases "$work/cases" --results "$work/results" \
+		"$@" 2>&1 || status=$?
+	echo "status $status"
+}
+
+# wanted NAME LINE...: patterns of all lines of the case's result, in order.
+wanted()
+{
+	local name=$1 got line
+
+	shift
+	mapfile -t got <"$work/results/$name/result"
+	echo "$name:" "${got[@]}"
+	[ $# -eq ${#got[@]} ] || {
+		echo "wanted $# lines"
+		exit 1
+	}
+	for line in "${got[@]}"; do
+		# shellcheck disable=SC2053  # a pattern, not a text
+		[[ $line == $1 ]] || {
+			echo "wanted '$1', got '$line'"
+			exit 1
+		}
+		shift
+	done
+}
+
+# said NAME ROLE TEXT: that guest's script did.
+said()
+{
+	grep -F -- "$3" "$work/results/$1/$2/transcript.log"
+}
+
+mkdir -p "$work/cases"
+
+pair good 240 <<-'E'
+	pair_here a && other=b || other=a
+	pair_put hostname "$(hostname), of two"
+	assert_eq "the other's name" "$(pair_get hostname)" "guest-$other, of two"
+
+	pair_here a && own=1 peer=2 || own=2 peer=1
+	ip address add "10.9.0.$own/24" dev "$trunk"
+	assert_eq "MTU" "$(cat "/sys/class/net/$trunk/mtu")" 65535
+	pair_barrier addressed
+	ping -q -c 2 -i 0.2 -M do -s 65000 "10.9.0.$peer"
+	pair_barrier pinged
+
+	# Whatever becomes of the link
+	ip link set "$trunk" down
+	for round in 1 2 3; do
+		pair_barrier down
+	done
+	assert_eq "rounds" "$(wc -l </run/pair/came.down)" 3
+
+	# Each name once, and only names
+	refute sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_put hostname x'
+	refute sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_barrier "a b"'
+	# The first to end stays for the other
+	pair_here a || sleep 3
+	[ ! -e /run/pair/ended ] || grep -qx 'with status 0' /run/pair/ended
+	E
+
+pair b-fails 240 <<-'E'
+	pair_barrier begun
+	pair_here b && assert_eq "a number" 1 2
+	sleep 1000
+	E
+
+pair b-crashes 240 <<-'E'
+	pair_barrier begun
+	pair_here a || echo c >/proc/sysrq-trigger
+	sleep 1000
+	E
+
+pair b-warns 240 <<-'E'
+	pair_here a || echo "WARNING: as if from a driver" >/dev/kmsg
+	E
+
+pair b-leaves 240 <<-'E'
+	pair_here b || pair_get what-nobody-puts
+	E
+
+pair b-hangs 100 <<-'E'
+	pair_here a || sleep 1000
+	E
+
+pair b-never-comes 100 <<-'E'
+	pair_here a || sleep 1000
+	pair_barrier never
+	E
+
+all=$(runner --jobs 4)
+printf '%s\n' "$all"
+grep -qx '1 passed, 6 failed' <<<"$all"
+grep -qx 'status 1' <<<"$all"
+grep -q '^pass  good ' <<<"$all"
+wanted good pass
+for role in a b; do
+	grep -qx pass "$work/results/good/$role/result"
+done
+
+wanted b-fails "b: the script's exit status is 1" \
+	'a: stopped: the other guest ended with status 1'
+said b-fails b "FAILED: a number is '1', wanted '2'"
+grep -qF "FAILED: a number is '1', wanted '2'" <<<"$all"
+said b-fails a 'STOPPED: the other guest ended with status 1'
+
+wanted b-crashes 'b: no verdict: *' 'b: kernel log: no line *' \
+	'b: kernel log: *Kernel panic*' 'b: kernel log: *Call Trace:*' \
+	'a: stopped: the other guest ended without a word'
+
+wanted b-warns 'b: kernel log: *WARNING: as if from a driver'
+
+wanted b-leaves "a: the script's exit status is 1"
+said b-leaves a 'FAILED: the other guest ended before value what-nobody-puts'
+
+wanted b-hangs 'b: ended at its limit of 100 s' 'b: no verdict: *' \
+	'b: kernel log: no line where the script ends'
+grep -qx pass "$work/results/b-hangs/a/result"
+
+wanted b-never-comes "a: the script's exit status is 1" \
+	'b: stopped: the other guest ended with status 1'
+said b-never-comes a "FAILED: not in time: the other guest's barrier never"
+
+# Of two jobs a pair takes both: nothing else runs meanwhile
+cat >"$work/cases/good-alone.sh" <<-E
+	# runs: host
+	sleep 2
+	[ -e "$work/results/good/result" ]
+	E
+rm -r "$work/results/good"
+both=$(runner --jobs 2 'good*')
+printf '%s\n' "$both"
+grep -qx '2 passed, 0 failed' <<<"$both"

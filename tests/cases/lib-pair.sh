@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# For cases of two guests ("guests: 2"), sourced after lib.sh. The same script
+# runs in both; their netdevices trunk0 are the two ends of one Ethernet link. What
+# is said here goes another way, whatever becomes of that link. When one guest's
+# script fails the other's is stopped; one that has passed waits for the other.
+
+# shellcheck disable=SC2034  # the caller's
+trunk=trunk0
+pair=/run/pair
+
+# pair_here a|b: for what only one of the two is to do.
+pair_here()
+{
+	[ "$ROLE" = "$1" ]
+}
+
+# pair_seconds_left: prints how long it is till the host ends both guests.
+pair_seconds_left()
+{
+	echo $((END - $(date +%s)))
+}
+
+# pair_say WORD NAME [VALUE]
+pair_say()
+{
+	case $2 in
+	'' | *[!A-Za-z0-9._-]*) fail "not a name: '$2'" >&2 ;;
+	esac
+	printf '%s\n' "$*" >&9
+}
+
+# pair_wait WHAT CMD...: until CMD succeeds, by what the other guest said.
+pair_wait()
+{
+	_what=$1
+	shift
+	while ! "$@"; do
+		if [ -e "$pair/ended" ] && ! "$@"; then
+			fail "the other guest ended before $_what" >&2
+		fi
+		[ "$(pair_seconds_left)" -gt 15 ] ||
+			fail "not in time: the other guest's $_what" >&2
+		sleep 0.05
+	done
+}
+
+# pair_came BARRIER TIMES: the other has been there so often.
+pair_came()
+{
+	[ -e "$pair/came.$1" ] && [ "$(wc -l <"$pair/came.$1")" -ge "$2" ]
+}
+
+# pair_barrier NAME: neither goes on before the other has come to it too. The
+# same name may serve again.
+pair_barrier()
+{
+	pair_say came "$1"
+	echo >>"$pair/reached.$1"
+	pair_wait "barrier $1" pair_came "$1" "$(wc -l <"$pair/reached.$1")"
+}
+
+# pair_put NAME VALUE: a line of text for the other guest. A name serves once.
+pair_put()
+{
+	[ ! -e "$pair/put.$1" ] || fail "was put before: $1"
+	pair_say put "$@"
+	: >"$pair/put.$1"
+}
+
+# pair_get NAME: prints the value once the other has put it.
+pair_get()
+{
+	pair_wait "value $1" test -e "$pair/value.$1"
+	cat "$pair/value.$1"
+}
