@@ -5,19 +5,6 @@
 
 . /cases/lib.sh
 
-raw=/sys/kernel/debug/ibraw
-
-lid_of()
-{
-	printf '%d' "$(cat "$ib/$1/ports/1/lid")"
-}
-
-# pma LID PORT FIELD: of PortCountersExtended.
-pma()
-{
-	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
-}
-
 # grown LID PORT FIELD FROM: how much more than FROM it is.
 grown()
 {
@@ -47,11 +34,10 @@ data=$(pma "$sw" 2 PortRcvData)
 out_packets=$(pma "$sw" 3 PortXmitPkts)
 out_data=$(pma "$sw" 3 PortXmitData)
 mcast=$(pma "$sw" 3 PortMulticastXmitPkts)
-echo "qkey=0x1bfa posted=1024" >"$raw/ibfab2/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab2/received")
+raw_listen ibfab2 "qkey=0x1bfa posted=1024"
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa length=100 count=1000" \
 	>"$raw/ibfab1/send"
-wait_for 5 grep -qx 'packets 1000' "$raw/ibfab2/received"
+wait_for 5 raw_is ibfab2 packets 1000
 # LRH 8, BTH 12, DETH 8, payload 100, ICRC 4: 33 words
 assert_eq "PortRcvPkts" "$(grown "$sw" 2 PortRcvPkts "$packets")" 1000
 assert_eq "PortRcvData" "$(grown "$sw" 2 PortRcvData "$data")" 33000

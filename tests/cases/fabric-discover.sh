@@ -5,22 +5,6 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-
-# table_cables: "NODE PORT PEER PORT" of each cable's both ends.
-table_cables()
-{
-	awk 'NF == 13 { print $1, $3, $9, $11 }' "$ibfab/topology" | sort
-}
-
-# found_cables: the same, as found by directed-route SMPs.
-found_cables()
-{
-	ibnetdiscover -C ibfab0 -p |
-		sed -n "s/^.. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* 4x EDR - .. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* ( '\(.*\)' - '\(.*\)' )$/\3 \1 \4 \2/p" |
-		sed 's/ibfab switch/switch/g' | sort
-}
-
 # smp FIELD QUERY...: one field of what smpquery prints.
 smp()
 {

@@ -5,18 +5,6 @@
 
 . /cases/lib.sh
 
-raw=/sys/kernel/debug/ibraw
-
-received()
-{
-	awk -v name="$1" '$1 == name { print $2 }' "$raw/ibfab1/received"
-}
-
-arrived()
-{
-	[ "$(received packets)" -ge "$1" ]
-}
-
 # send N [WORDS]: N datagrams from ibfab0 to the receiver at ibfab1.
 send()
 {
@@ -28,28 +16,20 @@ send()
 # listen: a new receiver, which has received nothing; sets $qpn.
 listen()
 {
-	echo "qkey=0x1bfa posted=1000" >"$raw/ibfab1/listen"
-	qpn=$(received qpn)
-}
-
-# Set $ms to the guest's age.
-age_ms()
-{
-	read -r ms _ </proc/uptime
-	ms=$(printf %s "$ms" | tr -d .)0
+	raw_listen ibfab1 "qkey=0x1bfa posted=1000"
 }
 
 fabric_start hcas=2
 module_insert /modules/ibraw.ko
 opensm_start
-lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+lid=$(lid_of ibfab1)
 
 step "Drop: every 3rd of 30 that come in, then only the first 4"
 listen
 rule ibfab1 what=data do=drop every=3
 send 30
-wait_for 5 arrived 20
-assert_eq "packets received" "$(received packets)" 20
+wait_for 5 raw_reaches ibfab1 packets 20
+assert_eq "packets received" "$(raw_received ibfab1 packets)" 20
 assert_eq seen "$(rule_figure ibfab1 seen)" 30
 assert_eq hits "$(rule_figure ibfab1 hits)" 10
 assert_eq "fault.drop" "$(fabric_counter ibfab1 port1.fault.drop)" 10
@@ -57,11 +37,11 @@ assert_eq "drop.fault" "$(fabric_counter ibfab1 port1.drop.fault)" 10
 rules_clear ibfab1
 rule ibfab1 what=data do=drop count=4
 send 10
-wait_for 5 arrived 26
+wait_for 5 raw_reaches ibfab1 packets 26
 assert_eq hits "$(rule_figure ibfab1 hits)" 4
 rules_clear ibfab1
 send 10
-wait_for 5 arrived 36
+wait_for 5 raw_reaches ibfab1 packets 36
 assert_eq "rules left" "$(cat "$ibfab/ibfab1/rules")" ""
 
 step "Drop: 100000 of a million, at a switch's port on the way out"
@@ -70,9 +50,9 @@ before=$(fabric_counter switch0 port2.fault.drop)
 rule switch0 port=2 dir=out do=drop ppm=100000 what=data
 send 2000
 hits=$(rule_figure switch0 hits)
-wait_for 10 arrived $((2000 - hits))
+wait_for 10 raw_reaches ibfab1 packets $((2000 - hits))
 assert_between "hits in 2000" "$hits" 140 260
-assert_eq "packets received" "$(received packets)" $((2000 - hits))
+assert_eq "packets received" "$(raw_received ibfab1 packets)" $((2000 - hits))
 assert_eq "fault.drop" "$(fabric_counter switch0 port2.fault.drop)" \
 	$((before + hits))
 note "$hits of 2000 dropped"
@@ -82,21 +62,21 @@ step "Duplicate: every 5th of 20"
 listen
 rule ibfab0 dir=out what=data do=duplicate every=5
 send 20
-wait_for 5 arrived 24
-assert_eq "packets received" "$(received packets)" 24
+wait_for 5 raw_reaches ibfab1 packets 24
+assert_eq "packets received" "$(raw_received ibfab1 packets)" 24
 assert_eq "fault.duplicate" "$(fabric_counter ibfab0 port1.fault.duplicate)" 4
 rules_clear ibfab0
 
 step "Delay: 400 ms"
 listen
 rule ibfab1 what=data do=delay ms=400
-age_ms
-begin=$ms
+now_ms
+begin=$now_ms
 send 3
-assert_eq "packets received" "$(received packets)" 0
-wait_for 5 arrived 3
-age_ms
-assert_between "milliseconds till all came" $((ms - begin)) 390 3000
+assert_eq "packets received" "$(raw_received ibfab1 packets)" 0
+wait_for 5 raw_reaches ibfab1 packets 3
+now_ms
+assert_between "milliseconds till all came" $((now_ms - begin)) 390 3000
 assert_eq "fault.delay" "$(fabric_counter ibfab1 port1.fault.delay)" 3
 assert_eq held "$(rule_figure ibfab1 held)" 0
 rules_clear ibfab1
@@ -107,7 +87,7 @@ send 5
 wait_for 5 counter_reaches ibfab1 port1.fault.delay 8
 assert_eq held "$(rule_figure ibfab1 held)" 5
 rules_clear ibfab1
-wait_for 5 arrived 8
+wait_for 5 raw_reaches ibfab1 packets 8
 
 step "Reorder: the first is overtaken by two"
 listen
@@ -115,18 +95,18 @@ rule ibfab1 what=data do=reorder count=1 by=2 ms=60000
 send 1 payload=01
 wait_for 5 counter_reaches ibfab1 port1.fault.reorder 1
 send 1 payload=02
-wait_for 5 arrived 1
-assert_eq "the last payload" "$(received last.payload)" 02
+wait_for 5 raw_reaches ibfab1 packets 1
+assert_eq "the last payload" "$(raw_received ibfab1 last.payload)" 02
 send 1 payload=03
-wait_for 5 arrived 3
-assert_eq "the last payload" "$(received last.payload)" 01
+wait_for 5 raw_reaches ibfab1 packets 3
+assert_eq "the last payload" "$(raw_received ibfab1 last.payload)" 01
 rules_clear ibfab1
 
 step "Reorder: none comes to overtake it, and it goes after its time"
 listen
 rule ibfab1 what=data do=reorder count=1 ms=300
 send 1 payload=01
-wait_for 5 arrived 1
+wait_for 5 raw_reaches ibfab1 packets 1
 rules_clear ibfab1
 
 step "A spoilt P_Key and Q_Key are refused as such"
@@ -140,13 +120,13 @@ rules_clear ibfab1
 rule ibfab1 what=data do=qkey every=2
 refused=$(fabric_counter ibfab1 port1.drop.rx_qkey)
 send 10
-wait_for 5 arrived 5
+wait_for 5 raw_reaches ibfab1 packets 5
 wait_for 5 counter_reaches ibfab1 port1.drop.rx_qkey $((refused + 5))
 assert_eq "fault.qkey" "$(fabric_counter ibfab1 port1.fault.qkey)" 5
 rules_clear ibfab1
 rule ibfab1 what=data do=qkey value=0x1bfa
 echo "dlid=$lid qpn=$qpn qkey=0x999" >"$raw/ibfab0/send"
-wait_for 5 arrived 6
+wait_for 5 raw_reaches ibfab1 packets 6
 rules_clear ibfab1
 
 step "SMPs are lost, or those of one attribute"
@@ -166,7 +146,7 @@ listen
 rule ibfab1 what=gmp do=drop
 refute perfquery -C ibfab0 -t 200 "$lid" 1
 send 2
-wait_for 5 arrived 2
+wait_for 5 raw_reaches ibfab1 packets 2
 assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
 rules_clear ibfab1
 assert perfquery -C ibfab0 -t 200 "$lid" 1
@@ -183,11 +163,11 @@ assert_eq "fault.status" "$(fabric_counter ibfab1 port1.fault.status)" \
 	"$(rule_figure ibfab1 hits)"
 rules_clear ibfab1
 rule ibfab1 what=sa_answer do=delay ms=600
-age_ms
-begin=$ms
+now_ms
+begin=$now_ms
 saquery -C ibfab1 CPI >/run/records
-age_ms
-assert_between "milliseconds of saquery" $((ms - begin)) 590 10000
+now_ms
+assert_between "milliseconds of saquery" $((now_ms - begin)) 590 10000
 rules_clear ibfab1
 dropped=$(fabric_counter ibfab1 port1.fault.drop)
 rule ibfab1 what=sa_answer do=drop

@@ -5,8 +5,6 @@
 
 . /cases/lib.sh
 
-raw=/sys/kernel/debug/ibraw
-
 # tries WORDS FILE: prints what the write says.
 tries()
 {
@@ -32,9 +30,8 @@ module_insert /modules/ibraw.ko
 # Without an SM to be answered only this script makes address handles.
 opensm_start
 opensm_stop
-lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
-echo "qkey=0x1bfa" >"$raw/ibfab1/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+lid=$(lid_of ibfab1)
+raw_listen ibfab1 "qkey=0x1bfa"
 send="dlid=$lid qpn=$qpn qkey=0x1bfa"
 listen="qkey=0x1bfa posted=3"
 group="qkey=0x1bfa posted=3 mgid=ff12:401b:ffff::1 mlid=0xc000"

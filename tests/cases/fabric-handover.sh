@@ -5,13 +5,6 @@
 
 . /cases/lib.sh
 
-# now_ms: sets $now_ms.
-now_ms()
-{
-	read -r now_ms _ </proc/uptime
-	now_ms=$(echo "$now_ms" | tr -d .)0
-}
-
 # sm_start HCA PRIORITY: sets $sm_pid.
 sm_start()
 {
@@ -25,7 +18,7 @@ sm_start()
 # sm_is HCA STATE: what its SMInfo says.
 sm_is()
 {
-	sminfo -C "$1" "$(printf '%d' "$(cat "$ib/$1/ports/1/lid")")" \
+	sminfo -C "$1" "$(lid_of "$1")" \
 		>/run/sminfo && grep -q "$2" /run/sminfo
 }
 

@@ -6,8 +6,6 @@
 
 . /cases/lib.sh
 
-raw=/sys/kernel/debug/ibraw
-
 gone()
 {
 	! saquery -C ibfab0 NR | grep -q "NodeDescription.*$1\$"
@@ -19,11 +17,6 @@ listen()
 	echo "qkey=0x1bfa posted=500" >"$raw/ibfab1/listen"
 }
 
-arrived()
-{
-	[ "$(awk '/^packets/ { print $2 }' "$raw/ibfab1/received")" -ge "$1" ]
-}
-
 round()
 {
 	unplug ibfab1
@@ -32,30 +25,21 @@ round()
 	plug ibfab1
 	wait_for 10 fabric_ports_active
 	listen
-	wait_for 10 arrived 20
-}
-
-rounds()
-{
-	_left=$1
-	while [ "$_left" -gt 0 ]; do
-		round
-		_left=$((_left - 1))
-	done
+	wait_for 10 raw_reaches ibfab1 packets 20
 }
 
 fabric_start hcas=3
 module_insert /modules/ibraw.ko
 opensm_start
 guid=$(port_guid ibfab1)
-lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+lid=$(lid_of ibfab1)
 listen
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+qpn=$(raw_received ibfab1 qpn)
 # To an HCA that is not there, sends succeed as to any other.
 # shellcheck disable=SC2016  # for the inner shell to expand
 traffic_start raw sh -ec 'while :; do echo "$1" >"$2"; done' sh \
 	"dlid=$lid qpn=$qpn qkey=0x1bfa length=2000 count=100" "$raw/ibfab0/send"
-wait_for 10 arrived 100
+wait_for 10 raw_reaches ibfab1 packets 100
 
 step "Out: its device is gone, and its place in the fabric"
 unplug ibfab1
@@ -70,21 +54,21 @@ plug ibfab1
 refute sh -c "echo 'ibfab1 plug' >$ibfab/hotplug"
 wait_for 10 fabric_ports_active
 assert_eq GUID "$(port_guid ibfab1)" "$guid"
-assert_eq LID "$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")" "$lid"
+assert_eq LID "$(lid_of ibfab1)" "$lid"
 listen
-assert_eq QPN "$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")" "$qpn"
-wait_for 10 arrived 100
+assert_eq QPN "$(raw_received ibfab1 qpn)" "$qpn"
+wait_for 10 raw_reaches ibfab1 packets 100
 
 step "Twelve times, with rules that hold packets and completions that come late"
-rounds 3
+repeat 3 round
 slabs /run/before
-rounds 12
+repeat 12 round
 slabs_settle /run/before 12
 rule switch0 port=2 dir=out what=data do=delay every=3 ms=300
 echo "late 50" >"$ibfab/ibfab1/completions"
 rule ibfab1 what=data do=delay every=2 ms=400
 wait_for 10 counter_reaches ibfab1 port1.fault.delay 5
-rounds 2
+repeat 2 round
 rules_clear switch0
 traffic_stop raw
 

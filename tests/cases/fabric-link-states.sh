@@ -5,19 +5,6 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-received()
-{
-	awk '$1 == "packets" { print $2 }' "$raw/ibfab1/received"
-}
-
 state_is()
 {
 	grep -q "$2" "$ib/$1/ports/1/state"
@@ -38,26 +25,25 @@ sa_misses()
 
 fabric_start hcas=2
 module_insert /modules/ibraw.ko
-echo "qkey=0x1bfa" >"$raw/ibfab1/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+raw_listen ibfab1 "qkey=0x1bfa"
 
 step "INIT: SMPs pass, a datagram does not leave the port"
 assert state_is ibfab0 INIT
 assert smpquery -C ibfab0 -D nodedesc 0,1,2
-discards=$(counter ibfab0 port1.xmit_discards)
+discards=$(fabric_counter ibfab0 port1.xmit_discards)
 echo "dlid=3 qpn=$qpn qkey=0x1bfa count=7" >"$raw/ibfab0/send"
-assert_eq "drops" "$(counter ibfab0 port1.drop.tx_inactive)" 7
-assert_eq PortXmitDiscards "$(counter ibfab0 port1.xmit_discards)" \
+assert_eq "drops" "$(fabric_counter ibfab0 port1.drop.tx_inactive)" 7
+assert_eq PortXmitDiscards "$(fabric_counter ibfab0 port1.xmit_discards)" \
 	$((discards + 7))
-assert_eq "packets received" "$(received)" 0
+assert_eq "packets received" "$(raw_received ibfab1 packets)" 0
 assert_match "ibping" "$(ibping -C ibfab0 -c 1 -t 200 -L 3 2>&1)" \
 	'1 packets transmitted, 0 received'
 
 step "ACTIVE: it arrives"
 opensm_start
-lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+lid=$(lid_of ibfab1)
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
-wait_for 5 grep -qx 'packets 1' "$raw/ibfab1/received"
+wait_for 5 raw_is ibfab1 packets 1
 intree_load
 wait_for 5 netdev_of ibfab1
 dev=$(netdev_of ibfab1)
@@ -66,17 +52,17 @@ wait_for 10 carrier_is 1
 
 step "One end of the link not ACTIVE: the switch's port discards"
 sw=$(smpquery -C ibfab0 -D portinfo 0,1 0 | sed -n 's/^Lid:\.*//p')
-downed=$(counter ibfab1 port1.link_downed)
+downed=$(fabric_counter ibfab1 port1.link_downed)
 opensm_stop
 ibportstate -C ibfab0 "$sw" 2 disable >/run/disable
 assert_match "the switch's port" "$(smpquery -C ibfab0 portinfo "$sw" 2)" \
 	'PhysLinkState:\.+Disabled'
 assert state_is ibfab1 DOWN
-assert_eq LinkDowned "$(counter ibfab1 port1.link_downed)" $((downed + 1))
+assert_eq LinkDowned "$(fabric_counter ibfab1 port1.link_downed)" $((downed + 1))
 wait_for 5 carrier_is 0
-discards=$(counter switch0 port2.xmit_discards)
+discards=$(fabric_counter switch0 port2.xmit_discards)
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa count=3" >"$raw/ibfab0/send"
-assert_eq PortXmitDiscards "$(counter switch0 port2.xmit_discards)" \
+assert_eq PortXmitDiscards "$(fabric_counter switch0 port2.xmit_discards)" \
 	$((discards + 3))
 refute smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
 
@@ -86,7 +72,7 @@ assert state_is ibfab1 INIT
 opensm_start
 wait_for 10 carrier_is 1
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
-wait_for 5 grep -qx 'packets 2' "$raw/ibfab1/received"
+wait_for 5 raw_is ibfab1 packets 2
 
 # Without the switch's trap OpenSM would see both in its next sweep only, up to
 # 10 s later.
@@ -103,7 +89,7 @@ echo "switch0 2 up" >"$ibfab/cable"
 wait_for 6 state_is ibfab1 ACTIVE
 wait_for 10 carrier_is 1
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
-wait_for 5 grep -qx 'packets 3' "$raw/ibfab1/received"
+wait_for 5 raw_is ibfab1 packets 3
 
 step "Cables that are not there, and other words"
 refute sh -c "echo 'switch0 4 up' >$ibfab/cable"

@@ -5,18 +5,7 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
 key=0x1234567890abcdef
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-counted()
-{
-	[ "$(counter "$1" "$2")" -ge "$3" ]
-}
 
 # get_port_info HCA MKEY: by directed route; sets $answer.
 get_port_info()
@@ -67,7 +56,7 @@ assert_eq "the key shown" "$(shown_key)" "${key#0x}"
 was=$(violations 1)
 refute set_port_info 1 0 0x1 0 0
 assert_eq "M_KeyViolations" "$(violations 1)" $((was + 1))
-wait_for 5 counted ibfab1 port1.trap256.sent 1
+wait_for 5 counter_reaches ibfab1 port1.trap256.sent 1
 
 step "1: everyone may read, but not the key"
 assert set_port_info 1 "$key" "$key" 1 0
@@ -80,14 +69,14 @@ step "2 and 3: nobody else may do anything"
 for protect in 2 3; do
 	assert set_port_info 1 "$key" "$key" "$protect" 0
 	was=$(violations 1)
-	dropped=$(counter ibfab1 port1.drop.smp_mkey)
+	dropped=$(fabric_counter ibfab1 port1.drop.smp_mkey)
 	refute get_port_info 1 0
 	refute get_port_info 1 0x4711
 	refute smpquery -C ibfab0 -t 100 -D nodeinfo 0,1,2
 	# smpquery tries again
 	assert_between "M_KeyViolations" "$(violations 1)" $((was + 3)) \
 		$((was + 12))
-	assert_eq "drops" $(($(counter ibfab1 port1.drop.smp_mkey) - dropped)) \
+	assert_eq "drops" $(($(fabric_counter ibfab1 port1.drop.smp_mkey) - dropped)) \
 		$(($(violations 1) - was))
 	assert get_port_info 1 "$key"
 	assert smpquery -C ibfab0 -y "$key" -D nodedesc 0,1,2
@@ -116,10 +105,10 @@ for route in 0,1 0,1,2 0,1,3; do
 	smpquery -C ibfab0 -y "$key" -D nodedesc "$route"
 done
 assert_between "SMPs refused by the switch" \
-	"$(counter switch0 port1.drop.smp_mkey)" 1 99
-wait_for 5 counted ibfab1 port1.trap256.repressed 1
+	"$(fabric_counter switch0 port1.drop.smp_mkey)" 1 99
+wait_for 5 counter_reaches ibfab1 port1.trap256.repressed 1
 wait_for 5 grep -q 'Bad M_Key.*Method 0x1, Attribute 0x11' /var/log/opensm.log
 echo "ibfab2 1 down" >"$ibfab/cable"
-wait_for 5 counted switch0 port0.trap128.repressed 1
+wait_for 5 counter_reaches switch0 port0.trap128.repressed 1
 echo "ibfab2 1 up" >"$ibfab/cable"
 wait_for 10 grep -q ACTIVE "$ib/ibfab2/ports/1/state"

@@ -5,27 +5,8 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
 mgid=ff12:401b:ffff::ffff:ffff
 qkey=0xb1b
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-# The counter of a node has come to a value.
-counted()
-{
-	[ "$(counter "$1" "$2")" -eq "$3" ]
-}
-
-# has_packets HCA N: its receiver got exactly so many.
-has_packets()
-{
-	grep -qx "packets $2" "$raw/$1/received"
-}
 
 # mcast_send HCA WORDS: to everyone in the group.
 mcast_send()
@@ -64,19 +45,19 @@ done
 # Of payload so short that IPoIB ignores it. switch0 has ibfab0 and ibfab3,
 # switch1 ibfab1, switch2 ibfab2.
 step "500 from ibfab0: one each, and one over each cable between switches"
-between=$(counter switch0 port4.multicast_xmit_packets)
-further=$(counter switch1 port4.multicast_xmit_packets)
-own=$(counter switch0 port1.multicast_xmit_packets)
+between=$(fabric_counter switch0 port4.multicast_xmit_packets)
+further=$(fabric_counter switch1 port4.multicast_xmit_packets)
+own=$(fabric_counter switch0 port1.multicast_xmit_packets)
 mcast_send ibfab0 "dgid=$mgid length=3 count=500"
 for hca in ibfab0 ibfab1 ibfab2 ibfab3; do
-	wait_for 10 has_packets "$hca" 500
+	wait_for 10 raw_is "$hca" packets 500
 done
 assert_eq "packets from switch0 to switch1" \
-	$(($(counter switch0 port4.multicast_xmit_packets) - between)) 500
+	$(($(fabric_counter switch0 port4.multicast_xmit_packets) - between)) 500
 assert_eq "packets from switch1 to switch2" \
-	$(($(counter switch1 port4.multicast_xmit_packets) - further)) 500
+	$(($(fabric_counter switch1 port4.multicast_xmit_packets) - further)) 500
 assert_eq "packets sent back to ibfab0" \
-	$(($(counter switch0 port1.multicast_xmit_packets) - own)) 0
+	$(($(fabric_counter switch0 port1.multicast_xmit_packets) - own)) 0
 for hca in ibfab1 ibfab2 ibfab3; do
 	assert_match "what $hca got" "$(cat "$raw/$hca/received")" \
 		'last.payload 000102$'
@@ -85,35 +66,35 @@ done
 step "Without a GRH: dropped and counted at each receiver"
 mcast_send ibfab0 "length=3"
 for hca in ibfab1 ibfab2 ibfab3; do
-	wait_for 5 counted "$hca" port1.drop.rx_no_grh 1
-	assert has_packets "$hca" 500
+	wait_for 5 counter_is "$hca" port1.drop.rx_no_grh 1
+	assert raw_is "$hca" packets 500
 done
 
 step "To a group that nobody here is attached to"
-before=$(counter ibfab2 port1.drop.rx_no_group)
+before=$(fabric_counter ibfab2 port1.drop.rx_no_group)
 mcast_send ibfab0 "dgid=ff12:401b:ffff::1:2 length=3"
-wait_for 5 counted ibfab2 port1.drop.rx_no_group $((before + 1))
-assert has_packets ibfab2 500
+wait_for 5 counter_is ibfab2 port1.drop.rx_no_group $((before + 1))
+assert raw_is ibfab2 packets 500
 
 step "With the wrong Q_Key"
-before=$(counter ibfab2 port1.drop.rx_qkey)
+before=$(fabric_counter ibfab2 port1.drop.rx_qkey)
 echo "dlid=0xc000 qpn=0xffffff qkey=0xbad dgid=$mgid length=3" >"$raw/ibfab0/send"
 # Two QPs are attached there, IPoIB's and ours
-wait_for 5 counted ibfab2 port1.drop.rx_qkey $((before + 2))
-assert has_packets ibfab2 500
+wait_for 5 counter_is ibfab2 port1.drop.rx_qkey $((before + 2))
+assert raw_is ibfab2 packets 500
 
 step "A sender hears itself, unless it blocks that"
 mcast_send ibfab3 "from_listener=1 dgid=$mgid length=3"
-wait_for 5 has_packets ibfab3 501
-wait_for 5 has_packets ibfab0 501
+wait_for 5 raw_is ibfab3 packets 501
+wait_for 5 raw_is ibfab0 packets 501
 echo "qkey=$qkey mgid=$mgid mlid=0xc000 block_loopback=1" >"$raw/ibfab3/listen"
 mcast_send ibfab3 "from_listener=1 dgid=$mgid length=3 count=5"
-wait_for 5 has_packets ibfab0 506
-assert has_packets ibfab3 0
+wait_for 5 raw_is ibfab0 packets 506
+assert raw_is ibfab3 packets 0
 mcast_send ibfab0 "dgid=$mgid length=3"
-wait_for 5 has_packets ibfab3 1
+wait_for 5 raw_is ibfab3 packets 1
 
 step "A MLID that no switch knows"
-relay=$(counter switch0 port1.rcv_switch_relay_errors)
+relay=$(fabric_counter switch0 port1.rcv_switch_relay_errors)
 echo "dlid=0xc123 qpn=0xffffff qkey=$qkey dgid=$mgid length=3" >"$raw/ibfab0/send"
-wait_for 5 counted switch0 port1.rcv_switch_relay_errors $((relay + 1))
+wait_for 5 counter_is switch0 port1.rcv_switch_relay_errors $((relay + 1))

@@ -6,38 +6,19 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
-
 # One CPU: a receiver's engine runs when the sender's is done, so what of a large
 # send arrives first, and is all that there is a receive for, is its first segment.
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-received()
-{
-	awk -v name="$1" '$1 == name { print $2 }' "$raw/ibfab1/received"
-}
 
 # listen WORDS: a receiver at ibfab1; sets $qpn.
 listen()
 {
-	echo "qkey=0x1bfa $*" >"$raw/ibfab1/listen"
-	qpn=$(received qpn)
+	raw_listen ibfab1 "qkey=0x1bfa $*"
 }
 
 # send WORDS: from ibfab0.
 send()
 {
 	echo "dlid=$lid qpn=$qpn qkey=0x1bfa $*" >"$raw/ibfab0/send"
-}
-
-arrived()
-{
-	[ "$(received packets)" -eq "$1" ]
 }
 
 # csum HEX: RFC 1071's sum of the octets, computed here, complemented.
@@ -78,7 +59,7 @@ segment_is()
 	_length=$((20 + ${#_data} / 2))
 	_sum=$(csum "$addresses6$(printf '%08x' "$_length")00000006${_tcp}00000000$_data")
 	_ip=86dd0000600000000$(printf '%03x' "$_length")0640$addresses6
-	assert_eq "$1" "$(received last.payload)" "$_ip$_tcp${_sum}0000$_data"
+	assert_eq "$1" "$(raw_received ibfab1 last.payload)" "$_ip$_tcp${_sum}0000$_data"
 }
 
 module_insert /modules/ibraw.ko
@@ -87,7 +68,7 @@ for wrong in lso csum,bad csum-lso; do
 done
 fabric_start hcas=3 offload=csum+lso,csum+lso,none
 opensm_start
-lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
+lid=$(lid_of ibfab1)
 addresses4=0a0000010a000002
 addresses6=fd000000000000000000000000000001fd000000000000000000000000000002
 ports=04d2162e
@@ -98,47 +79,47 @@ data=48656c6c6f
 udp=${ports}000d
 right=$(csum "${addresses4}0011000d${udp}0000$data")
 send "csum=1 payload=08000000$(ip4 11 13)${udp}dead$data"
-wait_for 5 arrived 1
-assert_eq "UDP over IPv4" "$(received last.payload)" \
+wait_for 5 raw_is ibfab1 packets 1
+assert_eq "UDP over IPv4" "$(raw_received ibfab1 last.payload)" \
 	"08000000$(ip4_right 11 13)$udp$right$data"
 right=$(csum "${addresses6}0000000d00000011${udp}0000$data")
 send "csum=1 payload=86dd000060000000000d1140$addresses6${udp}dead$data"
-wait_for 5 arrived 2
-assert_eq "UDP over IPv6" "$(received last.payload)" \
+wait_for 5 raw_is ibfab1 packets 2
+assert_eq "UDP over IPv6" "$(raw_received ibfab1 last.payload)" \
 	"86dd000060000000000d1140$addresses6$udp$right$data"
-assert_eq "found right by the receiver" "$(received csum_ok)" 2
+assert_eq "found right by the receiver" "$(raw_received ibfab1 csum_ok)" 2
 
 step "Without it they stay as they are; the receiver tells right from wrong"
 good=08000000$(ip4_right 11 13)$udp$(csum "${addresses4}0011000d${udp}0000$data")$data
 send "payload=$good"
-wait_for 5 arrived 3
-assert_eq "found right" "$(received csum_ok)" 3
-bad=$(counter ibfab1 port1.offload.rx_csum_bad)
+wait_for 5 raw_is ibfab1 packets 3
+assert_eq "found right" "$(raw_received ibfab1 csum_ok)" 3
+bad=$(fabric_counter ibfab1 port1.offload.rx_csum_bad)
 send "payload=08000000$(ip4_right 11 13)${udp}dead$data"
 send "payload=08000000$(ip4 11 13)${good#08000000"$(ip4_right 11 13)"}"
 send "payload=86dd000060000000000d1140$addresses6${udp}dead$data"
-wait_for 5 arrived 6
-assert_eq "the last one's contents" "$(received last.payload)" \
+wait_for 5 raw_is ibfab1 packets 6
+assert_eq "the last one's contents" "$(raw_received ibfab1 last.payload)" \
 	"86dd000060000000000d1140$addresses6${udp}dead$data"
-assert_eq "found right" "$(received csum_ok)" 3
-assert_eq rx_csum_bad "$(counter ibfab1 port1.offload.rx_csum_bad)" $((bad + 3))
+assert_eq "found right" "$(raw_received ibfab1 csum_ok)" 3
+assert_eq rx_csum_bad "$(fabric_counter ibfab1 port1.offload.rx_csum_bad)" $((bad + 3))
 
 step "Nothing to verify: no checksum, a fragment, other protocols, no IP"
-none=$(counter ibfab1 port1.offload.rx_csum_none)
+none=$(fabric_counter ibfab1 port1.offload.rx_csum_none)
 send "payload=08000000$(ip4_right 11 13)${udp}0000$data"
 send "payload=08000000$(ip4_right 11 13 2000)${udp}dead$data"
 send "payload=08000000$(ip4_right 01 13)${udp}dead$data"
 send "payload=08060000$(ip4_right 11 13)${udp}dead$data"
 send "payload=0800"
-wait_for 5 arrived 11
-assert_eq "found right" "$(received csum_ok)" 3
-assert_eq rx_csum_none "$(counter ibfab1 port1.offload.rx_csum_none)" $((none + 5))
-none=$(counter ibfab0 port1.offload.tx_csum_none)
+wait_for 5 raw_is ibfab1 packets 11
+assert_eq "found right" "$(raw_received ibfab1 csum_ok)" 3
+assert_eq rx_csum_none "$(fabric_counter ibfab1 port1.offload.rx_csum_none)" $((none + 5))
+none=$(fabric_counter ibfab0 port1.offload.tx_csum_none)
 send "csum=1 payload=08000000$(ip4 01 13)${udp}dead$data"
-wait_for 5 arrived 12
-assert_eq "only the IPv4 header's is put in" "$(received last.payload)" \
+wait_for 5 raw_is ibfab1 packets 12
+assert_eq "only the IPv4 header's is put in" "$(raw_received ibfab1 last.payload)" \
 	"08000000$(ip4_right 01 13)${udp}dead$data"
-assert_eq tx_csum_none "$(counter ibfab0 port1.offload.tx_csum_none)" $((none + 1))
+assert_eq tx_csum_none "$(fabric_counter ibfab0 port1.offload.tx_csum_none)" $((none + 1))
 
 step "A large send over IPv6: first, middle and last segment"
 # Sequence number 0xfffffff8 wraps; CWR, ACK, PSH and FIN.
@@ -147,11 +128,11 @@ tcp=${ports}fffffff8000000015099040000000000
 data=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324
 for segment in 1 2; do
 	listen "posted=$segment"
-	dropped=$(counter ibfab1 port1.drop.rx_no_wr)
+	dropped=$(fabric_counter ibfab1 port1.drop.rx_no_wr)
 	send "csum=1 hlen=64 mss=16 payload=$header$tcp$data"
-	wait_for 5 arrived $segment
+	wait_for 5 raw_is ibfab1 packets $segment
 	assert_eq "segments without a receive" \
-		"$(counter ibfab1 port1.drop.rx_no_wr)" $((dropped + 3 - segment))
+		"$(fabric_counter ibfab1 port1.drop.rx_no_wr)" $((dropped + 3 - segment))
 	case $segment in
 	1) segment_is first fffffff80000000150900400 \
 		000102030405060708090a0b0c0d0e0f ;;
@@ -160,15 +141,15 @@ for segment in 1 2; do
 	esac
 done
 listen
-segments=$(counter ibfab0 port1.offload.tx_lso_segments)
+segments=$(fabric_counter ibfab0 port1.offload.tx_lso_segments)
 send "csum=1 hlen=64 mss=16 payload=$header$tcp$data"
-wait_for 5 arrived 3
+wait_for 5 raw_is ibfab1 packets 3
 segment_is last 000000180000000150190400 2021222324
-assert_eq "found right" "$(received csum_ok)" 3
+assert_eq "found right" "$(raw_received ibfab1 csum_ok)" 3
 assert_eq "segments counted" \
-	"$(counter ibfab0 port1.offload.tx_lso_segments)" $((segments + 3))
+	"$(fabric_counter ibfab0 port1.offload.tx_lso_segments)" $((segments + 3))
 send "csum=1 hlen=64 mss=37 payload=$header$tcp$data"
-wait_for 5 arrived 4
+wait_for 5 raw_is ibfab1 packets 4
 segment_is "the only one" fffffff80000000150990400 "$data"
 
 step "Refused: no header, not TCP's, beyond the MTU, on an HCA without"
@@ -194,10 +175,10 @@ on h0 ethtool -k "$dev" | grep -E '^(rx-check|tx-check|tcp-seg|	tx-checksum-ipv4
 step "A file by TCP, from large sends, with the receiver's GRO off"
 on h1 ethtool -K "$(dev_of h1)" gro off
 dd if=/dev/urandom of=/run/sent bs=1M count=8 status=none
-large=$(counter ibfab0 port1.offload.tx_lso)
-segments=$(counter ibfab0 port1.offload.tx_lso_segments)
-bad=$(counter ibfab1 port1.offload.rx_csum_bad)
-right=$(counter ibfab1 port1.offload.rx_csum_ok)
+large=$(fabric_counter ibfab0 port1.offload.tx_lso)
+segments=$(fabric_counter ibfab0 port1.offload.tx_lso_segments)
+bad=$(fabric_counter ibfab1 port1.offload.rx_csum_bad)
+right=$(fabric_counter ibfab1 port1.offload.rx_csum_ok)
 traffic_start capture on h1 tcpdump -Z root -i "$(dev_of h1)" -U -c 3000 \
 	-w /run/capture tcp dst port 5010
 wait_for 10 grep -q 'listening on' /run/traffic.capture.log
@@ -207,14 +188,14 @@ wait_for 10 listening h1 5010
 on h0 socat -u OPEN:/run/sent TCP4:10.0.0.2:5010
 wait $receiver
 assert cmp /run/sent /run/got
-large=$(($(counter ibfab0 port1.offload.tx_lso) - large))
-segments=$(($(counter ibfab0 port1.offload.tx_lso_segments) - segments))
-right=$(($(counter ibfab1 port1.offload.rx_csum_ok) - right))
+large=$(($(fabric_counter ibfab0 port1.offload.tx_lso) - large))
+segments=$(($(fabric_counter ibfab0 port1.offload.tx_lso_segments) - segments))
+right=$(($(fabric_counter ibfab1 port1.offload.rx_csum_ok) - right))
 note "$large large sends became $segments segments; $right checksums right at the receiver"
 assert test "$large" -gt 0
 assert test "$segments" -gt $((2 * large))
 assert test "$right" -ge "$segments"
-assert_eq rx_csum_bad "$(counter ibfab1 port1.offload.rx_csum_bad)" "$bad"
+assert_eq rx_csum_bad "$(fabric_counter ibfab1 port1.offload.rx_csum_bad)" "$bad"
 
 # tcpdump computes the checksums itself.
 step "What arrived, as tcpdump reads it"

@@ -6,30 +6,18 @@
 
 . /cases/lib.sh
 
-raw=/sys/kernel/debug/ibraw
-
 # round: up, some traffic, and away while receives are posted.
 round()
 {
 	fabric_start hcas=4 switches=2
 	opensm_start
-	echo "qkey=0x1bfa posted=1000" >"$raw/ibfab3/listen"
-	_qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab3/received")
-	_lid=$(printf '%d' "$(cat "$ib/ibfab3/ports/1/lid")")
-	echo "dlid=$_lid qpn=$_qpn qkey=0x1bfa length=2000 count=500" \
+	raw_listen ibfab3 "qkey=0x1bfa posted=1000"
+	_lid=$(lid_of ibfab3)
+	echo "dlid=$_lid qpn=$qpn qkey=0x1bfa length=2000 count=500" \
 		>"$raw/ibfab0/send"
-	wait_for 5 grep -qx 'packets 500' "$raw/ibfab3/received"
+	wait_for 5 raw_is ibfab3 packets 500
 	opensm_stop
 	fabric_stop
-}
-
-rounds()
-{
-	_left=$1
-	while [ "$_left" -gt 0 ]; do
-		round
-		_left=$((_left - 1))
-	done
 }
 
 modprobe ib_core
@@ -41,11 +29,11 @@ refute insmod /modules/ibfab.ko switches=17
 
 step "Two rounds to fill what is kept for the next time"
 module_insert /modules/ibraw.ko
-rounds 2
+repeat 2 round
 slabs /run/before
 
 step "Twenty rounds"
-rounds 20
+repeat 20 round
 slabs_settle /run/before 15
 
 # It then spins on errors from its device file

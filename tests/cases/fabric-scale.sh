@@ -5,13 +5,6 @@
 
 . /cases/lib.sh
 
-# now_ms: sets $now_ms.
-now_ms()
-{
-	read -r now_ms _ </proc/uptime
-	now_ms=$(echo "$now_ms" | tr -d .)0
-}
-
 # used_kib: sets $used_kib.
 used_kib()
 {

@@ -5,21 +5,8 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
-
 node_info=0x11 guid_info=0x14 sl2vl=0x17 vl_arb=0x18
 get=1 set=2
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-lid_of()
-{
-	printf '%d' "$(cat "$ib/$1/ports/1/lid")"
-}
 
 # switch_lid ROUTE: from ibfab0.
 switch_lid()
@@ -77,9 +64,9 @@ assert smp_send ibfab0 "$switch0" $get $node_info 0 "drslid=$lid" \
 assert_eq "who answered" "$(answered_by)" 021bfa0100000100
 
 step "A directed part that leads nowhere is counted where it ends"
-was=$(counter switch1 port3.drop.smp_route)
+was=$(fabric_counter switch1 port3.drop.smp_route)
 refute smp_send ibfab0 "$switch1" $get $node_info 0 "drslid=$lid" path=0,9
-assert_eq "dropped at switch1" "$(counter switch1 port3.drop.smp_route)" \
+assert_eq "dropped at switch1" "$(fabric_counter switch1 port3.drop.smp_route)" \
 	$((was + 1))
 refute smp_send ibfab0 0xffff $get $node_info 0 drdlid=4000 path=0,1
 
@@ -97,14 +84,13 @@ assert_match "smpquery" "$(smpquery -C ibfab0 sl2vl "$to")" \
 	'\| 0\| 1\| 2\| 3\| 4\| 5\| 6\| 7\|10\|11\|12\|13\|14\|15\| 8\| 9\|'
 assert smp_send ibfab0 "$switch1" $get $sl2vl 0x0701
 assert_eq "status of an input port that is not there" "$(status)" 001c
-echo "qkey=0x1bfa" >"$raw/ibfab2/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab2/received")
+raw_listen ibfab2 "qkey=0x1bfa"
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=14" >"$raw/ibfab1/send"
-wait_for 5 grep -qx 'packets 1' "$raw/ibfab2/received"
+wait_for 5 raw_is ibfab2 packets 1
 # SL 13 has VL15
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=13 count=5" >"$raw/ibfab1/send"
-assert_eq "drops" "$(counter ibfab1 port1.drop.tx_sl)" 5
-assert grep -qx 'packets 1' "$raw/ibfab2/received"
+assert_eq "drops" "$(fabric_counter ibfab1 port1.drop.tx_sl)" 5
+assert raw_is ibfab2 packets 1
 
 step "VL arbitration: four blocks a port"
 for block in 1 2 3 4; do
@@ -128,13 +114,9 @@ assert_eq "the table" "$(hex_at "$answer" 64 24)" \
 wait_for 5 grep -qx fe80:0000:0000:0000:0000:0000:0000:00bb \
 	"$ib/ibfab1/ports/1/gids/1"
 echo "dlid=$to qpn=1 qkey=0x80010000 dgid=fe80::cc length=256" >"$raw/ibfab2/send"
-assert_eq "drops of an unknown GID" "$(counter ibfab1 port1.drop.rx_dgid)" 1
+assert_eq "drops of an unknown GID" "$(fabric_counter ibfab1 port1.drop.rx_dgid)" 1
 
 step "PortCountersExtended has the error counters too"
-pma()
-{
-	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
-}
 relay=$(pma "$switch1" 1 PortRcvSwitchRelayErrors)
 discards=$(pma "$switch1" 1 PortXmitDiscards)
 echo "dlid=4000 qpn=$qpn qkey=0x1bfa count=300" >"$raw/ibfab1/send"

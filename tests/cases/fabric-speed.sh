@@ -5,13 +5,7 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
 bench=/sys/kernel/debug/ibudbench
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
 
 # result NAME
 result()
@@ -31,7 +25,7 @@ measured()
 {
 	_count=$1
 	shift
-	_before=$(counter ibfab1 port1.rcv_packets)
+	_before=$(fabric_counter ibfab1 port1.rcv_packets)
 	echo "from=ibfab0 to=ibfab1 count=$_count $*" >"$bench/run"
 	assert_eq sent "$(result sent)" "$_count"
 	assert_eq received "$(result received)" "$_count"
@@ -40,7 +34,7 @@ measured()
 	assert test "$(result ns)" -gt 0
 	# MADs come in between.
 	assert_between "packets that came to the port" \
-		$(($(counter ibfab1 port1.rcv_packets) - _before)) \
+		$(($(fabric_counter ibfab1 port1.rcv_packets) - _before)) \
 		"$_count" $((_count + 50))
 	note "$*: $(($(result ns) / _count)) ns a packet"
 }

@@ -5,20 +5,6 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-# lid_of HCA [PORT]
-lid_of()
-{
-	printf '%d' "$(cat "$ib/$1/ports/${2:-1}/lid")"
-}
-
 # refused PARAMETERS... : with exactly one line in the kernel's log, the last
 # word's pattern.
 refused()
@@ -30,19 +16,6 @@ refused()
 	dmesg >/run/dmesg
 	assert_eq "lines in the log for $1" "$(wc -l </run/dmesg)" 1
 	assert_match "the log for $1" "$(cat /run/dmesg)" "$_pattern"
-}
-
-# table_cables, found_cables: "NODE PORT PEER PORT" of each cable's both ends.
-table_cables()
-{
-	awk 'NF == 13 { print $1, $3, $9, $11 }' "$ibfab/topology" | sort
-}
-
-found_cables()
-{
-	ibnetdiscover -C ibfab0 -p |
-		sed -n "s/^.. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* 4x EDR - .. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* ( '\(.*\)' - '\(.*\)' )$/\3 \1 \4 \2/p" |
-		sed 's/ibfab switch/switch/g' | sort
 }
 
 # linkinfo_cables: the same, as iblinkinfo finds.
@@ -58,12 +31,6 @@ switches_between()
 {
 	ibtracert -C ibfab0 "$1" "$2" | sed -n 's/.*"ibfab \(switch[0-9]*\)"$/\1/p' |
 		uniq | tr '\n' ' '
-}
-
-# pma LID PORT FIELD
-pma()
-{
-	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
 }
 
 step "Parameters that make no sense"
@@ -128,16 +95,15 @@ done
 refute [ "$first" = "$second" ]
 
 step "Path bits: the sender's in the source LID, the receiver's in the completion"
-echo "qkey=0x1bfa posted=1024" >"$raw/ibfab1/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab1/received")
+raw_listen ibfab1 "qkey=0x1bfa posted=1024"
 for bits in 0 1; do
 	for own in 0 1; do
 		echo "dlid=$((to + bits)) qpn=$qpn qkey=0x1bfa path_bits=$own" >"$raw/ibfab0/send"
-		wait_for 5 grep -qx "last.slid $((from + own))" "$raw/ibfab1/received"
-		wait_for 5 grep -qx "last.path_bits $bits" "$raw/ibfab1/received"
+		wait_for 5 raw_is ibfab1 last.slid "$((from + own))"
+		wait_for 5 raw_is ibfab1 last.path_bits "$bits"
 	done
 done
-assert grep -qx 'packets 4' "$raw/ibfab1/received"
+assert raw_is ibfab1 packets 4
 
 step "perfquery agrees with what was sent, on each way's middle switch"
 for bits in 0 1; do
@@ -152,19 +118,18 @@ for bits in 0 1; do
 	note "$middle to switch4: $grown words"
 	assert_between "words over $middle" "$grown" $((500 * 58)) $((500 * 58 + 1000))
 done
-wait_for 5 grep -qx 'packets 1004' "$raw/ibfab1/received"
+wait_for 5 raw_is ibfab1 packets 1004
 
 step "The second port of an HCA"
 second=$(lid_of ibfab2 2)
 assert_match "ibstat" "$(ibstat ibfab2 2)" "Base lid: $second\$"
-echo "port=2 qkey=0x1bfa" >"$raw/ibfab2/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab2/received")
+raw_listen ibfab2 "port=2 qkey=0x1bfa"
 echo "dlid=$second qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
-wait_for 5 grep -qx 'packets 1' "$raw/ibfab2/received"
+wait_for 5 raw_is ibfab2 packets 1
 echo "dlid=$(lid_of ibfab2 1) qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
-assert_eq "drops at the first port" "$(counter ibfab2 port1.drop.rx_no_qp)" 1
+assert_eq "drops at the first port" "$(fabric_counter ibfab2 port1.drop.rx_no_qp)" 1
 echo "port=2 dlid=$second qpn=$qpn qkey=0x1bfa" >"$raw/ibfab3/send"
-wait_for 5 grep -qx "last.slid $(lid_of ibfab3 2)" "$raw/ibfab2/received"
+wait_for 5 raw_is ibfab2 last.slid "$(lid_of ibfab3 2)"
 
 step "Capabilities: MTUs of 4096, 2048 and 256, for all further HCAs too"
 for want in "ibfab0 4096" "ibfab1 2048" "ibfab2 256" "ibfab3 256"; do

@@ -5,31 +5,7 @@
 
 . /cases/lib.sh
 
-ibfab=/sys/kernel/debug/ibfab
-raw=/sys/kernel/debug/ibraw
 rawmad=/sys/kernel/debug/ibrawmad
-
-counter()
-{
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
-}
-
-counted()
-{
-	[ "$(counter "$1" "$2")" -ge "$3" ]
-}
-
-lid_of()
-{
-	printf '%d' "$(cat "$ib/$1/ports/1/lid")"
-}
-
-# now_ms: sets $now_ms.
-now_ms()
-{
-	read -r now_ms _ </proc/uptime
-	now_ms=$(echo "$now_ms" | tr -d .)0
-}
 
 sa_knows()
 {
@@ -88,33 +64,33 @@ wait_for 5 sa_forgot ibfab3
 now_ms
 note "the SA forgot the HCA after $((now_ms - begin)) ms"
 assert_between "milliseconds" $((now_ms - begin)) 0 3000
-wait_for 5 counted switch1 port0.trap128.repressed 1
+wait_for 5 counter_reaches switch1 port0.trap128.repressed 1
 now_ms
 begin=$now_ms
 echo "ibfab3 1 up" >"$ibfab/cable"
 wait_for 10 grep -q ACTIVE "$ib/ibfab3/ports/1/state"
 now_ms
 note "ACTIVE again after $((now_ms - begin)) ms"
-wait_for 5 counted switch1 port0.trap128.repressed 2
-assert_eq "traps 128 sent" "$(counter switch1 port0.trap128.sent)" 2
+wait_for 5 counter_reaches switch1 port0.trap128.repressed 2
+assert_eq "traps 128 sent" "$(fabric_counter switch1 port0.trap128.sent)" 2
 assert log_has 'Received Generic Notice type:1 num:128 .*Producer:2'
 
 step "Repeated while nobody represses it, at SubnetTimeOut's pace (1.07 s)"
 kill -STOP "$opensm_pid"
-sent=$(counter switch1 port0.trap128.sent)
+sent=$(fabric_counter switch1 port0.trap128.sent)
 echo "ibfab3 1 down" >"$ibfab/cable"
 sleep 5
-again=$(($(counter switch1 port0.trap128.sent) - sent))
+again=$(($(fabric_counter switch1 port0.trap128.sent) - sent))
 note "$again traps in 5 s"
 assert_between "traps in 5 s" "$again" 4 6
-repressed=$(counter switch1 port0.trap128.repressed)
+repressed=$(fabric_counter switch1 port0.trap128.repressed)
 kill -CONT "$opensm_pid"
-wait_for 5 counted switch1 port0.trap128.repressed $((repressed + 1))
-sent=$(counter switch1 port0.trap128.sent)
+wait_for 5 counter_reaches switch1 port0.trap128.repressed $((repressed + 1))
+sent=$(fabric_counter switch1 port0.trap128.sent)
 sleep 2
 assert_eq "traps 128 after the TrapRepress" \
-	"$(counter switch1 port0.trap128.sent)" "$sent"
-note "$(counter switch1 port0.trap.stray_represses) TrapRepresses for the others"
+	"$(fabric_counter switch1 port0.trap128.sent)" "$sent"
+note "$(fabric_counter switch1 port0.trap.stray_represses) TrapRepresses for the others"
 echo "ibfab3 1 up" >"$ibfab/cable"
 wait_for 10 grep -q ACTIVE "$ib/ibfab3/ports/1/state"
 
@@ -123,14 +99,14 @@ echo "renamed" >"$ib/ibfab2/node_desc"
 wait_for 5 sa_knows 'renamed *'
 echo "renamed too" >"$ib/ibfab0/node_desc"
 wait_for 5 sa_knows 'renamed too *'
-wait_for 5 counted ibfab0 port1.trap144.repressed 1
+wait_for 5 counter_reaches ibfab0 port1.trap144.repressed 1
 
 step "Trap 144: CapabilityMask"
 exec 3</dev/infiniband/issm2
-wait_for 5 counted ibfab2 port1.trap144.repressed 2
+wait_for 5 counter_reaches ibfab2 port1.trap144.repressed 2
 assert log_has "LID $(lid_of ibfab2), GUID 0x021bfa0100000201, new CapabilityMask 0x[0-9a-f]*[2367abef]\$"
 exec 3<&-
-wait_for 5 counted ibfab2 port1.trap144.repressed 3
+wait_for 5 counter_reaches ibfab2 port1.trap144.repressed 3
 
 step "A subscriber: traps go on to it, groups and GIDs come from the SA"
 for trap in 128 258 66 67 64 65; do
@@ -154,11 +130,10 @@ gid=$(cut -c 145-176 "$rawmad/ibfab1/reports" | tail -n 1)
 note "$(wc -l <"$rawmad/ibfab1/reports") Reports, the last one's GID $gid"
 
 step "Traps 257 and 258: bad P_Key, bad Q_Key"
-echo "qkey=0x1bfa" >"$raw/ibfab2/listen"
-qpn=$(awk '/^qpn/ { print $2 }' "$raw/ibfab2/received")
+raw_listen ibfab2 "qkey=0x1bfa"
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0xbad count=3" >"$raw/ibfab1/send"
-wait_for 5 counted ibfab2 port1.trap258.repressed 1
-assert_eq "Q_Key violations" "$(counter ibfab2 port1.trap258.raised)" 3
+wait_for 5 counter_reaches ibfab2 port1.trap258.repressed 1
+assert_eq "Q_Key violations" "$(fabric_counter ibfab2 port1.trap258.raised)" 3
 wait_for 5 has_report 258 1
 report=$(grep -i '^.\{120\}0102' "$rawmad/ibfab1/reports" | head -n 1)
 # Details begin at octet 66: LIDADDR1 at 68, LIDADDR2 at 70, KEY at 72, QP2 at 80
@@ -170,5 +145,5 @@ assert_eq "KEY" "$(hex_at "$report" 72 4)" 00000bad
 assert_eq "QP2" "0x$(hex_at "$report" 80 4)" "$(printf '0x%08x' "$qpn")"
 # Out of QP1, whose P_Key the sender chooses: an empty place of the table
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa pkey_index=7" >"$raw/ibfab1/send"
-wait_for 5 counted ibfab2 port1.trap257.repressed 1
+wait_for 5 counter_reaches ibfab2 port1.trap257.repressed 1
 assert log_has 'num:257 '

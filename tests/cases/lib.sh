@@ -64,11 +64,33 @@ uptime_s()
 	uptime_s=${uptime_s%%.*}
 }
 
-# wait_for SECONDS CMD...: polls until CMD succeeds.
+# now_ms: sets $now_ms to the guest's age in milliseconds.
+now_ms()
+{
+	read -r now_ms _ </proc/uptime
+	now_ms=$(echo "$now_ms" | tr -d .)0
+}
+
+# repeat TIMES CMD...
+repeat()
+{
+	_times=$1
+	shift
+	while [ "$_times" -gt 0 ]; do
+		"$@"
+		_times=$((_times - 1))
+	done
+}
+
+# wait_for SECONDS CMD...: polls until CMD succeeds. SECONDS are what an idle
+# machine may need; a busy one gets ten times as many, but not so many that the
+# host ends the guest before it can say what it waited for.
 wait_for()
 {
 	uptime_s
-	_until=$((uptime_s + $1))
+	_until=$((uptime_s + 10 * $1))
+	_last=$((uptime_s + END - $(date +%s) - 10))
+	[ "$_until" -le "$_last" ] || _until=$_last
 	shift
 	while ! "$@" >/run/wait_for.log 2>&1; do
 		uptime_s
@@ -196,6 +218,56 @@ opensm_stop()
 	wait "$opensm_pid" || :
 }
 
+# lid_of HCA [PORT]: in decimal.
+lid_of()
+{
+	printf '%d' "$(cat "$ib/$1/ports/${2:-1}/lid")"
+}
+
+# table_cables: "NODE PORT PEER PORT" of each cable's both ends.
+table_cables()
+{
+	awk 'NF == 13 { print $1, $3, $9, $11 }' "$ibfab/topology" | sort
+}
+
+# found_cables: the same, as found by directed-route SMPs.
+found_cables()
+{
+	ibnetdiscover -C ibfab0 -p |
+		sed -n "s/^.. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* 4x EDR - .. *[0-9]* *\([0-9]*\) 0x[0-9a-f]* ( '\(.*\)' - '\(.*\)' )$/\3 \1 \4 \2/p" |
+		sed 's/ibfab switch/switch/g' | sort
+}
+
+# ---- Datagrams, through ibraw ----
+
+raw=/sys/kernel/debug/ibraw
+
+# raw_listen HCA WORDS: a new receiver, which has received nothing. Sets $qpn.
+raw_listen()
+{
+	echo "$2" >"$raw/$1/listen" || fail "no receiver at $1: $2"
+	# shellcheck disable=SC2034  # the caller's
+	qpn=$(raw_received "$1" qpn)
+}
+
+# raw_received HCA NAME: packets, last.payload and so on.
+raw_received()
+{
+	awk -v name="$2" '$1 == name { print $2 }' "$raw/$1/received"
+}
+
+# raw_is HCA NAME VALUE
+raw_is()
+{
+	[ "$(raw_received "$1" "$2")" = "$3" ]
+}
+
+# raw_reaches HCA NAME LEAST
+raw_reaches()
+{
+	[ "$(raw_received "$1" "$2")" -ge "$3" ]
+}
+
 # ---- Raw MADs, through ibrawmad ----
 
 # hex_pad DIGITS HEX: HEX, filled up with zeros.
@@ -262,6 +334,18 @@ fabric_counter()
 counter_reaches()
 {
 	[ "$(fabric_counter "$1" "$2")" -ge "$3" ]
+}
+
+# counter_is NODE NAME VALUE
+counter_is()
+{
+	[ "$(fabric_counter "$1" "$2")" -eq "$3" ]
+}
+
+# pma LID PORT FIELD: of PortCountersExtended.
+pma()
+{
+	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
 }
 
 # rule NODE WORDS: what is to become of packets at it.
@@ -383,6 +467,17 @@ host_make()
 netdev_counter()
 {
 	on "$1" cat "/sys/class/net/$2/statistics/$3"
+}
+
+# netdev_has_none HOST NAME...: these statistics of its netdevice are 0.
+netdev_has_none()
+{
+	_ns=$1
+	shift
+	for _name; do
+		assert_eq "$_name of $_ns" \
+			"$(netdev_counter "$_ns" "$(dev_of "$_ns")" "$_name")" 0
+	done
 }
 
 # ---- Traffic in the background ----
