@@ -10,35 +10,6 @@
 
 #include "ibfab.h"
 
-#define IBFAB_MIN_SGE		2	/* ib_mad sends from two */
-#define IBFAB_MAX_SGE		32
-#define IBFAB_MAX_INLINE	1024
-
-static unsigned int mtu[IBFAB_MAX_HCAS] = { 4096 };
-static unsigned int num_mtu = 1;
-module_param_array(mtu, uint, &num_mtu, 0444);
-MODULE_PARM_DESC(mtu, "largest IB MTU of each HCA (256 to 4096, default 4096)");
-
-static unsigned int max_sge[IBFAB_MAX_HCAS] = { 32 };
-static unsigned int num_max_sge = 1;
-module_param_array(max_sge, uint, &num_max_sge, 0444);
-MODULE_PARM_DESC(max_sge, "scatter/gather entries of each HCA (2 to 32, default 32)");
-
-static unsigned int max_inline[IBFAB_MAX_HCAS] = { 256 };
-static unsigned int num_max_inline = 1;
-module_param_array(max_inline, uint, &num_max_inline, 0444);
-MODULE_PARM_DESC(max_inline, "bytes of inline data of each HCA (0 to 1024, default 256)");
-
-static unsigned int srq[IBFAB_MAX_HCAS] = { 1 };
-static unsigned int num_srq = 1;
-module_param_array(srq, uint, &num_srq, 0444);
-MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, default 1)");
-
-static unsigned int mcast_block[IBFAB_MAX_HCAS] = { 1 };
-static unsigned int num_mcast_block = 1;
-module_param_array(mcast_block, uint, &num_mcast_block, 0444);
-MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default 1)");
-
 struct caps_param {
 	const char *name;
 	const unsigned int *values;
@@ -47,12 +18,38 @@ struct caps_param {
 	unsigned int max;
 };
 
-static const struct caps_param params[] = {
-	{ "mtu", mtu, &num_mtu, 256, 4096 },
-	{ "max_sge", max_sge, &num_max_sge, IBFAB_MIN_SGE, IBFAB_MAX_SGE },
-	{ "max_inline", max_inline, &num_max_inline, 0, IBFAB_MAX_INLINE },
-	{ "srq", srq, &num_srq, 0, 1 },
-	{ "mcast_block", mcast_block, &num_mcast_block, 0, 1 },
+/* A parameter, and what is known of it: NAME_param */
+#define DEFINE_CAPS_PARAM(_name, _default, _min, _max)			\
+static unsigned int _name##_values[IBFAB_MAX_HCAS] = { _default };	\
+static unsigned int _name##_num = 1;					\
+module_param_array_named(_name, _name##_values, uint, &_name##_num, 0444); \
+static const struct caps_param _name##_param = {			\
+	.name = #_name,							\
+	.values = _name##_values,					\
+	.num = &_name##_num,						\
+	.min = _min,							\
+	.max = _max,							\
+}
+
+DEFINE_CAPS_PARAM(mtu, 4096, 256, 4096);
+MODULE_PARM_DESC(mtu, "largest IB MTU of each HCA (256 to 4096, default 4096)");
+
+/* ib_mad sends from two */
+DEFINE_CAPS_PARAM(max_sge, 32, 2, 32);
+MODULE_PARM_DESC(max_sge, "scatter/gather entries of each HCA (2 to 32, default 32)");
+
+DEFINE_CAPS_PARAM(max_inline, 256, 0, 1024);
+MODULE_PARM_DESC(max_inline, "bytes of inline data of each HCA (0 to 1024, default 256)");
+
+DEFINE_CAPS_PARAM(srq, 1, 0, 1);
+MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, default 1)");
+
+DEFINE_CAPS_PARAM(mcast_block, 1, 0, 1);
+MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default 1)");
+
+static const struct caps_param * const params[] = {
+	&mtu_param, &max_sge_param, &max_inline_param, &srq_param,
+	&mcast_block_param,
 };
 
 static bool param_valid(const struct caps_param *param)
@@ -74,9 +71,10 @@ static bool mtus_valid(void)
 {
 	unsigned int i;
 
-	for (i = 0; i < num_mtu; i++) {
-		if (!is_power_of_2(mtu[i])) {
-			pr_err("mtu=%u is not a power of two\n", mtu[i]);
+	for (i = 0; i < mtu_num; i++) {
+		if (!is_power_of_2(mtu_values[i])) {
+			pr_err("mtu=%u is not a power of two\n",
+			       mtu_values[i]);
 			return false;
 		}
 	}
@@ -94,15 +92,14 @@ int ibfab_caps_init(void)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(params); i++)
-		if (!param_valid(&params[i]))
+		if (!param_valid(params[i]))
 			return -EINVAL;
 	return mtus_valid() ? ibfab_offload_init() : -EINVAL;
 }
 
-static unsigned int value_of(const unsigned int *values, unsigned int num,
-			     unsigned int index)
+static unsigned int value_of(const struct caps_param *param, unsigned int index)
 {
-	return values[min(index, num - 1)];
+	return param->values[min(index, *param->num - 1)];
 }
 
 /**
@@ -114,10 +111,10 @@ static unsigned int value_of(const unsigned int *values, unsigned int num,
  */
 void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps)
 {
-	caps->mtu = ib_mtu_int_to_enum(value_of(mtu, num_mtu, index));
-	caps->max_sge = value_of(max_sge, num_max_sge, index);
-	caps->max_inline = value_of(max_inline, num_max_inline, index);
-	caps->srq = value_of(srq, num_srq, index);
-	caps->mcast_block = value_of(mcast_block, num_mcast_block, index);
+	caps->mtu = ib_mtu_int_to_enum(value_of(&mtu_param, index));
+	caps->max_sge = value_of(&max_sge_param, index);
+	caps->max_inline = value_of(&max_inline_param, index);
+	caps->srq = value_of(&srq_param, index);
+	caps->mcast_block = value_of(&mcast_block_param, index);
 	caps->offload = ibfab_offload_caps(index);
 }

@@ -14,6 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 #define ERF_TYPE_INFINIBAND	21
 #define ERF_VARYING_LENGTH	0x04	/* flag: records are as long as they say */
@@ -167,27 +168,23 @@ static void tap_off(struct ibfab_tap *tap)
 }
 
 /* "on" or "off" */
-static ssize_t tap_write(struct file *file, const char __user *from,
-			 size_t count, loff_t *pos)
+static int tap_line(void *of, char *line)
 {
-	struct ibfab_tap *tap = file->private_data;
-	char word[8] = {};
+	struct ibfab_tap *tap = of;
 	int ret = 0;
 
-	if (count >= sizeof(word))
-		return -EINVAL;
-	if (copy_from_user(word, from, count))
-		return -EFAULT;
 	mutex_lock(&tap->reader);
-	if (sysfs_streq(word, "on"))
+	if (sysfs_streq(line, "on"))
 		ret = tap_on(tap);
-	else if (sysfs_streq(word, "off"))
+	else if (sysfs_streq(line, "off"))
 		tap_off(tap);
 	else
 		ret = -EINVAL;
 	mutex_unlock(&tap->reader);
-	return ret ?: count;
+	return ret;
 }
+
+IBFAB_LINE_WRITE(tap)
 
 /* Reader held. Nothing overwrites what was not taken out yet. */
 static ssize_t ring_take(struct ibfab_tap *tap, char __user *to, size_t count)

@@ -6,9 +6,9 @@
 #include <linux/debugfs.h>
 #include <linux/rcupdate.h>
 #include <linux/seq_file.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 static struct dentry *root;
 
@@ -132,7 +132,8 @@ static struct ibfab_node *find_node(const char *name)
 	return hca ? &hca->node : NULL;
 }
 
-static int cable_line(const char *line)
+/* "switch0 3 down" pulls the cable at that port, "up" plugs it in again */
+static int cable_line(void *of, char *line)
 {
 	char name[IB_DEVICE_NAME_MAX], action[8];
 	struct ibfab_node *node;
@@ -153,26 +154,7 @@ static int cable_line(const char *line)
 	return ret;
 }
 
-/* "switch0 3 down" pulls the cable at that port, "up" plugs it in again */
-static ssize_t cable_write(struct file *file, const char __user *from,
-			   size_t count, loff_t *pos)
-{
-	char line[IB_DEVICE_NAME_MAX + 32] = {};
-	int ret;
-
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
-	ret = cable_line(line);
-	return ret ?: count;
-}
-
-static const struct file_operations cable_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = cable_write,
-};
+DEFINE_IBFAB_LINES(cable);
 
 static void show_faults(struct seq_file *m, struct ibfab_port *port)
 {

@@ -11,9 +11,9 @@
 #include <linux/rculist.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 #define MILLION		1000000
 #define ANY		U32_MAX
@@ -572,8 +572,9 @@ static int parse_rule(struct rule_spec *spec, char *line)
 	return 0;
 }
 
-static int rules_line(struct ibfab_node *node, char *line)
+static int rules_line(void *of, char *line)
 {
+	struct ibfab_node *node = of;
 	struct rule_spec spec;
 	u32 id = ANY;
 	int ret;
@@ -589,21 +590,6 @@ static int rules_line(struct ibfab_node *node, char *line)
 			return ret;
 	}
 	return remove_rules(node, id) || id == ANY ? 0 : -ENOENT;
-}
-
-static ssize_t rules_write(struct file *file, const char __user *from,
-			   size_t count, loff_t *pos)
-{
-	struct seq_file *m = file->private_data;
-	char line[256] = {};
-	int ret;
-
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
-	ret = rules_line(m->private, line);
-	return ret ?: count;
 }
 
 static void show_number(struct seq_file *m, const struct rule_key *key, u32 value)
@@ -643,19 +629,7 @@ static int rules_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int rules_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, rules_show, inode->i_private);
-}
-
-static const struct file_operations rules_fops = {
-	.owner = THIS_MODULE,
-	.open = rules_open,
-	.read = seq_read,
-	.write = rules_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_IBFAB_SHOW_LINES(rules);
 
 /**
  * ibfab_fault_add_node() - Make a node's file of rules.

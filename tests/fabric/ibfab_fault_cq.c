@@ -6,9 +6,9 @@
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 #define MAX_LATE_MS 60000
 
@@ -145,8 +145,10 @@ static int overrun(struct ibfab_hca *hca, u32 qpn, const char *which)
 	return ret;
 }
 
-static int completions_line(struct ibfab_hca *hca, const char *line)
+/* "late 20", in ms, 0 for never; "overrun QPN send|recv" */
+static int completions_line(void *of, char *line)
 {
+	struct ibfab_hca *hca = of;
 	char which[5];
 	u32 value;
 
@@ -161,22 +163,6 @@ static int completions_line(struct ibfab_hca *hca, const char *line)
 	return -EINVAL;
 }
 
-/* "late 20", in ms, 0 for never; "overrun QPN send|recv" */
-static ssize_t completions_write(struct file *file, const char __user *from,
-				 size_t count, loff_t *pos)
-{
-	struct seq_file *m = file->private_data;
-	char line[64] = {};
-	int ret;
-
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
-	ret = completions_line(m->private, line);
-	return ret ?: count;
-}
-
 static int completions_show(struct seq_file *m, void *v)
 {
 	const struct ibfab_hca *hca = m->private;
@@ -188,19 +174,7 @@ static int completions_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int completions_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, completions_show, inode->i_private);
-}
-
-static const struct file_operations completions_fops = {
-	.owner = THIS_MODULE,
-	.open = completions_open,
-	.read = seq_read,
-	.write = completions_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_IBFAB_SHOW_LINES(completions);
 
 /**
  * ibfab_fault_add_cqs() - Make an HCA's file of completions' faults.

@@ -5,9 +5,9 @@
  * all faults of ports.
  */
 #include <linux/debugfs.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 const char * const ibfab_fault_names[IBFAB_FAULT_NUM] = {
 	[IBFAB_FAULT_DROP] = "drop",
@@ -101,32 +101,21 @@ static int change_port(struct ibfab_port *port, const char *name, u64 value)
 }
 
 /* "1 lid 0x4d": port, what, value */
-static ssize_t change_write(struct file *file, const char __user *from,
-			    size_t count, loff_t *pos)
+static int change_line(void *of, char *line)
 {
-	struct ibfab_node *node = file->private_data;
-	char line[64] = {}, name[16];
+	struct ibfab_node *node = of;
 	unsigned int num;
+	char name[16];
 	u64 value;
-	int ret;
 
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
 	if (sscanf(line, "%u %15s %lli", &num, name, &value) != 3)
 		return -EINVAL;
 	if (!num || num > node->num_ports)
 		return -EINVAL;
-	ret = change_port(&node->ports[num], name, value);
-	return ret ?: count;
+	return change_port(&node->ports[num], name, value);
 }
 
-static const struct file_operations change_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = change_write,
-};
+DEFINE_IBFAB_LINES(change);
 
 /**
  * ibfab_fault_add_ports() - Make the file that changes a node's ports.

@@ -6,9 +6,9 @@
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 static const struct ib_device_ops *real_ops(struct ib_device *ibdev)
 {
@@ -246,7 +246,8 @@ static int set_failure(struct ibfab_hca *hca, enum ibfab_verb verb, u32 count,
 	return 0;
 }
 
-static int verbs_line(struct ibfab_hca *hca, const char *line)
+/* "create_qp 2 [-12 [SKIP]]": the next two fail, after SKIP that do not */
+static int verbs_line(void *of, char *line)
 {
 	u32 count, skip = 0;
 	int error = -ENOMEM;
@@ -260,24 +261,8 @@ static int verbs_line(struct ibfab_hca *hca, const char *line)
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(name, verbs[i].name))
-			return set_failure(hca, i, count, error, skip);
+			return set_failure(of, i, count, error, skip);
 	return -EINVAL;
-}
-
-/* "create_qp 2 [-12 [SKIP]]": the next two fail, after SKIP that do not */
-static ssize_t verbs_write(struct file *file, const char __user *from,
-			   size_t count, loff_t *pos)
-{
-	struct seq_file *m = file->private_data;
-	char line[64] = {};
-	int ret;
-
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
-	ret = verbs_line(m->private, line);
-	return ret ?: count;
 }
 
 static int verbs_show(struct seq_file *m, void *v)
@@ -295,19 +280,7 @@ static int verbs_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int verbs_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, verbs_show, inode->i_private);
-}
-
-static const struct file_operations verbs_fops = {
-	.owner = THIS_MODULE,
-	.open = verbs_open,
-	.read = seq_read,
-	.write = verbs_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_IBFAB_SHOW_LINES(verbs);
 
 /**
  * ibfab_fault_verbs_init() - Keep a device's verbs.

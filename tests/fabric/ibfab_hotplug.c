@@ -6,9 +6,9 @@
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
-#include <linux/uaccess.h>
 
 #include "ibfab.h"
+#include "ibfab_lines.h"
 
 static struct dentry *hotplug_file;
 static atomic64_t unplugged[IBFAB_MAX_HCAS];
@@ -60,7 +60,8 @@ static void unplug(struct ibfab_hca *hca)
 	ibfab_hca_destroy(hca);
 }
 
-static int hotplug_line(const char *line)
+/* hotplug_mutex held */
+static int plug_or_unplug(const char *line)
 {
 	struct ibfab_hca *hca;
 	unsigned int index;
@@ -82,20 +83,14 @@ static int hotplug_line(const char *line)
 }
 
 /* "ibfab1 unplug", "ibfab1 plug". The write returns when that is done. */
-static ssize_t hotplug_write(struct file *file, const char __user *from,
-			     size_t count, loff_t *pos)
+static int hotplug_line(void *of, char *line)
 {
-	char line[32] = {};
 	int ret;
 
-	if (count >= sizeof(line))
-		return -EINVAL;
-	if (copy_from_user(line, from, count))
-		return -EFAULT;
 	mutex_lock(&hotplug_mutex);
-	ret = hotplug_line(line);
+	ret = plug_or_unplug(line);
 	mutex_unlock(&hotplug_mutex);
-	return ret ?: count;
+	return ret;
 }
 
 static int hotplug_show(struct seq_file *m, void *v)
@@ -109,19 +104,7 @@ static int hotplug_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-static int hotplug_open(struct inode *inode, struct file *file)
-{
-	return single_open(file, hotplug_show, inode->i_private);
-}
-
-static const struct file_operations hotplug_fops = {
-	.owner = THIS_MODULE,
-	.open = hotplug_open,
-	.read = seq_read,
-	.write = hotplug_write,
-	.llseek = seq_lseek,
-	.release = single_release,
-};
+DEFINE_IBFAB_SHOW_LINES(hotplug);
 
 /**
  * ibfab_hotplug_init() - Make the file by which HCAs come and go.
