@@ -116,6 +116,31 @@ wait_for 5 grep -qx fe80:0000:0000:0000:0000:0000:0000:00bb \
 echo "dlid=$to qpn=1 qkey=0x80010000 dgid=fe80::cc length=256" >"$raw/ibfab2/send"
 assert_eq "drops of an unknown GID" "$(fabric_counter ibfab1 port1.drop.rx_dgid)" 1
 
+step "GUIDInfo: four blocks of eight, each by itself, up to the last GID"
+for block in 1 2 3; do
+	assert smp_send ibfab0 "$to" $set $guid_info "$block" \
+		"data=$(printf '%016x' $((0xb0 + block)))"
+done
+last=021bfaffffffff1f
+assert smp_send ibfab0 "$to" $set $guid_info 3 "data=$(hex_pad 112 b3)$last"
+for block in 1 2; do
+	assert smp_send ibfab0 "$to" $get $guid_info "$block"
+	assert_eq "block $block" "$(hex_at "$answer" 64 64)" \
+		"$(hex_pad 128 "$(printf '%016x' $((0xb0 + block)))")"
+done
+assert smp_send ibfab0 "$to" $get $guid_info 4
+assert_eq "status of a block that is not there" "$(status)" 001c
+assert_match PortInfo "$(smpquery -C ibfab0 portinfo "$to" 1)" '^GuidCap:\.+32$'
+assert_match "smpquery" "$(smpquery -C ibfab0 guidinfo "$to" 1)" \
+	'0x021bfaffffffff1f *$'
+assert_eq GIDs "$(echo "$ib"/ibfab1/ports/1/gids/* | wc -w)" 32
+wait_for 5 grep -qx fe80:0000:0000:0000:021b:faff:ffff:ff1f \
+	"$ib/ibfab1/ports/1/gids/31"
+raw_listen ibfab1 "qkey=0x1bfa"
+echo "dlid=$to qpn=$qpn qkey=0x1bfa dgid=fe80::21b:faff:ffff:ff1f" >"$raw/ibfab2/send"
+wait_for 5 raw_is ibfab1 packets 1
+qpn=$(raw_received ibfab2 qpn)
+
 step "PortCountersExtended has the error counters too"
 relay=$(pma "$switch1" 1 PortRcvSwitchRelayErrors)
 discards=$(pma "$switch1" 1 PortXmitDiscards)

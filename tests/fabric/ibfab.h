@@ -40,7 +40,7 @@
 #define IBFAB_MAX_SWITCHES	16
 #define IBFAB_SWITCH_MAX_PORTS	254	/* 14.2.5.3: NumPorts, 0xff is none */
 #define IBFAB_PKEY_TABLE_LEN	32
-#define IBFAB_GUID_TABLE_LEN	IBFAB_SMP_GUID_BLOCK
+#define IBFAB_GUID_TABLE_LEN	32	/* of 255 at most: 14.2.5.6, GUIDCap */
 #define IBFAB_LFT_CAP		49152	/* every unicast LID */
 #define IBFAB_MFT_CAP		4096
 #define IBFAB_MFT_POSITIONS	16	/* of 16 ports each */
@@ -73,6 +73,7 @@ enum ibfab_counter {
 	IBFAB_CNT_XMIT_DISCARDS,
 	IBFAB_CNT_VL15_DROPPED,
 	IBFAB_CNT_QP1_DROPPED,		/* no receive posted there */
+	IBFAB_CNT_XMIT_WAIT,		/* turns of an engine without credits */
 	IBFAB_CNT_XMIT_DATA,		/* words of four octets */
 	IBFAB_CNT_RCV_DATA,
 	IBFAB_CNT_XMIT_PACKETS,
@@ -592,6 +593,11 @@ static inline struct ibfab_qp *to_qp(struct ib_qp *ibqp)
 static inline struct ibfab_ah *to_ah(struct ib_ah *ibah)
 {
 	return container_of(ibah, struct ibfab_ah, ibah);
+}
+
+static inline struct ibfab_port *ibfab_qp_port(const struct ibfab_qp *qp)
+{
+	return &qp->hca->node.ports[READ_ONCE(qp->port_num)];
 }
 
 static inline void ibfab_count(struct ibfab_port *port,

@@ -27,6 +27,7 @@ static const char * const counter_names[] = {
 	[IBFAB_CNT_XMIT_DISCARDS] = "xmit_discards",
 	[IBFAB_CNT_VL15_DROPPED] = "vl15_dropped",
 	[IBFAB_CNT_QP1_DROPPED] = "qp1_dropped",
+	[IBFAB_CNT_XMIT_WAIT] = "xmit_wait",
 	[IBFAB_CNT_XMIT_DATA] = "xmit_data",
 	[IBFAB_CNT_RCV_DATA] = "rcv_data",
 	[IBFAB_CNT_XMIT_PACKETS] = "xmit_packets",

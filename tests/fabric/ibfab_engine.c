@@ -237,6 +237,7 @@ static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 		if (!wr)
 			return n;
 		if (qp_blocked(qp)) {
+			ibfab_count(ibfab_qp_port(qp), IBFAB_CNT_XMIT_WAIT);
 			*more = true;
 			return n;
 		}

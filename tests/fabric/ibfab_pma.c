@@ -8,6 +8,8 @@
 #define IBFAB_PMA_CLASS_VERSION	1
 #define IBFAB_PMA_RESP_TIME	16	/* 4.096 us * 2^n */
 #define IBFAB_PMA_FURTHER_COUNTERS BIT(6) /* bit 1 of CapabilityMask2 */
+#define IBFAB_PMA_CAP_QP1_DROPPED cpu_to_be16(BIT(15))
+#define IBFAB_PMA_ALL_PORTS	0xff
 #define IBFAB_PMA_SEL_RELAY	0x0020	/* 16.1.3.5: PortRcvSwitchRelayErrors */
 
 #define STATUS_UNSUPPORTED \
@@ -19,7 +21,7 @@
  * struct pma_field - Where a counter lies in an attribute
  * @counter: the counter
  * @select: its bit of CounterSelect
- * @select2: its bit of CounterSelect2, which only the extended version has
+ * @select2: its bit of CounterSelect2
  * @offset: in the attribute
  * @width: bytes
  */
@@ -54,6 +56,8 @@ static const struct pma_field classic[] = {
 	  CLASSIC_AT(port_xmit_packets), 4 },
 	{ IBFAB_CNT_RCV_PACKETS, IB_PMA_SEL_PORT_RCV_PACKETS, 0,
 	  CLASSIC_AT(port_rcv_packets), 4 },
+	{ IBFAB_CNT_XMIT_WAIT, 0, BIT(0), CLASSIC_AT(port_xmit_wait), 4 },
+	{ IBFAB_CNT_QP1_DROPPED, 0, BIT(1), CLASSIC_AT(reserved2), 2 },
 };
 
 static const struct pma_field extended[] = {
@@ -79,7 +83,44 @@ static const struct pma_field extended[] = {
 	  FURTHER_AT(rcv_switch_relay_errors), 8 },
 	{ IBFAB_CNT_XMIT_DISCARDS, 0, BIT(6), FURTHER_AT(xmit_discards), 8 },
 	{ IBFAB_CNT_VL15_DROPPED, 0, BIT(11), FURTHER_AT(vl15_dropped), 8 },
+	{ IBFAB_CNT_XMIT_WAIT, 0, BIT(12), FURTHER_AT(xmit_wait), 8 },
 	{ IBFAB_CNT_QP1_DROPPED, 0, BIT(13), FURTHER_AT(qp1_dropped), 8 },
+};
+
+/**
+ * struct pma_attr - An attribute of counters
+ * @id: AttributeID
+ * @fields: its counters
+ * @num_fields: how many
+ * @base: where a port keeps what they were when last set
+ * @select2_at: where its CounterSelect2 is
+ * @select2_width: bytes of that
+ */
+struct pma_attr {
+	__be16 id;
+	const struct pma_field *fields;
+	unsigned int num_fields;
+	size_t base;
+	u8 select2_at;
+	u8 select2_width;
+};
+
+static const struct pma_attr attrs[] = {
+	{ IB_PMA_PORT_COUNTERS, classic, ARRAY_SIZE(classic),
+	  offsetof(struct ibfab_port, clear_base), CLASSIC_AT(reserved1), 1 },
+	{ IB_PMA_PORT_COUNTERS_EXT, extended, ARRAY_SIZE(extended),
+	  offsetof(struct ibfab_port, clear_base_ext),
+	  EXTENDED_AT(reserved1), 4 },
+};
+
+/**
+ * struct pma_ports - What PortSelect names
+ * @first: the port, or the first of them
+ * @num: 1, or all external ports of a switch
+ */
+struct pma_ports {
+	struct ibfab_port *first;
+	unsigned int num;
 };
 
 static void put_be(u8 *at, u64 value, u8 width)
@@ -108,65 +149,102 @@ static void put_field(u8 *attr, const struct pma_field *field, u64 value)
 }
 
 /* Both attributes have PortSelect in their second byte and CounterSelect in the
- * next two
+ * next two. Only a switch has one agent for all its ports.
  */
-static struct ibfab_port *selected_port(struct ibfab_port *port,
-					const u8 *attr)
+static bool select_ports(const struct ibfab_node *node, u8 num,
+			 struct pma_ports *ports)
 {
-	struct ibfab_node *node = port->node;
-	u8 num = attr[1];
+	bool is_switch = node->type == IBFAB_NODE_SWITCH;
 
-	if (num > node->num_ports || (!num && node->type == IBFAB_NODE_CA))
-		return NULL;
-	return &node->ports[num];
+	ports->num = 1;
+	ports->first = &node->ports[num];
+	if (num == IBFAB_PMA_ALL_PORTS && is_switch) {
+		ports->num = node->num_ports;
+		ports->first = &node->ports[1];
+		return true;
+	}
+	return num <= node->num_ports && (num || is_switch);
 }
 
-static __be16 read_counters(struct ibfab_port *port, u8 *attr,
-			    const struct pma_field *fields, unsigned int n,
-			    const u64 *base)
+static u64 *base_of(struct ibfab_port *port, const struct pma_attr *attr,
+		    const struct pma_field *field)
 {
-	u8 num = attr[1];
-	unsigned int i;
-	u64 now;
+	u64 *bases = (u64 *)((char *)port + attr->base);
 
-	memset(attr, 0, sizeof_field(struct ib_pma_mad, data));
-	attr[1] = num;
-	for (i = 0; i < n; i++) {
-		now = atomic64_read(&port->counter[fields[i].counter]);
-		put_field(attr, &fields[i], now - base[fields[i].counter]);
+	return &bases[field->counter];
+}
+
+/* Since last set; of all ports it is the sum */
+static u64 value_of(const struct pma_ports *ports, const struct pma_attr *attr,
+		    const struct pma_field *field)
+{
+	struct ibfab_port *port = ports->first;
+	u64 sum = 0;
+
+	for (; port < ports->first + ports->num; port++)
+		sum += atomic64_read(&port->counter[field->counter]) -
+		       *base_of(port, attr, field);
+	return sum;
+}
+
+static void read_counters(const struct pma_ports *ports,
+			  const struct pma_attr *attr, u8 *data)
+{
+	u8 num = data[1];
+	unsigned int i;
+
+	memset(data, 0, sizeof_field(struct ib_pma_mad, data));
+	data[1] = num;
+	for (i = 0; i < attr->num_fields; i++)
+		put_field(data, &attr->fields[i],
+			  value_of(ports, attr, &attr->fields[i]));
+}
+
+/* A counter of each of the ports gets the value */
+static void set_counter(const struct pma_ports *ports,
+			const struct pma_attr *attr,
+			const struct pma_field *field, u64 value)
+{
+	struct ibfab_port *port = ports->first;
+
+	for (; port < ports->first + ports->num; port++)
+		*base_of(port, attr, field) =
+			atomic64_read(&port->counter[field->counter]) - value;
+}
+
+static void write_counters(const struct pma_ports *ports,
+			   const struct pma_attr *attr, const u8 *data)
+{
+	u32 select2 = get_be(data + attr->select2_at, attr->select2_width);
+	u16 select = get_be(data + 2, 2);
+	const struct pma_field *field;
+	unsigned int i;
+
+	for (i = 0; i < attr->num_fields; i++) {
+		field = &attr->fields[i];
+		if ((select & be16_to_cpu(field->select)) ||
+		    (select2 & field->select2))
+			set_counter(ports, attr, field,
+				    get_be(data + field->offset, field->width));
 	}
+}
+
+static __be16 access_counters(const struct ibfab_port *port,
+			      const struct pma_attr *attr,
+			      struct ib_pma_mad *mad)
+{
+	struct pma_ports ports;
+
+	if (!select_ports(port->node, mad->data[1], &ports))
+		return STATUS_INVALID;
+	if (mad->mad_hdr.method == IB_MGMT_METHOD_SET)
+		write_counters(&ports, attr, mad->data);
+	read_counters(&ports, attr, mad->data);
 	return 0;
 }
 
-static void write_counters(struct ibfab_port *port, const u8 *attr,
-			   const struct pma_field *fields, unsigned int n,
-			   u64 *base)
-{
-	u16 select = get_be(attr + 2, 2);
-	u32 select2 = get_be(attr + 4, 4);
-	unsigned int i;
-	u64 now;
-
-	for (i = 0; i < n; i++) {
-		if (!(select & be16_to_cpu(fields[i].select)) &&
-		    !(select2 & fields[i].select2))
-			continue;
-		now = atomic64_read(&port->counter[fields[i].counter]);
-		base[fields[i].counter] = now - get_be(attr + fields[i].offset,
-						       fields[i].width);
-	}
-}
-
-static __be16 access_counters(struct ibfab_port *port, struct ib_pma_mad *mad,
-			      const struct pma_field *fields, unsigned int n,
-			      u64 *base)
-{
-	if (mad->mad_hdr.method == IB_MGMT_METHOD_SET)
-		write_counters(port, mad->data, fields, n, base);
-	return read_counters(port, mad->data, fields, n, base);
-}
-
-static __be16 class_port_info(struct ib_pma_mad *mad)
+static __be16 class_port_info(const struct ibfab_port *port,
+			      struct ib_pma_mad *mad)
 {
 	struct ib_class_port_info *info = (void *)mad->data;
 
@@ -175,29 +253,26 @@ static __be16 class_port_info(struct ib_pma_mad *mad)
 	memset(mad->data, 0, sizeof(mad->data));
 	info->base_version = IB_MGMT_BASE_VERSION;
 	info->class_version = IBFAB_PMA_CLASS_VERSION;
-	info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH;
+	info->capability_mask = IB_PMA_CLASS_CAP_EXT_WIDTH |
+				IB_PMA_CLASS_CAP_XMIT_WAIT |
+				IBFAB_PMA_CAP_QP1_DROPPED;
+	if (port->node->type == IBFAB_NODE_SWITCH)
+		info->capability_mask |= IB_PMA_CLASS_CAP_ALLPORTSELECT;
 	info->cap_mask2_resp_time = cpu_to_be32(IBFAB_PMA_FURTHER_COUNTERS |
 						IBFAB_PMA_RESP_TIME);
 	return 0;
 }
 
 /* mgmt_lock held */
-static __be16 access_attr(struct ibfab_port *port, struct ib_pma_mad *mad)
+static __be16 access_attr(const struct ibfab_port *port, struct ib_pma_mad *mad)
 {
-	if (mad->mad_hdr.attr_id == IB_PMA_CLASS_PORT_INFO)
-		return class_port_info(mad);
+	unsigned int i;
 
-	port = selected_port(port, mad->data);
-	if (mad->mad_hdr.attr_id == IB_PMA_PORT_COUNTERS)
-		return port ? access_counters(port, mad, classic,
-					      ARRAY_SIZE(classic),
-					      port->clear_base) :
-			      STATUS_INVALID;
-	if (mad->mad_hdr.attr_id == IB_PMA_PORT_COUNTERS_EXT)
-		return port ? access_counters(port, mad, extended,
-					      ARRAY_SIZE(extended),
-					      port->clear_base_ext) :
-			      STATUS_INVALID;
+	if (mad->mad_hdr.attr_id == IB_PMA_CLASS_PORT_INFO)
+		return class_port_info(port, mad);
+	for (i = 0; i < ARRAY_SIZE(attrs); i++)
+		if (mad->mad_hdr.attr_id == attrs[i].id)
+			return access_counters(port, &attrs[i], mad);
 	return STATUS_UNSUPPORTED;
 }
 

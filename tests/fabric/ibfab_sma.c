@@ -103,27 +103,40 @@ static struct ibfab_port *table_port(struct ibfab_port *port)
 	return is_switch(port) ? &port->node->ports[0] : port;
 }
 
+/* The block that the modifier names; NULL if there is none */
+static __be64 *guid_block(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	u32 block = attr_mod(smp);
+
+	if (block >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
+		return NULL;
+	return &table_port(port)->guid[block * IBFAB_SMP_GUID_BLOCK];
+}
+
 static __be16 guid_info_get(struct ibfab_port *port, struct ib_smp *smp)
 {
-	if (attr_mod(smp) >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
+	const __be64 *guid = guid_block(port, smp);
+
+	if (!guid)
 		return STATUS_INVALID;
-	memcpy(smp->data, table_port(port)->guid, sizeof(port->guid));
+	memcpy(smp->data, guid, IBFAB_SMP_GUID_BLOCK * sizeof(*guid));
 	return 0;
 }
 
-/* The first GUID is the port's own and stays */
+/* The first GUID of all is the port's own and stays */
 static __be16 guid_info_set(struct ibfab_port *port, struct ib_smp *smp)
 {
-	const __be64 *guid = (const __be64 *)smp->data;
+	const __be64 *new = (const __be64 *)smp->data;
+	__be64 *guid = guid_block(port, smp);
 	bool changed = false;
 	unsigned int i;
 
-	if (attr_mod(smp) >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
+	if (!guid)
 		return STATUS_INVALID;
 	port = table_port(port);
-	for (i = 1; i < IBFAB_GUID_TABLE_LEN; i++) {
-		changed |= port->guid[i] != guid[i];
-		WRITE_ONCE(port->guid[i], guid[i]);
+	for (i = guid == port->guid ? 1 : 0; i < IBFAB_SMP_GUID_BLOCK; i++) {
+		changed |= guid[i] != new[i];
+		WRITE_ONCE(guid[i], new[i]);
 	}
 	if (changed)
 		ibfab_port_event(port, IB_EVENT_GID_CHANGE);

@@ -9,11 +9,6 @@
 
 #define IBFAB_BTH_MIGRATED 0x40
 
-static struct ibfab_port *qp_port(const struct ibfab_qp *qp)
-{
-	return &qp->hca->node.ports[READ_ONCE(qp->port_num)];
-}
-
 static bool av_has_grh(const struct ibfab_swr *wr)
 {
 	return rdma_ah_get_ah_flags(&wr->av.attr) & IB_AH_GRH;
@@ -308,7 +303,7 @@ static void send_one(struct ibfab_qp *qp, struct ibfab_port *port,
 enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 				const struct ibfab_swr *wr)
 {
-	struct ibfab_port *port = qp_port(qp);
+	struct ibfab_port *port = ibfab_qp_port(qp);
 	enum ib_wc_status status;
 
 	status = check_send(qp, port, wr);
@@ -427,7 +422,7 @@ static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 			  const struct ibfab_hdrs *h, u16 pkey_index,
 			  enum ib_wc_status status)
 {
-	struct ibfab_port *port = qp_port(qp);
+	struct ibfab_port *port = ibfab_qp_port(qp);
 	u16 dlid = be16_to_cpu(h->lrh->dlid);
 	struct ib_wc wc = {
 		.wr_id = rwr->wr_id,
@@ -479,7 +474,7 @@ static enum ibfab_drop fill_recv(struct ibfab_qp *qp,
 
 	if (!rwr) {
 		if (qp->ibqp.qp_type == IB_QPT_GSI)
-			ibfab_count(qp_port(qp), IBFAB_CNT_QP1_DROPPED);
+			ibfab_count(ibfab_qp_port(qp), IBFAB_CNT_QP1_DROPPED);
 		return IBFAB_DROP_RX_NO_WR;
 	}
 	if (rwr->bad_key || rwr->length < IB_GRH_BYTES + h->payload_len)
