@@ -11,7 +11,8 @@ qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 pair()
 {
 	{
-		printf '# guests: 2\n# timeout: %d\n' "$2"
+		printf '# guests: 2\n# timeout: %d\n# smp: 1\n# mem: 600\n' "$2"
+		echo '# append: word=both'
 		printf '. /cases/lib.sh\n. /cases/lib-pair.sh\n'
 		cat
 	} >"$work/cases/$1.sh"
@@ -61,6 +62,11 @@ pair good 240 <<-'E'
 	pair_here a && other=b || other=a
 	pair_put hostname "$(hostname), of two"
 	assert_eq "the other's name" "$(pair_get hostname)" "guest-$other, of two"
+
+	assert_eq CPUs "$(nproc)" 1
+	assert_between "KiB of memory" "$(awk '/^MemTotal/ { print $2 }' \
+		/proc/meminfo)" 400000 600000
+	assert grep -qw word=both /proc/cmdline
 
 	pair_here a && own=1 peer=2 || own=2 peer=1
 	ip address add "10.9.0.$own/24" dev "$trunk"
