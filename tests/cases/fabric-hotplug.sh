@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # HCAs pulled out under traffic and plugged in again, many times, leave nothing behind and come back as they were.
-# timeout: 300
+# timeout: 600
 # append: slub_debug=F
 
 . /cases/lib.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # All ports of a switch at once, datagrams that QP1 had no receive for, and waits for credits, as the performance agents tell of them.
-# timeout: 300
+# timeout: 600
 
 . /cases/lib.sh
 

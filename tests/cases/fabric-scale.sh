@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # OpenSM brings up 2, 64 and as many HCAs as fit, with 1 and 5 switches; times and memory are printed.
-# timeout: 300
+# timeout: 900
 
 . /cases/lib.sh
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Directed routes with LID-routed parts; SLtoVL, VLArb and GUIDInfo are stored and obeyed; all of PortCountersExtended.
-# timeout: 180
+# timeout: 600
 
 . /cases/lib.sh
 
