@@ -392,6 +392,48 @@ plug()
 	echo "$1 plug" >"$ibfab/hotplug" || fail "cannot plug $1"
 }
 
+# ---- Reliable connections, through ibrc ----
+
+rc=/sys/kernel/debug/ibrc
+
+# rc_run WORDS: a line for ibrc. What the write says is in /run/rc.log.
+rc_run()
+{
+	# The shell would write again what could not be written
+	echo "$*" >/run/rc.line
+	dd if=/run/rc.line of="$rc/run" bs=4k status=none 2>/run/rc.log && return
+	note "$*: $(cat /run/rc.log) $(tr '\n' ' ' <"$rc/result")"
+	return 1
+}
+
+# rc_result NAME: of the last run; 0 if it has none of these.
+rc_result()
+{
+	awk -v name="$1" '$1 == name { got = $2 } END { print got + 0 }' \
+		"$rc/result"
+}
+
+# rc_word NAME: the same, where it is no number.
+rc_word()
+{
+	awk -v name="$1" '$1 == name { print $2 }' "$rc/result"
+}
+
+# rc_whole: all that was sent by the last run arrived, and nothing else happened.
+rc_whole()
+{
+	assert_eq "stage" "$(rc_word stage)" "done"
+	assert test "$(rc_result sent)" -gt 0
+	assert_eq completed "$(rc_result completed)" "$(rc_result sent)"
+	assert_eq received "$(rc_result received)" "$(rc_result sent)"
+	assert_eq "other receive completions" "$(rc_result recv.SUCCESS)" \
+		"$(rc_result received)"
+	for _finding in spoilt cm_spoilt wrong event.QP_FATAL event.QP_REQ_ERR \
+		event.QP_ACCESS_ERR event.CQ_ERR event.SRQ_ERR; do
+		assert_eq "$_finding" "$(rc_result "$_finding")" 0
+	done
+}
+
 # ---- Hosts ----
 
 # port_guid HCA [PORT]: 16 hexadecimal digits.

@@ -1,0 +1,596 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: connections by the connection manager (IBA volume 1, chapter 12). The first
+ * end asks the SA for the path and sends REQs to a service that the second one
+ * listens on. All private data is checked, on both sides.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/slab.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_sa.h>
+
+#include "ibrc.h"
+
+#define IBRC_SERVICE		0x10001bfa00000000ULL
+#define IBRC_NO_SERVICE		0x10001bfaffffffffULL
+#define IBRC_CM_TIMEOUT		16	/* 268 ms */
+#define IBRC_CM_RETRIES		15
+#define IBRC_PATH_TIMEOUT	5000	/* ms */
+#define IBRC_PATH_TRIES		10
+#define IBRC_PATH_PAUSE		200	/* ms, without an SM */
+
+/* Whose private data it is */
+enum ibrc_private {
+	IBRC_REQ,
+	IBRC_REP,
+	IBRC_RTU,
+	IBRC_DREQ,
+	IBRC_DREP,
+	IBRC_REJ,
+	IBRC_ARI,
+	IBRC_NUM_PRIVATE
+};
+
+static const u32 private_sizes[IBRC_NUM_PRIVATE] = {
+	[IBRC_REQ] = IB_CM_REQ_PRIVATE_DATA_SIZE,
+	[IBRC_REP] = IB_CM_REP_PRIVATE_DATA_SIZE,
+	[IBRC_RTU] = IB_CM_RTU_PRIVATE_DATA_SIZE,
+	[IBRC_DREQ] = IB_CM_DREQ_PRIVATE_DATA_SIZE,
+	[IBRC_DREP] = IB_CM_DREP_PRIVATE_DATA_SIZE,
+	[IBRC_REJ] = IB_CM_REJ_PRIVATE_DATA_SIZE,
+	[IBRC_ARI] = IB_CM_REJ_ARI_LENGTH,
+};
+
+static struct ib_sa_client sa_client;
+
+/* States */
+
+static void set_cm_state(struct ibrc_qp *qp, enum ibrc_cm_state state)
+{
+	WRITE_ONCE(qp->cm_state, state);
+	wake_up(&ibrc_wait);
+}
+
+static bool left_state(const struct ibrc_qp *qp, enum ibrc_cm_state state)
+{
+	return READ_ONCE(qp->cm_state) != state || ibrc_gone(qp->end->run);
+}
+
+/* Until the handler has taken it on, the HCA goes, or the time is over */
+static void wait_leaving(struct ibrc_qp *qp, enum ibrc_cm_state state)
+{
+	struct ibrc_run *run = qp->end->run;
+
+	wait_event_timeout(ibrc_wait, left_state(qp, state),
+			   run->params.stall * HZ);
+}
+
+/* Private data */
+
+static void make_private(const struct ibrc_qp *qp, enum ibrc_private kind,
+			 u8 *to)
+{
+	ibrc_private_data(&qp->end->run->params, qp->index, kind, to,
+			  private_sizes[kind]);
+}
+
+static void check_private(const struct ibrc_qp *qp, enum ibrc_private kind,
+			  const void *got)
+{
+	u8 wanted[IB_CM_RTU_PRIVATE_DATA_SIZE];
+
+	make_private(qp, kind, wanted);
+	if (!got || memcmp(got, wanted, private_sizes[kind]))
+		atomic_inc(&qp->end->run->result->cm_spoilt);
+}
+
+/* QPs. What the manager leaves at its default is as the line has it, and so is what it
+ * makes of the path's packet lifetime.
+ */
+static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
+{
+	const struct ibrc_params *params = &qp->end->run->params;
+	struct ib_qp_attr attr = { .qp_state = state };
+	int mask, ret;
+
+	ret = ib_cm_init_qp_attr(qp->cm_id, &attr, &mask);
+	if (ret)
+		return ret;
+	if (state == IB_QPS_RTR)
+		attr.min_rnr_timer = params->rnr_timer;
+	if (state == IB_QPS_RTS)
+		attr.timeout = params->timeout;
+	ret = ib_modify_qp(qp->ib, &attr, mask);
+	if (!ret && state == IB_QPS_RTS)
+		atomic_inc(&qp->end->run->result->connected);
+	return ret;
+}
+
+static int cm_to_rts(struct ibrc_qp *qp)
+{
+	int ret;
+
+	ret = cm_to(qp, IB_QPS_INIT);
+	if (!ret)
+		ret = cm_to(qp, IB_QPS_RTR);
+	if (!ret)
+		ret = cm_to(qp, IB_QPS_RTS);
+	return ret;
+}
+
+/* The listening end */
+
+static int send_rep(struct ibrc_qp *qp)
+{
+	const struct ibrc_params *params = &qp->end->run->params;
+	u8 private[IB_CM_REP_PRIVATE_DATA_SIZE];
+	struct ib_cm_rep_param rep = {
+		.qp_num = qp->ib->qp_num,
+		.starting_psn = qp->psn,
+		.private_data = private,
+		.private_data_len = sizeof(private),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.flow_control = 1,
+		.rnr_retry_count = params->rnr,
+		.srq = params->srq,
+	};
+
+	make_private(qp, IBRC_REP, private);
+	return ib_send_cm_rep(qp->cm_id, &rep);
+}
+
+/* The caller's connection ID goes with it: the manager destroys one whose handler
+ * does not return 0.
+ */
+static int send_rej(struct ibrc_qp *qp, struct ib_cm_id *cm_id)
+{
+	u8 private[IB_CM_REJ_PRIVATE_DATA_SIZE], ari[IB_CM_REJ_ARI_LENGTH];
+
+	make_private(qp, IBRC_REJ, private);
+	make_private(qp, IBRC_ARI, ari);
+	ib_send_cm_rej(cm_id, IB_CM_REJ_CONSUMER_DEFINED, ari, sizeof(ari),
+		       private, sizeof(private));
+	return -ECONNREFUSED;
+}
+
+static bool req_valid(const struct ibrc_qp *qp, const struct ib_cm_event *event)
+{
+	const struct ib_cm_req_event_param *req = &event->param.req_rcvd;
+	const struct ibrc_params *params = &qp->end->run->params;
+	const struct ibrc_qp *peer = qp->peer;
+
+	return req->remote_ca_guid == peer->end->ibdev->node_guid &&
+	       req->remote_qpn == peer->ib->qp_num &&
+	       req->qp_type == IB_QPT_RC && req->starting_psn == peer->psn &&
+	       req->retry_count == params->retry &&
+	       req->rnr_retry_count == params->rnr && req->srq == params->srq;
+}
+
+static int req_received(struct ibrc_end *end, struct ib_cm_id *cm_id,
+			const struct ib_cm_event *event)
+{
+	u32 index = be32_to_cpup(event->private_data);
+	struct ibrc_qp *qp;
+	int ret;
+
+	if (index >= end->run->params.qps || end->qps[index].cm_id) {
+		atomic_inc(&end->run->result->cm_spoilt);
+		return -EINVAL;
+	}
+	qp = &end->qps[index];
+	check_private(qp, IBRC_REQ, event->private_data);
+	if (!req_valid(qp, event))
+		atomic_inc(&end->run->result->cm_spoilt);
+	if (end->run->reject)
+		return send_rej(qp, cm_id);
+
+	qp->cm_id = cm_id;
+	cm_id->context = qp;
+	ret = cm_to_rts(qp);
+	if (!ret)
+		ret = send_rep(qp);
+	if (!ret)
+		return 0;
+	qp->cm_id = NULL;
+	set_cm_state(qp, IBRC_CM_FAILED);
+	return ret;
+}
+
+/* Of a connection, at either end */
+
+static void rep_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
+{
+	u8 private[IB_CM_RTU_PRIVATE_DATA_SIZE];
+	int ret;
+
+	check_private(qp, IBRC_REP, event->private_data);
+	ret = cm_to_rts(qp);
+	if (!ret) {
+		make_private(qp, IBRC_RTU, private);
+		ret = ib_send_cm_rtu(qp->cm_id, private, sizeof(private));
+	}
+	set_cm_state(qp, ret ? IBRC_CM_FAILED : IBRC_CM_ESTABLISHED);
+}
+
+static void rej_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
+{
+	const struct ib_cm_rej_event_param *rej = &event->param.rej_rcvd;
+
+	qp->reason = rej->reason;
+	if (rej->reason == IB_CM_REJ_CONSUMER_DEFINED) {
+		check_private(qp, IBRC_REJ, event->private_data);
+		check_private(qp, IBRC_ARI, rej->ari);
+	}
+	set_cm_state(qp, IBRC_CM_REJECTED);
+}
+
+static void dreq_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
+{
+	u8 private[IB_CM_DREP_PRIVATE_DATA_SIZE];
+
+	check_private(qp, IBRC_DREQ, event->private_data);
+	make_private(qp, IBRC_DREP, private);
+	ib_send_cm_drep(qp->cm_id, private, sizeof(private));
+	set_cm_state(qp, IBRC_CM_DISCONNECTED);
+}
+
+static void connection_event(struct ibrc_qp *qp,
+			     const struct ib_cm_event *event)
+{
+	switch (event->event) {
+	case IB_CM_REP_RECEIVED:
+		rep_received(qp, event);
+		break;
+	case IB_CM_RTU_RECEIVED:
+		check_private(qp, IBRC_RTU, event->private_data);
+		set_cm_state(qp, IBRC_CM_ESTABLISHED);
+		break;
+	case IB_CM_REJ_RECEIVED:
+		rej_received(qp, event);
+		break;
+	case IB_CM_DREQ_RECEIVED:
+		dreq_received(qp, event);
+		break;
+	case IB_CM_DREP_RECEIVED:
+		check_private(qp, IBRC_DREP, event->private_data);
+		fallthrough;
+	case IB_CM_DREQ_ERROR:
+		set_cm_state(qp, IBRC_CM_DISCONNECTED);
+		break;
+	case IB_CM_REQ_ERROR:
+	case IB_CM_REP_ERROR:
+		set_cm_state(qp, IBRC_CM_FAILED);
+		break;
+	default:
+		break;
+	}
+}
+
+static void count_cm_event(struct ibrc_end *end,
+			   const struct ib_cm_event *event)
+{
+	if (event->event < IBRC_NUM_CM_EVENTS)
+		atomic_inc(&end->run->result->cm_events[event->event]);
+}
+
+/* The context of a new request's ID is the listener's: its end */
+static int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
+{
+	struct ibrc_qp *qp;
+
+	if (event->event == IB_CM_REQ_RECEIVED) {
+		count_cm_event(cm_id->context, event);
+		return req_received(cm_id->context, cm_id, event);
+	}
+	qp = cm_id->context;
+	count_cm_event(qp->end, event);
+	connection_event(qp, event);
+	return 0;
+}
+
+/* The connecting end */
+
+static void path_done(int status, struct sa_path_rec *path, int num_paths,
+		      void *context)
+{
+	struct ibrc_run *run = context;
+
+	if (!status)
+		run->path = *path;
+	WRITE_ONCE(run->path_status, status);
+	wake_up(&ibrc_wait);
+}
+
+static bool path_known(const struct ibrc_run *run)
+{
+	return READ_ONCE(run->path_status) <= 0;
+}
+
+static int query_path_once(struct ibrc_run *run)
+{
+	struct ibrc_end *from = &run->ends[0];
+	struct sa_path_rec path = {
+		.rec_type = SA_PATH_REC_TYPE_IB,
+		.sgid = from->gid,
+		.dgid = run->ends[1].gid,
+		.pkey = cpu_to_be16(IB_DEFAULT_PKEY_FULL),
+		.numb_path = 1,
+		.reversible = 1,
+	};
+	struct ib_sa_query *query;
+	int id;
+
+	run->path_status = 1;
+	id = ib_sa_path_rec_get(&sa_client, from->ibdev, IBRC_PORT, &path,
+				IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_DGID |
+				IB_SA_PATH_REC_PKEY |
+				IB_SA_PATH_REC_REVERSIBLE |
+				IB_SA_PATH_REC_NUMB_PATH,
+				IBRC_PATH_TIMEOUT, GFP_KERNEL, path_done, run,
+				&query);
+	if (id < 0)
+		return id;
+	wait_event(ibrc_wait, path_known(run) || ibrc_gone(run));
+	/* path_done() is called in any case, and run must be there then */
+	if (!path_known(run)) {
+		ib_sa_cancel_query(id, query);
+		wait_event(ibrc_wait, path_known(run));
+	}
+	return run->path_status;
+}
+
+static int query_path(struct ibrc_run *run)
+{
+	int ret = -EAGAIN, tries;
+
+	ibrc_stage(run, "path");
+	for (tries = 0; ret && tries < IBRC_PATH_TRIES; tries++) {
+		if (ibrc_gone(run))
+			return -ENODEV;
+		ret = query_path_once(run);
+		if (ret)
+			msleep(IBRC_PATH_PAUSE);
+	}
+	if (!ret && run->params.mtu)
+		run->path.mtu = ib_mtu_int_to_enum(run->params.mtu);
+	return ret;
+}
+
+static int send_req(struct ibrc_qp *qp, __be64 service_id)
+{
+	struct ibrc_run *run = qp->end->run;
+	u8 private[IB_CM_REQ_PRIVATE_DATA_SIZE];
+	struct ib_cm_req_param req = {
+		.primary_path = &run->path,
+		.service_id = service_id,
+		.qp_num = qp->ib->qp_num,
+		.qp_type = IB_QPT_RC,
+		.starting_psn = qp->psn,
+		.private_data = private,
+		.private_data_len = sizeof(private),
+		.responder_resources = 1,
+		.initiator_depth = 1,
+		.remote_cm_response_timeout = IBRC_CM_TIMEOUT,
+		.local_cm_response_timeout = IBRC_CM_TIMEOUT,
+		.flow_control = 1,
+		.retry_count = run->params.retry,
+		.rnr_retry_count = run->params.rnr,
+		.max_cm_retries = IBRC_CM_RETRIES,
+		.srq = run->params.srq,
+	};
+
+	make_private(qp, IBRC_REQ, private);
+	qp->cm_id = ib_create_cm_id(qp->end->ibdev, cm_handler, qp);
+	if (IS_ERR(qp->cm_id)) {
+		int ret = PTR_ERR(qp->cm_id);
+
+		qp->cm_id = NULL;
+		return ret;
+	}
+	return ib_send_cm_req(qp->cm_id, &req);
+}
+
+/* Runs follow each other; a REQ that is repeated late must not be taken for one of
+ * the next run's.
+ */
+static int start_listening(struct ibrc_run *run)
+{
+	static atomic_t serial;
+	int ret;
+
+	ibrc_stage(run, "listen");
+	run->service_id = cpu_to_be64(IBRC_SERVICE | atomic_inc_return(&serial));
+	run->listener = ib_create_cm_id(run->ends[1].ibdev, cm_handler,
+					&run->ends[1]);
+	if (IS_ERR(run->listener)) {
+		ret = PTR_ERR(run->listener);
+		run->listener = NULL;
+		return ret;
+	}
+	return ib_cm_listen(run->listener, run->service_id);
+}
+
+static int wait_established(struct ibrc_qp *qp)
+{
+	wait_leaving(qp, IBRC_CM_IDLE);
+	if (READ_ONCE(qp->cm_state) == IBRC_CM_ESTABLISHED)
+		return 0;
+	return ibrc_gone(qp->end->run) ? -ENODEV : -ECONNREFUSED;
+}
+
+static int request_all(struct ibrc_run *run)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < run->params.qps; i++) {
+		ret = send_req(&run->ends[0].qps[i], run->service_id);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool has_manager(const struct ibrc_end *end)
+{
+	return rdma_cap_ib_cm(end->ibdev, IBRC_PORT) &&
+	       rdma_cap_ib_sa(end->ibdev, IBRC_PORT);
+}
+
+/**
+ * ibrc_cm_connect() - Connect all QPs of a run by the connection manager.
+ * @run: the run; its QPs are in RESET
+ *
+ * Context: the run.
+ * Return: 0, -EOPNOTSUPP for ports without an SA, -ECONNREFUSED, or another error.
+ */
+int ibrc_cm_connect(struct ibrc_run *run)
+{
+	u32 i;
+	int ret;
+
+	if (!has_manager(&run->ends[0]) || !has_manager(&run->ends[1]))
+		return -EOPNOTSUPP;
+	ret = query_path(run);
+	if (ret)
+		return ret;
+	ret = start_listening(run);
+	if (ret)
+		return ret;
+	ibrc_stage(run, "cm");
+	ret = request_all(run);
+	for (i = 0; i < run->params.qps && !ret; i++) {
+		ret = wait_established(&run->ends[0].qps[i]);
+		if (!ret)
+			ret = wait_established(&run->ends[1].qps[i]);
+	}
+	return ret;
+}
+
+/**
+ * ibrc_cm_disconnect() - Part all that ibrc_cm_connect() connected.
+ * @run: the run
+ *
+ * Context: the run.
+ */
+void ibrc_cm_disconnect(struct ibrc_run *run)
+{
+	u8 private[IB_CM_DREQ_PRIVATE_DATA_SIZE];
+	struct ibrc_qp *qp;
+	u32 i;
+
+	for (i = 0; i < run->params.qps; i++) {
+		qp = &run->ends[0].qps[i];
+		if (READ_ONCE(qp->cm_state) != IBRC_CM_ESTABLISHED)
+			continue;
+		make_private(qp, IBRC_DREQ, private);
+		if (ib_send_cm_dreq(qp->cm_id, private, sizeof(private)))
+			continue;
+		wait_leaving(qp, IBRC_CM_ESTABLISHED);
+		wait_leaving(qp->peer, IBRC_CM_ESTABLISHED);
+	}
+}
+
+static void destroy_id(struct ibrc_qp *qp)
+{
+	if (qp->cm_id)
+		ib_destroy_cm_id(qp->cm_id);
+	qp->cm_id = NULL;
+}
+
+/**
+ * ibrc_cm_destroy() - Let go of all that the connection manager has of a run.
+ * @run: the run. No handler runs any more when it returns.
+ *
+ * Context: the run, before its QPs are destroyed.
+ */
+void ibrc_cm_destroy(struct ibrc_run *run)
+{
+	u32 i;
+
+	if (run->listener)
+		ib_destroy_cm_id(run->listener);
+	for (i = 0; i < run->params.qps; i++) {
+		destroy_id(&run->ends[0].qps[i]);
+		destroy_id(&run->ends[1].qps[i]);
+	}
+}
+
+/* Scenarios */
+
+static int refused(struct ibrc_run *run, __be64 service_id,
+		   enum ib_cm_rej_reason reason)
+{
+	struct ibrc_qp *qp = &run->ends[0].qps[0];
+	int ret;
+
+	ibrc_stage(run, "cm");
+	ret = send_req(qp, service_id);
+	if (ret)
+		return ret;
+	wait_leaving(qp, IBRC_CM_IDLE);
+	ibrc_expect(run, qp->cm_state == IBRC_CM_REJECTED, qp->cm_state,
+		    IBRC_CM_REJECTED, "state");
+	ibrc_expect(run, qp->reason == reason, qp->reason, reason, "reason");
+	return 0;
+}
+
+/**
+ * ibrc_cm_reject() - Scenario: the listener rejects, with private data.
+ * @run: the run, not connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_cm_reject(struct ibrc_run *run)
+{
+	int ret;
+
+	run->reject = true;
+	ret = query_path(run);
+	if (!ret)
+		ret = start_listening(run);
+	if (ret)
+		return ret;
+	return refused(run, run->service_id, IB_CM_REJ_CONSUMER_DEFINED);
+}
+
+/**
+ * ibrc_cm_no_service() - Scenario: a service that nobody listens on (12.6.7).
+ * @run: the run, not connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_cm_no_service(struct ibrc_run *run)
+{
+	int ret;
+
+	ret = query_path(run);
+	if (ret)
+		return ret;
+	return refused(run, cpu_to_be64(IBRC_NO_SERVICE),
+		       IB_CM_REJ_INVALID_SERVICE_ID);
+}
+
+/**
+ * ibrc_cm_init() - Before the first run.
+ *
+ * Context: module load.
+ */
+void ibrc_cm_init(void)
+{
+	ib_sa_register_client(&sa_client);
+}
+
+/**
+ * ibrc_cm_exit() - After the last run.
+ *
+ * Context: module unload.
+ */
+void ibrc_cm_exit(void)
+{
+	ib_sa_unregister_client(&sa_client);
+}

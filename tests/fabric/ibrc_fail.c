@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: scenarios in which connections fail, or are ended with work outstanding.
+ * The first end sends by its first QP; what must come of it is IBA volume 1's,
+ * 9.9 and 10.8.5.
+ */
+#include <linux/ktime.h>
+#include <linux/math64.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+/* Figures that a scenario must end with */
+
+static void expect_sends(struct ibrc_run *run, enum ib_wc_status status, u64 n)
+{
+	u64 got = run->result->sends[status];
+
+	ibrc_expect(run, got == n, got, n, "sends with status %u", status);
+}
+
+static void expect_recvs(struct ibrc_run *run, enum ib_wc_status status, u64 n)
+{
+	u64 got = run->result->recvs[status];
+
+	ibrc_expect(run, got == n, got, n, "receives with status %u", status);
+}
+
+static void expect_state(struct ibrc_qp *qp, enum ib_qp_state state)
+{
+	enum ib_qp_state got = ibrc_state(qp);
+
+	ibrc_expect(qp->end->run, got == state, got, state,
+		    "state of end %u's QP",
+		    (u32)(qp->end - qp->end->run->ends));
+}
+
+static void expect_received(struct ibrc_run *run, u64 n)
+{
+	u64 got = run->result->received;
+
+	ibrc_expect(run, got == n, got, n, "messages received");
+}
+
+static void expect_least(struct ibrc_run *run, u64 least)
+{
+	ibrc_expect(run, run->result->ns >= least, run->result->ns, least,
+		    "ns at least");
+}
+
+static struct ibrc_qp *sender(struct ibrc_run *run)
+{
+	return &run->ends[0].qps[0];
+}
+
+static u32 num_sends(const struct ibrc_run *run)
+{
+	return min(run->params.count, run->params.depth);
+}
+
+/* A SRQ keeps its receives when one of its QPs fails */
+static u32 num_recvs(const struct ibrc_qp *qp)
+{
+	return qp->end->srq ? 0 : qp->rx.depth;
+}
+
+static int until_sends(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+
+	return ibrc_until(run, &qp->tx.completed, qp->tx.posted);
+}
+
+/* All sends of the first QP, timed until the last completed */
+static int timed_sends(struct ibrc_run *run)
+{
+	u64 begin = ktime_get_ns();
+	int ret;
+
+	ret = ibrc_post_sends(sender(run), num_sends(run));
+	if (!ret)
+		ret = until_sends(run);
+	run->result->ns = ktime_get_ns() - begin;
+	return ret;
+}
+
+/* The first send fails, the others flush, and the QP is in ERR (10.8.5) */
+static void expect_first_fails(struct ibrc_run *run, enum ib_wc_status status)
+{
+	expect_sends(run, status, 1);
+	expect_sends(run, IB_WC_WR_FLUSH_ERR, num_sends(run) - 1);
+	expect_sends(run, IB_WC_SUCCESS, 0);
+	expect_state(sender(run), IB_QPS_ERR);
+}
+
+/* RNR */
+
+/* 9.7.5.2.8: microseconds */
+static u32 rnr_timer_us(u32 code)
+{
+	static const u32 us[] = {
+		655360, 10, 20, 30, 40, 60, 80, 120, 160, 240, 320, 480, 640,
+		960, 1280, 1920, 2560, 3840, 5120, 7680, 10240, 15360, 20480,
+		30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680,
+		491520,
+	};
+
+	return us[code];
+}
+
+/* With 7 retries there is no end of them: receives that come late are in time */
+static int rnr_recovers(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	u32 n = num_sends(run);
+	int ret;
+
+	ret = ibrc_post_sends(qp, n);
+	if (!ret)
+		ret = ibrc_settle(run, run->params.ms);
+	if (ret)
+		return ret;
+	ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
+		    "completed without a receive");
+	run->ends[1].repost = true;
+	ret = ibrc_post_recvs(qp->peer, 1);
+	if (!ret)
+		ret = until_sends(run);
+	expect_sends(run, IB_WC_SUCCESS, n);
+	expect_received(run, n);
+	expect_state(qp, IB_QPS_RTS);
+	return ret;
+}
+
+/**
+ * ibrc_rnr() - Scenario: the receiver has no receive posted.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_rnr(struct ibrc_run *run)
+{
+	const struct ibrc_params *params = &run->params;
+	int ret;
+
+	if (params->rnr == 7)
+		return rnr_recovers(run);
+	ret = timed_sends(run);
+	if (ret)
+		return ret;
+	expect_first_fails(run, IB_WC_RNR_RETRY_EXC_ERR);
+	expect_received(run, 0);
+	expect_state(sender(run)->peer, IB_QPS_RTS);
+	expect_least(run, (u64)params->rnr * NSEC_PER_USEC *
+			  rnr_timer_us(params->rnr_timer));
+	return 0;
+}
+
+/* Errors at the receiver */
+
+/* Its first receive fails, and so does the sender's first send */
+static int receiver_fails(struct ibrc_run *run, enum ib_wc_status recv,
+			  enum ib_wc_status send)
+{
+	struct ibrc_qp *peer = sender(run)->peer;
+	u64 failed, wanted = max(num_recvs(peer), 1U);
+	int ret;
+
+	ret = ibrc_post_recvs(peer, run->params.depth);
+	if (!ret)
+		ret = timed_sends(run);
+	if (ret)
+		return ret;
+	expect_first_fails(run, send);
+	if (num_recvs(peer))
+		ret = ibrc_until(run, &peer->rx.completed, wanted);
+	else
+		ret = ibrc_until(run, &run->result->recvs[recv], wanted);
+	failed = run->result->recvs[IB_WC_WR_FLUSH_ERR];
+	ibrc_expect(run, failed == wanted - 1, failed, wanted - 1,
+		    "receives flushed");
+	expect_recvs(run, recv, 1);
+	expect_received(run, 0);
+	expect_state(peer, IB_QPS_ERR);
+	return ret;
+}
+
+/**
+ * ibrc_short() - Scenario: receives are too short for the messages (9.9.3.1.1).
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_short(struct ibrc_run *run)
+{
+	return receiver_fails(run, IB_WC_LOC_LEN_ERR, IB_WC_REM_INV_REQ_ERR);
+}
+
+/* Its lists are made anew with a key that is not the PD's */
+static void spoil_lkey(struct ibrc_end *end, struct ibrc_ring *ring)
+{
+	u32 i;
+
+	end->lkey = ~end->pd->local_dma_lkey;
+	for (i = 0; i < ring->depth; i++)
+		ibrc_buf_cut(&ring->bufs[i], end->run->params.recv);
+}
+
+/**
+ * ibrc_bad_recv_lkey() - Scenario: the receiver's L_Key is wrong.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_bad_recv_lkey(struct ibrc_run *run)
+{
+	struct ibrc_qp *peer = sender(run)->peer;
+	struct ibrc_end *end = peer->end;
+
+	spoil_lkey(end, end->srq ? &end->srq_ring : &peer->rx);
+	return receiver_fails(run, IB_WC_LOC_PROT_ERR, IB_WC_REM_OP_ERR);
+}
+
+/* Errors at the sender */
+
+/**
+ * ibrc_bad_lkey() - Scenario: the sender's L_Key is wrong.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_bad_lkey(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	int ret;
+
+	ret = ibrc_post_recvs(qp->peer, run->params.depth);
+	if (ret)
+		return ret;
+	qp->end->lkey = ~qp->end->pd->local_dma_lkey;
+	ret = timed_sends(run);
+	if (ret)
+		return ret;
+	expect_first_fails(run, IB_WC_LOC_PROT_ERR);
+	ret = ibrc_settle(run, IBRC_SETTLE);
+	expect_received(run, 0);
+	expect_state(qp->peer, IB_QPS_RTS);
+	return ret;
+}
+
+static int take_peer_away(struct ibrc_qp *peer)
+{
+	switch (peer->end->run->params.peer) {
+	case IBRC_PEER_ERROR:
+		return ibrc_set_state(peer, IB_QPS_ERR);
+	case IBRC_PEER_DESTROYED:
+		ib_destroy_qp(peer->ib);
+		peer->ib = NULL;
+		return 0;
+	default:
+		return ibrc_set_state(peer, IB_QPS_RESET);
+	}
+}
+
+/**
+ * ibrc_peer_gone() - Scenario: the peer answers nothing any more.
+ * @run: the run, connected
+ *
+ * The sender tries retry + 1 times, and waits after each for 1 to 4 times
+ * 4096 ns * 2^timeout; a timeout of 0 is without end (9.7.6.1.3).
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_peer_gone(struct ibrc_run *run)
+{
+	const struct ibrc_params *params = &run->params;
+	struct ibrc_qp *qp = sender(run);
+	int ret;
+
+	ret = take_peer_away(qp->peer);
+	if (ret)
+		return ret;
+	if (!params->timeout) {
+		ret = ibrc_post_sends(qp, num_sends(run));
+		if (!ret)
+			ret = ibrc_settle(run, params->ms);
+		ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
+			    "completed without an answer");
+		return ret;
+	}
+	ret = timed_sends(run);
+	if (ret)
+		return ret;
+	expect_first_fails(run, IB_WC_RETRY_EXC_ERR);
+	expect_least(run, (params->retry + 1ULL) * (4096ULL << params->timeout));
+	return 0;
+}
+
+/* Ends with work outstanding: the peer has no receives, and the sender retries */
+
+static int leave_outstanding(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	int ret;
+
+	ret = ibrc_post_recvs(qp, run->params.depth);
+	if (!ret)
+		ret = ibrc_post_sends(qp, num_sends(run));
+	if (!ret)
+		ret = ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
+		    "completed without a receive");
+	return ret;
+}
+
+static void expect_flushed(struct ibrc_run *run, u64 sends, u64 recvs)
+{
+	expect_sends(run, IB_WC_WR_FLUSH_ERR, sends);
+	expect_recvs(run, IB_WC_WR_FLUSH_ERR, recvs);
+	expect_sends(run, IB_WC_SUCCESS, 0);
+	expect_recvs(run, IB_WC_SUCCESS, 0);
+	expect_state(sender(run), IB_QPS_ERR);
+}
+
+static int until_flushed(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	int ret;
+
+	ret = until_sends(run);
+	if (!ret)
+		ret = ibrc_until(run, &qp->rx.completed, qp->rx.posted);
+	return ret;
+}
+
+/**
+ * ibrc_flush() - Scenario: a QP is taken to ERR; what it had flushes, and so does
+ * what it gets there (10.3.1.7).
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_flush(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	u32 sends = num_sends(run), recvs = num_recvs(qp);
+	int ret;
+
+	ret = leave_outstanding(run);
+	if (!ret)
+		ret = ibrc_set_state(qp, IB_QPS_ERR);
+	if (!ret)
+		ret = until_flushed(run);
+	if (ret)
+		return ret;
+	expect_flushed(run, sends, recvs);
+
+	ret = ibrc_post_sends(qp, sends);
+	if (!ret && recvs)
+		ret = ibrc_post_recvs(qp, recvs);
+	if (!ret)
+		ret = until_flushed(run);
+	expect_flushed(run, 2 * sends, 2 * recvs);
+	return ret;
+}
+
+/**
+ * ibrc_drain() - Scenario: when ib_drain_qp() returns, all has completed.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_drain(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	int ret;
+
+	ret = leave_outstanding(run);
+	if (ret)
+		return ret;
+	ib_drain_qp(qp->ib);
+	expect_flushed(run, num_sends(run), num_recvs(qp));
+	return 0;
+}
+
+/**
+ * ibrc_destroy() - Scenario: a QP is destroyed while it sends; nothing completes
+ * after it.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_destroy(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run);
+	u64 sends;
+	int ret;
+
+	ret = ibrc_post_recvs(qp, run->params.depth);
+	if (!ret)
+		ret = ibrc_post_recvs(qp->peer, run->params.depth);
+	if (!ret)
+		ret = ibrc_post_sends(qp, num_sends(run));
+	if (ret)
+		return ret;
+	ib_destroy_qp(qp->ib);
+	qp->ib = NULL;
+	ret = ibrc_settle(run, IBRC_SETTLE);
+	sends = qp->tx.completed + qp->rx.completed;
+	ibrc_expect(run, !sends, sends, 0, "completions of a destroyed QP");
+	ibrc_expect(run, run->result->received <= num_sends(run),
+		    run->result->received, num_sends(run),
+		    "messages of a destroyed QP, at most");
+	return ret;
+}
+
+/* Other states */
+
+static u64 events(const struct ibrc_run *run, enum ib_event_type type)
+{
+	return atomic_read(&run->result->events[type]);
+}
+
+static int until_event(struct ibrc_run *run, enum ib_event_type type, u64 n)
+{
+	wait_event_timeout(ibrc_wait, events(run, type) >= n || ibrc_gone(run),
+			   run->params.stall * HZ);
+	ibrc_expect(run, events(run, type) == n, events(run, type), n,
+		    "events %u", type);
+	return ibrc_gone(run) ? -ENODEV : 0;
+}
+
+static int begin_sqd(struct ibrc_qp *qp)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_SQD,
+		.en_sqd_async_notify = 1,
+	};
+
+	return ib_modify_qp(qp->ib, &attr,
+			    IB_QP_STATE | IB_QP_EN_SQD_ASYNC_NOTIFY);
+}
+
+/**
+ * ibrc_sqd() - Scenario: in SQD nothing is sent, what comes in is received, and
+ * back in RTS it goes on (10.3.1.5).
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_sqd(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run), *peer = qp->peer;
+	u32 n = num_sends(run);
+	int ret;
+
+	run->ends[0].repost = true;
+	run->ends[1].repost = true;
+	ret = ibrc_post_recvs(qp, run->params.depth);
+	if (!ret)
+		ret = ibrc_post_recvs(peer, run->params.depth);
+	if (!ret)
+		ret = begin_sqd(qp);
+	if (!ret)
+		ret = until_event(run, IB_EVENT_SQ_DRAINED, 1);
+	if (!ret)
+		ret = ibrc_post_sends(qp, n);
+	if (!ret)
+		ret = ibrc_post_sends(peer, n);
+	if (!ret)
+		ret = ibrc_until(run, &qp->received, n);
+	if (!ret)
+		ret = ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect(run, !peer->received, peer->received, 0, "sent in SQD");
+	if (!ret)
+		ret = ibrc_set_state(qp, IB_QPS_RTS);
+	if (!ret)
+		ret = ibrc_until(run, &peer->received, n);
+	if (!ret)
+		ret = until_sends(run);
+	return ret;
+}
+
+/**
+ * ibrc_comm_est() - Scenario: a QP in RTR receives, and says so by an event
+ * (11.6.3.1).
+ * @run: the run, not connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_comm_est(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = sender(run), *peer = qp->peer;
+	u32 n = num_sends(run);
+	int ret;
+
+	ret = ibrc_to(peer, IB_QPS_INIT);
+	if (!ret)
+		ret = ibrc_post_recvs(peer, run->params.depth);
+	if (!ret)
+		ret = ibrc_to(qp, IB_QPS_INIT);
+	if (!ret)
+		ret = ibrc_to(peer, IB_QPS_RTR);
+	if (!ret)
+		ret = ibrc_to(qp, IB_QPS_RTR);
+	if (!ret)
+		ret = ibrc_to(qp, IB_QPS_RTS);
+	if (!ret)
+		ret = timed_sends(run);
+	if (ret)
+		return ret;
+	expect_sends(run, IB_WC_SUCCESS, n);
+	expect_received(run, n);
+	expect_state(peer, IB_QPS_RTR);
+	ret = until_event(run, IB_EVENT_COMM_EST, 1);
+	if (!ret)
+		ret = ibrc_to(peer, IB_QPS_RTS);
+	return ret;
+}

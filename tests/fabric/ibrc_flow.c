@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: messages sent, received and checked, and the transfer that is nothing but
+ * that. CQs are polled by the run's thread, and nowhere else.
+ */
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+#define IBRC_BATCH	64	/* completions polled at once */
+
+static struct ibrc_buf *to_buf(const struct ib_wc *wc)
+{
+	return container_of(wc->wr_cqe, struct ibrc_buf, cqe);
+}
+
+/* Sending */
+
+/* The last message of all completes too, or none would tell. One whose queue is full
+ * of unsignaled ones would never get room.
+ */
+static bool is_signaled(const struct ibrc_params *params, u64 number)
+{
+	return (number + 1) % params->signal == 0 ||
+	       number + 1 == params->count;
+}
+
+static u64 next_signaled(const struct ibrc_qp *qp)
+{
+	u64 number = qp->tx.completed;
+
+	while (!is_signaled(&qp->end->run->params, number))
+		number++;
+	return number;
+}
+
+/* Sends complete in their order (10.8.3.3). What failed completes in any case: it may
+ * be one that would not have, had it succeeded.
+ */
+static bool send_in_order(const struct ibrc_qp *qp, const struct ib_wc *wc,
+			  u64 number)
+{
+	if (wc->status == IB_WC_SUCCESS)
+		return !qp->failed && number == next_signaled(qp);
+	if (qp->failed)
+		return number == qp->tx.completed;
+	return number >= qp->tx.completed && number <= next_signaled(qp);
+}
+
+/**
+ * ibrc_send_done() - A send completed.
+ * @cq: the CQ
+ * @wc: how
+ *
+ * Context: the run.
+ */
+void ibrc_send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibrc_buf *buf = to_buf(wc);
+	struct ibrc_qp *qp = buf->qp;
+	struct ibrc_result *result = qp->end->run->result;
+
+	if (!buf->posted || !send_in_order(qp, wc, buf->number))
+		result->spoilt[IBRC_SPOILT_ORDER]++;
+	if (wc->qp != qp->ib)
+		result->spoilt[IBRC_SPOILT_WC]++;
+	result->sends[wc->status]++;
+	if (wc->status != IB_WC_SUCCESS) {
+		/* Those before it that asked for no completion succeeded */
+		if (!qp->failed)
+			result->completed += buf->number - qp->tx.completed;
+		qp->failed = true;
+	} else {
+		if (wc->opcode != IB_WC_SEND)
+			result->spoilt[IBRC_SPOILT_WC]++;
+		result->completed += buf->number + 1 - qp->tx.completed;
+	}
+	buf->posted = false;
+	qp->tx.completed = buf->number + 1;
+}
+
+/* So that the receiver is seen to find it */
+static void make_flaw(u8 *message, u32 length, struct ib_send_wr *wr)
+{
+	if (length)
+		message[length - 1] ^= 1;
+	if (wr->opcode == IB_WR_SEND_WITH_IMM)
+		wr->ex.imm_data ^= cpu_to_be32(1);
+}
+
+static void fill_buf(struct ibrc_buf *buf, u32 length)
+{
+	struct ibrc_run *run = buf->end->run;
+
+	ibrc_buf_cut(buf, length);
+	ib_dma_sync_single_for_cpu(buf->end->ibdev, buf->addr, buf->bytes,
+				   DMA_TO_DEVICE);
+	ibrc_buf_scatter(buf, run->scratch, length);
+	ib_dma_sync_single_for_device(buf->end->ibdev, buf->addr, buf->bytes,
+				      DMA_TO_DEVICE);
+}
+
+static void fill_send(struct ibrc_buf *buf, struct ib_send_wr *wr)
+{
+	struct ibrc_run *run = buf->end->run;
+	const struct ibrc_params *params = &run->params;
+	u32 length = ibrc_message_length(params, buf->qp, buf->number);
+
+	wr->opcode = IB_WR_SEND;
+	if (ibrc_message_has_imm(params, buf->number)) {
+		wr->opcode = IB_WR_SEND_WITH_IMM;
+		wr->ex.imm_data = ibrc_message_imm(params, buf->number);
+	}
+	ibrc_message_fill(params, buf->qp, buf->number, run->scratch, length);
+	if (buf->number + 1 == params->flaw)
+		make_flaw(run->scratch, length, wr);
+	fill_buf(buf, length);
+	wr->wr_cqe = &buf->cqe;
+	wr->sg_list = buf->sge;
+	wr->num_sge = buf->num_sge;
+	if (is_signaled(params, buf->number))
+		wr->send_flags |= IB_SEND_SIGNALED;
+	if (length && length <= params->inline_data)
+		wr->send_flags |= IB_SEND_INLINE;
+}
+
+/* What is sent inline was read when the verb returns (10.7.2.2): so it is spoilt */
+static int post_send(struct ibrc_qp *qp)
+{
+	struct ibrc_ring *ring = &qp->tx;
+	struct ibrc_buf *buf = &ring->bufs[ring->posted % ring->depth];
+	struct ib_send_wr wr = {};
+	int ret;
+
+	buf->number = ring->posted;
+	fill_send(buf, &wr);
+	buf->posted = true;
+	ret = ib_post_send(qp->ib, &wr, NULL);
+	if (ret) {
+		buf->posted = false;
+		return ret;
+	}
+	if (wr.send_flags & IB_SEND_INLINE)
+		memset(buf->data, IBRC_POISON, buf->bytes);
+	ring->posted++;
+	qp->end->run->result->sent++;
+	return 0;
+}
+
+/**
+ * ibrc_post_sends() - Post a QP's next messages.
+ * @qp: the QP
+ * @n: how many; the queue has room for them
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_post_sends(struct ibrc_qp *qp, u32 n)
+{
+	int ret = 0;
+
+	ibrc_stage(qp->end->run, "post_send");
+	while (n-- && !ret)
+		ret = post_send(qp);
+	return ret;
+}
+
+/* Receiving */
+
+static int post_recv(struct ibrc_buf *buf)
+{
+	struct ib_recv_wr wr = {
+		.wr_cqe = &buf->cqe,
+		.sg_list = buf->sge,
+		.num_sge = buf->num_sge,
+	};
+	int ret;
+
+	buf->posted = true;
+	if (buf->qp)
+		ret = ib_post_recv(buf->qp->ib, &wr, NULL);
+	else
+		ret = ib_post_srq_recv(buf->end->srq, &wr, NULL);
+	if (ret) {
+		buf->posted = false;
+		return ret;
+	}
+	if (buf->qp)
+		buf->number = buf->qp->rx.posted++;
+	return 0;
+}
+
+static int post_ring(struct ibrc_ring *ring, u32 n)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < ring->depth && n && !ret; i++) {
+		if (ring->bufs[i].posted)
+			continue;
+		ret = post_recv(&ring->bufs[i]);
+		n--;
+	}
+	return ret;
+}
+
+/**
+ * ibrc_post_recvs() - Post receives.
+ * @qp: the QP. If its end has a SRQ, they are posted there.
+ * @n: how many; the queue has room for them
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_post_recvs(struct ibrc_qp *qp, u32 n)
+{
+	struct ibrc_end *end = qp->end;
+
+	ibrc_stage(end->run, "post_recv");
+	return post_ring(end->srq ? &end->srq_ring : &qp->rx, n);
+}
+
+static void check_wc(const struct ibrc_qp *qp, const struct ib_wc *wc)
+{
+	const struct ibrc_params *params = &qp->end->run->params;
+	struct ibrc_result *result = qp->end->run->result;
+	bool imm = wc->wc_flags & IB_WC_WITH_IMM;
+
+	if (wc->opcode != IB_WC_RECV ||
+	    wc->wc_flags & (IB_WC_WITH_INVALIDATE | IB_WC_IP_CSUM_OK))
+		result->spoilt[IBRC_SPOILT_WC]++;
+	if (imm != ibrc_message_has_imm(params, qp->received) ||
+	    (imm && wc->ex.imm_data != ibrc_message_imm(params, qp->received)))
+		result->spoilt[IBRC_SPOILT_IMM]++;
+}
+
+static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
+			  const struct ib_wc *wc)
+{
+	struct ibrc_run *run = qp->end->run;
+	struct ibrc_result *result = run->result;
+	u32 length = ibrc_message_length(&run->params, qp->peer, qp->received);
+
+	check_wc(qp, wc);
+	ib_dma_sync_single_for_cpu(buf->end->ibdev, buf->addr, buf->bytes,
+				   DMA_FROM_DEVICE);
+	if (wc->byte_len != length) {
+		result->spoilt[IBRC_SPOILT_LENGTH]++;
+		length = min(length, wc->byte_len);
+	}
+	ibrc_message_fill(&run->params, qp->peer, qp->received, run->scratch,
+			  length);
+	if (ibrc_buf_differs(buf, run->scratch, length))
+		result->spoilt[IBRC_SPOILT_CONTENTS]++;
+	if (!ibrc_buf_restore(buf, length))
+		result->spoilt[IBRC_SPOILT_BEYOND]++;
+	ib_dma_sync_single_for_device(buf->end->ibdev, buf->addr, buf->bytes,
+				      DMA_FROM_DEVICE);
+	result->bytes += length;
+	result->received++;
+	qp->received++;
+}
+
+/* Receives of a QP complete in the order in which they were posted; those of a SRQ in
+ * any, as several QPs take from it.
+ */
+static bool recv_in_order(struct ibrc_buf *buf)
+{
+	if (!buf->posted)
+		return false;
+	return !buf->qp || buf->number == buf->qp->rx.completed++;
+}
+
+/**
+ * ibrc_recv_done() - A receive completed.
+ * @cq: the CQ
+ * @wc: how
+ *
+ * Context: the run.
+ */
+void ibrc_recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibrc_buf *buf = to_buf(wc);
+	struct ibrc_qp *qp = wc->qp->qp_context;
+	struct ibrc_result *result = qp->end->run->result;
+
+	if (!recv_in_order(buf) || (buf->qp && buf->qp != qp))
+		result->spoilt[IBRC_SPOILT_ORDER]++;
+	buf->posted = false;
+	result->recvs[wc->status]++;
+	if (wc->status != IB_WC_SUCCESS) {
+		qp->failed = true;
+		return;
+	}
+	check_message(qp, buf, wc);
+	if (qp->end->repost && post_recv(buf))
+		qp->failed = true;
+}
+
+/* Polling */
+
+/**
+ * ibrc_poll() - Take what completed.
+ * @run: the run
+ *
+ * Sleeps for a moment if that was nothing.
+ *
+ * Context: the run.
+ * Return: 0, or -ENODEV if one of the HCAs is to be removed.
+ */
+int ibrc_poll(struct ibrc_run *run)
+{
+	int i, n = 0;
+
+	for (i = 0; i < 2; i++) {
+		n += ib_process_cq_direct(run->ends[i].send_cq, IBRC_BATCH);
+		n += ib_process_cq_direct(run->ends[i].recv_cq, IBRC_BATCH);
+	}
+	if (n)
+		cond_resched();
+	else
+		usleep_range(20, 100);
+	return ibrc_gone(run) ? -ENODEV : 0;
+}
+
+/**
+ * ibrc_settle() - Go on polling for a while.
+ * @run: the run
+ * @ms: how long
+ *
+ * Context: the run.
+ * Return: 0 or -ENODEV.
+ */
+int ibrc_settle(struct ibrc_run *run, u32 ms)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(ms);
+	int ret = 0;
+
+	while (!ret && time_before(jiffies, end))
+		ret = ibrc_poll(run);
+	return ret;
+}
+
+/**
+ * ibrc_until() - Poll until so many are there.
+ * @run: the run
+ * @figure: the number that polling changes
+ * @wanted: what it is to reach
+ *
+ * Context: the run.
+ * Return: 0, -ENODEV, or -ETIMEDOUT if it did not change for too long.
+ */
+int ibrc_until(struct ibrc_run *run, const u64 *figure, u64 wanted)
+{
+	unsigned long begin = jiffies;
+	u64 was = *figure;
+	int ret = 0;
+
+	while (!ret && *figure < wanted) {
+		ret = ibrc_poll(run);
+		if (was != *figure) {
+			was = *figure;
+			begin = jiffies;
+		} else if (time_after(jiffies, begin + run->params.stall * HZ)) {
+			ibrc_stage(run, "stalled");
+			return -ETIMEDOUT;
+		}
+	}
+	return ret;
+}
+
+/* Transfer */
+
+static bool may_send(const struct ibrc_qp *qp)
+{
+	const struct ibrc_params *params = &qp->end->run->params;
+	u64 posted = qp->tx.posted;
+
+	if (posted == params->count || qp->failed ||
+	    posted - qp->tx.completed >= params->depth)
+		return false;
+	return !params->credits ||
+	       posted - qp->peer->received < params->depth;
+}
+
+/* One at a time of each QP, so that their packets mix */
+static int post_round(struct ibrc_end *end)
+{
+	u32 i;
+	int ret;
+
+	for (i = 0; i < end->run->params.qps; i++) {
+		if (!may_send(&end->qps[i]))
+			continue;
+		ret = post_send(&end->qps[i]);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool has_failed(const struct ibrc_run *run)
+{
+	u32 i;
+
+	for (i = 0; i < run->params.qps; i++)
+		if (run->ends[0].qps[i].failed || run->ends[1].qps[i].failed)
+			return true;
+	return false;
+}
+
+static int exchange(struct ibrc_run *run)
+{
+	const struct ibrc_params *params = &run->params;
+	u64 wanted = (u64)params->count * params->qps << params->bidir, was = 0;
+	struct ibrc_result *result = run->result;
+	unsigned long begin = jiffies;
+	int ret = 0;
+
+	while (!ret && (result->received < wanted ||
+			result->completed < wanted)) {
+		ret = post_round(&run->ends[0]);
+		if (!ret && params->bidir)
+			ret = post_round(&run->ends[1]);
+		if (!ret)
+			ret = ibrc_poll(run);
+		if (has_failed(run))
+			return -EIO;
+		if (was != result->received + result->completed) {
+			was = result->received + result->completed;
+			begin = jiffies;
+		} else if (time_after(jiffies, begin + params->stall * HZ)) {
+			ibrc_stage(run, "stalled");
+			return -ETIMEDOUT;
+		}
+	}
+	return ret;
+}
+
+static int post_all_recvs(struct ibrc_end *end)
+{
+	const struct ibrc_params *params = &end->run->params;
+	u32 i;
+	int ret = 0;
+
+	end->repost = true;
+	for (i = 0; i < params->qps && !ret; i++)
+		ret = ibrc_post_recvs(&end->qps[i], params->depth);
+	return ret;
+}
+
+/* What is left on a connection that failed completes too, and is counted */
+static void drain(struct ibrc_end *end)
+{
+	u32 i;
+
+	for (i = 0; i < end->run->params.qps; i++)
+		ib_drain_qp(end->qps[i].ib);
+}
+
+/**
+ * ibrc_transfer() - Scenario: so many messages by each connection, one way or both.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0, or an error if not all arrived as they were sent.
+ */
+int ibrc_transfer(struct ibrc_run *run)
+{
+	u64 begin;
+	int ret, i;
+
+	for (i = 0; i < 2; i++) {
+		ret = post_all_recvs(&run->ends[i]);
+		if (ret)
+			return ret;
+	}
+	ibrc_stage(run, "transfer");
+	begin = ktime_get_ns();
+	ret = exchange(run);
+	run->result->ns = ktime_get_ns() - begin;
+	run->ends[0].repost = false;
+	run->ends[1].repost = false;
+	if (ret) {
+		drain(&run->ends[0]);
+		drain(&run->ends[1]);
+		return ret;
+	}
+	for (i = 0; i < IBRC_NUM_SPOILT; i++)
+		if (run->result->spoilt[i])
+			return -EBADMSG;
+	ibrc_stage(run, "done");
+	return 0;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: reliable connections between any two IB devices of one kernel, tested by
+ * their verbs: messages of all sizes, checked octet by octet, and each way in which a
+ * connection can fail. By two files in /sys/kernel/debug/ibrc/:
+ *
+ *  run     a line runs one test; the write returns when it is over:
+ *          from=ibfab0 to=ibfab1 [do=transfer] [cm=0]
+ *          [size=1024 | size=random max=1048576] [count=100] [depth=16]
+ *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
+ *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
+ *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
+ *          [flaw=0] [peer=reset|error|destroyed]
+ *          cm connects by the connection manager, else it is done by hand, where grh
+ *          has a GRH in each packet. size is a message's length, count how many
+ *          there are of each connection, and with bidir each way. recv is the
+ *          length of receives (that of the longest message). One in signal sends
+ *          completes. With credits a message is sent only when there is a receive
+ *          for it. rnr_timer and timeout are as on the wire, psn is the first one.
+ *          ms is how long a scenario waits for what must not come, stall how many
+ *          seconds without any progress are the end. The flaw'th message is sent
+ *          with wrong contents.
+ *          For what can be done see the table of scenarios below.
+ *  result  what came of the last one, or of the one that goes on. "wrong" counts
+ *          what was not as the scenario expected it, and says the first of it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/debugfs.h>
+#include <linux/list.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+#define IBRC_MAX_LINE	512
+
+static const struct ibrc_scenario scenarios[] = {
+	{ "transfer", ibrc_transfer },
+	{ "rnr", ibrc_rnr },
+	{ "short", ibrc_short },
+	{ "lkey", ibrc_bad_lkey },
+	{ "recv_lkey", ibrc_bad_recv_lkey },
+	{ "gone", ibrc_peer_gone },
+	{ "flush", ibrc_flush },
+	{ "drain", ibrc_drain },
+	{ "destroy", ibrc_destroy },
+	{ "sqd", ibrc_sqd },
+	{ "comm_est", ibrc_comm_est, .idle = true },
+	{ "srq_limit", ibrc_srq_limit },
+	{ "last_wqe", ibrc_last_wqe },
+	{ "srq_attrs", ibrc_srq_attrs, .idle = true },
+	{ "full", ibrc_queue_full },
+	{ "too_large", ibrc_too_large },
+	{ "attrs", ibrc_attrs },
+	{ "transitions", ibrc_transitions, .idle = true },
+	{ "create", ibrc_create_beyond, .idle = true },
+	{ "reject", ibrc_cm_reject, .idle = true },
+	{ "no_service", ibrc_cm_no_service, .idle = true },
+};
+
+DECLARE_WAIT_QUEUE_HEAD(ibrc_wait);
+
+static DEFINE_MUTEX(run_lock);		/* one run at a time */
+static DEFINE_MUTEX(devs_lock);		/* guards devs and each one's users */
+static LIST_HEAD(devs);			/* of struct ibrc_dev */
+static struct ibrc_result last;		/* written by the run */
+static struct dentry *root;
+
+/* Lines */
+
+struct ibrc_key {
+	const char *name;
+	size_t offset;
+};
+
+#define KEY(member) { #member, offsetof(struct ibrc_params, member) }
+
+static const struct ibrc_key keys[] = {
+	KEY(cm), KEY(grh), KEY(size), KEY(max), KEY(recv), KEY(count),
+	KEY(depth), KEY(srq), KEY(sge), KEY(imm), KEY(signal), KEY(credits),
+	KEY(bidir), KEY(qps), KEY(retry), KEY(rnr), KEY(rnr_timer),
+	KEY(timeout), KEY(mtu), KEY(psn), KEY(seed), KEY(ms), KEY(stall),
+	KEY(flaw),
+	{ "inline", offsetof(struct ibrc_params, inline_data) },
+};
+
+static int parse_name(char *to, const char *value)
+{
+	return strscpy(to, value, IB_DEVICE_NAME_MAX) < 0 ? -EINVAL : 0;
+}
+
+static int parse_do(struct ibrc_params *params, const char *value)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(scenarios); i++) {
+		if (strcmp(value, scenarios[i].name))
+			continue;
+		params->scenario = &scenarios[i];
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int parse_peer(struct ibrc_params *params, const char *value)
+{
+	static const char * const names[] = {
+		[IBRC_PEER_RESET] = "reset",
+		[IBRC_PEER_ERROR] = "error",
+		[IBRC_PEER_DESTROYED] = "destroyed",
+	};
+	int ret = match_string(names, ARRAY_SIZE(names), value);
+
+	if (ret < 0)
+		return ret;
+	params->peer = ret;
+	return 0;
+}
+
+static int parse_key(struct ibrc_params *params, const char *name,
+		     const char *value)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!strcmp(name, keys[i].name))
+			return kstrtou32(value, 0,
+					 (u32 *)((char *)params +
+						 keys[i].offset));
+	return -EINVAL;
+}
+
+static int parse_word(struct ibrc_params *params, char *word)
+{
+	char *value = strchr(word, '=');
+
+	if (!value)
+		return -EINVAL;
+	*value++ = 0;
+	if (!strcmp(word, "from"))
+		return parse_name(params->from, value);
+	if (!strcmp(word, "to"))
+		return parse_name(params->to, value);
+	if (!strcmp(word, "do"))
+		return parse_do(params, value);
+	if (!strcmp(word, "peer"))
+		return parse_peer(params, value);
+	if (!strcmp(word, "size") && !strcmp(value, "random")) {
+		params->random = true;
+		return 0;
+	}
+	return parse_key(params, word, value);
+}
+
+static bool mtu_valid(u32 mtu)
+{
+	return !mtu || (is_power_of_2(mtu) && mtu >= 256 && mtu <= 4096);
+}
+
+static bool sizes_valid(const struct ibrc_params *params)
+{
+	u64 room = max(params->max, params->recv) +
+		   (params->sge + 1) * IBRC_GUARD;
+
+	return params->max <= IBRC_MAX_SIZE && params->recv <= IBRC_MAX_SIZE &&
+	       params->count && params->depth &&
+	       params->depth <= IBRC_MAX_DEPTH && params->sge &&
+	       params->sge <= IBRC_MAX_SGE && params->qps &&
+	       params->qps <= IBRC_MAX_QPS && params->signal &&
+	       params->signal <= params->depth &&
+	       PAGE_ALIGN(room) * params->depth * params->qps <=
+	       IBRC_MAX_MEMORY;
+}
+
+static bool params_valid(const struct ibrc_params *params)
+{
+	return sizes_valid(params) && params->cm <= 1 && params->grh <= 1 &&
+	       params->srq <= 1 && params->imm <= 1 && params->bidir <= 1 &&
+	       params->credits <= 1 && params->retry <= 7 &&
+	       params->rnr <= 7 && params->rnr_timer <= 31 &&
+	       params->timeout <= 31 && mtu_valid(params->mtu) &&
+	       params->psn <= IBRC_PSN_MASK && params->ms <= 60000 &&
+	       params->stall && params->stall <= 3600;
+}
+
+static const struct ibrc_params defaults = {
+	.scenario = scenarios,
+	.size = 1024,
+	.max = IBRC_MAX_SIZE,
+	.recv = U32_MAX,
+	.count = 100,
+	.depth = 16,
+	.sge = 1,
+	.signal = 1,
+	.credits = 1,
+	.qps = 1,
+	.retry = 7,
+	.rnr = 7,
+	.rnr_timer = 1,
+	.timeout = 16,
+	.seed = 1,
+	.ms = 300,
+	.stall = 60,
+};
+
+static int parse_line(struct ibrc_params *params, char *line)
+{
+	char *word;
+	int ret;
+
+	*params = defaults;
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		ret = parse_word(params, word);
+		if (ret)
+			return ret;
+	}
+	if (!params->random)
+		params->max = params->size;
+	if (params->recv == U32_MAX)
+		params->recv = params->max;
+	return params_valid(params) ? 0 : -EINVAL;
+}
+
+/* Devices */
+
+static struct ibrc_dev *hold_dev(const char *name)
+{
+	struct ibrc_dev *dev, *found = NULL;
+
+	mutex_lock(&devs_lock);
+	list_for_each_entry(dev, &devs, list)
+		if (!strcmp(dev_name(&dev->ibdev->dev), name))
+			found = dev;
+	if (found)
+		WRITE_ONCE(found->users, found->users + 1);
+	mutex_unlock(&devs_lock);
+	return found;
+}
+
+static void release_dev(struct ibrc_dev *dev)
+{
+	mutex_lock(&devs_lock);
+	WRITE_ONCE(dev->users, dev->users - 1);
+	mutex_unlock(&devs_lock);
+	wake_up(&ibrc_wait);
+}
+
+static struct ib_client ibrc_client;
+
+static int ibrc_add(struct ib_device *ibdev)
+{
+	struct ibrc_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	ib_set_client_data(ibdev, &ibrc_client, dev);
+	mutex_lock(&devs_lock);
+	list_add_tail(&dev->list, &devs);
+	mutex_unlock(&devs_lock);
+	return 0;
+}
+
+/* A run sees that the HCA is to go, and ends */
+static void ibrc_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct ibrc_dev *dev = client_data;
+
+	mutex_lock(&devs_lock);
+	list_del(&dev->list);
+	WRITE_ONCE(dev->gone, true);
+	mutex_unlock(&devs_lock);
+	wake_up(&ibrc_wait);
+	wait_event(ibrc_wait, !READ_ONCE(dev->users));
+	kfree(dev);
+}
+
+static struct ib_client ibrc_client = {
+	.name = KBUILD_MODNAME,
+	.add = ibrc_add,
+	.remove = ibrc_remove,
+};
+
+/* Runs */
+
+/**
+ * ibrc_gone() - Whether a run must end.
+ * @run: the run
+ *
+ * Context: any.
+ * Return: true if one of its HCAs is to be removed.
+ */
+bool ibrc_gone(const struct ibrc_run *run)
+{
+	return READ_ONCE(run->ends[0].dev->gone) ||
+	       READ_ONCE(run->ends[1].dev->gone);
+}
+
+/**
+ * ibrc_stage() - Note how far a run has come.
+ * @run: the run
+ * @stage: what it is about to do
+ *
+ * Context: the run.
+ */
+void ibrc_stage(struct ibrc_run *run, const char *stage)
+{
+	run->result->stage = stage;
+}
+
+/**
+ * ibrc_expect() - Note what is not as it must be.
+ * @run: the run
+ * @holds: it is
+ * @got: what it is
+ * @wanted: what it must be
+ * @what: a format: what it is about
+ *
+ * Context: the run.
+ */
+void ibrc_expect(struct ibrc_run *run, bool holds, u64 got, u64 wanted,
+		 const char *what, ...)
+{
+	char *why = run->result->why;
+	va_list args;
+	int n;
+
+	if (holds || run->result->wrong++)
+		return;
+	n = scnprintf(why, IBRC_WHY, " got %llu, wanted %llu: ", got, wanted);
+	va_start(args, what);
+	vscnprintf(why + n, IBRC_WHY - n, what, args);
+	va_end(args);
+}
+
+static int run_connected(struct ibrc_run *run)
+{
+	const struct ibrc_scenario *scenario = run->params.scenario;
+	int ret = 0;
+
+	if (!scenario->idle)
+		ret = ibrc_connect(run);
+	if (!ret) {
+		ibrc_stage(run, scenario->name);
+		ret = scenario->act(run);
+	}
+	ibrc_disconnect(run);
+	ibrc_cm_destroy(run);
+	return ret;
+}
+
+static int run_on_devs(struct ibrc_run *run)
+{
+	int ret;
+
+	run->scratch = kvmalloc(max(run->params.max, 1U), GFP_KERNEL);
+	if (!run->scratch)
+		return -ENOMEM;
+	ret = ibrc_ends_create(run);
+	if (ret)
+		goto out;
+	ret = run_connected(run);
+	ibrc_ends_destroy(run);
+	if (!ret && run->result->wrong)
+		ret = -EPROTO;
+out:
+	kvfree(run->scratch);
+	return ret;
+}
+
+static int run_locked(struct ibrc_run *run)
+{
+	int ret = -ENODEV;
+
+	memset(&last, 0, sizeof(last));
+	run->result = &last;
+	ibrc_stage(run, "devices");
+	run->ends[0].run = run;
+	run->ends[1].run = run;
+	run->ends[0].dev = hold_dev(run->params.from);
+	run->ends[1].dev = hold_dev(run->params.to);
+	if (run->ends[0].dev && run->ends[1].dev)
+		ret = run_on_devs(run);
+	if (run->ends[1].dev)
+		release_dev(run->ends[1].dev);
+	if (run->ends[0].dev)
+		release_dev(run->ends[0].dev);
+	last.status = ret;
+	return ret;
+}
+
+static int run_line(char *line)
+{
+	struct ibrc_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
+	int ret;
+
+	if (!run)
+		return -ENOMEM;
+	ret = parse_line(&run->params, line);
+	if (!ret) {
+		mutex_lock(&run_lock);
+		ret = run_locked(run);
+		mutex_unlock(&run_lock);
+	}
+	kfree(run);
+	return ret;
+}
+
+/* Files */
+
+static ssize_t run_write(struct file *file, const char __user *from,
+			 size_t count, loff_t *pos)
+{
+	char *line;
+	int ret;
+
+	if (count > IBRC_MAX_LINE)
+		return -EINVAL;
+	line = memdup_user_nul(from, count);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	ret = run_line(line);
+	kfree(line);
+	return ret ?: count;
+}
+
+static const struct file_operations run_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = run_write,
+};
+
+static int result_show(struct seq_file *m, void *v)
+{
+	ibrc_result_show(m, &last);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(result);
+
+static int __init ibrc_init(void)
+{
+	int ret;
+
+	ibrc_cm_init();
+	ret = ib_register_client(&ibrc_client);
+	if (ret) {
+		ibrc_cm_exit();
+		return ret;
+	}
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	debugfs_create_file("run", 0200, root, NULL, &run_fops);
+	debugfs_create_file("result", 0400, root, NULL, &result_fops);
+	return 0;
+}
+module_init(ibrc_init);
+
+static void __exit ibrc_exit(void)
+{
+	debugfs_remove(root);
+	ib_unregister_client(&ibrc_client);
+	ibrc_cm_exit();
+}
+module_exit(ibrc_exit);
+
+MODULE_DESCRIPTION("Reliable connections, tested by their verbs");
+MODULE_LICENSE("Dual BSD/GPL");

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: scenarios of shared receive queues (IBA volume 1, 10.2.9). The second end's
+ * SRQ is looked at; the lines have "srq=1".
+ */
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+static struct ibrc_end *receiver(struct ibrc_run *run)
+{
+	return &run->ends[1];
+}
+
+static u64 events(const struct ibrc_run *run, enum ib_event_type type)
+{
+	return atomic_read(&run->result->events[type]);
+}
+
+/* So many, and none after them */
+static int expect_events(struct ibrc_run *run, enum ib_event_type type, u64 n)
+{
+	int ret;
+
+	wait_event_timeout(ibrc_wait, events(run, type) >= n || ibrc_gone(run),
+			   run->params.stall * HZ);
+	ret = ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect(run, events(run, type) == n, events(run, type), n,
+		    "events %u", type);
+	return ret;
+}
+
+static void expect_limit(struct ibrc_end *end, u32 limit)
+{
+	struct ib_srq_attr attr = {};
+	int ret;
+
+	ret = ib_query_srq(end->srq, &attr);
+	ibrc_expect(end->run, !ret, -ret, 0, "error of query_srq");
+	ibrc_expect(end->run, attr.srq_limit == limit, attr.srq_limit, limit,
+		    "srq_limit");
+}
+
+static int arm(struct ibrc_end *end, u32 limit)
+{
+	struct ib_srq_attr attr = { .srq_limit = limit };
+
+	return ib_modify_srq(end->srq, &attr, IB_SRQ_LIMIT);
+}
+
+static int send_and_wait(struct ibrc_run *run, u32 n)
+{
+	struct ibrc_qp *qp = &run->ends[0].qps[0];
+	u64 wanted = qp->peer->received + n;
+	int ret;
+
+	ret = ibrc_post_sends(qp, n);
+	if (!ret)
+		ret = ibrc_until(run, &qp->peer->received, wanted);
+	if (!ret)
+		ret = ibrc_until(run, &qp->tx.completed, qp->tx.posted);
+	return ret;
+}
+
+/* From full to one below the limit */
+static int cross_limit(struct ibrc_run *run, u64 before)
+{
+	struct ibrc_end *end = receiver(run);
+	u32 limit = run->params.depth / 2;
+	int ret;
+
+	ret = arm(end, limit);
+	if (ret)
+		return ret;
+	expect_limit(end, limit);
+	ret = send_and_wait(run, run->params.depth - limit);
+	if (!ret)
+		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, before);
+	if (!ret)
+		ret = send_and_wait(run, 1);
+	if (!ret)
+		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED,
+				    before + 1);
+	expect_limit(end, 0);
+	return ret;
+}
+
+/**
+ * ibrc_srq_limit() - Scenario: a limit that is armed is told of once, when fewer
+ * receives than that are left (10.2.9.1).
+ * @run: the run, connected, with one connection and at least four receives
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_srq_limit(struct ibrc_run *run)
+{
+	struct ibrc_end *end = receiver(run);
+	u32 depth = run->params.depth;
+	int ret;
+
+	if (!end->srq || run->params.qps != 1 || depth < 4)
+		return -EINVAL;
+	ret = ibrc_post_recvs(end->qps, depth);
+	if (!ret)
+		ret = cross_limit(run, 0);
+	if (!ret)
+		ret = send_and_wait(run, 1);
+	if (!ret)
+		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, 1);
+	if (!ret)
+		ret = ibrc_post_recvs(end->qps, depth);
+	if (!ret)
+		ret = cross_limit(run, 1);
+	return ret;
+}
+
+static int fail_all(struct ibrc_end *end)
+{
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < end->run->params.qps && !ret; i++)
+		ret = ibrc_set_state(&end->qps[i], IB_QPS_ERR);
+	return ret;
+}
+
+/**
+ * ibrc_last_wqe() - Scenario: each QP of a SRQ that enters ERR says by an event that
+ * it takes no more from it (11.6.3.2), and only then.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_last_wqe(struct ibrc_run *run)
+{
+	struct ibrc_end *end = receiver(run);
+	u32 i, n = run->params.qps, got;
+	int ret;
+
+	if (!end->srq)
+		return -EINVAL;
+	ret = ibrc_post_recvs(end->qps, run->params.depth * n);
+	if (!ret)
+		ret = fail_all(end);
+	if (!ret)
+		ret = expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n);
+	if (!ret)
+		ret = fail_all(end);
+	if (!ret)
+		ret = expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n);
+	for (i = 0; i < n; i++) {
+		got = atomic_read(&end->qps[i].last_wqe);
+		ibrc_expect(run, got == 1, got, 1, "events of QP %u", i);
+	}
+	return ret;
+}
+
+/**
+ * ibrc_srq_attrs() - Scenario: a SRQ has what it was asked for, and takes no limit
+ * beyond that.
+ * @run: the run
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_srq_attrs(struct ibrc_run *run)
+{
+	const struct ibrc_params *params = &run->params;
+	struct ibrc_end *end = receiver(run);
+	u32 wrs = params->depth * params->qps;
+	struct ib_srq_attr attr = {};
+	int ret;
+
+	if (!end->srq)
+		return -EINVAL;
+	ret = ib_query_srq(end->srq, &attr);
+	if (ret)
+		return ret;
+	ibrc_expect(run, attr.max_wr >= wrs, attr.max_wr, wrs, "max_wr");
+	ibrc_expect(run, attr.max_sge >= params->sge, attr.max_sge,
+		    params->sge, "max_sge");
+	expect_limit(end, 0);
+	ret = arm(end, attr.max_wr + 1);
+	ibrc_expect(run, ret, -ret, EINVAL, "limit beyond max_wr: error");
+	expect_limit(end, 0);
+	ret = arm(end, attr.max_wr);
+	expect_limit(end, attr.max_wr);
+	return ret;
+}

@@ -1,0 +1,600 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: scenarios of what verbs refuse, and of what they give back.
+ */
+#include <linux/slab.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+static struct ibrc_qp *subject(struct ibrc_run *run)
+{
+	return &run->ends[0].qps[0];
+}
+
+static void expect_error(struct ibrc_run *run, int ret, int wanted,
+			 const char *what)
+{
+	ibrc_expect(run, ret == -wanted, -ret, wanted, "%s: error", what);
+}
+
+static void expect_figure(struct ibrc_run *run, const char *what, u64 got,
+			  u64 wanted)
+{
+	ibrc_expect(run, got == wanted, got, wanted, "%s", what);
+}
+
+static int query(struct ibrc_qp *qp, struct ib_qp_attr *attr)
+{
+	struct ib_qp_init_attr init;
+
+	return ib_query_qp(qp->ib, attr, IB_QP_STATE, &init);
+}
+
+/* Nothing that these scenarios post may complete: no connection is there to it */
+static void stray_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibrc_end *end = cq->cq_context;
+
+	end->run->result->spoilt[IBRC_SPOILT_ORDER]++;
+}
+
+static struct ib_cqe stray = { .done = stray_done };
+
+/* Full queues */
+
+static int post_empty_send(struct ibrc_qp *qp)
+{
+	struct ib_send_wr wr = {
+		.wr_cqe = &stray,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
+
+	return ib_post_send(qp->ib, &wr, NULL);
+}
+
+static int post_empty_recv(struct ibrc_qp *qp)
+{
+	struct ib_recv_wr wr = { .wr_cqe = &stray };
+
+	return ib_post_recv(qp->ib, &wr, NULL);
+}
+
+static int post_empty_srq_recv(struct ibrc_qp *qp)
+{
+	struct ib_recv_wr wr = { .wr_cqe = &stray };
+
+	return ib_post_srq_recv(qp->end->srq, &wr, NULL);
+}
+
+static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
+		       u32 room, const char *what)
+{
+	u32 n = 0;
+	int ret;
+
+	do {
+		ret = post(qp);
+	} while (!ret && ++n <= room);
+	expect_figure(qp->end->run, what, n, room);
+	expect_error(qp->end->run, ret, ENOMEM, what);
+}
+
+/**
+ * ibrc_queue_full() - Scenario: queues take as many work requests as they are deep,
+ * and no more.
+ * @run: the run, connected; its peer has no receives, so that sends stay
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_queue_full(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = subject(run);
+	struct ib_srq_attr srq = {};
+	struct ib_qp_attr attr = {};
+	int ret;
+
+	ret = query(qp, &attr);
+	if (!ret && qp->end->srq)
+		ret = ib_query_srq(qp->end->srq, &srq);
+	if (ret)
+		return ret;
+	fill_queue(qp, post_empty_send, attr.cap.max_send_wr, "sends");
+	if (qp->end->srq)
+		fill_queue(qp, post_empty_srq_recv, srq.max_wr, "SRQ receives");
+	else
+		fill_queue(qp, post_empty_recv, attr.cap.max_recv_wr,
+			   "receives");
+	ret = ibrc_settle(run, IBRC_SETTLE);
+	expect_figure(run, "completions",
+		      run->result->spoilt[IBRC_SPOILT_ORDER], 0);
+	return ret;
+}
+
+/* Too much in one work request */
+
+static void refuse_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n,
+			u32 send_flags, const char *what)
+{
+	struct ib_send_wr wrs[3] = {};
+	const struct ib_send_wr *bad = NULL;
+	int ret, i;
+
+	/* The one before it is posted, the one behind it is not */
+	for (i = 0; i < 3; i++) {
+		wrs[i].wr_cqe = &stray;
+		wrs[i].opcode = IB_WR_SEND;
+		wrs[i].next = i < 2 ? &wrs[i + 1] : NULL;
+	}
+	wrs[1].sg_list = sge;
+	wrs[1].num_sge = n;
+	wrs[1].send_flags = send_flags;
+	ret = ib_post_send(qp->ib, wrs, &bad);
+	expect_error(qp->end->run, ret, EINVAL, what);
+	expect_figure(qp->end->run, "bad_wr", bad - wrs, 1);
+}
+
+static void refuse_recv_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n)
+{
+	const struct ib_recv_wr *bad = NULL;
+	struct ib_recv_wr wr = {
+		.wr_cqe = &stray,
+		.sg_list = sge,
+		.num_sge = n,
+	};
+	int ret;
+
+	if (qp->end->srq)
+		ret = ib_post_srq_recv(qp->end->srq, &wr, &bad);
+	else
+		ret = ib_post_recv(qp->ib, &wr, &bad);
+	expect_error(qp->end->run, ret, EINVAL, "receive SGEs");
+	expect_figure(qp->end->run, "bad_wr", bad - &wr, 0);
+}
+
+static int recv_sges(struct ibrc_qp *qp, const struct ib_qp_attr *attr)
+{
+	struct ib_srq_attr srq = {};
+	int ret;
+
+	if (!qp->end->srq)
+		return attr->cap.max_recv_sge;
+	ret = ib_query_srq(qp->end->srq, &srq);
+	return ret ?: srq.max_sge;
+}
+
+/* Each entry is the same octet of a buffer, but for the inline data's */
+static struct ib_sge *make_sges(struct ibrc_qp *qp, u32 n)
+{
+	struct ib_sge *sge = kcalloc(n, sizeof(*sge), GFP_KERNEL);
+	u32 i;
+
+	for (i = 0; sge && i < n; i++) {
+		sge[i].addr = qp->tx.bufs[0].addr;
+		sge[i].length = 1;
+		sge[i].lkey = qp->end->lkey;
+	}
+	return sge;
+}
+
+static int refuse_inline(struct ibrc_qp *qp, u32 most)
+{
+	u8 *data = kzalloc(most + 1, GFP_KERNEL);
+	struct ib_sge sge = {
+		.addr = (uintptr_t)data,
+		.length = most + 1,
+		.lkey = qp->end->lkey,
+	};
+
+	if (!data)
+		return -ENOMEM;
+	refuse_sges(qp, &sge, 1, IB_SEND_INLINE, "inline data");
+	kfree(data);
+	return 0;
+}
+
+/**
+ * ibrc_too_large() - Scenario: one SGE, or one octet of inline data, more than the QP
+ * has.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_too_large(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = subject(run);
+	struct ib_qp_attr attr = {};
+	struct ib_sge *sge;
+	int ret, recv;
+
+	ret = query(qp, &attr);
+	if (ret)
+		return ret;
+	recv = recv_sges(qp, &attr);
+	if (recv < 0)
+		return recv;
+	sge = make_sges(qp, max_t(u32, recv, attr.cap.max_send_sge) + 1);
+	if (!sge)
+		return -ENOMEM;
+	refuse_sges(qp, sge, attr.cap.max_send_sge + 1, 0, "send SGEs");
+	refuse_recv_sges(qp, sge, recv + 1);
+	kfree(sge);
+	return refuse_inline(qp, attr.cap.max_inline_data);
+}
+
+/* Attributes */
+
+static void expect_av(struct ibrc_run *run, struct rdma_ah_attr *got,
+		      struct rdma_ah_attr *wanted)
+{
+	expect_figure(run, "dlid", rdma_ah_get_dlid(got),
+		      rdma_ah_get_dlid(wanted));
+	expect_figure(run, "sl", rdma_ah_get_sl(got), rdma_ah_get_sl(wanted));
+	expect_figure(run, "ah_flags", rdma_ah_get_ah_flags(got),
+		      rdma_ah_get_ah_flags(wanted));
+	expect_figure(run, "port of the path", rdma_ah_get_port_num(got),
+		      rdma_ah_get_port_num(wanted));
+	if (!(rdma_ah_get_ah_flags(wanted) & IB_AH_GRH))
+		return;
+	expect_figure(run, "dgid", memcmp(&rdma_ah_read_grh(got)->dgid,
+					  &rdma_ah_read_grh(wanted)->dgid,
+					  sizeof(union ib_gid)), 0);
+	expect_figure(run, "hop_limit", rdma_ah_read_grh(got)->hop_limit,
+		      rdma_ah_read_grh(wanted)->hop_limit);
+}
+
+static void expect_cap(struct ibrc_run *run, const struct ib_qp_cap *cap)
+{
+	const struct ibrc_params *params = &run->params;
+
+	ibrc_expect(run, cap->max_send_wr >= params->depth, cap->max_send_wr,
+		    params->depth, "max_send_wr");
+	ibrc_expect(run, cap->max_send_sge >= params->sge, cap->max_send_sge,
+		    params->sge, "max_send_sge");
+	ibrc_expect(run, cap->max_inline_data >= params->inline_data,
+		    cap->max_inline_data, params->inline_data,
+		    "max_inline_data");
+	if (params->srq)
+		return;
+	ibrc_expect(run, cap->max_recv_wr >= params->depth, cap->max_recv_wr,
+		    params->depth, "max_recv_wr");
+	ibrc_expect(run, cap->max_recv_sge >= params->sge, cap->max_recv_sge,
+		    params->sge, "max_recv_sge");
+}
+
+static void expect_attrs(struct ibrc_run *run, const struct ib_qp_attr *got,
+			 const struct ib_qp_attr *wanted)
+{
+	expect_figure(run, "qp_state", got->qp_state, wanted->qp_state);
+	expect_figure(run, "port_num", got->port_num, wanted->port_num);
+	expect_figure(run, "pkey_index", got->pkey_index, wanted->pkey_index);
+	expect_figure(run, "qp_access_flags", got->qp_access_flags,
+		      wanted->qp_access_flags);
+	expect_figure(run, "path_mtu", got->path_mtu, wanted->path_mtu);
+	expect_figure(run, "dest_qp_num", got->dest_qp_num,
+		      wanted->dest_qp_num);
+	expect_figure(run, "rq_psn", got->rq_psn, wanted->rq_psn);
+	expect_figure(run, "sq_psn", got->sq_psn, wanted->sq_psn);
+	expect_figure(run, "max_dest_rd_atomic", got->max_dest_rd_atomic,
+		      wanted->max_dest_rd_atomic);
+	expect_figure(run, "max_rd_atomic", got->max_rd_atomic,
+		      wanted->max_rd_atomic);
+	expect_figure(run, "min_rnr_timer", got->min_rnr_timer,
+		      wanted->min_rnr_timer);
+	expect_figure(run, "timeout", got->timeout, wanted->timeout);
+	expect_figure(run, "retry_cnt", got->retry_cnt, wanted->retry_cnt);
+	expect_figure(run, "rnr_retry", got->rnr_retry, wanted->rnr_retry);
+}
+
+static int check_attrs(struct ibrc_qp *qp)
+{
+	struct ib_qp_attr got = {}, wanted;
+	struct ibrc_run *run = qp->end->run;
+	struct ib_qp_init_attr init = {};
+	bool created;
+	int ret;
+
+	ret = ibrc_attr(qp, IB_QPS_RTS, &wanted);
+	if (ret < 0)
+		return ret;
+	ret = ib_query_qp(qp->ib, &got, ~0, &init);
+	if (ret)
+		return ret;
+	expect_attrs(run, &got, &wanted);
+	expect_av(run, &got.ah_attr, &wanted.ah_attr);
+	expect_cap(run, &got.cap);
+	created = init.send_cq == qp->end->send_cq &&
+		  init.recv_cq == qp->end->recv_cq &&
+		  init.srq == qp->end->srq && init.qp_type == IB_QPT_RC &&
+		  init.sq_sig_type == IB_SIGNAL_REQ_WR;
+	expect_figure(run, "what it was created with", created, true);
+	return 0;
+}
+
+/**
+ * ibrc_attrs() - Scenario: query_qp gives back what modify_qp was given.
+ * @run: the run, connected by hand
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_attrs(struct ibrc_run *run)
+{
+	int ret;
+
+	ret = check_attrs(&run->ends[0].qps[0]);
+	return ret ?: check_attrs(&run->ends[1].qps[0]);
+}
+
+/* Transitions */
+
+/* A modify that must fail, and change nothing */
+static void refuse(struct ibrc_qp *qp, struct ib_qp_attr *attr, int mask,
+		   const char *what)
+{
+	enum ib_qp_state before = ibrc_state(qp), after;
+	struct ibrc_run *run = qp->end->run;
+	int ret;
+
+	ret = ib_modify_qp(qp->ib, attr, mask);
+	after = ibrc_state(qp);
+	ibrc_expect(run, ret == -EINVAL, -ret, EINVAL,
+		    "%s, from state %u to %u, mask %x: error", what, before,
+		    attr->qp_state, mask);
+	ibrc_expect(run, after == before, after, before, "%s: state", what);
+}
+
+/* Each one that is mandatory, and one that RC does not have */
+static void refuse_masks(struct ibrc_qp *qp, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr;
+	int bit, mask = ibrc_attr(qp, state, &attr);
+
+	for (bit = 0; bit < 32; bit++)
+		if (mask & BIT(bit) & ~IB_QP_STATE)
+			refuse(qp, &attr, mask & ~BIT(bit), "lacks one");
+	refuse(qp, &attr, mask | IB_QP_QKEY, "with a Q_Key");
+	attr.cur_qp_state = IB_QPS_SQE;
+	refuse(qp, &attr, mask | IB_QP_CUR_STATE, "from another state");
+}
+
+static void refuse_init_values(struct ibrc_qp *qp)
+{
+	struct ib_qp_attr good, attr;
+	int mask = ibrc_attr(qp, IB_QPS_INIT, &good);
+
+	attr = good;
+	attr.port_num = 0;
+	refuse(qp, &attr, mask, "port_num");
+	attr = good;
+	attr.port_num = qp->end->ibdev->phys_port_cnt + 1;
+	refuse(qp, &attr, mask, "port_num");
+	attr = good;
+	attr.pkey_index = qp->end->port.pkey_tbl_len;
+	refuse(qp, &attr, mask, "pkey_index");
+}
+
+static void refuse_rtr_values(struct ibrc_qp *qp)
+{
+	struct ib_qp_attr good, attr;
+	int mask = ibrc_attr(qp, IB_QPS_RTR, &good);
+
+	attr = good;
+	attr.path_mtu = 0;
+	refuse(qp, &attr, mask, "path_mtu");
+	attr = good;
+	attr.path_mtu = qp->end->port.max_mtu + 1;
+	refuse(qp, &attr, mask, "path_mtu");
+	attr = good;
+	attr.min_rnr_timer = 32;
+	refuse(qp, &attr, mask, "min_rnr_timer");
+}
+
+static void refuse_rts_values(struct ibrc_qp *qp)
+{
+	struct ib_qp_attr good, attr;
+	int mask = ibrc_attr(qp, IB_QPS_RTS, &good);
+
+	attr = good;
+	attr.timeout = 32;
+	refuse(qp, &attr, mask, "timeout");
+	attr = good;
+	attr.retry_cnt = 8;
+	refuse(qp, &attr, mask, "retry_cnt");
+	attr = good;
+	attr.rnr_retry = 8;
+	refuse(qp, &attr, mask, "rnr_retry");
+}
+
+static void refuse_states(struct ibrc_qp *qp, const enum ib_qp_state *states,
+			  u32 n)
+{
+	struct ib_qp_attr attr;
+	int mask;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		mask = ibrc_attr(qp, states[i], &attr);
+		refuse(qp, &attr, mask, "no such transition");
+	}
+}
+
+static void expect_posts(struct ibrc_qp *qp, int send, int recv)
+{
+	expect_error(qp->end->run, post_empty_send(qp), send,
+		     "a send in this state");
+	if (!qp->end->srq)
+		expect_error(qp->end->run, post_empty_recv(qp), recv,
+			     "a receive in this state");
+}
+
+static int from_reset(struct ibrc_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
+	};
+
+	expect_posts(qp, EINVAL, EINVAL);
+	refuse_states(qp, states, ARRAY_SIZE(states));
+	refuse_masks(qp, IB_QPS_INIT);
+	refuse_init_values(qp);
+	return ibrc_to(qp, IB_QPS_INIT);
+}
+
+static int from_init(struct ibrc_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
+	};
+
+	expect_posts(qp, EINVAL, 0);
+	refuse_states(qp, states, ARRAY_SIZE(states));
+	refuse_masks(qp, IB_QPS_RTR);
+	refuse_rtr_values(qp);
+	return ibrc_to(qp, IB_QPS_RTR);
+}
+
+static int from_rtr(struct ibrc_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_SQD, IB_QPS_SQE,
+	};
+
+	expect_posts(qp, EINVAL, 0);
+	refuse_states(qp, states, ARRAY_SIZE(states));
+	refuse_masks(qp, IB_QPS_RTS);
+	refuse_rts_values(qp);
+	return ibrc_to(qp, IB_QPS_RTS);
+}
+
+static int from_rts(struct ibrc_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_SQE,
+	};
+
+	refuse_states(qp, states, ARRAY_SIZE(states));
+	return ibrc_set_state(qp, IB_QPS_ERR);
+}
+
+static int from_err(struct ibrc_qp *qp)
+{
+	static const enum ib_qp_state states[] = {
+		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
+	};
+
+	refuse_states(qp, states, ARRAY_SIZE(states));
+	return ibrc_set_state(qp, IB_QPS_RESET);
+}
+
+/**
+ * ibrc_transitions() - Scenario: modify_qp takes only what 11.2.5.2 allows, and what
+ * it refuses changes nothing; then the QP can be used.
+ * @run: the run, not connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_transitions(struct ibrc_run *run)
+{
+	struct ibrc_qp *qp = subject(run);
+	int ret;
+
+	ret = from_reset(qp);
+	if (!ret)
+		ret = from_init(qp);
+	if (!ret)
+		ret = from_rtr(qp);
+	if (!ret)
+		ret = from_rts(qp);
+	if (!ret)
+		ret = from_err(qp);
+	if (!ret)
+		ret = ibrc_connect(run);
+	return ret ?: ibrc_transfer(run);
+}
+
+/* Limits of the HCA */
+
+static void try_qp(struct ibrc_qp *qp, const struct ib_qp_cap *cap, int wanted,
+		   const char *what)
+{
+	struct ib_qp *ib = ibrc_qp_make(qp, cap);
+
+	expect_error(qp->end->run, PTR_ERR_OR_ZERO(ib), wanted, what);
+	if (!IS_ERR(ib))
+		ib_destroy_qp(ib);
+}
+
+static void try_qps(struct ibrc_qp *qp)
+{
+	const struct ib_device_attr *attrs = &qp->end->ibdev->attrs;
+	const struct ib_qp_cap most = {
+		.max_send_wr = attrs->max_qp_wr,
+		.max_recv_wr = attrs->max_qp_wr,
+		.max_send_sge = attrs->max_send_sge,
+		.max_recv_sge = attrs->max_recv_sge,
+	};
+	struct ib_qp_cap cap = most;
+
+	try_qp(qp, &cap, 0, "QP with all that there is");
+	cap.max_send_wr++;
+	try_qp(qp, &cap, EINVAL, "max_send_wr");
+	cap = most;
+	cap.max_recv_wr++;
+	try_qp(qp, &cap, EINVAL, "max_recv_wr");
+	cap = most;
+	cap.max_send_sge++;
+	try_qp(qp, &cap, EINVAL, "max_send_sge");
+	cap = most;
+	cap.max_recv_sge++;
+	try_qp(qp, &cap, EINVAL, "max_recv_sge");
+}
+
+static void try_srq(struct ibrc_qp *qp, u32 wrs, u32 sges, int wanted,
+		    const char *what)
+{
+	struct ib_srq_init_attr init = {
+		.srq_type = IB_SRQT_BASIC,
+		.attr = { .max_wr = wrs, .max_sge = sges },
+	};
+	struct ib_srq *srq = ib_create_srq(qp->end->pd, &init);
+
+	expect_error(qp->end->run, PTR_ERR_OR_ZERO(srq), wanted, what);
+	if (!IS_ERR(srq))
+		ib_destroy_srq(srq);
+}
+
+static void try_srqs(struct ibrc_qp *qp)
+{
+	const struct ib_device_attr *attrs = &qp->end->ibdev->attrs;
+
+	if (!attrs->max_srq) {
+		try_srq(qp, 1, 1, EOPNOTSUPP, "SRQ where there are none");
+		return;
+	}
+	try_srq(qp, attrs->max_srq_wr, attrs->max_srq_sge, 0,
+		"SRQ with all that there is");
+	try_srq(qp, attrs->max_srq_wr + 1, 1, EINVAL, "max_srq_wr");
+	try_srq(qp, 1, attrs->max_srq_sge + 1, EINVAL, "max_srq_sge");
+}
+
+/**
+ * ibrc_create_beyond() - Scenario: QPs and SRQs can have what the HCA has, and no
+ * more.
+ * @run: the run, not connected, without a SRQ
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_create_beyond(struct ibrc_run *run)
+{
+	if (run->params.srq)
+		return -EINVAL;
+	try_qps(subject(run));
+	try_srqs(subject(run));
+	return 0;
+}
