@@ -34,6 +34,8 @@
 
 #include "ibfab_capture.h"
 #include "ibfab_fault.h"
+#include "ibfab_queue.h"
+#include "ibfab_rc.h"
 #include "ibfab_wire.h"
 
 #define IBFAB_MAX_HCAS		256
@@ -132,6 +134,7 @@ enum ibfab_drop {
 	IBFAB_DROP_RX_NO_QP,
 	IBFAB_DROP_RX_NO_GROUP,		/* no QP attached to the MGID */
 	IBFAB_DROP_RX_QP_STATE,
+	IBFAB_DROP_RX_PEER,		/* RC: not from the QP's peer */
 	IBFAB_DROP_RX_PKEY,
 	IBFAB_DROP_RX_QKEY,
 	IBFAB_DROP_RX_NO_WR,
@@ -178,6 +181,7 @@ enum ibfab_drop {
  * @clear_base_ext: the same for PortCountersExtended; mgmt_lock
  * @drop: packets dropped, by reason
  * @offload: what its HCA's offloads did
+ * @rc: what its connections did
  * @events: enum ib_event_type bits that the engine is to dispatch; mgmt_lock
  * @special: QP0 and QP1 of an HCA's port; RCU
  * @faults: what is done to it on purpose
@@ -218,6 +222,7 @@ struct ibfab_port {
 	u64 clear_base_ext[IBFAB_CNT_NUM];
 	atomic64_t drop[IBFAB_DROP_NUM];
 	atomic64_t offload[IBFAB_OFFLOAD_NUM];
+	atomic64_t rc[IBFAB_RC_NUM];
 
 	unsigned long events;
 	struct ibfab_qp __rcu *special[2];
@@ -310,8 +315,9 @@ struct ibfab_pkt {
  * @lrh: local route header
  * @grh: global route header, NULL if none
  * @bth: base transport header
- * @deth: datagram extended transport header
- * @imm: immediate data, NULL if none
+ * @deth: datagram extended transport header, NULL for other transports; their
+ *	extended headers are part of the payload
+ * @imm: immediate data of a datagram, NULL if none
  * @payload: what the sender sent
  * @payload_len: its bytes, without pad and ICRC
  */
@@ -323,14 +329,6 @@ struct ibfab_hdrs {
 	__be32 *imm;
 	u8 *payload;
 	u16 payload_len;
-};
-
-/**
- * struct ibfab_av - Address vector: what a work request keeps of its AH
- * @attr: as given to create_ah; the sgid_attr in it is not ours to use
- */
-struct ibfab_av {
-	struct rdma_ah_attr attr;
 };
 
 struct ibfab_ah {
@@ -384,56 +382,6 @@ struct ibfab_cq {
 	struct list_head late;
 };
 
-/* A posted send: inline data lies where the SGEs would */
-struct ibfab_swr {
-	u64 wr_id;
-	enum ib_wr_opcode opcode;
-	int flags;
-	__be32 imm;
-	u32 remote_qpn;
-	u32 remote_qkey;
-	u16 pkey_index;
-	u16 num_sge;
-	u32 length;
-	u32 mss;	/* of a large send, and hlen; the slot ends with its header */
-	u32 hlen;
-	struct ibfab_av av;
-	union {
-		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
-		DECLARE_FLEX_ARRAY(u8, inline_data);
-	};
-};
-
-/* A posted receive. With a bad key its buffers are not ours to write to. */
-struct ibfab_rwr {
-	u64 wr_id;
-	u32 num_sge;
-	u32 length;
-	bool bad_key;
-	struct ib_sge sge[];
-};
-
-/**
- * struct ibfab_queue - A ring of work requests
- * @lock: guards @prod and the slots being filled; for a QP's two queues, both
- *	locks together guard its state. Send queue's before receive queue's.
- * @ring: slots
- * @stride: bytes of a slot
- * @size: slots
- * @max_sge: scatter/gather entries in a slot
- * @prod: work requests ever posted
- * @cons: work requests ever completed; written by the engine alone
- */
-struct ibfab_queue {
-	spinlock_t lock;	/* guards prod and the slots being filled */
-	void *ring;
-	size_t stride;
-	u32 size;
-	u32 max_sge;
-	u32 prod;
-	u32 cons;
-};
-
 /**
  * struct ibfab_qp - Queue pair
  * @ibqp: core's part
@@ -450,6 +398,9 @@ struct ibfab_queue {
  * @create_flags: enum ib_qp_create_flags
  * @sig_all: every send completes, signaled or not
  * @tx_node: in &ibfab_hca.tx_qps; its tx_lock
+ * @rc: a connection's part, NULL for other QPs
+ * @events: enum ib_event_type bits to be reported; the engine's
+ * @event_node: in &ibfab_hca.event_qps; the engine's
  */
 struct ibfab_qp {
 	struct ib_qp ibqp;
@@ -465,6 +416,9 @@ struct ibfab_qp {
 	u32 create_flags;
 	bool sig_all;
 	struct list_head tx_node;
+	struct ibfab_rc *rc;
+	unsigned long events;
+	struct list_head event_node;
 };
 
 /* A QP attached to a multicast group; freed by RCU */
@@ -512,6 +466,9 @@ struct ibfab_caps {
  * @tx_qps: QPs with something to send or to flush
  * @tx_blockers: full input queues, elsewhere, that its sends wait for
  * @notify: CQs whose handlers are to be called; the engine's
+ * @event_qps: QPs that have events to report; the engine's
+ * @event_srqs: SRQs whose limit was reached; the engine's
+ * @rc_acks: QPs that owe their peer an acknowledgment; the engine's
  * @qps: QPs by number, the special ones apart
  * @next_qpn: where to look for a free one
  * @mcast_lock: guards changes of @mcast. A leaf.
@@ -537,6 +494,9 @@ struct ibfab_hca {
 	struct list_head tx_qps;
 	atomic_t tx_blockers;
 	struct list_head notify;
+	struct list_head event_qps;
+	struct list_head event_srqs;
+	struct list_head rc_acks;
 
 	struct xarray qps;
 	u32 next_qpn;
@@ -598,6 +558,16 @@ static inline struct ibfab_ah *to_ah(struct ib_ah *ibah)
 static inline struct ibfab_port *ibfab_qp_port(const struct ibfab_qp *qp)
 {
 	return &qp->hca->node.ports[READ_ONCE(qp->port_num)];
+}
+
+static inline bool ibfab_av_has_grh(const struct rdma_ah_attr *av)
+{
+	return rdma_ah_get_ah_flags(av) & IB_AH_GRH;
+}
+
+static inline unsigned int ibfab_port_mtu(const struct ibfab_port *port)
+{
+	return ib_mtu_enum_to_int(READ_ONCE(port->mtu));
 }
 
 static inline void ibfab_count(struct ibfab_port *port,
@@ -690,8 +660,6 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr);
 int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr);
-void *ibfab_queue_peek(const struct ibfab_queue *queue);
-void ibfab_queue_pop(struct ibfab_queue *queue);
 enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp);
 void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state);
 
@@ -715,20 +683,51 @@ void ibfab_engine_kick_qp(struct ibfab_qp *qp);
 void ibfab_engine_forget_qp(struct ibfab_qp *qp);
 void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 			  struct list_head *out);
+bool ibfab_engine_blocked(const struct ibfab_qp *qp);
 void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 			 enum ib_wc_status status);
+
+/* ibfab_event.c */
+void ibfab_event_init(struct ibfab_hca *hca);
+void ibfab_event_qp(struct ibfab_qp *qp, enum ib_event_type type);
+void ibfab_event_srq(struct ibfab_srq *srq);
+void ibfab_event_run(struct ibfab_hca *hca);
+
+/* ibfab_net.c */
+bool ibfab_net_sl_admitted(const struct ibfab_qp *qp,
+			   const struct ibfab_port *port,
+			   const struct rdma_ah_attr *av);
+void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
+		    const struct ibfab_port *port,
+		    const struct rdma_ah_attr *av, unsigned int bytes);
+bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid);
+void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt);
+enum ibfab_drop ibfab_net_check_dlid(const struct ibfab_port *port,
+				     const struct ibfab_lrh *lrh);
+bool ibfab_net_check_dgid(const struct ibfab_port *port,
+			  const union ib_gid *dgid);
+enum ibfab_drop ibfab_net_check_qp(const struct ibfab_qp *qp,
+				   const struct ibfab_port *port);
+void ibfab_net_count_drop(struct ibfab_port *port, enum ibfab_drop drop);
+void ibfab_net_receive(struct ibfab_hca *hca, struct ibfab_pkt *pkt);
 
 /* ibfab_ud.c */
 enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 				const struct ibfab_swr *wr);
-void ibfab_ud_receive(struct ibfab_hca *hca, struct ibfab_pkt *pkt);
+enum ibfab_drop ibfab_ud_receive(struct ibfab_hca *hca,
+				 const struct ibfab_pkt *pkt,
+				 const struct ibfab_hdrs *h);
 struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 				 const struct ibfab_port *port,
 				 const struct ibfab_swr *wr, unsigned int len,
 				 u8 **payload);
 void ibfab_ud_transmit(struct ibfab_port *port, const struct ibfab_swr *wr,
 		       struct ibfab_pkt *pkt);
-bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid);
+
+/* ibfab_rc.c */
+enum ibfab_drop ibfab_rc_receive(struct ibfab_hca *hca,
+				 struct ibfab_port *port,
+				 const struct ibfab_hdrs *h);
 
 /* ibfab_offload.c */
 int ibfab_offload_init(void);

@@ -58,6 +58,7 @@ static const char * const drop_names[] = {
 	[IBFAB_DROP_RX_NO_QP] = "rx_no_qp",
 	[IBFAB_DROP_RX_NO_GROUP] = "rx_no_group",
 	[IBFAB_DROP_RX_QP_STATE] = "rx_qp_state",
+	[IBFAB_DROP_RX_PEER] = "rx_peer",
 	[IBFAB_DROP_RX_PKEY] = "rx_pkey",
 	[IBFAB_DROP_RX_QKEY] = "rx_qkey",
 	[IBFAB_DROP_RX_NO_WR] = "rx_no_wr",
@@ -187,6 +188,7 @@ static void show_counters(struct seq_file *m, struct ibfab_port *port)
 	ibfab_traps_show(m, port);
 	show_faults(m, port);
 	ibfab_offload_show(m, port);
+	ibfab_rc_show(m, port);
 }
 
 /* One counter a line, "port1.drop.rx_pkey 3" */

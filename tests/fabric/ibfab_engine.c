@@ -2,7 +2,7 @@
 /*
  * An HCA's engine: one tasklet that delivers what came in, sends what was
  * posted, flushes QPs in error, and then calls the completion handlers of the
- * CQs it filled and reports port events.
+ * CQs it filled and reports events.
  *
  * No link loses a packet for want of a buffer: where a receiver's input queue is
  * full, the sending engine stops, as one without link credits would (7.9), and
@@ -136,7 +136,7 @@ static bool run_receive(struct ibfab_hca *hca)
 
 	list_for_each_entry_safe(pkt, tmp, &hca->rx_run, list) {
 		list_del(&pkt->list);
-		ibfab_ud_receive(hca, pkt);
+		ibfab_net_receive(hca, pkt);
 		if (++n == IBFAB_RX_BUDGET)
 			break;
 	}
@@ -157,6 +157,7 @@ static enum ib_wc_opcode send_wc_opcode(enum ib_wr_opcode opcode)
 {
 	switch (opcode) {
 	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
 		return IB_WC_RDMA_WRITE;
 	case IB_WR_LSO:
 		return IB_WC_LSO;
@@ -217,8 +218,14 @@ static void flush_receives(struct ibfab_qp *qp)
 	}
 }
 
-/* Whether full input queues keep a QP from sending. SMPs have no credits. */
-static bool qp_blocked(const struct ibfab_qp *qp)
+/**
+ * ibfab_engine_blocked() - Whether full input queues keep a QP from sending.
+ * @qp: the QP; SMPs have no credits
+ *
+ * Context: the engine.
+ * Return: true if it must wait.
+ */
+bool ibfab_engine_blocked(const struct ibfab_qp *qp)
 {
 	return qp->ibqp.qp_type != IB_QPT_SMI &&
 	       atomic_read(&qp->hca->tx_blockers);
@@ -236,7 +243,7 @@ static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 		wr = ibfab_queue_peek(&qp->sq);
 		if (!wr)
 			return n;
-		if (qp_blocked(qp)) {
+		if (ibfab_engine_blocked(qp)) {
 			ibfab_count(ibfab_qp_port(qp), IBFAB_CNT_XMIT_WAIT);
 			*more = true;
 			return n;
@@ -254,6 +261,16 @@ static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 	return n;
 }
 
+static void flush_qp(struct ibfab_qp *qp)
+{
+	if (qp->rc)
+		ibfab_rc_flush(qp);
+	flush_receives(qp);
+	flush_sends(qp);
+	if (qp->rc)
+		ibfab_rc_flushed(qp);
+}
+
 /* Do for a QP what its state asks for. Returns whether it wants another turn. */
 static bool service_qp(struct ibfab_qp *qp, unsigned int *sent)
 {
@@ -261,14 +278,19 @@ static bool service_qp(struct ibfab_qp *qp, unsigned int *sent)
 
 	switch (ibfab_qp_state(qp)) {
 	case IB_QPS_ERR:
-		flush_receives(qp);
-		flush_sends(qp);
+		flush_qp(qp);
 		break;
 	case IB_QPS_SQE:
 		flush_sends(qp);
 		break;
 	case IB_QPS_RTS:
+		if (qp->rc)
+			return ibfab_rc_send(qp, sent);
 		*sent += send_burst(qp, &more);
+		break;
+	case IB_QPS_SQD:
+		if (qp->rc)
+			return ibfab_rc_send(qp, sent);
 		break;
 	default:
 		break;
@@ -329,46 +351,6 @@ static void run_notify(struct ibfab_hca *hca)
 	}
 }
 
-/* Losses before gains: who looks at the port on each event sees it settle */
-static void dispatch_events(struct ibfab_port *port, unsigned long events)
-{
-	static const enum ib_event_type order[] = {
-		IB_EVENT_PORT_ERR, IB_EVENT_LID_CHANGE, IB_EVENT_PKEY_CHANGE,
-		IB_EVENT_GID_CHANGE, IB_EVENT_SM_CHANGE, IB_EVENT_PORT_ACTIVE,
-		IB_EVENT_CLIENT_REREGISTER,
-	};
-	struct ib_event event = {
-		.device = &node_to_hca(port->node)->ibdev,
-		.element.port_num = port->num,
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(order); i++) {
-		if (!(events & BIT(order[i])))
-			continue;
-		event.event = order[i];
-		ib_dispatch_event(&event);
-	}
-}
-
-static void run_events(struct ibfab_hca *hca)
-{
-	unsigned long flags, events;
-	struct ibfab_port *port;
-	unsigned int i;
-
-	for (i = 1; i <= hca->node.num_ports; i++) {
-		port = &hca->node.ports[i];
-		if (!READ_ONCE(port->events))
-			continue;
-		spin_lock_irqsave(&ibfab.mgmt_lock, flags);
-		events = port->events;
-		port->events = 0;
-		spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
-		dispatch_events(port, events);
-	}
-}
-
 static void engine_run(struct tasklet_struct *tasklet)
 {
 	struct ibfab_hca *hca = from_tasklet(hca, tasklet, engine);
@@ -376,11 +358,12 @@ static void engine_run(struct tasklet_struct *tasklet)
 
 	rcu_read_lock();
 	again = run_receive(hca);
+	ibfab_rc_acknowledge(hca);
 	again |= run_send(hca);
 	if (ibfab_fault_any())
 		ibfab_late_show(hca);
 	run_notify(hca);
-	run_events(hca);
+	ibfab_event_run(hca);
 	rcu_read_unlock();
 	if (again)
 		ibfab_engine_kick(hca);
@@ -401,6 +384,8 @@ void ibfab_engine_init(struct ibfab_hca *hca)
 	spin_lock_init(&hca->tx_lock);
 	INIT_LIST_HEAD(&hca->tx_qps);
 	INIT_LIST_HEAD(&hca->notify);
+	INIT_LIST_HEAD(&hca->rc_acks);
+	ibfab_event_init(hca);
 }
 
 static void drop_queue(struct list_head *queue)

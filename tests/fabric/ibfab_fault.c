@@ -39,6 +39,7 @@ static const char * const what_names[] = {
  * @count: after so many hits it is done; 0: never
  * @ms: how long a packet is held at most
  * @by: how many packets overtake one that is reordered
+ * @opcode: of its BTH, or ANY
  * @class: MgmtClass of a MAD, or ANY
  * @method: its method, or ANY
  * @attr: its attribute, or ANY
@@ -54,6 +55,7 @@ struct rule_spec {
 	u32 count;
 	u32 ms;
 	u32 by;
+	u32 opcode;
 	u32 class;
 	u32 method;
 	u32 attr;
@@ -159,8 +161,9 @@ static bool fits(const struct rule_spec *spec, const struct ibfab_hdrs *h)
 {
 	const struct ib_mad_hdr *mad = mad_of(h);
 
-	return fits_what(spec->what, h, mad) && fits_mad(spec, mad) &&
-	       fits_act(spec->act, h, mad);
+	return fits_what(spec->what, h, mad) &&
+	       fits_value(spec->opcode, h->bth->opcode) &&
+	       fits_mad(spec, mad) && fits_act(spec->act, h, mad);
 }
 
 static bool chosen(struct rule *rule)
@@ -305,6 +308,9 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 		h->deth->qkey = value == ANY ? h->deth->qkey ^ cpu_to_be32(1) :
 					       cpu_to_be32(value);
 		break;
+	case IBFAB_FAULT_OPCODE:
+		h->bth->opcode = value == ANY ? h->bth->opcode ^ 1 : value;
+		break;
 	case IBFAB_FAULT_STATUS:
 		/* 15.2.1: an answer that reports an error has no records */
 		mad = (struct ib_mad_hdr *)h->payload;
@@ -417,15 +423,28 @@ void ibfab_fault_cross(struct ibfab_port *out, struct ibfab_port *in,
 
 /* Making and unmaking */
 
+/* Whether the packet's field can take it */
+static bool value_valid(const struct rule_spec *spec)
+{
+	switch (spec->act) {
+	case IBFAB_FAULT_PKEY:
+		return spec->value <= U16_MAX || spec->value == ANY;
+	case IBFAB_FAULT_OPCODE:
+		return spec->value <= U8_MAX || spec->value == ANY;
+	case IBFAB_FAULT_STATUS:
+		return spec->value <= U16_MAX;
+	default:
+		return true;
+	}
+}
+
 static bool spec_valid(const struct ibfab_node *node,
 		       const struct rule_spec *spec)
 {
 	return spec->port && spec->port <= node->num_ports &&
 	       spec->act < IBFAB_FAULT_RULES && spec->every &&
 	       spec->ppm <= MILLION && spec->ms <= MAX_MS && spec->by &&
-	       (spec->act != IBFAB_FAULT_PKEY || spec->value <= U16_MAX ||
-		spec->value == ANY) &&
-	       (spec->act != IBFAB_FAULT_STATUS || spec->value <= U16_MAX);
+	       value_valid(spec);
 }
 
 static int rule_add(struct ibfab_node *node, const struct rule_spec *spec)
@@ -521,7 +540,7 @@ static const struct rule_key rule_keys[] = {
 	KEY_WORDS("what", what, what_names, ARRAY_SIZE(what_names)),
 	KEY_WORDS("do", act, ibfab_fault_names, IBFAB_FAULT_RULES),
 	KEY(port), KEY(every), KEY(ppm), KEY(count), KEY(ms), KEY(by),
-	KEY(class), KEY(method), KEY(attr), KEY(value),
+	KEY(opcode), KEY(class), KEY(method), KEY(attr), KEY(value),
 };
 
 static const struct rule_key *find_key(const char *name)
@@ -560,7 +579,8 @@ static int parse_rule(struct rule_spec *spec, char *line)
 
 	*spec = (struct rule_spec) {
 		.port = 1, .act = ANY, .every = 1, .ms = 100, .by = 1,
-		.class = ANY, .method = ANY, .attr = ANY, .value = ANY,
+		.opcode = ANY, .class = ANY, .method = ANY, .attr = ANY,
+		.value = ANY,
 	};
 	while ((word = strsep(&line, "\n "))) {
 		if (!*word)

@@ -28,6 +28,7 @@ enum ibfab_fault {
 	IBFAB_FAULT_REORDER,
 	IBFAB_FAULT_PKEY,
 	IBFAB_FAULT_QKEY,
+	IBFAB_FAULT_OPCODE,
 	IBFAB_FAULT_STATUS,	/* a MAD's answer */
 	IBFAB_FAULT_RULES,	/* those above are rules for packets */
 	IBFAB_FAULT_CABLE_DOWN = IBFAB_FAULT_RULES,

@@ -426,25 +426,6 @@ u32 ibfab_lso_longest(const struct ibfab_swr *wr)
 	return wr->hlen + min(wr->mss, wr->length);
 }
 
-/* Copy octets from an offset of a send's buffers, which hold them */
-static void gather(u8 *to, const struct ibfab_swr *wr, u32 offset, u32 len)
-{
-	const struct ib_sge *sge;
-	u32 part;
-
-	for (sge = wr->sge; len; sge++) {
-		if (offset >= sge->length) {
-			offset -= sge->length;
-			continue;
-		}
-		part = min(len, sge->length - offset);
-		memcpy(to, (void *)(uintptr_t)sge->addr + offset, part);
-		to += part;
-		len -= part;
-		offset = 0;
-	}
-}
-
 /* Make the header that of the segment at @offset: what ends a stream or asks for
  * attention belongs to the last one, what answers congestion to the first.
  */
@@ -484,7 +465,7 @@ static void send_segment(struct ibfab_qp *qp, struct ibfab_port *port,
 		return;
 	}
 	memcpy(payload, lso_header(qp, wr), wr->hlen);
-	gather(payload + wr->hlen, wr, offset, len);
+	ibfab_gather(payload + wr->hlen, wr, offset, len);
 	fit_header(payload, wr, offset, len);
 	if (wr->flags & IB_SEND_IP_CSUM)
 		ibfab_csum_fill(port, payload, wr->hlen + len);

@@ -3,77 +3,12 @@
  * Queue pairs: their life, their states, and posting work requests to them.
  * What becomes of the work requests is the engine's business.
  */
-#include <linux/log2.h>
 #include <linux/mm.h>
 
 #include "ibfab.h"
 
 #define IBFAB_QP_FLAGS (IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | \
 			IB_QP_CREATE_IPOIB_UD_LSO)
-
-/* Work request queues. Whoever posts fills slots and moves prod, under the lock;
- * the engine alone empties them and moves cons. The slots are a power of two, so
- * the counts may wrap.
- */
-
-static int queue_init(struct ibfab_queue *queue, u32 wrs, u32 max_sge,
-		      size_t stride)
-{
-	queue->size = roundup_pow_of_two(max(wrs, 1U));
-	queue->stride = ALIGN(stride, sizeof(u64));
-	queue->max_sge = max_sge;
-	queue->ring = kvcalloc(queue->size, queue->stride, GFP_KERNEL);
-	return queue->ring ? 0 : -ENOMEM;
-}
-
-static void *queue_slot(const struct ibfab_queue *queue, u32 count)
-{
-	return queue->ring + (count & (queue->size - 1)) * queue->stride;
-}
-
-/* Lock held. The slot to fill next, or NULL if all are taken. */
-static void *queue_room(const struct ibfab_queue *queue)
-{
-	/* Pairs with ibfab_queue_pop(): the engine is done with the slot */
-	if (queue->prod - smp_load_acquire(&queue->cons) >= queue->size)
-		return NULL;
-	return queue_slot(queue, queue->prod);
-}
-
-/* Lock held. Hand the slot just filled to the engine. */
-static void queue_push(struct ibfab_queue *queue)
-{
-	/* Pairs with ibfab_queue_peek(): the slot is filled */
-	smp_store_release(&queue->prod, queue->prod + 1);
-}
-
-/**
- * ibfab_queue_peek() - The oldest work request of a queue.
- * @queue: the queue
- *
- * Context: the engine.
- * Return: &struct ibfab_swr or &struct ibfab_rwr, which lasts until
- * ibfab_queue_pop(); NULL if the queue is empty.
- */
-void *ibfab_queue_peek(const struct ibfab_queue *queue)
-{
-	/* Pairs with queue_push() */
-	if (queue->cons == smp_load_acquire(&queue->prod))
-		return NULL;
-	return queue_slot(queue, queue->cons);
-}
-
-/**
- * ibfab_queue_pop() - Give the oldest work request's slot back.
- * @queue: a queue that is not empty
- *
- * Context: the engine.
- */
-void ibfab_queue_pop(struct ibfab_queue *queue)
-{
-	/* Pairs with queue_room() */
-	smp_store_release(&queue->cons, queue->cons + 1);
-}
 
 static bool init_valid(const struct ibfab_hca *hca,
 		       const struct ib_qp_init_attr *init)
@@ -85,7 +20,7 @@ static bool init_valid(const struct ibfab_hca *hca,
 	       cap->max_send_sge <= hca->caps.max_sge &&
 	       cap->max_recv_sge <= hca->caps.max_sge &&
 	       cap->max_inline_data <= hca->caps.max_inline &&
-	       init->send_cq && init->recv_cq && !init->srq;
+	       init->send_cq && init->recv_cq;
 }
 
 static int type_supported(const struct ibfab_hca *hca,
@@ -99,6 +34,11 @@ static int type_supported(const struct ibfab_hca *hca,
 	case IB_QPT_SMI:
 	case IB_QPT_GSI:
 	case IB_QPT_UD:
+		if (init->srq)
+			return -EOPNOTSUPP;
+		break;
+	case IB_QPT_RC:
+		flags = 0;
 		break;
 	default:
 		return -EOPNOTSUPP;
@@ -106,22 +46,41 @@ static int type_supported(const struct ibfab_hca *hca,
 	return init->create_flags & ~flags ? -EOPNOTSUPP : 0;
 }
 
-static int alloc_queues(struct ibfab_qp *qp, const struct ib_qp_cap *cap)
+static void free_queues(struct ibfab_qp *qp)
 {
+	ibfab_rc_destroy(qp);
+	ibfab_queue_free(&qp->rq);
+	ibfab_queue_free(&qp->sq);
+}
+
+/* With a shared receive queue the QP's own is not used */
+static int alloc_recv(struct ibfab_qp *qp, struct ib_srq *srq,
+		      const struct ib_qp_cap *cap)
+{
+	u32 max_sge = srq ? to_srq(srq)->queue.max_sge : cap->max_recv_sge;
+	int ret;
+
+	ret = srq ? ibfab_queue_init_recv(&qp->rq, 0, 0) :
+		    ibfab_queue_init_recv(&qp->rq, cap->max_recv_wr, max_sge);
+	if (ret || qp->ibqp.qp_type != IB_QPT_RC)
+		return ret;
+	return ibfab_rc_create(qp, max_sge);
+}
+
+static int alloc_queues(struct ibfab_qp *qp, const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
 	size_t room = max_t(size_t, cap->max_send_sge * sizeof(struct ib_sge),
 			    cap->max_inline_data);
 	int ret;
 
 	room = ALIGN(room, sizeof(u64)) + ibfab_lso_room(qp->create_flags);
-	ret = queue_init(&qp->sq, cap->max_send_wr, cap->max_send_sge,
-			 sizeof(struct ibfab_swr) + room);
+	ret = ibfab_queue_init(&qp->sq, cap->max_send_wr, cap->max_send_sge,
+			       sizeof(struct ibfab_swr) + room);
+	if (!ret)
+		ret = alloc_recv(qp, init->srq, cap);
 	if (ret)
-		return ret;
-	ret = queue_init(&qp->rq, cap->max_recv_wr, cap->max_recv_sge,
-			 sizeof(struct ibfab_rwr) +
-			 cap->max_recv_sge * sizeof(struct ib_sge));
-	if (ret)
-		kvfree(qp->sq.ring);
+		free_queues(qp);
 	return ret;
 }
 
@@ -132,7 +91,7 @@ static int assign_number(struct ibfab_qp *qp, struct ib_qp_init_attr *init)
 	struct ibfab_port *port;
 	int ret;
 
-	if (init->qp_type == IB_QPT_UD) {
+	if (init->qp_type != IB_QPT_SMI && init->qp_type != IB_QPT_GSI) {
 		ret = xa_alloc_cyclic(&hca->qps, &qp->ibqp.qp_num, qp,
 				      XA_LIMIT(2, IBFAB_QPN_MCAST - 1),
 				      &hca->next_qpn, GFP_KERNEL);
@@ -174,7 +133,7 @@ int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	if (!init_valid(hca, init))
 		return -EINVAL;
 	qp->create_flags = init->create_flags;
-	ret = alloc_queues(qp, &init->cap);
+	ret = alloc_queues(qp, init);
 	if (ret)
 		return ret;
 
@@ -182,18 +141,16 @@ int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->state = IB_QPS_RESET;
 	qp->max_inline = init->cap.max_inline_data;
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
-	spin_lock_init(&qp->sq.lock);
-	spin_lock_init(&qp->rq.lock);
 	INIT_LIST_HEAD(&qp->tx_node);
+	INIT_LIST_HEAD(&qp->event_node);
 
 	ret = assign_number(qp, init);
 	if (ret) {
-		kvfree(qp->rq.ring);
-		kvfree(qp->sq.ring);
+		free_queues(qp);
 		return ret;
 	}
 	init->cap.max_send_wr = qp->sq.size;
-	init->cap.max_recv_wr = qp->rq.size;
+	init->cap.max_recv_wr = init->srq ? 0 : qp->rq.size;
 	return 0;
 }
 
@@ -249,6 +206,7 @@ static void reset_qp(struct ibfab_qp *qp)
 {
 	set_state(qp, IB_QPS_RESET);
 	tasklet_disable(&qp->hca->engine);
+	ibfab_rc_reset(qp);
 	ibfab_engine_forget_qp(qp);
 	qp->sq.prod = 0;
 	qp->sq.cons = 0;
@@ -259,16 +217,16 @@ static void reset_qp(struct ibfab_qp *qp)
 	tasklet_enable(&qp->hca->engine);
 }
 
-static bool attr_valid(const struct ibfab_qp *qp, const struct ib_qp_attr *attr,
-		       int mask)
+static int attr_check(const struct ibfab_qp *qp, const struct ib_qp_attr *attr,
+		      int mask)
 {
 	if ((mask & IB_QP_PKEY_INDEX) &&
 	    attr->pkey_index >= IBFAB_PKEY_TABLE_LEN)
-		return false;
+		return -EINVAL;
 	if ((mask & IB_QP_PORT) &&
 	    !rdma_is_port_valid(qp->ibqp.device, attr->port_num))
-		return false;
-	return true;
+		return -EINVAL;
+	return qp->rc ? ibfab_rc_attr_check(qp, attr, mask) : 0;
 }
 
 static void apply_attr(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
@@ -282,9 +240,11 @@ static void apply_attr(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
 		WRITE_ONCE(qp->qkey, attr->qkey);
 	if (mask & IB_QP_SQ_PSN)
 		WRITE_ONCE(qp->sq_psn, attr->sq_psn & IBFAB_PSN_MASK);
+	if (qp->rc)
+		ibfab_rc_apply(qp, attr, mask);
 }
 
-/* 10.3.1.5: the sends that had begun are done once the engine was still */
+/* 10.3.1.5: the datagrams that had begun are sent once the engine was still */
 static void report_drained(struct ibfab_qp *qp)
 {
 	struct ib_event event = {
@@ -307,22 +267,25 @@ static void report_drained(struct ibfab_qp *qp)
  * @udata: none
  *
  * Context: process; to RESET it waits for the engine.
- * Return: 0, or -EINVAL for a transition or value that 11.2.5.2 rules out.
+ * Return: 0, -EINVAL for a transition or value that 11.2.5.2 rules out, or
+ * -EOPNOTSUPP.
  */
 int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
 {
 	struct ibfab_qp *qp = to_qp(ibqp);
 	enum ib_qp_state now = ibfab_qp_state(qp), cur, next;
+	int ret;
 
 	if (mask & ~IB_QP_ATTR_STANDARD_BITS)
 		return -EOPNOTSUPP;
 	cur = mask & IB_QP_CUR_STATE ? attr->cur_qp_state : now;
 	next = mask & IB_QP_STATE ? attr->qp_state : cur;
-	if (cur != now ||
-	    !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask) ||
-	    !attr_valid(qp, attr, mask))
+	if (cur != now || !ib_modify_qp_is_ok(cur, next, ibqp->qp_type, mask))
 		return -EINVAL;
+	ret = attr_check(qp, attr, mask);
+	if (ret)
+		return ret;
 
 	apply_attr(qp, attr, mask);
 	if (next == IB_QPS_RESET)
@@ -331,7 +294,7 @@ int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		set_state(qp, next);
 
 	if (next == IB_QPS_SQD && (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
-	    attr->en_sqd_async_notify)
+	    attr->en_sqd_async_notify && !qp->rc)
 		report_drained(qp);
 	return 0;
 }
@@ -360,17 +323,20 @@ int ibfab_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		.sq_psn = READ_ONCE(qp->sq_psn),
 		.cap = {
 			.max_send_wr = qp->sq.size,
-			.max_recv_wr = qp->rq.size,
+			.max_recv_wr = ibqp->srq ? 0 : qp->rq.size,
 			.max_send_sge = qp->sq.max_sge,
 			.max_recv_sge = qp->rq.max_sge,
 			.max_inline_data = qp->max_inline,
 		},
 	};
+	if (qp->rc)
+		ibfab_rc_query(qp, attr);
 	*init = (struct ib_qp_init_attr) {
 		.event_handler = ibqp->event_handler,
 		.qp_context = ibqp->qp_context,
 		.send_cq = ibqp->send_cq,
 		.recv_cq = ibqp->recv_cq,
+		.srq = ibqp->srq,
 		.cap = attr->cap,
 		.sq_sig_type = qp->sig_all ? IB_SIGNAL_ALL_WR :
 					     IB_SIGNAL_REQ_WR,
@@ -394,14 +360,13 @@ int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct ibfab_qp *qp = to_qp(ibqp);
 	struct ibfab_hca *hca = qp->hca;
 
-	if (ibqp->qp_type == IB_QPT_UD)
+	if (ibqp->qp_num > 1)
 		xa_erase(&hca->qps, ibqp->qp_num);
 	else
 		RCU_INIT_POINTER(hca->node.ports[qp->port_num]
 				 .special[ibqp->qp_num], NULL);
 	reset_qp(qp);
-	kvfree(qp->rq.ring);
-	kvfree(qp->sq.ring);
+	free_queues(qp);
 	return 0;
 }
 
@@ -449,6 +414,23 @@ static int fill_ud(struct ibfab_swr *swr, const struct ib_send_wr *wr)
 	return 0;
 }
 
+/* RDMA READ, atomics and what needs memory regions are not to be had */
+static int fill_rc(struct ibfab_swr *swr, const struct ib_send_wr *wr)
+{
+	switch (wr->opcode) {
+	case IB_WR_SEND:
+	case IB_WR_SEND_WITH_IMM:
+		return 0;
+	case IB_WR_RDMA_WRITE:
+	case IB_WR_RDMA_WRITE_WITH_IMM:
+		swr->remote_addr = rdma_wr(wr)->remote_addr;
+		swr->rkey = rdma_wr(wr)->rkey;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
 static int fill_length(struct ibfab_swr *swr, const struct ib_send_wr *wr)
 {
 	u64 length = 0;
@@ -477,7 +459,7 @@ static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 	if (qp->state == IB_QPS_ERR)
 		return 0;
 
-	ret = fill_ud(swr, wr);
+	ret = qp->rc ? fill_rc(swr, wr) : fill_ud(swr, wr);
 	if (!ret)
 		ret = ibfab_offload_fill(qp, swr, wr);
 	if (!ret)
@@ -496,12 +478,12 @@ static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
 
 	if (qp->state < IB_QPS_RTS)
 		return -EINVAL;
-	swr = queue_room(&qp->sq);
+	swr = ibfab_queue_room(&qp->sq);
 	if (!swr)
 		return -ENOMEM;
 	ret = fill_send(qp, swr, wr);
 	if (!ret)
-		queue_push(&qp->sq);
+		ibfab_queue_push(&qp->sq);
 	return ret;
 }
 
@@ -536,32 +518,6 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
-/* Receive queue's lock held */
-static int post_one_recv(struct ibfab_qp *qp, const struct ib_recv_wr *wr)
-{
-	u32 lkey = qp->ibqp.device->local_dma_lkey;
-	struct ibfab_rwr *rwr;
-	int i;
-
-	if (qp->state == IB_QPS_RESET || wr->num_sge > qp->rq.max_sge)
-		return -EINVAL;
-	rwr = queue_room(&qp->rq);
-	if (!rwr)
-		return -ENOMEM;
-
-	rwr->wr_id = wr->wr_id;
-	rwr->num_sge = wr->num_sge;
-	rwr->length = 0;
-	rwr->bad_key = false;
-	for (i = 0; i < wr->num_sge; i++) {
-		rwr->sge[i] = wr->sg_list[i];
-		rwr->length += wr->sg_list[i].length;
-		rwr->bad_key |= wr->sg_list[i].lkey != lkey;
-	}
-	queue_push(&qp->rq);
-	return 0;
-}
-
 /**
  * ibfab_post_recv() - Verb: post receives.
  * @ibqp: the QP
@@ -569,11 +525,13 @@ static int post_one_recv(struct ibfab_qp *qp, const struct ib_recv_wr *wr)
  * @bad_wr: set to the first one not posted
  *
  * Context: any.
- * Return: 0, -EINVAL (state or too many SGEs) or -ENOMEM (queue full).
+ * Return: 0, -EINVAL (state, too many SGEs, or a shared queue) or -ENOMEM (queue
+ * full).
  */
 int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
+	u32 lkey = ibqp->device->local_dma_lkey;
 	struct ibfab_qp *qp = to_qp(ibqp);
 	unsigned long flags;
 	bool flush;
@@ -581,7 +539,8 @@ int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&qp->rq.lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = post_one_recv(qp, wr);
+		ret = qp->state == IB_QPS_RESET || ibqp->srq ? -EINVAL :
+		      ibfab_queue_post_recv(&qp->rq, wr, lkey);
 		if (ret)
 			break;
 	}

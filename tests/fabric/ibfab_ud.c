@@ -7,25 +7,13 @@
 
 #include "ibfab.h"
 
-#define IBFAB_BTH_MIGRATED 0x40
-
-static bool av_has_grh(const struct ibfab_swr *wr)
-{
-	return rdma_ah_get_ah_flags(&wr->av.attr) & IB_AH_GRH;
-}
-
-static unsigned int port_mtu(const struct ibfab_port *port)
-{
-	return ib_mtu_enum_to_int(READ_ONCE(port->mtu));
-}
-
 /* 10.6.7.2.4: is the memory within its key's reach, and the message sendable? */
 static enum ib_wc_status check_send(const struct ibfab_qp *qp,
 				    const struct ibfab_port *port,
 				    const struct ibfab_swr *wr)
 {
 	unsigned int max = qp->ibqp.qp_type == IB_QPT_SMI ? IB_MGMT_MAD_SIZE :
-							    port_mtu(port);
+							    ibfab_port_mtu(port);
 	u16 i;
 
 	if (ibfab_lso_longest(wr) > max)
@@ -34,69 +22,6 @@ static enum ib_wc_status check_send(const struct ibfab_qp *qp,
 		if (wr->sge[i].lkey != qp->ibqp.device->local_dma_lkey)
 			return IB_WC_LOC_PROT_ERR;
 	return IB_WC_SUCCESS;
-}
-
-static u8 sl_to_vl(const struct ibfab_qp *qp, const struct ibfab_port *port,
-		   u8 sl)
-{
-	u8 pair;
-
-	if (qp->ibqp.qp_type == IB_QPT_SMI)
-		return IBFAB_VL_SMP;
-	pair = READ_ONCE(port->sl2vl[0][sl / 2]);
-	return sl & 1 ? pair & 0x0f : pair >> 4;
-}
-
-/* 7.6.6: an SL that the table gives to VL15 is not to be sent with */
-static bool sl_admitted(const struct ibfab_qp *qp, const struct ibfab_port *port,
-			const struct ibfab_swr *wr)
-{
-	u8 sl = rdma_ah_get_sl(&wr->av.attr) & 0x0f;
-
-	return qp->ibqp.qp_type == IB_QPT_SMI ||
-	       sl_to_vl(qp, port, sl) != IBFAB_VL_SMP;
-}
-
-static void *put_lrh(void *at, const struct ibfab_qp *qp,
-		     const struct ibfab_port *port, const struct ibfab_swr *wr,
-		     unsigned int bytes)
-{
-	u16 dlid = rdma_ah_get_dlid(&wr->av.attr);
-	u8 lmc_mask = (1 << READ_ONCE(port->lmc)) - 1;
-	u8 sl = rdma_ah_get_sl(&wr->av.attr) & 0x0f;
-	struct ibfab_lrh *lrh = at;
-	u16 slid;
-
-	slid = READ_ONCE(port->lid) |
-	       (rdma_ah_get_path_bits(&wr->av.attr) & lmc_mask);
-	/* 14.2.2: purely directed-route SMPs have both LIDs permissive */
-	if (dlid == IBFAB_LID_PERMISSIVE)
-		slid = IBFAB_LID_PERMISSIVE;
-
-	lrh->vl_lver = sl_to_vl(qp, port, sl) << 4;
-	lrh->sl_lnh = sl << 4 | (av_has_grh(wr) ? IB_LNH_IBA_GLOBAL :
-						  IB_LNH_IBA_LOCAL);
-	lrh->dlid = cpu_to_be16(dlid);
-	lrh->pktlen = cpu_to_be16(bytes / 4);
-	lrh->slid = cpu_to_be16(slid);
-	return lrh + 1;
-}
-
-static void *put_grh(void *at, const struct ibfab_port *port,
-		     const struct ibfab_swr *wr, unsigned int bytes)
-{
-	const struct ib_global_route *route = rdma_ah_read_grh(&wr->av.attr);
-	struct ib_grh *grh = at;
-
-	grh->version_tclass_flow = cpu_to_be32(IBFAB_GRH_IPVER << 28 |
-					       route->traffic_class << 20 |
-					       (route->flow_label & 0xfffff));
-	grh->paylen = cpu_to_be16(bytes - IB_LRH_BYTES - IB_GRH_BYTES);
-	grh->next_hdr = IBFAB_GRH_NEXT_HDR;
-	grh->hop_limit = route->hop_limit;
-	ibfab_port_gid(port, route->sgid_index, &grh->sgid);
-	grh->dgid = route->dgid;
-	return grh + 1;
 }
 
 static u16 send_pkey(const struct ibfab_qp *qp, const struct ibfab_port *port,
@@ -189,7 +114,7 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 
 	bytes = IB_LRH_BYTES + IB_BTH_BYTES + IB_DETH_BYTES + len + pad +
 		IB_ICRC_BYTES;
-	if (av_has_grh(wr))
+	if (ibfab_av_has_grh(&wr->av.attr))
 		bytes += IB_GRH_BYTES;
 	if (wr->opcode == IB_WR_SEND_WITH_IMM)
 		bytes += IBFAB_IMM_BYTES;
@@ -198,9 +123,7 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 	if (!pkt)
 		return NULL;
 	pkt->source = qp->hca;
-	at = put_lrh(pkt->frame->data, qp, port, wr, bytes);
-	if (av_has_grh(wr))
-		at = put_grh(at, port, wr, bytes);
+	at = ibfab_net_put(pkt->frame->data, qp, port, &wr->av.attr, bytes);
 	at = put_bth(at, qp, port, wr, pad);
 	*payload = put_deth(at, qp, wr);
 	memset(*payload + len, 0, pad + IB_ICRC_BYTES);
@@ -213,7 +136,7 @@ static void loop_mcast(struct ibfab_port *port, const struct ibfab_swr *wr,
 {
 	struct ibfab_pkt *copy;
 
-	if (!av_has_grh(wr) ||
+	if (!ibfab_av_has_grh(&wr->av.attr) ||
 	    !ibfab_mcast_attached(node_to_hca(port->node),
 				  &rdma_ah_read_grh(&wr->av.attr)->dgid))
 		return;
@@ -228,23 +151,7 @@ static void loop_mcast(struct ibfab_port *port, const struct ibfab_swr *wr,
 }
 
 /**
- * ibfab_port_has_lid() - Whether a LID is one of a port's.
- * @port: the port
- * @lid: with whatever path bits
- *
- * Context: any.
- * Return: true if it is.
- */
-bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid)
-{
-	u16 own = READ_ONCE(port->lid);
-
-	return own && lid >> READ_ONCE(port->lmc) == own >> port->lmc &&
-	       ibfab_lid_is_ucast(lid);
-}
-
-/**
- * ibfab_ud_transmit() - Send a packet, or take it back in if it is for the port.
+ * ibfab_ud_transmit() - Send a datagram, to the HCA's own members of a group too.
  * @port: the port
  * @wr: the work request that it is of
  * @pkt: consumed
@@ -254,23 +161,10 @@ bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid)
 void ibfab_ud_transmit(struct ibfab_port *port, const struct ibfab_swr *wr,
 		       struct ibfab_pkt *pkt)
 {
-	u16 dlid = be16_to_cpu(ibfab_pkt_lrh(pkt)->dlid);
-	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
-
-	if (!ibfab_port_has_lid(port, dlid)) {
-		if (ibfab_lid_is_mcast(dlid) &&
-		    READ_ONCE(port->state) == IB_PORT_ACTIVE)
-			loop_mcast(port, wr, pkt);
-		ibfab_wire_send(port, pkt);
-		return;
-	}
-	if (!smp && READ_ONCE(port->state) != IB_PORT_ACTIVE) {
-		ibfab_pkt_drop(pkt, port, IBFAB_DROP_TX_INACTIVE);
-		return;
-	}
-	pkt->port = port;
-	pkt->loopback = true;
-	ibfab_engine_receive(port, pkt, NULL);
+	if (ibfab_lid_is_mcast(be16_to_cpu(ibfab_pkt_lrh(pkt)->dlid)) &&
+	    READ_ONCE(port->state) == IB_PORT_ACTIVE)
+		loop_mcast(port, wr, pkt);
+	ibfab_net_transmit(port, pkt);
 }
 
 /* A work request that is one packet */
@@ -310,7 +204,7 @@ enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 	if (status != IB_WC_SUCCESS)
 		return status;
 
-	if (!sl_admitted(qp, port, wr)) {
+	if (!ibfab_net_sl_admitted(qp, port, &wr->av.attr)) {
 		atomic64_inc(&port->drop[IBFAB_DROP_TX_SL]);
 		return IB_WC_SUCCESS;
 	}
@@ -327,40 +221,17 @@ enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 static enum ibfab_drop check_packet(const struct ibfab_port *port,
 				    const struct ibfab_hdrs *h)
 {
-	u16 dlid = be16_to_cpu(h->lrh->dlid);
 	bool smp = ibfab_lrh_vl(h->lrh) == IBFAB_VL_SMP;
 
-	if (!h->deth)
-		return IBFAB_DROP_RX_OPCODE;
 	if (h->bth->opcode != IB_OPCODE_UD_SEND_ONLY &&
 	    h->bth->opcode != IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE)
 		return IBFAB_DROP_RX_OPCODE;
-	if (h->payload_len > (smp ? IB_MGMT_MAD_SIZE : port_mtu(port)))
+	if (h->payload_len > (smp ? IB_MGMT_MAD_SIZE : ibfab_port_mtu(port)))
 		return IBFAB_DROP_RX_MTU;
 	/* 7.6.4: VL15 is QP0's alone, and QP0 has no other */
 	if (smp != !(be32_to_cpu(h->bth->dqpn) & IBFAB_QPN_MASK))
 		return IBFAB_DROP_RX_MALFORMED;
-	if (dlid == IBFAB_LID_PERMISSIVE)
-		return smp ? IBFAB_DROP_NONE : IBFAB_DROP_RX_DLID;
-	if (ibfab_lid_is_mcast(dlid) || ibfab_port_has_lid(port, dlid))
-		return IBFAB_DROP_NONE;
-	return IBFAB_DROP_RX_DLID;
-}
-
-/* 8.3: a unicast packet's GRH must name this port */
-static bool dgid_is_own(const struct ibfab_port *port,
-			const union ib_gid *dgid)
-{
-	union ib_gid gid;
-	unsigned int i;
-
-	for (i = 0; i < IBFAB_GUID_TABLE_LEN; i++) {
-		ibfab_port_gid(port, i, &gid);
-		if (gid.global.interface_id &&
-		    !memcmp(&gid, dgid, sizeof(gid)))
-			return true;
-	}
-	return false;
+	return ibfab_net_check_dlid(port, h->lrh);
 }
 
 /* 10.9.3 and 10.2.5. QP1 takes any partition that its port is in. */
@@ -386,36 +257,6 @@ static enum ibfab_drop check_keys(const struct ibfab_qp *qp,
 		return IBFAB_DROP_NONE;
 	ibfab_trap_bad_key(port, IBFAB_TRAP_BAD_QKEY, h);
 	return IBFAB_DROP_RX_QKEY;
-}
-
-static enum ibfab_drop check_qp(const struct ibfab_qp *qp,
-				const struct ibfab_port *port)
-{
-	enum ib_qp_state state = ibfab_qp_state(qp);
-
-	if (READ_ONCE(qp->port_num) != port->num)
-		return IBFAB_DROP_RX_NO_QP;
-	return state >= IB_QPS_RTR && state != IB_QPS_ERR ?
-	       IBFAB_DROP_NONE : IBFAB_DROP_RX_QP_STATE;
-}
-
-/* Copy bytes to an offset of a receive's buffers, which have the room */
-static void scatter(const struct ibfab_rwr *wr, u32 offset, const void *data,
-		    u32 len)
-{
-	u32 i, part;
-
-	for (i = 0; len && i < wr->num_sge; i++) {
-		if (offset >= wr->sge[i].length) {
-			offset -= wr->sge[i].length;
-			continue;
-		}
-		part = min(len, wr->sge[i].length - offset);
-		memcpy((void *)(uintptr_t)wr->sge[i].addr + offset, data, part);
-		data += part;
-		len -= part;
-		offset = 0;
-	}
 }
 
 static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
@@ -480,8 +321,8 @@ static enum ibfab_drop fill_recv(struct ibfab_qp *qp,
 	if (rwr->bad_key || rwr->length < IB_GRH_BYTES + h->payload_len)
 		return fail_recv(qp, rwr, h, pkey_index);
 	if (h->grh)
-		scatter(rwr, 0, h->grh, IB_GRH_BYTES);
-	scatter(rwr, IB_GRH_BYTES, h->payload, h->payload_len);
+		ibfab_scatter(rwr, 0, h->grh, IB_GRH_BYTES);
+	ibfab_scatter(rwr, IB_GRH_BYTES, h->payload, h->payload_len);
 	complete_recv(qp, rwr, h, pkey_index, IB_WC_SUCCESS);
 	ibfab_queue_pop(&qp->rq);
 	return IBFAB_DROP_NONE;
@@ -493,7 +334,7 @@ static enum ibfab_drop deliver(struct ibfab_qp *qp, struct ibfab_port *port,
 	enum ibfab_drop drop;
 	u16 pkey_index = 0;
 
-	drop = check_qp(qp, port);
+	drop = ibfab_net_check_qp(qp, port);
 	if (drop)
 		return drop;
 	drop = check_keys(qp, port, h, &pkey_index);
@@ -509,30 +350,13 @@ static enum ibfab_drop deliver_ucast(struct ibfab_hca *hca,
 	u32 qpn = be32_to_cpu(h->bth->dqpn) & IBFAB_QPN_MASK;
 	struct ibfab_qp *qp;
 
-	if (h->grh && !dgid_is_own(port, &h->grh->dgid))
+	if (h->grh && !ibfab_net_check_dgid(port, &h->grh->dgid))
 		return IBFAB_DROP_RX_DGID;
 	qp = qpn > 1 ? xa_load(&hca->qps, qpn) :
 		       rcu_dereference(port->special[qpn]);
-	return qp ? deliver(qp, port, h) : IBFAB_DROP_RX_NO_QP;
-}
-
-static void count_drop(struct ibfab_port *port, enum ibfab_drop drop)
-{
-	atomic64_inc(&port->drop[drop]);
-	switch (drop) {
-	case IBFAB_DROP_RX_PKEY:
-		atomic_inc(&port->pkey_violations);
-		break;
-	case IBFAB_DROP_RX_QKEY:
-		atomic_inc(&port->qkey_violations);
-		break;
-	case IBFAB_DROP_RX_MALFORMED:
-	case IBFAB_DROP_RX_MTU:
-		ibfab_count(port, IBFAB_CNT_RCV_ERRORS);
-		break;
-	default:
-		break;
-	}
+	if (!qp)
+		return IBFAB_DROP_RX_NO_QP;
+	return qp->rc ? IBFAB_DROP_RX_OPCODE : deliver(qp, port, h);
 }
 
 /* A QP that does not want to hear itself does not count as a drop */
@@ -568,40 +392,29 @@ static enum ibfab_drop deliver_mcast(struct ibfab_hca *hca,
 			continue;
 		drop = deliver(m->qp, pkt->port, h);
 		if (drop)
-			count_drop(pkt->port, drop);
+			ibfab_net_count_drop(pkt->port, drop);
 	}
 	return found ? IBFAB_DROP_NONE : IBFAB_DROP_RX_NO_GROUP;
 }
 
-static enum ibfab_drop receive(struct ibfab_hca *hca,
-			       const struct ibfab_pkt *pkt)
-{
-	struct ibfab_port *port = pkt->port;
-	enum ibfab_drop drop;
-	struct ibfab_hdrs h;
-
-	if (!ibfab_pkt_parse(pkt, &h))
-		return IBFAB_DROP_RX_MALFORMED;
-	drop = check_packet(port, &h);
-	if (drop)
-		return drop;
-	if (ibfab_lid_is_mcast(be16_to_cpu(h.lrh->dlid)))
-		return deliver_mcast(hca, pkt, &h);
-	return deliver_ucast(hca, port, &h);
-}
-
 /**
- * ibfab_ud_receive() - Check a packet that came in and deliver it.
+ * ibfab_ud_receive() - Check a datagram that came in and deliver it.
  * @hca: to which
- * @pkt: consumed
+ * @pkt: the packet
+ * @h: its headers
  *
  * Context: the engine.
+ * Return: why it is dropped, or IBFAB_DROP_NONE.
  */
-void ibfab_ud_receive(struct ibfab_hca *hca, struct ibfab_pkt *pkt)
+enum ibfab_drop ibfab_ud_receive(struct ibfab_hca *hca,
+				 const struct ibfab_pkt *pkt,
+				 const struct ibfab_hdrs *h)
 {
-	enum ibfab_drop drop = receive(hca, pkt);
+	enum ibfab_drop drop = check_packet(pkt->port, h);
 
 	if (drop)
-		count_drop(pkt->port, drop);
-	ibfab_pkt_free(pkt);
+		return drop;
+	if (ibfab_lid_is_mcast(be16_to_cpu(h->lrh->dlid)))
+		return deliver_mcast(hca, pkt, h);
+	return deliver_ucast(hca, pkt->port, h);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The device's verbs other than those of QPs, CQs and groups: what it is asked
- * about itself and its ports, protection domains, address handles, DMA regions,
- * and MADs for its own agents.
+ * The device's verbs other than those of QPs, SRQs, CQs and groups: what it is
+ * asked about itself and its ports, protection domains, address handles, DMA
+ * regions, and MADs for its own agents.
  */
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
@@ -24,6 +24,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->vendor_part_id = IBFAB_NODE_CA;
 	attr->max_qp = IBFAB_MAX_OBJECTS;
 	attr->max_qp_wr = IBFAB_MAX_QP_WR;
+	attr->max_qp_rd_atom = IBFAB_MAX_RD_ATOMIC;
+	attr->max_qp_init_rd_atom = IBFAB_MAX_RD_ATOMIC;
 	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
 				 IB_DEVICE_BAD_QKEY_CNTR |
 				 IB_DEVICE_PORT_ACTIVE_EVENT |
@@ -43,6 +45,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_total_mcast_qp_attach = IBFAB_MAX_OBJECTS;
 	attr->max_ah = IBFAB_MAX_OBJECTS;
 	attr->max_pkeys = IBFAB_PKEY_TABLE_LEN;
+	if (hca->caps.srq) {
+		attr->max_srq = IBFAB_MAX_OBJECTS;
+		attr->max_srq_wr = IBFAB_MAX_QP_WR;
+		attr->max_srq_sge = hca->caps.max_sge;
+	}
 	ibfab_offload_query(hca, attr);
 	return 0;
 }
@@ -367,6 +374,12 @@ const struct ib_device_ops ibfab_device_ops = {
 	.poll_cq = ibfab_poll_cq,
 	.req_notify_cq = ibfab_req_notify_cq,
 
+	.create_srq = ibfab_create_srq,
+	.modify_srq = ibfab_modify_srq,
+	.query_srq = ibfab_query_srq,
+	.destroy_srq = ibfab_destroy_srq,
+	.post_srq_recv = ibfab_post_srq_recv,
+
 	.create_qp = ibfab_create_qp,
 	.modify_qp = ibfab_modify_qp,
 	.query_qp = ibfab_query_qp,
@@ -380,4 +393,5 @@ const struct ib_device_ops ibfab_device_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ah, ibfab_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, ibfab_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, ibfab_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, ibfab_srq, ibsrq),
 };

@@ -55,10 +55,13 @@ struct ibfab_bth {
 static_assert(sizeof(struct ibfab_bth) == IB_BTH_BYTES);
 
 #define IBFAB_BTH_SOLICITED	0x80
+#define IBFAB_BTH_MIGRATED	0x40
 #define IBFAB_BTH_PAD_SHIFT	4
 #define IBFAB_BTH_PAD_MASK	0x03
 #define IBFAB_BTH_TVER_MASK	0x0f
 #define IBFAB_BTH_TRANSPORT	0xe0	/* of the opcode */
+#define IBFAB_BTH_OPERATION	0x1f
+#define IBFAB_BTH_ACK_REQ	0x80000000	/* of the PSN's word */
 
 /* 9.3: datagram extended transport header */
 struct ibfab_deth {
@@ -66,6 +69,33 @@ struct ibfab_deth {
 	__be32 sqpn;	/* 23..0 */
 } __packed;
 static_assert(sizeof(struct ibfab_deth) == IB_DETH_BYTES);
+
+/* 9.3: RDMA extended transport header */
+struct ibfab_reth {
+	__be64 va;
+	__be32 rkey;
+	__be32 dma_len;
+} __packed;
+static_assert(sizeof(struct ibfab_reth) == 16);
+
+/* 9.3: ACK extended transport header */
+struct ibfab_aeth {
+	__be32 syndrome_msn;	/* syndrome: 31..24, MSN: 23..0 */
+} __packed;
+static_assert(sizeof(struct ibfab_aeth) == 4);
+
+/* 9.7.5.1: syndromes */
+#define IBFAB_AETH_SHIFT		24
+#define IBFAB_AETH_KIND			0x60
+#define IBFAB_AETH_VALUE		0x1f
+#define IBFAB_AETH_ACK			0x00	/* value: credits */
+#define IBFAB_AETH_RNR			0x20	/* value: timer */
+#define IBFAB_AETH_NAK			0x60	/* value: code */
+#define IBFAB_AETH_NO_CREDITS		0x1f	/* they are not counted */
+#define IBFAB_NAK_SEQUENCE		0
+#define IBFAB_NAK_INVALID_REQUEST	1
+#define IBFAB_NAK_REMOTE_ACCESS		2
+#define IBFAB_NAK_REMOTE_OPERATION	3
 
 #define IBFAB_IMM_BYTES		4	/* 9.3: immediate data */
 #define IBFAB_MAX_HDR_BYTES	(IB_LRH_BYTES + IB_GRH_BYTES + IB_BTH_BYTES + \

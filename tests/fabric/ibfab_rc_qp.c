@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Reliable connections: the QP's attributes, and its ways into and out of its
+ * states.
+ */
+#include <linux/slab.h>
+
+#include "ibfab.h"
+
+#define IBFAB_MAX_TIMEOUT	31	/* five bits each */
+#define IBFAB_MAX_RNR_TIMER	31
+#define IBFAB_MAX_RETRY		7	/* three bits each */
+
+static void kick_timer(struct timer_list *timer)
+{
+	struct ibfab_rc *rc = from_timer(rc, timer, timer);
+
+	ibfab_engine_kick_qp(rc->qp);
+}
+
+/**
+ * ibfab_rc_create() - Make a QP a connection's.
+ * @qp: the QP
+ * @max_recv_sge: of the receives that it will take
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
+ */
+int ibfab_rc_create(struct ibfab_qp *qp, u32 max_recv_sge)
+{
+	struct ibfab_rc *rc = kzalloc(sizeof(*rc), GFP_KERNEL);
+
+	if (!rc)
+		return -ENOMEM;
+	rc->resp.wr = kzalloc(struct_size(rc->resp.wr, sge, max_recv_sge),
+			      GFP_KERNEL);
+	if (!rc->resp.wr) {
+		kfree(rc);
+		return -ENOMEM;
+	}
+	rc->qp = qp;
+	timer_setup(&rc->timer, kick_timer, 0);
+	INIT_LIST_HEAD(&rc->resp.ack_node);
+	qp->rc = rc;
+	return 0;
+}
+
+/**
+ * ibfab_rc_destroy() - Free a QP's connection.
+ * @qp: one that was reset; of another type it has none
+ *
+ * Context: process.
+ */
+void ibfab_rc_destroy(struct ibfab_qp *qp)
+{
+	if (!qp->rc)
+		return;
+	kfree(qp->rc->resp.wr);
+	kfree(qp->rc);
+	qp->rc = NULL;
+}
+
+/**
+ * ibfab_rc_reset() - Forget what a connection was about.
+ * @qp: in RESET; of another type it has none
+ *
+ * Context: process, the engine is disabled.
+ */
+void ibfab_rc_reset(struct ibfab_qp *qp)
+{
+	struct ibfab_rc *rc = qp->rc;
+	struct ibfab_rwr *wr;
+
+	if (!rc)
+		return;
+	del_timer_sync(&rc->timer);
+	wr = rc->resp.wr;
+	list_del(&rc->resp.ack_node);
+	memset(&rc->req, 0, sizeof(rc->req));
+	memset(&rc->resp, 0, sizeof(rc->resp));
+	rc->resp.wr = wr;
+	INIT_LIST_HEAD(&rc->resp.ack_node);
+	rc->report_drained = false;
+}
+
+static bool av_valid(const struct ibfab_qp *qp, const struct rdma_ah_attr *av)
+{
+	if (!rdma_is_port_valid(qp->ibqp.device, rdma_ah_get_port_num(av)) ||
+	    !ibfab_lid_is_ucast(rdma_ah_get_dlid(av)))
+		return false;
+	return !ibfab_av_has_grh(av) ||
+	       rdma_ah_read_grh(av)->sgid_index < IBFAB_GUID_TABLE_LEN;
+}
+
+static bool path_valid(const struct ibfab_qp *qp,
+		       const struct ib_qp_attr *attr, int mask)
+{
+	if ((mask & IB_QP_AV) && !av_valid(qp, &attr->ah_attr))
+		return false;
+	if ((mask & IB_QP_PATH_MTU) &&
+	    (attr->path_mtu < IB_MTU_256 ||
+	     attr->path_mtu > qp->hca->caps.mtu))
+		return false;
+	return !(mask & IB_QP_DEST_QPN) ||
+	       attr->dest_qp_num <= IBFAB_QPN_MASK;
+}
+
+static bool limits_valid(const struct ib_qp_attr *attr, int mask)
+{
+	if ((mask & IB_QP_TIMEOUT) && attr->timeout > IBFAB_MAX_TIMEOUT)
+		return false;
+	if ((mask & IB_QP_RETRY_CNT) && attr->retry_cnt > IBFAB_MAX_RETRY)
+		return false;
+	if ((mask & IB_QP_RNR_RETRY) && attr->rnr_retry > IBFAB_MAX_RETRY)
+		return false;
+	if ((mask & IB_QP_MIN_RNR_TIMER) &&
+	    attr->min_rnr_timer > IBFAB_MAX_RNR_TIMER)
+		return false;
+	if ((mask & IB_QP_MAX_QP_RD_ATOMIC) &&
+	    attr->max_rd_atomic > IBFAB_MAX_RD_ATOMIC)
+		return false;
+	return !(mask & IB_QP_MAX_DEST_RD_ATOMIC) ||
+	       attr->max_dest_rd_atomic <= IBFAB_MAX_RD_ATOMIC;
+}
+
+/**
+ * ibfab_rc_attr_check() - Whether a connection can have these attributes.
+ * @qp: the QP
+ * @attr: their values
+ * @mask: which of them
+ *
+ * Context: any.
+ * Return: 0, -EINVAL, or -EOPNOTSUPP for an alternate path.
+ */
+int ibfab_rc_attr_check(const struct ibfab_qp *qp,
+			const struct ib_qp_attr *attr, int mask)
+{
+	if (mask & IB_QP_ALT_PATH)
+		return -EOPNOTSUPP;
+	if ((mask & IB_QP_PATH_MIG_STATE) &&
+	    attr->path_mig_state != IB_MIG_MIGRATED)
+		return -EOPNOTSUPP;
+	return path_valid(qp, attr, mask) && limits_valid(attr, mask) ?
+	       0 : -EINVAL;
+}
+
+static void apply_path(struct ibfab_rc *rc, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	if (mask & IB_QP_AV) {
+		rc->av = attr->ah_attr;
+		rc->av.grh.sgid_attr = NULL;
+	}
+	if (mask & IB_QP_PATH_MTU)
+		rc->path_mtu = attr->path_mtu;
+	if (mask & IB_QP_DEST_QPN)
+		rc->dest_qpn = attr->dest_qp_num;
+	if (mask & IB_QP_ACCESS_FLAGS)
+		rc->access = attr->qp_access_flags;
+}
+
+static void apply_limits(struct ibfab_rc *rc, const struct ib_qp_attr *attr,
+			 int mask)
+{
+	if (mask & IB_QP_TIMEOUT)
+		rc->timeout = attr->timeout;
+	if (mask & IB_QP_RETRY_CNT) {
+		rc->retry_cnt = attr->retry_cnt;
+		rc->req.retries = attr->retry_cnt;
+	}
+	if (mask & IB_QP_RNR_RETRY) {
+		rc->rnr_retry = attr->rnr_retry;
+		rc->req.rnr_retries = attr->rnr_retry;
+	}
+	if (mask & IB_QP_MIN_RNR_TIMER)
+		rc->min_rnr_timer = attr->min_rnr_timer;
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
+		rc->max_rd_atomic = attr->max_rd_atomic;
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
+		rc->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+}
+
+static void apply_psns(struct ibfab_rc *rc, const struct ib_qp_attr *attr,
+		       int mask)
+{
+	if (mask & IB_QP_RQ_PSN) {
+		rc->rq_psn = attr->rq_psn & IBFAB_PSN_MASK;
+		rc->resp.epsn = rc->rq_psn;
+	}
+	if (mask & IB_QP_SQ_PSN) {
+		rc->req.una = attr->sq_psn & IBFAB_PSN_MASK;
+		rc->req.next = rc->req.una;
+		rc->req.high = rc->req.una;
+	}
+}
+
+/**
+ * ibfab_rc_apply() - Set a connection's attributes.
+ * @qp: the QP
+ * @attr: values that were checked
+ * @mask: which of them; if none is a connection's, the engine is not waited for
+ *
+ * Context: process.
+ */
+void ibfab_rc_apply(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
+		    int mask)
+{
+	struct ibfab_rc *rc = qp->rc;
+
+	if (!(mask & ~(IB_QP_STATE | IB_QP_CUR_STATE)))
+		return;
+	tasklet_disable(&qp->hca->engine);
+	apply_path(rc, attr, mask);
+	apply_limits(rc, attr, mask);
+	apply_psns(rc, attr, mask);
+	if (mask & IB_QP_EN_SQD_ASYNC_NOTIFY)
+		rc->report_drained = attr->en_sqd_async_notify;
+	tasklet_enable(&qp->hca->engine);
+}
+
+/**
+ * ibfab_rc_query() - Read a connection's attributes.
+ * @qp: the QP
+ * @attr: added to
+ *
+ * Context: any.
+ */
+void ibfab_rc_query(const struct ibfab_qp *qp, struct ib_qp_attr *attr)
+{
+	const struct ibfab_rc *rc = qp->rc;
+
+	attr->ah_attr = rc->av;
+	attr->path_mtu = rc->path_mtu;
+	attr->path_mig_state = IB_MIG_MIGRATED;
+	attr->dest_qp_num = rc->dest_qpn;
+	attr->qp_access_flags = rc->access;
+	attr->rq_psn = READ_ONCE(rc->resp.epsn);
+	attr->sq_psn = READ_ONCE(rc->req.high);
+	attr->timeout = rc->timeout;
+	attr->retry_cnt = rc->retry_cnt;
+	attr->rnr_retry = rc->rnr_retry;
+	attr->min_rnr_timer = rc->min_rnr_timer;
+	attr->max_rd_atomic = rc->max_rd_atomic;
+	attr->max_dest_rd_atomic = rc->max_dest_rd_atomic;
+	attr->sq_draining = attr->qp_state == IB_QPS_SQD &&
+			    READ_ONCE(rc->req.una) != READ_ONCE(rc->req.high);
+}
+
+/**
+ * ibfab_rc_flush() - Flush the receive that a message was going into.
+ * @qp: in ERR; those behind it are still in their queue
+ *
+ * Context: the engine.
+ */
+void ibfab_rc_flush(struct ibfab_qp *qp)
+{
+	struct ibfab_rc_resp *resp = &qp->rc->resp;
+	struct ib_wc wc = {
+		.wr_id = resp->wr->wr_id,
+		.status = IB_WC_WR_FLUSH_ERR,
+		.opcode = IB_WC_RECV,
+		.qp = &qp->ibqp,
+		.port_num = qp->port_num,
+	};
+
+	qp->rc->req.timed = false;
+	if (!resp->have_wr)
+		return;
+	resp->have_wr = false;
+	ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
+}
+
+/**
+ * ibfab_rc_flushed() - All that a QP had is flushed.
+ * @qp: in ERR. With a shared queue its owner is told so, once: receives that it
+ *	took have all completed (10.2.9.3, 11.6.3.1).
+ *
+ * Context: the engine.
+ */
+void ibfab_rc_flushed(struct ibfab_qp *qp)
+{
+	struct ibfab_rc_resp *resp = &qp->rc->resp;
+
+	if (!qp->ibqp.srq || resp->last_wqe)
+		return;
+	resp->last_wqe = true;
+	ibfab_event_qp(qp, IB_EVENT_QP_LAST_WQE_REACHED);
+}
