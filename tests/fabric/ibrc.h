@@ -373,4 +373,9 @@ int ibrc_attrs(struct ibrc_run *run);
 int ibrc_transitions(struct ibrc_run *run);
 int ibrc_create_beyond(struct ibrc_run *run);
 
+/* ibrc_refuse.c */
+int ibrc_write(struct ibrc_run *run);
+int ibrc_write_denied(struct ibrc_run *run);
+int ibrc_invalid(struct ibrc_run *run);
+
 #endif

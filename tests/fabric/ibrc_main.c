@@ -60,6 +60,9 @@ static const struct ibrc_scenario scenarios[] = {
 	{ "attrs", ibrc_attrs },
 	{ "transitions", ibrc_transitions, .idle = true },
 	{ "create", ibrc_create_beyond, .idle = true },
+	{ "write", ibrc_write },
+	{ "write_denied", ibrc_write_denied },
+	{ "invalid", ibrc_invalid },
 	{ "reject", ibrc_cm_reject, .idle = true },
 	{ "no_service", ibrc_cm_no_service, .idle = true },
 };

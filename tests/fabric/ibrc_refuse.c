@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibrc: scenarios of requests that a responder must refuse. RDMA WRITE to a peer that
+ * has no memory to write to: what writes nothing needs no key, and must succeed (IBA
+ * volume 1, 9.7.4.1.5). And SENDs that something on their way makes invalid.
+ */
+#include <rdma/ib_verbs.h>
+
+#include "ibrc.h"
+
+#define WRITE_IMM	0x01bfa000
+
+/**
+ * struct write - What was posted, and how it ended
+ * @send: the write's completion
+ * @recv: that of the receive for its immediate data
+ * @sent: writes completed
+ * @received: receives completed
+ * @send_wc: the last one
+ * @recv_wc: the last one
+ */
+struct write {
+	struct ib_cqe send;
+	struct ib_cqe recv;
+	u64 sent;
+	u64 received;
+	struct ib_wc send_wc;
+	struct ib_wc recv_wc;
+};
+
+static void write_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct write *write = container_of(wc->wr_cqe, struct write, send);
+
+	write->send_wc = *wc;
+	write->sent++;
+}
+
+static void imm_received(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct write *write = container_of(wc->wr_cqe, struct write, recv);
+
+	write->recv_wc = *wc;
+	write->received++;
+}
+
+static struct ibrc_qp *writer(struct ibrc_run *run)
+{
+	return &run->ends[0].qps[0];
+}
+
+/* Any address and key will do: none is the peer's */
+static int post_write(struct ibrc_qp *qp, struct write *write,
+		      enum ib_wr_opcode opcode, u32 length)
+{
+	struct ib_sge sge = {
+		.addr = qp->tx.bufs[0].addr,
+		.length = length,
+		.lkey = qp->end->lkey,
+	};
+	struct ib_rdma_wr wr = {
+		.wr = {
+			.wr_cqe = &write->send,
+			.sg_list = &sge,
+			.num_sge = !!length,
+			.opcode = opcode,
+			.send_flags = IB_SEND_SIGNALED,
+			.ex.imm_data = cpu_to_be32(WRITE_IMM),
+		},
+		.remote_addr = PAGE_SIZE,
+		.rkey = 1,
+	};
+
+	write->send.done = write_done;
+	return ib_post_send(qp->ib, &wr.wr, NULL);
+}
+
+static int post_empty_recv(struct ibrc_qp *qp, struct write *write)
+{
+	struct ib_recv_wr wr = { .wr_cqe = &write->recv };
+
+	write->recv.done = imm_received;
+	if (qp->end->srq)
+		return ib_post_srq_recv(qp->end->srq, &wr, NULL);
+	return ib_post_recv(qp->ib, &wr, NULL);
+}
+
+static void expect_status(struct ibrc_run *run, const struct write *write,
+			  enum ib_wc_status status)
+{
+	ibrc_expect(run, write->send_wc.status == status,
+		    write->send_wc.status, status, "status of the write");
+}
+
+static void expect_imm(struct ibrc_run *run, const struct write *write)
+{
+	const struct ib_wc *wc = &write->recv_wc;
+	u32 imm = be32_to_cpu(wc->ex.imm_data);
+
+	ibrc_expect(run, wc->status == IB_WC_SUCCESS, wc->status,
+		    IB_WC_SUCCESS, "status of the receive");
+	ibrc_expect(run, wc->opcode == IB_WC_RECV_RDMA_WITH_IMM, wc->opcode,
+		    IB_WC_RECV_RDMA_WITH_IMM, "opcode of the receive");
+	ibrc_expect(run, wc->wc_flags & IB_WC_WITH_IMM && imm == WRITE_IMM, imm,
+		    WRITE_IMM, "immediate data");
+}
+
+/* Nothing comes of it at the peer */
+static int write_nothing(struct ibrc_run *run, struct write *write)
+{
+	int ret;
+
+	ret = post_write(writer(run), write, IB_WR_RDMA_WRITE, 0);
+	if (!ret)
+		ret = ibrc_until(run, &write->sent, 1);
+	expect_status(run, write, IB_WC_SUCCESS);
+	ibrc_expect(run, write->send_wc.opcode == IB_WC_RDMA_WRITE,
+		    write->send_wc.opcode, IB_WC_RDMA_WRITE,
+		    "opcode of the write");
+	return ret;
+}
+
+/* With immediate data it needs a receive, and waits for one */
+static int write_imm(struct ibrc_run *run, struct write *write)
+{
+	int ret;
+
+	ret = post_write(writer(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0);
+	if (!ret)
+		ret = ibrc_settle(run, run->params.ms);
+	ibrc_expect(run, write->sent == 1, write->sent, 1,
+		    "writes, one without a receive");
+	if (!ret)
+		ret = post_empty_recv(writer(run)->peer, write);
+	if (!ret)
+		ret = ibrc_until(run, &write->received, 1);
+	if (!ret)
+		ret = ibrc_until(run, &write->sent, 2);
+	expect_status(run, write, IB_WC_SUCCESS);
+	expect_imm(run, write);
+	return ret;
+}
+
+/* The peer says so, and is in ERR */
+static void expect_refusal(struct ibrc_run *run, enum ib_event_type type)
+{
+	const atomic_t *events = &run->result->events[type];
+	struct ibrc_qp *peer = writer(run)->peer;
+
+	wait_event_timeout(ibrc_wait, atomic_read(events),
+			   run->params.stall * HZ);
+	ibrc_expect(run, atomic_read(events) == 1, atomic_read(events), 1,
+		    "events %u", type);
+	ibrc_expect(run, ibrc_state(peer) == IB_QPS_ERR, ibrc_state(peer),
+		    IB_QPS_ERR, "state of the peer");
+}
+
+static int until_refused(struct ibrc_run *run, struct write *write,
+			 enum ib_wc_status status, enum ib_event_type type)
+{
+	int ret = ibrc_until(run, &write->sent, write->sent + 1);
+
+	if (ret)
+		return ret;
+	expect_status(run, write, status);
+	expect_refusal(run, type);
+	return 0;
+}
+
+/**
+ * ibrc_write() - Scenario: RDMA WRITE of nothing, with and without immediate data,
+ * and then of more.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_write(struct ibrc_run *run)
+{
+	struct write write = {};
+	int ret;
+
+	ret = write_nothing(run, &write);
+	if (!ret)
+		ret = write_imm(run, &write);
+	if (!ret)
+		ret = post_write(writer(run), &write, IB_WR_RDMA_WRITE,
+				 max(run->params.max, 1U));
+	if (!ret)
+		ret = until_refused(run, &write, IB_WC_REM_ACCESS_ERR,
+				    IB_EVENT_QP_ACCESS_ERR);
+	return ret;
+}
+
+/**
+ * ibrc_write_denied() - Scenario: the peer lets nobody write, not even nothing.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_write_denied(struct ibrc_run *run)
+{
+	struct ib_qp_attr attr = { .qp_access_flags = IB_ACCESS_LOCAL_WRITE };
+	struct write write = {};
+	int ret;
+
+	ret = ib_modify_qp(writer(run)->peer->ib, &attr, IB_QP_ACCESS_FLAGS);
+	if (!ret)
+		ret = post_write(writer(run), &write, IB_WR_RDMA_WRITE, 0);
+	if (!ret)
+		ret = until_refused(run, &write, IB_WC_REM_INV_REQ_ERR,
+				    IB_EVENT_QP_REQ_ERR);
+	return ret;
+}
+
+/**
+ * ibrc_invalid() - Scenario: one of the first messages is made invalid on its way,
+ * by whoever runs the test.
+ * @run: the run, connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_invalid(struct ibrc_run *run)
+{
+	u32 n = min(run->params.count, run->params.depth);
+	const struct ibrc_result *result = run->result;
+	struct ibrc_qp *qp = writer(run);
+	int ret;
+
+	ret = ibrc_post_recvs(qp->peer, run->params.depth);
+	if (!ret)
+		ret = ibrc_post_sends(qp, n);
+	if (!ret)
+		ret = ibrc_until(run, &qp->tx.completed, n);
+	if (ret)
+		return ret;
+	ibrc_expect(run, result->sends[IB_WC_REM_INV_REQ_ERR] == 1,
+		    result->sends[IB_WC_REM_INV_REQ_ERR], 1, "invalid sends");
+	expect_refusal(run, IB_EVENT_QP_REQ_ERR);
+	return 0;
+}
