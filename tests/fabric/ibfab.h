@@ -694,20 +694,9 @@ void ibfab_event_srq(struct ibfab_srq *srq);
 void ibfab_event_run(struct ibfab_hca *hca);
 
 /* ibfab_net.c */
-bool ibfab_net_sl_admitted(const struct ibfab_qp *qp,
-			   const struct ibfab_port *port,
-			   const struct rdma_ah_attr *av);
-void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
-		    const struct ibfab_port *port,
-		    const struct rdma_ah_attr *av, unsigned int bytes);
-bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid);
 void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt);
-enum ibfab_drop ibfab_net_check_dlid(const struct ibfab_port *port,
-				     const struct ibfab_lrh *lrh);
 bool ibfab_net_check_dgid(const struct ibfab_port *port,
 			  const union ib_gid *dgid);
-enum ibfab_drop ibfab_net_check_qp(const struct ibfab_qp *qp,
-				   const struct ibfab_port *port);
 void ibfab_net_count_drop(struct ibfab_port *port, enum ibfab_drop drop);
 void ibfab_net_receive(struct ibfab_hca *hca, struct ibfab_pkt *pkt);
 

@@ -351,6 +351,17 @@ static void run_notify(struct ibfab_hca *hca)
 	}
 }
 
+/* Looked at here, for there hardly ever are any, and a call is not free */
+static bool has_events(const struct ibfab_hca *hca)
+{
+	unsigned int i;
+
+	for (i = 1; i <= hca->node.num_ports; i++)
+		if (READ_ONCE(hca->node.ports[i].events))
+			return true;
+	return !list_empty(&hca->event_qps) || !list_empty(&hca->event_srqs);
+}
+
 static void engine_run(struct tasklet_struct *tasklet)
 {
 	struct ibfab_hca *hca = from_tasklet(hca, tasklet, engine);
@@ -358,12 +369,14 @@ static void engine_run(struct tasklet_struct *tasklet)
 
 	rcu_read_lock();
 	again = run_receive(hca);
-	ibfab_rc_acknowledge(hca);
+	if (!list_empty(&hca->rc_acks))
+		ibfab_rc_acknowledge(hca);
 	again |= run_send(hca);
 	if (ibfab_fault_any())
 		ibfab_late_show(hca);
 	run_notify(hca);
-	ibfab_event_run(hca);
+	if (has_events(hca))
+		ibfab_event_run(hca);
 	rcu_read_unlock();
 	if (again)
 		ibfab_engine_kick(hca);

@@ -1,116 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The link and network layers of an HCA's port, the same for datagrams and for
- * connections: local and global route headers, whose packet it is, and what is
- * counted of those that are refused.
+ * connections: out of the port or back in, whose packet it is, and what is counted
+ * of those that are refused.
  */
 #include "ibfab.h"
-
-static u8 sl_to_vl(const struct ibfab_qp *qp, const struct ibfab_port *port,
-		   u8 sl)
-{
-	u8 pair;
-
-	if (qp->ibqp.qp_type == IB_QPT_SMI)
-		return IBFAB_VL_SMP;
-	pair = READ_ONCE(port->sl2vl[0][sl / 2]);
-	return sl & 1 ? pair & 0x0f : pair >> 4;
-}
-
-/**
- * ibfab_net_sl_admitted() - Whether a QP may send with an SL (7.6.6).
- * @qp: the QP
- * @port: its port
- * @av: has the SL
- *
- * Context: any.
- * Return: false for one that the port's table gives to VL15, and it is no SMP.
- */
-bool ibfab_net_sl_admitted(const struct ibfab_qp *qp,
-			   const struct ibfab_port *port,
-			   const struct rdma_ah_attr *av)
-{
-	u8 sl = rdma_ah_get_sl(av) & 0x0f;
-
-	return qp->ibqp.qp_type == IB_QPT_SMI ||
-	       sl_to_vl(qp, port, sl) != IBFAB_VL_SMP;
-}
-
-static void *put_lrh(void *at, const struct ibfab_qp *qp,
-		     const struct ibfab_port *port,
-		     const struct rdma_ah_attr *av, unsigned int bytes)
-{
-	u8 lmc_mask = (1 << READ_ONCE(port->lmc)) - 1;
-	u8 sl = rdma_ah_get_sl(av) & 0x0f;
-	u16 dlid = rdma_ah_get_dlid(av);
-	struct ibfab_lrh *lrh = at;
-	u16 slid;
-
-	slid = READ_ONCE(port->lid) | (rdma_ah_get_path_bits(av) & lmc_mask);
-	/* 14.2.2: purely directed-route SMPs have both LIDs permissive */
-	if (dlid == IBFAB_LID_PERMISSIVE)
-		slid = IBFAB_LID_PERMISSIVE;
-
-	lrh->vl_lver = sl_to_vl(qp, port, sl) << 4;
-	lrh->sl_lnh = sl << 4 | (ibfab_av_has_grh(av) ? IB_LNH_IBA_GLOBAL :
-							IB_LNH_IBA_LOCAL);
-	lrh->dlid = cpu_to_be16(dlid);
-	lrh->pktlen = cpu_to_be16(bytes / 4);
-	lrh->slid = cpu_to_be16(slid);
-	return lrh + 1;
-}
-
-static void *put_grh(void *at, const struct ibfab_port *port,
-		     const struct rdma_ah_attr *av, unsigned int bytes)
-{
-	const struct ib_global_route *route = rdma_ah_read_grh(av);
-	struct ib_grh *grh = at;
-
-	grh->version_tclass_flow = cpu_to_be32(IBFAB_GRH_IPVER << 28 |
-					       route->traffic_class << 20 |
-					       (route->flow_label & 0xfffff));
-	grh->paylen = cpu_to_be16(bytes - IB_LRH_BYTES - IB_GRH_BYTES);
-	grh->next_hdr = IBFAB_GRH_NEXT_HDR;
-	grh->hop_limit = route->hop_limit;
-	ibfab_port_gid(port, route->sgid_index, &grh->sgid);
-	grh->dgid = route->dgid;
-	return grh + 1;
-}
-
-/**
- * ibfab_net_put() - Write a packet's route headers (7.7, 8.3).
- * @at: the packet's first octet
- * @qp: the QP that sends it
- * @port: its port
- * @av: where to
- * @bytes: of the packet, from LRH through ICRC
- *
- * Context: the engine.
- * Return: what comes behind them.
- */
-void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
-		    const struct ibfab_port *port,
-		    const struct rdma_ah_attr *av, unsigned int bytes)
-{
-	at = put_lrh(at, qp, port, av, bytes);
-	return ibfab_av_has_grh(av) ? put_grh(at, port, av, bytes) : at;
-}
-
-/**
- * ibfab_port_has_lid() - Whether a LID is one of a port's.
- * @port: the port
- * @lid: with whatever path bits
- *
- * Context: any.
- * Return: true if it is.
- */
-bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid)
-{
-	u16 own = READ_ONCE(port->lid);
-
-	return own && lid >> READ_ONCE(port->lmc) == own >> port->lmc &&
-	       ibfab_lid_is_ucast(lid);
-}
+#include "ibfab_net.h"
 
 /**
  * ibfab_net_transmit() - Send a packet, or take it back in if it is for the port.
@@ -140,27 +35,6 @@ void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt)
 /* Receiving */
 
 /**
- * ibfab_net_check_dlid() - Whether a packet is for this port (7.8).
- * @port: the port that it came in at
- * @lrh: its local route header
- *
- * Context: the engine.
- * Return: IBFAB_DROP_NONE or IBFAB_DROP_RX_DLID.
- */
-enum ibfab_drop ibfab_net_check_dlid(const struct ibfab_port *port,
-				     const struct ibfab_lrh *lrh)
-{
-	bool smp = ibfab_lrh_vl(lrh) == IBFAB_VL_SMP;
-	u16 dlid = be16_to_cpu(lrh->dlid);
-
-	if (dlid == IBFAB_LID_PERMISSIVE)
-		return smp ? IBFAB_DROP_NONE : IBFAB_DROP_RX_DLID;
-	if (ibfab_lid_is_mcast(dlid) || ibfab_port_has_lid(port, dlid))
-		return IBFAB_DROP_NONE;
-	return IBFAB_DROP_RX_DLID;
-}
-
-/**
  * ibfab_net_check_dgid() - Whether a unicast packet's GRH names this port (8.3).
  * @port: the port that it came in at
  * @dgid: destination
@@ -181,25 +55,6 @@ bool ibfab_net_check_dgid(const struct ibfab_port *port,
 			return true;
 	}
 	return false;
-}
-
-/**
- * ibfab_net_check_qp() - Whether a QP can receive at all (9.6.1.2).
- * @qp: the QP
- * @port: the port that the packet came in at
- *
- * Context: the engine.
- * Return: IBFAB_DROP_NONE, IBFAB_DROP_RX_NO_QP or IBFAB_DROP_RX_QP_STATE.
- */
-enum ibfab_drop ibfab_net_check_qp(const struct ibfab_qp *qp,
-				   const struct ibfab_port *port)
-{
-	enum ib_qp_state state = ibfab_qp_state(qp);
-
-	if (READ_ONCE(qp->port_num) != port->num)
-		return IBFAB_DROP_RX_NO_QP;
-	return state >= IB_QPS_RTR && state != IB_QPS_ERR ?
-	       IBFAB_DROP_NONE : IBFAB_DROP_RX_QP_STATE;
 }
 
 /**

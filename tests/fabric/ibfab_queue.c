@@ -83,40 +83,6 @@ void ibfab_queue_pop(struct ibfab_queue *queue)
 }
 
 /**
- * ibfab_queue_post_recv() - Add a receive.
- * @queue: the queue
- * @wr: copied
- * @lkey: the only key that is good
- *
- * Context: any, lock held.
- * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
- */
-int ibfab_queue_post_recv(struct ibfab_queue *queue,
-			  const struct ib_recv_wr *wr, u32 lkey)
-{
-	struct ibfab_rwr *rwr;
-	int i;
-
-	if (wr->num_sge > queue->max_sge)
-		return -EINVAL;
-	rwr = ibfab_queue_room(queue);
-	if (!rwr)
-		return -ENOMEM;
-
-	rwr->wr_id = wr->wr_id;
-	rwr->num_sge = wr->num_sge;
-	rwr->length = 0;
-	rwr->bad_key = false;
-	for (i = 0; i < wr->num_sge; i++) {
-		rwr->sge[i] = wr->sg_list[i];
-		rwr->length += wr->sg_list[i].length;
-		rwr->bad_key |= wr->sg_list[i].lkey != lkey;
-	}
-	ibfab_queue_push(queue);
-	return 0;
-}
-
-/**
  * ibfab_gather() - Copy octets out of a send's buffers.
  * @to: where to
  * @wr: the work request
@@ -142,33 +108,6 @@ void ibfab_gather(u8 *to, const struct ibfab_swr *wr, u32 offset, u32 len)
 		part = min(len, sge->length - offset);
 		memcpy(to, (void *)(uintptr_t)sge->addr + offset, part);
 		to += part;
-		len -= part;
-		offset = 0;
-	}
-}
-
-/**
- * ibfab_scatter() - Copy octets into a receive's buffers.
- * @wr: the work request
- * @offset: where the first one belongs in its message
- * @data: the octets
- * @len: how many; there is room for them
- *
- * Context: the engine.
- */
-void ibfab_scatter(const struct ibfab_rwr *wr, u32 offset, const void *data,
-		   u32 len)
-{
-	u32 i, part;
-
-	for (i = 0; len && i < wr->num_sge; i++) {
-		if (offset >= wr->sge[i].length) {
-			offset -= wr->sge[i].length;
-			continue;
-		}
-		part = min(len, wr->sge[i].length - offset);
-		memcpy((void *)(uintptr_t)wr->sge[i].addr + offset, data, part);
-		data += part;
 		len -= part;
 		offset = 0;
 	}

@@ -2,7 +2,8 @@
 /*
  * Queues of work requests, a QP's or shared ones. Whoever posts fills slots and
  * moves prod, under the lock; the engine alone empties them and moves cons. The
- * slots are a power of two, so the counts may wrap.
+ * slots are a power of two, so the counts may wrap. Inlined is what each datagram
+ * needs.
  */
 #ifndef _IBFAB_QUEUE_H
 #define _IBFAB_QUEUE_H
@@ -148,6 +149,67 @@ static inline u32 ibfab_queue_posted(const struct ibfab_queue *queue)
 	return smp_load_acquire(&queue->prod);
 }
 
+/**
+ * ibfab_queue_post_recv() - Add a receive.
+ * @queue: the queue
+ * @wr: copied
+ * @lkey: the only key that is good
+ *
+ * Context: any, lock held.
+ * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
+ */
+static inline int ibfab_queue_post_recv(struct ibfab_queue *queue,
+					const struct ib_recv_wr *wr, u32 lkey)
+{
+	struct ibfab_rwr *rwr;
+	int i;
+
+	if (wr->num_sge > queue->max_sge)
+		return -EINVAL;
+	rwr = ibfab_queue_room(queue);
+	if (!rwr)
+		return -ENOMEM;
+
+	rwr->wr_id = wr->wr_id;
+	rwr->num_sge = wr->num_sge;
+	rwr->length = 0;
+	rwr->bad_key = false;
+	for (i = 0; i < wr->num_sge; i++) {
+		rwr->sge[i] = wr->sg_list[i];
+		rwr->length += wr->sg_list[i].length;
+		rwr->bad_key |= wr->sg_list[i].lkey != lkey;
+	}
+	ibfab_queue_push(queue);
+	return 0;
+}
+
+/**
+ * ibfab_scatter() - Copy octets into a receive's buffers.
+ * @wr: the work request
+ * @offset: where the first one belongs in its message
+ * @data: the octets
+ * @len: how many; there is room for them
+ *
+ * Context: the engine.
+ */
+static inline void ibfab_scatter(const struct ibfab_rwr *wr, u32 offset,
+				 const void *data, u32 len)
+{
+	u32 i, part;
+
+	for (i = 0; len && i < wr->num_sge; i++) {
+		if (offset >= wr->sge[i].length) {
+			offset -= wr->sge[i].length;
+			continue;
+		}
+		part = min(len, wr->sge[i].length - offset);
+		memcpy((void *)(uintptr_t)wr->sge[i].addr + offset, data, part);
+		data += part;
+		len -= part;
+		offset = 0;
+	}
+}
+
 /* ibfab_queue.c */
 int ibfab_queue_init(struct ibfab_queue *queue, u32 wrs, u32 max_sge,
 		     size_t stride);
@@ -155,11 +217,7 @@ int ibfab_queue_init_recv(struct ibfab_queue *queue, u32 wrs, u32 max_sge);
 void ibfab_queue_free(struct ibfab_queue *queue);
 void *ibfab_queue_peek(const struct ibfab_queue *queue);
 void ibfab_queue_pop(struct ibfab_queue *queue);
-int ibfab_queue_post_recv(struct ibfab_queue *queue,
-			  const struct ib_recv_wr *wr, u32 lkey);
 void ibfab_gather(u8 *to, const struct ibfab_swr *wr, u32 offset, u32 len);
-void ibfab_scatter(const struct ibfab_rwr *wr, u32 offset, const void *data,
-		   u32 len);
 
 /* ibfab_srq.c */
 int ibfab_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,

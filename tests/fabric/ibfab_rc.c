@@ -7,6 +7,7 @@
 #include <linux/xarray.h>
 
 #include "ibfab.h"
+#include "ibfab_net.h"
 
 static const char * const counter_names[] = {
 	[IBFAB_RC_RETRANSMITS] = "retransmits",

@@ -6,6 +6,7 @@
  * several packets; a NAK goes at once.
  */
 #include "ibfab.h"
+#include "ibfab_net.h"
 
 /* Answering */
 

@@ -11,6 +11,7 @@
 #include <linux/timer.h>
 
 #include "ibfab.h"
+#include "ibfab_net.h"
 
 #define IBFAB_TRAP_TID		0x1bfaULL	/* high half of their TransactionIDs */
 #define IBFAB_TRAP_NODE_DESC	IB_NOTICE_TRAP_NODE_DESC_CHG

@@ -6,6 +6,7 @@
 #include <linux/rculist.h>
 
 #include "ibfab.h"
+#include "ibfab_net.h"
 
 /* 10.6.7.2.4: is the memory within its key's reach, and the message sendable? */
 static enum ib_wc_status check_send(const struct ibfab_qp *qp,
