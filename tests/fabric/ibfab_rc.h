@@ -51,7 +51,7 @@ enum ibfab_rc_counter {
  * @retries: how often @una may still be sent again
  * @rnr_retries: how often its receiver may still be not ready
  * @timed: @due means something
- * @due: in jiffies: when an answer is overdue or, if @paused, to go on
+ * @due: by ktime_get_ns(): when an answer is overdue or, if @paused, to go on
  * @paused: send nothing until then
  */
 struct ibfab_rc_req {
@@ -64,7 +64,7 @@ struct ibfab_rc_req {
 	u8 retries;
 	u8 rnr_retries;
 	bool timed;
-	unsigned long due;
+	u64 due;
 	bool paused;
 };
 

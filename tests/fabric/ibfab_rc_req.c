@@ -7,6 +7,7 @@
  * of them it has.
  */
 #include <linux/jiffies.h>
+#include <linux/ktime.h>
 
 #include "ibfab.h"
 
@@ -33,13 +34,20 @@ static bool outstanding(const struct ibfab_rc_req *req)
 	return req->una != req->high;
 }
 
-/* Time. Two jiffies are added: the one that is running, and one for the timer. */
+/* Time. It is the clock's, for jiffies may stand still for a while and then catch up
+ * where a guest's CPU is taken away; the timer only wakes the engine.
+ */
+
+static void wake_in(struct ibfab_rc *rc, u64 ns)
+{
+	timer_reduce(&rc->timer, jiffies + nsecs_to_jiffies(ns) + 1);
+}
 
 static void set_due(struct ibfab_rc *rc, u64 ns)
 {
 	rc->req.timed = true;
-	rc->req.due = jiffies + nsecs_to_jiffies(ns) + 2;
-	timer_reduce(&rc->timer, rc->req.due);
+	rc->req.due = ktime_get_ns() + ns;
+	wake_in(rc, ns);
 }
 
 static void await_answer(struct ibfab_rc *rc)
@@ -308,11 +316,13 @@ static void check_time(struct ibfab_qp *qp)
 {
 	struct ibfab_rc *rc = qp->rc;
 	struct ibfab_rc_req *req = &rc->req;
+	s64 left;
 
 	if (!req->timed)
 		return;
-	if (time_before(jiffies, req->due)) {
-		timer_reduce(&rc->timer, req->due);
+	left = req->due - ktime_get_ns();
+	if (left > 0) {
+		wake_in(rc, left);
 		return;
 	}
 	req->timed = false;
@@ -351,8 +361,10 @@ bool ibfab_rc_send(struct ibfab_qp *qp, unsigned int *sent)
 
 	check_time(qp);
 	for (n = 0; n < RC_BURST; n++) {
-		if (ibfab_engine_blocked(qp))
+		if (ibfab_engine_blocked(qp)) {
+			ibfab_count(ibfab_qp_port(qp), IBFAB_CNT_XMIT_WAIT);
 			break;
+		}
 		if (ibfab_qp_state(qp) == IB_QPS_ERR || !can_send(qp)) {
 			*sent += n;
 			check_drained(qp);
