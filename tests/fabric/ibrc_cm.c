@@ -85,8 +85,9 @@ static void check_private(const struct ibrc_qp *qp, enum ibrc_private kind,
 		atomic_inc(&qp->end->run->result->cm_spoilt);
 }
 
-/* QPs. What the manager leaves at its default is as the line has it, and so is what it
- * makes of the path's packet lifetime.
+/* QPs. A starting PSN is that of what the receiver of the message is to send (12.7.31),
+ * not of what its sender sends. What the manager leaves at its default is as the line
+ * has it, and so is what it makes of the path's packet lifetime.
  */
 static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 {
@@ -97,8 +98,11 @@ static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 	ret = ib_cm_init_qp_attr(qp->cm_id, &attr, &mask);
 	if (ret)
 		return ret;
-	if (state == IB_QPS_RTR)
+	/* The listening end is in RTR before ib_cm learns of it from the REP */
+	if (state == IB_QPS_RTR) {
+		attr.rq_psn = qp->peer->psn;
 		attr.min_rnr_timer = params->rnr_timer;
+	}
 	if (state == IB_QPS_RTS)
 		attr.timeout = params->timeout;
 	ret = ib_modify_qp(qp->ib, &attr, mask);
@@ -127,7 +131,7 @@ static int send_rep(struct ibrc_qp *qp)
 	u8 private[IB_CM_REP_PRIVATE_DATA_SIZE];
 	struct ib_cm_rep_param rep = {
 		.qp_num = qp->ib->qp_num,
-		.starting_psn = qp->psn,
+		.starting_psn = qp->peer->psn,
 		.private_data = private,
 		.private_data_len = sizeof(private),
 		.responder_resources = 1,
@@ -163,7 +167,7 @@ static bool req_valid(const struct ibrc_qp *qp, const struct ib_cm_event *event)
 
 	return req->remote_ca_guid == peer->end->ibdev->node_guid &&
 	       req->remote_qpn == peer->ib->qp_num &&
-	       req->qp_type == IB_QPT_RC && req->starting_psn == peer->psn &&
+	       req->qp_type == IB_QPT_RC && req->starting_psn == qp->psn &&
 	       req->retry_count == params->retry &&
 	       req->rnr_retry_count == params->rnr && req->srq == params->srq;
 }
@@ -367,7 +371,7 @@ static int send_req(struct ibrc_qp *qp, __be64 service_id)
 		.service_id = service_id,
 		.qp_num = qp->ib->qp_num,
 		.qp_type = IB_QPT_RC,
-		.starting_psn = qp->psn,
+		.starting_psn = qp->peer->psn,
 		.private_data = private,
 		.private_data_len = sizeof(private),
 		.responder_resources = 1,

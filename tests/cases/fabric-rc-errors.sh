@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Each way in which a reliable connection can fail gives the statuses, the counts, the order and the events that it must.
+# timeout: 300
+
+. /cases/lib.sh
+
+# does WORDS: a scenario comes out as it must.
+does()
+{
+	rc_run from=ibfab0 to=ibfab1 "$@" || fail "$*"
+	assert_eq wrong "$(rc_result wrong)" 0
+	assert_eq spoilt "$(rc_result spoilt)" 0
+	note "$*: $(awk '/^(send|recv|event|cm)\./' "$rc/result" | tr '\n' ' ')"
+}
+
+# fails WORDS: the same, and one send has the status in $status, all others flush.
+fails()
+{
+	does "$@"
+	assert_eq "sends with $status" "$(rc_result "send.$status")" 1
+	assert_eq "sends flushed" "$(rc_result send.WR_FLUSH_ERR)" 15
+	assert_eq "sends that succeeded" "$(rc_result send.SUCCESS)" 0
+	assert_eq received "$(rc_result received)" 0
+}
+
+# figure HCA NAME: sets $grown to how much the counter grew since the last time.
+figure()
+{
+	_now=$(fabric_counter "$1" "$2")
+	eval "grown=\$((_now - \${last_$1_${2##*.}:-0})) last_$1_${2##*.}=$_now"
+}
+
+fabric_start hcas=3 srq=1,1,0
+module_insert /modules/ibrc.ko
+opensm_start
+
+step "No receive: so many retries, or without end"
+for rnr in 0 1 6; do
+	figure ibfab0 port1.rc.rnr_naks_received
+	status=RNR_RETRY_EXC_ERR fails "do=rnr rnr=$rnr rnr_timer=14"
+	figure ibfab0 port1.rc.rnr_naks_received
+	assert_eq "RNR NAKs" "$grown" $((rnr + 1))
+done
+for cm in 0 1; do
+	does "do=rnr cm=$cm size=9000 mtu=512"
+	figure ibfab0 port1.rc.rnr_naks_received
+	assert test "$grown" -gt 0
+done
+does do=rnr srq=1
+
+step "A receive that is too short, in the first packet and in a later one"
+for cm in 0 1; do
+	for words in 'size=1024 recv=1023' 'size=9000 recv=8000 sge=3' \
+		'size=1 recv=0' 'size=9000 mtu=256 recv=8999'; do
+		status=REM_INV_REQ_ERR fails do=short "cm=$cm" "$words"
+		assert_eq "receives too short" \
+			"$(rc_result recv.LOC_LEN_ERR)" 1
+		assert_eq "receives flushed" \
+			"$(rc_result recv.WR_FLUSH_ERR)" 15
+	done
+done
+# Both ends' QPs fail, and both have a SRQ.
+status=REM_INV_REQ_ERR fails do=short recv=100 srq=1
+assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
+
+step "Wrong L_Keys"
+status=LOC_PROT_ERR fails do=lkey
+status=LOC_PROT_ERR fails do=lkey size=20000 sge=4
+status=REM_OP_ERR fails do=recv_lkey
+assert_eq "receives" "$(rc_result recv.LOC_PROT_ERR)" 1
+status=REM_OP_ERR fails do=recv_lkey srq=1
+assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
+
+step "A peer that is gone: tried so often, so long, and not longer"
+figure ibfab0 port1.rc.timeouts
+for words in 'retry=0 timeout=14' 'retry=3 timeout=12' 'retry=7 timeout=10'; do
+	for peer in reset error destroyed; do
+		status=RETRY_EXC_ERR fails "do=gone $words peer=$peer"
+		retry=${words#retry=}
+		figure ibfab0 port1.rc.timeouts
+		assert_eq "timeouts" "$grown" $((${retry%% *} + 1))
+	done
+done
+does do=gone timeout=0
+figure ibfab0 port1.rc.timeouts
+assert_eq "timeouts" "$grown" 0
+
+step "Work that is outstanding flushes, drains, or goes with its QP"
+for words in '' 'cm=1' 'srq=1' 'size=20000 sge=3' 'depth=512 count=512'; do
+	does "do=flush $words"
+	does "do=drain $words"
+	does "do=destroy $words"
+done
+does do=destroy size=1000000 depth=8
+
+step "SQD, and the first message in RTR"
+does do=sqd
+does do=sqd size=20000 depth=8
+does do=comm_est
+assert_eq "event" "$(rc_result event.COMM_EST)" 1
+does do=comm_est size=20000
+
+step "SRQ: the limit, the last WQE, what was asked for"
+does do=srq_limit srq=1
+does do=srq_limit srq=1 depth=4
+for cm in 0 1; do
+	does "do=last_wqe srq=1 qps=5 cm=$cm"
+done
+does do=srq_attrs srq=1 sge=3 depth=100
+rc_run from=ibfab2 to=ibfab0 do=create || fail "create"
+
+step "Full queues, and too much in one work request"
+for words in depth=3 depth=64 'depth=100 srq=1 qps=2'; do
+	does "do=full $words"
+done
+for words in sge=1 'sge=32 inline=256' 'srq=1 sge=5' 'inline=17'; do
+	does "do=too_large depth=16 $words"
+done
+
+step "Attributes and transitions"
+does do=attrs retry=3 rnr=2 rnr_timer=9 timeout=17 mtu=512 psn=0xfffffe
+does do=attrs grh=1 sge=4 inline=100 depth=33
+does do=attrs srq=1
+does do=transitions
+does do=transitions srq=1
+does do=create
+
+step "Requests that are refused"
+does do=reject
+does do=no_service
+
+step "A tester that would see it: no scenario expects what another does"
+refute rc_run from=ibfab0 to=ibfab1 do=short recv=1024 size=1024 stall=5
+refute rc_run from=ibfab0 to=ibfab1 do=last_wqe srq=0
+assert_eq "reason" "$(cat /run/rc.log | grep -c 'Invalid argument')" 1
+
+step "After all this, messages cross as ever, and all is let go"
+rc_run from=ibfab0 to=ibfab1 cm=1 size=random max=65536 bidir=1 qps=4 srq=1
+rc_whole
+rmmod ibrc
