@@ -38,7 +38,7 @@ opensm_start
 step "No receive: so many retries, or without end"
 for rnr in 0 1 6; do
 	figure ibfab0 port1.rc.rnr_naks_received
-	status=RNR_RETRY_EXC_ERR fails "do=rnr rnr=$rnr rnr_timer=14"
+	status=RNR_RETRY_EXC_ERR fails "do=rnr rnr=$rnr rnr_timer=14 timeout=20"
 	figure ibfab0 port1.rc.rnr_naks_received
 	assert_eq "RNR NAKs" "$grown" $((rnr + 1))
 done

@@ -84,6 +84,7 @@ struct ibrc_params {
 	u32 ms;
 	u32 stall;
 	u32 flaw;
+	u32 linger;
 };
 
 /* What can be wrong with a message that was received */

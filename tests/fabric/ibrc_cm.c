@@ -62,7 +62,7 @@ static void wait_leaving(struct ibrc_qp *qp, enum ibrc_cm_state state)
 {
 	struct ibrc_run *run = qp->end->run;
 
-	wait_event_timeout(ibrc_wait, left_state(qp, state),
+	wait_event_idle_timeout(ibrc_wait, left_state(qp, state),
 			   run->params.stall * HZ);
 }
 
@@ -336,11 +336,11 @@ static int query_path_once(struct ibrc_run *run)
 				&query);
 	if (id < 0)
 		return id;
-	wait_event(ibrc_wait, path_known(run) || ibrc_gone(run));
+	wait_event_idle(ibrc_wait, path_known(run) || ibrc_gone(run));
 	/* path_done() is called in any case, and run must be there then */
 	if (!path_known(run)) {
 		ib_sa_cancel_query(id, query);
-		wait_event(ibrc_wait, path_known(run));
+		wait_event_idle(ibrc_wait, path_known(run));
 	}
 	return run->path_status;
 }

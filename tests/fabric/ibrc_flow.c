@@ -453,6 +453,18 @@ static int post_all_recvs(struct ibrc_end *end)
 	return ret;
 }
 
+/* What comes late, or twice, must not be taken for a message */
+static int linger(struct ibrc_run *run)
+{
+	struct ibrc_result *result = run->result;
+	u64 before = result->received;
+	int ret;
+
+	ret = ibrc_settle(run, run->params.linger);
+	result->spoilt[IBRC_SPOILT_ORDER] += result->received - before;
+	return ret;
+}
+
 /* What is left on a connection that failed completes too, and is counted */
 static void drain(struct ibrc_end *end)
 {
@@ -483,6 +495,8 @@ int ibrc_transfer(struct ibrc_run *run)
 	begin = ktime_get_ns();
 	ret = exchange(run);
 	run->result->ns = ktime_get_ns() - begin;
+	if (!ret)
+		ret = linger(run);
 	run->ends[0].repost = false;
 	run->ends[1].repost = false;
 	if (ret) {

@@ -10,7 +10,7 @@
  *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
  *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
  *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
- *          [flaw=0] [peer=reset|error|destroyed]
+ *          [flaw=0] [linger=0] [peer=reset|error|destroyed]
  *          cm connects by the connection manager, else it is done by hand, where grh
  *          has a GRH in each packet. size is a message's length, count how many
  *          there are of each connection, and with bidir each way. recv is the
@@ -19,7 +19,8 @@
  *          for it. rnr_timer and timeout are as on the wire, psn is the first one.
  *          ms is how long a scenario waits for what must not come, stall how many
  *          seconds without any progress are the end. The flaw'th message is sent
- *          with wrong contents.
+ *          with wrong contents. When all has come, a transfer stays connected for
+ *          linger ms.
  *          For what can be done see the table of scenarios below.
  *  result  what came of the last one, or of the one that goes on. "wrong" counts
  *          what was not as the scenario expected it, and says the first of it.
@@ -89,7 +90,7 @@ static const struct ibrc_key keys[] = {
 	KEY(depth), KEY(srq), KEY(sge), KEY(imm), KEY(signal), KEY(credits),
 	KEY(bidir), KEY(qps), KEY(retry), KEY(rnr), KEY(rnr_timer),
 	KEY(timeout), KEY(mtu), KEY(psn), KEY(seed), KEY(ms), KEY(stall),
-	KEY(flaw),
+	KEY(flaw), KEY(linger),
 	{ "inline", offsetof(struct ibrc_params, inline_data) },
 };
 
@@ -189,6 +190,7 @@ static bool params_valid(const struct ibrc_params *params)
 	       params->rnr <= 7 && params->rnr_timer <= 31 &&
 	       params->timeout <= 31 && mtu_valid(params->mtu) &&
 	       params->psn <= IBRC_PSN_MASK && params->ms <= 60000 &&
+	       params->linger <= 60000 &&
 	       params->stall && params->stall <= 3600;
 }
 
@@ -282,7 +284,7 @@ static void ibrc_remove(struct ib_device *ibdev, void *client_data)
 	WRITE_ONCE(dev->gone, true);
 	mutex_unlock(&devs_lock);
 	wake_up(&ibrc_wait);
-	wait_event(ibrc_wait, !READ_ONCE(dev->users));
+	wait_event_idle(ibrc_wait, !READ_ONCE(dev->users));
 	kfree(dev);
 }
 

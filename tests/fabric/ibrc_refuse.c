@@ -147,7 +147,7 @@ static void expect_refusal(struct ibrc_run *run, enum ib_event_type type)
 	const atomic_t *events = &run->result->events[type];
 	struct ibrc_qp *peer = writer(run)->peer;
 
-	wait_event_timeout(ibrc_wait, atomic_read(events),
+	wait_event_idle_timeout(ibrc_wait, atomic_read(events),
 			   run->params.stall * HZ);
 	ibrc_expect(run, atomic_read(events) == 1, atomic_read(events), 1,
 		    "events %u", type);
