@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # What a guest captures of its fabric's bring-up and of the kernel's IPoIB driver is, field by field, what tshark reads.
 # runs: host
-# timeout: 300
+# timeout: 400
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
@@ -54,6 +54,12 @@ guest_script()
 	req=$req\0000000300400098
 	echo "qp=1 dlid=$lid timeout=300 mad=$req" >/run/req
 	refute sh -c "cat /run/req >/sys/kernel/debug/ibrawmad/ibfab0/send"
+
+	# A connection, by three messages of two packets
+	module_insert /modules/ibrc.ko
+	assert rc_run from=ibfab0 to=ibfab1 cm=1 size=5000 count=3 imm=1 \
+		psn=0x123456 retry=5 rnr=3
+	rc_whole
 	fact records "$(awk '/packets/ { print $2 }' "$ibfab/captured")"
 	fact lost "$(awk '/lost/ { print $2 }' "$ibfab/captured")"
 	E
@@ -132,7 +138,7 @@ hex8()
 "$qemu/deps.sh" capture
 modules=$("$qemu/build.sh")
 guest_script >"$work/capture.sh"
-"$qemu/guest.sh" --timeout 90 --capture --modules "$modules/fabric" \
+"$qemu/guest.sh" --timeout 180 --capture --modules "$modules/fabric" \
 	"$work/capture.sh" "$work/guest" || {
 	cat "$work/guest/result" "$work/guest/transcript.log"
 	exit 1
@@ -213,7 +219,8 @@ holds "the path that ibfab1 asks for" "infiniband.mad.attributeid == 0x35 &&
 
 echo "CM MADs"
 holds "REQ" "infiniband.mad.mgmtclass == 0x07 &&
-	infiniband.mad.attributeid == 0x10" \
+	infiniband.mad.attributeid == 0x10 &&
+	infiniband.cm.req.serviceid == 0x10001bfa00000099" \
 	.lrh.slid "$lid0" .lrh.dlid "$lid1" .mad.method 0x03 \
 	.mad.classversion 0x02 .bth.destqp 0x000001 \
 	.cm.req 0x1bfa0002 .cm.req.serviceid 0x10001bfa00000099 \
@@ -232,6 +239,57 @@ holds "the kernel's REJ" "infiniband.mad.mgmtclass == 0x07 &&
 	.lrh.slid "$lid1" .lrh.dlid "$lid0" .mad.method 0x03 \
 	.cm.rej.remotecommid 0x1bfa0002 .cm.rej.msgrej 0x00 \
 	.cm.rej.reason 0x0008
+
+# connection FILTER FIELD: of the CM messages of the one that was made.
+connection()
+{
+	fields "infiniband.mad.mgmtclass == 0x07 && $1" "infiniband.$2"
+}
+
+echo "A connection"
+service='infiniband.cm.req.serviceid == 0x10001bfa00000001'
+id0=$(connection "$service" cm.req)
+id1=$(connection 'infiniband.mad.attributeid == 0x13' cm.rep)
+rcqpn0=$(connection "$service" cm.req.localqpn)
+rcqpn1=$(connection 'infiniband.mad.attributeid == 0x13' cm.rep.localqpn)
+holds "its REQ" "$service" \
+	.lrh.slid "$lid0" .lrh.dlid "$lid1" .mad.method 0x03 \
+	.cm.req.localcaguid "$(tell node0)" .cm.req.startpsn 0x12345d \
+	.cm.req.responderres 0x01 .cm.req.initdepth 0x01 \
+	.cm.req.remoteresptout 0x10 .cm.req.localresptout 0x10 \
+	.cm.req.retrcount 0x05 .cm.req.rnrretrcount 0x03 .cm.req.srq 0x00 \
+	.cm.req.maxcmretr 0x0f .cm.req.pkey 0xffff .cm.req.pppmtu 0x05 \
+	.cm.req.prim_locallid "$lid0" .cm.req.prim_remotelid "$lid1" \
+	.cm.req.prim_localgid "$gid0" .cm.req.prim_remotegid "$gid1"
+holds "REP" 'infiniband.mad.attributeid == 0x13' \
+	.lrh.slid "$lid1" .lrh.dlid "$lid0" .mad.method 0x03 \
+	.cm.rep.remotecommid "$id0" .cm.rep.startpsn 0x123456 \
+	.cm.rep.respres 0x01 .cm.rep.initdepth 0x01 \
+	.cm.rep.rnrretrcount 0x03 .cm.rep.srq 0x00 \
+	.cm.rep.localcaguid "$(tell node1)"
+holds "RTU" 'infiniband.mad.mgmtclass == 0x07 &&
+	infiniband.mad.attributeid == 0x14' \
+	.lrh.slid "$lid0" .lrh.dlid "$lid1" \
+	.cm.rtu.localcommid "$id0" .cm.rtu.remotecommid "$id1"
+holds "DREQ" 'infiniband.mad.mgmtclass == 0x07 &&
+	infiniband.mad.attributeid == 0x15' \
+	.lrh.slid "$lid0" .lrh.dlid "$lid1" .cm.dreq.localcommid "$id0" \
+	.cm.dreq.remotecommid "$id1" .cm.req.remoteqpneecn "$rcqpn1"
+holds "DREP" 'infiniband.mad.mgmtclass == 0x07 &&
+	infiniband.mad.attributeid == 0x16' \
+	.lrh.slid "$lid1" .lrh.dlid "$lid0" .cm.drsp.localcommid "$id1" \
+	.cm.drsp.remotecommid "$id0"
+holds "the first packet" "infiniband.lrh.slid == $lid0 &&
+	infiniband.bth.opcode == 0 && infiniband.bth.psn == 0x123456" \
+	.lrh.dlid "$lid1" .lrh.lnh 0x02 .bth.destqp "$rcqpn1" \
+	.bth.p_key 65535 .bth.padcnt 0 .lrh.pktlen 1030
+holds "the last one, with immediate data" "infiniband.lrh.slid == $lid0 &&
+	infiniband.bth.opcode == 3" \
+	.lrh.dlid "$lid1" .bth.destqp "$rcqpn1" \
+	.bth.psn "$((0x123459))" .lrh.pktlen 233
+holds "ACKs" "infiniband.lrh.slid == $lid1 &&
+	infiniband.bth.opcode == 17" \
+	.lrh.dlid "$lid0" .bth.destqp "$rcqpn0" .lrh.pktlen 7
 
 echo "IPoIB"
 holds "ARP requests" "arp.opcode == 1 && arp.src.proto_ipv4 == 10.0.0.1" \

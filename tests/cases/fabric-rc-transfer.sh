@@ -50,6 +50,7 @@ done
 
 step "The connection manager's messages, and what they carry"
 whole cm=1 qps=3 count=20
+assert_eq "DREPs without private data" "$(rc_result cm_bare)" 0
 for event in REQ REP RTU DREQ DREP; do
 	assert_eq "$event" "$(rc_result "cm.${event}_RECEIVED")" 3
 done

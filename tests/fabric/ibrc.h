@@ -117,6 +117,7 @@ enum ibrc_spoilt {
  * @events: asynchronous events of QPs, SRQs and CQs
  * @cm_events: the connection manager's
  * @cm_spoilt: private data that was not as sent
+ * @cm_bare: DREPs without any
  * @wrong: expectations that did not hold
  * @why: the first of them
  * @ns: from the first post to the last completion
@@ -135,6 +136,7 @@ struct ibrc_result {
 	atomic_t events[IBRC_NUM_EVENTS];
 	atomic_t cm_events[IBRC_NUM_CM_EVENTS];
 	atomic_t cm_spoilt;
+	atomic_t cm_bare;
 	u64 wrong;
 	char why[IBRC_WHY];
 	u64 ns;

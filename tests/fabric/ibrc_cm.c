@@ -240,6 +240,16 @@ static void dreq_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
 	set_cm_state(qp, IBRC_CM_DISCONNECTED);
 }
 
+/* ib_cm's own reply, for a connection that is not there any more, carries nothing */
+static void drep_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
+{
+	if (memchr_inv(event->private_data, 0, IB_CM_DREP_PRIVATE_DATA_SIZE))
+		check_private(qp, IBRC_DREP, event->private_data);
+	else
+		atomic_inc(&qp->end->run->result->cm_bare);
+	set_cm_state(qp, IBRC_CM_DISCONNECTED);
+}
+
 static void connection_event(struct ibrc_qp *qp,
 			     const struct ib_cm_event *event)
 {
@@ -258,8 +268,8 @@ static void connection_event(struct ibrc_qp *qp,
 		dreq_received(qp, event);
 		break;
 	case IB_CM_DREP_RECEIVED:
-		check_private(qp, IBRC_DREP, event->private_data);
-		fallthrough;
+		drep_received(qp, event);
+		break;
 	case IB_CM_DREQ_ERROR:
 		set_cm_state(qp, IBRC_CM_DISCONNECTED);
 		break;
@@ -473,6 +483,28 @@ int ibrc_cm_connect(struct ibrc_run *run)
 	return ret;
 }
 
+static void destroy_id(struct ibrc_qp *qp)
+{
+	if (qp->cm_id)
+		ib_destroy_cm_id(qp->cm_id);
+	qp->cm_id = NULL;
+}
+
+/* Once the peer has replied it goes: ib_cm replies to a DREQ that comes again, because
+ * the DREP was lost, if there is no such connection, but not after time-wait.
+ */
+static void part(struct ibrc_qp *qp)
+{
+	u8 private[IB_CM_DREQ_PRIVATE_DATA_SIZE];
+
+	make_private(qp, IBRC_DREQ, private);
+	if (ib_send_cm_dreq(qp->cm_id, private, sizeof(private)))
+		return;
+	wait_leaving(qp->peer, IBRC_CM_ESTABLISHED);
+	destroy_id(qp->peer);
+	wait_leaving(qp, IBRC_CM_ESTABLISHED);
+}
+
 /**
  * ibrc_cm_disconnect() - Part all that ibrc_cm_connect() connected.
  * @run: the run
@@ -481,27 +513,14 @@ int ibrc_cm_connect(struct ibrc_run *run)
  */
 void ibrc_cm_disconnect(struct ibrc_run *run)
 {
-	u8 private[IB_CM_DREQ_PRIVATE_DATA_SIZE];
 	struct ibrc_qp *qp;
 	u32 i;
 
 	for (i = 0; i < run->params.qps; i++) {
 		qp = &run->ends[0].qps[i];
-		if (READ_ONCE(qp->cm_state) != IBRC_CM_ESTABLISHED)
-			continue;
-		make_private(qp, IBRC_DREQ, private);
-		if (ib_send_cm_dreq(qp->cm_id, private, sizeof(private)))
-			continue;
-		wait_leaving(qp, IBRC_CM_ESTABLISHED);
-		wait_leaving(qp->peer, IBRC_CM_ESTABLISHED);
+		if (READ_ONCE(qp->cm_state) == IBRC_CM_ESTABLISHED)
+			part(qp);
 	}
-}
-
-static void destroy_id(struct ibrc_qp *qp)
-{
-	if (qp->cm_id)
-		ib_destroy_cm_id(qp->cm_id);
-	qp->cm_id = NULL;
 }
 
 /**

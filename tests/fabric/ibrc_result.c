@@ -121,7 +121,9 @@ void ibrc_result_show(struct seq_file *m, const struct ibrc_result *result)
 		    result->events);
 	show_counts(m, "cm", cm_event_names, ARRAY_SIZE(cm_event_names),
 		    result->cm_events);
-	seq_printf(m, "cm_spoilt %d\n", atomic_read(&result->cm_spoilt));
+	seq_printf(m, "cm_spoilt %d\ncm_bare %d\n",
+		   atomic_read(&result->cm_spoilt),
+		   atomic_read(&result->cm_bare));
 	seq_printf(m, "wrong %llu%s\n", result->wrong, result->why);
 	seq_printf(m, "ns %llu\n", result->ns);
 }
