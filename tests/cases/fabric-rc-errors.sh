@@ -14,15 +14,19 @@ does()
 	note "$*: $(awk '/^(send|recv|event|cm)\./' "$rc/result" | tr '\n' ' ')"
 }
 
-# fails WORDS: the same, and one send has the status in $status, all others flush.
+# fails STATUS WORDS: the same, and one send has this status, all others flush.
 fails()
 {
+	_status=$1
+	shift
 	does "$@"
-	assert_eq "sends with $status" "$(rc_result "send.$status")" 1
+	assert_eq "sends with $_status" "$(rc_result "send.$_status")" 1
 	assert_eq "sends flushed" "$(rc_result send.WR_FLUSH_ERR)" 15
 	assert_eq "sends that succeeded" "$(rc_result send.SUCCESS)" 0
 	assert_eq received "$(rc_result received)" 0
 }
+
+grown=0
 
 # figure HCA NAME: sets $grown to how much the counter grew since the last time.
 figure()
@@ -38,7 +42,7 @@ opensm_start
 step "No receive: so many retries, or without end"
 for rnr in 0 1 6; do
 	figure ibfab0 port1.rc.rnr_naks_received
-	status=RNR_RETRY_EXC_ERR fails "do=rnr rnr=$rnr rnr_timer=14 timeout=20"
+	fails RNR_RETRY_EXC_ERR "do=rnr rnr=$rnr rnr_timer=14 timeout=20"
 	figure ibfab0 port1.rc.rnr_naks_received
 	assert_eq "RNR NAKs" "$grown" $((rnr + 1))
 done
@@ -53,7 +57,7 @@ step "A receive that is too short, in the first packet and in a later one"
 for cm in 0 1; do
 	for words in 'size=1024 recv=1023' 'size=9000 recv=8000 sge=3' \
 		'size=1 recv=0' 'size=9000 mtu=256 recv=8999'; do
-		status=REM_INV_REQ_ERR fails do=short "cm=$cm" "$words"
+		fails REM_INV_REQ_ERR do=short "cm=$cm" "$words"
 		assert_eq "receives too short" \
 			"$(rc_result recv.LOC_LEN_ERR)" 1
 		assert_eq "receives flushed" \
@@ -61,22 +65,22 @@ for cm in 0 1; do
 	done
 done
 # Both ends' QPs fail, and both have a SRQ.
-status=REM_INV_REQ_ERR fails do=short recv=100 srq=1
+fails REM_INV_REQ_ERR do=short recv=100 srq=1
 assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
 
 step "Wrong L_Keys"
-status=LOC_PROT_ERR fails do=lkey
-status=LOC_PROT_ERR fails do=lkey size=20000 sge=4
-status=REM_OP_ERR fails do=recv_lkey
+fails LOC_PROT_ERR do=lkey
+fails LOC_PROT_ERR do=lkey size=20000 sge=4
+fails REM_OP_ERR do=recv_lkey
 assert_eq "receives" "$(rc_result recv.LOC_PROT_ERR)" 1
-status=REM_OP_ERR fails do=recv_lkey srq=1
+fails REM_OP_ERR do=recv_lkey srq=1
 assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
 
 step "A peer that is gone: tried so often, so long, and not longer"
 figure ibfab0 port1.rc.timeouts
 for words in 'retry=0 timeout=14' 'retry=3 timeout=12' 'retry=7 timeout=10'; do
 	for peer in reset error destroyed; do
-		status=RETRY_EXC_ERR fails "do=gone $words peer=$peer"
+		fails RETRY_EXC_ERR "do=gone $words peer=$peer"
 		retry=${words#retry=}
 		figure ibfab0 port1.rc.timeouts
 		assert_eq "timeouts" "$grown" $((${retry%% *} + 1))
@@ -133,7 +137,7 @@ does do=no_service
 step "A tester that would see it: no scenario expects what another does"
 refute rc_run from=ibfab0 to=ibfab1 do=short recv=1024 size=1024 stall=5
 refute rc_run from=ibfab0 to=ibfab1 do=last_wqe srq=0
-assert_eq "reason" "$(cat /run/rc.log | grep -c 'Invalid argument')" 1
+assert_eq "reason" "$(grep -c 'Invalid argument' /run/rc.log)" 1
 
 step "After all this, messages cross as ever, and all is let go"
 rc_run from=ibfab0 to=ibfab1 cm=1 size=random max=65536 bidir=1 qps=4 srq=1

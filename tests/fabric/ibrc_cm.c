@@ -63,7 +63,7 @@ static void wait_leaving(struct ibrc_qp *qp, enum ibrc_cm_state state)
 	struct ibrc_run *run = qp->end->run;
 
 	wait_event_idle_timeout(ibrc_wait, left_state(qp, state),
-			   run->params.stall * HZ);
+				run->params.stall * HZ);
 }
 
 /* Private data */

@@ -431,8 +431,9 @@ static u64 events(const struct ibrc_run *run, enum ib_event_type type)
 
 static int until_event(struct ibrc_run *run, enum ib_event_type type, u64 n)
 {
-	wait_event_idle_timeout(ibrc_wait, events(run, type) >= n || ibrc_gone(run),
-			   run->params.stall * HZ);
+	wait_event_idle_timeout(ibrc_wait,
+				events(run, type) >= n || ibrc_gone(run),
+				run->params.stall * HZ);
 	ibrc_expect(run, events(run, type) == n, events(run, type), n,
 		    "events %u", type);
 	return ibrc_gone(run) ? -ENODEV : 0;

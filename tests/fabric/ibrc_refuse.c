@@ -148,7 +148,7 @@ static void expect_refusal(struct ibrc_run *run, enum ib_event_type type)
 	struct ibrc_qp *peer = writer(run)->peer;
 
 	wait_event_idle_timeout(ibrc_wait, atomic_read(events),
-			   run->params.stall * HZ);
+				run->params.stall * HZ);
 	ibrc_expect(run, atomic_read(events) == 1, atomic_read(events), 1,
 		    "events %u", type);
 	ibrc_expect(run, ibrc_state(peer) == IB_QPS_ERR, ibrc_state(peer),

@@ -22,8 +22,9 @@ static int expect_events(struct ibrc_run *run, enum ib_event_type type, u64 n)
 {
 	int ret;
 
-	wait_event_idle_timeout(ibrc_wait, events(run, type) >= n || ibrc_gone(run),
-			   run->params.stall * HZ);
+	wait_event_idle_timeout(ibrc_wait,
+				events(run, type) >= n || ibrc_gone(run),
+				run->params.stall * HZ);
 	ret = ibrc_settle(run, IBRC_SETTLE);
 	ibrc_expect(run, events(run, type) == n, events(run, type), n,
 		    "events %u", type);
