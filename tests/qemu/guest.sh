@@ -77,8 +77,7 @@ make_initrd()
 	cp "$qemu_dir/guest/pair.sh" "$tree/"
 	cp "$top"/tests/cases/lib*.sh "$script" "$tree/cases/"
 	for dir in "${module_dirs[@]}"; do
-		find "$dir" -maxdepth 1 -name '*.ko' \
-			-exec cp {} "$tree/modules/" \;
+		cp "$dir"/*.ko "$tree/modules/"
 	done
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
