@@ -16,6 +16,8 @@
  *    under ibfab_fabric.mgmt_lock; the data path reads them without a lock, each
  *    a single word.
  *
+ *  - the trunk's engine is one more tasklet: ibfab_trunk.h.
+ *
  * Lock order: ibfab_queue.lock of a QP's send queue, then of its receive queue.
  * All others are leaves. All are taken with interrupts off, for ib_mad posts
  * its sends so.
@@ -53,16 +55,17 @@
 #define IBFAB_MAX_CQE		1048576
 #define IBFAB_MCAST_BUCKETS	256
 #define IBFAB_OUI		0x021bfa /* locally administered */
-#define IBFAB_GUID_BASE		0x021bfa0000000000ULL
 
 struct ibfab_hca;
 struct ibfab_node;
 struct ibfab_pkt;
 struct ibfab_port;
 struct ibfab_traps;
+struct dentry;
 struct seq_file;
 
 enum ibfab_node_type {
+	IBFAB_NODE_TRUNK,	/* no node on the wire */
 	IBFAB_NODE_CA = 1,	/* 14.2.5.3: NodeType */
 	IBFAB_NODE_SWITCH = 2,
 };
@@ -146,6 +149,8 @@ enum ibfab_drop {
 	IBFAB_DROP_SMP_ROUTE,		/* switch: bad directed route */
 	IBFAB_DROP_SMP_MKEY,		/* SMP refused by its M_Key */
 	IBFAB_DROP_NO_AGENT,		/* switch: no such management class */
+	IBFAB_DROP_TRUNK_DOWN,		/* in the trunk when it went down */
+	IBFAB_DROP_TRUNK_VL15,		/* too many SMPs wait for the trunk */
 	IBFAB_DROP_FAULT,		/* on purpose */
 	IBFAB_DROP_FAULT_NO_MEMORY,	/* for a fault, or its limit */
 	IBFAB_DROP_NUM,
@@ -235,14 +240,17 @@ struct ibfab_port {
  * @receive: takes a packet that came in at a port. Softirq, under
  *	rcu_read_lock(). Owns the packet. A node that forwards puts what leaves
  *	it on @out, each with &ibfab_pkt.port set.
+ * @link_lost: the port has no link any more; NULL if it is enough that its state
+ *	says so. mgmt_lock held.
  */
 struct ibfab_node_ops {
 	void (*receive)(struct ibfab_port *in, struct ibfab_pkt *pkt,
 			struct list_head *out);
+	void (*link_lost)(struct ibfab_port *port);
 };
 
 /**
- * struct ibfab_node - A channel adapter or a switch
+ * struct ibfab_node - A channel adapter, a switch, or the trunk
  * @type: which
  * @ops: its kind's functions
  * @name: as in debugfs
@@ -279,6 +287,37 @@ struct ibfab_switch {
 	u16 linear_top;
 };
 
+#define IBFAB_SENDER_TRUNK	IBFAB_MAX_HCAS	/* the number behind the HCAs' */
+#define IBFAB_SENDERS		(IBFAB_MAX_HCAS + 1)
+
+/**
+ * struct ibfab_sender - An engine that sends, and stops where it is not to
+ * @id: index of its HCA, or IBFAB_SENDER_TRUNK
+ * @blockers: full input queues, elsewhere, that its sends wait for
+ * @engine: run when there is none any more
+ */
+struct ibfab_sender {
+	unsigned int id;
+	atomic_t blockers;
+	struct tasklet_struct *engine;
+};
+
+/**
+ * struct ibfab_inbox - An input queue
+ * @lock: guards the rest. A leaf.
+ * @queue: packets, each with the port that it came in at
+ * @len: how many are in @queue, or were taken out and not dealt with
+ * @waiters: senders that wait for @len to fall
+ * @stops: how often one had to begin to
+ */
+struct ibfab_inbox {
+	spinlock_t lock;	/* guards the rest */
+	struct list_head queue;
+	unsigned int len;
+	DECLARE_BITMAP(waiters, IBFAB_SENDERS);
+	u64 stops;
+};
+
 /**
  * struct ibfab_frame - The bytes of a packet, shared by its multicast copies
  * @refs: one for each &struct ibfab_pkt
@@ -296,8 +335,9 @@ struct ibfab_frame {
  * @list: in the queue that holds it
  * @frame: its bytes
  * @port: the port that it is to leave by, then the one that it came in at
- * @source: the HCA whose engine carries it, to be paused when the receiver's
- *	input queue fills; NULL if there is none
+ * @source: whose engine carries it, to be stopped when the receiver's input
+ *	queue fills; NULL if there is none
+ * @seq: its number on the trunk; the trunk's engine's
  * @hops: cables crossed
  * @loopback: never left the HCA
  */
@@ -305,7 +345,8 @@ struct ibfab_pkt {
 	struct list_head list;
 	struct ibfab_frame *frame;
 	struct ibfab_port *port;
-	struct ibfab_hca *source;
+	struct ibfab_sender *source;
+	u32 seq;
 	u8 hops;
 	bool loopback;
 };
@@ -457,14 +498,11 @@ struct ibfab_caps {
  * @live: events may be dispatched: registered and not about to go; mgmt_lock
  * @engine: the tasklet. What it alone touches needs no lock; whoever else must
  *	(to destroy a QP or CQ) disables it meanwhile.
- * @rx_lock: guards @rx_queue, @rx_len and @waiters. A leaf.
- * @rx_queue: packets that came in
- * @rx_len: how many are in @rx_queue and @rx_run
- * @waiters: HCAs whose engines wait for @rx_len to fall
- * @rx_run: packets the engine is delivering; the engine's
+ * @inbox: packets that came in
+ * @rx_run: those the engine is delivering; the engine's
  * @tx_lock: guards @tx_qps. A leaf.
  * @tx_qps: QPs with something to send or to flush
- * @tx_blockers: full input queues, elsewhere, that its sends wait for
+ * @sender: what stops its sends
  * @notify: CQs whose handlers are to be called; the engine's
  * @event_qps: QPs that have events to report; the engine's
  * @event_srqs: SRQs whose limit was reached; the engine's
@@ -485,14 +523,11 @@ struct ibfab_hca {
 	bool live;
 
 	struct tasklet_struct engine;
-	spinlock_t rx_lock;	/* guards rx_queue, rx_len, waiters */
-	struct list_head rx_queue;
-	unsigned int rx_len;
-	DECLARE_BITMAP(waiters, IBFAB_MAX_HCAS);
+	struct ibfab_inbox inbox;
 	struct list_head rx_run;
 	spinlock_t tx_lock;	/* guards tx_qps */
 	struct list_head tx_qps;
-	atomic_t tx_blockers;
+	struct ibfab_sender sender;
 	struct list_head notify;
 	struct list_head event_qps;
 	struct list_head event_srqs;
@@ -592,9 +627,12 @@ int ibfab_plan_init(void);
 unsigned int ibfab_plan_hcas(void);
 u8 ibfab_plan_hca_ports(void);
 unsigned int ibfab_plan_switches(void);
-u8 ibfab_plan_switch_ports(unsigned int index);
+unsigned int ibfab_plan_switch_ports(unsigned int index);
 struct ibfab_port *ibfab_plan_hca_peer(const struct ibfab_hca *hca, u8 num);
 void ibfab_plan_cable_switches(void);
+struct ibfab_port *ibfab_plan_trunk_peer(void);
+__be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index);
+void ibfab_plan_describe(struct ibfab_node *node);
 
 /* ibfab_caps.c */
 int ibfab_caps_init(void);
@@ -781,11 +819,24 @@ void ibfab_portinfo_init(struct ibfab_port *port);
 int ibfab_pma_process(struct ibfab_port *port, const struct ib_pma_mad *in,
 		      struct ib_pma_mad *out);
 
+/* ibfab_trunk_dev.c */
+bool ibfab_trunk_wanted(void);
+
+/* ibfab_trunk_link.c */
+struct ibfab_sender *ibfab_trunk_sender(void);
+struct ibfab_inbox *ibfab_trunk_inbox(void);
+int ibfab_trunk_init(void);
+int ibfab_trunk_start(void);
+void ibfab_trunk_stop(void);
+void ibfab_trunk_exit(void);
+void ibfab_trunk_add_file(struct dentry *root);
+
 /* ibfab_debugfs.c */
 void ibfab_debugfs_init(void);
 void ibfab_debugfs_exit(void);
 void ibfab_debugfs_add_hca(struct ibfab_hca *hca);
 void ibfab_debugfs_remove_hca(struct ibfab_hca *hca);
 void ibfab_debugfs_add_switch(struct ibfab_switch *sw);
+void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port);
 
 #endif /* _IBFAB_H */

@@ -70,6 +70,8 @@ static const char * const drop_names[] = {
 	[IBFAB_DROP_SMP_ROUTE] = "smp_route",
 	[IBFAB_DROP_SMP_MKEY] = "smp_mkey",
 	[IBFAB_DROP_NO_AGENT] = "no_agent",
+	[IBFAB_DROP_TRUNK_DOWN] = "trunk_down",
+	[IBFAB_DROP_TRUNK_VL15] = "trunk_vl15_full",
 	[IBFAB_DROP_FAULT] = "fault",
 	[IBFAB_DROP_FAULT_NO_MEMORY] = "fault_no_memory",
 };
@@ -171,7 +173,14 @@ static void show_faults(struct seq_file *m, struct ibfab_port *port)
 	ibfab_tap_show(m, prefix, &port->tap);
 }
 
-static void show_counters(struct seq_file *m, struct ibfab_port *port)
+/**
+ * ibfab_debugfs_show_port() - Write a port's counters.
+ * @m: where to; one a line, "port1.drop.rx_pkey 3"
+ * @port: the port
+ *
+ * Context: process.
+ */
+void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port)
 {
 	unsigned int i;
 
@@ -191,14 +200,13 @@ static void show_counters(struct seq_file *m, struct ibfab_port *port)
 	ibfab_rc_show(m, port);
 }
 
-/* One counter a line, "port1.drop.rx_pkey 3" */
 static int counters_show(struct seq_file *m, void *v)
 {
 	const struct ibfab_node *node = m->private;
 	unsigned int i = node->type == IBFAB_NODE_CA ? 1 : 0;
 
 	for (; i <= node->num_ports; i++)
-		show_counters(m, &node->ports[i]);
+		ibfab_debugfs_show_port(m, &node->ports[i]);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(counters);
@@ -226,6 +234,7 @@ void ibfab_debugfs_init(void)
 	debugfs_create_file("cable", 0200, root, NULL, &cable_fops);
 	ibfab_hotplug_init(root);
 	ibfab_capture_init(root);
+	ibfab_trunk_add_file(root);
 }
 
 /**

@@ -5,20 +5,16 @@
  * CQs it filled and reports events.
  *
  * No link loses a packet for want of a buffer: where a receiver's input queue is
- * full, the sending engine stops, as one without link credits would (7.9), and
- * the receiver's wakes it. Delivering never waits for sending, so there is no
- * deadlock.
+ * full, the sending engine stops (ibfab_flow.c), and the receiver's wakes it.
+ * Delivering never waits for sending, so there is no deadlock.
  */
 #include <linux/rcupdate.h>
 
-#include "ibfab.h"
+#include "ibfab_flow.h"
 
 #define IBFAB_RX_BUDGET	64	/* packets delivered in one run */
 #define IBFAB_TX_BUDGET	64	/* work requests sent in one run */
 #define IBFAB_TX_BURST	16	/* of them from one QP at its turn */
-#define IBFAB_RX_HIGH	256	/* senders stop at so many packets, ... */
-#define IBFAB_RX_LOW	128	/* ... and go on at so many */
-#define IBFAB_VL15_MAX	1024	/* SMPs have no flow control: 3.5.8.1 */
 
 /**
  * ibfab_engine_kick() - Have the engine run.
@@ -64,35 +60,6 @@ void ibfab_engine_forget_qp(struct ibfab_qp *qp)
 	spin_unlock_irqrestore(&qp->hca->tx_lock, flags);
 }
 
-/* rx_lock held. Stop the engine that a packet came from, until ours caught up. */
-static void block_sender(struct ibfab_hca *hca, struct ibfab_hca *sender)
-{
-	if (!test_and_set_bit(sender->index, hca->waiters))
-		atomic_inc(&sender->tx_blockers);
-}
-
-/* Let those go on that waited for the input queue to fall */
-static void wake_senders(struct ibfab_hca *hca)
-{
-	DECLARE_BITMAP(wake, IBFAB_MAX_HCAS);
-	struct ibfab_hca *sender;
-	unsigned long flags;
-	unsigned int i;
-
-	spin_lock_irqsave(&hca->rx_lock, flags);
-	bitmap_copy(wake, hca->waiters, IBFAB_MAX_HCAS);
-	bitmap_zero(hca->waiters, IBFAB_MAX_HCAS);
-	spin_unlock_irqrestore(&hca->rx_lock, flags);
-
-	rcu_read_lock();
-	for_each_set_bit(i, wake, IBFAB_MAX_HCAS) {
-		sender = ibfab_hca_get(i);
-		if (sender && atomic_dec_and_test(&sender->tx_blockers))
-			ibfab_engine_kick(sender);
-	}
-	rcu_read_unlock();
-}
-
 /**
  * ibfab_engine_receive() - Put a packet into an HCA's input queue.
  * @in: the port it came in at
@@ -104,21 +71,13 @@ static void wake_senders(struct ibfab_hca *hca)
 void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 			  struct list_head *out)
 {
-	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
 	struct ibfab_hca *hca = node_to_hca(in->node);
-	unsigned long flags;
 
-	spin_lock_irqsave(&hca->rx_lock, flags);
-	if (smp && hca->rx_len >= IBFAB_VL15_MAX) {
-		spin_unlock_irqrestore(&hca->rx_lock, flags);
+	if (!ibfab_inbox_put(&hca->inbox, pkt)) {
 		ibfab_count(in, IBFAB_CNT_VL15_DROPPED);
 		ibfab_pkt_drop(pkt, in, IBFAB_DROP_RX_VL15_FULL);
 		return;
 	}
-	if (++hca->rx_len >= IBFAB_RX_HIGH && pkt->source && !smp)
-		block_sender(hca, pkt->source);
-	list_add_tail(&pkt->list, &hca->rx_queue);
-	spin_unlock_irqrestore(&hca->rx_lock, flags);
 	ibfab_engine_kick(hca);
 }
 
@@ -126,14 +85,9 @@ void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 static bool run_receive(struct ibfab_hca *hca)
 {
 	struct ibfab_pkt *pkt, *tmp;
-	unsigned long flags;
 	unsigned int n = 0;
-	bool wake;
 
-	spin_lock_irqsave(&hca->rx_lock, flags);
-	list_splice_tail_init(&hca->rx_queue, &hca->rx_run);
-	spin_unlock_irqrestore(&hca->rx_lock, flags);
-
+	ibfab_inbox_take(&hca->inbox, &hca->rx_run);
 	list_for_each_entry_safe(pkt, tmp, &hca->rx_run, list) {
 		list_del(&pkt->list);
 		ibfab_net_receive(hca, pkt);
@@ -142,14 +96,7 @@ static bool run_receive(struct ibfab_hca *hca)
 	}
 	if (!n)
 		return false;
-
-	spin_lock_irqsave(&hca->rx_lock, flags);
-	hca->rx_len -= n;
-	wake = hca->rx_len <= IBFAB_RX_LOW &&
-	       !bitmap_empty(hca->waiters, IBFAB_MAX_HCAS);
-	spin_unlock_irqrestore(&hca->rx_lock, flags);
-	if (wake)
-		wake_senders(hca);
+	ibfab_inbox_done(&hca->inbox, n);
 	return !list_empty(&hca->rx_run);
 }
 
@@ -228,7 +175,7 @@ static void flush_receives(struct ibfab_qp *qp)
 bool ibfab_engine_blocked(const struct ibfab_qp *qp)
 {
 	return qp->ibqp.qp_type != IB_QPT_SMI &&
-	       atomic_read(&qp->hca->tx_blockers);
+	       atomic_read(&qp->hca->sender.blockers);
 }
 
 /* Send up to a burst. Returns how many; *@more tells whether there are more. */
@@ -334,7 +281,7 @@ static bool run_send(struct ibfab_hca *hca)
 		if (!service_qp(qp, &sent))
 			continue;
 		requeue_qp(hca, qp);
-		if (atomic_read(&hca->tx_blockers))
+		if (atomic_read(&hca->sender.blockers))
 			return false;
 	}
 	return true;
@@ -384,15 +331,15 @@ static void engine_run(struct tasklet_struct *tasklet)
 
 /**
  * ibfab_engine_init() - Set up an HCA's engine.
- * @hca: zeroed otherwise
+ * @hca: its index is set; zeroed otherwise
  *
  * Context: process.
  */
 void ibfab_engine_init(struct ibfab_hca *hca)
 {
 	tasklet_setup(&hca->engine, engine_run);
-	spin_lock_init(&hca->rx_lock);
-	INIT_LIST_HEAD(&hca->rx_queue);
+	ibfab_sender_init(&hca->sender, hca->index, &hca->engine);
+	ibfab_inbox_init(&hca->inbox);
 	INIT_LIST_HEAD(&hca->rx_run);
 	spin_lock_init(&hca->tx_lock);
 	INIT_LIST_HEAD(&hca->tx_qps);
@@ -411,25 +358,6 @@ static void drop_queue(struct list_head *queue)
 	}
 }
 
-/* A waiter that goes away must not be woken under its successor's name */
-static void forget_waiter(struct ibfab_hca *gone)
-{
-	struct ibfab_hca *hca;
-	unsigned long flags;
-	unsigned int i;
-
-	rcu_read_lock();
-	for (i = 0; i < IBFAB_MAX_HCAS; i++) {
-		hca = ibfab_hca_get(i);
-		if (!hca)
-			continue;
-		spin_lock_irqsave(&hca->rx_lock, flags);
-		clear_bit(gone->index, hca->waiters);
-		spin_unlock_irqrestore(&hca->rx_lock, flags);
-	}
-	rcu_read_unlock();
-}
-
 /**
  * ibfab_engine_stop() - Stop an HCA's engine for good.
  * @hca: without QPs, CQs and cable, and not in &ibfab_fabric.hca any more
@@ -439,8 +367,8 @@ static void forget_waiter(struct ibfab_hca *gone)
 void ibfab_engine_stop(struct ibfab_hca *hca)
 {
 	tasklet_kill(&hca->engine);
+	ibfab_inbox_take(&hca->inbox, &hca->rx_run);
 	drop_queue(&hca->rx_run);
-	drop_queue(&hca->rx_queue);
-	wake_senders(hca);
-	forget_waiter(hca);
+	ibfab_inbox_wake(&hca->inbox);
+	ibfab_sender_forget(&hca->sender);
 }

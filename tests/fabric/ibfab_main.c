@@ -38,15 +38,15 @@ static int hca_init_node(struct ibfab_hca *hca)
 	u64 guid;
 	int ret;
 
-	guid = IBFAB_GUID_BASE | 1ULL << 32 | hca->index << 8;
 	node->type = IBFAB_NODE_CA;
 	node->ops = &hca_ops;
-	node->guid = cpu_to_be64(guid);
+	node->guid = ibfab_plan_guid(node->type, hca->index);
 	snprintf(node->name, sizeof(node->name), "ibfab%u", hca->index);
-	snprintf(node->desc, sizeof(node->desc), "ibfab%u", hca->index);
+	ibfab_plan_describe(node);
 	ret = ibfab_node_init(node, ibfab_plan_hca_ports());
 	if (ret)
 		return ret;
+	guid = be64_to_cpu(node->guid);
 	for (i = 1; i <= node->num_ports; i++) {
 		node->ports[i].guid[0] = cpu_to_be64(guid + i);
 		node->ports[i].mtu_cap = hca->caps.mtu;
@@ -275,8 +275,10 @@ static int create_switches(void)
 static void fabric_destroy(void)
 {
 	ibfab_hotplug_exit();
+	ibfab_trunk_stop();
 	destroy_hcas();
 	ibfab_debugfs_exit();
+	ibfab_trunk_exit();
 	destroy_switches();
 	ibfab_pool_exit();
 }
@@ -291,12 +293,17 @@ static int __init ibfab_init(void)
 	ret = ibfab_caps_init();
 	if (ret)
 		return ret;
+	ret = ibfab_trunk_init();
+	if (ret)
+		return ret;
 	ret = ibfab_pool_init();
 	ibfab_debugfs_init();
 	if (!ret)
 		ret = create_switches();
 	if (!ret)
 		ret = create_hcas();
+	if (!ret)
+		ret = ibfab_trunk_start();
 	if (ret)
 		fabric_destroy();
 	return ret;

@@ -15,6 +15,10 @@
 
 #define IBFAB_MAX_HCA_PORTS	2
 #define IBFAB_SWITCH_LINKS	2	/* ports kept for other switches */
+#define IBFAB_MAX_PART		255
+
+#define IBFAB_GUID_CA		0x021bfa0100000000ULL
+#define IBFAB_GUID_SWITCH	0x021bfa0500000000ULL
 
 static unsigned int hcas = 2;
 module_param(hcas, uint, 0444);
@@ -32,6 +36,10 @@ static char *shape = "line";
 module_param(shape, charp, 0444);
 MODULE_PARM_DESC(shape, "how the switches are cabled: line or tree (default line)");
 
+static unsigned int subnet_part;
+module_param(subnet_part, uint, 0444);
+MODULE_PARM_DESC(subnet_part, "which part of a subnet of several kernels this is (0 to 255, default 0); goes into GUIDs");
+
 /* Of a tree's upper level; a line has none */
 static unsigned int spines;
 
@@ -46,11 +54,26 @@ static unsigned int leaf_ports(void)
 	return DIV_ROUND_UP(hcas * ports, leaves()) + IBFAB_SWITCH_LINKS;
 }
 
+/* The last switch has one more, its last one */
+static unsigned int trunk_ports(unsigned int index)
+{
+	return index == switches - 1 && ibfab_trunk_wanted();
+}
+
 static bool count_valid(const char *name, unsigned int value, unsigned int max)
 {
 	if (value >= 1 && value <= max)
 		return true;
 	pr_err("%s=%u is not between 1 and %u\n", name, value, max);
+	return false;
+}
+
+static bool part_valid(void)
+{
+	if (subnet_part <= IBFAB_MAX_PART)
+		return true;
+	pr_err("subnet_part=%u is more than %u\n", subnet_part,
+	       IBFAB_MAX_PART);
 	return false;
 }
 
@@ -81,9 +104,9 @@ int ibfab_plan_init(void)
 	if (!count_valid("hcas", hcas, IBFAB_MAX_HCAS) ||
 	    !count_valid("ports", ports, IBFAB_MAX_HCA_PORTS) ||
 	    !count_valid("switches", switches, IBFAB_MAX_SWITCHES) ||
-	    !shape_valid())
+	    !part_valid() || !shape_valid())
 		return -EINVAL;
-	if (leaf_ports() > IBFAB_SWITCH_MAX_PORTS) {
+	if (ibfab_plan_switch_ports(switches - 1) > IBFAB_SWITCH_MAX_PORTS) {
 		pr_err("%u switches with HCAs have too few ports for %u HCAs of %u\n",
 		       leaves(), hcas, ports);
 		return -EINVAL;
@@ -125,13 +148,16 @@ unsigned int ibfab_plan_switches(void)
  * ibfab_plan_switch_ports() - How many ports a switch has.
  * @index: which switch
  *
- * The last two lead to other switches, or are free.
+ * The last two lead to other switches, or are free; behind them, the last switch has
+ * one for the trunk.
  *
  * Return: its external ports.
  */
-u8 ibfab_plan_switch_ports(unsigned int index)
+unsigned int ibfab_plan_switch_ports(unsigned int index)
 {
-	return index < spines ? leaves() + IBFAB_SWITCH_LINKS : leaf_ports();
+	if (index < spines)
+		return leaves() + IBFAB_SWITCH_LINKS;
+	return leaf_ports() + trunk_ports(index);
 }
 
 /**
@@ -149,12 +175,12 @@ struct ibfab_port *ibfab_plan_hca_peer(const struct ibfab_hca *hca, u8 num)
 	return &sw->node.ports[nth / leaves() + 1];
 }
 
-/* Counted from the last port: 0 is the last one */
+/* Counted from the last port that is not the trunk's: 0 is that one */
 static struct ibfab_port *from_last(unsigned int index, unsigned int back)
 {
 	struct ibfab_node *node = &ibfab.sw[index]->node;
 
-	return &node->ports[node->num_ports - back];
+	return &node->ports[node->num_ports - trunk_ports(index) - back];
 }
 
 static void cable_line(void)
@@ -186,4 +212,46 @@ void ibfab_plan_cable_switches(void)
 		cable_tree();
 	else
 		cable_line();
+}
+
+/**
+ * ibfab_plan_trunk_peer() - Where the trunk is cabled to.
+ *
+ * Context: process; all switches are there, and there is to be a trunk.
+ * Return: the last port of the last switch.
+ */
+struct ibfab_port *ibfab_plan_trunk_peer(void)
+{
+	struct ibfab_node *node = &ibfab.sw[switches - 1]->node;
+
+	return &node->ports[node->num_ports];
+}
+
+/**
+ * ibfab_plan_guid() - A node's GUID.
+ * @type: its kind: channel adapter or switch
+ * @index: which of them
+ *
+ * Return: NodeGUID; those that differ from it in the last octet are its ports'.
+ */
+__be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index)
+{
+	u64 base = type == IBFAB_NODE_CA ? IBFAB_GUID_CA : IBFAB_GUID_SWITCH;
+
+	return cpu_to_be64(base | subnet_part << 16 | index << 8);
+}
+
+/**
+ * ibfab_plan_describe() - Fill in a node's NodeDescription.
+ * @node: its name and type are set
+ */
+void ibfab_plan_describe(struct ibfab_node *node)
+{
+	int at = scnprintf(node->desc, sizeof(node->desc), "%s%s",
+			   node->type == IBFAB_NODE_SWITCH ? "ibfab " : "",
+			   node->name);
+
+	if (subnet_part)
+		snprintf(node->desc + at, sizeof(node->desc) - at, " part %u",
+			 subnet_part);
 }

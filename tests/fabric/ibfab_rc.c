@@ -144,7 +144,7 @@ struct ibfab_pkt *ibfab_rc_build(struct ibfab_qp *qp,
 	pkt = ibfab_pkt_alloc(bytes);
 	if (!pkt)
 		return NULL;
-	pkt->source = qp->hca;
+	pkt->source = &qp->hca->sender;
 	at = ibfab_net_put(pkt->frame->data, qp, ibfab_qp_port(qp), av, bytes);
 	*ext = put_bth(at, qp, hdr, pad);
 	memset(*ext + hdr->ext + hdr->len, 0, pad + IB_ICRC_BYTES);

@@ -147,10 +147,9 @@ struct ibfab_switch *ibfab_switch_create(unsigned int index, u8 num_ports)
 		return NULL;
 	sw->node.type = IBFAB_NODE_SWITCH;
 	sw->node.ops = &switch_ops;
-	sw->node.guid = cpu_to_be64(IBFAB_GUID_BASE | 0x5ULL << 32 |
-				    index << 8);
+	sw->node.guid = ibfab_plan_guid(sw->node.type, index);
 	snprintf(sw->node.name, sizeof(sw->node.name), "switch%u", index);
-	snprintf(sw->node.desc, sizeof(sw->node.desc), "ibfab switch%u", index);
+	ibfab_plan_describe(&sw->node);
 	info_init(sw);
 
 	sw->lft = kvmalloc(IBFAB_LFT_CAP, GFP_KERNEL);

@@ -165,17 +165,31 @@ void ibfab_port_set_state(struct ibfab_port *port, u8 state)
 
 static void port_lose_link(struct ibfab_port *port)
 {
-	if (port->state != IB_PORT_DOWN)
+	const struct ibfab_node_ops *ops = port->node->ops;
+
+	if (port->state != IB_PORT_DOWN) {
 		note_state_change(port);
+		if (ops->link_lost)
+			ops->link_lost(port);
+	}
 	ibfab_port_set_state(port, IB_PORT_DOWN);
 	if (port->phys_state != IB_PORT_PHYS_STATE_DISABLED)
 		port->phys_state = IB_PORT_PHYS_STATE_POLLING;
 }
 
+/* The trunk's port has no SM that would take it further: what passes is decided by
+ * the switches' ports at the trunk's ends.
+ */
+static u8 trained_state(const struct ibfab_port *port)
+{
+	return port->node->type == IBFAB_NODE_TRUNK ? IB_PORT_ACTIVE :
+						      IB_PORT_INIT;
+}
+
 static void port_gain_link(struct ibfab_port *port)
 {
 	port->phys_state = IB_PORT_PHYS_STATE_LINK_UP;
-	ibfab_port_set_state(port, IB_PORT_INIT);
+	ibfab_port_set_state(port, trained_state(port));
 	note_state_change(port);
 }
 

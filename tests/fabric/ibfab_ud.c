@@ -123,7 +123,7 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 	pkt = ibfab_pkt_alloc(bytes);
 	if (!pkt)
 		return NULL;
-	pkt->source = qp->hca;
+	pkt->source = &qp->hca->sender;
 	at = ibfab_net_put(pkt->frame->data, qp, port, &wr->av.attr, bytes);
 	at = put_bth(at, qp, port, wr, pad);
 	*payload = put_deth(at, qp, wr);

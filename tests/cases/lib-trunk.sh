@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
+# For cases of two guests whose fabrics a trunk joins; sources the other libraries.
+# Guest a is part 1 of the subnet, guest b part 2.
+
+# shellcheck source=lib.sh
+. /cases/lib.sh
+# shellcheck source=lib-pair.sh
+. /cases/lib-pair.sh
+
+# shellcheck disable=SC2034  # the caller's
+if pair_here a; then
+	part=1 other_part=2
+else
+	part=2 other_part=1
+fi
+
+# trunk_figure NAME
+trunk_figure()
+{
+	awk -v name="$1" '$1 == name { print $2 }' "$ibfab/trunk"
+}
+
+# trunk_is up|heard|down
+trunk_is()
+{
+	[ "$(trunk_figure state)" = "$1" ]
+}
+
+# trunk_reaches NAME LEAST
+trunk_reaches()
+{
+	[ "$(trunk_figure "$1")" -ge "$2" ]
+}
+
+# trunk_port: sets $trunk_switch and $trunk_num to where the trunk is cabled to.
+trunk_port()
+{
+	read -r trunk_switch trunk_num <<-E
+		$(sed -n 's/^port \([a-z0-9]* [0-9]*\)$/\1/p' "$ibfab/trunk")
+	E
+}
+
+# trunk_counter NAME: of the switch's port.
+trunk_counter()
+{
+	fabric_counter "$trunk_switch" "port$trunk_num.$1"
+}
+
+# trunk_start [PARAMETER...]: this guest's part of the subnet.
+trunk_start()
+{
+	fabric_start "trunk=$trunk" "subnet_part=$part" "$@"
+	wait_for 20 trunk_is up
+	trunk_port
+}
+
+# subnet_up a|b [ARGUMENT...]: OpenSM runs in that guest, and all ports of both
+# guests that have a cable are ACTIVE.
+subnet_up()
+{
+	_role=$1
+	shift
+	pair_barrier subnet
+	! pair_here "$_role" || opensm_start "$@"
+	wait_for 30 links_active
+	pair_barrier active
+}
+
+# links_active: of all that have a cable.
+links_active()
+{
+	! awk 'NF == 13 && $8 != "ACTIVE"' "$ibfab/topology" | grep -q .
+}
+
+# trunk_state_is STATE: of the switch's port.
+trunk_state_is()
+{
+	[ "$(awk -v name="$trunk_switch" -v port="$trunk_num" \
+		'$1 == name && $3 == port { print $8 }' "$ibfab/topology")" = "$1" ]
+}
+
+# trunk_quiet: nothing is in it, or waits for it, at this end.
+trunk_quiet()
+{
+	for _name in waiting unacknowledged held; do
+		[ "$(trunk_figure $_name)" -eq 0 ] || return 1
+	done
+}
+
+# trunk_agrees: both ends have sent all that the other has received. Both guests
+# call it, when nothing is sent any more; how far they are is in $sent, $received.
+trunk_agrees()
+{
+	_turn=0
+	while :; do
+		_turn=$((_turn + 1))
+		wait_for 30 trunk_quiet
+		sent=$(trunk_figure packets_sent)
+		received=$(trunk_figure packets_received)
+		pair_put "sent.$trunk_round.$_turn" "$sent $received"
+		_there=$(pair_get "sent.$trunk_round.$_turn")
+		[ "$_there" != "$received $sent" ] || break
+		[ "$_turn" -lt 60 ] || fail "$sent sent, $received received; there $_there"
+		sleep 0.2
+	done
+	trunk_round=$((trunk_round + 1))
+}
+trunk_round=0

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Flow control: input queues, and the engines that stop while one of them is full,
+ * as they would without link credits (7.9). SMPs have none (3.5.8.1): they never
+ * stop their sender, and are refused where too many wait.
+ *
+ * What every packet needs is inline.
+ */
+#ifndef _IBFAB_FLOW_H
+#define _IBFAB_FLOW_H
+
+#include "ibfab.h"
+
+#define IBFAB_INBOX_HIGH	256	/* senders stop at so many packets, ... */
+#define IBFAB_INBOX_LOW		128	/* ... and go on at so many */
+#define IBFAB_INBOX_VL15	1024	/* at so many an SMP is refused */
+
+void ibfab_sender_init(struct ibfab_sender *sender, unsigned int id,
+		       struct tasklet_struct *engine);
+void ibfab_sender_forget(struct ibfab_sender *sender);
+void ibfab_inbox_init(struct ibfab_inbox *box);
+void ibfab_inbox_stop(struct ibfab_inbox *box, struct ibfab_sender *sender);
+void ibfab_inbox_wake(struct ibfab_inbox *box);
+
+/**
+ * ibfab_inbox_put() - Put a packet into an input queue.
+ * @box: the queue; its owner's engine is to be kicked
+ * @pkt: its source, if it has one, stops where the queue is full now
+ *
+ * Context: softirq, the source's engine if there is one.
+ * Return: false if it is an SMP, and was not taken.
+ */
+static inline bool ibfab_inbox_put(struct ibfab_inbox *box,
+				   struct ibfab_pkt *pkt)
+{
+	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
+	unsigned long flags;
+
+	spin_lock_irqsave(&box->lock, flags);
+	if (smp && box->len >= IBFAB_INBOX_VL15) {
+		spin_unlock_irqrestore(&box->lock, flags);
+		return false;
+	}
+	if (++box->len >= IBFAB_INBOX_HIGH && pkt->source && !smp)
+		ibfab_inbox_stop(box, pkt->source);
+	list_add_tail(&pkt->list, &box->queue);
+	spin_unlock_irqrestore(&box->lock, flags);
+	return true;
+}
+
+/**
+ * ibfab_inbox_take() - Take out all that is in an input queue.
+ * @box: the queue. It is as full as before until ibfab_inbox_done().
+ * @to: the packets are added to it
+ *
+ * What is put in meanwhile may stay: whoever puts it in kicks the engine after it.
+ *
+ * Context: the owner's engine.
+ */
+static inline void ibfab_inbox_take(struct ibfab_inbox *box,
+				    struct list_head *to)
+{
+	unsigned long flags;
+
+	if (list_empty(&box->queue))
+		return;
+	spin_lock_irqsave(&box->lock, flags);
+	list_splice_tail_init(&box->queue, to);
+	spin_unlock_irqrestore(&box->lock, flags);
+}
+
+/**
+ * ibfab_inbox_done() - Packets taken out were dealt with: there is room.
+ * @box: the queue
+ * @n: how many
+ *
+ * Context: any.
+ */
+static inline void ibfab_inbox_done(struct ibfab_inbox *box, unsigned int n)
+{
+	unsigned long flags;
+	bool wake;
+
+	spin_lock_irqsave(&box->lock, flags);
+	box->len -= n;
+	wake = box->len <= IBFAB_INBOX_LOW &&
+	       !bitmap_empty(box->waiters, IBFAB_SENDERS);
+	spin_unlock_irqrestore(&box->lock, flags);
+	if (wake)
+		ibfab_inbox_wake(box);
+}
+
+#endif /* _IBFAB_FLOW_H */
