@@ -80,9 +80,9 @@ begin()
 	module_insert /modules/ibraw.ko
 }
 
-# No periodic sweep: OpenSM acts on traps.
+# A trap that comes while OpenSM sweeps may have to wait for its next sweep
 begin
-! pair_here a || opensm_start -s 0
+! pair_here a || opensm_start -s 5
 wait_for 20 links_active
 pair_barrier active
 seen=0 downs=0 peer=none
