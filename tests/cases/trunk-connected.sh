@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-trunk.sh
+# The kernel's own driver in connected mode, whose connections end at any loss, keeps one over a trunk whose Ethernet loses frames.
+# guests: 2
+# timeout: 400
+# mem: 768
+
+. /cases/lib-trunk.sh
+
+trunk_start hcas=1
+subnet_up a
+intree_load
+host_make h0 ibfab0 "$part"
+dev=$(dev_of h0)
+wait_for 20 has_carrier h0 "$dev"
+on h0 sh -c "echo connected >/sys/class/net/$dev/mode"
+ip -n h0 link set "$dev" mtu 65520
+pair_barrier connected
+wait_for 20 on h0 ping -q -c 1 -W 1 "10.0.0.$other_part"
+pair_barrier pinged
+ip link set "$trunk" mtu 1500
+tc qdisc replace dev "$trunk" root netem loss 1% limit 4000
+pair_barrier lossy
+on h0 ping -q -c 5 -i 0.2 -W 10 -s 60000 "10.0.0.$other_part"
+if pair_here a; then
+	dd if=/dev/urandom of=/run/file bs=1M count=8 status=none
+	pair_put sum "$(sha256sum </run/file)"
+	pair_barrier ready
+	on h0 socat -u OPEN:/run/file "TCP4:10.0.0.2:5010"
+else
+	on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat &
+	receiver=$!
+	wait_for 10 listening h0 5010
+	pair_barrier ready
+	wait "$receiver"
+	assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get sum)"
+fi
+pair_barrier file
+grep -v ' 0$' "$ibfab/trunk" | head -40
+grep -h 'rc\|drop' "$ibfab"/*/counters | grep -v ' 0$'
+assert test "$(trunk_figure packets_resent)" -gt 0
+assert_eq "link_down" "$(trunk_figure link_down)" 0
+pair_barrier end
