@@ -100,6 +100,26 @@ assert_eq "the send ring" "$(ring TX)" 512
 wait_for 20 has_carrier h0 "$dev"
 wait_for 10 pings
 
+step "Completions gathered, also by the rings that come after"
+on h0 ethtool -C "$dev" rx-usecs 30000 rx-frames 32 tx-usecs 50 tx-frames 8
+on h0 ethtool -G "$dev" rx 128 tx 128
+wait_for 20 has_carrier h0 "$dev"
+wait_for 10 pings
+set_to()
+{
+	on h0 ethtool -c "$dev" | awk -v name="$1:" '$1 == name { print $2 }'
+}
+assert_eq "rx-usecs" "$(set_to rx-usecs)" 30000
+assert_eq "rx-frames" "$(set_to rx-frames)" 32
+assert_eq "tx-usecs" "$(set_to tx-usecs)" 50
+assert_eq "tx-frames" "$(set_to tx-frames)" 8
+least=$(on h0 ping -q -c 5 -i 0.3 -W 5 10.0.0.2 | sed -n 's,^rtt .* = \([0-9]*\)\..*,\1,p')
+note "a reply takes $least ms at least"
+assert [ "$least" -ge 29 ]
+refute on h0 ethtool -C "$dev" rx-usecs 70000
+on h0 ethtool -C "$dev" rx-usecs 0 rx-frames 0 tx-usecs 0 tx-frames 0
+wait_for 10 pings
+
 step "Down, they are resized too"
 ip -n h0 link set "$dev" down
 on h0 ethtool -G "$dev" rx 64 tx 64

@@ -27,6 +27,7 @@
 
 #include <linux/atomic.h>
 #include <linux/bitmap.h>
+#include <linux/hrtimer.h>
 #include <linux/interrupt.h>
 #include <linux/list.h>
 #include <linux/refcount.h>
@@ -403,6 +404,13 @@ struct ibfab_mr {
  * @hidden_urgent: one of them is an error, or solicited
  * @due: when they show; the engine's
  * @late: in &ibfab_hca_faults.late; the engine's
+ * @gather: completions that call the handler once; 0: each does. Written with the
+ *	engine disabled, as is @period_us
+ * @period_us: time after the first at which they do anyhow
+ * @gathered: completions that wait for others; the engine's
+ * @period_over: their time is over
+ * @timer: tells so
+ * @moderated: in &ibfab_hca.moderated; the engine's
  */
 struct ibfab_cq {
 	struct ib_cq ibcq;
@@ -421,6 +429,12 @@ struct ibfab_cq {
 	bool hidden_urgent;
 	unsigned long due;
 	struct list_head late;
+	u16 gather;
+	u16 period_us;
+	u16 gathered;
+	bool period_over;
+	struct hrtimer timer;
+	struct list_head moderated;
 };
 
 /**
@@ -504,6 +518,7 @@ struct ibfab_caps {
  * @tx_qps: QPs with something to send or to flush
  * @sender: what stops its sends
  * @notify: CQs whose handlers are to be called; the engine's
+ * @moderated: CQs whose completions gather; the engine's
  * @event_qps: QPs that have events to report; the engine's
  * @event_srqs: SRQs whose limit was reached; the engine's
  * @rc_acks: QPs that owe their peer an acknowledgment; the engine's
@@ -529,6 +544,7 @@ struct ibfab_hca {
 	struct list_head tx_qps;
 	struct ibfab_sender sender;
 	struct list_head notify;
+	struct list_head moderated;
 	struct list_head event_qps;
 	struct list_head event_srqs;
 	struct list_head rc_acks;
@@ -712,6 +728,14 @@ void ibfab_cq_purge(struct ibfab_cq *cq, const struct ibfab_qp *qp);
 void ibfab_cq_notify(struct ibfab_cq *cq);
 void ibfab_cq_set_full(struct ibfab_cq *cq);
 void ibfab_cq_completed(struct ibfab_cq *cq, bool urgent);
+void ibfab_cq_fire(struct ibfab_cq *cq);
+
+/* ibfab_moderate.c */
+void ibfab_moderate_init(struct ibfab_cq *cq);
+int ibfab_modify_cq(struct ib_cq *ibcq, u16 count, u16 period);
+bool ibfab_moderate_hold(struct ibfab_cq *cq);
+void ibfab_moderate_run(struct ibfab_hca *hca);
+void ibfab_moderate_stop(struct ibfab_cq *cq);
 
 /* ibfab_engine.c */
 void ibfab_engine_init(struct ibfab_hca *hca);

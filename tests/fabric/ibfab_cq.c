@@ -31,6 +31,7 @@ int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	spin_lock_init(&cq->lock);
 	INIT_LIST_HEAD(&cq->notify);
 	INIT_LIST_HEAD(&cq->late);
+	ibfab_moderate_init(cq);
 	cq->limit = attr->cqe;
 	ibcq->cqe = attr->cqe;
 	return 0;
@@ -51,6 +52,7 @@ int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 	tasklet_disable(&cq->hca->engine);
 	list_del_init(&cq->notify);
 	list_del_init(&cq->late);
+	ibfab_moderate_stop(cq);
 	tasklet_enable(&cq->hca->engine);
 	kvfree(cq->ring);
 	return 0;
@@ -129,6 +131,22 @@ static bool ring_add(struct ibfab_cq *cq, const struct ib_wc *wc)
 }
 
 /**
+ * ibfab_cq_fire() - Have the handler called, if it waits for anything.
+ * @cq: the queue
+ *
+ * Context: the engine, the queue's lock held.
+ */
+void ibfab_cq_fire(struct ibfab_cq *cq)
+{
+	if (!cq->armed)
+		return;
+	cq->armed = 0;
+	cq->fire = true;
+	if (list_empty(&cq->notify))
+		list_add_tail(&cq->notify, &cq->hca->notify);
+}
+
+/**
  * ibfab_cq_completed() - Have the handler called, if it waits for a completion.
  * @cq: the queue; the completion shows
  * @urgent: it is an error, or solicited
@@ -140,10 +158,9 @@ void ibfab_cq_completed(struct ibfab_cq *cq, bool urgent)
 	if (cq->armed != IB_CQ_NEXT_COMP &&
 	    !(cq->armed == IB_CQ_SOLICITED && urgent))
 		return;
-	cq->armed = 0;
-	cq->fire = true;
-	if (list_empty(&cq->notify))
-		list_add_tail(&cq->notify, &cq->hca->notify);
+	if (cq->gather && !urgent && ibfab_moderate_hold(cq))
+		return;
+	ibfab_cq_fire(cq);
 }
 
 /**

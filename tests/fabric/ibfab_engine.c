@@ -321,6 +321,8 @@ static void engine_run(struct tasklet_struct *tasklet)
 	again |= run_send(hca);
 	if (ibfab_fault_any())
 		ibfab_late_show(hca);
+	if (!list_empty(&hca->moderated))
+		ibfab_moderate_run(hca);
 	run_notify(hca);
 	if (has_events(hca))
 		ibfab_event_run(hca);
@@ -344,6 +346,7 @@ void ibfab_engine_init(struct ibfab_hca *hca)
 	spin_lock_init(&hca->tx_lock);
 	INIT_LIST_HEAD(&hca->tx_qps);
 	INIT_LIST_HEAD(&hca->notify);
+	INIT_LIST_HEAD(&hca->moderated);
 	INIT_LIST_HEAD(&hca->rc_acks);
 	ibfab_event_init(hca);
 }

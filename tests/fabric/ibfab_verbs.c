@@ -371,6 +371,7 @@ const struct ib_device_ops ibfab_device_ops = {
 
 	.create_cq = ibfab_create_cq,
 	.destroy_cq = ibfab_destroy_cq,
+	.modify_cq = ibfab_modify_cq,
 	.poll_cq = ibfab_poll_cq,
 	.req_notify_cq = ibfab_req_notify_cq,
 
