@@ -483,6 +483,8 @@ int ipoib_tx_poll(struct napi_struct *napi, int budget);
 
 /* ipoib_arp.c: link-layer addresses, paths, address handles */
 void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
+void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
+		      void *context);
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_paths_refresh(struct ipoib_dev *priv);

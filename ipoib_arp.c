@@ -473,8 +473,41 @@ static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
 	kfree_rcu(path, rcu);
 }
 
+/**
+ * ipoib_table_walk() - see each path, or each group
+ * @table: of either
+ * @see: called with each entry; it may take that one out of the table
+ * @context: passed on
+ *
+ * While a table is resized the walk begins anew: it misses nothing, and may meet an
+ * entry twice.
+ *
+ * Context: process; @see is called on the RCU read side.
+ */
+void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
+		      void *context)
+{
+	struct rhashtable_iter iter;
+	void *entry;
+
+	rhashtable_walk_enter(table, &iter);
+	rhashtable_walk_start(&iter);
+	while ((entry = rhashtable_walk_next(&iter)))
+		if (!IS_ERR(entry))
+			see(entry, context);
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}
+
 /* A decision about one path: is it to go? */
 typedef bool (*path_filter)(const struct ipoib_path *path);
+
+/* The paths that are to go leave the table for a list of their own */
+struct path_removal {
+	struct ipoib_dev *priv;
+	path_filter filter;
+	struct list_head gone;
+};
 
 static bool path_any(const struct ipoib_path *path)
 {
@@ -486,35 +519,31 @@ static bool path_is_idle(const struct ipoib_path *path)
 	return time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_IDLE);
 }
 
-/* Moves the paths that the filter names from the table to a list of their own */
-static void paths_collect(struct ipoib_dev *priv, path_filter filter, struct list_head *out)
+static void path_collect(void *entry, void *context)
 {
-	struct rhashtable_iter iter;
-	struct ipoib_path *path;
+	struct path_removal *removal = context;
+	struct ipoib_path *path = entry;
 
-	rhashtable_walk_enter(&priv->paths, &iter);
-	rhashtable_walk_start(&iter);
-	while ((path = rhashtable_walk_next(&iter))) {
-		/* After a resize the walk begins anew and misses nothing */
-		if (IS_ERR(path) || !filter(path))
-			continue;
-		path_unhash(priv, path);
-		list_add(&path->busy, out);
-	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	if (!removal->filter(path))
+		return;
+	path_unhash(removal->priv, path);
+	list_add(&path->busy, &removal->gone);
 }
 
 static void paths_remove(struct ipoib_dev *priv, path_filter filter)
 {
+	struct path_removal removal = {
+		.priv = priv,
+		.filter = filter,
+		.gone = LIST_HEAD_INIT(removal.gone),
+	};
 	struct ipoib_path *path, *next;
-	LIST_HEAD(gone);
 
-	paths_collect(priv, filter, &gone);
-	list_for_each_entry(path, &gone, busy)
+	ipoib_table_walk(&priv->paths, path_collect, &removal);
+	list_for_each_entry(path, &removal.gone, busy)
 		if (path->query)
 			priv->fabric->cancel(path->query);
-	list_for_each_entry_safe(path, next, &gone, busy) {
+	list_for_each_entry_safe(path, next, &removal.gone, busy) {
 		list_del_init(&path->busy);
 		path_free(priv, path);
 	}
@@ -542,8 +571,11 @@ static void path_expire_work(struct work_struct *work)
 	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
 }
 
-static void path_refresh(struct ipoib_dev *priv, struct ipoib_path *path)
+static void path_refresh(void *entry, void *context)
 {
+	struct ipoib_path *path = entry;
+	struct ipoib_dev *priv = context;
+
 	spin_lock_bh(&priv->lock);
 	if (path->request == IPOIB_REQUEST_NONE) {
 		path->retry_at = jiffies + get_random_u32_below(HZ / 4);
@@ -564,16 +596,7 @@ static void path_refresh(struct ipoib_dev *priv, struct ipoib_path *path)
  */
 void ipoib_paths_refresh(struct ipoib_dev *priv)
 {
-	struct rhashtable_iter iter;
-	struct ipoib_path *path;
-
-	rhashtable_walk_enter(&priv->paths, &iter);
-	rhashtable_walk_start(&iter);
-	while ((path = rhashtable_walk_next(&iter)))
-		if (!IS_ERR(path))
-			path_refresh(priv, path);
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	ipoib_table_walk(&priv->paths, path_refresh, priv);
 	path_kick(priv);
 }
 

@@ -26,8 +26,10 @@ static const char *yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-static void show_path(struct seq_file *m, const struct ipoib_path *path)
+static void show_path(void *entry, void *context)
 {
+	const struct ipoib_path *path = entry;
+	struct seq_file *m = context;
 	const struct ipoib_ah *ah = rcu_dereference(path->ah);
 	int mbps;
 
@@ -42,8 +44,11 @@ static void show_path(struct seq_file *m, const struct ipoib_path *path)
 	seq_putc(m, '\n');
 }
 
-static void show_group(struct seq_file *m, const struct ipoib_group *group)
+static void show_group(void *entry, void *context)
 {
+	const struct ipoib_group *group = entry;
+	struct seq_file *m = context;
+
 	show_gid(m, &group->mgid);
 	seq_printf(m, "  created: %10lu\n", group->created);
 	seq_printf(m, "  queuelen: %9u\n", skb_queue_len_lockless(&group->queue));
@@ -52,20 +57,11 @@ static void show_group(struct seq_file *m, const struct ipoib_group *group)
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_SEND_ONLY));
 }
 
-/* While a table is resized, the walk says so and may meet an entry twice */
 static int ipoib_path_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
-	struct rhashtable_iter iter;
-	struct ipoib_path *path;
 
-	rhashtable_walk_enter(&priv->paths, &iter);
-	rhashtable_walk_start(&iter);
-	while ((path = rhashtable_walk_next(&iter)))
-		if (!IS_ERR(path))
-			show_path(m, path);
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	ipoib_table_walk(&priv->paths, show_path, m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ipoib_path);
@@ -73,16 +69,8 @@ DEFINE_SHOW_ATTRIBUTE(ipoib_path);
 static int ipoib_mcg_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
-	struct rhashtable_iter iter;
-	struct ipoib_group *group;
 
-	rhashtable_walk_enter(&priv->groups, &iter);
-	rhashtable_walk_start(&iter);
-	while ((group = rhashtable_walk_next(&iter)))
-		if (!IS_ERR(group))
-			show_group(m, group);
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	ipoib_table_walk(&priv->groups, show_group, m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ipoib_mcg);

@@ -25,7 +25,6 @@ static void qp_event(struct ib_event *event, void *context)
 static void cq_event(struct ib_event *event, void *context)
 {
 	struct napi_struct *napi = context;
-
 	struct ipoib_dev *priv = netdev_priv(napi->dev);
 
 	netdev_warn(napi->dev, "CQ event: %s\n", ib_event_msg(event->event));
