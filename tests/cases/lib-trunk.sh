@@ -107,3 +107,23 @@ trunk_agrees()
 	trunk_round=$((trunk_round + 1))
 }
 trunk_round=0
+
+# file_crosses MIB ADDRESS: so large a one from guest a's h0 to guest b's, which has
+# that IPv4 address; its octets are those that were sent. Both guests call it.
+file_crosses()
+{
+	if pair_here a; then
+		dd if=/dev/urandom of=/run/file bs=1M "count=$1" status=none
+		pair_put sum "$(sha256sum </run/file)"
+		pair_barrier ready
+		on h0 socat -u OPEN:/run/file "TCP4:$2:5010"
+	else
+		on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat &
+		_receiver=$!
+		wait_for 10 listening h0 5010
+		pair_barrier ready
+		wait "$_receiver"
+		assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get sum)"
+	fi
+	pair_barrier file
+}

@@ -22,20 +22,7 @@ ip link set "$trunk" mtu 1500
 tc qdisc replace dev "$trunk" root netem loss 1% limit 4000
 pair_barrier lossy
 on h0 ping -q -c 5 -i 0.2 -W 10 -s 60000 "10.0.0.$other_part"
-if pair_here a; then
-	dd if=/dev/urandom of=/run/file bs=1M count=8 status=none
-	pair_put sum "$(sha256sum </run/file)"
-	pair_barrier ready
-	on h0 socat -u OPEN:/run/file "TCP4:10.0.0.2:5010"
-else
-	on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat &
-	receiver=$!
-	wait_for 10 listening h0 5010
-	pair_barrier ready
-	wait "$receiver"
-	assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get sum)"
-fi
-pair_barrier file
+file_crosses 8 10.0.0.2
 grep -v ' 0$' "$ibfab/trunk" | head -40
 grep -h 'rc\|drop' "$ibfab"/*/counters | grep -v ' 0$'
 assert test "$(trunk_figure packets_resent)" -gt 0

@@ -109,20 +109,7 @@ done
 traffic_stop iperf.h0 >/run/iperf.end
 
 step "A file: its octets are those that were sent"
-if pair_here a; then
-	dd if=/dev/urandom of=/run/file bs=1M count=4 status=none
-	pair_put sum "$(sha256sum </run/file)"
-	pair_barrier ready
-	on h0 socat -u OPEN:/run/file "TCP4:$other4:5010"
-else
-	on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat &
-	receiver=$!
-	wait_for 10 listening h0 5010
-	pair_barrier ready
-	wait "$receiver"
-	assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get sum)"
-fi
-pair_barrier file
+file_crosses 4 "$other4"
 
 step "No errors, and the link never went"
 netdev_has_none h0 rx_errors tx_errors tx_carrier_errors
