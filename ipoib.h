@@ -424,6 +424,21 @@ struct ipoib_dev {
 	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
+/* Module parameters debug_level and mcast_debug_level: 0 is quiet */
+extern int ipoib_debug_level;
+extern int ipoib_mcast_debug_level;
+
+#define ipoib_debug_at(level, priv, ...)					\
+do {										\
+	if (READ_ONCE(level) > 0)						\
+		netdev_printk(KERN_DEBUG, (priv)->netdev, __VA_ARGS__);		\
+} while (0)
+
+/* For the control path: the data path has tracepoints */
+#define ipoib_debug(priv, ...)	 ipoib_debug_at(ipoib_debug_level, priv, __VA_ARGS__)
+#define ipoib_mcast_debug(priv, ...) \
+	ipoib_debug_at(ipoib_mcast_debug_level, priv, __VA_ARGS__)
+
 static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
 {
 	return hwaddr->qpn[0] << 16 | hwaddr->qpn[1] << 8 | hwaddr->qpn[2];

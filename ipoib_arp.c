@@ -325,6 +325,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	path->request = IPOIB_REQUEST_SENT;
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
 	trace_ipoib_path_state(priv, path, -EINPROGRESS);
+	ipoib_debug(priv, "asking for a path to %pI6\n", path->gid.raw);
 	err = priv->fabric->resolve(query);
 	if (!err) {
 		priv->paths_asked++;
@@ -364,6 +365,7 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 
 	__skb_queue_head_init(&queue);
 	path->failures = 0;
+	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u\n", path->gid.raw, ah->dlid, ah->sl);
 	ipoib_ah_replace(priv, &path->ah, ah);
 	trace_ipoib_path_state(priv, path, 0);
 	spin_lock_bh(&priv->lock);
@@ -380,6 +382,7 @@ static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err
 {
 	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
 	trace_ipoib_path_state(priv, path, err);
+	ipoib_debug(priv, "no path to %pI6: error %d\n", path->gid.raw, err);
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "no path to %pI6: error %d, will ask again\n",
 			    path->gid.raw, err);

@@ -63,10 +63,19 @@ void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
 	mod_delayed_work(priv->wq, &priv->link_work, 0);
 }
 
+static const char * const link_names[] = {
+	[IPOIB_LINK_DOWN] = "down",
+	[IPOIB_LINK_WAIT_PORT] = "waits for the port",
+	[IPOIB_LINK_WAIT_JOIN] = "waits for the broadcast group",
+	[IPOIB_LINK_RUNNING] = "runs",
+};
+
 static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
 {
-	if (state != priv->link)
+	if (state != priv->link) {
 		trace_ipoib_link_state(priv, state);
+		ipoib_debug(priv, "link %s\n", link_names[state]);
+	}
 	spin_lock_bh(&priv->lock);
 	priv->link = state;
 	if (state != IPOIB_LINK_RUNNING)
@@ -222,6 +231,8 @@ static void link_work(struct work_struct *work)
 	if (moved)
 		events |= BIT(IPOIB_EVENT_HEAVY);
 	trace_ipoib_flush(priv, events, active, present);
+	ipoib_debug(priv, "looking at the port: events %#lx, %sactive, P_Key %#06x %s\n", events,
+		    active ? "" : "not ", priv->pkey, present ? "present" : "missing");
 	link_flush(priv, events);
 	if (active && present)
 		link_bring_up(priv);

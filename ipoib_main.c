@@ -24,6 +24,20 @@ static unsigned int recv_queue_size = IPOIB_RX_RING_DEFAULT;
 module_param(recv_queue_size, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a power of two)");
 
+int ipoib_debug_level;
+module_param_named(debug_level, ipoib_debug_level, int, 0644);
+MODULE_PARM_DESC(debug_level, "Log what links and paths do if > 0 (default 0)");
+
+int ipoib_mcast_debug_level;
+module_param_named(mcast_debug_level, ipoib_mcast_debug_level, int, 0644);
+MODULE_PARM_DESC(mcast_debug_level, "Log what multicast groups do if > 0 (default 0)");
+
+/* Configuration files that were written for connected mode have it */
+static int max_nonsrq_conn_qp = 128;
+module_param(max_nonsrq_conn_qp, int, 0444);
+MODULE_PARM_DESC(max_nonsrq_conn_qp,
+		 "Connections without a shared receive queue (connected mode only: no effect)");
+
 /* This driver as a user of ib_sa: a query that is out keeps the module loaded */
 struct ib_sa_client ipoib_sa_client;
 

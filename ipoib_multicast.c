@@ -287,6 +287,7 @@ static void group_failed(struct ipoib_group *group, int err)
 
 	ipoib_count(priv, IPOIB_STAT_GROUP_FAILURES);
 	trace_ipoib_group_state(group, err);
+	ipoib_mcast_debug(priv, "cannot join %pI6: error %d\n", group->mgid.raw, err);
 	group_leave(group);
 	if (group->role != IPOIB_GROUP_SEND_ONLY && net_ratelimit())
 		netdev_warn(priv->netdev, "cannot join %pI6: error %d, will try again\n",
@@ -310,6 +311,7 @@ static void group_succeeded(struct ipoib_group *group)
 	group->failures = 0;
 	group->joined = true;
 	trace_ipoib_group_state(group, 0);
+	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->mgid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST) {
 		ipoib_link_joined(priv, &group->params);
 		/* The others have waited for it */
@@ -366,6 +368,7 @@ static void group_join(struct ipoib_group *group)
 	spin_unlock_bh(&priv->lock);
 	ipoib_count(priv, IPOIB_STAT_GROUP_JOINS);
 	trace_ipoib_group_state(group, -EINPROGRESS);
+	ipoib_mcast_debug(priv, "joining %pI6\n", group->mgid.raw);
 	err = priv->fabric->join(group);
 	if (err)
 		group_failed(group, err);
@@ -404,6 +407,7 @@ static void group_remove(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
+	ipoib_mcast_debug(priv, "leaving %pI6\n", group->mgid.raw);
 	spin_lock_bh(&priv->lock);
 	rhashtable_remove_fast(&priv->groups, &group->node, groups_params);
 	group->dead = true;

@@ -17,6 +17,11 @@ entry()
 {
 	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' "$files/$1"
 }
+# logged PATTERN: whether the kernel's log has such a line.
+logged()
+{
+	dmesg | grep -qE "$1"
+}
 
 fabric_start hcas=2
 opensm_start
@@ -49,6 +54,25 @@ assert_match "complete" "$(cat /run/broadcast)" '^  complete: {7}yes$'
 assert_match "send_only" "$(cat /run/broadcast)" '^  send_only: {7}no$'
 assert_match "send_only" "$(entry "${dev}_mcg" ff12:401b:ffff:0:0:0:f01:203)" \
 	'^  send_only: {6}yes$'
+
+step "debug_level, mcast_debug_level: the log tells what paths, links and groups do"
+parameters=/sys/module/ib_ipoib/parameters
+assert_eq "max_nonsrq_conn_qp" "$(cat "$parameters/max_nonsrq_conn_qp")" 128
+# Nothing was said before
+refute logged 'link runs|asking for a path|joined ff12'
+echo 1 >"$parameters/debug_level"
+ip -n h0 link set "$dev" down
+ip -n h0 link set "$dev" up
+wait_for 10 logged "$dev: link runs"
+wait_for 20 pings
+assert logged "$dev: path to fe80:0000:0000:0000:021b:fa01:0000:0101: LID $(printf '%#x' "$lid")"
+refute logged 'joined ff12'
+echo 1 >"$parameters/mcast_debug_level"
+ip -n h0 route add 239.0.0.0/8 dev "$dev"
+on h0 ping -q -c 1 -W 1 239.1.2.4 || :
+wait_for 10 logged "$dev: joined ff12:401b:ffff:0000:0000:0000:0f01:0204: MLID 0xc"
+echo 0 >"$parameters/debug_level"
+echo 0 >"$parameters/mcast_debug_level"
 
 step "The files follow the interface"
 ip -n h0 link set "$dev" down

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Groups that wait, that are refused, that nobody uses any more; and a broadcast group whose MTU changes.
-# timeout: 240
+# timeout: 300
 
 . /cases/lib.sh
 
@@ -77,21 +77,39 @@ pings()
 	on h0 ping -q -c 1 -W 1 "$@" 10.0.0.2
 }
 
+# refused: once more than $failed times.
+refused()
+{
+	[ "$(stat_of h0 group_failures)" -gt "$failed" ]
+}
+
+# others_joined COUNT: of 239.6.6.0/24.
+others_joined()
+{
+	[ "$(awk '/^GID:/ { ours = $2 ~ /:f06:60[0-9a-f]$/ }
+		ours && /complete:.*yes/ { n++ } END { print n + 0 }' \
+		"/sys/kernel/debug/ipoib/$(dev_of h0)_mcg")" -eq "$1" ]
+}
+
 fabric_start hcas=3
 opensm_start
-ipoib_load sendonly_idle=6
+ipoib_load sendonly_idle=10
 hosts_make 3
 for n in 0 1 2; do
 	ip -n "h$n" route add 239.0.0.0/8 dev "$(dev_of "h$n")"
 done
 
 step "A group that was only sent to is left when nobody has for a while"
-say h1 239.9.9.9 1
-wait_for 10 group_has h1 ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
+used()
+{
+	say h1 239.9.9.9 1
+	group_has h1 ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
+}
+wait_for 10 used
 wait_for 10 at_sa ff12:401b:ffff::f09:909
 created=$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)
 # Used, it stays
-for _ in 1 2 3 4 5; do
+for _ in 1 2 3 4 5 6; do
 	sleep 2
 	say h1 239.9.9.9 1
 done
@@ -137,6 +155,33 @@ note "refused $failed times"
 : >/run/heard
 say_each h1 239.2.2.2 10
 wait_for 10 lines /run/heard 10
+traffic_stop listen.h0
+
+step "A group that the SA refuses, being of another Q_Key, holds up no other"
+kill -KILL "$opensm_pid"
+wait "$opensm_pid" || :
+cat >/run/partitions.conf <<CONF
+Default=0x7fff, ipoib :
+	mgid=ff12:401b::f05:505, Q_Key=0x1234
+	ALL=full;
+CONF
+opensm_start -P /run/partitions.conf
+wait_for 10 pings
+failed=$(stat_of h0 group_failures)
+listen h0 239.5.5.5 /run/heard
+wait_for 20 refused
+memberships=
+for n in 1 2 3 4 5 6 7 8; do
+	memberships="$memberships,ip-add-membership=239.6.6.$n:$(dev_of h0)"
+done
+traffic_start others on h0 socat -u "UDP4-RECV:5100$memberships" OPEN:/run/others,creat
+wait_for 20 others_joined 8
+failed=$(stat_of h0 group_failures)
+wait_for 20 refused
+traffic_stop others
+# What is sent to it goes to all meanwhile
+say_each h1 239.5.5.5 5
+wait_for 20 lines /run/heard 5
 traffic_stop listen.h0
 
 step "A broadcast group of another MTU: the limit moves, what the administrator set stays"

@@ -16,6 +16,9 @@
  *            [mgid=<gid> mlid=0xc000] [block_loopback=1]
  *            An empty line only ends the last one.
  *  received  what that QP got
+ *  join      a line has the port join a group that exists, as a full member, at
+ *            the SA, in place of the last one: mgid=<gid> [port=1] [pkey_index=0]
+ *            An empty line only leaves the last one.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,7 +30,9 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <rdma/ib_cache.h>
 #include <rdma/ib_pack.h>
+#include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
 #define IBRAW_MAX_LINE		(16 * 1024)
@@ -110,6 +115,9 @@ struct ibraw_listener {
  * @cq: of both QPs
  * @tx: sends; reset for each line
  * @listener: receives; NULL without one
+ * @membership: at the SA; NULL without one
+ * @joined: the SA has answered
+ * @join_status: and how
  * @dir: in debugfs
  */
 struct ibraw_dev {
@@ -119,10 +127,14 @@ struct ibraw_dev {
 	struct ib_cq *cq;
 	struct ib_qp *tx;
 	struct ibraw_listener *listener;
+	struct ib_sa_multicast *membership;
+	struct completion joined;
+	int join_status;
 	struct dentry *dir;
 };
 
 static struct dentry *root;
+static struct ib_sa_client sa_client;
 
 /* Lines */
 
@@ -700,6 +712,80 @@ static int received_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(received);
 
+/* Joining */
+
+/* A membership that the SA voids later is not asked for again */
+static int join_done(int status, struct ib_sa_multicast *membership)
+{
+	struct ibraw_dev *dev = membership->context;
+
+	dev->join_status = status;
+	complete(&dev->joined);
+	return 0;
+}
+
+static void leave(struct ibraw_dev *dev)
+{
+	if (dev->membership)
+		ib_sa_free_multicast(dev->membership);
+	dev->membership = NULL;
+}
+
+static int join(struct ibraw_dev *dev, struct ib_sa_mcmember_rec *rec, u32 port)
+{
+	const ib_sa_comp_mask mask =
+		IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID |
+		IB_SA_MCMEMBER_REC_PKEY | IB_SA_MCMEMBER_REC_JOIN_STATE;
+	struct ib_sa_multicast *membership;
+
+	reinit_completion(&dev->joined);
+	membership = ib_sa_join_multicast(&sa_client, dev->ibdev, port, rec,
+					  mask, GFP_KERNEL, join_done, dev);
+	if (IS_ERR(membership))
+		return PTR_ERR(membership);
+	dev->membership = membership;
+	if (!wait_for_completion_timeout(&dev->joined, IBRAW_TIMEOUT))
+		return -ETIMEDOUT;
+	return dev->join_status;
+}
+
+static int join_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	struct ib_sa_mcmember_rec rec = {
+		.mgid = params->gid,
+		.join_state = BIT(FULLMEMBER_JOIN),
+	};
+	u16 pkey;
+	int ret;
+
+	leave(dev);
+	if (!params->has_gid)
+		return 0;
+	ret = rdma_query_gid(dev->ibdev, params->port, 0, &rec.port_gid);
+	if (ret)
+		return ret;
+	ret = ib_query_pkey(dev->ibdev, params->port, params->pkey_index, &pkey);
+	if (ret)
+		return ret;
+	rec.pkey = cpu_to_be16(pkey);
+	ret = join(dev, &rec, params->port);
+	if (ret)
+		leave(dev);
+	return ret;
+}
+
+static ssize_t join_write(struct file *file, const char __user *from,
+			  size_t count, loff_t *pos)
+{
+	return line_write(file, from, count, join_line);
+}
+
+static const struct file_operations join_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = join_write,
+};
+
 /* Devices */
 
 static u32 send_flags(const struct ib_device *ibdev)
@@ -747,6 +833,7 @@ static int ibraw_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	dev->ibdev = ibdev;
 	mutex_init(&dev->lock);
+	init_completion(&dev->joined);
 	ret = dev_init(dev);
 	if (ret) {
 		kfree(dev);
@@ -757,6 +844,7 @@ static int ibraw_add(struct ib_device *ibdev)
 	debugfs_create_file("send", 0200, dev->dir, dev, &send_fops);
 	debugfs_create_file("listen", 0200, dev->dir, dev, &listen_fops);
 	debugfs_create_file("received", 0400, dev->dir, dev, &received_fops);
+	debugfs_create_file("join", 0200, dev->dir, dev, &join_fops);
 	return 0;
 }
 
@@ -766,6 +854,7 @@ static void ibraw_remove(struct ib_device *ibdev, void *client_data)
 	struct ibraw_dev *dev = client_data;
 
 	debugfs_remove(dev->dir);
+	leave(dev);
 	listener_free(dev, dev->listener);
 	ib_destroy_qp(dev->tx);
 	ib_free_cq(dev->cq);
@@ -784,9 +873,12 @@ static int __init ibraw_init(void)
 	int ret;
 
 	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	ib_sa_register_client(&sa_client);
 	ret = ib_register_client(&ibraw_client);
-	if (ret)
-		debugfs_remove(root);
+	if (!ret)
+		return 0;
+	ib_sa_unregister_client(&sa_client);
+	debugfs_remove(root);
 	return ret;
 }
 module_init(ibraw_init);
@@ -794,6 +886,7 @@ module_init(ibraw_init);
 static void __exit ibraw_exit(void)
 {
 	ib_unregister_client(&ibraw_client);
+	ib_sa_unregister_client(&sa_client);
 	debugfs_remove(root);
 }
 module_exit(ibraw_exit);

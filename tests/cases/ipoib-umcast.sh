@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# With umcast a group that somebody else on the port has joined is left to them; without, the IP layer's listener gets it.
+# timeout: 120
+
+. /cases/lib.sh
+
+mgid=ff12:401b:ffff:0:0:0:f03:303
+address=239.3.3.3
+
+# group_has HOST PATTERN: in debugfs.
+group_has()
+{
+	awk -v gid="$mgid" '/^GID:/ { shown = $2 == gid } shown' \
+		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg" | grep -q "$2"
+}
+
+# listen HOST
+listen()
+{
+	: >"/run/heard.$1"
+	traffic_start "listen.$1" on "$1" socat -u \
+		"UDP4-RECV:5000,ip-add-membership=$address:$(dev_of "$1")" \
+		"OPEN:/run/heard.$1,append"
+	wait_for 10 on "$1" grep -q 0303 "/proc/net/igmp"
+}
+
+heard_by()
+{
+	echo probe | on h0 socat -u - "UDP4-DATAGRAM:$address:5000,ip-multicast-if=10.0.0.1"
+	sleep 0.2
+	grep -q probe "/run/heard.$1"
+}
+
+fabric_start hcas=2
+opensm_start
+module_insert /modules/ibraw.ko
+ipoib_load
+hosts_make 2
+
+step "Somebody else on h1's port joins a group at the SA"
+listen h0
+wait_for 10 group_has h0 'complete:       yes'
+echo "mgid=$mgid" >"$raw/ibfab1/join" || fail "the SA refuses"
+
+step "With umcast, the driver leaves it alone, though the IP layer listens"
+dev=$(dev_of h1)
+on h1 sh -ec "echo 1 >/sys/class/net/$dev/umcast"
+assert_match "shown" "$(ip -n h1 -d link show "$dev")" 'umcast +0001'
+listen h1
+# One that is asked for later is there: the list has been gone through
+traffic_start other on h1 socat -u \
+	"UDP4-RECV:5001,ip-add-membership=239.4.4.4:$dev" "OPEN:/run/other,creat"
+others=/sys/kernel/debug/ipoib/${dev}_mcg
+wait_for 10 grep -q ff12:401b:ffff:0:0:0:f04:404 "$others"
+refute group_has h1 GID
+for _ in 1 2 3 4 5; do
+	refute heard_by h1
+done
+
+step "Without, it joins, and hears"
+on h1 sh -ec "echo 0 >/sys/class/net/$dev/umcast"
+wait_for 10 group_has h1 'complete:       yes'
+wait_for 20 heard_by h1
+
+step "The other's leaving takes nothing from the driver"
+echo >"$raw/ibfab1/join"
+: >/run/heard.h1
+for _ in 1 2 3; do
+	wait_for 5 heard_by h1
+done
+traffic_stop listen.h1
+traffic_stop other
+traffic_stop listen.h0
