@@ -227,6 +227,17 @@ static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 	return 0;
 }
 
+/* RFC 4391 section 5: the link's Q_Key and MTU are those of all its groups. Members of
+ * one that has others would not get our packets, however gladly the SA takes us.
+ */
+static bool group_fits(const struct ipoib_group *group, const struct ipoib_group_params *params)
+{
+	const struct ipoib_group *broadcast = group->priv->broadcast;
+
+	return group == broadcast || (params->qkey == broadcast->params.qkey &&
+				      params->mtu >= broadcast->params.mtu);
+}
+
 /* Takes over what the group's members share; packets go on by the old AH until
  * the new one is there.
  */
@@ -234,6 +245,8 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
 {
 	int err;
 
+	if (!group_fits(group, params))
+		return -EINVAL;
 	if (params->mlid != group->params.mlid)
 		group_detach(group);
 	group->params = *params;
