@@ -121,8 +121,9 @@ struct ipoib_path_query {
 	struct completion done;		/* the fabric is through with the query */
 	int status;			/* 0, or a negative error */
 	struct rdma_ah_attr attr;	/* valid if status is 0 */
-	void *handle;			/* the fabric service's own */
-	int handle_id;			/* likewise */
+	void *handle;			/* the fabric service's own, as are these */
+	int handle_id;
+	void *own;			/* memory, freed with the query */
 };
 
 /*
@@ -201,10 +202,14 @@ struct ipoib_group {
 /*
  * Fabric services: all that the driver needs from the kind of fabric that its
  * port is on. Every function is called from the device's ordered workqueue,
- * but for start and stop (rtnl held), and may sleep.
+ * but for start, stop and speed (rtnl held), and may sleep.
  *
+ * @partitions:	there are P_Keys besides the default one
  * @start:	begin to report events through ipoib_link_event()
  * @stop:	stop it; no report comes after its return
+ * @port_ready:	0 if packets can pass the port now; in any case its GID is filled
+ *		in if there is another one than the caller knows
+ * @speed:	the port's, in Mbit/s; rtnl held
  * @join:	ask for membership as the group's role says; on 0, answered by
  *		ipoib_group_answer(), possibly before it returns and, when the
  *		fabric takes the membership back, again later (-ENETRESET)
@@ -217,8 +222,11 @@ struct ipoib_group {
  * @cancel:	have an unanswered query answered soon, with an error
  */
 struct ipoib_fabric_ops {
+	bool partitions;
 	int (*start)(struct ipoib_dev *priv);
 	void (*stop)(struct ipoib_dev *priv);
+	int (*port_ready)(struct ipoib_dev *priv, union ib_gid *gid);
+	int (*speed)(struct ipoib_dev *priv, u32 *mbps);
 	int (*join)(struct ipoib_group *group);
 	void (*leave)(struct ipoib_group *group);
 	bool (*is_joined)(struct ipoib_dev *priv, union ib_gid *mgid);
@@ -393,13 +401,14 @@ struct ipoib_dev {
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
 	bool qp_running;
-	u16 local_lid;			/* read by the receive path, too */
-	union ib_gid local_gid;
+	enum ib_mtu max_mtu;		/* the port's */
+	union ib_gid local_gid;		/* read by the receive path, too */
 	unsigned int paths_asked;	/* path queries under way */
 	struct list_head groups_all;
 	struct ipoib_group *broadcast;
 	const struct ipoib_fabric_ops *fabric;
-	struct ib_event_handler event_handler;	/* ipoib_sa.c */
+	struct ib_event_handler event_handler;	/* the fabric service's own */
+	void *fabric_port;		/* likewise */
 	struct workqueue_struct *wq;	/* the device's, ordered */
 	struct delayed_work link_work;
 	struct delayed_work path_work;
@@ -538,6 +547,12 @@ int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
 
 /* ipoib_sa.c: fabric services on InfiniBand ports */
 extern const struct ipoib_fabric_ops ipoib_sa_ops;
+
+/* ipoib_roce.c: fabric services on RoCE ports */
+extern const struct ipoib_fabric_ops ipoib_roce_ops;
+bool ipoib_roce_wants(const struct ib_device *ibdev, u32 port);
+int ipoib_roce_init(void);
+void ipoib_roce_exit(void);
 
 /* ipoib_child.c: P_Key children, and rtnetlink */
 extern struct rtnl_link_ops ipoib_link_ops;

@@ -311,6 +311,12 @@ void ipoib_path_answer(struct ipoib_path_query *query, int status)
 	complete(&query->done);
 }
 
+static void query_free(struct ipoib_path_query *query)
+{
+	kfree(query->own);
+	kfree(query);
+}
+
 static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_path_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
@@ -333,7 +339,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	}
 	path->request = IPOIB_REQUEST_NONE;
 	path->query = NULL;
-	kfree(query);
+	query_free(query);
 	return err;
 }
 
@@ -354,7 +360,7 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 		err = PTR_ERR_OR_ZERO(*ah);
 		rdma_destroy_ah_attr(&query->attr);
 	}
-	kfree(query);
+	query_free(query);
 	return err;
 }
 

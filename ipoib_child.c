@@ -25,6 +25,10 @@ static int pkey_check(const struct ipoib_dev *parent, u16 pkey, struct netlink_e
 {
 	const struct ipoib_dev *child;
 
+	if (!parent->fabric->partitions) {
+		NL_SET_ERR_MSG(extack, "A RoCE port has the default P_Key 0xffff only");
+		return -EOPNOTSUPP;
+	}
 	if (!(pkey & ~IPOIB_PKEY_FULL)) {
 		NL_SET_ERR_MSG(extack, "P_Keys 0 and 0x8000 are invalid, use 0x8001 to 0xffff");
 		return -EINVAL;

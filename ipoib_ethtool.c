@@ -71,36 +71,12 @@ static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo 
 			sizeof(info->bus_info));
 }
 
-/* IBA 14.2.5.6: LinkSpeedActive, as ethtool's Mbit/s of one lane */
-static int lane_mbps(u16 active_speed)
-{
-	switch (active_speed) {
-	case IB_SPEED_SDR:
-		return SPEED_2500;
-	case IB_SPEED_DDR:
-		return SPEED_5000;
-	case IB_SPEED_QDR:
-	case IB_SPEED_FDR10:
-		return SPEED_10000;
-	case IB_SPEED_FDR:
-		return SPEED_14000;
-	case IB_SPEED_EDR:
-		return SPEED_25000;
-	case IB_SPEED_HDR:
-		return SPEED_50000;
-	case IB_SPEED_NDR:
-		return SPEED_100000;
-	default:
-		return SPEED_UNKNOWN;
-	}
-}
-
 static int ipoib_get_link_ksettings(struct net_device *netdev,
 				    struct ethtool_link_ksettings *settings)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
-	struct ib_port_attr attr;
-	int lane, lanes, err;
+	u32 mbps;
+	int err;
 
 	settings->base.speed = SPEED_UNKNOWN;
 	settings->base.duplex = DUPLEX_UNKNOWN;
@@ -108,13 +84,10 @@ static int ipoib_get_link_ksettings(struct net_device *netdev,
 	settings->base.autoneg = AUTONEG_ENABLE;
 	if (!netif_carrier_ok(netdev))
 		return 0;
-	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	err = priv->fabric->speed(priv, &mbps);
 	if (err)
 		return err;
-	lane = lane_mbps(attr.active_speed);
-	lanes = ib_width_enum_to_int(attr.active_width);
-	if (lane != SPEED_UNKNOWN && lanes > 0)
-		settings->base.speed = lane * lanes;
+	settings->base.speed = mbps;
 	settings->base.duplex = DUPLEX_FULL;
 	return 0;
 }

@@ -516,10 +516,18 @@ static void rx_deliver(struct ipoib_dev *priv, struct page *page, const struct i
 	napi_gro_receive(&priv->rx.napi, skb);
 }
 
-/* A multicast packet of our own, come back from the switch or the HCA */
-static bool rx_is_loopback(const struct ipoib_dev *priv, const struct ib_wc *wc)
+/* A multicast packet of our own, come back from the switch or the HCA. QPNs are
+ * often the same on many hosts, so those of the same number are looked at closely.
+ */
+static bool rx_is_loopback(struct ipoib_dev *priv, const struct ib_wc *wc)
 {
-	return wc->src_qp == priv->qp->qp_num && wc->slid == READ_ONCE(priv->local_lid);
+	const struct ipoib_rx_buf *buf = &priv->rx.buf[wc->wr_id];
+	const struct ib_grh *grh = page_address(buf->page) + IPOIB_RX_HEADROOM;
+
+	if (likely(wc->src_qp != priv->qp->qp_num) || !(wc->wc_flags & IB_WC_GRH))
+		return false;
+	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge.addr, sizeof(*grh), DMA_FROM_DEVICE);
+	return !memcmp(&grh->sgid, &priv->local_gid, sizeof(grh->sgid));
 }
 
 static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
@@ -785,11 +793,8 @@ static struct page_pool *rx_pool_create(struct ipoib_dev *priv)
  */
 static void rx_set_lengths(struct ipoib_dev *priv)
 {
-	u32 mtu = ipoib_ib_mtu_to_mtu(IB_MTU_4096);
-	struct ib_port_attr attr;
+	u32 mtu = ipoib_ib_mtu_to_mtu(priv->max_mtu);
 
-	if (!ib_query_port(priv->ibdev, priv->port, &attr))
-		mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
 	priv->rx.buf_len = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
 	priv->rx.page_len = PAGE_SIZE << get_order(IPOIB_RX_HEADROOM + priv->rx.buf_len +
 				SKB_DATA_ALIGN(sizeof(struct skb_shared_info)));

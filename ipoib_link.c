@@ -134,21 +134,18 @@ void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *
 	ipoib_netdev_kick(priv);
 }
 
-/* Is the port fit for traffic? Notes the LID and GID that it has now. */
-static bool link_port_active(struct ipoib_dev *priv)
+/* Is the port fit for traffic? Notes the GID that it has now. */
+static bool link_port_ready(struct ipoib_dev *priv)
 {
-	struct ib_port_attr attr;
-	union ib_gid gid;
+	union ib_gid gid = priv->local_gid;
+	int err;
 
-	if (ib_query_port(priv->ibdev, priv->port, &attr) ||
-	    rdma_query_gid(priv->ibdev, priv->port, 0, &gid))
-		return false;
-	WRITE_ONCE(priv->local_lid, attr.lid);
+	err = priv->fabric->port_ready(priv, &gid);
 	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
 		priv->local_gid = gid;
 		set_bit(IPOIB_EVENT_ADDRESS, &priv->events);
 	}
-	return attr.state == IB_PORT_ACTIVE;
+	return !err;
 }
 
 /* Is the P_Key in the port's table, and where the QP believes it to be? */
@@ -217,11 +214,11 @@ static void link_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, link_work.work);
 	unsigned long events = xchg(&priv->events, 0);
-	bool active, present, moved;
+	bool ready, present, moved;
 
 	if (READ_ONCE(priv->cq_failed))
 		ipoib_netdev_kick(priv);
-	active = link_port_active(priv);
+	ready = link_port_ready(priv);
 	events |= link_new_address(priv);
 	if (!READ_ONCE(priv->admin_up)) {
 		link_down(priv);
@@ -230,11 +227,11 @@ static void link_work(struct work_struct *work)
 	present = link_pkey_present(priv, &moved);
 	if (moved)
 		events |= BIT(IPOIB_EVENT_HEAVY);
-	trace_ipoib_flush(priv, events, active, present);
-	ipoib_debug(priv, "looking at the port: events %#lx, %sactive, P_Key %#06x %s\n", events,
-		    active ? "" : "not ", priv->pkey, present ? "present" : "missing");
+	trace_ipoib_flush(priv, events, ready, present);
+	ipoib_debug(priv, "looking at the port: events %#lx, %sready, P_Key %#06x %s\n", events,
+		    ready ? "" : "not ", priv->pkey, present ? "present" : "missing");
 	link_flush(priv, events);
-	if (active && present)
+	if (ready && present)
 		link_bring_up(priv);
 	else
 		link_suspend(priv, IPOIB_LINK_WAIT_PORT);

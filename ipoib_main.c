@@ -558,10 +558,11 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 		return err;
 	priv->ibdev = ibdev;
 	priv->port = port;
-	priv->fabric = &ipoib_sa_ops;
+	priv->fabric = rdma_protocol_ib(ibdev, port) ? &ipoib_sa_ops : &ipoib_roce_ops;
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
 	priv->admin_mtu = U32_MAX;
+	priv->max_mtu = attr.max_mtu;
 	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
 	netdev->mtu = priv->mtu;
 	netdev->max_mtu = priv->mtu;
@@ -609,7 +610,7 @@ static int ipoib_add_one(struct ib_device *ibdev)
 		return -ENOMEM;
 	INIT_LIST_HEAD(&hca->netdevs);
 	rdma_for_each_port(ibdev, port) {
-		if (!rdma_protocol_ib(ibdev, port))
+		if (!rdma_protocol_ib(ibdev, port) && !ipoib_roce_wants(ibdev, port))
 			continue;
 		err = ipoib_add_port(hca, ibdev, port);
 		if (err)
@@ -721,11 +722,16 @@ static int __init ipoib_module_init(void)
 	err = ipoib_debugfs_init();
 	if (err)
 		goto err_link;
-	err = ib_register_client(&ipoib_client);
+	err = ipoib_roce_init();
 	if (err)
 		goto err_debugfs;
+	err = ib_register_client(&ipoib_client);
+	if (err)
+		goto err_roce;
 	return 0;
 
+err_roce:
+	ipoib_roce_exit();
 err_debugfs:
 	ipoib_debugfs_exit();
 err_link:
@@ -739,6 +745,7 @@ err_sa:
 static void __exit ipoib_module_exit(void)
 {
 	ib_unregister_client(&ipoib_client);
+	ipoib_roce_exit();
 	ipoib_debugfs_exit();
 	rtnl_link_unregister(&ipoib_link_ops);
 	ib_sa_unregister_client(&ipoib_sa_client);

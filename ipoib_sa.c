@@ -3,6 +3,8 @@
  * Fabric services on InfiniBand ports: memberships and paths come from the
  * subnet administrator, by way of ib_sa; events from the port.
  */
+#include <linux/ethtool.h>
+
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
@@ -52,6 +54,58 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	default:
 		break;
 	}
+}
+
+static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
+{
+	struct ib_port_attr attr;
+	int err;
+
+	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	if (err)
+		return err;
+	err = rdma_query_gid(priv->ibdev, priv->port, 0, gid);
+	if (err)
+		return err;
+	return attr.state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
+}
+
+/* IBA 14.2.5.6: LinkSpeedActive, as ethtool's Mbit/s of one lane */
+static int lane_mbps(u16 active_speed)
+{
+	switch (active_speed) {
+	case IB_SPEED_SDR:
+		return SPEED_2500;
+	case IB_SPEED_DDR:
+		return SPEED_5000;
+	case IB_SPEED_QDR:
+	case IB_SPEED_FDR10:
+		return SPEED_10000;
+	case IB_SPEED_FDR:
+		return SPEED_14000;
+	case IB_SPEED_EDR:
+		return SPEED_25000;
+	case IB_SPEED_HDR:
+		return SPEED_50000;
+	case IB_SPEED_NDR:
+		return SPEED_100000;
+	default:
+		return SPEED_UNKNOWN;
+	}
+}
+
+static int sa_speed(struct ipoib_dev *priv, u32 *mbps)
+{
+	struct ib_port_attr attr;
+	int lane, lanes, err;
+
+	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	if (err)
+		return err;
+	lane = lane_mbps(attr.active_speed);
+	lanes = ib_width_enum_to_int(attr.active_width);
+	*mbps = lane == SPEED_UNKNOWN || lanes < 1 ? SPEED_UNKNOWN : lane * lanes;
+	return 0;
 }
 
 static int sa_start(struct ipoib_dev *priv)
@@ -215,8 +269,11 @@ static void sa_cancel(struct ipoib_path_query *query)
 }
 
 const struct ipoib_fabric_ops ipoib_sa_ops = {
+	.partitions = true,
 	.start = sa_start,
 	.stop = sa_stop,
+	.port_ready = sa_port_ready,
+	.speed = sa_speed,
 	.join = sa_join,
 	.leave = sa_leave,
 	.is_joined = sa_is_joined,

@@ -14,7 +14,8 @@ trunk_up()
 	modprobe virtio_net
 	wait_for 30 test -e /sys/class/net/eth0
 	ip link set dev eth0 name "$trunk"
-	ip link set dev "$trunk" addrgenmode none mtu 65535 up
+	ip link set dev "$trunk" addrgenmode none mtu 65535
+	ip link set dev "$trunk" up
 	wait_for 30 grep -qx up "/sys/class/net/$trunk/operstate"
 }
 

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
+# For cases of two guests whose RoCE (rxe) ports share an Ethernet; sources the
+# other libraries. The IPoIB netdevice ib0 goes to the namespace h0; the Ethernet
+# netdevice stays where rxe needs it.
+
+# shellcheck source=lib.sh
+. /cases/lib.sh
+# shellcheck source=lib-pair.sh
+. /cases/lib-pair.sh
+
+# shellcheck disable=SC2034  # the caller's
+if pair_here a; then
+	part=1 other_part=2
+else
+	part=2 other_part=1
+fi
+mac=52:54:00:00:00:0$ROLE
+gid=fe80:0000:0000:0000:5054:00ff:fe00:000$ROLE
+
+# ethernet_has PATTERN: among its IPv6 addresses.
+ethernet_has()
+{
+	ip -6 -o address show dev "$trunk" | grep -q "$1"
+}
+
+# ethernet_up MTU: with the link-local address that is made of the MAC.
+ethernet_up()
+{
+	ip link set dev "$trunk" down
+	ip link set dev "$trunk" addrgenmode eui64 mtu "$1" address "$mac"
+	ip link set dev "$trunk" up
+	wait_for 20 ethernet_has fe80::5054:ff:fe00:
+}
+
+# rxe_up: and the driver's netdevice is there.
+rxe_up()
+{
+	modprobe rdma_rxe
+	rdma link add rxe0 type rxe netdev "$trunk" || fail "no rxe device"
+	wait_for 10 test -e /sys/class/net/ib0
+}
+
+# ib0_up: in its namespace, with addresses and carrier.
+ib0_up()
+{
+	ip link set ib0 netns h0
+	ip -n h0 link set ib0 up
+	ip -n h0 address add "10.0.0.$part/24" dev ib0
+	ip -n h0 -6 address add "fd00::$part/64" dev ib0 nodad
+	wait_for 20 has_carrier h0 ib0
+}
+
+# roce_start MTU [PARAMETER...]: all of it, in both guests.
+roce_start()
+{
+	ethernet_up "$1"
+	shift
+	ipoib_load "$@"
+	ip netns add h0
+	ip -n h0 link set lo up
+	rxe_up
+	ib0_up
+	pair_barrier roce
+}
+
+# pings ADDRESS [ARGUMENT...]: once.
+pings()
+{
+	on h0 ping -q -c 1 -W 1 "$@"
+}
