@@ -16,7 +16,6 @@ else
 	part=2 other_part=1
 fi
 mac=52:54:00:00:00:0$ROLE
-gid=fe80:0000:0000:0000:5054:00ff:fe00:000$ROLE
 
 # ethernet_has PATTERN: among its IPv6 addresses.
 ethernet_has()

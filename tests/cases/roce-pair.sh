@@ -38,6 +38,12 @@ gone()
 	! ip -n h0 link show ib0
 }
 
+# received LEAST: packets of the interface.
+received()
+{
+	[ "$(netdev_counter h0 ib0 rx_packets)" -ge "$1" ]
+}
+
 # heard FILE: from the other, and not from this guest itself.
 heard()
 {
@@ -171,10 +177,12 @@ each_pings
 step "The port is removed under traffic, and comes again"
 if pair_here b; then
 	traffic_start flood on h0 ping -q -f -s 1000 "$other4"
-	sleep 1
+	before=$(netdev_counter h0 ib0 rx_packets)
+	wait_for 20 received $((before + 50))
 	rdma link delete rxe0 || fail "rdma link delete"
 	wait_for 10 gone
-	traffic_stop flood
+	# It may have ended by itself: the address is gone
+	kill -s INT -- "-$(cat /run/traffic.flood.pid)" || :
 	rxe_up
 	ib0_up
 fi
