@@ -167,14 +167,15 @@ enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp)
 }
 
 /* As its owner wants. What it means for posted work requests is done by the
- * engine.
+ * engine. Who posts finds it unchanged under a queue's lock: both are needed, the
+ * receive queue's always inside the send queue's.
  */
 static void set_state(struct ibfab_qp *qp, enum ib_qp_state state)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->sq.lock, flags);
-	spin_lock(&qp->rq.lock);
+	spin_lock_nested(&qp->rq.lock, SINGLE_DEPTH_NESTING);
 	WRITE_ONCE(qp->state, state);
 	spin_unlock(&qp->rq.lock);
 	spin_unlock_irqrestore(&qp->sq.lock, flags);
@@ -193,7 +194,7 @@ void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state)
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->sq.lock, flags);
-	spin_lock(&qp->rq.lock);
+	spin_lock_nested(&qp->rq.lock, SINGLE_DEPTH_NESTING);
 	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR)
 		WRITE_ONCE(qp->state, state);
 	spin_unlock(&qp->rq.lock);
