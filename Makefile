@@ -62,16 +62,18 @@ lint:
 	@tests/lint.sh
 
 check:
-	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(T),'$(T)')
+	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
+		$(if $(T),'$(T)')
 
 capture:
-	@$(HARNESS)/check.sh --jobs $(JOBS) --capture $(if $(T),'$(T)')
+	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
+		--capture $(if $(T),'$(T)')
 
 demo:
 	@$(HARNESS)/demo.sh
 
 shell:
-	@$(HARNESS)/shell.sh
+	@$(HARNESS)/shell.sh $(KERNEL)
 
 floor:
 	@tests/bench/floor.sh
@@ -87,7 +89,9 @@ help:
 	@echo '  make demo        two hosts ping each other through the driver'
 	@echo '  make check       all cases of tests/cases; JOBS=N guests at a time'
 	@echo '  make check T=X   one case, or a pattern of them'
+	@echo '  make check KERNEL=debug T=X   the same, on the debug kernel'
 	@echo '  make capture T=X   and leaves the packets in build/check/X/capture.erf'
-	@echo '  make shell       a prompt in a guest with the demo'\''s fabric'
+	@echo '  make shell       a prompt in a guest with the demo'\''s fabric;'
+	@echo '                   KERNEL=debug: on the debug kernel'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
 	@echo '  make lint        compiler, sparse, checkpatch and shellcheck'

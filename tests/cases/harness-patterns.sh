@@ -54,7 +54,14 @@ done <<-'E'
 	Oops: 0000 [#1] PREEMPT SMP NOPTI
 	general protection fault, probably for non-canonical address 0xdead000000000108
 	unreferenced object 0xffff888003a1b000 (size 64):
-	kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
+	kmemleak: Kernel memory leak detector disabled
+	BUG: MAX_LOCKDEP_CHAINS too low!
+	turning off the locking correctness validator.
+	BUG kmalloc-64 (Tainted: G O): Right Redzone overwritten
+	pagealloc: memory corruption
+	page_pool_release_retry() stalled pool shutdown 1 inflight 60 sec
+	ref_tracker: leaked reference.
+	ODEBUG: free active (active state 0) object type: timer_list hint: f
 	unregister_netdevice: waiting for ib0 to become free. Usage count = 2
 	BUG x (Not tainted): Objects remaining in x on __kmem_cache_shutdown()
 	Virtual device ib1 asks to queue packet!
@@ -71,6 +78,7 @@ while read -r line; do
 done <<-'E'
 	ib_ipoib: loading out-of-tree module taints kernel.
 	IPv6: ADDRCONF(NETDEV_CHANGE): ib0: link becomes ready
+	kmemleak: 1 new suspected memory leaks (see /sys/kernel/debug/kmemleak)
 	rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies.
 	E
 

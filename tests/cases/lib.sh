@@ -82,13 +82,22 @@ repeat()
 	done
 }
 
+# on_debug_kernel: for what takes longer there, or is told by other means.
+on_debug_kernel()
+{
+	[ -e /sys/kernel/debug/kmemleak ]
+}
+
+slowness=10
+! on_debug_kernel || slowness=40
+
 # wait_for SECONDS CMD...: polls until CMD succeeds. SECONDS are what an idle
-# machine may need; a busy one gets ten times as many, but not so many that the
-# host ends the guest before it can say what it waited for.
+# machine may need; a busy one gets $slowness times as many, but not so many that
+# the host ends the guest before it can say what it waited for.
 wait_for()
 {
 	uptime_s
-	_until=$((uptime_s + 10 * $1))
+	_until=$((uptime_s + slowness * $1))
 	_last=$((uptime_s + END - $(date +%s) - 10))
 	[ "$_until" -le "$_last" ] || _until=$_last
 	shift

@@ -2,16 +2,23 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds all modules for the guest's kernel and prints their folder (of which
 # driver/ and fabric/ hold them). The compiler's output goes to build/build.log.
+# Usage: build.sh [stock|debug]. For the debug kernel UBSAN checks them, and they
+# count which of their lines run: /sys/kernel/debug/gcov has it.
 
 . "$(dirname "$0")/common.sh"
 
+kind=${1:-stock}
+options=()
+[ "$kind" != debug ] || options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)
+
 build()
 {
-	make -C "$top" KDIR="/lib/modules/$release/build" JOBS="$(nproc)" \
+	make -C "$top" KDIR="$kdir" JOBS="$(nproc)" "${options[@]}" \
 		driver fabric
 }
 
-release=$("$qemu_dir/kernel.sh" release)
+release=$("$qemu_dir/kernel.sh" release "$kind")
+kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 mkdir -p "$top/build"
 if ! with_lock build build >"$top/build/build.log" 2>&1; then
 	cat "$top/build/build.log" >&2

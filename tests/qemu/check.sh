@@ -4,7 +4,9 @@
 # "N passed, N failed", the exit status says the same.
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
-#                 [PATTERN]
+#                 [--kernel KIND] [PATTERN]
+# With --kernel every case that runs in a guest does so on that kind of kernel,
+# whatever its header says.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
@@ -13,17 +15,20 @@
 #            given its run folder
 #   guests   1 (default) or 2: the script runs in two guests at once that a
 #            link joins, see lib-pair.sh. They count as two jobs.
+#   kernel   stock (default), debug, or both. A run on the debug kernel is named
+#            CASE@debug, and its limit is $slowness times as long.
 
 . "$(dirname "$0")/common.sh"
 
 jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
-guest_options=()
+guest_options=() kernel='' slowness=4
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
 	--cases) cases=$2 && shift 2 ;;
 	--capture) guest_options=(--capture) && shift ;;
 	--results) results=$2 && shift 2 ;;
+	--kernel) kernel=$2 && shift 2 ;;
 	*) break ;;
 	esac
 done
@@ -44,11 +49,41 @@ guests_of()
 	header "$1" guests 1
 }
 
+# script_of RUN: RUN is CASE or CASE@debug.
+script_of()
+{
+	echo "$cases/${1%@*}.sh"
+}
+
+kernel_of()
+{
+	[[ $1 != *@debug ]] && echo stock || echo debug
+}
+
+limit_of()
+{
+	local limit
+
+	limit=$(header "$(script_of "$1")" timeout 120)
+	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness))
+	echo "$limit"
+}
+
+# kernels_of SCRIPT: the kinds that it is to run on.
+kernels_of()
+{
+	local kinds
+
+	kinds=$(header "$1" kernel stock)
+	[ -z "$kernel" ] || [ "$(header "$1" runs guest)" = host ] ||
+		kinds=$kernel
+	echo "${kinds/both/stock debug}"
+}
+
 run_on_host()
 {
-	local script=$1 run=$2 limit status=0
+	local script=$1 run=$2 limit=$3 status=0
 
-	limit=$(header "$script" timeout 120)
 	mkdir -p "$run"
 	timeout --foreground -k 5 "$limit" bash -eu "$script" "$run" \
 		</dev/null >"$run/transcript.log" 2>&1 || status=$?
@@ -60,28 +95,34 @@ run_on_host()
 
 run_on_guest()
 {
-	local script=$1 run=$2 boots=guest.sh
+	local script=$1 run=$2 limit=$3 kind=$4 boots=guest.sh
 
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	"$qemu_dir/$boots" "${guest_options[@]}" \
-		--timeout "$(header "$script" timeout 120)" \
+		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '')" \
-		--modules "$modules/driver" --modules "$modules/fabric" \
+		--modules "$(modules_for "$kind")/driver" \
+		--modules "$(modules_for "$kind")/fabric" \
 		"$script" "$run"
+}
+
+modules_for()
+{
+	cat "$state/modules.$1"
 }
 
 # Leaves the verdict in a file, for the parent to print.
 run_case()
 {
-	local script=$cases/$1.sh run=$results/$1 begin=$SECONDS
-	local verdict=pass
+	local script run=$results/$1 begin=$SECONDS verdict=pass
 
+	script=$(script_of "$1")
 	rm -rf "$run"
 	mkdir -p "$run"
-	"run_on_$(header "$script" runs guest)" "$script" "$run" ||
-		verdict=FAIL
+	"run_on_$(header "$script" runs guest)" "$script" "$run" \
+		"$(limit_of "$1")" "$(kernel_of "$1")" || verdict=FAIL
 	[ "$verdict" = pass ] || [ -e "$run/result" ] ||
 		echo "the harness ended without a result" >"$run/result"
 	printf '%s  %-32s %4d s\n' "$verdict" "$1" $((SECONDS - begin)) \
@@ -145,13 +186,21 @@ stop()
 	rm -rf "$state"
 }
 
-# Fails every case when what they need cannot be made.
+# Fails every case when what they need cannot be made. The stock kernel is
+# always there: some host cases use it.
 prepare()
 {
-	"$qemu_dir/deps.sh" build guest &&
-		"$qemu_dir/kernel.sh" prepare &&
-		"$qemu_dir/rootfs.sh" >"$state/rootfs" &&
-		"$qemu_dir/build.sh"
+	local kind kinds=stock
+
+	[[ "${names[*]}" != *@debug* ]] || kinds+=' debug'
+	# shellcheck disable=SC2086  # words
+	"$qemu_dir/deps.sh" build guest $kinds &&
+		"$qemu_dir/rootfs.sh" >"$state/rootfs" || return
+	for kind in $kinds; do
+		"$qemu_dir/kernel.sh" prepare "$kind" &&
+			"$qemu_dir/build.sh" "$kind" >"$state/modules.$kind" ||
+			return
+	done
 }
 
 # Waits for one case, and ends what it left running.
@@ -170,7 +219,7 @@ run_all()
 	local name count running=0 guests=()
 
 	for name in "${names[@]}"; do
-		count=$(guests_of "$cases/$name.sh")
+		count=$(guests_of "$(script_of "$name")")
 		while [ "$running" -gt 0 ] &&
 			[ $((running + count)) -gt "$jobs" ]; do
 			finish_one
@@ -188,14 +237,20 @@ run_all()
 # left for the end, when other processors have nothing to do.
 select_cases()
 {
-	local script name
+	local script name kind
 
 	for script in "$cases"/*.sh; do
 		name=$(basename "$script" .sh)
-		[[ $name != lib* ]] || continue
 		# shellcheck disable=SC2053  # a pattern, not a text
-		[[ $name != $pattern ]] ||
-			echo "$(header "$script" timeout 120) $name"
+		if [[ $name == lib* || $name != $pattern ]]; then
+			continue
+		fi
+		for kind in $(kernels_of "$script"); do
+			echo "$name@$kind"
+		done
+	done | while read -r name; do
+		name=${name%@stock}
+		echo "$(limit_of "$name") $name"
 	done | sort -k1,1nr -s | cut -d ' ' -f 2
 }
 
@@ -208,7 +263,7 @@ trap 'exit 1' INT TERM
 set -m
 if [ ${#names[@]} -eq 0 ]; then
 	echo "no case is named $pattern"
-elif modules=$(prepare); then
+elif prepare; then
 	run_all
 else
 	echo "the preparation failed"

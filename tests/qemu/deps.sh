@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the Debian packages that a group of tasks needs and that are not
-# there yet. Usage: deps.sh build|lint|guest|perf|capture...
+# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|capture...
 
 . "$(dirname "$0")/common.sh"
 
@@ -10,6 +10,8 @@ packages_of()
 	case $1 in
 	build) echo linux-headers-amd64 kmod ;;
 	guest) echo qemu-system-x86 kmod cpio xz-utils ;;
+	stock) ;;
+	debug) echo bc bison flex gcc libc6-dev libelf-dev xz-utils linux-source-6.1 ;;
 	perf) echo linux-perf ;;
 	capture) echo tshark ;;
 	lint) echo sparse shellcheck perl xz-utils linux-source-6.1 ;;

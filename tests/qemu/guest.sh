@@ -13,7 +13,7 @@
 #   --icount        one CPU on which an instruction takes a nanosecond of guest
 #                   time, to count instructions by
 #   --add CPIO      an archive with more files for the guest's root
-#   --kernel DIR    folder with vmlinux and modules.cpio (default: Debian's)
+#   --kernel KIND   stock (default) or debug, see kernel.sh
 #   --modules DIR   folder with our own modules; may be given several times
 #   --role a|b      which of two guests this is, see pair.sh
 #   --link F,W      sockets to the other guest, open already: descriptors of
@@ -24,7 +24,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-limit=120 smp=2 mem=1024 append='' kernel='' transcript=file icount=no
+limit=120 smp=2 mem=1024 append='' kernel=stock transcript=file icount=no
 module_dirs=() capture=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
@@ -74,14 +74,14 @@ make_initrd()
 
 	mkdir -p "$tree/cases" "$tree/modules"
 	install -m 755 "$qemu_dir/guest/init" "$tree/init"
-	cp "$qemu_dir/guest/pair.sh" "$tree/"
+	cp "$qemu_dir/guest/pair.sh" "$qemu_dir/guest/debug.sh" "$tree/"
 	cp "$top"/tests/cases/lib*.sh "$script" "$tree/cases/"
 	for dir in "${module_dirs[@]}"; do
 		cp "$dir"/*.ko "$tree/modules/"
 	done
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
-	cat "$("$qemu_dir/rootfs.sh")" "$kernel/modules.cpio" "$run/own.cpio" \
+	cat "$("$qemu_dir/rootfs.sh")" "$kernel_dir/modules.cpio" "$run/own.cpio" \
 		"${archives[@]}" >"$run/initrd"
 	rm -rf "$tree" "$run/own.cpio"
 }
@@ -127,7 +127,7 @@ boot()
 	read -ra accel < <(accelerator)
 	cmd=(qemu-system-x86_64 -M q35 "${accel[@]}"
 		-smp "$smp" -m "$mem" -nodefaults -display none -no-reboot
-		-kernel "$kernel/vmlinux" -initrd "$run/initrd"
+		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd"
 		-append "$words rdinit=/init SCRIPT=/cases/${script##*/}
 			END=$(($(date +%s) + limit)) $append"
 		-chardev "file,id=console,path=$run/console.log"
@@ -149,10 +149,8 @@ boot()
 rm -rf "$run"
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
-if [ -z "$kernel" ]; then
-	"$qemu_dir/kernel.sh" prepare
-	kernel=$("$qemu_dir/kernel.sh" dir)
-fi
+"$qemu_dir/kernel.sh" prepare "$kernel"
+kernel_dir=$("$qemu_dir/kernel.sh" dir "$kernel")
 make_initrd
 status=0
 boot || status=$?

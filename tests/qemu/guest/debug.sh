@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=../../cases/lib.sh
+# What the debug kernel is asked once the script has ended: has anything leaked,
+# and has lockdep watched till now?
+
+. /cases/lib.sh
+
+kmemleak=/sys/kernel/debug/kmemleak
+
+old_enough()
+{
+	uptime_s
+	[ "$uptime_s" -gt "$ended" ]
+}
+
+# An object is a leak if it is 5 seconds old and no pointer to it was found, with
+# its contents the same as in the scan before. While a list changes, a scan may
+# miss an entry: it counts only if the next one misses it too.
+leaks_print()
+{
+	uptime_s
+	ended=$((uptime_s + 5))
+	echo scan >"$kmemleak"
+	wait_for 10 old_enough
+	echo scan >"$kmemleak"
+	grep -q unreferenced "$kmemleak" || return 0
+	echo scan >"$kmemleak"
+	cat "$kmemleak"
+}
+
+# The judge reads the kernel's log.
+log()
+{
+	while IFS= read -r _line; do
+		printf '%s\n' "$_line" >/dev/kmsg
+	done
+}
+
+step "The debug kernel: no leaks, and lockdep is on"
+echo on >/proc/sys/kernel/printk_devkmsg
+leaks_print >/run/leaks
+cat /run/leaks
+log </run/leaks
+assert grep -qE '^ *debug_locks: *1$' /proc/lockdep_stats
+note "lockdep: $(sed -n 's/^ *\(max locking depth\|lock-classes\|dependency chains\): */\1 /p' \
+	/proc/lockdep_stats | tr '\n' ' ')"
