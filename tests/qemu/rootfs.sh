@@ -6,8 +6,8 @@
 . "$(dirname "$0")/common.sh"
 
 packages=(
-	busybox dash ethtool infiniband-diags iperf3 iproute2 iputils-arping
-	iputils-ping jq kmod opensm procps socat tcpdump
+	busybox dash dnsmasq-base ethtool infiniband-diags iperf3 iproute2
+	iputils-arping iputils-ping jq kmod opensm procps socat systemd tcpdump
 )
 work=
 
@@ -70,8 +70,12 @@ prune()
 		"$root"/usr/lib/x86_64-linux-gnu/{perl,perl5,perl-base,gconv} \
 		"$root"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}* \
 		"$root"/usr/bin/{perl,dpkg,debconf}* \
-		"$root"/usr/lib/{dpkg,init,systemd,tmpfiles.d} \
+		"$root"/usr/lib/{dpkg,init,tmpfiles.d} \
+		"$root"/usr/lib/x86_64-linux-gnu/systemd/libsystemd-core* \
+		"$root"/usr/bin/{systemd*,{system,journal,network,login}ctl} \
 		"$root"/var/lib/dpkg "$root"/var/cache
+	# All that is used of systemd: its DHCP client
+	find "$root/usr/lib/systemd" ! -type d ! -name systemd-networkd -delete
 	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \
 		grep -lZ '^#! */usr/bin/perl' {} + | xargs -0 -r rm
 }
