@@ -79,15 +79,6 @@ static void netdev_follow_address(struct ipoib_dev *priv)
 	priv->announce = true;
 }
 
-/* Peers would send to the old address until their neighbour entries time out */
-static void netdev_announce_address(struct ipoib_dev *priv)
-{
-	if (!priv->announce || !netif_carrier_ok(priv->netdev))
-		return;
-	priv->announce = false;
-	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, priv->netdev);
-}
-
 /* As large as the link allows, but no larger than the administrator wants */
 static void netdev_follow_mtu(struct ipoib_dev *priv)
 {
@@ -204,7 +195,6 @@ static void netdev_work(struct work_struct *work)
 		netdev_follow_address(priv);
 		netdev_follow_mtu(priv);
 		ipoib_link_carrier(priv);
-		netdev_announce_address(priv);
 	}
 	rtnl_unlock();
 	dev_put(priv->netdev);
@@ -377,6 +367,8 @@ static void netdev_init_addresses(struct ipoib_dev *priv)
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
 	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
 	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
+	/* The QPN is another one than that of the module's last load, too */
+	priv->announce = true;
 }
 
 static int netdev_init_stats(struct ipoib_dev *priv)
@@ -641,6 +633,26 @@ static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
 	kfree(hca);
 }
 
+/* Peers would send to the old address until their neighbour entries time out. Not
+ * before the stack has taken note of the carrier: till then its queue drops all.
+ */
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (event != NETDEV_CHANGE || !ipoib_is_ours(netdev) || !priv->announce ||
+	    !netif_carrier_ok(netdev))
+		return NOTIFY_DONE;
+	priv->announce = false;
+	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_notifier = {
+	.notifier_call = netdev_event,
+};
+
 /* P_Keys of a port are unique among its netdevices */
 static struct ipoib_dev *port_find_pkey(struct ipoib_dev *parent, u16 pkey)
 {
@@ -722,9 +734,12 @@ static int __init ipoib_module_init(void)
 	err = ipoib_debugfs_init();
 	if (err)
 		goto err_link;
-	err = ipoib_roce_init();
+	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		goto err_debugfs;
+	err = ipoib_roce_init();
+	if (err)
+		goto err_notifier;
 	err = ib_register_client(&ipoib_client);
 	if (err)
 		goto err_roce;
@@ -732,6 +747,8 @@ static int __init ipoib_module_init(void)
 
 err_roce:
 	ipoib_roce_exit();
+err_notifier:
+	unregister_netdevice_notifier(&netdev_notifier);
 err_debugfs:
 	ipoib_debugfs_exit();
 err_link:
@@ -746,6 +763,7 @@ static void __exit ipoib_module_exit(void)
 {
 	ib_unregister_client(&ipoib_client);
 	ipoib_roce_exit();
+	unregister_netdevice_notifier(&netdev_notifier);
 	ipoib_debugfs_exit();
 	rtnl_link_unregister(&ipoib_link_ops);
 	ib_sa_unregister_client(&ipoib_sa_client);

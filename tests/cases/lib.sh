@@ -501,17 +501,24 @@ hosts_make()
 	done
 }
 
-# host_make HOST HCA NUMBER: 10.0.0.NUMBER and fd00::NUMBER.
+# host_make HOST HCA NUMBER: with the HCA's netdevice, 10.0.0.NUMBER and fd00::NUMBER.
 host_make()
+{
+	ip netns add "$1"
+	ip -n "$1" link set lo up
+	host_give "$@"
+}
+
+# host_give HOST HCA NUMBER: a host that is there gets them. The addresses come before
+# the carrier, as where the configuration is a file.
+host_give()
 {
 	wait_for 10 netdev_of "$2"
 	_ib=$(netdev_of "$2")
-	ip netns add "$1"
-	ip -n "$1" link set lo up
 	ip link set "$_ib" netns "$1"
-	ip -n "$1" link set "$_ib" up
 	ip -n "$1" address add "10.0.0.$3/24" dev "$_ib"
 	ip -n "$1" address add "fd00::$(printf %x "$3")/64" dev "$_ib" nodad
+	ip -n "$1" link set "$_ib" up
 }
 
 # netdev_counter HOST DEVICE NAME: one of the netdevice's statistics.
