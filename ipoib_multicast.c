@@ -129,6 +129,34 @@ out:
 	return ah;
 }
 
+/* Is this an MGID that an IP multicast address maps to, but for its P_Key? */
+static bool mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid)
+{
+	return unlikely(mgid->pkey != cpu_to_be16(priv->pkey)) &&
+	       (mgid->signature == cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV4) ||
+		mgid->signature == cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV6));
+}
+
+/* Packet sockets may be given one address for all links: programs know how it is
+ * made, not which partition the link is in. The link has no other groups than those
+ * with its own P_Key.
+ */
+static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	int err;
+
+	if (!mgid_lacks_pkey(priv, (struct ipoib_mgid *)hwaddr->gid))
+		return 0;
+	/* Who captures packets may hold a clone */
+	err = skb_cow_head(skb, 0);
+	if (err)
+		return err;
+	hwaddr = (struct ipoib_hwaddr *)skb->data;
+	((struct ipoib_mgid *)hwaddr->gid)->pkey = cpu_to_be16(priv->pkey);
+	return 0;
+}
+
 /**
  * ipoib_group_xmit() - find the AH for a multicast packet
  * @priv: the device
@@ -141,11 +169,16 @@ out:
  */
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 {
-	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	const struct ipoib_hwaddr *hwaddr;
 	unsigned long now = jiffies;
 	struct ipoib_group *group;
 	struct ipoib_ah *ah;
 
+	if (group_set_pkey(priv, skb)) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+		return NULL;
+	}
+	hwaddr = (struct ipoib_hwaddr *)skb->data;
 	group = rhashtable_lookup(&priv->groups, hwaddr->gid, groups_params);
 	if (likely(group)) {
 		/* Not written by each packet, so that its cache line stays shared */

@@ -100,6 +100,18 @@ wait_for 20 has_carrier h1 ib.8001
 wait_for 20 pings h0 10.1.0.2
 wait_for 20 pings h1 10.1.0.1
 
+step "A packet socket's broadcast needs no P_Key: it gets the link's"
+own=$(on h1 cat /sys/class/net/ib.8001/address | tr -d :)
+broadcast=00ffffffff12401b0000000000000000ffffffff
+arp=0020080014040001${own}0a010063$(printf '%040d' 0)0a010001
+printf '%s08060000%s' "$broadcast" "$arp" | xxd -r -p >/run/frame
+learnt()
+{
+	on h1 socat -u OPEN:/run/frame INTERFACE:ib.8001
+	ip -n h0 neigh show dev ib.8001 10.1.0.99 | tr -d : | grep -q "$own"
+}
+wait_for 10 learnt
+
 step "Names, options, and an MTU of its own"
 child_add h0 8003 umcast 1 mode datagram
 shows h0 ib.8003 'umcast +0001'
