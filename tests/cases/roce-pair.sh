@@ -195,7 +195,7 @@ rmmod ib_ipoib
 refute grep -q 401b /proc/net/igmp6
 
 step "Which ports get a netdevice"
-refused "Invalid argument" insmod /modules/ib_ipoib.ko roce=maybe
+refused "Invalid param" insmod /modules/ib_ipoib.ko roce=maybe
 insmod /modules/ib_ipoib.ko roce=off
 refute test -e /sys/class/net/ib0
 rmmod ib_ipoib
