@@ -509,7 +509,7 @@ reload()
 }
 
 # peer_reloads: as the other guest sees it. This driver tells its peers of the new
-# address; behind the kernel's own they have to find out.
+# address, once; where that is lost, and behind the kernel's own, they have to find out.
 peer_reloads()
 {
 	_was=$(cat /run/there.0)
@@ -527,10 +527,7 @@ restart()
 		pair_barrier watched
 		reload
 	else
-		case $2 in
-		ipoib) neighbours_kept 3600000 ;;
-		intree) neighbours_kept 3000 ;;
-		esac
+		neighbours_kept 3000
 		watch_begin
 		pair_barrier watched
 		peer_reloads
