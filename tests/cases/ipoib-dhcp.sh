@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # DHCPv4 as RFC 4390 has it: a lease is got, renewed and given back, by an interface and by its child in another partition.
-# timeout: 120
+# timeout: 240
 
 . /cases/lib.sh
 
