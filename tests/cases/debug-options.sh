@@ -65,6 +65,8 @@ rmmod ibwrong
 
 step "Unit tests, and which lines of the driver ran"
 assert test -d "$debug/kunit"
+dmesg >/run/dmesg
+refute grep 'kunit: disabled' /run/dmesg
 module_insert /modules/ib_ipoib.ko
 find "$debug/gcov" -name 'ipoib_*.gcda' >/run/gcda
 assert test "$(wc -l </run/gcda)" -ge 10

@@ -121,6 +121,7 @@ boot()
 
 	# On a busy host the kernel may find that its timer does not tick.
 	words+=" no_timer_check"
+	[ "$kernel" = stock ] || words+=" kunit.enable=1"
 	words+=" ${capture[*]}"
 	[ -z "$role" ] || words+=" ROLE=$role"
 	choose_devices
