@@ -427,7 +427,8 @@ struct ipoib_dev {
 	bool umcast;			/* groups that user space joined are its own */
 	struct work_struct netdev_work;
 	u32 admin_mtu;			/* what the administrator asked for */
-	bool announce;			/* peers are to learn our new address */
+	u8 announcements;		/* how often peers are yet to be told our address */
+	struct delayed_work announce_work;
 	struct ipoib_queues queues;
 	struct ipoib_moderation moderation;
 	struct list_head siblings;	/* of one ib_device, or of one parent */

@@ -43,6 +43,13 @@ struct ib_sa_client ipoib_sa_client;
 
 static struct ib_client ipoib_client;
 
+/* Peers would send to an old address until their neighbour entries time out, so they
+ * are told of a new one. More than once: an SM answers a join before the switches
+ * forward to the new member.
+ */
+#define IPOIB_ANNOUNCEMENTS	3
+#define IPOIB_ANNOUNCE_GAP	(2 * HZ)
+
 /* Work that needs rtnl, for which ndo_stop() cannot wait */
 static struct workqueue_struct *ipoib_netdev_wq;
 
@@ -76,7 +83,33 @@ static void netdev_follow_address(struct ipoib_dev *priv)
 		return;
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
 	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
-	priv->announce = true;
+	priv->announcements = IPOIB_ANNOUNCEMENTS;
+}
+
+/* Has the announcements that are left made, if any are */
+static void netdev_announce(struct ipoib_dev *priv, unsigned long delay)
+{
+	if (!priv->announcements)
+		return;
+	dev_hold(priv->netdev);
+	if (!queue_delayed_work(ipoib_netdev_wq, &priv->announce_work, delay))
+		dev_put(priv->netdev);
+}
+
+static void announce_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, announce_work.work);
+	struct net_device *netdev = priv->netdev;
+
+	rtnl_lock();
+	if (netdev->reg_state == NETREG_REGISTERED && netif_carrier_ok(netdev) &&
+	    priv->announcements) {
+		call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
+		priv->announcements--;
+		netdev_announce(priv, IPOIB_ANNOUNCE_GAP);
+	}
+	rtnl_unlock();
+	dev_put(netdev);
 }
 
 /* As large as the link allows, but no larger than the administrator wants */
@@ -368,7 +401,7 @@ static void netdev_init_addresses(struct ipoib_dev *priv)
 	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
 	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
 	/* The QPN is another one than that of the module's last load, too */
-	priv->announce = true;
+	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 
 static int netdev_init_stats(struct ipoib_dev *priv)
@@ -434,6 +467,8 @@ static void ipoib_uninit(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
+	if (cancel_delayed_work(&priv->announce_work))
+		dev_put(netdev);
 	ipoib_child_unlink(priv);
 	priv->fabric->stop(priv);
 	cancel_delayed_work_sync(&priv->link_work);
@@ -506,6 +541,7 @@ void ipoib_setup(struct net_device *netdev)
 	priv->netdev = netdev;
 	spin_lock_init(&priv->lock);
 	INIT_WORK(&priv->netdev_work, netdev_work);
+	INIT_DELAYED_WORK(&priv->announce_work, announce_work);
 	INIT_LIST_HEAD(&priv->siblings);
 	INIT_LIST_HEAD(&priv->children);
 	u64_stats_init(&priv->tx.stats.syncp);
@@ -633,19 +669,13 @@ static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
 	kfree(hca);
 }
 
-/* Peers would send to the old address until their neighbour entries time out. Not
- * before the stack has taken note of the carrier: till then its queue drops all.
- */
+/* Not before the stack has taken note of the carrier: till then its queue drops all */
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
-	struct ipoib_dev *priv = netdev_priv(netdev);
 
-	if (event != NETDEV_CHANGE || !ipoib_is_ours(netdev) || !priv->announce ||
-	    !netif_carrier_ok(netdev))
-		return NOTIFY_DONE;
-	priv->announce = false;
-	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
+	if (event == NETDEV_CHANGE && ipoib_is_ours(netdev) && netif_carrier_ok(netdev))
+		netdev_announce(netdev_priv(netdev), 0);
 	return NOTIFY_DONE;
 }
 
