@@ -16,12 +16,13 @@
 #   guests   1 (default) or 2: the script runs in two guests at once that a
 #            link joins, see lib-pair.sh. They count as two jobs.
 #   kernel   stock (default), debug, or both. A run on the debug kernel is named
-#            CASE@debug, and its limit is $slowness times as long.
+#            CASE@debug, and its limit is $slowness times as long and $boot_time
+#            more: to boot, and to look for leaks, takes its time there.
 
 . "$(dirname "$0")/common.sh"
 
 jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
-guest_options=() kernel='' slowness=4
+guest_options=() kernel='' slowness=4 boot_time=200
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
@@ -65,7 +66,7 @@ limit_of()
 	local limit
 
 	limit=$(header "$(script_of "$1")" timeout 120)
-	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness))
+	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness + boot_time))
 	echo "$limit"
 }
 
