@@ -595,9 +595,14 @@ iperf_server()
 # freed by and by: page cache, what waits for RCU, and address space of vfree(),
 # which the kernel gathers until a module is loaded or unloaded. The counts are
 # exact where checks keep objects off the CPUs' own slabs: such a case's header
-# has "append: slub_debug=F".
+# has "append: slub_debug=F". On the debug kernel there is nothing to count: KASAN
+# keeps what is freed for long, and what is lost kmemleak finds at the end.
 slabs()
 {
+	if on_debug_kernel; then
+		: >"$1"
+		return
+	fi
 	grep -qx 1 /sys/kernel/slab/kmalloc-64/sanity_checks ||
 		fail "slabs are counted without slub_debug=F"
 	sync
