@@ -509,7 +509,7 @@ reload()
 }
 
 # peer_reloads: as the other guest sees it. This driver tells its peers of the new
-# address, once; where that is lost, and behind the kernel's own, they have to find out.
+# address; behind the kernel's own they have to find out.
 peer_reloads()
 {
 	_was=$(cat /run/there.0)
@@ -527,7 +527,9 @@ restart()
 		pair_barrier watched
 		reload
 	else
-		neighbours_kept 3000
+		_kept=3600000
+		[ "$2" = ipoib ] || _kept=3000
+		neighbours_kept "$_kept"
 		watch_begin
 		pair_barrier watched
 		peer_reloads
@@ -623,7 +625,7 @@ finish()
 {
 	step "No errors, and the trunk is as it was"
 	no_errors
-	# A guest that gets no processor for 1.5 s loses it: no fault of a driver
+	# A guest that gets no processor for 5 s loses it: no fault of a driver
 	note "link_down $(trunk_figure link_down), link_up $(trunk_figure link_up)"
 	wait_for 20 trunk_is up
 	pair_barrier end

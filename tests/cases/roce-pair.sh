@@ -121,7 +121,7 @@ for turn in a b; do
 		iperf
 		rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 		note "TCP: $rate Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmitted"
-		assert test "$rate" -ge 1
+		assert_eq "octets received" "$(jq '.end.sum_received.bytes > 0' /run/iperf.json)" true
 		iperf -u -b 2M -l 1400
 		note "UDP: $(jq '.end.sum.packets, .end.sum.lost_packets' /run/iperf.json | tr '\n' ' ')packets, lost"
 		assert test "$(jq .end.sum.packets /run/iperf.json)" -gt \
