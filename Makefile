@@ -27,7 +27,7 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
-.PHONY: all driver fabric kdir install uninstall clean help
+.PHONY: all driver fabric kunit kdir install uninstall clean help
 .PHONY: lint check capture demo shell floor
 
 all: driver
@@ -46,6 +46,12 @@ fabric: kdir
 	$(call mirror,$(addprefix tests/fabric/,Kbuild) \
 		$(wildcard tests/fabric/*.[ch]),$(BUILD)/$(KREL)/fabric)
 	$(call kbuild,$(BUILD)/$(KREL)/fabric)
+
+# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT
+kunit: kdir
+	$(call mirror,$(addprefix tests/kunit/,Kbuild) \
+		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
+	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 
 install: driver
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko

@@ -53,6 +53,14 @@ compiler_and_sparse()
 		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver fabric
 }
 
+# The suites need a kernel with KUnit.
+compiler_and_sparse_of_suites()
+{
+	make -s -C "$top" BUILD="$top/build/lint" JOBS="$(nproc)" \
+		KDIR="$("$qemu_dir/kernel.sh" kdir debug)" \
+		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit
+}
+
 # checkpatch.pl and its word lists, out of Debian's kernel source.
 prepare_checkpatch()
 {
@@ -104,11 +112,13 @@ conditional_compilation()
 }
 
 cd "$top"
-"$qemu_dir/deps.sh" build lint
+"$qemu_dir/deps.sh" build lint debug
+"$qemu_dir/kernel.sh" prepare debug
 release=$("$qemu_dir/kernel.sh" release)
 prepare_checkpatch
 
 check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
+check "the same of the KUnit suites" compiler_and_sparse_of_suites
 check "checkpatch --strict" checkpatch
 check "shellcheck" shell_scripts
 check "licence lines" licence_lines

@@ -1,20 +1,24 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds all modules for the guest's kernel and prints their folder (of which
-# driver/ and fabric/ hold them). The compiler's output goes to build/build.log.
-# Usage: build.sh [stock|debug]. For the debug kernel UBSAN checks them, and they
-# count which of their lines run: /sys/kernel/debug/gcov has it.
+# driver/, fabric/ and, for the debug kernel, kunit/ hold them). The compiler's
+# output goes to build/build.log. Usage: build.sh [stock|debug]. For the debug
+# kernel UBSAN checks them, and they count which of their lines run:
+# /sys/kernel/debug/gcov has it.
 
 . "$(dirname "$0")/common.sh"
 
 kind=${1:-stock}
-options=()
-[ "$kind" != debug ] || options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)
+targets=(driver fabric) options=()
+[ "$kind" != debug ] || {
+	targets+=(kunit)
+	options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)
+}
 
 build()
 {
 	make -C "$top" KDIR="$kdir" JOBS="$(nproc)" "${options[@]}" \
-		driver fabric
+		"${targets[@]}"
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")

@@ -27,7 +27,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
 	--cases) cases=$2 && shift 2 ;;
-	--capture) guest_options=(--capture) && shift ;;
+	--capture) guest_options+=(--capture) && shift ;;
 	--results) results=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
 	*) break ;;
@@ -96,22 +96,19 @@ run_on_host()
 
 run_on_guest()
 {
-	local script=$1 run=$2 limit=$3 kind=$4 boots=guest.sh
+	local script=$1 run=$2 limit=$3 kind=$4 boots=guest.sh built suites=()
 
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
+	built=$(cat "$state/modules.$kind")
+	[ "$kind" = stock ] || suites=(--modules "$built/kunit")
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '')" \
-		--modules "$(modules_for "$kind")/driver" \
-		--modules "$(modules_for "$kind")/fabric" \
+		--modules "$built/driver" --modules "$built/fabric" \
+		"${suites[@]}" \
 		"$script" "$run"
-}
-
-modules_for()
-{
-	cat "$state/modules.$1"
 }
 
 # Leaves the verdict in a file, for the parent to print.

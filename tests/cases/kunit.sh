@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# The driver's KUnit suites: addresses, MGIDs, P_Keys, states of links, paths and groups, rings, and what fails.
+# kernel: debug
+# timeout: 90
+
+. /cases/lib.sh
+. /cases/lib-kunit.sh
+
+# has_own_address DEVICE: a link-local one, that is no other's.
+has_own_address()
+{
+	ip -6 -o address show dev "$1" scope link -tentative | grep -q fe80
+}
+
+# For the suite of rxe devices: two that see each other
+modprobe rdma_rxe
+ip link add v0 type veth peer name v1
+for k in 0 1; do
+	ip link set "v$k" addrgenmode eui64 mtu 4200
+	ip link set "v$k" up
+done
+for k in 0 1; do
+	wait_for 20 has_own_address "v$k"
+	rdma link add "rxe$k" type rxe netdev "v$k" || fail "no rxe device"
+done
+
+# Interfaces that a test sets up are to send what the test sends
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+echo 1 >/sys/kernel/rcu_expedited
+# The loading waits for each test
+echo 120 >/proc/sys/kernel/hung_task_timeout_secs
+fault_injection_allow
+step "The suites"
+now_ms
+begin=$now_ms
+kunit_run ib_ipoib_kunit
+now_ms
+note "$((now_ms - begin)) ms"
+
+step "The module is the whole driver, and goes"
+wait_for 10 rmmod ib_ipoib_kunit

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# KUnit in a guest: a module's suites are run when it is loaded; what they say is
+# KTAP in the kernel's log. Sourced after lib.sh, by cases on the debug kernel.
+
+faults=/sys/kernel/debug
+
+# fault_injection_allow: allocations fail where a test says so (fail_nth), also
+# those that may wait, of any size and without a word.
+fault_injection_allow()
+{
+	echo N >"$faults/failslab/ignore-gfp-wait"
+	echo N >"$faults/fail_page_alloc/ignore-gfp-wait"
+	echo N >"$faults/fail_page_alloc/ignore-gfp-highmem"
+	echo 0 >"$faults/fail_page_alloc/min-order"
+	echo 0 >"$faults/failslab/verbose"
+	echo 0 >"$faults/fail_page_alloc/verbose"
+}
+
+# kunit_run MODULE: loads it, and judges what its suites said. The module stays.
+kunit_run()
+{
+	echo "kunit: $1 begins" >/dev/kmsg
+	module_insert "/modules/$1.ko"
+	dmesg | sed -n "s/^\[[^]]*\] //; /^kunit: $1 begins/,\$p" >/run/kunit.log
+	kunit_judge /run/kunit.log
+}
+
+# kunit_judge LOG: prints each test that failed, with what it said, and counts.
+# Every suite that began must have ended, with as many tests as it has.
+kunit_judge()
+{
+	awk '
+		function problem(text) { print "    " text; bad++ }
+		/^    # Subtest: / { suite = $3; begun++; in_suite = 1; ran = 0; said = ""; next }
+		!in_suite && !/^(not )?ok / { next }
+		/^    1\.\.[0-9]+$/ { planned = substr($1, 4) + 0; next }
+		/^    not ok / { ran++; failed++; problem("not ok: " suite ": " $4 "\n" said); said = ""; next }
+		/^    ok .* # SKIP/ { problem("skipped: " suite ": " $3); ran++; next }
+		/^    ok / { ran++; passed++; said = ""; next }
+		/^(not )?ok [0-9]+ / {
+			ended++; in_suite = 0
+			if (/^not ok/) problem("suite " suite " failed")
+			if (ran != planned) problem(suite ": " ran " of " planned " tests ran")
+			next
+		}
+		{ said = said "        " $0 "\n" }
+		END {
+			if (begun != ended) problem("suite " suite " did not end")
+			if (!passed) problem("no test ran")
+			printf "    %d tests of %d suites passed, %d failed\n", passed, ended, failed
+			exit bad ? 1 : 0
+		}' "$1" || fail "KUnit"
+	assert_eq "suites that ended" "$(grep -cE '^(not )?ok [0-9]+ ' "$1")" \
+		"$(find /sys/kernel/debug/kunit -mindepth 1 -type d | wc -l)"
+}

@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of link-layer addresses, and of the life of a path: each step in
+ * Documentation/ipoib.rst, and what happens beside them.
+ */
+#include "ipoib_arp.c"
+#include "kunit.h"
+
+static void address_layout(struct kunit *test)
+{
+	static const u8 wanted[INFINIBAND_ALEN] = {
+		0x00, 0x12, 0x34, 0x56,
+		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0x09,
+	};
+	struct ipoib_hwaddr hwaddr;
+	union ib_gid gid;
+
+	memset(&hwaddr, 0xff, sizeof(hwaddr));
+	fixture_gid(&gid, 9);
+	ipoib_hwaddr_build(&hwaddr, 0x123456, &gid);
+	KUNIT_EXPECT_EQ(test, memcmp(&hwaddr, wanted, sizeof(wanted)), 0);
+}
+
+static void address_qpn(struct kunit *test)
+{
+	static const u32 qpns[] = { 0, 1, 0xff, 0x100, 0xabcdef, 0x800000, 0xffffff };
+	struct ipoib_hwaddr hwaddr;
+	union ib_gid gid;
+	int i;
+
+	fixture_gid(&gid, 1);
+	for (i = 0; i < ARRAY_SIZE(qpns); i++) {
+		ipoib_hwaddr_build(&hwaddr, qpns[i], &gid);
+		KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), qpns[i]);
+		KUNIT_EXPECT_EQ(test, hwaddr.flags, 0);
+		KUNIT_EXPECT_EQ(test, memcmp(hwaddr.gid, gid.raw, sizeof(gid)), 0);
+	}
+}
+
+/* Connected mode's flags and whatever else is in the first octet is no part of it */
+static void address_flags(struct kunit *test)
+{
+	struct ipoib_hwaddr hwaddr = { .flags = 0xc0, .qpn = { 0x01, 0x02, 0x03 } };
+
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), 0x010203u);
+}
+
+static void address_multicast(struct kunit *test)
+{
+	union ib_gid gid;
+
+	fixture_gid(&gid, 1);
+	KUNIT_EXPECT_FALSE(test, ipoib_gid_is_multicast(gid.raw));
+	gid.raw[0] = 0xff;
+	KUNIT_EXPECT_TRUE(test, ipoib_gid_is_multicast(gid.raw));
+}
+
+static struct kunit_case address_cases[] = {
+	KUNIT_CASE(address_layout),
+	KUNIT_CASE(address_qpn),
+	KUNIT_CASE(address_flags),
+	KUNIT_CASE(address_multicast),
+	{}
+};
+
+static struct kunit_suite address_suite = {
+	.name = "ipoib_address",
+	.test_cases = address_cases,
+};
+
+/* A link that runs, on a fabric that will not answer unless it is told to */
+static int path_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fx->fabric.answers = false;
+	fx->hca->logged = 0;
+	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+}
+
+static struct ipoib_path *path_find(struct fixture *fx, u8 last)
+{
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	return rhashtable_lookup_fast(&fx->priv->paths, &gid, paths_params);
+}
+
+static void send_to(struct kunit *test, u8 last)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
+	fixture_settle(fx);
+}
+
+static void answer(struct kunit *test, u8 last, int status)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	KUNIT_EXPECT_TRUE(test, fabric_answer(&fx->fabric, &gid, status));
+	fixture_settle(fx);
+}
+
+/* The back-off of a path is over */
+static void time_is_up(struct fixture *fx, struct ipoib_path *path)
+{
+	path->retry_at = jiffies;
+	path_kick(fx->priv);
+	fixture_settle(fx);
+}
+
+static struct ipoib_path *path_resolved(struct kunit *test, u8 last)
+{
+	struct ipoib_path *path;
+
+	send_to(test, last);
+	answer(test, last, 0);
+	path = path_find(test->priv, last);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(path->ah));
+	return path;
+}
+
+static void path_none_to_asked(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->ah));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->queue), 1u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+	answer(test, 9, 0);
+}
+
+static void path_asked_to_resolved(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	send_to(test, 9);
+	answer(test, 9, 0);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 2u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xabcdefu);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qkey, 0xb1bu);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 104u);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
+}
+
+static void path_asked_to_waiting(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+	long wait;
+
+	send_to(test, 9);
+	answer(test, 9, -ETIMEDOUT);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	wait = path->retry_at - jiffies;
+	KUNIT_EXPECT_LE(test, wait, (long)HZ / 4 + HZ / 16 + 1);
+	KUNIT_EXPECT_EQ(test, path->failures, 1);
+	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->queue), 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_FAILURES), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
+}
+
+/* Asked again by itself, without another packet */
+static void path_waiting_to_asked(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+	int i;
+
+	send_to(test, 9);
+	for (i = 1; i <= 3; i++) {
+		answer(test, 9, -ETIMEDOUT);
+		path = path_find(fx, 9);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+		KUNIT_EXPECT_EQ(test, path->failures, i);
+		time_is_up(fx, path);
+		KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	}
+	send_to(test, 9);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path->failures, 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+}
+
+/* A fabric that takes no question is one that does not answer */
+static void path_refused(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	fx->fabric.refusal = -EAGAIN;
+	send_to(test, 9);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_EXPECT_GT(test, path->failures, 0);
+	KUNIT_EXPECT_NULL(test, path->query);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	fx->fabric.refusal = 0;
+	time_is_up(fx, path);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->ah));
+}
+
+static void path_refreshed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_resolved(test, 9);
+	struct ipoib_ah *old = rcu_access_pointer(path->ah);
+
+	ipoib_link_event(fx->priv, IPOIB_EVENT_LIGHT);
+	fixture_settle(fx);
+	time_is_up(fx, path);
+	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->ah), old);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->ah), old);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+}
+
+/* The AH stays in use, whatever the fabric says, until there is a better one */
+static void path_refresh_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_resolved(test, 9);
+	struct ipoib_ah *old = rcu_access_pointer(path->ah);
+
+	ipoib_paths_refresh(fx->priv);
+	time_is_up(fx, path);
+	answer(test, 9, -ETIMEDOUT);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+	time_is_up(fx, path);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+}
+
+/* An answer by which no AH can be made is a failure */
+static void path_no_ah(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	atomic_set(&fx->hca->fail_in, 1);
+	answer(test, 9, 0);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->ah));
+	KUNIT_EXPECT_EQ(test, path->failures, 1);
+	time_is_up(fx, path);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->ah));
+}
+
+static void path_flushed_while_asked(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	send_to(test, 9);
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.cancels), 1);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
+}
+
+/* A good answer that comes when nobody wants it any more: its AH is not leaked */
+static void path_late_answer(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	send_to(test, 9);
+	fx->fabric.cancel_late = true;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	rcu_barrier();
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->ah_dead));
+}
+
+static void path_queue_is_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+	int i;
+
+	fixture_gid(&gid, 9);
+	for (i = 0; i < IPOIB_PATH_QUEUE_MAX + 3; i++)
+		fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FULL), 3ull);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_PATH_QUEUE_MAX);
+}
+
+static void path_window(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 1; i <= IPOIB_PATH_QUERIES + 2; i++)
+		send_to(test, i);
+	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, (u32)IPOIB_PATH_QUERIES);
+	answer(test, 1, 0);
+	answer(test, 2, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
+	answer(test, IPOIB_PATH_QUERIES + 1, 0);
+	answer(test, IPOIB_PATH_QUERIES + 2, 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+}
+
+static void path_idle_goes(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *idle = path_resolved(test, 9);
+
+	path_resolved(test, 10);
+	WRITE_ONCE(idle->used, jiffies - IPOIB_PATH_IDLE - 2);
+	mod_delayed_work(fx->priv->wq, &fx->priv->path_expire_work, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
+	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 10));
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 3);
+	answer(test, 9, 0);
+}
+
+/* One who found the path just before it was removed */
+static void path_dead(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path path = { .dead = true };
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	__skb_queue_head_init(&path.queue);
+	path_queue(fx->priv, &path, fixture_packet(test, gid.raw, 1));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path.queue), 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
+}
+
+static void path_without_carrier(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_down(fx);
+	send_to(test, 9);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_NO_CARRIER), 1ull);
+}
+
+/* As long as a WR may refer to it, an AH that was replaced is there */
+static void ah_outlives_its_sends(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_resolved(test, 9);
+	atomic_t *ahs = &fx->hca->objects[HCA_AH];
+	int before = atomic_read(ahs);
+
+	fx->hca->hold = true;
+	send_to(test, 9);
+	ipoib_paths_refresh(fx->priv);
+	time_is_up(fx, path);
+	answer(test, 9, 0);
+	rcu_barrier();
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before + 1);
+	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before);
+}
+
+static struct kunit_case path_cases[] = {
+	KUNIT_CASE(path_none_to_asked),
+	KUNIT_CASE(path_asked_to_resolved),
+	KUNIT_CASE(path_asked_to_waiting),
+	KUNIT_CASE(path_waiting_to_asked),
+	KUNIT_CASE(path_refused),
+	KUNIT_CASE(path_refreshed),
+	KUNIT_CASE(path_refresh_fails),
+	KUNIT_CASE(path_no_ah),
+	KUNIT_CASE(path_flushed_while_asked),
+	KUNIT_CASE(path_late_answer),
+	KUNIT_CASE(path_queue_is_bounded),
+	KUNIT_CASE(path_window),
+	KUNIT_CASE(path_idle_goes),
+	KUNIT_CASE(path_dead),
+	KUNIT_CASE(path_without_carrier),
+	KUNIT_CASE(ah_outlives_its_sends),
+	{}
+};
+
+static struct kunit_suite path_suite = {
+	.name = "ipoib_path",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = path_init,
+	.exit = fixture_exit,
+	.test_cases = path_cases,
+};
+
+kunit_test_suites(&address_suite, &path_suite);

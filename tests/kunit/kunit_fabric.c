@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Fabric services for the suites: they keep the driver's questions until the test
+ * answers them, or answer at once, or refuse.
+ */
+#include "kunit.h"
+
+static struct fabric *to_fabric(const struct ipoib_dev *priv)
+{
+	return container_of(priv->fabric, struct fabric, ops);
+}
+
+static int fabric_start(struct ipoib_dev *priv)
+{
+	struct fabric *fabric = to_fabric(priv);
+
+	if (fabric->start_error)
+		return fabric->start_error;
+	atomic_inc(&fabric->started);
+	return 0;
+}
+
+static void fabric_stop(struct ipoib_dev *priv)
+{
+	atomic_dec(&to_fabric(priv)->started);
+}
+
+static int fabric_join(struct ipoib_group *group)
+{
+	struct fabric *fabric = to_fabric(group->priv);
+
+	atomic_inc(&fabric->joins);
+	if (fabric->refusal)
+		return fabric->refusal;
+	group->membership = fabric;
+	if (fabric->answers)
+		ipoib_group_answer(group, fabric->status, &fabric->params);
+	return 0;
+}
+
+static void fabric_leave(struct ipoib_group *group)
+{
+	atomic_inc(&to_fabric(group->priv)->leaves);
+}
+
+static bool fabric_is_joined(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	return to_fabric(priv)->taken;
+}
+
+static int fabric_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
+{
+	fabric_attr(attr, group->priv->port, group->params.mlid);
+	return to_fabric(group->priv)->attr_error;
+}
+
+static void answer_query(struct ipoib_path_query *query, int status)
+{
+	if (!status)
+		fabric_attr(&query->attr, query->priv->port, query->path->gid.raw[15]);
+	ipoib_path_answer(query, status);
+}
+
+static int fabric_resolve(struct ipoib_path_query *query)
+{
+	struct fabric *fabric = to_fabric(query->priv);
+	int i;
+
+	atomic_inc(&fabric->resolves);
+	if (fabric->refusal)
+		return fabric->refusal;
+	if (fabric->answers) {
+		answer_query(query, fabric->status);
+		return 0;
+	}
+	for (i = 0; i < FABRIC_LOG; i++) {
+		if (fabric->queries[i])
+			continue;
+		WRITE_ONCE(fabric->queries[i], query);
+		return 0;
+	}
+	return -EBUSY;
+}
+
+static void late_work(struct work_struct *work)
+{
+	struct fabric *fabric = container_of(work, struct fabric, late.work);
+
+	answer_query(fabric->late_query, 0);
+}
+
+static void fabric_cancel(struct ipoib_path_query *query)
+{
+	struct fabric *fabric = to_fabric(query->priv);
+	int i;
+
+	atomic_inc(&fabric->cancels);
+	for (i = 0; i < FABRIC_LOG; i++)
+		if (fabric->queries[i] == query)
+			WRITE_ONCE(fabric->queries[i], NULL);
+	if (!fabric->cancel_late) {
+		answer_query(query, -EINTR);
+		return;
+	}
+	fabric->late_query = query;
+	schedule_delayed_work(&fabric->late, HZ / 20);
+}
+
+/**
+ * fabric_attr() - the attributes of an address handle
+ * @attr: filled in
+ * @port: the HCA's
+ * @dlid: where it leads
+ *
+ * Context: any.
+ */
+void fabric_attr(struct rdma_ah_attr *attr, u32 port, u16 dlid)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = RDMA_AH_ATTR_TYPE_IB;
+	rdma_ah_set_port_num(attr, port);
+	rdma_ah_set_dlid(attr, dlid);
+	rdma_ah_set_sl(attr, 3);
+}
+
+/**
+ * fabric_init() - a fabric that answers at once, and well
+ * @fabric: filled in
+ *
+ * Context: any.
+ */
+void fabric_init(struct fabric *fabric)
+{
+	*fabric = (struct fabric) {
+		.answers = true,
+		.params = { .qkey = 0xb1b, .mlid = 0xc000, .mtu = IB_MTU_2048 },
+		.ops = {
+			.partitions = true,
+			.start = fabric_start,
+			.stop = fabric_stop,
+			.port_ready = ipoib_sa_ops.port_ready,
+			.speed = ipoib_sa_ops.speed,
+			.join = fabric_join,
+			.leave = fabric_leave,
+			.is_joined = fabric_is_joined,
+			.group_attr = fabric_group_attr,
+			.resolve = fabric_resolve,
+			.cancel = fabric_cancel,
+		},
+	};
+	INIT_DELAYED_WORK(&fabric->late, late_work);
+}
+
+/**
+ * fabric_answer() - answer one of the queries that wait
+ * @fabric: the fabric
+ * @gid: the path's
+ * @status: the answer's
+ *
+ * Context: may sleep.
+ * Return: false if there is no such query.
+ */
+bool fabric_answer(struct fabric *fabric, const union ib_gid *gid, int status)
+{
+	struct ipoib_path_query *query;
+	int i;
+
+	for (i = 0; i < FABRIC_LOG; i++) {
+		query = READ_ONCE(fabric->queries[i]);
+		if (!query || memcmp(&query->path->gid, gid, sizeof(*gid)))
+			continue;
+		WRITE_ONCE(fabric->queries[i], NULL);
+		answer_query(query, status);
+		return true;
+	}
+	return false;
+}
+
+/**
+ * fabric_pending() - how many queries wait for an answer
+ * @fabric: the fabric
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u32 fabric_pending(struct fabric *fabric)
+{
+	u32 n = 0;
+	int i;
+
+	for (i = 0; i < FABRIC_LOG; i++)
+		n += !!READ_ONCE(fabric->queries[i]);
+	return n;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The fixture: a netdevice of the driver, made as for a port that was found, on the
+ * suites' HCA and with their fabric services. Each test has its own; what is left
+ * of it in the end fails the test.
+ */
+#include <linux/delay.h>
+#include <linux/rtnetlink.h>
+#include <net/sch_generic.h>
+
+#include "kunit.h"
+
+static int netdev_make(struct fixture *fx)
+{
+	struct ipoib_dev *priv;
+	int err;
+
+	fx->netdev = alloc_netdev(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup);
+	if (!fx->netdev)
+		return -ENOMEM;
+	priv = netdev_priv(fx->netdev);
+	fx->priv = priv;
+	priv->pkey = 0xffff;
+	err = ipoib_bind(priv, &fx->hca->ibdev, 1);
+	priv->fabric = &fx->fabric.ops;
+	if (!err)
+		err = register_netdev(fx->netdev);
+	if (err)
+		free_netdev(fx->netdev);
+	return err;
+}
+
+/**
+ * fixture_init() - a suite's init: kunit.priv is a new fixture, its link down
+ * @test: the test
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int fixture_init(struct kunit *test)
+{
+	struct fixture *fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+	int err;
+
+	if (!fx)
+		return -ENOMEM;
+	fabric_init(&fx->fabric);
+	fx->hca = hca_register();
+	if (!fx->hca)
+		return -ENOMEM;
+	err = netdev_make(fx);
+	if (err) {
+		hca_unregister(fx->hca);
+		return err;
+	}
+	test->priv = fx;
+	return 0;
+}
+
+/**
+ * fixture_exit() - a suite's exit: all goes, and must be gone
+ * @test: the test
+ *
+ * Context: may sleep.
+ */
+void fixture_exit(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	if (!fx)
+		return;
+	atomic_set(&fx->hca->fail_in, 0);
+	fx->hca->hold = false;
+	unregister_netdev(fx->netdev);
+	flush_delayed_work(&fx->fabric.late);
+	rcu_barrier();
+	KUNIT_EXPECT_EQ(test, hca_leaks(fx->hca), 0);
+	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), 0u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.started), 0);
+	hca_unregister(fx->hca);
+}
+
+/* What waited for an AH is sent through the qdisc, which linkwatch puts in its place
+ * some time after there is carrier.
+ */
+static void wait_for_qdisc(struct net_device *netdev)
+{
+	unsigned long limit = jiffies + 30 * HZ;
+
+	while (netif_running(netdev) && netif_carrier_ok(netdev) &&
+	       qdisc_tx_is_noop(netdev) && time_before(jiffies, limit))
+		usleep_range(100, 200);
+}
+
+/**
+ * fixture_settle() - wait until the driver has done what it can do now
+ * @fx: the fixture
+ *
+ * A second round sees what the first one has led to.
+ *
+ * Context: may sleep, no locks held.
+ */
+void fixture_settle(struct fixture *fx)
+{
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		flush_workqueue(fx->priv->wq);
+		flush_workqueue(fx->priv->wq);
+		driver_settle();
+	}
+	wait_for_qdisc(fx->netdev);
+}
+
+/**
+ * fixture_up() - set the link up; it runs on return if the fabric answers
+ * @test: the test
+ *
+ * Context: may sleep, no locks held.
+ */
+void fixture_up(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int err;
+
+	rtnl_lock();
+	err = dev_open(fx->netdev, NULL);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	fixture_settle(fx);
+}
+
+/**
+ * fixture_down() - set the link down
+ * @fx: the fixture
+ *
+ * Context: may sleep, no locks held.
+ */
+void fixture_down(struct fixture *fx)
+{
+	rtnl_lock();
+	dev_close(fx->netdev);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+/**
+ * fixture_gid() - a peer's port GID
+ * @gid: filled in
+ * @last: tells it from others; its LID, too
+ *
+ * Context: any.
+ */
+void fixture_gid(union ib_gid *gid, u8 last)
+{
+	memset(gid, 0, sizeof(*gid));
+	gid->raw[0] = 0xfe;
+	gid->raw[1] = 0x80;
+	gid->raw[8] = 0x02;
+	gid->raw[15] = last;
+}
+
+/**
+ * fixture_packet() - what the network stack hands to the driver
+ * @test: the test
+ * @gid: the destination's; its QPN is 0xabcdef
+ * @len: octets after the encapsulation header
+ *
+ * Context: may sleep.
+ * Return: the packet.
+ */
+struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb = alloc_skb(IPOIB_HARD_LEN + len, GFP_KERNEL);
+	struct ipoib_header *header;
+	union ib_gid address;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	memcpy(address.raw, gid, sizeof(address));
+	header = skb_put_zero(skb, sizeof(*header));
+	ipoib_hwaddr_build(&header->hwaddr, 0xabcdef, &address);
+	header->encap.ethertype = htons(ETH_P_802_EX1);
+	skb->protocol = header->encap.ethertype;
+	memset(skb_put(skb, len), 0x5a, len);
+	skb->dev = fx->netdev;
+	return skb;
+}
+
+/**
+ * fixture_send() - hand a packet to the driver, as a qdisc does
+ * @fx: the fixture
+ * @skb: the packet; consumed
+ * @more: whether another follows at once
+ *
+ * Context: process.
+ */
+void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
+
+	local_bh_disable();
+	HARD_TX_LOCK(fx->netdev, txq, smp_processor_id());
+	netdev_start_xmit(skb, fx->netdev, txq, more);
+	HARD_TX_UNLOCK(fx->netdev, txq);
+	local_bh_enable();
+	if (!fx->hca->hold)
+		hca_wait(fx->hca);
+}
+
+/**
+ * fixture_count() - one of the driver's counters
+ * @fx: the fixture
+ * @stat: which
+ *
+ * Context: any.
+ * Return: its value.
+ */
+u64 fixture_count(struct fixture *fx, enum ipoib_stat stat)
+{
+	return ipoib_stat_read(fx->priv, stat);
+}

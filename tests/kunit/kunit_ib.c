@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the data path: work requests in chains, what becomes of those that the
+ * HCA refuses or fails, headers, and what is taken of what comes in.
+ */
+#include "ipoib_ib.c"
+#include "kunit.h"
+
+/* A link that runs, with a path to peer 9, and no limit on what is in the ring */
+static int tx_init(struct kunit *test)
+{
+	struct netdev_queue *txq;
+	struct fixture *fx;
+	union ib_gid gid;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fixture_gid(&gid, 9);
+	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+	fixture_settle(fx);
+	if (fx->hca->logged != 1)
+		return -ENETDOWN;
+	txq = netdev_get_tx_queue(fx->netdev, 0);
+	txq->dql.min_limit = 1 << 20;
+	netdev_tx_reset_queue(txq);
+	txq->dql.limit = 1 << 20;
+	txq->dql.adj_limit = 1 << 20;
+	fx->hca->logged = 0;
+	fx->hca->doorbells = 0;
+	return 0;
+}
+
+static void send(struct kunit *test, u32 len, bool more)
+{
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	fixture_send(test->priv, fixture_packet(test, gid.raw, len), more);
+}
+
+static void tx_one(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct hca_send *sent;
+
+	send(test, 1000, false);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	sent = hca_sent(fx->hca, 0);
+	KUNIT_EXPECT_EQ(test, (int)sent->opcode, (int)IB_WR_SEND);
+	KUNIT_EXPECT_EQ(test, sent->flags, (int)IB_SEND_SIGNALED);
+	KUNIT_EXPECT_EQ(test, sent->num_sge, 1);
+	KUNIT_EXPECT_EQ(test, sent->length, 1004u);
+	KUNIT_EXPECT_EQ(test, sent->qpn, 0xabcdefu);
+	KUNIT_EXPECT_EQ(test, sent->qkey, 0xb1bu);
+	KUNIT_EXPECT_EQ(test, sent->dlid, 9);
+	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+}
+
+/* One doorbell for all that follow each other */
+static void tx_chained(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		send(test, 10 + i, i < 4);
+		KUNIT_EXPECT_EQ(test, fx->hca->doorbells, (u32)(i == 4));
+	}
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 5u);
+	for (i = 0; i < 5; i++) {
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->length, 14u + i);
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->doorbell, 1u);
+	}
+}
+
+static void tx_chain_is_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 0; i < IPOIB_TX_CHAIN_MAX + 1; i++)
+		send(test, 10, true);
+	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 1u);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_TX_CHAIN_MAX);
+	KUNIT_EXPECT_EQ(test, fx->priv->tx.chained, 1u);
+	send(test, 10, false);
+	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 2u);
+	KUNIT_EXPECT_EQ(test, fx->priv->tx.chained, 0u);
+}
+
+/* The last of a chain is dropped before it gets to the ring: the others go */
+static void tx_chain_ends_with_drop(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	send(test, 10, true);
+	send(test, 10, true);
+	send(test, fx->netdev->mtu + 1, false);
+	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 1u);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
+}
+
+/* The HCA takes the first of five: the others are counted, and the QP is reset */
+static void tx_refusal(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	atomic_set(&fx->hca->fail_in, 2);
+	fx->hca->hold = true;
+	for (i = 0; i < 5; i++)
+		send(test, 10, i < 4);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	fx->hca->hold = false;
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	send(test, 10, false);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+}
+
+static void tx_failure(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->hca->hold = true;
+	send(test, 10, false);
+	send(test, 10, false);
+	hca_complete(fx->hca, 1, IB_WC_LOC_QP_OP_ERR);
+	fx->hca->hold = false;
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_ERROR), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+/* Stopped when no slot is free, woken when half of them are */
+static void tx_ring_fills(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
+	u32 size = fx->priv->tx.size;
+	u32 i;
+
+	fx->hca->hold = true;
+	for (i = 0; i < size; i++) {
+		KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
+		send(test, 1, false);
+	}
+	KUNIT_EXPECT_TRUE(test, netif_tx_queue_stopped(txq));
+	hca_complete(fx->hca, size / 2 - 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_TRUE(test, netif_tx_queue_stopped(txq));
+	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
+	hca_complete(fx->hca, size, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+}
+
+static void tx_short(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	u32 len;
+
+	for (len = 0; len < IPOIB_HARD_LEN; len++) {
+		skb = alloc_skb(IPOIB_HARD_LEN, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+		skb_put_zero(skb, len);
+		skb->dev = fx->netdev;
+		fixture_send(fx, skb, false);
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_SHORT), (u64)IPOIB_HARD_LEN);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+}
+
+static void tx_length_limit(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	send(test, fx->netdev->mtu, false);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, fx->netdev->mtu + 4);
+	send(test, fx->netdev->mtu + 1, false);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
+}
+
+static struct sk_buff *packet_in_pieces(struct kunit *test, int pieces)
+{
+	struct sk_buff *skb;
+	struct page *page;
+	union ib_gid gid;
+	int i;
+
+	fixture_gid(&gid, 9);
+	skb = fixture_packet(test, gid.raw, 8);
+	for (i = 0; i < pieces; i++) {
+		page = alloc_page(GFP_KERNEL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, page);
+		skb_add_rx_frag(skb, i, page, 16 * i, 32, PAGE_SIZE);
+	}
+	return skb;
+}
+
+static void tx_pieces(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_send(fx, packet_in_pieces(test, 3), false);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 4);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 3 * 32);
+	fx->priv->tx.max_sge = 4;
+	fixture_send(fx, packet_in_pieces(test, 4), false);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 1);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 4 * 32);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_LINEARIZED), 1ull);
+}
+
+/* A large send in more pieces than a work request takes is segmented by the stack */
+static void tx_features(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
+	struct sk_buff *skb = packet_in_pieces(test, 4);
+
+	fx->priv->tx.max_sge = 4;
+	kept = ipoib_features_check(skb, fx->netdev, all);
+	KUNIT_EXPECT_EQ(test, kept, all);
+	skb_shinfo(skb)->gso_size = 1000;
+	kept = ipoib_features_check(skb, fx->netdev, all);
+	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
+	fx->priv->tx.max_sge = 5;
+	kept = ipoib_features_check(skb, fx->netdev, all);
+	KUNIT_EXPECT_EQ(test, kept, all);
+	kfree_skb(skb);
+}
+
+static struct kunit_case tx_cases[] = {
+	KUNIT_CASE(tx_one),
+	KUNIT_CASE(tx_chained),
+	KUNIT_CASE(tx_chain_is_bounded),
+	KUNIT_CASE(tx_chain_ends_with_drop),
+	KUNIT_CASE(tx_refusal),
+	KUNIT_CASE(tx_failure),
+	KUNIT_CASE(tx_ring_fills),
+	KUNIT_CASE(tx_short),
+	KUNIT_CASE(tx_length_limit),
+	KUNIT_CASE(tx_pieces),
+	KUNIT_CASE(tx_features),
+	{}
+};
+
+static struct kunit_suite tx_suite = {
+	.name = "ipoib_tx",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = tx_init,
+	.exit = fixture_exit,
+	.test_cases = tx_cases,
+};
+
+/* What the network stack gets */
+struct received {
+	struct packet_type type;
+	u32 packets;
+	u32 len;
+	u8 pkt_type;
+	u8 ip_summed;
+	struct ipoib_header header;
+};
+
+static int received_take(struct sk_buff *skb, struct net_device *netdev,
+			 struct packet_type *type, struct net_device *orig)
+{
+	struct received *received = type->af_packet_priv;
+
+	received->packets++;
+	received->len = skb->len;
+	received->pkt_type = skb->pkt_type;
+	received->ip_summed = skb->ip_summed;
+	memcpy(&received->header, skb_mac_header(skb), sizeof(received->header));
+	consume_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static struct received received;
+
+static int rx_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	received = (struct received) {
+		.type = {
+			.type = htons(ETH_P_802_EX1),
+			.dev = fx->netdev,
+			.func = received_take,
+			.af_packet_priv = &received,
+		},
+	};
+	dev_add_pack(&received.type);
+	return 0;
+}
+
+static void rx_exit(struct kunit *test)
+{
+	if (received.type.func)
+		dev_remove_pack(&received.type);
+	received.type.func = NULL;
+	fixture_exit(test);
+}
+
+struct rx_packet {
+	struct ib_grh grh;
+	struct ipoib_encap encap;
+	u8 payload[4092];
+} __packed;
+
+/* Another port's packet */
+static const struct ib_wc rx_like = { .src_qp = 0x99, .wc_flags = IB_WC_GRH };
+
+static struct rx_packet *rx_packet(struct kunit *test)
+{
+	struct rx_packet *packet = kunit_kzalloc(test, sizeof(*packet), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, packet);
+	packet->encap.ethertype = htons(ETH_P_802_EX1);
+	packet->encap.reserved = htons(0xdead);
+	fixture_gid(&packet->grh.dgid, 1);
+	return packet;
+}
+
+/* Every length that is shorter than the headers, and the first that is not */
+static void rx_every_length(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	u32 posted = fx->priv->rx.posted;
+	u32 least = IB_GRH_BYTES + IPOIB_ENCAP_LEN, len;
+
+	for (len = 0; len < least; len++) {
+		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), len + 1ull);
+		KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, posted);
+	}
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	for (len = least; len <= fx->priv->rx.buf_len; len += len < least + 8 ? 1 : 97) {
+		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
+		KUNIT_EXPECT_EQ(test, received.len, len - least);
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), (u64)least);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, posted);
+}
+
+static void rx_longest(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+
+	KUNIT_EXPECT_EQ(test, (u32)sizeof(*packet), fx->priv->rx.buf_len);
+	hca_receive(fx->hca, packet, sizeof(*packet), &rx_like);
+	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
+}
+
+/* Reserved is not looked at, and no address of the sender's is made up */
+static void rx_header(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hca_receive(fx->hca, rx_packet(test), 100, &rx_like);
+	KUNIT_ASSERT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, received.len, 56u);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
+	KUNIT_EXPECT_EQ(test, ntohs(received.header.encap.ethertype), ETH_P_802_EX1);
+	KUNIT_EXPECT_NULL(test, memchr_inv(&received.header.hwaddr, 0, INFINIBAND_ALEN));
+}
+
+static void rx_types(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = rx_like;
+
+	memcpy(packet->grh.dgid.raw, fx->netdev->broadcast + 4, 16);
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_BROADCAST);
+	packet->grh.dgid.raw[15] = 1;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_MULTICAST);
+	like.wc_flags = 0;	/* then the GRH's place holds nothing */
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
+	KUNIT_EXPECT_EQ(test, received.packets, 3u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_MULTICAST), 2ull);
+}
+
+/* Ours only if both QPN and GID are: another host's QP may have the same number */
+static void rx_loopback(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = { .src_qp = fx->priv->qp->qp_num, .wc_flags = IB_WC_GRH };
+
+	packet->grh.sgid = fx->hca->gid;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
+	packet->grh.sgid.raw[15]++;
+	hca_receive(fx->hca, packet, 100, &like);
+	packet->grh.sgid.raw[15]--;
+	like.src_qp++;
+	hca_receive(fx->hca, packet, 100, &like);
+	like.src_qp--;
+	like.wc_flags = 0;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.packets, 3u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
+}
+
+static void rx_checksum(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = rx_like;
+
+	like.wc_flags |= IB_WC_IP_CSUM_OK;
+	fx->netdev->features &= ~NETIF_F_RXCSUM;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
+	fx->netdev->features |= NETIF_F_RXCSUM;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_UNNECESSARY);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
+}
+
+static void rx_failure(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc like = { .status = IB_WC_LOC_LEN_ERR };
+
+	hca_receive(fx->hca, NULL, 100, &like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_ERROR), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
+}
+
+/* A receive that the HCA does not take back: the QP is reset, nothing is lost */
+static void rx_repost_refused(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	atomic_set(&fx->hca->fail_in, 1);
+	hca_receive(fx->hca, rx_packet(test), 100, &rx_like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static struct kunit_case rx_cases[] = {
+	KUNIT_CASE(rx_every_length),
+	KUNIT_CASE(rx_longest),
+	KUNIT_CASE(rx_header),
+	KUNIT_CASE(rx_types),
+	KUNIT_CASE(rx_loopback),
+	KUNIT_CASE(rx_checksum),
+	KUNIT_CASE(rx_failure),
+	KUNIT_CASE(rx_repost_refused),
+	{}
+};
+
+static struct kunit_suite rx_suite = {
+	.name = "ipoib_rx",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = rx_init,
+	.exit = rx_exit,
+	.test_cases = rx_cases,
+};
+
+kunit_test_suites(&tx_suite, &rx_suite);

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the back-off, and of the link's states: each arrow of the drawing in
+ * Documentation/ipoib.rst, and each flush level.
+ */
+#include "ipoib_link.c"
+#include "kunit.h"
+
+static void backoff_bounds(struct kunit *test)
+{
+	unsigned long wait, middle;
+	int failures, i;
+
+	for (failures = 0; failures <= U8_MAX; failures++) {
+		middle = (HZ / 4) << min(failures, 6);
+		for (i = 0; i < 50; i++) {
+			wait = ipoib_backoff(failures);
+			KUNIT_EXPECT_GE(test, wait, middle - middle / 4);
+			/* Divisions round down, of which one is subtracted */
+			KUNIT_EXPECT_LE(test, wait, middle + middle / 4 + 1);
+			KUNIT_EXPECT_GE(test, wait, 1ul);
+		}
+	}
+}
+
+static void backoff_is_random(struct kunit *test)
+{
+	unsigned long least = ULONG_MAX, most = 0;
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		least = min(least, ipoib_backoff(6));
+		most = max(most, ipoib_backoff(6));
+	}
+	KUNIT_EXPECT_GT(test, most - least, 4ul * HZ);
+}
+
+static struct kunit_case backoff_cases[] = {
+	KUNIT_CASE(backoff_bounds),
+	KUNIT_CASE(backoff_is_random),
+	{}
+};
+
+static struct kunit_suite backoff_suite = {
+	.name = "ipoib_backoff",
+	.test_cases = backoff_cases,
+};
+
+static void expect_link(struct kunit *test, enum ipoib_link_state state)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, fx->priv->link, state);
+	KUNIT_EXPECT_EQ(test, netif_carrier_ok(fx->netdev), state == IPOIB_LINK_RUNNING);
+}
+
+static void event(struct fixture *fx, enum ipoib_link_event event)
+{
+	ipoib_link_event(fx->priv, event);
+	fixture_settle(fx);
+}
+
+static void link_runs(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	expect_link(test, IPOIB_LINK_DOWN);
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, (int)fx->hca->qp->state, (int)IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0xb1bu);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
+	fixture_down(fx);
+	expect_link(test, IPOIB_LINK_DOWN);
+	KUNIT_EXPECT_EQ(test, (int)fx->hca->qp->state, (int)IB_QPS_RESET);
+}
+
+static void link_waits_for_port(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->hca->state = IB_PORT_INIT;
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), 0);
+	fx->hca->state = IB_PORT_ACTIVE;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	fx->hca->state = IB_PORT_DOWN;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+	KUNIT_EXPECT_NULL(test, fx->priv->broadcast);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->groups_all));
+	fixture_down(fx);
+	expect_link(test, IPOIB_LINK_DOWN);
+}
+
+static void link_waits_for_pkey(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->hca->pkeys[0] = 0x8001;
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+	fx->hca->pkeys[3] = 0xffff;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 3);
+	fx->hca->pkeys[3] = 0;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+}
+
+static void link_waits_for_join(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.answers = false;
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_WAIT_JOIN);
+	KUNIT_ASSERT_NOT_NULL(test, fx->priv->broadcast);
+	ipoib_group_answer(fx->priv->broadcast, -EINVAL, NULL);
+	fixture_settle(fx);
+	expect_link(test, IPOIB_LINK_WAIT_JOIN);
+	KUNIT_EXPECT_EQ(test, fx->priv->broadcast->failures, 1);
+	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	fixture_settle(fx);
+	expect_link(test, IPOIB_LINK_RUNNING);
+}
+
+static void link_down_while_joining(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int leaves;
+
+	fx->fabric.answers = false;
+	fixture_up(test);
+	leaves = atomic_read(&fx->fabric.leaves);
+	fixture_down(fx);
+	expect_link(test, IPOIB_LINK_DOWN);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	fx->fabric.answers = true;
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_RUNNING);
+}
+
+static void link_light(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int joins;
+
+	fixture_up(test);
+	joins = atomic_read(&fx->fabric.joins);
+	event(fx, IPOIB_EVENT_LIGHT);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
+}
+
+static void link_normal(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int joins;
+
+	fixture_up(test);
+	joins = atomic_read(&fx->fabric.joins);
+	event(fx, IPOIB_EVENT_NORMAL);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_GT(test, atomic_read(&fx->fabric.joins), joins);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
+}
+
+static void link_heavy(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_up(test);
+	event(fx, IPOIB_EVENT_HEAVY);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, (int)fx->hca->qp->state, (int)IB_QPS_RTS);
+}
+
+static void link_pkey_moves(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 0);
+	fx->hca->pkeys[0] = 0x8001;
+	fx->hca->pkeys[5] = 0xffff;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 5);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+}
+
+static void link_new_gid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ipoib_hwaddr *hwaddr = (const void *)fx->netdev->dev_addr;
+
+	fixture_up(test);
+	fx->hca->gid.global.subnet_prefix = cpu_to_be64(0xfec0000000000001ULL);
+	hca_event(fx->hca, IB_EVENT_GID_CHANGE);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, memcmp(hwaddr->gid, fx->hca->gid.raw, sizeof(hwaddr->gid)), 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
+}
+
+/* It is tried again until it can be done. The last verb is a modify to RTS. */
+static void link_qp_does_not_start(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int n;
+
+	for (n = 1; n < 20; n++) {
+		atomic_set(&fx->hca->fail_in, n);
+		fixture_up(test);
+		atomic_set(&fx->hca->fail_in, 0);
+		event(fx, IPOIB_EVENT_CHECK);
+		if (fx->priv->broadcast && !fx->priv->broadcast->joined) {
+			fx->priv->broadcast->retry_at = jiffies;
+			ipoib_groups_changed(fx->priv);
+			fixture_settle(fx);
+		}
+		expect_link(test, IPOIB_LINK_RUNNING);
+		fixture_down(fx);
+		expect_link(test, IPOIB_LINK_DOWN);
+	}
+}
+
+static void link_qkey_cannot_be_set(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.answers = false;
+	fixture_up(test);
+	atomic_set(&fx->hca->fail_in, 3);	/* after ATTACH and AH */
+	fx->fabric.answers = true;
+	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	fixture_settle(fx);
+	fixture_settle(fx);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0xb1bu);
+}
+
+/* The group's MTU is the link's limit; a smaller one that was asked for is kept */
+static void link_mtu(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int err;
+
+	fixture_up(test);
+	rtnl_lock();
+	err = dev_set_mtu(fx->netdev, 1500);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, err, 0);
+	fx->fabric.params.mtu = IB_MTU_1024;
+	event(fx, IPOIB_EVENT_NORMAL);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1020u);
+	fx->fabric.params.mtu = IB_MTU_4096;
+	event(fx, IPOIB_EVENT_NORMAL);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1500u);
+	KUNIT_EXPECT_EQ(test, fx->netdev->max_mtu, 4092u);
+}
+
+static struct kunit_case link_cases[] = {
+	KUNIT_CASE(link_runs),
+	KUNIT_CASE(link_waits_for_port),
+	KUNIT_CASE(link_waits_for_pkey),
+	KUNIT_CASE(link_waits_for_join),
+	KUNIT_CASE(link_down_while_joining),
+	KUNIT_CASE(link_light),
+	KUNIT_CASE(link_normal),
+	KUNIT_CASE(link_heavy),
+	KUNIT_CASE(link_pkey_moves),
+	KUNIT_CASE(link_new_gid),
+	KUNIT_CASE(link_qp_does_not_start),
+	KUNIT_CASE(link_qkey_cannot_be_set),
+	KUNIT_CASE(link_mtu),
+	{}
+};
+
+static struct kunit_suite link_suite = {
+	.name = "ipoib_link",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = link_cases,
+};
+
+kunit_test_suites(&backoff_suite, &link_suite);

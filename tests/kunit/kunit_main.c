@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the netdevice's operations and counters; and what of the module the
+ * other suites need: KUnit runs them before the module's own init.
+ */
+#include "ipoib_main.c"
+#include "kunit.h"
+
+/**
+ * driver_begin() - a suite's init: what the module's init makes, but for the ib_client
+ * @suite: the suite
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int driver_begin(struct kunit_suite *suite)
+{
+	int err;
+
+	ipoib_netdev_wq = alloc_workqueue("ipoib_kunit", 0, 0);
+	if (!ipoib_netdev_wq)
+		return -ENOMEM;
+	ib_sa_register_client(&ipoib_sa_client);
+	err = ipoib_debugfs_init();
+	if (err)
+		goto err_sa;
+	err = register_netdevice_notifier(&netdev_notifier);
+	if (err)
+		goto err_debugfs;
+	err = ipoib_roce_init();
+	if (err)
+		goto err_notifier;
+	driver_roce(false);
+	return 0;
+
+err_notifier:
+	unregister_netdevice_notifier(&netdev_notifier);
+err_debugfs:
+	ipoib_debugfs_exit();
+err_sa:
+	ib_sa_unregister_client(&ipoib_sa_client);
+	destroy_workqueue(ipoib_netdev_wq);
+	return err;
+}
+
+/**
+ * driver_end() - a suite's exit
+ * @suite: the suite
+ *
+ * Context: may sleep.
+ */
+void driver_end(struct kunit_suite *suite)
+{
+	if (suite->suite_init_err)
+		return;
+	ipoib_roce_exit();
+	unregister_netdevice_notifier(&netdev_notifier);
+	ipoib_debugfs_exit();
+	ib_sa_unregister_client(&ipoib_sa_client);
+	destroy_workqueue(ipoib_netdev_wq);
+}
+
+/**
+ * driver_settle() - wait until all netdevices have followed their links
+ *
+ * Context: may sleep; rtnl not held.
+ */
+void driver_settle(void)
+{
+	flush_workqueue(ipoib_netdev_wq);
+}
+
+/**
+ * driver_probe() - have the driver find the HCAs that there are
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error; that an HCA was not taken is none.
+ */
+int driver_probe(void)
+{
+	return ib_register_client(&ipoib_client);
+}
+
+/**
+ * driver_remove() - undo driver_probe()
+ *
+ * Context: may sleep.
+ */
+void driver_remove(void)
+{
+	ib_unregister_client(&ipoib_client);
+}
+
+/**
+ * driver_netdev() - the netdevice that an HCA got
+ * @ibdev: the HCA
+ *
+ * Context: between driver_probe() and driver_remove().
+ * Return: the first port's, or NULL.
+ */
+struct net_device *driver_netdev(struct ib_device *ibdev)
+{
+	struct ipoib_hca *hca = ib_get_client_data(ibdev, &ipoib_client);
+
+	if (!hca)
+		return NULL;
+	return list_first_entry(&hca->netdevs, struct ipoib_dev, siblings)->netdev;
+}
+
+static void header_built(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+	struct ipoib_header *header;
+	int len;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	skb_reserve(skb, 64);
+	len = dev_hard_header(skb, fx->netdev, ETH_P_IPV6, fx->netdev->broadcast, NULL, 0);
+	header = (struct ipoib_header *)skb->data;
+	KUNIT_EXPECT_EQ(test, len, (int)sizeof(*header));
+	KUNIT_EXPECT_EQ(test, skb->len, (u32)sizeof(*header));
+	KUNIT_EXPECT_EQ(test, memcmp(&header->hwaddr, fx->netdev->broadcast, 20), 0);
+	KUNIT_EXPECT_EQ(test, ntohs(header->encap.ethertype), ETH_P_IPV6);
+	KUNIT_EXPECT_EQ(test, ntohs(header->encap.reserved), 0);
+	kfree_skb(skb);
+}
+
+/* The neighbour code fills the address in later, if it is told that it is missing */
+static void header_without_destination(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
+	struct ipoib_header *header;
+	int len;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	memset(skb->data, 0xee, 64);
+	skb_reserve(skb, 64);
+	len = dev_hard_header(skb, fx->netdev, ETH_P_IP, NULL, NULL, 0);
+	header = (struct ipoib_header *)skb->data;
+	KUNIT_EXPECT_EQ(test, len, -(int)sizeof(*header));
+	KUNIT_EXPECT_NULL(test, memchr_inv(&header->hwaddr, 0, sizeof(header->hwaddr)));
+	KUNIT_EXPECT_EQ(test, ntohs(header->encap.ethertype), ETH_P_IP);
+	kfree_skb(skb);
+}
+
+static void netdev_is_infiniband(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct netdev_phys_item_id id;
+
+	KUNIT_EXPECT_EQ(test, fx->netdev->type, ARPHRD_INFINIBAND);
+	KUNIT_EXPECT_EQ(test, fx->netdev->addr_len, 20);
+	KUNIT_EXPECT_EQ(test, fx->netdev->hard_header_len, 24);
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
+	KUNIT_EXPECT_EQ(test, ipoib_get_phys_port_id(fx->netdev, &id), 0);
+	KUNIT_EXPECT_EQ(test, id.id_len, 8);
+	KUNIT_EXPECT_EQ(test, memcmp(id.id, fx->hca->gid.raw + 8, 8), 0);
+	KUNIT_EXPECT_EQ(test, dev_get_iflink(fx->netdev), fx->netdev->ifindex);
+	KUNIT_EXPECT_TRUE(test, ipoib_is_ours(fx->netdev));
+	KUNIT_EXPECT_FALSE(test, ipoib_is_ours(dev_net(fx->netdev)->loopback_dev));
+}
+
+/* Where each reason is found in `ip -s link`: the field's place, or nowhere */
+#define SUM(field)	offsetof(struct rtnl_link_stats64, field)
+#define NO_SUM		SIZE_MAX
+
+static const size_t stat_sums[IPOIB_STAT_COUNT] = {
+	[IPOIB_STAT_TX_SHORT] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_TOO_LONG] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_NO_MEMORY] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_DMA_MAP] = SUM(tx_errors),
+	[IPOIB_STAT_TX_POST] = SUM(tx_errors),
+	[IPOIB_STAT_TX_ERROR] = SUM(tx_errors),
+	[IPOIB_STAT_TX_FLUSHED] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_NO_CARRIER] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_PATH_FULL] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_PATH_FAILED] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_GROUP_FULL] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_GROUP_FAILED] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_LINEARIZED] = NO_SUM,
+	[IPOIB_STAT_TX_TIMEOUTS] = NO_SUM,
+	[IPOIB_STAT_RX_SHORT] = SUM(rx_errors),
+	[IPOIB_STAT_RX_ERROR] = SUM(rx_errors),
+	[IPOIB_STAT_RX_NO_MEMORY] = SUM(rx_dropped),
+	[IPOIB_STAT_RX_LOOPBACK] = NO_SUM,
+	[IPOIB_STAT_RX_MULTICAST] = SUM(multicast),
+	[IPOIB_STAT_PATH_QUERIES] = NO_SUM,
+	[IPOIB_STAT_PATH_FAILURES] = NO_SUM,
+	[IPOIB_STAT_GROUP_JOINS] = NO_SUM,
+	[IPOIB_STAT_GROUP_FAILURES] = NO_SUM,
+	[IPOIB_STAT_GROUP_FALLBACKS] = NO_SUM,
+	[IPOIB_STAT_GROUP_EXPIRIES] = NO_SUM,
+	[IPOIB_STAT_QP_RESETS] = NO_SUM,
+};
+
+static u64 all_drops(const struct rtnl_link_stats64 *stats)
+{
+	return stats->tx_dropped + stats->tx_errors + stats->rx_dropped + stats->rx_errors +
+	       stats->multicast;
+}
+
+/* Each counter shows in one sum and in no other */
+static void counters_sum_up(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rtnl_link_stats64 was, is;
+	enum ipoib_stat stat;
+	size_t sum;
+
+	for (stat = 0; stat < IPOIB_STAT_COUNT; stat++) {
+		sum = stat_sums[stat];
+		memset(&was, 0, sizeof(was));
+		memset(&is, 0, sizeof(is));
+		ipoib_get_stats64(fx->netdev, &was);
+		ipoib_count(fx->priv, stat);
+		ipoib_get_stats64(fx->netdev, &is);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, stat), 1ull);
+		KUNIT_EXPECT_EQ_MSG(test, all_drops(&is) - all_drops(&was),
+				    (u64)(sum != NO_SUM), "counter %u", stat);
+		if (sum != NO_SUM)
+			KUNIT_EXPECT_EQ(test, *(u64 *)((u8 *)&is + sum),
+					*(u64 *)((u8 *)&was + sum) + 1);
+	}
+}
+
+/* The sum is that of all CPUs */
+static void counters_of_all_cpus(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u64 sum = 0;
+	int cpu;
+
+	for_each_possible_cpu(cpu) {
+		per_cpu_ptr(fx->priv->stats, cpu)->count[IPOIB_STAT_RX_SHORT] = cpu + 1;
+		sum += cpu + 1;
+	}
+	KUNIT_EXPECT_EQ(test, ipoib_stat_read(fx->priv, IPOIB_STAT_RX_SHORT), sum);
+}
+
+/* As many names as values, none empty, none twice */
+static void counters_have_names(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ethtool_ops *ops = fx->netdev->ethtool_ops;
+	int count = ops->get_sset_count(fx->netdev, ETH_SS_STATS), i, k;
+	char (*names)[ETH_GSTRING_LEN];
+
+	KUNIT_ASSERT_GT(test, count, IPOIB_STAT_COUNT);
+	names = kunit_kzalloc(test, count * ETH_GSTRING_LEN, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, names);
+	ops->get_strings(fx->netdev, ETH_SS_STATS, (u8 *)names);
+	for (i = 0; i < count; i++) {
+		KUNIT_EXPECT_NE(test, names[i][0], 0);
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_NE(test, strcmp(names[i], names[k]), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ops->get_sset_count(fx->netdev, ETH_SS_TEST), -EOPNOTSUPP);
+}
+
+static void counters_of_ethtool(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ethtool_ops *ops = fx->netdev->ethtool_ops;
+	int count = ops->get_sset_count(fx->netdev, ETH_SS_STATS), i;
+	struct ethtool_stats request = {};
+	u64 *values = kunit_kcalloc(test, count, sizeof(*values), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, values);
+	for (i = 0; i < IPOIB_STAT_COUNT; i++)
+		this_cpu_write(fx->priv->stats->count[i], 100 + i);
+	rtnl_lock();
+	ops->get_ethtool_stats(fx->netdev, &request, values);
+	rtnl_unlock();
+	for (i = 0; i < IPOIB_STAT_COUNT; i++)
+		KUNIT_EXPECT_EQ(test, values[count - IPOIB_STAT_COUNT + i],
+				fixture_count(fx, i));
+}
+
+static void traffic_is_counted(struct kunit *test)
+{
+	struct ib_wc like = { .src_qp = 0x99 };
+	struct fixture *fx = test->priv;
+	struct rtnl_link_stats64 stats;
+	union ib_gid gid;
+
+	fixture_up(test);
+	fixture_gid(&gid, 9);
+	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
+	fixture_settle(fx);
+	hca_receive(fx->hca, NULL, IB_GRH_BYTES + IPOIB_ENCAP_LEN + 50, &like);
+	dev_get_stats(fx->netdev, &stats);
+	KUNIT_EXPECT_EQ(test, stats.tx_packets, 1ull);
+	KUNIT_EXPECT_EQ(test, stats.tx_bytes, 104ull);
+	KUNIT_EXPECT_EQ(test, stats.rx_packets, 1ull);
+	KUNIT_EXPECT_EQ(test, stats.rx_bytes, 54ull);
+}
+
+static void timeout_resets_qp(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_up(test);
+	fx->netdev->netdev_ops->ndo_tx_timeout(fx->netdev, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TIMEOUTS), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static void ring_sizes(struct kunit *test)
+{
+	static const struct {
+		unsigned int asked, got;
+	} sizes[] = {
+		{ 0, 64 }, { 1, 64 }, { 64, 64 }, { 65, 128 }, { 256, 256 }, { 300, 512 },
+		{ 8192, 8192 }, { 8193, 8192 }, { UINT_MAX, 8192 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++)
+		KUNIT_EXPECT_EQ(test, ring_size("a size", sizes[i].asked), sizes[i].got);
+}
+
+static void features_of_hca(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_device *ibdev = &fx->hca->ibdev;
+	struct ib_device_attr *attrs = &ibdev->attrs;
+
+	KUNIT_EXPECT_EQ(test, hca_features(ibdev), (netdev_features_t)NETIF_F_SG);
+	attrs->kernel_cap_flags |= IBK_UD_TSO;
+	KUNIT_EXPECT_EQ(test, hca_features(ibdev), (netdev_features_t)NETIF_F_SG);
+	attrs->device_cap_flags |= IB_DEVICE_UD_IP_CSUM;
+	KUNIT_EXPECT_EQ(test, hca_features(ibdev),
+			NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO);
+	attrs->max_send_sge = 1;
+	KUNIT_EXPECT_EQ(test, hca_features(ibdev),
+			(netdev_features_t)(NETIF_F_IP_CSUM | NETIF_F_RXCSUM));
+}
+
+static struct kunit_case netdev_cases[] = {
+	KUNIT_CASE(header_built),
+	KUNIT_CASE(header_without_destination),
+	KUNIT_CASE(netdev_is_infiniband),
+	KUNIT_CASE(counters_sum_up),
+	KUNIT_CASE(counters_of_all_cpus),
+	KUNIT_CASE(counters_have_names),
+	KUNIT_CASE(counters_of_ethtool),
+	KUNIT_CASE(traffic_is_counted),
+	KUNIT_CASE(timeout_resets_qp),
+	KUNIT_CASE(ring_sizes),
+	KUNIT_CASE(features_of_hca),
+	{}
+};
+
+static struct kunit_suite netdev_suite = {
+	.name = "ipoib_netdev",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = netdev_cases,
+};
+
+kunit_test_suites(&netdev_suite);

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the MGIDs that IP multicast addresses map to (RFC 4391, 4), and of the
+ * life of a group.
+ */
+#include <net/if_inet6.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+
+#include "ipoib_multicast.c"
+#include "kunit.h"
+
+struct mgid_example {
+	const char *name;
+	u8 scope;
+	u16 pkey;
+	u8 ip[16];
+	bool ipv6;
+	u8 mgid[16];
+};
+
+static const struct mgid_example mgid_examples[] = {
+	{
+		"224.0.0.1 link-local", 0x2, 0xffff, { 224, 0, 0, 1 }, false,
+		{ 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+	}, {
+		"239.255.255.255 keeps 28 bits", 0x2, 0x8001, { 239, 255, 255, 255 }, false,
+		{ 0xff, 0x12, 0x40, 0x1b, 0x80, 0x01, 0, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xff, 0xff },
+	}, {
+		"224.2.3.4 organization-local", 0x8, 0x8123, { 224, 2, 3, 4 }, false,
+		{ 0xff, 0x18, 0x40, 0x1b, 0x81, 0x23, 0, 0, 0, 0, 0, 0, 0, 2, 3, 4 },
+	}, {
+		"ff02::1 link-local", 0x2, 0xffff,
+		{ 0xff, 0x02, [15] = 1 }, true,
+		{ 0xff, 0x12, 0x60, 0x1b, 0xff, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1 },
+	}, {
+		"ff02::1:ff00:1234 solicited node", 0x2, 0x8001,
+		{ 0xff, 0x02, [11] = 0x01, 0xff, 0x00, 0x12, 0x34 }, true,
+		{ 0xff, 0x12, 0x60, 0x1b, 0x80, 0x01, 0, 0, 0, 0, 0, 0x01, 0xff, 0, 0x12, 0x34 },
+	}, {
+		"ff0e:a:b:c:d:e:f:1 keeps 80 bits, link's scope", 0x5, 0xffff,
+		{ 0xff, 0x0e, 0, 0xa, 0, 0xb, 0, 0xc, 0, 0xd, 0, 0xe, 0, 0xf, 0, 1 }, true,
+		{ 0xff, 0x15, 0x60, 0x1b, 0xff, 0xff, 0, 0xc, 0, 0xd, 0, 0xe, 0, 0xf, 0, 1 },
+	},
+};
+
+static void mgid_describe(const struct mgid_example *example, char *name)
+{
+	strscpy(name, example->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(mgid, mgid_examples, mgid_describe);
+
+/* The IP layer makes them, of the broadcast address that the driver gave it */
+static void mgid_map(const struct mgid_example *example, struct ipoib_hwaddr *hwaddr)
+{
+	struct ipoib_hwaddr broadcast;
+	struct in6_addr ipv6;
+	__be32 ipv4;
+
+	ipoib_broadcast_build(&broadcast, example->pkey, example->scope);
+	memcpy(&ipv4, example->ip, sizeof(ipv4));
+	memcpy(&ipv6, example->ip, sizeof(ipv6));
+	if (example->ipv6)
+		ipv6_ib_mc_map(&ipv6, (u8 *)&broadcast, (u8 *)hwaddr);
+	else
+		ip_ib_mc_map(ipv4, (u8 *)&broadcast, (u8 *)hwaddr);
+}
+
+/* A device that has a P_Key, and nothing else */
+static struct ipoib_dev *mgid_device(struct kunit *test, u16 pkey)
+{
+	struct ipoib_dev *priv = kunit_kzalloc(test, sizeof(*priv), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, priv);
+	priv->pkey = pkey;
+	return priv;
+}
+
+static void mgid_mapped(struct kunit *test)
+{
+	const struct mgid_example *example = test->param_value;
+	struct ipoib_dev *priv = mgid_device(test, example->pkey);
+	struct ipoib_hwaddr hwaddr;
+
+	mgid_map(example, &hwaddr);
+	KUNIT_EXPECT_EQ(test, memcmp(hwaddr.gid, example->mgid, sizeof(hwaddr.gid)), 0);
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), (u32)IPOIB_QPN_MULTICAST);
+	KUNIT_EXPECT_TRUE(test, mc_address_is_ours(priv, (u8 *)&hwaddr));
+}
+
+static void mgid_broadcast(struct kunit *test)
+{
+	static const u8 wanted[INFINIBAND_ALEN] = {
+		0x00, 0xff, 0xff, 0xff,
+		0xff, 0x12, 0x40, 0x1b, 0x80, 0x01, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
+	};
+	struct ipoib_hwaddr hwaddr;
+	u8 scope;
+
+	ipoib_broadcast_build(&hwaddr, 0x8001, IPOIB_MGID_SCOPE_LINK_LOCAL);
+	KUNIT_EXPECT_EQ(test, memcmp(&hwaddr, wanted, sizeof(wanted)), 0);
+	for (scope = 1; scope < 16; scope++) {
+		ipoib_broadcast_build(&hwaddr, 0xffff, scope);
+		KUNIT_EXPECT_EQ(test, hwaddr.gid[1], 0x10 | scope);
+	}
+}
+
+/* What a raw socket or another protocol put on the list */
+static void mgid_foreign(struct kunit *test)
+{
+	struct ipoib_dev *priv = mgid_device(test, 0x8001);
+	struct ipoib_hwaddr good, bad;
+	u8 *octet = (u8 *)&bad;
+	int i;
+	static const struct {
+		u8 index, value;
+	} wrong[] = {
+		{ 1, 0 },	/* not the multicast QPN */
+		{ 4, 0xfe },	/* no multicast GID */
+		{ 5, 0x02 },	/* not transient */
+		{ 8, 0x00 },	/* a limited member's P_Key */
+		{ 9, 0x02 },	/* another partition's */
+	};
+
+	ipoib_broadcast_build(&good, 0x8001, IPOIB_MGID_SCOPE_LINK_LOCAL);
+	KUNIT_EXPECT_TRUE(test, mc_address_is_ours(priv, (u8 *)&good));
+	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
+		bad = good;
+		octet[wrong[i].index] = wrong[i].value;
+		KUNIT_EXPECT_FALSE_MSG(test, mc_address_is_ours(priv, octet), "octet %u",
+				       wrong[i].index);
+	}
+}
+
+static struct kunit_case mgid_cases[] = {
+	KUNIT_CASE_PARAM(mgid_mapped, mgid_gen_params),
+	KUNIT_CASE(mgid_broadcast),
+	KUNIT_CASE(mgid_foreign),
+	{}
+};
+
+static struct kunit_suite mgid_suite = {
+	.name = "ipoib_mgid",
+	.test_cases = mgid_cases,
+};
+
+/* The address of an IPv4 group, 239.0.0.LAST */
+static void group_address(struct fixture *fx, struct ipoib_hwaddr *hwaddr, u8 last)
+{
+	ip_ib_mc_map(htonl(0xef000000 | last), fx->netdev->broadcast, (u8 *)hwaddr);
+}
+
+static struct ipoib_group *group_of(struct fixture *fx, u8 last)
+{
+	struct ipoib_hwaddr hwaddr;
+
+	group_address(fx, &hwaddr, last);
+	return group_find(fx->priv, (union ib_gid *)hwaddr.gid);
+}
+
+static void send_to(struct kunit *test, u8 last)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+
+	group_address(fx, &hwaddr, last);
+	fixture_send(fx, fixture_packet(test, hwaddr.gid, 100), false);
+	fixture_settle(fx);
+}
+
+/* The IP layer begins to listen to a group, or ceases to */
+static void listen(struct fixture *fx, u8 last, bool on)
+{
+	struct ipoib_hwaddr hwaddr;
+
+	group_address(fx, &hwaddr, last);
+	rtnl_lock();
+	if (on)
+		dev_mc_add(fx->netdev, (u8 *)&hwaddr);
+	else
+		dev_mc_del(fx->netdev, (u8 *)&hwaddr);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+static void answer(struct fixture *fx, struct ipoib_group *group, int status)
+{
+	ipoib_group_answer(group, status, &fx->fabric.params);
+	fixture_settle(fx);
+}
+
+static void time_is_up(struct fixture *fx, struct ipoib_group *group)
+{
+	group->retry_at = jiffies;
+	group_kick(fx->priv);
+	fixture_settle(fx);
+}
+
+/* A link that runs, on a fabric that answers no more */
+static int group_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fx->fabric.answers = false;
+	fx->hca->logged = 0;
+	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+}
+
+static struct ipoib_group *group_asked(struct kunit *test, u8 last, bool member)
+{
+	struct ipoib_group *group;
+
+	if (member)
+		listen(test->priv, last, true);
+	else
+		send_to(test, last);
+	group = group_of(test->priv, last);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	return group;
+}
+
+static void group_member(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+	int attached = atomic_read(&fx->hca->objects[HCA_ATTACHED]);
+
+	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_MEMBER);
+	KUNIT_EXPECT_FALSE(test, group->joined);
+	fx->fabric.params.mlid = 0xc001;
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+	KUNIT_EXPECT_TRUE(test, group->attached);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached + 1);
+	send_to(test, 1);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc001);
+	listen(fx, 1, false);
+	KUNIT_EXPECT_NULL(test, group_of(fx, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached);
+}
+
+static void group_send_only(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_SEND_ONLY);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group->queue), 1u);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+	KUNIT_EXPECT_FALSE(test, group->attached);
+	KUNIT_EXPECT_TRUE(test, list_empty(&group->busy));
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+}
+
+/* A packet socket's address of another partition, or of none, is the link's group */
+static void group_of_another_pkey(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+
+	group_address(fx, &hwaddr, 1);
+	hwaddr.gid[4] = 0;
+	hwaddr.gid[5] = 0;
+	fixture_send(fx, fixture_packet(test, hwaddr.gid, 1), false);
+	fixture_settle(fx);
+	KUNIT_ASSERT_NOT_NULL(test, group_of(fx, 1));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 1)->queue), 1u);
+}
+
+static void group_becomes_member(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+	int leaves = atomic_read(&fx->fabric.leaves);
+
+	answer(fx, group, 0);
+	listen(fx, 1, true);
+	KUNIT_EXPECT_PTR_EQ(test, group_of(fx, 1), group);
+	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_MEMBER);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	send_to(test, 1);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->attached);
+}
+
+/* RFC 4391, 10: what is for it goes to all, until it can be had */
+static void group_falls_back(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	answer(fx, group, -EINVAL);
+	KUNIT_EXPECT_EQ(test, group->failures, 1);
+	KUNIT_EXPECT_FALSE(test, group->joined);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 1ull);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc000);
+	fx->fabric.params.mlid = 0xc005;
+	time_is_up(fx, group);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	send_to(test, 1);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc005);
+}
+
+/* Not even the broadcast group's address can be had: what waits is dropped */
+static void group_cannot_fall_back(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	fx->fabric.attr_error = -EINVAL;
+	answer(fx, group, -EINVAL);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group->ah));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 0ull);
+}
+
+static void group_refused(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group;
+
+	fx->fabric.refusal = -EAGAIN;
+	send_to(test, 1);
+	group = group_of(fx, 1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	KUNIT_EXPECT_GT(test, group->failures, 0);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_FALSE(test, list_empty(&group->busy));
+	fx->fabric.refusal = 0;
+	time_is_up(fx, group);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+}
+
+/* What would lose packets: another Q_Key, or a smaller MTU */
+static void group_does_not_fit(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+
+	fx->fabric.params.qkey = 0x1234;
+	answer(fx, group, 0);
+	KUNIT_EXPECT_FALSE(test, group->joined);
+	KUNIT_EXPECT_FALSE(test, group->attached);
+	fx->fabric.params.qkey = 0xb1b;
+	fx->fabric.params.mtu = IB_MTU_1024;
+	time_is_up(fx, group);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_FALSE(test, group->joined);
+	KUNIT_EXPECT_EQ(test, group->failures, 2);
+	fx->fabric.params.mtu = IB_MTU_4096;
+	time_is_up(fx, group);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+}
+
+static void group_attach_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+
+	atomic_set(&fx->hca->fail_in, 1);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_FALSE(test, group->attached);
+	KUNIT_EXPECT_EQ(test, group->failures, 1);
+	time_is_up(fx, group);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->attached);
+}
+
+/* The SM has restarted: joined again, the AH in use meanwhile */
+static void group_void(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+	int leaves = atomic_read(&fx->fabric.leaves);
+	struct ipoib_ah *ah;
+
+	answer(fx, group, 0);
+	ah = rcu_access_pointer(group->ah);
+	answer(fx, group, -ENETRESET);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(group->ah), ah);
+	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	time_is_up(fx, group);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	send_to(test, 1);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	fx->fabric.params.mlid = 0xc007;
+	answer(fx, group, 0);
+	KUNIT_EXPECT_EQ(test, group->params.mlid, 0xc007);
+	KUNIT_EXPECT_TRUE(test, group->attached);
+	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+}
+
+/* A membership is void before the answer that granted it was looked at */
+static void group_void_at_once(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+
+	ipoib_group_answer(group, 0, &fx->fabric.params);
+	answer(fx, group, -ENETRESET);
+	time_is_up(fx, group);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+}
+
+static void broadcast_void(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *broadcast = fx->priv->broadcast;
+	struct ipoib_group *group;
+
+	answer(fx, broadcast, -ENETRESET);
+	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	listen(fx, 1, true);
+	group = group_of(fx, 1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
+	time_is_up(fx, broadcast);
+	fx->fabric.params.mtu = IB_MTU_1024;
+	answer(fx, broadcast, 0);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1020u);
+	answer(fx, group, 0);
+}
+
+static void group_queue_is_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+	int i;
+
+	group_address(fx, &hwaddr, 1);
+	for (i = 0; i < IPOIB_GROUP_QUEUE_MAX + 2; i++)
+		fixture_send(fx, fixture_packet(test, hwaddr.gid, 1), false);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FULL), 2ull);
+	answer(fx, group_of(fx, 1), 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_GROUP_QUEUE_MAX);
+}
+
+static void group_left_while_asked(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int leaves = atomic_read(&fx->fabric.leaves);
+
+	group_asked(test, 1, true);
+	send_to(test, 1);
+	listen(fx, 1, false);
+	KUNIT_EXPECT_NULL(test, group_of(fx, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
+}
+
+/* One who found the group just before it was removed */
+static void group_dead(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group group = { .dead = true };
+	struct ipoib_hwaddr hwaddr;
+
+	group_address(fx, &hwaddr, 1);
+	__skb_queue_head_init(&group.queue);
+	group_queue(fx->priv, &group, fixture_packet(test, hwaddr.gid, 1));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
+}
+
+static void group_expires(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *idle = group_asked(test, 1, false);
+	struct ipoib_group *member = group_asked(test, 2, true);
+
+	answer(fx, idle, 0);
+	answer(fx, member, 0);
+	WRITE_ONCE(idle->used, jiffies - sendonly_idle * HZ - 2);
+	WRITE_ONCE(member->used, jiffies - sendonly_idle * HZ - 2);
+	mod_delayed_work(fx->priv->wq, &fx->priv->group_expire_work, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NULL(test, group_of(fx, 1));
+	KUNIT_EXPECT_PTR_EQ(test, group_of(fx, 2), member);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_EXPIRIES), 1ull);
+}
+
+static void group_of_user_space(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.taken = true;
+	listen(fx, 1, true);
+	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 1));
+	rtnl_lock();
+	ipoib_set_umcast(fx->priv, true);
+	rtnl_unlock();
+	listen(fx, 2, true);
+	KUNIT_EXPECT_NULL(test, group_of(fx, 2));
+	fx->fabric.taken = false;
+	listen(fx, 3, true);
+	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 3));
+	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 2));
+}
+
+static struct kunit_case group_cases[] = {
+	KUNIT_CASE(group_member),
+	KUNIT_CASE(group_send_only),
+	KUNIT_CASE(group_of_another_pkey),
+	KUNIT_CASE(group_becomes_member),
+	KUNIT_CASE(group_falls_back),
+	KUNIT_CASE(group_cannot_fall_back),
+	KUNIT_CASE(group_refused),
+	KUNIT_CASE(group_does_not_fit),
+	KUNIT_CASE(group_attach_fails),
+	KUNIT_CASE(group_void),
+	KUNIT_CASE(group_void_at_once),
+	KUNIT_CASE(broadcast_void),
+	KUNIT_CASE(group_queue_is_bounded),
+	KUNIT_CASE(group_left_while_asked),
+	KUNIT_CASE(group_dead),
+	KUNIT_CASE(group_expires),
+	KUNIT_CASE(group_of_user_space),
+	{}
+};
+
+static struct kunit_suite group_suite = {
+	.name = "ipoib_group",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = group_init,
+	.exit = fixture_exit,
+	.test_cases = group_cases,
+};
+
+kunit_test_suites(&mgid_suite, &group_suite);

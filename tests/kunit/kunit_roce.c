@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of the driver on two rxe devices, rxe0 and rxe1, whose Ethernet netdevices are
+ * the ends of one link in this kernel: the QP's life, joins, what is sent and received,
+ * and what happens to the port. Who loads the module makes the devices before: see
+ * tests/cases/kunit.sh.
+ */
+#include <linux/delay.h>
+
+#include "ipoib_roce.c"
+#include "kunit.h"
+
+/**
+ * driver_roce() - whether rxe devices are for the driver, too
+ * @on: whether
+ *
+ * Most suites are of one HCA alone. Context: any, before driver_probe().
+ */
+void driver_roce(bool on)
+{
+	roce_mode = on ? ROCE_RXE : ROCE_OFF;
+}
+
+/* The two ends, and what came in at the second */
+struct pair {
+	struct ib_device *ibdev[2];
+	struct ipoib_dev *priv[2];
+	struct packet_type type;
+	atomic_t packets;
+	u32 len;
+	u8 pkt_type;
+};
+
+static int pair_take(struct sk_buff *skb, struct net_device *netdev, struct packet_type *type,
+		     struct net_device *orig)
+{
+	struct pair *pair = type->af_packet_priv;
+
+	pair->len = skb->len;
+	pair->pkt_type = skb->pkt_type;
+	atomic_inc(&pair->packets);
+	consume_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static bool link_becomes(const struct ipoib_dev *priv, enum ipoib_link_state state)
+{
+	unsigned long limit = jiffies + 60 * HZ;
+
+	while (READ_ONCE(priv->link) != state ||
+	       netif_carrier_ok(priv->netdev) != (state == IPOIB_LINK_RUNNING)) {
+		if (time_after(jiffies, limit))
+			return false;
+		msleep(20);
+	}
+	return true;
+}
+
+static bool comes_in(const struct pair *pair, int packets)
+{
+	unsigned long limit = jiffies + 60 * HZ;
+
+	while (atomic_read(&pair->packets) < packets) {
+		if (time_after(jiffies, limit))
+			return false;
+		msleep(20);
+	}
+	return true;
+}
+
+static int set_up(struct net_device *netdev, bool up)
+{
+	int err = 0;
+
+	rtnl_lock();
+	if (up)
+		err = dev_open(netdev, NULL);
+	else
+		dev_close(netdev);
+	rtnl_unlock();
+	return err;
+}
+
+static int pair_find(struct pair *pair)
+{
+	static const char * const names[] = { "rxe0", "rxe1" };
+	struct net_device *netdev;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		pair->ibdev[i] = ib_device_get_by_name(names[i], RDMA_DRIVER_RXE);
+		if (!pair->ibdev[i])
+			return -ENODEV;
+		netdev = driver_netdev(pair->ibdev[i]);
+		if (!netdev)
+			return -ENODEV;
+		pair->priv[i] = netdev_priv(netdev);
+	}
+	return 0;
+}
+
+static int pair_init(struct kunit *test)
+{
+	struct pair *pair = kunit_kzalloc(test, sizeof(*pair), GFP_KERNEL);
+	int err;
+
+	if (!pair)
+		return -ENOMEM;
+	driver_roce(true);
+	err = driver_probe();
+	if (err)
+		return err;
+	test->priv = pair;
+	err = pair_find(pair);
+	if (err)
+		return err;
+	pair->type.type = htons(ETH_P_802_EX1);
+	pair->type.dev = pair->priv[1]->netdev;
+	pair->type.func = pair_take;
+	pair->type.af_packet_priv = pair;
+	dev_add_pack(&pair->type);
+	return set_up(pair->priv[0]->netdev, true) ?: set_up(pair->priv[1]->netdev, true);
+}
+
+static void pair_exit(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	int i;
+
+	if (!pair)
+		return;
+	if (pair->type.func)
+		dev_remove_pack(&pair->type);
+	driver_remove();
+	for (i = 0; i < 2; i++)
+		if (pair->ibdev[i])
+			ib_device_put(pair->ibdev[i]);
+}
+
+static void pair_run(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+
+	KUNIT_ASSERT_TRUE(test, link_becomes(pair->priv[0], IPOIB_LINK_RUNNING));
+	KUNIT_ASSERT_TRUE(test, link_becomes(pair->priv[1], IPOIB_LINK_RUNNING));
+}
+
+static void expect_qp(struct kunit *test, enum ib_qp_state state)
+{
+	struct pair *pair = test->priv;
+	struct ib_qp_init_attr init = {};
+	struct ib_qp_attr attr = {};
+
+	KUNIT_EXPECT_EQ(test, ib_query_qp(pair->priv[0]->qp, &attr, IB_QP_STATE, &init), 0);
+	KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)state);
+}
+
+/* A packet from the first end, through its qdisc as any other */
+static void pair_send(struct kunit *test, const struct ipoib_hwaddr *hwaddr, u32 len)
+{
+	struct pair *pair = test->priv;
+	struct sk_buff *skb = alloc_skb(IPOIB_HARD_LEN + len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	skb_reserve(skb, IPOIB_HARD_LEN);
+	skb_put_zero(skb, len);
+	skb->dev = pair->priv[0]->netdev;
+	skb->protocol = htons(ETH_P_802_EX1);
+	dev_hard_header(skb, skb->dev, ETH_P_802_EX1, hwaddr, NULL, len);
+	dev_queue_xmit(skb);
+}
+
+static void roce_qp_life(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	int i;
+
+	for (i = 0; i < 3; i++) {
+		pair_run(test);
+		expect_qp(test, IB_QPS_RTS);
+		set_up(pair->priv[0]->netdev, false);
+		KUNIT_EXPECT_EQ(test, pair->priv[0]->link, IPOIB_LINK_DOWN);
+		expect_qp(test, IB_QPS_RESET);
+		KUNIT_EXPECT_EQ(test, set_up(pair->priv[0]->netdev, true), 0);
+	}
+}
+
+static void roce_joins(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	struct ipoib_group *broadcast;
+
+	pair_run(test);
+	broadcast = pair->priv[0]->broadcast;
+	KUNIT_ASSERT_NOT_NULL(test, broadcast);
+	KUNIT_EXPECT_TRUE(test, broadcast->joined);
+	KUNIT_EXPECT_TRUE(test, broadcast->attached);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(broadcast->ah));
+	KUNIT_EXPECT_EQ(test, pair->priv[0]->qkey, roce_qkey);
+}
+
+static void roce_broadcast(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+
+	pair_run(test);
+	pair_send(test, (const void *)pair->priv[0]->netdev->broadcast, 333);
+	KUNIT_ASSERT_TRUE(test, comes_in(pair, 1));
+	KUNIT_EXPECT_EQ(test, pair->len, 333u);
+	KUNIT_EXPECT_EQ(test, pair->pkt_type, PACKET_BROADCAST);
+}
+
+/* From one byte to the link's MTU */
+static void roce_unicast(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	u32 mtu, lens[3];
+	int i;
+
+	pair_run(test);
+	mtu = pair->priv[0]->netdev->mtu;
+	lens[0] = 1;
+	lens[1] = mtu / 2;
+	lens[2] = mtu;
+	for (i = 0; i < ARRAY_SIZE(lens); i++) {
+		pair_send(test, (const void *)pair->priv[1]->netdev->dev_addr, lens[i]);
+		KUNIT_ASSERT_TRUE(test, comes_in(pair, i + 1));
+		KUNIT_EXPECT_EQ(test, pair->len, lens[i]);
+		KUNIT_EXPECT_EQ(test, pair->pkt_type, PACKET_HOST);
+	}
+	KUNIT_EXPECT_EQ(test, ipoib_stat_read(pair->priv[0], IPOIB_STAT_PATH_QUERIES), 1ull);
+}
+
+static void roce_nobody(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	struct ipoib_hwaddr hwaddr;
+	union ib_gid gid;
+
+	pair_run(test);
+	fixture_gid(&gid, 0x77);
+	ipoib_hwaddr_build(&hwaddr, 1, &gid);
+	pair_send(test, &hwaddr, 10);
+	set_up(pair->priv[0]->netdev, false);
+	KUNIT_EXPECT_EQ(test, ipoib_stat_read(pair->priv[0], IPOIB_STAT_TX_PATH_FAILED), 1ull);
+}
+
+static void roce_qp_event(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	struct ipoib_dev *priv = pair->priv[0];
+	struct ib_event event = { .event = IB_EVENT_QP_FATAL };
+
+	pair_run(test);
+	event.element.qp = priv->qp;
+	priv->qp->event_handler(&event, priv->qp->qp_context);
+	flush_workqueue(priv->wq);
+	pair_run(test);
+	KUNIT_EXPECT_EQ(test, ipoib_stat_read(priv, IPOIB_STAT_QP_RESETS), 1ull);
+	pair_send(test, (const void *)priv->netdev->broadcast, 10);
+	KUNIT_EXPECT_TRUE(test, comes_in(pair, 1));
+}
+
+static void roce_port_event(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	struct net_device *ethernet;
+
+	pair_run(test);
+	ethernet = local_ethernet(pair->priv[0]);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ethernet);
+	set_up(ethernet, false);
+	KUNIT_EXPECT_TRUE(test, link_becomes(pair->priv[0], IPOIB_LINK_WAIT_PORT));
+	set_up(ethernet, true);
+	dev_put(ethernet);
+	pair_run(test);
+}
+
+static struct kunit_case roce_cases[] = {
+	KUNIT_CASE(roce_qp_life),
+	KUNIT_CASE(roce_joins),
+	KUNIT_CASE(roce_broadcast),
+	KUNIT_CASE(roce_unicast),
+	KUNIT_CASE(roce_nobody),
+	KUNIT_CASE(roce_qp_event),
+	KUNIT_CASE(roce_port_event),
+	{}
+};
+
+static struct kunit_suite roce_suite = {
+	.name = "ipoib_roce",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = pair_init,
+	.exit = pair_exit,
+	.test_cases = roce_cases,
+};
+
+kunit_test_suites(&roce_suite);

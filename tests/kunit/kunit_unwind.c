@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of what fails on the way: of each of probe, open, link and child the first
+ * allocation fails, then the second, and so on until all have; and likewise each
+ * verb. Nothing may be left behind, and the next attempt has to succeed.
+ *
+ * Allocations fail by the kernel's failslab and fail_page_alloc, which have to be
+ * told to: see tests/cases/kunit.sh.
+ */
+#include <linux/moduleparam.h>
+#include <linux/rtnetlink.h>
+#include <linux/sched.h>
+
+#include "kunit.h"
+
+/* Most allocations of a probe are the network stack's and sysfs', and to take back
+ * what was made until then takes long: of these, one of so many fails. The driver's
+ * own all do, in init_allocations() and child_init_allocations().
+ */
+static unsigned int unwind_step = 12;
+module_param(unwind_step, uint, 0444);
+MODULE_PARM_DESC(unwind_step,
+		 "KUnit: of the allocations of a whole probe every so manieth fails (1: all)");
+
+/* What is tried, in the context of the test */
+struct attempt {
+	struct fixture *fx;
+	int (*act)(struct fixture *fx);
+	void (*undo)(struct fixture *fx);
+	bool verbs;		/* those fail, not allocations */
+	unsigned int step;	/* 1, or which of them are left out */
+	unsigned int least;	/* so many must fail in turn, else the means do not work */
+	int before;		/* objects of the HCA */
+};
+
+/* An HCA alone: these tests make their netdevices themselves */
+static int unwind_init(struct kunit *test)
+{
+	struct fixture *fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
+
+	if (!fx)
+		return -ENOMEM;
+	fx->hca = hca_register();
+	test->priv = fx;
+	return fx->hca ? 0 : -ENOMEM;
+}
+
+static void unwind_exit(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	if (!fx || !fx->hca)
+		return;
+	KUNIT_EXPECT_EQ(test, hca_leaks(fx->hca), 0);
+	hca_unregister(fx->hca);
+}
+
+static int probe(struct fixture *fx)
+{
+	int err = driver_probe();
+
+	if (err)
+		return err;
+	fx->netdev = driver_netdev(&fx->hca->ibdev);
+	if (fx->netdev) {
+		fx->priv = netdev_priv(fx->netdev);
+		return 0;
+	}
+	driver_remove();
+	return -ENODEV;
+}
+
+static void unprobe(struct fixture *fx)
+{
+	driver_remove();
+	fx->netdev = NULL;
+	fx->priv = NULL;
+}
+
+static int open(struct fixture *fx)
+{
+	int err;
+
+	rtnl_lock();
+	err = dev_open(fx->netdev, NULL);
+	rtnl_unlock();
+	return err;
+}
+
+static void close(struct fixture *fx)
+{
+	rtnl_lock();
+	dev_close(fx->netdev);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+static int child(struct fixture *fx)
+{
+	int err;
+
+	rtnl_lock();
+	err = ipoib_child_create(fx->priv, 0x8001);
+	rtnl_unlock();
+	return err;
+}
+
+static void unchild(struct fixture *fx)
+{
+	rtnl_lock();
+	ipoib_child_delete(fx->priv, 0x8001);
+	rtnl_unlock();
+}
+
+/* All that the driver itself allocates for a netdevice, which is not registered */
+static int init(struct fixture *fx)
+{
+	struct net_device *netdev;
+	struct ipoib_dev *priv;
+	int err;
+
+	netdev = alloc_netdev(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup);
+	if (!netdev)
+		return -ENOMEM;
+	priv = netdev_priv(netdev);
+	priv->parent = fx->priv;
+	priv->pkey = priv->parent ? 0x8001 : 0xffff;
+	err = ipoib_bind(priv, &fx->hca->ibdev, 1);
+	if (!err)
+		err = netdev->netdev_ops->ndo_init(netdev);
+	if (!err)
+		netdev->netdev_ops->ndo_uninit(netdev);
+	free_netdev(netdev);
+	return err;
+}
+
+static int init_locked(struct fixture *fx)
+{
+	int err;
+
+	rtnl_lock();
+	err = init(fx);
+	rtnl_unlock();
+	return err;
+}
+
+static void nothing(struct fixture *fx)
+{
+}
+
+/* Has the N-th failed? Else there were not so many. */
+static bool act_with_fault(struct attempt *attempt, unsigned int n, int *err)
+{
+	struct fixture *fx = attempt->fx;
+	bool failed;
+
+	if (attempt->verbs)
+		atomic_set(&fx->hca->fail_in, n);
+	else
+		WRITE_ONCE(current->fail_nth, n);
+	*err = attempt->act(fx);
+	failed = attempt->verbs ? atomic_read(&fx->hca->fail_in) <= 0 : !current->fail_nth;
+	WRITE_ONCE(current->fail_nth, 0);
+	atomic_set(&fx->hca->fail_in, 0);
+	return failed;
+}
+
+static bool one_fault(struct kunit *test, struct attempt *attempt, unsigned int n)
+{
+	struct fixture *fx = attempt->fx;
+	bool failed;
+	int err;
+
+	failed = act_with_fault(attempt, n, &err);
+	if (!err)
+		attempt->undo(fx);
+	rcu_barrier();
+	if (fx->netdev)
+		fixture_settle(fx);
+	KUNIT_EXPECT_EQ_MSG(test, hca_leaks(fx->hca), attempt->before, "after fault %u", n);
+	if (!failed)
+		KUNIT_EXPECT_EQ(test, err, 0);
+	return failed;
+}
+
+static void each_fault(struct kunit *test, struct attempt *attempt)
+{
+	unsigned int step = max(attempt->step, 1u), n = 0;
+
+	attempt->fx = test->priv;
+	attempt->before = hca_leaks(attempt->fx->hca);
+	while (one_fault(test, attempt, n + 1))
+		n += step;
+	kunit_info(test, "up to number %u, each %u. of them failed\n", n, step);
+	KUNIT_EXPECT_GE(test, n, attempt->least);
+}
+
+static void probe_allocations(struct kunit *test)
+{
+	struct attempt attempt = {
+		.act = probe,
+		.undo = unprobe,
+		.step = unwind_step,
+		.least = 20,
+	};
+
+	each_fault(test, &attempt);
+}
+
+static void init_allocations(struct kunit *test)
+{
+	struct attempt attempt = { .act = init_locked, .undo = nothing, .least = 10 };
+
+	each_fault(test, &attempt);
+}
+
+static void init_verbs(struct kunit *test)
+{
+	struct attempt attempt = {
+		.act = init_locked,
+		.undo = nothing,
+		.verbs = true,
+		.least = 5,
+	};
+
+	each_fault(test, &attempt);
+}
+
+static void probe_verbs(struct kunit *test)
+{
+	struct attempt attempt = { .act = probe, .undo = unprobe, .verbs = true, .least = 6 };
+
+	each_fault(test, &attempt);
+}
+
+static void with_netdev(struct kunit *test, struct attempt *attempt)
+{
+	int err = probe(test->priv);
+
+	KUNIT_ASSERT_EQ(test, err, 0);
+	each_fault(test, attempt);
+	unprobe(test->priv);
+}
+
+static void open_allocations(struct kunit *test)
+{
+	struct attempt attempt = { .act = open, .undo = close, .least = 4 };
+
+	with_netdev(test, &attempt);
+}
+
+static void child_allocations(struct kunit *test)
+{
+	struct attempt attempt = {
+		.act = child,
+		.undo = unchild,
+		.step = unwind_step,
+		.least = 20,
+	};
+
+	with_netdev(test, &attempt);
+}
+
+static void child_init_allocations(struct kunit *test)
+{
+	struct attempt attempt = { .act = init_locked, .undo = nothing, .least = 10 };
+
+	with_netdev(test, &attempt);
+}
+
+static void child_verbs(struct kunit *test)
+{
+	struct attempt attempt = { .act = child, .undo = unchild, .verbs = true, .least = 5 };
+
+	with_netdev(test, &attempt);
+}
+
+/* The control path with a fault, on its own workqueue, where nothing runs beside it */
+struct faulty_work {
+	struct work_struct work;
+	struct ipoib_dev *priv;
+	unsigned int n;
+	bool failed;
+};
+
+static void faulty_run(struct work_struct *work)
+{
+	struct faulty_work *faulty = container_of(work, struct faulty_work, work);
+	struct work_struct *link = &faulty->priv->link_work.work;
+	struct work_struct *groups = &faulty->priv->group_work.work;
+
+	WRITE_ONCE(current->fail_nth, faulty->n);
+	link->func(link);
+	groups->func(groups);
+	groups->func(groups);
+	faulty->failed = !current->fail_nth;
+	WRITE_ONCE(current->fail_nth, 0);
+}
+
+/* QP, groups and AHs are made anew with one allocation that fails. Whatever has
+ * failed is tried again: a flush spares the test the wait.
+ */
+static bool link_with_fault(struct kunit *test, unsigned int n)
+{
+	struct fixture *fx = test->priv;
+	struct faulty_work faulty = { .priv = fx->priv, .n = n };
+
+	INIT_WORK_ONSTACK(&faulty.work, faulty_run);
+	set_bit(IPOIB_EVENT_HEAVY, &fx->priv->events);
+	queue_work(fx->priv->wq, &faulty.work);
+	fixture_settle(fx);
+	destroy_work_on_stack(&faulty.work);
+	if (faulty.failed) {
+		ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+		fixture_settle(fx);
+	}
+	KUNIT_EXPECT_EQ_MSG(test, fx->priv->link, IPOIB_LINK_RUNNING, "after fault %u", n);
+	return faulty.failed;
+}
+
+static void link_allocations(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	unsigned int n = 0;
+	int err;
+
+	rtnl_lock();
+	err = ipoib_netdev_resize(fx->priv, IPOIB_RING_MIN, IPOIB_RING_MIN);
+	rtnl_unlock();
+	KUNIT_ASSERT_EQ(test, err, 0);
+	fixture_up(test);
+	while (link_with_fault(test, n + 1))
+		n++;
+	kunit_info(test, "%u in turn failed\n", n);
+	KUNIT_EXPECT_GE(test, n, 10u);
+}
+
+static struct kunit_case relink_cases[] = {
+	KUNIT_CASE(link_allocations),
+	{}
+};
+
+static struct kunit_suite relink_suite = {
+	.name = "ipoib_relink",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = relink_cases,
+};
+
+static struct kunit_case unwind_cases[] = {
+	KUNIT_CASE(init_allocations),
+	KUNIT_CASE(init_verbs),
+	KUNIT_CASE(child_init_allocations),
+	KUNIT_CASE(probe_allocations),
+	KUNIT_CASE(probe_verbs),
+	KUNIT_CASE(open_allocations),
+	KUNIT_CASE(child_allocations),
+	KUNIT_CASE(child_verbs),
+	{}
+};
+
+static struct kunit_suite unwind_suite = {
+	.name = "ipoib_unwind",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = unwind_init,
+	.exit = unwind_exit,
+	.test_cases = unwind_cases,
+};
+
+kunit_test_suites(&unwind_suite, &relink_suite);

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the QP's life and its P_Key: which P_Key and index, what ring sizes an
+ * HCA can hold, and queues that are replaced.
+ */
+#include <linux/rtnetlink.h>
+
+#include "ipoib_verbs.c"
+#include "kunit.h"
+
+struct pkey_example {
+	const char *name;
+	u16 first;	/* of the port's table */
+	u16 wanted;
+};
+
+static const struct pkey_example pkey_examples[] = {
+	{ "full default", 0xffff, 0xffff },
+	{ "limited default", 0x7fff, 0xffff },
+	{ "full member", 0x8001, 0x8001 },
+	{ "limited member", 0x0001, 0x8001 },
+	{ "the SM has not written the table", 0x0000, 0xffff },
+	{ "invalid with the membership bit", 0x8000, 0xffff },
+};
+
+static void pkey_describe(const struct pkey_example *example, char *name)
+{
+	strscpy(name, example->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(pkey, pkey_examples, pkey_describe);
+
+static void pkey_of_port(struct kunit *test)
+{
+	const struct pkey_example *example = test->param_value;
+	struct fixture *fx = test->priv;
+	u16 pkey = 0;
+
+	fx->hca->pkeys[0] = example->first;
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 1, &pkey), 0);
+	KUNIT_EXPECT_EQ(test, pkey, example->wanted);
+}
+
+static void pkey_unreadable(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u16 pkey;
+
+	atomic_set(&fx->hca->fail_in, 1);
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 1, &pkey), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 2, &pkey), -EINVAL);
+}
+
+/* Of a full and a limited membership in one partition the full one is chosen */
+static void pkey_index_prefers_full(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->hca->pkeys[0] = 0;
+	fx->hca->pkeys[2] = 0x7fff;
+	fx->hca->pkeys[6] = 0xffff;
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 6);
+	fx->hca->pkeys[6] = 0;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 2);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static struct kunit_case pkey_cases[] = {
+	KUNIT_CASE_PARAM(pkey_of_port, pkey_gen_params),
+	KUNIT_CASE(pkey_unreadable),
+	KUNIT_CASE(pkey_index_prefers_full),
+	{}
+};
+
+static struct kunit_suite pkey_suite = {
+	.name = "ipoib_pkey",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = pkey_cases,
+};
+
+static void qp_ring_limit(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_device_attr *attrs = &fx->hca->ibdev.attrs;
+	static const struct {
+		int max_qp_wr, max_cqe;
+		u32 limit;
+	} examples[] = {
+		{ 16384, 16384, 8192 }, { 8192, 100000, 8192 }, { 8191, 16384, 4096 },
+		{ 16384, 100, 64 }, { 1, 1, 1 }, { 0, 0, 1 }, { 1000, 300, 256 },
+	};
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(examples); i++) {
+		attrs->max_qp_wr = examples[i].max_qp_wr;
+		attrs->max_cqe = examples[i].max_cqe;
+		KUNIT_EXPECT_EQ(test, ipoib_ring_limit(fx->priv), examples[i].limit);
+	}
+}
+
+static void qp_created(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, (int)fx->hca->qp->state, (int)IB_QPS_RESET);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->send_size, (u32)IPOIB_TX_RING_DEFAULT);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->recv_size, (u32)IPOIB_RX_RING_DEFAULT);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_PD]), 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
+}
+
+static int resize(struct fixture *fx, u32 tx_size, u32 rx_size)
+{
+	int err;
+
+	rtnl_lock();
+	err = ipoib_netdev_resize(fx->priv, tx_size, rx_size);
+	rtnl_unlock();
+	fixture_settle(fx);
+	return err;
+}
+
+static void qp_replaced(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ipoib_hwaddr *hwaddr = (const void *)fx->netdev->dev_addr;
+	u32 before;
+
+	fixture_up(test);
+	before = ipoib_hwaddr_qpn(hwaddr);
+	KUNIT_EXPECT_EQ(test, resize(fx, 128, 64), 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->send_size, 128u);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->recv_size, 64u);
+	KUNIT_EXPECT_NE(test, ipoib_hwaddr_qpn(hwaddr), before);
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->qp->qp_num);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+/* Whatever verb fails: the queues are as they were, and the link runs again */
+static void qp_cannot_be_replaced(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_queues queues;
+	int n;
+
+	for (n = 1; n <= 3; n++) {
+		queues = fx->priv->queues;
+		atomic_set(&fx->hca->fail_in, n);
+		KUNIT_EXPECT_EQ(test, resize(fx, 64, 64), -ENOMEM);
+		KUNIT_EXPECT_EQ(test, memcmp(&queues, &fx->priv->queues, sizeof(queues)), 0);
+		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
+		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
+	}
+	fixture_up(test);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static void cq_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+	struct ib_cq *cq;
+
+	fixture_up(test);
+	cq = fx->priv->rx.cq;
+	event.element.cq = cq;
+	cq->event_handler(&event, cq->cq_context);
+	fixture_settle(fx);
+	KUNIT_EXPECT_FALSE(test, fx->priv->cq_failed);
+	KUNIT_EXPECT_PTR_NE(test, fx->priv->rx.cq, cq);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
+}
+
+static void qp_fails(struct kunit *test)
+{
+	static const struct {
+		enum ib_event_type type;
+		u64 resets;
+	} events[] = {
+		{ IB_EVENT_QP_FATAL, 1 },
+		{ IB_EVENT_QP_REQ_ERR, 2 },
+		{ IB_EVENT_QP_ACCESS_ERR, 3 },
+		{ IB_EVENT_COMM_EST, 3 },
+	};
+	struct fixture *fx = test->priv;
+	struct ib_event event = {};
+	int i;
+
+	fixture_up(test);
+	for (i = 0; i < ARRAY_SIZE(events); i++) {
+		event.event = events[i].type;
+		fx->priv->qp->event_handler(&event, fx->priv->qp->qp_context);
+		fixture_settle(fx);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS),
+				events[i].resets);
+		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	}
+}
+
+static void qp_moderation_is_kept(struct kunit *test)
+{
+	struct ipoib_moderation moderation = {
+		.rx_frames = 11, .rx_usecs = 22, .tx_frames = 33, .tx_usecs = 44,
+	};
+	struct fixture *fx = test->priv;
+	struct hca_cq *cq;
+
+	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &moderation), 0);
+	KUNIT_EXPECT_EQ(test, resize(fx, 64, 64), 0);
+	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
+	KUNIT_EXPECT_EQ(test, cq->frames, 11);
+	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
+	cq = container_of(fx->priv->tx.cq, struct hca_cq, ibcq);
+	KUNIT_EXPECT_EQ(test, cq->frames, 33);
+	KUNIT_EXPECT_EQ(test, cq->usecs, 44);
+	atomic_set(&fx->hca->fail_in, 1);
+	moderation.rx_frames = 1;
+	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &moderation), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, fx->priv->moderation.rx_frames, 11);
+}
+
+static struct kunit_case qp_cases[] = {
+	KUNIT_CASE(qp_ring_limit),
+	KUNIT_CASE(qp_created),
+	KUNIT_CASE(qp_replaced),
+	KUNIT_CASE(qp_cannot_be_replaced),
+	KUNIT_CASE(cq_fails),
+	KUNIT_CASE(qp_fails),
+	KUNIT_CASE(qp_moderation_is_kept),
+	{}
+};
+
+static struct kunit_suite qp_suite = {
+	.name = "ipoib_qp",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = qp_cases,
+};
+
+kunit_test_suites(&pkey_suite, &qp_suite);
