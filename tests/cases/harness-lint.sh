@@ -40,7 +40,7 @@ wanted()
 	fi
 }
 
-mkdir -p "$tree/tests/fabric"
+mkdir -p "$tree/tests/fabric" "$tree/tests/kunit"
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
 cp -r "$top/tests/qemu" "$top/tests/lint.sh" "$tree/tests/"
 mkdir "$tree/tests/cases"
@@ -49,6 +49,8 @@ printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
 printf '# %s\nobj-m := ibfab.o\n' "$licence" >"$tree/tests/fabric/Kbuild"
 module "$tree/ib_ipoib.c"
 module "$tree/tests/fabric/ibfab.c"
+printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/Kbuild"
+module "$tree/tests/kunit/ib_ipoib_kunit.c"
 git -C "$tree" init -q
 
 clean=$(linted)
@@ -65,6 +67,7 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	#endif
 	static int unused_function( void ) { return 0; }
 E
+printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
 # For shellcheck, the licence lines, the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
@@ -75,6 +78,8 @@ wanted "$faulty" '^FAIL  compiler'
 wanted "$faulty" "no previous prototype for .*no_declaration"
 wanted "$faulty" 'unused_function'
 wanted "$faulty" 'restricted __be16'
+wanted "$faulty" '^FAIL  the same of the KUnit suites'
+wanted "$faulty" 'undeclared_suite'
 wanted "$faulty" '^FAIL  checkpatch'
 wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'
