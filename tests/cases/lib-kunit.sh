@@ -24,6 +24,9 @@ kunit_run()
 	module_insert "/modules/$1.ko"
 	dmesg | sed -n "s/^\[[^]]*\] //; /^kunit: $1 begins/,\$p" >/run/kunit.log
 	kunit_judge /run/kunit.log
+	assert_eq "suites that ended" \
+		"$(grep -cE '^(not )?ok [0-9]+ ' /run/kunit.log)" \
+		"$(find /sys/kernel/debug/kunit -mindepth 1 -type d | wc -l)"
 }
 
 # kunit_judge LOG: prints each test that failed, with what it said, and counts.
@@ -51,6 +54,4 @@ kunit_judge()
 			printf "    %d tests of %d suites passed, %d failed\n", passed, ended, failed
 			exit bad ? 1 : 0
 		}' "$1" || fail "KUnit"
-	assert_eq "suites that ended" "$(grep -cE '^(not )?ok [0-9]+ ' "$1")" \
-		"$(find /sys/kernel/debug/kunit -mindepth 1 -type d | wc -l)"
 }
