@@ -31,6 +31,7 @@ echo 1 >/sys/kernel/rcu_expedited
 # The loading waits for each test
 echo 120 >/proc/sys/kernel/hung_task_timeout_secs
 fault_injection_allow
+rdma resource show >/run/resources
 step "The suites"
 now_ms
 begin=$now_ms
@@ -38,5 +39,7 @@ kunit_run ib_ipoib_kunit
 now_ms
 note "$((now_ms - begin)) ms"
 
-step "The module is the whole driver, and goes"
+step "The module is the whole driver, and goes, and with it all that it had of the HCAs"
+wait_for 10 test -e /sys/class/net/ib1
 wait_for 10 rmmod ib_ipoib_kunit
+rdma resource show | diff /run/resources -
