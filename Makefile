@@ -28,7 +28,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
 .PHONY: all driver fabric kunit kdir install uninstall clean help
-.PHONY: lint check capture demo shell floor
+.PHONY: lint check capture coverage demo shell floor
 
 all: driver
 
@@ -75,6 +75,9 @@ capture:
 	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
 		--capture $(if $(T),'$(T)')
 
+coverage:
+	@$(HARNESS)/coverage.sh --jobs $(JOBS) $(if $(T),'$(T)')
+
 demo:
 	@$(HARNESS)/demo.sh
 
@@ -88,6 +91,7 @@ help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver'
 	@echo '  make fabric      the virtual fabric, ibfab.ko, and its helpers'
+	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'
 	@echo '  make install     ib_ipoib.ko into the kernel'\''s updates/, depmod'
 	@echo '  make uninstall   takes it out again'
 	@echo '  make clean       removes build/'
@@ -97,6 +101,8 @@ help:
 	@echo '  make check T=X   one case, or a pattern of them'
 	@echo '  make check KERNEL=debug T=X   the same, on the debug kernel'
 	@echo '  make capture T=X   and leaves the packets in build/check/X/capture.erf'
+	@echo '  make coverage    which lines of the driver KUnit suites and cases run,'
+	@echo '                   as a table and in build/coverage/html; T=X: only X'\''s'
 	@echo '  make shell       a prompt in a guest with the demo'\''s fabric;'
 	@echo '                   KERNEL=debug: on the debug kernel'
 	@echo '  make floor       instructions of a bare datagram, and where they go'

@@ -4,7 +4,7 @@
 # "N passed, N failed", the exit status says the same.
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
-#                 [--kernel KIND] [PATTERN]
+#                 [--coverage] [--kernel KIND] [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
 # whatever its header says.
 #
@@ -28,6 +28,7 @@ while [ $# -gt 0 ]; do
 	--jobs) jobs=$2 && shift 2 ;;
 	--cases) cases=$2 && shift 2 ;;
 	--capture) guest_options+=(--capture) && shift ;;
+	--coverage) guest_options+=(--coverage) && shift ;;
 	--results) results=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
 	*) break ;;

@@ -10,6 +10,7 @@
 #   --live          the transcript goes to the terminal too
 #   --interactive   the transcript's port is the terminal, both ways
 #   --capture       what crosses the fabric's cables goes to capture.erf
+#   --coverage      which lines of our modules ran goes to coverage.tar
 #   --icount        one CPU on which an instruction takes a nanosecond of guest
 #                   time, to count instructions by
 #   --add CPIO      an archive with more files for the guest's root
@@ -25,7 +26,7 @@
 . "$(dirname "$0")/common.sh"
 
 limit=120 smp=2 mem=1024 append='' kernel=stock transcript=file icount=no
-module_dirs=() capture=() archives=() role='' link=''
+module_dirs=() capture=() coverage=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -36,6 +37,7 @@ while [ $# -gt 0 ]; do
 	--kernel) kernel=$2 && shift 2 ;;
 	--modules) module_dirs+=("$2") && shift 2 ;;
 	--capture) capture=(CAPTURE=1) && shift ;;
+	--coverage) coverage=(COVERAGE=1) && shift ;;
 	--icount) icount=yes smp=1 && shift ;;
 	--role) role=$2 && shift 2 ;;
 	--link) link=$2 && shift 2 ;;
@@ -74,7 +76,8 @@ make_initrd()
 
 	mkdir -p "$tree/cases" "$tree/modules"
 	install -m 755 "$qemu_dir/guest/init" "$tree/init"
-	cp "$qemu_dir/guest/pair.sh" "$qemu_dir/guest/debug.sh" "$tree/"
+	cp "$qemu_dir/guest/pair.sh" "$qemu_dir/guest/debug.sh" \
+		"$qemu_dir/guest/coverage.sh" "$tree/"
 	cp "$top"/tests/cases/lib*.sh "$script" "$tree/cases/"
 	for dir in "${module_dirs[@]}"; do
 		cp "$dir"/*.ko "$tree/modules/"
@@ -102,8 +105,11 @@ chardev()
 choose_devices()
 {
 	devices=()
-	[ -z "$link" ] && [ ${#capture[@]} -eq 0 ] ||
+	[ -z "$link" ] && [ $((${#capture[@]} + ${#coverage[@]})) -eq 0 ] ||
 		devices+=(-device virtio-serial-pci)
+	[ ${#coverage[@]} -eq 0 ] || devices+=(
+		-chardev "file,id=coverage,path=$run/coverage.tar"
+		-device "virtserialport,chardev=coverage,name=coverage")
 	[ ${#capture[@]} -eq 0 ] || devices+=(
 		-chardev "file,id=capture,path=$run/capture.erf"
 		-device "virtserialport,chardev=capture,name=capture")
@@ -122,7 +128,7 @@ boot()
 	# On a busy host the kernel may find that its timer does not tick.
 	words+=" no_timer_check"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
-	words+=" ${capture[*]}"
+	words+=" ${capture[*]} ${coverage[*]}"
 	[ -z "$role" ] || words+=" ROLE=$role"
 	choose_devices
 	read -ra accel < <(accelerator)

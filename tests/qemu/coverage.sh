@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Which lines and branches of the driver run in the KUnit suites and in cases, all
+# on the debug kernel. Prints a table of the files; build/coverage/html shows the
+# lines. Usage: coverage.sh [--jobs N] [PATTERN] (default: kunit and, of the cases,
+# those of what no suite does: netlink, sysfs, debugfs, ethtool)
+
+. "$(dirname "$0")/common.sh"
+
+jobs=$(nproc)
+[ "${1:-}" != --jobs ] || { jobs=$2 && shift 2; }
+pattern=${1:-'@(kunit|ipoib-@(bringup|children|debugfs|ethtool|trace))'}
+out=$top/build/coverage
+failed=0
+
+# What lcov says is told only if it fails: Debian's warns of its own source.
+lcov()
+{
+	command lcov --quiet --rc lcov_branch_coverage=1 "$@" \
+		>"$out/lcov.log" 2>&1 && return
+	cat "$out/lcov.log" >&2
+	die "lcov: $*"
+}
+
+# unpack ARCHIVE FOLDER: one run's counters, with what the compiler left of each
+# file beside them.
+unpack()
+{
+	local archive=$1 dir=$2 file
+
+	mkdir -p "$dir"
+	tar -x -C "$dir" -f "$archive"
+	find "$dir" -name '*.gcda' -printf '%P\n' | while read -r file; do
+		cp "/${file%.gcda}.gcno" "$dir/${file%.gcda}.gcno"
+	done
+}
+
+# trace_of ARCHIVE: a run's lines, by the driver's own files: the folders that
+# modules are built in hold links to them, and of each file a module has a copy.
+trace_of()
+{
+	local run work
+
+	run=${1#"$out/runs/"}
+	run=$(tr / . <<<"${run%/coverage.tar}")
+	work=$(mktemp -d "$out/tmp.XXXXXX")
+	unpack "$1" "$work"
+	lcov --capture --directory "$work" --output-file "$work/all.info" \
+		--test-name "${run//[!a-z0-9]/_}" --ignore-errors gcov,source
+	sed -i -E "s|^SF:$top/build/[^/]*/(driver\|kunit)/|SF:$top/|" "$work/all.info"
+	lcov --extract "$work/all.info" "$top/ipoib*.c" \
+		--output-file "$out/$run.info"
+	rm -rf "$work"
+}
+
+merge()
+{
+	local trace traces=()
+
+	for trace in "$out"/*.info; do
+		traces+=(--add-tracefile "$trace")
+	done
+	lcov "${traces[@]}" --output-file "$out/coverage.trace"
+}
+
+"$qemu_dir/deps.sh" coverage
+rm -rf "$out"
+mkdir -p "$out"
+"$qemu_dir/check.sh" --jobs "$jobs" --kernel debug --coverage \
+	--results "$out/runs" "$pattern" || failed=1
+found=0
+for archive in "$out"/runs/*/coverage.tar "$out"/runs/*/[ab]/coverage.tar; do
+	[ -s "$archive" ] || continue
+	trace_of "$archive"
+	found=$((found + 1))
+done
+[ "$found" -gt 0 ] || die "no run left any counters"
+merge
+genhtml --quiet --branch-coverage --prefix "$top" --output-directory "$out/html" \
+	"$out/coverage.trace"
+command lcov --rc lcov_branch_coverage=1 --list "$out/coverage.trace" |
+	sed '/^Reading/d' | tee "$out/coverage.txt"
+say "the lines: ${out#"$top"/}/html/index.html"
+[ "$failed" -eq 0 ] || die "cases failed"
