@@ -129,6 +129,56 @@ echo "dlid=$lid qpn=$qpn qkey=0x999" >"$raw/ibfab0/send"
 wait_for 5 raw_reaches ibfab1 packets 6
 rules_clear ibfab1
 
+step "Truncated, and still a sound packet; the octets that are left are the first"
+listen
+rule ibfab1 what=data do=truncate value=5 every=2
+send 2 payload=01020304050607
+wait_for 5 raw_reaches ibfab1 packets 2
+assert_eq "the last payload" "$(raw_received ibfab1 last.payload)" 0102030405
+assert_eq octets "$(raw_received ibfab1 bytes)" 12
+assert_eq "fault.truncate" "$(fabric_counter ibfab1 port1.fault.truncate)" 1
+rules_clear ibfab1
+listen
+rule ibfab1 what=data do=truncate value=2
+send 1 payload=01020304 dgid="$(cat "$ib/ibfab1/ports/1/gids/0")"
+wait_for 5 raw_reaches ibfab1 packets 1
+assert_eq "the last payload" "$(raw_received ibfab1 last.payload)" 0102
+assert_eq GRH "$(raw_received ibfab1 last.grh)" 1
+send 1 payload=
+send 1 payload=0a
+wait_for 5 raw_reaches ibfab1 packets 3
+assert_eq "the last payload" "$(raw_received ibfab1 last.payload)" 0a
+assert_eq "packets that could be cut" "$(rule_figure ibfab1 seen)" 2
+rules_clear ibfab1
+listen
+rule switch0 port=2 dir=out what=data do=truncate
+send 20 length=1000
+wait_for 5 raw_reaches ibfab1 packets 20
+assert_between "octets of 20000" "$(raw_received ibfab1 bytes)" 2000 18000
+rules_clear switch0
+
+step "Garbled: one octet of eight is another, or some number of them"
+listen
+rule ibfab1 what=data do=garble value=1
+for turn in 1 2 3; do
+	send 1 payload=0000000000000000
+	wait_for 5 raw_reaches ibfab1 packets $turn
+	got=$(raw_received ibfab1 last.payload)
+	assert_match "the payload" "$got" '^[0-9a-f]{16}$'
+	same=0
+	for at in 0 1 2 3 4 5 6 7; do
+		[ "$(hex_at "$got" $at 1)" != 00 ] || same=$((same + 1))
+	done
+	assert_eq "octets that are the same" $same 7
+done
+assert_eq "fault.garble" "$(fabric_counter ibfab1 port1.fault.garble)" 3
+rules_clear ibfab1
+rule ibfab1 what=data do=garble count=1
+send 1 length=100
+wait_for 5 raw_reaches ibfab1 packets 4
+assert_eq "length" "$(raw_received ibfab1 last.length)" 100
+rules_clear ibfab1
+
 step "SMPs are lost, or those of one attribute"
 rule ibfab1 what=smp do=drop
 refute smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2

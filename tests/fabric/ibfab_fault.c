@@ -43,7 +43,8 @@ static const char * const what_names[] = {
  * @class: MgmtClass of a MAD, or ANY
  * @method: its method, or ANY
  * @attr: its attribute, or ANY
- * @value: what to write into the packet, or ANY: flip the lowest bit
+ * @value: what to write into the packet, ANY to flip the lowest bit; how many
+ * octets to keep or to spoil, ANY for a random number
  */
 struct rule_spec {
 	u32 port;
@@ -154,6 +155,8 @@ static bool fits_act(u32 act, const struct ibfab_hdrs *h,
 		return h->deth;
 	if (act == IBFAB_FAULT_STATUS)
 		return mad && mad->method & IB_MGMT_METHOD_RESP;
+	if (act == IBFAB_FAULT_TRUNCATE || act == IBFAB_FAULT_GARBLE)
+		return h->payload_len;
 	return true;
 }
 
@@ -294,6 +297,58 @@ static void overtaken(struct rule *rule, struct list_head *work)
 
 /* Changing */
 
+/* Octets of the payload that keep or lose their value: as asked for, or at random */
+static u32 part(const struct rule_spec *spec, const struct ibfab_hdrs *h)
+{
+	if (spec->value == ANY)
+		return get_random_u32_below(h->payload_len);
+	return min(spec->value, h->payload_len);
+}
+
+/* No octet that is hit stays what it was, but for one that is hit twice */
+static void garble(const struct ibfab_hdrs *h, u32 octets)
+{
+	while (octets--)
+		h->payload[get_random_u32_below(h->payload_len)] ^=
+			1 + get_random_u32_below(U8_MAX);
+}
+
+/* The lengths in a packet's headers, when its payload has become shorter */
+static void put_lengths(struct ibfab_pkt *pkt, const struct ibfab_hdrs *h,
+			u32 payload)
+{
+	u8 *data = pkt->frame->data, *old = (u8 *)h->lrh;
+	struct ibfab_bth *bth = (void *)(data + ((u8 *)h->bth - old));
+	u8 mask = IBFAB_BTH_PAD_MASK << IBFAB_BTH_PAD_SHIFT;
+	struct ib_grh *grh = (void *)(data + IB_LRH_BYTES);
+	unsigned int len = pkt->frame->len;
+
+	ibfab_pkt_lrh(pkt)->pktlen = cpu_to_be16(len / 4);
+	if (h->grh)
+		grh->paylen = cpu_to_be16(len - IB_LRH_BYTES - IB_GRH_BYTES);
+	bth->flags = (bth->flags & ~mask) | (-payload & 3) << IBFAB_BTH_PAD_SHIFT;
+}
+
+/* A copy of a packet with no more of its payload than @kept octets */
+static struct ibfab_pkt *copy_cut(const struct ibfab_pkt *pkt,
+				  const struct ibfab_hdrs *h, u32 kept)
+{
+	unsigned int used = h->payload - pkt->frame->data + kept;
+	unsigned int len = ALIGN(used, 4) + IB_ICRC_BYTES;
+	struct ibfab_pkt *copy = ibfab_pkt_alloc(len);
+	struct ibfab_frame *frame;
+
+	if (!copy)
+		return NULL;
+	frame = copy->frame;
+	memcpy(frame->data, pkt->frame->data, used);
+	memset(frame->data + used, 0, len - used);
+	*copy = *pkt;
+	copy->frame = frame;
+	put_lengths(copy, h, kept);
+	return copy;
+}
+
 static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 {
 	u32 value = spec->value;
@@ -317,22 +372,40 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 		mad->status = cpu_to_be16(value);
 		memset(mad + 1, 0, h->payload_len - sizeof(*mad));
 		break;
+	case IBFAB_FAULT_GARBLE:
+		garble(h, part(spec, h));
+		break;
 	}
+}
+
+/* The bytes of a packet may have other owners, so it is a copy that changes */
+static struct ibfab_pkt *changed(const struct rule_spec *spec,
+				 const struct ibfab_pkt *pkt)
+{
+	struct ibfab_pkt *copy;
+	struct ibfab_hdrs h;
+
+	ibfab_pkt_parse(pkt, &h);
+	if (spec->act == IBFAB_FAULT_TRUNCATE)
+		return copy_cut(pkt, &h, part(spec, &h));
+	copy = ibfab_pkt_copy(pkt);
+	if (!copy)
+		return NULL;
+	ibfab_pkt_parse(copy, &h);
+	change(spec, &h);
+	return copy;
 }
 
 static void arrive_changed(struct rule *rule, struct ibfab_port *in,
 			   struct ibfab_pkt *pkt, struct list_head *work)
 {
-	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt);
-	struct ibfab_hdrs h;
+	struct ibfab_pkt *copy = changed(&rule->spec, pkt);
 
 	if (!copy) {
 		drop_no_memory(rule, pkt);
 		return;
 	}
 	ibfab_pkt_free(pkt);
-	ibfab_pkt_parse(copy, &h);
-	change(&rule->spec, &h);
 	ibfab_wire_arrive(in, copy, work);
 }
 
