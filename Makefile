@@ -28,7 +28,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
 .PHONY: all driver fabric kunit kdir install uninstall clean help
-.PHONY: lint check capture coverage demo shell floor
+.PHONY: lint check capture coverage soak demo shell floor
 
 all: driver
 
@@ -67,13 +67,19 @@ clean:
 lint:
 	@tests/lint.sh
 
+# A shell's own SECONDS would count on from this
+unexport SECONDS
+check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
+	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+
 check:
-	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
-		$(if $(T),'$(T)')
+	@$(check) $(if $(T),'$(T)')
 
 capture:
-	@$(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
-		--capture $(if $(T),'$(T)')
+	@$(check) --capture $(if $(T),'$(T)')
+
+soak:
+	@$(check) --soak $(if $(T),'$(T)')
 
 coverage:
 	@$(HARNESS)/coverage.sh --jobs $(JOBS) $(if $(T),'$(T)')
@@ -100,6 +106,8 @@ help:
 	@echo '  make check       all cases of tests/cases; JOBS=N guests at a time'
 	@echo '  make check T=X   one case, or a pattern of them'
 	@echo '  make check KERNEL=debug T=X   the same, on the debug kernel'
+	@echo '  make check T=ipoib-fuzz SEED=N SECONDS=S   other random frames, or more'
+	@echo '  make soak        the long forms of the cases that have one; T=X as above'
 	@echo '  make capture T=X   and leaves the packets in build/check/X/capture.erf'
 	@echo '  make coverage    which lines of the driver KUnit suites and cases run,'
 	@echo '                   as a table and in build/coverage/html; T=X: only X'\''s'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The runner counts passed and failed cases, and fails when one failed or there was none.
+# The runner counts passed and failed cases, and fails when one failed or there was none; long forms and seeds reach the guest.
 # runs: host
 # timeout: 300
 
@@ -44,3 +44,16 @@ grep -q '^pass  one-good ' <<<"$all"
 grep -q '^it was here$' <<<"$all"
 ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
+
+# Only what has a long form is soaked
+mkdir "$work/soak"
+cp "$work/cases/lib.sh" "$work/cases/one-bad.sh" "$work/soak"
+cat >"$work/soak/long.sh" <<'E'
+# soak: 60
+. /cases/lib.sh
+[ "$SOAK $SEED $SECONDS" = "1 7 5" ]
+E
+soaked=$("$qemu/check.sh" --cases "$work/soak" --results "$work/results" \
+	--soak --seed 7 --seconds 5 2>&1) || :
+echo "$soaked"
+[ "$(tail -n 1 <<<"$soaked")" = "1 passed, 0 failed" ]

@@ -82,6 +82,16 @@ repeat()
 	done
 }
 
+# full_or COUNT FULL: prints FULL for `make soak`, else COUNT.
+full_or()
+{
+	if [ -n "${SOAK:-}" ]; then
+		echo "$2"
+	else
+		echo "$1"
+	fi
+}
+
 # on_debug_kernel: for what takes longer there, or is told by other means.
 on_debug_kernel()
 {

@@ -4,9 +4,12 @@
 # "N passed, N failed", the exit status says the same.
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
-#                 [--coverage] [--kernel KIND] [PATTERN]
+#                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
+#                 [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
-# whatever its header says.
+# whatever its header says. --soak runs those cases that have a longer form, in
+# that. SEED=N and SECONDS=S are set for cases that are random, and each case may
+# take S seconds more.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
@@ -18,11 +21,12 @@
 #   kernel   stock (default), debug, or both. A run on the debug kernel is named
 #            CASE@debug, and its limit is $slowness times as long and $boot_time
 #            more: to boot, and to look for leaks, takes its time there.
+#   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
 
 . "$(dirname "$0")/common.sh"
 
 jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
-guest_options=() kernel='' slowness=4 boot_time=200
+guest_options=() kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
@@ -31,10 +35,15 @@ while [ $# -gt 0 ]; do
 	--coverage) guest_options+=(--coverage) && shift ;;
 	--results) results=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
+	--soak) soak=yes && words+=(SOAK=1) && shift ;;
+	--seed) words+=("SEED=$2") && shift 2 ;;
+	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
 	*) break ;;
 	esac
 done
 pattern=${1:-*}
+limits=timeout
+[ -z "$soak" ] || limits=soak
 passed=0 failed=0
 
 # header CASE NAME DEFAULT
@@ -66,9 +75,9 @@ limit_of()
 {
 	local limit
 
-	limit=$(header "$(script_of "$1")" timeout 120)
+	limit=$(header "$(script_of "$1")" "$limits" 120)
 	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness + boot_time))
-	echo "$limit"
+	echo $((limit + extra))
 }
 
 # kernels_of SCRIPT: the kinds that it is to run on.
@@ -106,7 +115,7 @@ run_on_guest()
 		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" \
 		--mem "$(header "$script" mem 1024)" \
-		--append "$(header "$script" append '')" \
+		--append "$(header "$script" append '') ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		"${suites[@]}" \
 		"$script" "$run"
@@ -244,6 +253,7 @@ select_cases()
 		if [[ $name == lib* || $name != $pattern ]]; then
 			continue
 		fi
+		[ -z "$soak" ] || [ -n "$(header "$script" soak '')" ] || continue
 		for kind in $(kernels_of "$script"); do
 			echo "$name@$kind"
 		done
