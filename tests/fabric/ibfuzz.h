@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * ibfuzz: what a frame is made of, and each file's interface.
+ */
+#ifndef _IBFUZZ_H
+#define _IBFUZZ_H
+
+#include <linux/in6.h>
+#include <linux/prandom.h>
+#include <linux/types.h>
+
+#define IBFUZZ_MAX_FRAME	4096
+#define IBFUZZ_HWADDR		20
+
+/* What a frame was before it was changed */
+enum ibfuzz_kind {
+	IBFUZZ_ARP_REQUEST,
+	IBFUZZ_ARP_REPLY,
+	IBFUZZ_ND_NS,
+	IBFUZZ_ND_NA,
+	IBFUZZ_PING4,
+	IBFUZZ_PING6,
+	IBFUZZ_UDP4,
+	IBFUZZ_UDP6,
+	IBFUZZ_TCP4,
+	IBFUZZ_TCP6,
+	IBFUZZ_FRAGMENT4,
+	IBFUZZ_FRAGMENT6,
+	IBFUZZ_NOISE,
+	IBFUZZ_KINDS,
+};
+
+/**
+ * struct ibfuzz_end - A host, as frames name it
+ * @ip4: address
+ * @ip6: address
+ * @hwaddr: link-layer address
+ */
+struct ibfuzz_end {
+	__be32 ip4;
+	struct in6_addr ip6;
+	u8 hwaddr[IBFUZZ_HWADDR];
+};
+
+/**
+ * struct ibfuzz_ends - Both
+ * @from: who the frames claim to be of
+ * @to: whom they are sent to
+ */
+struct ibfuzz_ends {
+	struct ibfuzz_end from;
+	struct ibfuzz_end to;
+};
+
+/**
+ * ibfuzz_below() - A random number.
+ * @rnd: generator
+ * @limit: not 0
+ *
+ * Return: one from 0 to @limit - 1.
+ */
+static inline u32 ibfuzz_below(struct rnd_state *rnd, u32 limit)
+{
+	return prandom_u32_state(rnd) % limit;
+}
+
+/* ibfuzz_frame.c */
+extern const char * const ibfuzz_kind_names[IBFUZZ_KINDS];
+u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 index,
+		 u32 max, u8 *data);
+
+#endif /* _IBFUZZ_H */

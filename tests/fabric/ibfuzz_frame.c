@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibfuzz: one frame of IPoIB, made of random numbers. It begins as one that a host
+ * might send, and is changed a little; or it is noise.
+ */
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
+#include <linux/if_arp.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/minmax.h>
+#include <linux/string.h>
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/checksum.h>
+#include <net/ip.h>
+#include <net/ip6_checksum.h>
+#include <net/ndisc.h>
+
+#include "ibfuzz.h"
+
+#define ENCAP_LEN	4
+#define MAX_SPOILS	3
+#define MAX_TAIL	64	/* octets that an extended frame gets more */
+
+const char * const ibfuzz_kind_names[IBFUZZ_KINDS] = {
+	[IBFUZZ_ARP_REQUEST] = "arp_request",
+	[IBFUZZ_ARP_REPLY] = "arp_reply",
+	[IBFUZZ_ND_NS] = "nd_ns",
+	[IBFUZZ_ND_NA] = "nd_na",
+	[IBFUZZ_PING4] = "ping4",
+	[IBFUZZ_PING6] = "ping6",
+	[IBFUZZ_UDP4] = "udp4",
+	[IBFUZZ_UDP6] = "udp6",
+	[IBFUZZ_TCP4] = "tcp4",
+	[IBFUZZ_TCP6] = "tcp6",
+	[IBFUZZ_FRAGMENT4] = "fragment4",
+	[IBFUZZ_FRAGMENT6] = "fragment6",
+	[IBFUZZ_NOISE] = "noise",
+};
+
+/* RFC 826 with the addresses of RFC 4391, section 9 */
+struct arp_frame {
+	struct arphdr hdr;
+	u8 sender_hw[IBFUZZ_HWADDR];
+	__be32 sender_ip;
+	u8 target_hw[IBFUZZ_HWADDR];
+	__be32 target_ip;
+} __packed;
+static_assert(sizeof(struct arp_frame) == 56);
+
+/* RFC 4391, section 9.3: option of an ND message, padded to 24 octets */
+struct nd_lladdr {
+	u8 type;
+	u8 units;
+	u8 hwaddr[IBFUZZ_HWADDR];
+	u8 pad[2];
+} __packed;
+static_assert(sizeof(struct nd_lladdr) == 24);
+
+/**
+ * struct frame - A frame that is being made
+ * @rnd: generator
+ * @ends: of whom, to whom
+ * @data: octets, the encapsulation header first
+ * @len: how many
+ * @max: how many there may be
+ * @transport: where the transport's header begins, 0 without one
+ * @check: where its checksum is
+ * @protocol: which transport
+ */
+struct frame {
+	struct rnd_state *rnd;
+	const struct ibfuzz_ends *ends;
+	u8 *data;
+	u32 len;
+	u32 max;
+	u32 transport;
+	u32 check;
+	u8 protocol;
+};
+
+/* Room for so many octets, which are zero */
+static void *put(struct frame *f, u32 bytes)
+{
+	void *at = f->data + f->len;
+
+	memset(at, 0, bytes);
+	f->len += bytes;
+	return at;
+}
+
+static void put_noise(struct frame *f, u32 bytes)
+{
+	prandom_bytes_state(f->rnd, f->data + f->len, bytes);
+	f->len += bytes;
+}
+
+static void put_encap(struct frame *f, u16 ethertype)
+{
+	*(__be16 *)put(f, ENCAP_LEN) = htons(ethertype);
+}
+
+/* Most often the claimed sender; else another of its subnet */
+static __be32 any_ip4(struct frame *f)
+{
+	__be32 ip = f->ends->from.ip4;
+
+	if (ibfuzz_below(f->rnd, 4))
+		return ip;
+	return htonl((ntohl(ip) & ~0xff) | ibfuzz_below(f->rnd, 256));
+}
+
+static struct in6_addr any_ip6(struct frame *f)
+{
+	struct in6_addr ip = f->ends->from.ip6;
+
+	if (!ibfuzz_below(f->rnd, 4))
+		ip.s6_addr[15] = prandom_u32_state(f->rnd);
+	return ip;
+}
+
+/* The sender's, or one that differs in an octet: QPN, prefix or GUID */
+static void put_hwaddr(struct frame *f, u8 *at)
+{
+	memcpy(at, f->ends->from.hwaddr, IBFUZZ_HWADDR);
+	if (!ibfuzz_below(f->rnd, 4))
+		at[ibfuzz_below(f->rnd, IBFUZZ_HWADDR)] = prandom_u32_state(f->rnd);
+}
+
+static void make_arp(struct frame *f, u16 op)
+{
+	struct arp_frame *arp;
+
+	put_encap(f, ETH_P_ARP);
+	arp = put(f, sizeof(*arp));
+	arp->hdr.ar_hrd = htons(ARPHRD_INFINIBAND);
+	arp->hdr.ar_pro = htons(ETH_P_IP);
+	arp->hdr.ar_hln = IBFUZZ_HWADDR;
+	arp->hdr.ar_pln = sizeof(arp->sender_ip);
+	arp->hdr.ar_op = htons(op);
+	put_hwaddr(f, arp->sender_hw);
+	arp->sender_ip = any_ip4(f);
+	arp->target_ip = f->ends->to.ip4;
+	if (op == ARPOP_REPLY)
+		memcpy(arp->target_hw, f->ends->to.hwaddr, IBFUZZ_HWADDR);
+}
+
+static void put_ip4(struct frame *f, u8 protocol)
+{
+	struct iphdr *ip;
+
+	put_encap(f, ETH_P_IP);
+	ip = put(f, sizeof(*ip));
+	ip->version = 4;
+	ip->ihl = sizeof(*ip) / 4;
+	ip->ttl = 64;
+	ip->id = (__force __be16)prandom_u32_state(f->rnd);
+	ip->protocol = protocol;
+	ip->saddr = any_ip4(f);
+	ip->daddr = f->ends->to.ip4;
+	f->protocol = protocol;
+}
+
+static void put_ip6(struct frame *f, u8 protocol)
+{
+	struct ipv6hdr *ip;
+
+	put_encap(f, ETH_P_IPV6);
+	ip = put(f, sizeof(*ip));
+	ip->version = 6;
+	ip->hop_limit = 255;
+	ip->nexthdr = protocol;
+	ip->saddr = any_ip6(f);
+	ip->daddr = f->ends->to.ip6;
+	f->protocol = protocol;
+}
+
+static void *put_transport(struct frame *f, u32 bytes, u32 check)
+{
+	f->transport = f->len;
+	f->check = f->len + check;
+	return put(f, bytes);
+}
+
+static void make_nd(struct frame *f, u8 type)
+{
+	struct nd_lladdr *option;
+	struct nd_msg *nd;
+
+	put_ip6(f, IPPROTO_ICMPV6);
+	nd = put_transport(f, sizeof(*nd), offsetof(struct nd_msg, icmph.icmp6_cksum));
+	nd->icmph.icmp6_type = type;
+	nd->target = f->ends->to.ip6;
+	if (type == NDISC_NEIGHBOUR_ADVERTISEMENT) {
+		nd->icmph.icmp6_solicited = 1;
+		nd->icmph.icmp6_override = 1;
+		nd->target = any_ip6(f);
+	}
+	option = put(f, sizeof(*option));
+	option->type = type == NDISC_NEIGHBOUR_SOLICITATION ? ND_OPT_SOURCE_LL_ADDR :
+							      ND_OPT_TARGET_LL_ADDR;
+	option->units = sizeof(*option) / 8;
+	put_hwaddr(f, option->hwaddr);
+}
+
+static void put_echo4(struct frame *f)
+{
+	struct icmphdr *icmp;
+
+	icmp = put_transport(f, sizeof(*icmp), offsetof(struct icmphdr, checksum));
+	icmp->type = ICMP_ECHO;
+	put_noise(f, ibfuzz_below(f->rnd, 200));
+}
+
+static void put_echo6(struct frame *f)
+{
+	struct icmp6hdr *icmp;
+
+	icmp = put_transport(f, sizeof(*icmp), offsetof(struct icmp6hdr, icmp6_cksum));
+	icmp->icmp6_type = ICMPV6_ECHO_REQUEST;
+	put_noise(f, ibfuzz_below(f->rnd, 200));
+}
+
+static void put_udp(struct frame *f)
+{
+	u32 len = ibfuzz_below(f->rnd, 200);
+	struct udphdr *udp;
+
+	udp = put_transport(f, sizeof(*udp), offsetof(struct udphdr, check));
+	udp->source = htons(1024 + ibfuzz_below(f->rnd, 1024));
+	udp->dest = htons(ibfuzz_below(f->rnd, 1024));
+	udp->len = htons(sizeof(*udp) + len);
+	put_noise(f, len);
+}
+
+static void put_tcp(struct frame *f)
+{
+	struct tcphdr *tcp;
+
+	tcp = put_transport(f, sizeof(*tcp), offsetof(struct tcphdr, check));
+	tcp->source = htons(1024 + ibfuzz_below(f->rnd, 1024));
+	tcp->dest = htons(ibfuzz_below(f->rnd, 1024));
+	tcp->seq = (__force __be32)prandom_u32_state(f->rnd);
+	tcp->doff = sizeof(*tcp) / 4;
+	tcp->syn = ibfuzz_below(f->rnd, 2);
+	tcp->ack = !tcp->syn;
+	tcp->window = htons(1000);
+	put_noise(f, ibfuzz_below(f->rnd, 200));
+}
+
+/* Of few packets, so that some fit together; overlaps among them */
+static void make_fragment4(struct frame *f)
+{
+	struct iphdr *ip;
+
+	put_ip4(f, IPPROTO_UDP);
+	ip = (struct iphdr *)(f->data + ENCAP_LEN);
+	ip->id = htons(ibfuzz_below(f->rnd, 8));
+	ip->frag_off = htons(ibfuzz_below(f->rnd, 16) |
+			     (ibfuzz_below(f->rnd, 2) ? IP_MF : 0));
+	put_noise(f, 8 * (1 + ibfuzz_below(f->rnd, 16)));
+}
+
+static void make_fragment6(struct frame *f)
+{
+	struct frag_hdr *frag;
+
+	put_ip6(f, NEXTHDR_FRAGMENT);
+	frag = put(f, sizeof(*frag));
+	frag->nexthdr = IPPROTO_UDP;
+	frag->identification = htonl(ibfuzz_below(f->rnd, 8));
+	frag->frag_off = htons(8 * ibfuzz_below(f->rnd, 16) | ibfuzz_below(f->rnd, 2));
+	put_noise(f, 8 * (1 + ibfuzz_below(f->rnd, 16)));
+}
+
+static void make4(struct frame *f, u8 protocol, void (*body)(struct frame *f))
+{
+	put_ip4(f, protocol);
+	body(f);
+}
+
+static void make6(struct frame *f, u8 protocol, void (*body)(struct frame *f))
+{
+	put_ip6(f, protocol);
+	body(f);
+}
+
+static void make(struct frame *f, enum ibfuzz_kind kind)
+{
+	switch (kind) {
+	case IBFUZZ_ARP_REQUEST:
+		return make_arp(f, ARPOP_REQUEST);
+	case IBFUZZ_ARP_REPLY:
+		return make_arp(f, ARPOP_REPLY);
+	case IBFUZZ_ND_NS:
+		return make_nd(f, NDISC_NEIGHBOUR_SOLICITATION);
+	case IBFUZZ_ND_NA:
+		return make_nd(f, NDISC_NEIGHBOUR_ADVERTISEMENT);
+	case IBFUZZ_PING4:
+		return make4(f, IPPROTO_ICMP, put_echo4);
+	case IBFUZZ_PING6:
+		return make6(f, IPPROTO_ICMPV6, put_echo6);
+	case IBFUZZ_UDP4:
+		return make4(f, IPPROTO_UDP, put_udp);
+	case IBFUZZ_UDP6:
+		return make6(f, IPPROTO_UDP, put_udp);
+	case IBFUZZ_TCP4:
+		return make4(f, IPPROTO_TCP, put_tcp);
+	case IBFUZZ_TCP6:
+		return make6(f, IPPROTO_TCP, put_tcp);
+	case IBFUZZ_FRAGMENT4:
+		return make_fragment4(f);
+	default:
+		return make_fragment6(f);
+	}
+}
+
+/* Lengths and checksums, as far as the headers are still there */
+
+static __wsum transport_sum(const struct frame *f)
+{
+	return csum_partial(f->data + f->transport, f->len - f->transport, 0);
+}
+
+static void finish_ip4(struct frame *f)
+{
+	struct iphdr *ip = (struct iphdr *)(f->data + ENCAP_LEN);
+	u32 rest = f->len - f->transport;
+	__sum16 *check;
+
+	ip->tot_len = htons(f->len - ENCAP_LEN);
+	ip->check = 0;
+	ip->check = ip_fast_csum(ip, sizeof(*ip) / 4);
+	if (!f->transport || f->check + sizeof(*check) > f->len)
+		return;
+	check = (__sum16 *)(f->data + f->check);
+	*check = 0;
+	*check = f->protocol == IPPROTO_ICMP ? csum_fold(transport_sum(f)) :
+		 csum_tcpudp_magic(ip->saddr, ip->daddr, rest, f->protocol,
+				   transport_sum(f));
+}
+
+static void finish_ip6(struct frame *f)
+{
+	struct ipv6hdr *ip = (struct ipv6hdr *)(f->data + ENCAP_LEN);
+	u32 rest = f->len - f->transport;
+	__sum16 *check;
+
+	ip->payload_len = htons(f->len - ENCAP_LEN - sizeof(*ip));
+	if (!f->transport || f->check + sizeof(*check) > f->len)
+		return;
+	check = (__sum16 *)(f->data + f->check);
+	*check = 0;
+	*check = csum_ipv6_magic(&ip->saddr, &ip->daddr, rest, f->protocol,
+				 transport_sum(f));
+}
+
+static void finish(struct frame *f, enum ibfuzz_kind kind)
+{
+	switch (kind) {
+	case IBFUZZ_ARP_REQUEST:
+	case IBFUZZ_ARP_REPLY:
+		return;
+	case IBFUZZ_PING4:
+	case IBFUZZ_UDP4:
+	case IBFUZZ_TCP4:
+	case IBFUZZ_FRAGMENT4:
+		if (f->len >= ENCAP_LEN + sizeof(struct iphdr))
+			finish_ip4(f);
+		return;
+	default:
+		if (f->len >= ENCAP_LEN + sizeof(struct ipv6hdr))
+			finish_ip6(f);
+	}
+}
+
+/* What spoils a frame: each works on a frame that is not empty */
+
+static void spoil_bit(struct frame *f)
+{
+	f->data[ibfuzz_below(f->rnd, f->len)] ^= 1 << ibfuzz_below(f->rnd, 8);
+}
+
+static void spoil_octet(struct frame *f)
+{
+	f->data[ibfuzz_below(f->rnd, f->len)] = prandom_u32_state(f->rnd);
+}
+
+/* Where headers are, the extreme values of a length or an offset */
+static void spoil_extreme(struct frame *f)
+{
+	u32 at = ibfuzz_below(f->rnd, min(f->len, 64U));
+
+	f->data[at] = ibfuzz_below(f->rnd, 2) ? 0xff : 0;
+}
+
+static void spoil_cut(struct frame *f)
+{
+	f->len = ibfuzz_below(f->rnd, f->len);
+}
+
+static void spoil_extend(struct frame *f)
+{
+	put_noise(f, ibfuzz_below(f->rnd, min(f->max - f->len, (u32)MAX_TAIL) + 1));
+}
+
+static void spoil_ethertype(struct frame *f)
+{
+	prandom_bytes_state(f->rnd, f->data, min(f->len, 2U));
+}
+
+/* RFC 4391, section 6: zero when sent, ignored on receipt */
+static void spoil_reserved(struct frame *f)
+{
+	if (f->len >= ENCAP_LEN)
+		prandom_bytes_state(f->rnd, f->data + 2, 2);
+}
+
+static void (* const spoils[])(struct frame *f) = {
+	spoil_bit, spoil_octet, spoil_extreme, spoil_cut, spoil_extend,
+	spoil_ethertype, spoil_reserved,
+};
+
+static void spoil(struct frame *f)
+{
+	u32 n = ibfuzz_below(f->rnd, MAX_SPOILS + 1);
+
+	while (n-- && f->len)
+		spoils[ibfuzz_below(f->rnd, ARRAY_SIZE(spoils))](f);
+}
+
+/**
+ * ibfuzz_frame() - Make a frame.
+ * @rnd: generator
+ * @ends: of whom, to whom
+ * @index: its number. The kinds take turns, and noise has each length in turn.
+ * @max: octets that it may have, at least 512
+ * @data: room for so many
+ *
+ * Context: any.
+ * Return: how many it has.
+ */
+u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 index,
+		 u32 max, u8 *data)
+{
+	enum ibfuzz_kind kind = index % IBFUZZ_KINDS;
+	struct frame f = {
+		.rnd = rnd, .ends = ends, .data = data, .max = max,
+	};
+
+	if (kind == IBFUZZ_NOISE) {
+		put_noise(&f, index / IBFUZZ_KINDS % (max + 1));
+		return f.len;
+	}
+	make(&f, kind);
+	finish(&f, kind);
+	spoil(&f);
+	/* What gets past the checksums comes further */
+	if (ibfuzz_below(rnd, 2))
+		finish(&f, kind);
+	return f.len;
+}

@@ -1,0 +1,705 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibfuzz: sends an IPoIB interface frames made of random numbers, over any IB
+ * device, by files in /sys/kernel/debug/ibfuzz/<device>/:
+ *
+ *  send  a line sends them, and the write returns when that is over:
+ *        seed=7 dlid=3 qpn=0x12 qkey=0xb1b to_gid=<gid> to_ip4=10.0.0.2
+ *        to_ip6=fd00::2 from_ip4=10.0.0.1 from_ip6=fd00::1
+ *        [seconds=30] [count=1000] [first=0] [rate=500] [port=1] [pkey_index=0]
+ *        [alien_index=1] [mgid=<gid> mlid=0xc000]
+ *        Frames end after so many seconds, or so many frames; without rate, in
+ *        frames a second, they come as fast as they can. Frame n of a seed is
+ *        always the same: first=n count=1 sends it again. Some go with a GRH, some
+ *        to the group, some with a wrong Q_Key, and some with the P_Key that is
+ *        at alien_index.
+ *  sent  how many of what the last line sent, and a digest of it all
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/completion.h>
+#include <linux/debugfs.h>
+#include <linux/delay.h>
+#include <linux/inet.h>
+#include <linux/jhash.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/sched/signal.h>
+#include <linux/seq_file.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_verbs.h>
+
+#include "ibfuzz.h"
+
+#define MAX_LINE	1024
+#define BATCH		16
+#define TIMEOUT		(10 * HZ)
+#define MAX_SECONDS	86400
+#define NO_INDEX	U32_MAX
+#define QPN_MCAST	0xffffff
+#define QPN_FROM	0xabcdef	/* nobody's, and the same in each run */
+
+/* Ways to address a frame; one address handle each */
+enum fuzz_way { WAY_UNICAST, WAY_GRH, WAY_GROUP, WAYS };
+
+static const char * const way_names[WAYS] = { "unicast", "grh", "group" };
+
+enum fuzz_key { KEY_RIGHT, KEY_BAD_QKEY, KEY_BAD_PKEY, KEYS };
+
+static const char * const key_names[KEYS] = { "right_keys", "bad_qkey", "bad_pkey" };
+
+/* What a line says */
+struct fuzz_params {
+	u32 seed;
+	u32 seconds;
+	u32 count;
+	u32 first;
+	u32 rate;
+	u32 port;
+	u32 pkey_index;
+	u32 alien_index;
+	u32 dlid;
+	u32 qpn;
+	u32 qkey;
+	u32 mlid;
+	union ib_gid to_gid;
+	union ib_gid mgid;
+	struct ibfuzz_ends ends;
+};
+
+/* What was sent */
+struct fuzz_sent {
+	u32 frames;
+	u64 octets;
+	u32 digest;
+	u32 kind[IBFUZZ_KINDS];
+	u32 way[WAYS];
+	u32 key[KEYS];
+};
+
+/* A frame that is on its way */
+struct fuzz_slot {
+	struct ib_cqe cqe;
+	struct fuzz_run *run;
+	u8 *data;
+	u64 addr;
+};
+
+/**
+ * struct fuzz_run - What a line needs
+ * @dev: of which device
+ * @params: the line
+ * @max: octets of the largest frame
+ * @pd: protection domain
+ * @cq: of both QPs
+ * @qp: whose P_Key is right, and whose is not; the second may be NULL
+ * @ah: by way; that of the group may be NULL
+ * @slots: one for each frame of a batch
+ * @left: frames of the batch that have not completed, and one for who waits
+ * @done: none is left
+ * @failed: a send completed with an error
+ */
+struct fuzz_run {
+	struct fuzz_dev *dev;
+	const struct fuzz_params *params;
+	u32 max;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp[2];
+	struct ib_ah *ah[WAYS];
+	struct fuzz_slot slots[BATCH];
+	atomic_t left;
+	struct completion done;
+	bool failed;
+};
+
+/**
+ * struct fuzz_dev - What there is for each IB device
+ * @ibdev: the device
+ * @lock: one line at a time; guards @sent
+ * @going: the device goes, and a run must end
+ * @sent: by the last line
+ * @dir: in debugfs
+ */
+struct fuzz_dev {
+	struct ib_device *ibdev;
+	struct mutex lock;	/* guards sent */
+	bool going;
+	struct fuzz_sent sent;
+	struct dentry *dir;
+};
+
+static struct dentry *root;
+
+/* Lines */
+
+enum type { TYPE_U32, TYPE_IP4, TYPE_IP6 };
+
+static const struct {
+	const char *name;
+	enum type type;
+	size_t offset;
+} words[] = {
+#define WORD(type, member) { #member, type, offsetof(struct fuzz_params, member) }
+#define WORD_OF(name, type, member) { name, type, offsetof(struct fuzz_params, member) }
+	WORD(TYPE_U32, seed), WORD(TYPE_U32, seconds), WORD(TYPE_U32, count),
+	WORD(TYPE_U32, first), WORD(TYPE_U32, rate), WORD(TYPE_U32, port),
+	WORD(TYPE_U32, pkey_index), WORD(TYPE_U32, alien_index),
+	WORD(TYPE_U32, dlid), WORD(TYPE_U32, qpn), WORD(TYPE_U32, qkey),
+	WORD(TYPE_U32, mlid), WORD(TYPE_IP6, to_gid), WORD(TYPE_IP6, mgid),
+	WORD_OF("to_ip4", TYPE_IP4, ends.to.ip4),
+	WORD_OF("to_ip6", TYPE_IP6, ends.to.ip6),
+	WORD_OF("from_ip4", TYPE_IP4, ends.from.ip4),
+	WORD_OF("from_ip6", TYPE_IP6, ends.from.ip6),
+};
+
+static int parse_value(enum type type, const char *value, void *field)
+{
+	switch (type) {
+	case TYPE_U32:
+		return kstrtou32(value, 0, field);
+	case TYPE_IP4:
+		return in4_pton(value, -1, field, -1, NULL) ? 0 : -EINVAL;
+	default:
+		return in6_pton(value, -1, field, -1, NULL) ? 0 : -EINVAL;
+	}
+}
+
+static int parse_word(struct fuzz_params *params, char *word)
+{
+	char *name = strsep(&word, "=");
+	unsigned int i;
+
+	for (i = 0; word && i < ARRAY_SIZE(words); i++)
+		if (!strcmp(name, words[i].name))
+			return parse_value(words[i].type, word,
+					   (u8 *)params + words[i].offset);
+	return -EINVAL;
+}
+
+static int parse_line(struct fuzz_params *params, char *line)
+{
+	char *word;
+	int ret;
+
+	*params = (struct fuzz_params) { .port = 1, .alien_index = NO_INDEX };
+	while ((word = strsep(&line, "\n "))) {
+		if (!*word)
+			continue;
+		ret = parse_word(params, word);
+		if (ret)
+			return ret;
+	}
+	return 0;
+}
+
+static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *params)
+{
+	return rdma_is_port_valid(dev->ibdev, params->port) &&
+	       (params->count || params->seconds) && params->seconds <= MAX_SECONDS &&
+	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
+	       params->mlid <= U16_MAX && params->qkey < BIT(31) &&
+	       (params->alien_index <= U16_MAX || params->alien_index == NO_INDEX);
+}
+
+/* QPs and address handles */
+
+static int qp_to_rts(struct ib_qp *qp, const struct fuzz_params *params, u16 pkey_index)
+{
+	struct ib_qp_attr attr = {
+		.qp_state = IB_QPS_INIT,
+		.pkey_index = pkey_index,
+		.port_num = params->port,
+		.qkey = params->qkey,
+	};
+	int ret;
+
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
+				      IB_QP_QKEY);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTR;
+	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
+	if (ret)
+		return ret;
+	attr.qp_state = IB_QPS_RTS;
+	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+}
+
+static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
+{
+	struct ib_qp_init_attr init = {
+		.qp_type = IB_QPT_UD,
+		.send_cq = run->cq,
+		.recv_cq = run->cq,
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.cap = {
+			.max_send_wr = BATCH,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+	struct ib_qp *qp = ib_create_qp(run->pd, &init);
+
+	if (IS_ERR(qp))
+		return PTR_ERR(qp);
+	run->qp[i] = qp;
+	return qp_to_rts(qp, run->params, pkey_index);
+}
+
+static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const union ib_gid *gid)
+{
+	struct rdma_ah_attr attr = {
+		.type = rdma_ah_find_type(run->dev->ibdev, run->params->port),
+	};
+	struct ib_ah *ah;
+
+	rdma_ah_set_port_num(&attr, run->params->port);
+	rdma_ah_set_dlid(&attr, dlid);
+	if (gid) {
+		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
+		rdma_ah_set_grh(&attr, (union ib_gid *)gid, 0, 0, 1, 0);
+	}
+	ah = rdma_create_ah(run->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	run->ah[way] = ah;
+	return 0;
+}
+
+static int make_ahs(struct fuzz_run *run)
+{
+	const struct fuzz_params *params = run->params;
+	int ret;
+
+	ret = make_ah(run, WAY_UNICAST, params->dlid, NULL);
+	if (!ret)
+		ret = make_ah(run, WAY_GRH, params->dlid, &params->to_gid);
+	if (!ret && params->mlid)
+		ret = make_ah(run, WAY_GROUP, params->mlid, &params->mgid);
+	return ret;
+}
+
+static int make_qps(struct fuzz_run *run)
+{
+	int ret = make_qp(run, 0, run->params->pkey_index);
+
+	if (ret || run->params->alien_index == NO_INDEX)
+		return ret;
+	return make_qp(run, 1, run->params->alien_index);
+}
+
+static int find_max(struct fuzz_run *run)
+{
+	struct ib_port_attr attr;
+	int ret = ib_query_port(run->dev->ibdev, run->params->port, &attr);
+
+	if (ret)
+		return ret;
+	run->max = clamp(ib_mtu_enum_to_int(attr.active_mtu), 512, IBFUZZ_MAX_FRAME);
+	return 0;
+}
+
+/* Sending */
+
+static void batch_put(struct fuzz_run *run)
+{
+	if (atomic_dec_and_test(&run->left))
+		complete(&run->done);
+}
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct fuzz_slot *slot = container_of(wc->wr_cqe, struct fuzz_slot, cqe);
+
+	if (wc->status != IB_WC_SUCCESS)
+		WRITE_ONCE(slot->run->failed, true);
+	batch_put(slot->run);
+}
+
+static int make_slots(struct fuzz_run *run)
+{
+	struct ib_device *ibdev = run->dev->ibdev;
+	struct fuzz_slot *slot;
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		slot = &run->slots[i];
+		slot->run = run;
+		slot->cqe.done = send_done;
+		slot->data = kmalloc(IBFUZZ_MAX_FRAME, GFP_KERNEL);
+		if (!slot->data)
+			return -ENOMEM;
+		slot->addr = ib_dma_map_single(ibdev, slot->data, IBFUZZ_MAX_FRAME,
+					       DMA_TO_DEVICE);
+		if (!ib_dma_mapping_error(ibdev, slot->addr))
+			continue;
+		kfree(slot->data);
+		slot->data = NULL;
+		return -EIO;
+	}
+	return 0;
+}
+
+static void free_slots(struct fuzz_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < BATCH; i++) {
+		if (!run->slots[i].data)
+			continue;
+		ib_dma_unmap_single(run->dev->ibdev, run->slots[i].addr, IBFUZZ_MAX_FRAME,
+				    DMA_TO_DEVICE);
+		kfree(run->slots[i].data);
+	}
+}
+
+/* One in four goes to the group, if there is one; the others with a GRH or without */
+static enum fuzz_way choose_way(const struct fuzz_run *run, struct rnd_state *rnd)
+{
+	u32 n = ibfuzz_below(rnd, 8);
+
+	if (n < 2)
+		return run->ah[WAY_GROUP] ? WAY_GROUP : WAY_UNICAST;
+	return n % 2 ? WAY_GRH : WAY_UNICAST;
+}
+
+static enum fuzz_key choose_key(const struct fuzz_run *run, struct rnd_state *rnd)
+{
+	u32 n = ibfuzz_below(rnd, 32);
+
+	if (!n)
+		return KEY_BAD_QKEY;
+	return n == 1 && run->qp[1] ? KEY_BAD_PKEY : KEY_RIGHT;
+}
+
+/* The digest is of all that decides what is sent */
+static void note_frame(struct fuzz_run *run, u32 index, enum fuzz_way way, enum fuzz_key key,
+		       const u8 *data, u32 len)
+{
+	struct fuzz_sent *sent = &run->dev->sent;
+
+	sent->frames++;
+	sent->octets += len;
+	sent->kind[index % IBFUZZ_KINDS]++;
+	sent->way[way]++;
+	sent->key[key]++;
+	sent->digest = jhash(data, len, sent->digest ^ (way << 8 | key));
+}
+
+static int post(struct fuzz_run *run, struct fuzz_slot *slot, u32 len, enum fuzz_way way,
+		enum fuzz_key key)
+{
+	struct ib_qp *qp = run->qp[key == KEY_BAD_PKEY];
+	struct ib_sge sge = {
+		.addr = slot->addr,
+		.length = len,
+		.lkey = run->pd->local_dma_lkey,
+	};
+	struct ib_ud_wr wr = {
+		.wr = {
+			.wr_cqe = &slot->cqe,
+			.sg_list = &sge,
+			.num_sge = len ? 1 : 0,
+			.opcode = IB_WR_SEND,
+		},
+		.ah = run->ah[way],
+		.remote_qpn = way == WAY_GROUP ? QPN_MCAST : run->params->qpn,
+		.remote_qkey = run->params->qkey ^ (key == KEY_BAD_QKEY),
+	};
+
+	return ib_post_send(qp, &wr.wr, NULL);
+}
+
+/* The generator's first numbers depend on its seed by little more than an XOR:
+ * neighbouring frames would be alike.
+ */
+static void seed_frame(struct rnd_state *rnd, u32 seed, u32 index)
+{
+	unsigned int i;
+
+	prandom_seed_state(rnd, jhash_2words(index, seed, 0));
+	for (i = 0; i < 8; i++)
+		prandom_u32_state(rnd);
+}
+
+static int send_frame(struct fuzz_run *run, struct fuzz_slot *slot, u32 index)
+{
+	struct rnd_state rnd;
+	enum fuzz_way way;
+	enum fuzz_key key;
+	u32 len;
+	int ret;
+
+	seed_frame(&rnd, run->params->seed, index);
+	way = choose_way(run, &rnd);
+	key = choose_key(run, &rnd);
+	len = ibfuzz_frame(&rnd, &run->params->ends, index, run->max, slot->data);
+	ib_dma_sync_single_for_device(run->dev->ibdev, slot->addr, IBFUZZ_MAX_FRAME,
+				      DMA_TO_DEVICE);
+	atomic_inc(&run->left);
+	ret = post(run, slot, len, way, key);
+	if (ret)
+		atomic_dec(&run->left);
+	else
+		note_frame(run, index, way, key, slot->data, len);
+	return ret;
+}
+
+/* Frames from @index on; returns when none is on its way any more */
+static int send_batch(struct fuzz_run *run, u32 index, u32 n)
+{
+	int ret = 0;
+	u32 i;
+
+	atomic_set(&run->left, 1);
+	reinit_completion(&run->done);
+	for (i = 0; i < n && !ret; i++)
+		ret = send_frame(run, &run->slots[i], index + i);
+	batch_put(run);
+	if (!wait_for_completion_timeout(&run->done, TIMEOUT))
+		return -ETIMEDOUT;
+	if (!ret && run->failed)
+		ret = -EIO;
+	return ret;
+}
+
+static bool is_over(const struct fuzz_run *run, unsigned long end)
+{
+	const struct fuzz_params *params = run->params;
+
+	if (READ_ONCE(run->dev->going) || signal_pending(current))
+		return true;
+	if (params->count && run->dev->sent.frames >= params->count)
+		return true;
+	return params->seconds && time_after_eq(jiffies, end);
+}
+
+static void pace(const struct fuzz_run *run, unsigned long begin)
+{
+	u64 due = run->params->rate ?
+		  (u64)run->dev->sent.frames * MSEC_PER_SEC / run->params->rate : 0;
+	u64 age = jiffies_to_msecs(jiffies - begin);
+
+	if (due > age)
+		msleep_interruptible(due - age);
+	cond_resched();
+}
+
+static int send_all(struct fuzz_run *run)
+{
+	const struct fuzz_params *params = run->params;
+	unsigned long begin = jiffies, end = begin + params->seconds * HZ;
+	u32 n, sent;
+	int ret = 0;
+
+	while (!ret && !is_over(run, end)) {
+		sent = run->dev->sent.frames;
+		n = params->count ? min(params->count - sent, (u32)BATCH) : BATCH;
+		ret = send_batch(run, params->first + sent, n);
+		pace(run, begin);
+	}
+	return ret;
+}
+
+static void run_free(struct fuzz_run *run)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(run->qp); i++)
+		if (run->qp[i])
+			ib_destroy_qp(run->qp[i]);
+	for (i = 0; i < WAYS; i++)
+		if (run->ah[i])
+			rdma_destroy_ah(run->ah[i], RDMA_DESTROY_AH_SLEEPABLE);
+	free_slots(run);
+	if (run->cq)
+		ib_free_cq(run->cq);
+	if (run->pd)
+		ib_dealloc_pd(run->pd);
+	kfree(run);
+}
+
+static int run_prepare(struct fuzz_run *run)
+{
+	struct ib_device *ibdev = run->dev->ibdev;
+	struct ib_pd *pd = ib_alloc_pd(ibdev, 0);
+	struct ib_cq *cq;
+	int ret;
+
+	if (IS_ERR(pd))
+		return PTR_ERR(pd);
+	run->pd = pd;
+	cq = ib_alloc_cq(ibdev, run, 2 * (BATCH + 1), 0, IB_POLL_SOFTIRQ);
+	if (IS_ERR(cq))
+		return PTR_ERR(cq);
+	run->cq = cq;
+	ret = find_max(run);
+	if (!ret)
+		ret = make_qps(run);
+	if (!ret)
+		ret = make_ahs(run);
+	return ret ?: make_slots(run);
+}
+
+/* A link-layer address as RFC 4391, section 9.1.1 has it */
+static void put_hwaddr(struct ibfuzz_end *end, u32 qpn, const union ib_gid *gid)
+{
+	*(__be32 *)end->hwaddr = cpu_to_be32(qpn);
+	memcpy(end->hwaddr + 4, gid->raw, sizeof(gid->raw));
+}
+
+/* Who answers the frames finds no QP there */
+static int name_ends(struct fuzz_run *run, struct fuzz_params *params)
+{
+	union ib_gid gid;
+	int ret = rdma_query_gid(run->dev->ibdev, params->port, 0, &gid);
+
+	put_hwaddr(&params->ends.to, params->qpn, &params->to_gid);
+	if (!ret)
+		put_hwaddr(&params->ends.from, QPN_FROM, &gid);
+	return ret;
+}
+
+/* dev->lock held */
+static int send_line(struct fuzz_dev *dev, struct fuzz_params *params)
+{
+	struct fuzz_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
+	int ret;
+
+	if (!run)
+		return -ENOMEM;
+	run->dev = dev;
+	run->params = params;
+	init_completion(&run->done);
+	memset(&dev->sent, 0, sizeof(dev->sent));
+	ret = run_prepare(run);
+	if (!ret)
+		ret = name_ends(run, params);
+	if (!ret)
+		ret = send_all(run);
+	run_free(run);
+	return ret;
+}
+
+static int parse_and_send(struct fuzz_dev *dev, char *line)
+{
+	struct fuzz_params params;
+	int ret = parse_line(&params, line);
+
+	if (ret)
+		return ret;
+	if (!params_valid(dev, &params))
+		return -EINVAL;
+	mutex_lock(&dev->lock);
+	ret = send_line(dev, &params);
+	mutex_unlock(&dev->lock);
+	return ret;
+}
+
+static ssize_t send_write(struct file *file, const char __user *from, size_t count,
+			  loff_t *pos)
+{
+	char *line;
+	int ret;
+
+	if (count > MAX_LINE)
+		return -EINVAL;
+	line = memdup_user_nul(from, count);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	ret = parse_and_send(file->private_data, line);
+	kfree(line);
+	return ret ?: count;
+}
+
+static const struct file_operations send_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.write = send_write,
+};
+
+static void show_counts(struct seq_file *m, const char * const *names, const u32 *counts,
+			unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		seq_printf(m, "%s %u\n", names[i], counts[i]);
+}
+
+static int sent_show(struct seq_file *m, void *v)
+{
+	struct fuzz_dev *dev = m->private;
+	const struct fuzz_sent *sent = &dev->sent;
+
+	mutex_lock(&dev->lock);
+	seq_printf(m, "frames %u\noctets %llu\ndigest %08x\n", sent->frames, sent->octets,
+		   sent->digest);
+	show_counts(m, key_names, sent->key, KEYS);
+	show_counts(m, way_names, sent->way, WAYS);
+	show_counts(m, ibfuzz_kind_names, sent->kind, IBFUZZ_KINDS);
+	mutex_unlock(&dev->lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(sent);
+
+/* Devices */
+
+static struct ib_client ibfuzz_client;
+
+static int ibfuzz_add(struct ib_device *ibdev)
+{
+	struct fuzz_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
+
+	if (!dev)
+		return -ENOMEM;
+	dev->ibdev = ibdev;
+	mutex_init(&dev->lock);
+	ib_set_client_data(ibdev, &ibfuzz_client, dev);
+	dev->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
+	debugfs_create_file("send", 0200, dev->dir, dev, &send_fops);
+	debugfs_create_file("sent", 0400, dev->dir, dev, &sent_fops);
+	return 0;
+}
+
+/* Removing the folder waits for those who are in one of its files */
+static void ibfuzz_remove(struct ib_device *ibdev, void *client_data)
+{
+	struct fuzz_dev *dev = client_data;
+
+	WRITE_ONCE(dev->going, true);
+	debugfs_remove(dev->dir);
+	kfree(dev);
+}
+
+static struct ib_client ibfuzz_client = {
+	.name = KBUILD_MODNAME,
+	.add = ibfuzz_add,
+	.remove = ibfuzz_remove,
+};
+
+static int __init ibfuzz_init(void)
+{
+	int ret;
+
+	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
+	ret = ib_register_client(&ibfuzz_client);
+	if (ret)
+		debugfs_remove(root);
+	return ret;
+}
+module_init(ibfuzz_init);
+
+static void __exit ibfuzz_exit(void)
+{
+	ib_unregister_client(&ibfuzz_client);
+	debugfs_remove(root);
+}
+module_exit(ibfuzz_exit);
+
+MODULE_DESCRIPTION("Random IPoIB frames for tests");
+MODULE_LICENSE("Dual BSD/GPL");
