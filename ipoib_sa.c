@@ -229,11 +229,23 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 					attr);
 }
 
+/* An answer that was cut short reads as zeroes from there on. An AH without a unicast
+ * LID would lose all packets, as long as the path is in use.
+ */
+static bool sa_path_rec_valid(struct sa_path_rec *rec)
+{
+	u32 dlid = be32_to_cpu(sa_path_get_dlid(rec));
+
+	return dlid && (sa_path_is_opa(rec) || dlid < be16_to_cpu(IB_MULTICAST_LID_BASE));
+}
+
 static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *context)
 {
 	struct ipoib_path_query *query = context;
 	struct ipoib_dev *priv = query->priv;
 
+	if (!status && !sa_path_rec_valid(rec))
+		status = -EPROTO;
 	if (!status)
 		status = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, &query->attr,
 						   NULL);

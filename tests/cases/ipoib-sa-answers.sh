@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# An answer of the SA that is cut short is asked for again: no path leads nowhere.
+# timeout: 150
+
+. /cases/lib.sh
+
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
+pings()
+{
+	on h1 ping -q -c 1 -W 1 "$@"
+}
+
+# grown NAME THAN: of h1.
+grown()
+{
+	[ "$(stat_of h1 "$1")" -gt "$2" ]
+}
+
+# cut_answer OCTETS ATTRIBUTE: the next answer to ibfab1; 56 are the headers.
+cut_answer()
+{
+	rules_clear ibfab1
+	rule ibfab1 what=sa_answer method=0x81 do=truncate "value=$1" "attr=$2" count=1
+}
+
+fabric_start hcas=2
+opensm_start
+ipoib_load
+hosts_make 2
+
+step "A path without a LID"
+failures=$(stat_of h1 path_failures)
+cut_answer 56 0x35
+wait_for 20 pings 10.0.0.1
+assert_eq "answers cut" "$(fabric_counter ibfab1 port1.fault.truncate)" 1
+assert grown path_failures "$failures"
