@@ -14,15 +14,15 @@ unplug_round()
 	plug ibfab1
 	# OpenSM ignores the eleventh trap in a row; this has it sweep
 	kill -HUP "$opensm_pid"
-	host_join h1 ibfab1 2
+	host_give h1 ibfab1 2
 }
 
 load_round()
 {
 	rmmod ib_ipoib
 	ipoib_load
-	host_join h0 ibfab0 1
-	host_join h1 ibfab1 2
+	host_give h0 ibfab0 1
+	host_give h1 ibfab1 2
 }
 
 # rounds TIMES EVERY CMD: each EVERY-th comes when all works, the others sooner.

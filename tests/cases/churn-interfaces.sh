@@ -75,6 +75,6 @@ for _ in $(seq "$times"); do
 	wait_for 20 back "$dev"
 	wait_for 20 back child
 	ip link delete child
-	host_join h1 ibfab1 2
+	host_give h1 ibfab1 2
 done
 churn_end
