@@ -2,11 +2,12 @@
 # shellcheck shell=dash source=lib.sh
 # rmmod and insmod many times under traffic, with slab counts back where they were.
 # timeout: 900
+# soak: 900
 # append: slub_debug=F
 
 . /cases/lib.sh
 
-times=50
+times=$(full_or 15 50)
 ! on_debug_kernel || times=10
 
 load()

@@ -2,11 +2,12 @@
 # shellcheck shell=dash source=lib.sh
 # ip link set down and up many times under traffic, with slab counts back where they were.
 # timeout: 600
+# soak: 600
 # append: slub_debug=F
 
 . /cases/lib.sh
 
-times=100
+times=$(full_or 40 100)
 ! on_debug_kernel || times=20
 
 cycle()
