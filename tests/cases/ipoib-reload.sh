@@ -50,7 +50,7 @@ wait_for 20 has_carrier h1 "$(dev_of h1)"
 slabs /run/slabs.before
 
 step "$times times rmmod and insmod"
-for n in $(seq $times); do
+for n in $(seq "$times"); do
 	reload
 	if [ $((n % 5)) -eq 0 ]; then
 		wait_for 20 has_carrier h0 "$(dev_of h0)"
@@ -67,6 +67,6 @@ on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
 on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
 
 step "Nothing is left behind"
-slabs_settle /run/slabs.before $times
+slabs_settle /run/slabs.before "$times"
 rmmod ib_ipoib
 refute test -e /sys/module/ib_ipoib

@@ -35,7 +35,7 @@ wait_for 20 has_carrier h1 "$dev"
 slabs /run/slabs.before
 
 step "$times times down and up"
-for n in $(seq $times); do
+for n in $(seq "$times"); do
 	cycle
 	# In every state: some at once, some with carrier and traffic.
 	if [ $((n % 10)) -eq 0 ]; then
@@ -53,4 +53,4 @@ on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
 assert_eq "the address" "$(on h1 cat "/sys/class/net/$dev/address")" "$address"
 
 step "Nothing is left behind"
-slabs_settle /run/slabs.before $times
+slabs_settle /run/slabs.before "$times"
