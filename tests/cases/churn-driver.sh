@@ -3,6 +3,7 @@
 # Under traffic the HCA is pulled out and plugged in, and the driver is unloaded and loaded, again and again.
 # kernel: debug
 # timeout: 150
+# when: soak
 # soak: 400
 
 . /cases/lib-churn.sh

@@ -3,6 +3,7 @@
 # Under traffic the P_Key table is rewritten, and the SM killed and started, again and again.
 # kernel: debug
 # timeout: 150
+# when: soak
 # soak: 200
 
 . /cases/lib-churn.sh

@@ -3,6 +3,7 @@
 # Under traffic four processes make and delete children at once, and namespaces end with interfaces in them, again and again.
 # kernel: debug
 # timeout: 150
+# when: soak
 # soak: 300
 
 . /cases/lib-churn.sh

@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # One packet in ten is lost, both ways, and others come twice, late or out of order: reliable connections deliver all of it.
 # timeout: 400
+# when: soak
+# soak: 400
 
 . /cases/lib.sh
 

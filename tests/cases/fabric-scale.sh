@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # OpenSM brings up 2, 64 and as many HCAs as fit, with 1 and 5 switches; times and memory are printed.
 # timeout: 900
+# when: soak
+# soak: 900
 
 . /cases/lib.sh
 

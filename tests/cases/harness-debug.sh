@@ -4,6 +4,8 @@
 # runs: host
 # kernel: debug
 # timeout: 120
+# when: soak
+# soak: 600
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)

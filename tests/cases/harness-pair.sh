@@ -3,6 +3,8 @@
 # Two guests: they meet, exchange values and frames; what goes wrong in one ends both, and the verdict names it first.
 # runs: host
 # timeout: 1200
+# when: soak
+# soak: 1200
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)

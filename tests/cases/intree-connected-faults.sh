@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # The kernel's own driver's connections: what is refused at a connection, packets lost, no SRQ, no HCA.
 # timeout: 300
+# when: soak
+# soak: 400
 
 . /cases/lib.sh
 

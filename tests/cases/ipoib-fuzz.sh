@@ -3,6 +3,7 @@
 # Random frames and a confused SA: the interface lives through it, and each frame that came is counted. SEED= and SECONDS= repeat or extend it.
 # kernel: debug
 # timeout: 150
+# when: soak
 # soak: 420
 
 . /cases/lib.sh

@@ -3,6 +3,8 @@
 # UDP floods both ways at once cross the trunk without loss, at both IPoIB MTUs, in Ethernet frames of all sizes, also where Ethernet is slow, refuses frames or loses some.
 # guests: 2
 # timeout: 900
+# when: soak
+# soak: 900
 # mem: 768
 
 . /cases/lib-trunk.sh

@@ -7,4 +7,5 @@
 
 . /cases/lib-matrix.sh
 
+tcp_seconds=60
 matrix ipoib intree

@@ -3,8 +3,10 @@
 # This driver in both of two guests: they reach each other: IPv4, IPv6, multicast, children, both MTUs, the SM on either side, restarts of either side, TCP for a minute.
 # guests: 2
 # timeout: 1500
+# soak: 1500
 # mem: 768
 
 . /cases/lib-matrix.sh
 
+tcp_seconds=$(full_or 20 60)
 matrix ipoib ipoib

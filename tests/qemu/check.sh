@@ -22,6 +22,7 @@
 #            CASE@debug, and its limit is $slowness times as long and $boot_time
 #            more: to boot, and to look for leaks, takes its time there.
 #   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
+#   when     check (default), or soak: without --soak it runs only by a PATTERN
 
 . "$(dirname "$0")/common.sh"
 
@@ -254,6 +255,8 @@ select_cases()
 			continue
 		fi
 		[ -z "$soak" ] || [ -n "$(header "$script" soak '')" ] || continue
+		[ "$soak$pattern" != '*' ] ||
+			[ "$(header "$script" when check)" = check ] || continue
 		for kind in $(kernels_of "$script"); do
 			echo "$name@$kind"
 		done
