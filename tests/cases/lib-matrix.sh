@@ -631,6 +631,7 @@ finish()
 	pair_barrier end
 }
 
+# matrix DRIVER DRIVER SECONDS: ipoib or intree, of guest a and of guest b; of TCP.
 matrix()
 {
 	begin "$@"
@@ -653,7 +654,7 @@ matrix()
 	restart b "$2"
 	bounce a
 	bounce b
-	tcp_runs "$tcp_seconds"
+	tcp_runs "$3"
 	file_crosses 4 "$(there4 0)"
 	finish
 }

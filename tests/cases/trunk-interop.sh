@@ -7,5 +7,4 @@
 
 . /cases/lib-matrix.sh
 
-tcp_seconds=60
-matrix ipoib intree
+matrix ipoib intree 60

@@ -8,5 +8,4 @@
 
 . /cases/lib-matrix.sh
 
-tcp_seconds=$(full_or 20 60)
-matrix ipoib ipoib
+matrix ipoib ipoib "$(full_or 20 60)"
