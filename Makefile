@@ -69,9 +69,7 @@ lint:
 
 # A shell's own SECONDS would count on from this
 unexport SECONDS
-# Guests at a time: one more than processors, as cases often wait, unless JOBS is given
-GUESTS = $(if $(filter file,$(origin JOBS)),,--jobs $(JOBS))
-check = $(HARNESS)/check.sh $(GUESTS) $(if $(KERNEL),--kernel $(KERNEL)) \
+check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
 	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
 
 check:
@@ -84,7 +82,7 @@ soak:
 	@$(check) --soak $(if $(T),'$(T)')
 
 coverage:
-	@$(HARNESS)/coverage.sh $(GUESTS) $(if $(T),'$(T)')
+	@$(HARNESS)/coverage.sh --jobs $(JOBS) $(if $(T),'$(T)')
 
 demo:
 	@$(HARNESS)/demo.sh

@@ -2,7 +2,6 @@
 # shellcheck shell=dash source=lib.sh
 # debugfs shows paths and groups as scripts expect them; its files follow names and namespaces.
 # timeout: 90
-# kernel: debug
 
 . /cases/lib.sh
 

@@ -2,7 +2,6 @@
 # shellcheck shell=dash source=lib.sh
 # The tracepoints tell what becomes of a packet, a path, a group, the port and the link.
 # timeout: 90
-# kernel: debug
 
 . /cases/lib.sh
 

@@ -625,7 +625,7 @@ finish()
 {
 	step "No errors, and the trunk is as it was"
 	no_errors
-	# A guest that gets no processor for 5 s loses it: no fault of a driver
+	# A guest that gets no processor for 1.5 s loses it: no fault of a driver
 	note "link_down $(trunk_figure link_down), link_up $(trunk_figure link_up)"
 	wait_for 20 trunk_is up
 	pair_barrier end

@@ -4,6 +4,7 @@
 # guests: 2
 # timeout: 1500
 # soak: 1500
+# when: soak
 # mem: 768
 
 . /cases/lib-matrix.sh

@@ -15,7 +15,7 @@
 #include "ibfab_trunk.h"
 
 #define HELLO_MS	100	/* between two frames without data, at most */
-#define LOST_MS		5000	/* silent for so long, the other end is gone: a guest may stall */
+#define LOST_MS		1500	/* not heard for so long, the other end is gone */
 
 struct ibfab_trunk ibfab_trunk;
 

@@ -26,7 +26,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-jobs=$(($(nproc) + 1)) cases=$top/tests/cases results=$top/build/check
+jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
 guest_options=() kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
