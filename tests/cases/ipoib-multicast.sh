@@ -56,7 +56,7 @@ multicast()
 	wait_for 10 received "/run/$family.got" 20
 	assert_eq "what h1 got" "$(cat "/run/$family.got")" "$(cat /run/sent)"
 	after=$(netdev_counter h2 "$(dev_of h2)" rx_packets)
-	assert_between "packets that h2 got, no member" $((after - before)) 0 5
+	assert_between "packets that h2 got, no member" $((after - before)) 0 15
 	traffic_stop socat.h1
 }
 
@@ -83,7 +83,7 @@ wait_for 10 is_member h0 239.1.2.3
 before=$(netdev_counter h0 "$(dev_of h0)" multicast)
 multicast 4 239.1.2.3
 after=$(netdev_counter h0 "$(dev_of h0)" multicast)
-assert_between "multicast packets that h0 got" $((after - before)) 0 5
+assert_between "multicast packets that h0 got" $((after - before)) 0 15
 
 step "All hosts answer a ping to the all-nodes group"
 # answers HOST: ping counts h0's own answers too, and may have enough before others come
