@@ -10,6 +10,9 @@
 
 #include "kunit.h"
 
+/* As fixture_settle() counts them, and one */
+#define SETTLE_STEPS 6
+
 static int netdev_make(struct fixture *fx)
 {
 	struct ipoib_dev *priv;
@@ -96,16 +99,17 @@ static void wait_for_qdisc(struct net_device *netdev)
  * fixture_settle() - wait until the driver has done what it can do now
  * @fx: the fixture
  *
- * A second round sees what the first one has led to.
+ * The longest chain of work that leads to work: a failed CQ is replaced (netdevices'
+ * workqueue), the port looked at, the broadcast group asked for, its answer read
+ * (device's), the carrier turned on (netdevices').
  *
  * Context: may sleep, no locks held.
  */
 void fixture_settle(struct fixture *fx)
 {
-	int round;
+	int step;
 
-	for (round = 0; round < 2; round++) {
-		flush_workqueue(fx->priv->wq);
+	for (step = 0; step < SETTLE_STEPS; step++) {
 		flush_workqueue(fx->priv->wq);
 		driver_settle();
 	}
