@@ -748,56 +748,74 @@ static unsigned int ring_size(const char *name, unsigned int size)
 	return fit;
 }
 
-static int __init ipoib_module_init(void)
+/* What all netdevices need; HCAs and rtnetlink, which make them, come after */
+static int services_begin(void)
 {
 	int err;
 
-	send_queue_size = ring_size("send_queue_size", send_queue_size);
-	recv_queue_size = ring_size("recv_queue_size", recv_queue_size);
 	ipoib_netdev_wq = alloc_workqueue("ipoib_netdev", 0, 0);
 	if (!ipoib_netdev_wq)
 		return -ENOMEM;
 	ib_sa_register_client(&ipoib_sa_client);
-	err = rtnl_link_register(&ipoib_link_ops);
-	if (err)
-		goto err_sa;
 	err = ipoib_debugfs_init();
 	if (err)
-		goto err_link;
+		goto err_sa;
 	err = register_netdevice_notifier(&netdev_notifier);
 	if (err)
 		goto err_debugfs;
 	err = ipoib_roce_init();
 	if (err)
 		goto err_notifier;
-	err = ib_register_client(&ipoib_client);
-	if (err)
-		goto err_roce;
 	return 0;
 
-err_roce:
-	ipoib_roce_exit();
 err_notifier:
 	unregister_netdevice_notifier(&netdev_notifier);
 err_debugfs:
 	ipoib_debugfs_exit();
-err_link:
-	rtnl_link_unregister(&ipoib_link_ops);
 err_sa:
 	ib_sa_unregister_client(&ipoib_sa_client);
 	destroy_workqueue(ipoib_netdev_wq);
 	return err;
 }
 
-static void __exit ipoib_module_exit(void)
+static void services_end(void)
 {
-	ib_unregister_client(&ipoib_client);
 	ipoib_roce_exit();
 	unregister_netdevice_notifier(&netdev_notifier);
 	ipoib_debugfs_exit();
-	rtnl_link_unregister(&ipoib_link_ops);
 	ib_sa_unregister_client(&ipoib_sa_client);
 	destroy_workqueue(ipoib_netdev_wq);
+}
+
+static int __init ipoib_module_init(void)
+{
+	int err;
+
+	send_queue_size = ring_size("send_queue_size", send_queue_size);
+	recv_queue_size = ring_size("recv_queue_size", recv_queue_size);
+	err = services_begin();
+	if (err)
+		return err;
+	err = rtnl_link_register(&ipoib_link_ops);
+	if (err)
+		goto err_services;
+	err = ib_register_client(&ipoib_client);
+	if (err)
+		goto err_link;
+	return 0;
+
+err_link:
+	rtnl_link_unregister(&ipoib_link_ops);
+err_services:
+	services_end();
+	return err;
+}
+
+static void __exit ipoib_module_exit(void)
+{
+	ib_unregister_client(&ipoib_client);
+	rtnl_link_unregister(&ipoib_link_ops);
+	services_end();
 }
 
 module_init(ipoib_module_init);

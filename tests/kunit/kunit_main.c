@@ -15,31 +15,10 @@
  */
 int driver_begin(struct kunit_suite *suite)
 {
-	int err;
+	int err = services_begin();
 
-	ipoib_netdev_wq = alloc_workqueue("ipoib_kunit", 0, 0);
-	if (!ipoib_netdev_wq)
-		return -ENOMEM;
-	ib_sa_register_client(&ipoib_sa_client);
-	err = ipoib_debugfs_init();
-	if (err)
-		goto err_sa;
-	err = register_netdevice_notifier(&netdev_notifier);
-	if (err)
-		goto err_debugfs;
-	err = ipoib_roce_init();
-	if (err)
-		goto err_notifier;
-	driver_roce(false);
-	return 0;
-
-err_notifier:
-	unregister_netdevice_notifier(&netdev_notifier);
-err_debugfs:
-	ipoib_debugfs_exit();
-err_sa:
-	ib_sa_unregister_client(&ipoib_sa_client);
-	destroy_workqueue(ipoib_netdev_wq);
+	if (!err)
+		driver_roce(false);
 	return err;
 }
 
@@ -53,11 +32,7 @@ void driver_end(struct kunit_suite *suite)
 {
 	if (suite->suite_init_err)
 		return;
-	ipoib_roce_exit();
-	unregister_netdevice_notifier(&netdev_notifier);
-	ipoib_debugfs_exit();
-	ib_sa_unregister_client(&ipoib_sa_client);
-	destroy_workqueue(ipoib_netdev_wq);
+	services_end();
 }
 
 /**
