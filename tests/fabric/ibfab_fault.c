@@ -14,6 +14,7 @@
 
 #include "ibfab.h"
 #include "ibfab_lines.h"
+#include "ibtool.h"
 
 #define MILLION		1000000
 #define ANY		U32_MAX
@@ -626,8 +627,9 @@ static const struct rule_key *find_key(const char *name)
 	return NULL;
 }
 
-static int parse_word(struct rule_spec *spec, char *word)
+static int parse_word(void *of, char *word)
 {
+	struct rule_spec *spec = of;
 	char *name = strsep(&word, "=");
 	const struct rule_key *key = find_key(name);
 	u32 *field;
@@ -647,22 +649,12 @@ static int parse_word(struct rule_spec *spec, char *word)
 
 static int parse_rule(struct rule_spec *spec, char *line)
 {
-	char *word;
-	int ret;
-
 	*spec = (struct rule_spec) {
 		.port = 1, .act = ANY, .every = 1, .ms = 100, .by = 1,
 		.opcode = ANY, .class = ANY, .method = ANY, .attr = ANY,
 		.value = ANY,
 	};
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(spec, word);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ibtool_each_word(line, parse_word, spec);
 }
 
 static int rules_line(void *of, char *line)

@@ -2,11 +2,8 @@
 /*
  * Lines that are written to files of debugfs.
  */
-#include <linux/err.h>
-#include <linux/slab.h>
-#include <linux/string.h>
-
 #include "ibfab_lines.h"
+#include "ibtool.h"
 
 #define MAX_LINE 255
 
@@ -24,15 +21,6 @@
 ssize_t ibfab_line_write(struct file *file, const char __user *from,
 			 size_t count, int (*act)(void *of, char *line))
 {
-	char *line;
-	int ret;
-
-	if (count > MAX_LINE)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	ret = act(file_inode(file)->i_private, line);
-	kfree(line);
-	return ret ?: count;
+	return ibtool_line_write(from, count, MAX_LINE, act,
+				 file_inode(file)->i_private);
 }

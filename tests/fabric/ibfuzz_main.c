@@ -32,6 +32,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ibfuzz.h"
+#include "ibtool.h"
 
 #define MAX_LINE	1024
 #define BATCH		16
@@ -167,8 +168,9 @@ static int parse_value(enum type type, const char *value, void *field)
 	}
 }
 
-static int parse_word(struct fuzz_params *params, char *word)
+static int parse_word(void *of, char *word)
 {
+	struct fuzz_params *params = of;
 	char *name = strsep(&word, "=");
 	unsigned int i;
 
@@ -181,18 +183,8 @@ static int parse_word(struct fuzz_params *params, char *word)
 
 static int parse_line(struct fuzz_params *params, char *line)
 {
-	char *word;
-	int ret;
-
 	*params = (struct fuzz_params) { .port = 1, .alien_index = NO_INDEX };
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(params, word);
-		if (ret)
-			return ret;
-	}
-	return 0;
+	return ibtool_each_word(line, parse_word, params);
 }
 
 static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *params)
@@ -205,28 +197,6 @@ static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *p
 }
 
 /* QPs and address handles */
-
-static int qp_to_rts(struct ib_qp *qp, const struct fuzz_params *params, u16 pkey_index)
-{
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.pkey_index = pkey_index,
-		.port_num = params->port,
-		.qkey = params->qkey,
-	};
-	int ret;
-
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |
-				      IB_QP_QKEY);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
-}
 
 static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
 {
@@ -247,22 +217,15 @@ static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	run->qp[i] = qp;
-	return qp_to_rts(qp, run->params, pkey_index);
+	return ibtool_ud_to_rts(qp, run->params->port, pkey_index, run->params->qkey);
 }
 
 static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const union ib_gid *gid)
 {
-	struct rdma_ah_attr attr = {
-		.type = rdma_ah_find_type(run->dev->ibdev, run->params->port),
-	};
+	struct rdma_ah_attr attr;
 	struct ib_ah *ah;
 
-	rdma_ah_set_port_num(&attr, run->params->port);
-	rdma_ah_set_dlid(&attr, dlid);
-	if (gid) {
-		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
-		rdma_ah_set_grh(&attr, (union ib_gid *)gid, 0, 0, 1, 0);
-	}
+	ibtool_ah_attr(&attr, run->dev->ibdev, run->params->port, dlid, gid);
 	ah = rdma_create_ah(run->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
@@ -585,9 +548,10 @@ static int send_line(struct fuzz_dev *dev, struct fuzz_params *params)
 	return ret;
 }
 
-static int parse_and_send(struct fuzz_dev *dev, char *line)
+static int parse_and_send(void *of, char *line)
 {
 	struct fuzz_params params;
+	struct fuzz_dev *dev = of;
 	int ret = parse_line(&params, line);
 
 	if (ret)
@@ -603,17 +567,7 @@ static int parse_and_send(struct fuzz_dev *dev, char *line)
 static ssize_t send_write(struct file *file, const char __user *from, size_t count,
 			  loff_t *pos)
 {
-	char *line;
-	int ret;
-
-	if (count > MAX_LINE)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	ret = parse_and_send(file->private_data, line);
-	kfree(line);
-	return ret ?: count;
+	return ibtool_line_write(from, count, MAX_LINE, parse_and_send, file->private_data);
 }
 
 static const struct file_operations send_fops = {

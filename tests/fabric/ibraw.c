@@ -35,6 +35,8 @@
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibtool.h"
+
 #define IBRAW_MAX_LINE		(16 * 1024)
 #define IBRAW_MAX_PAYLOAD	8000
 #define IBRAW_MAX_COUNT		1000000
@@ -170,8 +172,9 @@ static int parse_payload(struct ibraw_params *params, const char *value)
 	return hex2bin(params->payload, value, params->length);
 }
 
-static int parse_word(struct ibraw_params *params, char *word)
+static int parse_word(void *of, char *word)
 {
+	struct ibraw_params *params = of;
 	char *value = strchr(word, '=');
 	unsigned int i;
 
@@ -188,21 +191,6 @@ static int parse_word(struct ibraw_params *params, char *word)
 					 (u32 *)((char *)params +
 						 keys[i].offset));
 	return -EINVAL;
-}
-
-static int parse_line(struct ibraw_params *params, char *line)
-{
-	char *word;
-	int ret;
-
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(params, word);
-		if (ret)
-			return ret;
-	}
-	return 0;
 }
 
 static bool params_valid(const struct ibraw_dev *dev,
@@ -225,23 +213,15 @@ static void params_free(struct ibraw_params *params)
 }
 
 /* Defaults, then what the line says; a payload not given counts upwards */
-static struct ibraw_params *params_read(const struct ibraw_dev *dev,
-					const char __user *from, size_t count)
+static struct ibraw_params *params_read(const struct ibraw_dev *dev, char *line)
 {
 	struct ibraw_params *params;
 	unsigned int i;
-	char *line;
 	int ret = -ENOMEM;
-
-	if (count > IBRAW_MAX_LINE)
-		return ERR_PTR(-EINVAL);
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return ERR_CAST(line);
 
 	params = kzalloc(sizeof(*params), GFP_KERNEL);
 	if (!params)
-		goto err_line;
+		return ERR_PTR(ret);
 	params->port = 1;
 	params->count = 1;
 	params->buffer = IB_GRH_BYTES + 4096;
@@ -252,38 +232,52 @@ static struct ibraw_params *params_read(const struct ibraw_dev *dev,
 	for (i = 0; i < IBRAW_MAX_PAYLOAD; i++)
 		params->payload[i] = i;
 
-	ret = parse_line(params, line);
+	ret = ibtool_each_word(line, parse_word, params);
 	if (!ret && !params_valid(dev, params))
 		ret = -EINVAL;
 	if (ret)
 		goto err_params;
-	kfree(line);
 	return params;
 
 err_params:
 	params_free(params);
-err_line:
-	kfree(line);
 	return ERR_PTR(ret);
 }
 
-/* Do what a line says, one at a time for each device */
+/* What a file's lines are for */
+struct ibraw_action {
+	struct ibraw_dev *dev;
+	int (*act)(struct ibraw_dev *dev, const struct ibraw_params *params);
+};
+
+/* One at a time for each device */
+static int line_act(void *of, char *line)
+{
+	const struct ibraw_action *action = of;
+	struct ibraw_params *params = params_read(action->dev, line);
+	int ret;
+
+	if (IS_ERR(params))
+		return PTR_ERR(params);
+	mutex_lock(&action->dev->lock);
+	ret = action->act(action->dev, params);
+	mutex_unlock(&action->dev->lock);
+	params_free(params);
+	return ret;
+}
+
 static ssize_t line_write(struct file *file, const char __user *from,
 			  size_t count,
 			  int (*act)(struct ibraw_dev *dev,
 				     const struct ibraw_params *params))
 {
-	struct ibraw_dev *dev = file->private_data;
-	struct ibraw_params *params = params_read(dev, from, count);
-	int ret;
+	struct ibraw_action action = {
+		.dev = file->private_data,
+		.act = act,
+	};
 
-	if (IS_ERR(params))
-		return PTR_ERR(params);
-	mutex_lock(&dev->lock);
-	ret = act(dev, params);
-	mutex_unlock(&dev->lock);
-	params_free(params);
-	return ret ?: count;
+	return ibtool_line_write(from, count, IBRAW_MAX_LINE, line_act,
+				 &action);
 }
 
 /* QPs */
@@ -310,24 +304,8 @@ static struct ib_qp *qp_create(struct ibraw_dev *dev, u32 send_wrs,
 
 static int qp_to_rts(struct ib_qp *qp, const struct ibraw_params *params)
 {
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.pkey_index = params->pkey_index,
-		.port_num = params->port,
-		.qkey = params->qkey & ~BIT(31),
-	};
-	int ret;
-
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-				      IB_QP_PORT | IB_QP_QKEY);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	return ibtool_ud_to_rts(qp, params->port, params->pkey_index,
+				params->qkey & ~BIT(31));
 }
 
 static int qp_reset(struct ib_qp *qp)
@@ -357,18 +335,12 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 static struct ib_ah *make_ah(struct ibraw_dev *dev,
 			     const struct ibraw_params *params)
 {
-	struct rdma_ah_attr attr = {
-		.type = rdma_ah_find_type(dev->ibdev, params->port),
-	};
+	struct rdma_ah_attr attr;
 
-	rdma_ah_set_port_num(&attr, params->port);
-	rdma_ah_set_dlid(&attr, params->dlid);
+	ibtool_ah_attr(&attr, dev->ibdev, params->port, params->dlid,
+		       params->has_gid ? &params->gid : NULL);
 	rdma_ah_set_sl(&attr, params->sl);
 	rdma_ah_set_path_bits(&attr, params->path_bits);
-	if (params->has_gid) {
-		rdma_ah_set_ah_flags(&attr, IB_AH_GRH);
-		rdma_ah_set_grh(&attr, (union ib_gid *)&params->gid, 0, 0, 1, 0);
-	}
 	return rdma_create_ah(dev->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 

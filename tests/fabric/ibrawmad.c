@@ -26,6 +26,8 @@
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibtool.h"
+
 #define RAWMAD_MAX_LINE		1024
 #define RAWMAD_TIMEOUT		500	/* ms */
 #define RAWMAD_PORT		1
@@ -256,27 +258,26 @@ static int send(struct rawmad_dev *dev, const struct rawmad_params *params)
 
 /* Files */
 
-static ssize_t send_write(struct file *file, const char __user *from,
-			  size_t count, loff_t *pos)
+static int send_line(void *of, char *line)
 {
-	struct rawmad_dev *dev = file->private_data;
 	struct rawmad_params params = {};
-	char *line;
+	struct rawmad_dev *dev = of;
 	int ret;
 
-	if (count > RAWMAD_MAX_LINE)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
 	ret = parse_line(&params, line);
-	kfree(line);
 	if (ret)
 		return ret;
 	mutex_lock(&dev->lock);
 	ret = send(dev, &params);
 	mutex_unlock(&dev->lock);
-	return ret ?: count;
+	return ret;
+}
+
+static ssize_t send_write(struct file *file, const char __user *from,
+			  size_t count, loff_t *pos)
+{
+	return ibtool_line_write(from, count, RAWMAD_MAX_LINE, send_line,
+				 file->private_data);
 }
 
 static const struct file_operations send_fops = {

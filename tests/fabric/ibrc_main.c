@@ -38,6 +38,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
+#include "ibtool.h"
 
 #define IBRC_MAX_LINE	512
 
@@ -140,8 +141,9 @@ static int parse_key(struct ibrc_params *params, const char *name,
 	return -EINVAL;
 }
 
-static int parse_word(struct ibrc_params *params, char *word)
+static int parse_word(void *of, char *word)
 {
+	struct ibrc_params *params = of;
 	char *value = strchr(word, '=');
 
 	if (!value)
@@ -216,17 +218,12 @@ static const struct ibrc_params defaults = {
 
 static int parse_line(struct ibrc_params *params, char *line)
 {
-	char *word;
 	int ret;
 
 	*params = defaults;
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(params, word);
-		if (ret)
-			return ret;
-	}
+	ret = ibtool_each_word(line, parse_word, params);
+	if (ret)
+		return ret;
 	if (!params->random)
 		params->max = params->size;
 	if (params->recv == U32_MAX)
@@ -402,7 +399,7 @@ static int run_locked(struct ibrc_run *run)
 	return ret;
 }
 
-static int run_line(char *line)
+static int run_line(void *unused, char *line)
 {
 	struct ibrc_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	int ret;
@@ -424,17 +421,7 @@ static int run_line(char *line)
 static ssize_t run_write(struct file *file, const char __user *from,
 			 size_t count, loff_t *pos)
 {
-	char *line;
-	int ret;
-
-	if (count > IBRC_MAX_LINE)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	ret = run_line(line);
-	kfree(line);
-	return ret ?: count;
+	return ibtool_line_write(from, count, IBRC_MAX_LINE, run_line, NULL);
 }
 
 static const struct file_operations run_fops = {

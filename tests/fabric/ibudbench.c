@@ -27,6 +27,8 @@
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibtool.h"
+
 #define IBUDBENCH_PORT		1
 #define IBUDBENCH_QKEY		0x1bfbe
 #define IBUDBENCH_MAX_LINE	256
@@ -133,8 +135,9 @@ static int parse_number(struct ibudbench_params *params, const char *name,
 	return -EINVAL;
 }
 
-static int parse_word(struct ibudbench_params *params, char *word)
+static int parse_word(void *of, char *word)
 {
+	struct ibudbench_params *params = of;
 	char *value = strchr(word, '=');
 
 	if (!value)
@@ -161,7 +164,6 @@ static bool params_valid(const struct ibudbench_params *params)
 
 static int parse_line(struct ibudbench_params *params, char *line)
 {
-	char *word;
 	int ret;
 
 	*params = (struct ibudbench_params) {
@@ -171,38 +173,13 @@ static int parse_line(struct ibudbench_params *params, char *line)
 		.signal = 1,
 		.depth = 256,
 	};
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(params, word);
-		if (ret)
-			return ret;
-	}
+	ret = ibtool_each_word(line, parse_word, params);
+	if (ret)
+		return ret;
 	return params_valid(params) ? 0 : -EINVAL;
 }
 
 /* Ends */
-
-static int qp_to_rts(struct ib_qp *qp)
-{
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.port_num = IBUDBENCH_PORT,
-		.qkey = IBUDBENCH_QKEY,
-	};
-	int ret;
-
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-				      IB_QP_PORT | IB_QP_QKEY);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
-}
 
 static int end_create_qp(struct ibudbench_end *end, u32 depth)
 {
@@ -229,7 +206,7 @@ static int end_create_qp(struct ibudbench_end *end, u32 depth)
 		ret = PTR_ERR(end->qp);
 		goto err_cq;
 	}
-	ret = qp_to_rts(end->qp);
+	ret = ibtool_ud_to_rts(end->qp, IBUDBENCH_PORT, 0, IBUDBENCH_QKEY);
 	if (ret)
 		goto err_qp;
 	return 0;
@@ -535,7 +512,7 @@ err_tx:
 	return ret;
 }
 
-static int run_line(char *line)
+static int run_line(void *unused, char *line)
 {
 	struct ibudbench *bench = kzalloc(sizeof(*bench), GFP_KERNEL);
 	int ret;
@@ -558,17 +535,8 @@ out:
 static ssize_t run_write(struct file *file, const char __user *from,
 			 size_t count, loff_t *pos)
 {
-	char *line;
-	int ret;
-
-	if (count > IBUDBENCH_MAX_LINE)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	ret = run_line(line);
-	kfree(line);
-	return ret ?: count;
+	return ibtool_line_write(from, count, IBUDBENCH_MAX_LINE, run_line,
+				 NULL);
 }
 
 static const struct file_operations run_fops = {
