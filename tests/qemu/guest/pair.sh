@@ -19,14 +19,6 @@ trunk_up()
 	wait_for 30 grep -qx up "/sys/class/net/$trunk/operstate"
 }
 
-# The kernel patches its receive path when the first socket asks for timestamps, and
-# back after the last one: each ping does. A CPU that QEMU emulates by translating code
-# has been seen to stay at the breakpoint that this takes, for ever.
-timestamps_keep()
-{
-	socat -u UDP4-RECV:9,bind=127.0.0.1,so-timestamp OPEN:/dev/null &
-}
-
 # Only one process can open the port; it is descriptor 9 in all that follow.
 # A write waits until the host's end is there: from then on, a read that finds
 # the end of the file means that the other guest is gone.
@@ -89,7 +81,6 @@ say_end()
 }
 
 mkdir -p "$pair"
-timestamps_keep
 trunk_up
 channel_open
 listen &
