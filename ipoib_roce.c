@@ -64,6 +64,7 @@ struct roce_port {
 	struct list_head node;		/* in roce_ports */
 	struct ipoib_dev *priv;
 	const struct net_device *ethernet;	/* to compare with, never followed */
+	bool running;			/* is that; the control path's own */
 };
 
 /* The Ethernet netdevice's membership that a group needs */
@@ -132,6 +133,7 @@ static void port_note_ethernet(struct roce_port *port, const struct net_device *
 	spin_lock_bh(&roce_lock);
 	port->ethernet = ethernet;
 	spin_unlock_bh(&roce_lock);
+	port->running = netif_running(ethernet) && netif_carrier_ok(ethernet);
 }
 
 /* Does the netdevice that the GID is of have that address? */
@@ -186,10 +188,12 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
 	return 0;
 }
 
-/* What ib_core has cached: to ask the HCA's driver may take rtnl on such ports */
+/* The port's state is that of the Ethernet netdevice. To ask the HCA's driver for it may
+ * take rtnl; what ib_core has cached may be the older of two answers that came at once.
+ */
 static int roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
-	enum ib_port_state state;
+	const struct roce_port *port = priv->fabric_port;
 	int err;
 
 	if (!gid_stays(priv)) {
@@ -197,10 +201,7 @@ static int roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 		if (err)
 			return err;
 	}
-	err = ib_get_cached_port_state(priv->ibdev, priv->port, &state);
-	if (err)
-		return err;
-	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
+	return port->running ? 0 : -ENETDOWN;
 }
 
 static int roce_speed(struct ipoib_dev *priv, u32 *mbps)
@@ -556,6 +557,7 @@ static int roce_netdev_event(struct notifier_block *notifier, unsigned long even
 		memberships_void(ethernet);
 		fallthrough;
 	case NETDEV_UP:
+	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEADDR:
 		ports_look(ethernet);

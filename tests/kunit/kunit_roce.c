@@ -276,6 +276,22 @@ static void roce_port_event(struct kunit *test)
 	pair_run(test);
 }
 
+/* Down and up at once: ib_core asks twice, and may keep the answer that was first */
+static void roce_stale_cache(struct kunit *test)
+{
+	struct pair *pair = test->priv;
+	struct ipoib_dev *priv = pair->priv[0];
+	struct ib_port_cache *cache = &priv->ibdev->port_data[priv->port].cache;
+
+	pair_run(test);
+	KUNIT_EXPECT_EQ(test, (int)cache->port_state, (int)IB_PORT_ACTIVE);
+	cache->port_state = IB_PORT_DOWN;
+	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+	flush_workqueue(priv->wq);
+	KUNIT_EXPECT_EQ(test, (int)priv->link, (int)IPOIB_LINK_RUNNING);
+	cache->port_state = IB_PORT_ACTIVE;
+}
+
 static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(roce_qp_life),
 	KUNIT_CASE(roce_joins),
@@ -284,6 +300,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(roce_nobody),
 	KUNIT_CASE(roce_qp_event),
 	KUNIT_CASE(roce_port_event),
+	KUNIT_CASE(roce_stale_cache),
 	{}
 };
 
