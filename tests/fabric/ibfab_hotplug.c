@@ -33,18 +33,39 @@ static void report(struct ibfab_hca *hca, enum ib_event_type type, u8 port)
 	ib_dispatch_event(&event);
 }
 
-/* Hardware that is gone completes nothing any more: what was posted is flushed.
- * A QP in the table cannot go away while the table is locked.
+/* QP0 and QP1 are not in the table. They are ib_core's, which lets go of them when the
+ * HCA is unregistered.
+ */
+static void fail_special_qps(struct ibfab_port *port)
+{
+	struct ibfab_qp *qp;
+	unsigned int i;
+
+	rcu_read_lock();
+	for (i = 0; i < ARRAY_SIZE(port->special); i++) {
+		qp = rcu_dereference(port->special[i]);
+		if (qp)
+			ibfab_qp_fail(qp, IB_QPS_ERR);
+	}
+	rcu_read_unlock();
+}
+
+/* Hardware that is gone completes nothing any more: what was posted is flushed, or
+ * each MAD under way would be waited for until its last retry is over. A QP in the
+ * table cannot go away while the table is locked.
  */
 static void fail_qps(struct ibfab_hca *hca)
 {
 	struct ibfab_qp *qp;
 	unsigned long qpn;
+	unsigned int i;
 
 	xa_lock(&hca->qps);
 	xa_for_each(&hca->qps, qpn, qp)
 		ibfab_qp_fail(qp, IB_QPS_ERR);
 	xa_unlock(&hca->qps);
+	for (i = 1; i <= hca->node.num_ports; i++)
+		fail_special_qps(&hca->node.ports[i]);
 }
 
 static void unplug(struct ibfab_hca *hca)
