@@ -4,7 +4,7 @@
 # kernel: debug
 # timeout: 150
 # when: soak
-# soak: 400
+# soak: 1500
 
 . /cases/lib-churn.sh
 
