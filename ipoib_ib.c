@@ -211,11 +211,18 @@ static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
 	return skb_linearize(skb);
 }
 
+/* IBA 10.5.2: all of a group are QP 0xffffff, whatever a neighbour has been told */
+static u32 tx_qpn(const struct ipoib_hwaddr *hwaddr)
+{
+	return ipoib_gid_is_multicast(hwaddr->gid) ? IPOIB_QPN_MULTICAST :
+						     ipoib_hwaddr_qpn(hwaddr);
+}
+
 /* Puts a packet on the ring; true if the doorbell must not wait for more */
 static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
-	u32 qpn = ipoib_hwaddr_qpn(hwaddr);
+	u32 qpn = tx_qpn(hwaddr);
 	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
 	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ipoib_tx_buf *buf = tx_slot(tx, tx->head);

@@ -59,6 +59,16 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
 }
 
+/* A neighbour may have been told a group's GID with any QPN */
+static void tx_multicast_qpn(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_send(fx, fixture_packet(test, fx->netdev->broadcast + 4, 100), false);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xffffffu);
+}
+
 /* One doorbell for all that follow each other */
 static void tx_chained(struct kunit *test)
 {
@@ -246,6 +256,7 @@ static void tx_features(struct kunit *test)
 
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_one),
+	KUNIT_CASE(tx_multicast_qpn),
 	KUNIT_CASE(tx_chained),
 	KUNIT_CASE(tx_chain_is_bounded),
 	KUNIT_CASE(tx_chain_ends_with_drop),
