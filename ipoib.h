@@ -126,6 +126,13 @@ struct ipoib_path_query {
 	void *own;			/* memory, freed with the query */
 };
 
+/* Where a packet came from, as its completion tells */
+struct ipoib_heard {
+	u16 lid;
+	u8 sl;
+	bool proven;			/* the GID stood in the GRH, which the HCA writes */
+};
+
 /*
  * What is known about one peer GID. All neighbours behind that GID share it:
  * the QPN, the only other thing that a packet needs, stands in its
@@ -141,13 +148,28 @@ struct ipoib_path {
 	struct list_head busy;		/* in ipoib_dev.paths_busy */
 	struct sk_buff_head queue;	/* packets that wait for the AH */
 	enum ipoib_request request;
+	struct ipoib_heard heard;	/* to make an AH of; LID 0: nothing new */
+	unsigned long doubted;		/* jiffies when another LID was last heard */
+	bool refused;			/* the fabric says that there is no path */
+	bool learned;			/* the fabric has not confirmed the AH; written by
+					 * the control path, read by all
+					 */
 	bool dead;			/* unhashed: queue nothing any more */
 
 	/* control path only */
 	struct ipoib_path_query *query;
+	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed */
+	unsigned long confirm_at;	/* jiffies */
 	unsigned long retry_at;		/* jiffies */
 	u8 failures;			/* since the last success */
 	struct rcu_head rcu;
+};
+
+/* How a LID and what the fabric says of a GID agree */
+enum ipoib_path_match {
+	IPOIB_PATH_UNKNOWN,		/* it has not said anything of late */
+	IPOIB_PATH_SAME,		/* a LID of the same port */
+	IPOIB_PATH_OTHER,
 };
 
 /* What the members of a group share: MCMemberRecord, IBA 15.2.5.17 */
@@ -220,6 +242,8 @@ struct ipoib_group {
  *		destroys them with rdma_destroy_ah_attr()
  * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
  * @cancel:	have an unanswered query answered soon, with an error
+ * @heard_attr:	fill in the AH attributes to answer a packet; NULL if packets do not
+ *		tell. The caller destroys them with rdma_destroy_ah_attr()
  */
 struct ipoib_fabric_ops {
 	bool partitions;
@@ -233,6 +257,8 @@ struct ipoib_fabric_ops {
 	int (*group_attr)(struct ipoib_group *group, struct rdma_ah_attr *attr);
 	int (*resolve)(struct ipoib_path_query *query);
 	void (*cancel)(struct ipoib_path_query *query);
+	int (*heard_attr)(struct ipoib_dev *priv, const struct ipoib_heard *heard,
+			  struct rdma_ah_attr *attr);
 };
 
 /* CQs and QP: made and replaced together */
@@ -333,8 +359,12 @@ enum ipoib_stat {
 	IPOIB_STAT_RX_NO_MEMORY,
 	IPOIB_STAT_RX_LOOPBACK,
 	IPOIB_STAT_RX_MULTICAST,
+	IPOIB_STAT_RX_FORGED,
+	IPOIB_STAT_RX_FORGED_DROPPED,
 	IPOIB_STAT_PATH_QUERIES,
 	IPOIB_STAT_PATH_FAILURES,
+	IPOIB_STAT_PATHS_LEARNED,
+	IPOIB_STAT_PATHS_CORRECTED,
 	IPOIB_STAT_GROUP_JOINS,
 	IPOIB_STAT_GROUP_FAILURES,
 	IPOIB_STAT_GROUP_FALLBACKS,
@@ -381,6 +411,9 @@ struct ipoib_dev {
 	struct rhashtable paths;
 	struct rhashtable groups;
 	struct ipoib_pcpu_stats __percpu *stats;
+	struct ipoib_learn *learn;
+	bool learn_paths;		/* private flags of ethtool; under rtnl */
+	bool arp_verify;
 
 	struct ipoib_tx_ring tx ____cacheline_aligned_in_smp;
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
@@ -404,6 +437,7 @@ struct ipoib_dev {
 	enum ib_mtu max_mtu;		/* the port's */
 	union ib_gid local_gid;		/* read by the receive path, too */
 	unsigned int paths_asked;	/* path queries under way */
+	struct list_head paths_unconfirmed;	/* by age */
 	struct list_head groups_all;
 	struct ipoib_group *broadcast;
 	const struct ipoib_fabric_ops *fabric;
@@ -413,6 +447,7 @@ struct ipoib_dev {
 	struct delayed_work link_work;
 	struct delayed_work path_work;
 	struct delayed_work path_expire_work;
+	struct delayed_work path_confirm_work;
 	struct delayed_work group_work;
 	struct delayed_work group_expire_work;
 	struct work_struct ah_work;
@@ -506,23 +541,44 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 int ipoib_rx_poll(struct napi_struct *napi, int budget);
 int ipoib_tx_poll(struct napi_struct *napi, int budget);
 
-/* ipoib_arp.c: link-layer addresses, paths, address handles */
+/* ipoib_ah.c: address handles */
+struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
+void ipoib_ah_retire(struct ipoib_ah *ah);
+void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
+		      struct ipoib_ah *ah);
+void ipoib_ahs_init(struct ipoib_dev *priv);
+void ipoib_ahs_destroy(struct ipoib_dev *priv);
+
+/* ipoib_arp.c: link-layer addresses, paths */
 void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
 void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
 		      void *context);
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
+void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
+		      const struct ipoib_heard *heard);
+enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
+					 u32 lid);
+bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
 void ipoib_paths_refresh(struct ipoib_dev *priv);
 void ipoib_paths_flush(struct ipoib_dev *priv);
 int ipoib_paths_init(struct ipoib_dev *priv);
 void ipoib_paths_destroy(struct ipoib_dev *priv);
-struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
-void ipoib_ah_retire(struct ipoib_ah *ah);
-void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
-		      struct ipoib_ah *ah);
 void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
 void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		       enum ipoib_stat why);
+
+/* ipoib_learn.c: what received packets tell of their senders */
+void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
+			const struct ib_grh *grh, struct ipoib_hwaddr *hwaddr);
+bool ipoib_learn_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
+		       const struct sk_buff *skb);
+bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
+		      struct ipoib_heard *from);
+void ipoib_learn_confirmed(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid);
+void ipoib_learn_flush(struct ipoib_dev *priv);
+int ipoib_learn_init(struct ipoib_dev *priv);
+void ipoib_learn_destroy(struct ipoib_dev *priv);
 
 /* ipoib_multicast.c: MGIDs, joins and leaves */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);

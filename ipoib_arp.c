@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * 20-byte link-layer addresses and what it takes to send to them: the paths to
- * peer GIDs and the address handles made of them.
+ * peer GIDs.
  *
  * The kernel's neighbour code maps IP addresses to link-layer addresses (ARP,
  * ND); this file takes the step that is left, from the GID in the link-layer
@@ -18,6 +18,9 @@
 #define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
 #define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
 #define IPOIB_PATH_QUERIES	64		/* under way at once */
+#define IPOIB_PATH_DOUBT	(10 * HZ)	/* another LID is looked into so often */
+#define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
+#define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
 
 static const struct rhashtable_params paths_params = {
 	.key_len = sizeof_field(struct ipoib_path, gid),
@@ -78,121 +81,6 @@ void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		ipoib_tx_drop(priv, skb, why);
 }
 
-/**
- * ipoib_ah_create() - create an address handle
- * @priv: the device
- * @attr: where it leads; stays the caller's
- *
- * Context: process.
- * Return: the AH, to be published once and then given to ipoib_ah_retire(); or
- * an ERR_PTR.
- */
-struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr)
-{
-	struct ipoib_ah *ah = kzalloc(sizeof(*ah), GFP_KERNEL);
-	struct ib_ah *ibah;
-
-	if (!ah)
-		return ERR_PTR(-ENOMEM);
-	ibah = rdma_create_ah(priv->pd, attr, RDMA_CREATE_AH_SLEEPABLE);
-	if (IS_ERR(ibah)) {
-		kfree(ah);
-		return ERR_CAST(ibah);
-	}
-	ah->ibah = ibah;
-	ah->priv = priv;
-	ah->dlid = rdma_ah_get_dlid(attr);
-	ah->sl = rdma_ah_get_sl(attr);
-	ah->rate = rdma_ah_get_static_rate(attr);
-	return ah;
-}
-
-static void ah_unseen(struct rcu_head *rcu)
-{
-	struct ipoib_ah *ah = container_of(rcu, struct ipoib_ah, rcu);
-	struct ipoib_dev *priv = ah->priv;
-
-	ah->last_wr = READ_ONCE(priv->tx.head);
-	spin_lock_bh(&priv->lock);
-	list_add_tail(&ah->dead, &priv->ah_dead);
-	spin_unlock_bh(&priv->lock);
-	queue_work(priv->wq, &priv->ah_work);
-}
-
-/**
- * ipoib_ah_retire() - destroy an unpublished AH as soon as nothing uses it
- * @ah: not reachable any more for new readers, or NULL
- *
- * The data path takes no reference. After a grace period every xmit that had
- * seen the AH has put its WR on the send ring; once the ring has completed all
- * that it held then, no WR can refer to the AH.
- *
- * Context: process.
- */
-void ipoib_ah_retire(struct ipoib_ah *ah)
-{
-	if (ah)
-		call_rcu(&ah->rcu, ah_unseen);
-}
-
-/**
- * ipoib_ah_replace() - publish an AH in place of another
- * @priv: the device
- * @slot: the path's or group's pointer
- * @ah: the new one, or NULL for none
- *
- * Context: control path, no locks held.
- */
-void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
-		      struct ipoib_ah *ah)
-{
-	spin_lock_bh(&priv->lock);
-	ah = rcu_replace_pointer(*slot, ah, lockdep_is_held(&priv->lock));
-	spin_unlock_bh(&priv->lock);
-	ipoib_ah_retire(ah);
-}
-
-static bool ah_is_unused(const struct ipoib_dev *priv, const struct ipoib_ah *ah)
-{
-	/* Pairs with the release in the TX poll: what it completed is over */
-	u32 tail = smp_load_acquire(&priv->tx.tail);
-
-	return (s32)(tail - ah->last_wr) >= 0;
-}
-
-static void ah_destroy_unused(struct ipoib_dev *priv)
-{
-	struct ipoib_ah *ah, *next;
-	LIST_HEAD(unused);
-
-	spin_lock_bh(&priv->lock);
-	list_for_each_entry_safe(ah, next, &priv->ah_dead, dead)
-		if (ah_is_unused(priv, ah))
-			list_move(&ah->dead, &unused);
-	spin_unlock_bh(&priv->lock);
-
-	list_for_each_entry_safe(ah, next, &unused, dead) {
-		rdma_destroy_ah(ah->ibah, RDMA_DESTROY_AH_SLEEPABLE);
-		kfree(ah);
-	}
-}
-
-static void ah_work(struct work_struct *work)
-{
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work);
-
-	WRITE_ONCE(priv->ah_waiting, false);
-	ah_destroy_unused(priv);
-	if (list_empty_careful(&priv->ah_dead))
-		return;
-	WRITE_ONCE(priv->ah_waiting, true);
-	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
-	 * the WRs that it completed before are seen here.
-	 */
-	smp_mb();
-	ah_destroy_unused(priv);
-}
-
 /* Puts a path on the busy list, which path_work goes through */
 static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
 {
@@ -206,6 +94,24 @@ static void path_kick(struct ipoib_dev *priv)
 	mod_delayed_work(priv->wq, &priv->path_work, 0);
 }
 
+/* Whether a path may be made of what a packet said. Who verifies ARP does not believe a
+ * GID that is only claimed.
+ */
+static bool path_believes(const struct ipoib_dev *priv, const struct ipoib_heard *heard)
+{
+	return READ_ONCE(priv->learn_paths) && priv->fabric->heard_attr &&
+	       (heard->proven || !READ_ONCE(priv->arp_verify));
+}
+
+/* Has the peer spoken of late? */
+static void path_look_up(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct ipoib_heard heard;
+
+	if (ipoib_learn_find(priv, &path->gid, &heard) && path_believes(priv, &heard))
+		path->heard = heard;
+}
+
 static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 {
 	struct ipoib_path *path = kzalloc(sizeof(*path), GFP_ATOMIC);
@@ -214,9 +120,12 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 		return NULL;
 	memcpy(path->gid.raw, gid, sizeof(path->gid));
 	INIT_LIST_HEAD(&path->busy);
+	INIT_LIST_HEAD(&path->unconfirmed);
 	__skb_queue_head_init(&path->queue);
 	path->used = jiffies;
 	path->retry_at = jiffies;
+	path->doubted = jiffies - IPOIB_PATH_DOUBT;
+	path_look_up(priv, path);
 	if (rhashtable_insert_fast(&priv->paths, &path->node, paths_params)) {
 		kfree(path);
 		return NULL;
@@ -292,6 +201,104 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 }
 
 /**
+ * ipoib_same_port() - whether two LIDs lead to one port
+ * @priv: the device, whose port has as many LIDs as others of the subnet
+ * @lid: one
+ * @other: the other
+ *
+ * IBA 7.11.1: a port's LIDs differ in the lowest LMC bits.
+ *
+ * Context: any.
+ */
+bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
+{
+	u8 lmc = 0;
+
+	ib_get_cached_lmc(priv->ibdev, priv->port, &lmc);
+	return !((lid ^ other) >> lmc);
+}
+
+/**
+ * ipoib_path_compare() - hold a LID against what the fabric says of a GID
+ * @priv: the device
+ * @gid: the peer's
+ * @lid: where it was heard
+ *
+ * Context: any but hard interrupt.
+ * Return: see enum ipoib_path_match.
+ */
+enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
+					 u32 lid)
+{
+	enum ipoib_path_match match = IPOIB_PATH_UNKNOWN;
+	const struct ipoib_path *path;
+	const struct ipoib_ah *ah;
+
+	rcu_read_lock();
+	path = rhashtable_lookup(&priv->paths, gid, paths_params);
+	ah = path && !READ_ONCE(path->learned) ? rcu_dereference(path->ah) : NULL;
+	if (ah)
+		match = ipoib_same_port(priv, ah->dlid, lid) ? IPOIB_PATH_SAME : IPOIB_PATH_OTHER;
+	rcu_read_unlock();
+	return match;
+}
+
+/* A path follows what the HCA vouches for. One without an AH, or with one that was
+ * learned, follows a mere claim, too, unless the fabric has said that there is no such
+ * path. What is not believed is a reason to ask.
+ */
+static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path,
+		       const struct ipoib_heard *heard)
+{
+	bool weak = path->learned || !rcu_access_pointer(path->ah);
+
+	lockdep_assert_held(&priv->lock);
+	if (path->dead)
+		return;
+	if (path_believes(priv, heard) && (heard->proven || (weak && !path->refused))) {
+		path->heard = *heard;
+	} else {
+		if (time_before(jiffies, path->doubted + IPOIB_PATH_DOUBT))
+			return;
+		path->doubted = jiffies;
+	}
+	path_make_busy(path, priv);
+	path_kick(priv);
+}
+
+/**
+ * ipoib_path_heard() - a packet says where a GID is
+ * @priv: the device
+ * @gid: its sender's
+ * @heard: where it came from
+ *
+ * Is there a path to it that leads elsewhere, or nowhere, then it is mended.
+ *
+ * Context: the receive poll.
+ */
+void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
+		      const struct ipoib_heard *heard)
+{
+	const struct ipoib_ah *ah;
+	struct ipoib_path *path;
+
+	if (!READ_ONCE(priv->learn_paths))
+		return;
+	rcu_read_lock();
+	path = rhashtable_lookup(&priv->paths, gid, paths_params);
+	if (!path)
+		goto out;
+	ah = rcu_dereference(path->ah);
+	if (ah && ipoib_same_port(priv, ah->dlid, heard->lid))
+		goto out;
+	spin_lock(&priv->lock);
+	path_doubt(priv, path, heard);
+	spin_unlock(&priv->lock);
+out:
+	rcu_read_unlock();
+}
+
+/**
  * ipoib_path_answer() - the fabric's answer to ipoib_fabric_ops.resolve
  * @query: the question; its attr is valid if @status is 0
  * @status: 0 or a negative error
@@ -364,21 +371,52 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 	return err;
 }
 
-static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
-			   struct ipoib_ah *ah)
+/* Packets go by this AH from now on, those that waited first */
+static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct ipoib_ah *ah)
 {
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
 	path->failures = 0;
-	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u\n", path->gid.raw, ah->dlid, ah->sl);
+	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u%s\n", path->gid.raw, ah->dlid, ah->sl,
+		    path->learned ? ", not confirmed" : "");
 	ipoib_ah_replace(priv, &path->ah, ah);
 	trace_ipoib_path_state(priv, path, 0);
 	spin_lock_bh(&priv->lock);
-	list_del_init(&path->busy);
+	path->heard.lid = 0;
+	path->refused = false;
+	if (path->request == IPOIB_REQUEST_NONE)
+		list_del_init(&path->busy);
 	skb_queue_splice_init(&path->queue, &queue);
 	spin_unlock_bh(&priv->lock);
 	ipoib_queue_resend(priv, &queue);
+}
+
+static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
+			   struct ipoib_ah *ah)
+{
+	const struct ipoib_ah *old = rcu_dereference_protected(path->ah, true);
+
+	if (path->learned && old->dlid != ah->dlid)
+		ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
+	WRITE_ONCE(path->learned, false);
+	list_del_init(&path->unconfirmed);
+	ipoib_learn_confirmed(priv, &path->gid, ah->dlid);
+	path_publish(priv, path, ah);
+}
+
+/* There is no such path, whatever a packet said */
+static void path_denied(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	spin_lock_bh(&priv->lock);
+	path->refused = true;
+	spin_unlock_bh(&priv->lock);
+	if (!path->learned)
+		return;
+	ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
+	WRITE_ONCE(path->learned, false);
+	list_del_init(&path->unconfirmed);
+	ipoib_ah_replace(priv, &path->ah, NULL);
 }
 
 /* The path stays busy: it is asked for again. An AH that it has is kept, since
@@ -386,6 +424,8 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
  */
 static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
 {
+	if (err == -EINVAL)
+		path_denied(priv, path);
 	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
 	trace_ipoib_path_state(priv, path, err);
 	ipoib_debug(priv, "no path to %pI6: error %d\n", path->gid.raw, err);
@@ -412,17 +452,64 @@ static void path_serve_answer(struct ipoib_dev *priv, struct ipoib_path *path)
 		path_succeeded(priv, path, ah);
 }
 
+static bool path_take_heard(struct ipoib_dev *priv, struct ipoib_path *path,
+			    struct ipoib_heard *heard)
+{
+	spin_lock_bh(&priv->lock);
+	*heard = path->heard;
+	path->heard.lid = 0;
+	spin_unlock_bh(&priv->lock);
+	return heard->lid;
+}
+
+static struct ipoib_ah *heard_ah(struct ipoib_dev *priv, const struct ipoib_heard *heard)
+{
+	struct rdma_ah_attr attr;
+	struct ipoib_ah *ah;
+	int err;
+
+	err = priv->fabric->heard_attr(priv, heard, &attr);
+	if (err)
+		return ERR_PTR(err);
+	ah = ipoib_ah_create(priv, &attr);
+	rdma_destroy_ah_attr(&attr);
+	return ah;
+}
+
+/* The path of what the peer said. That is in use at once; the fabric is asked when the
+ * rush is over, if the path is still in use then.
+ */
+static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
+		       const struct ipoib_heard *heard)
+{
+	struct ipoib_ah *ah = heard_ah(priv, heard);
+
+	if (IS_ERR(ah))
+		return;
+	ipoib_count(priv, IPOIB_STAT_PATHS_LEARNED);
+	WRITE_ONCE(path->learned, true);
+	path->confirm_at = jiffies + IPOIB_PATH_CONFIRM +
+			   get_random_u32_below(IPOIB_PATH_CONFIRM);
+	if (list_empty(&path->unconfirmed))
+		list_add_tail(&path->unconfirmed, &priv->paths_unconfirmed);
+	queue_delayed_work(priv->wq, &priv->path_confirm_work, IPOIB_PATH_CONFIRM);
+	path_publish(priv, path, ah);
+}
+
 /* Takes the path one step on. Returns the jiffies until it needs another look,
  * MAX_JIFFY_OFFSET if an answer, of its own query or of others that fill the
  * window, will be the occasion.
  */
 static unsigned long path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
 {
+	struct ipoib_heard heard;
 	long wait;
 	int err;
 
 	if (path->request == IPOIB_REQUEST_ANSWERED)
 		path_serve_answer(priv, path);
+	else if (path_take_heard(priv, path, &heard))
+		path_learn(priv, path, &heard);
 	if (list_empty(&path->busy) || path->request != IPOIB_REQUEST_NONE)
 		return MAX_JIFFY_OFFSET;
 	wait = path->retry_at - jiffies;
@@ -476,6 +563,7 @@ static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_ah *ah = NULL;
 
+	list_del_init(&path->unconfirmed);
 	if (path->query && !path_take_answer(priv, path, &ah))
 		ipoib_ah_retire(ah);
 	ipoib_ah_replace(priv, &path->ah, NULL);
@@ -572,6 +660,42 @@ void ipoib_paths_flush(struct ipoib_dev *priv)
 	paths_remove(priv, path_any);
 }
 
+/* A path that is not used any more is let go: it costs nothing to learn it again */
+static void path_confirm(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	if (path->query)
+		return;
+	if (time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_CONFIRM)) {
+		path_unhash(priv, path);
+		path_free(priv, path);
+		return;
+	}
+	spin_lock_bh(&priv->lock);
+	path_make_busy(path, priv);
+	spin_unlock_bh(&priv->lock);
+	path_kick(priv);
+}
+
+/* One path at a time, for there may be thousands */
+static void path_confirm_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_confirm_work.work);
+	struct ipoib_path *path;
+	long wait;
+
+	path = list_first_entry_or_null(&priv->paths_unconfirmed, struct ipoib_path, unconfirmed);
+	if (!path)
+		return;
+	wait = path->confirm_at - jiffies;
+	if (wait <= 0) {
+		list_del_init(&path->unconfirmed);
+		path_confirm(priv, path);
+		wait = IPOIB_PATH_CONFIRM_PACE;
+	}
+	wait += get_random_u32_below(IPOIB_PATH_CONFIRM_PACE);
+	queue_delayed_work(priv->wq, &priv->path_confirm_work, wait);
+}
+
 static void path_expire_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_expire_work.work);
@@ -597,7 +721,8 @@ static void path_refresh(void *entry, void *context)
  * ipoib_paths_refresh() - have all paths confirmed by the fabric
  * @priv: the device
  *
- * Each keeps its AH until the answer comes: most will not have changed. The
+ * Each keeps its AH until the answer comes: most will not have changed. What packets
+ * have said is forgotten: the LIDs may be others now. The
  * queries are spread over a quarter of a second, for on a large fabric every
  * port asks at the same time.
  *
@@ -605,6 +730,7 @@ static void path_refresh(void *entry, void *context)
  */
 void ipoib_paths_refresh(struct ipoib_dev *priv)
 {
+	ipoib_learn_flush(priv);
 	ipoib_table_walk(&priv->paths, path_refresh, priv);
 	path_kick(priv);
 }
@@ -624,27 +750,24 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 	if (err)
 		return err;
 	INIT_LIST_HEAD(&priv->paths_busy);
-	INIT_LIST_HEAD(&priv->ah_dead);
 	INIT_DELAYED_WORK(&priv->path_work, path_work);
 	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
-	INIT_WORK(&priv->ah_work, ah_work);
+	INIT_DELAYED_WORK(&priv->path_confirm_work, path_confirm_work);
+	INIT_LIST_HEAD(&priv->paths_unconfirmed);
 	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
 	return 0;
 }
 
 /**
- * ipoib_paths_destroy() - free the table, and every AH that still waits
- * @priv: the device; link down, no paths, no groups, send ring empty
+ * ipoib_paths_destroy() - free the table
+ * @priv: the device; link down, no paths
  *
  * Context: may sleep.
  */
 void ipoib_paths_destroy(struct ipoib_dev *priv)
 {
+	cancel_delayed_work_sync(&priv->path_confirm_work);
 	cancel_delayed_work_sync(&priv->path_expire_work);
 	cancel_delayed_work_sync(&priv->path_work);
-	/* ah_unseen() may have yet to run for the last AHs */
-	rcu_barrier();
-	cancel_work_sync(&priv->ah_work);
-	ah_destroy_unused(priv);
 	rhashtable_destroy(&priv->paths);
 }

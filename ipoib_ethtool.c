@@ -51,8 +51,12 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[IPOIB_STAT_RX_LOOPBACK]	= "rx_loopback",
 	[IPOIB_STAT_RX_MULTICAST]	= "rx_multicast",
+	[IPOIB_STAT_RX_FORGED]		= "rx_forged",
+	[IPOIB_STAT_RX_FORGED_DROPPED]	= "rx_forged_dropped",
 	[IPOIB_STAT_PATH_QUERIES]	= "path_queries",
 	[IPOIB_STAT_PATH_FAILURES]	= "path_failures",
+	[IPOIB_STAT_PATHS_LEARNED]	= "paths_learned",
+	[IPOIB_STAT_PATHS_CORRECTED]	= "paths_corrected",
 	[IPOIB_STAT_GROUP_JOINS]	= "group_joins",
 	[IPOIB_STAT_GROUP_FAILURES]	= "group_failures",
 	[IPOIB_STAT_GROUP_FALLBACKS]	= "group_fallbacks",
@@ -165,23 +169,55 @@ static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channel
 	channels->tx_count = 1;
 }
 
-static int ipoib_get_sset_count(struct net_device *netdev, int sset)
+/* ethtool --set-priv-flags; a bit each, in this order */
+static const char private_flag_names[][ETH_GSTRING_LEN] = { "learn-paths", "arp-verify" };
+
+enum private_flag { FLAG_LEARN_PATHS, FLAG_ARP_VERIFY };
+
+static u32 ipoib_get_priv_flags(struct net_device *netdev)
 {
-	if (sset != ETH_SS_STATS)
-		return -EOPNOTSUPP;
-	return ARRAY_SIZE(link_stats) + ARRAY_SIZE(ring_stat_names) + IPOIB_STAT_COUNT;
+	const struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return priv->learn_paths << FLAG_LEARN_PATHS | priv->arp_verify << FLAG_ARP_VERIFY;
 }
 
-static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
+static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	WRITE_ONCE(priv->learn_paths, flags & BIT(FLAG_LEARN_PATHS));
+	WRITE_ONCE(priv->arp_verify, flags & BIT(FLAG_ARP_VERIFY));
+	return 0;
+}
+
+static int ipoib_get_sset_count(struct net_device *netdev, int sset)
+{
+	switch (sset) {
+	case ETH_SS_STATS:
+		return ARRAY_SIZE(link_stats) + ARRAY_SIZE(ring_stat_names) + IPOIB_STAT_COUNT;
+	case ETH_SS_PRIV_FLAGS:
+		return ARRAY_SIZE(private_flag_names);
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+static void get_stat_names(u8 *data)
 {
 	unsigned int i;
 
-	if (sset != ETH_SS_STATS)
-		return;
 	for (i = 0; i < ARRAY_SIZE(link_stats); i++, data += ETH_GSTRING_LEN)
 		memcpy(data, link_stats[i].name, ETH_GSTRING_LEN);
 	memcpy(data, ring_stat_names, sizeof(ring_stat_names));
 	memcpy(data + sizeof(ring_stat_names), ipoib_stat_names, sizeof(ipoib_stat_names));
+}
+
+static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
+{
+	if (sset == ETH_SS_STATS)
+		get_stat_names(data);
+	else if (sset == ETH_SS_PRIV_FLAGS)
+		memcpy(data, private_flag_names, sizeof(private_flag_names));
 }
 
 static u64 *put_ring_stats(u64 *data, const struct ipoib_ring_stats *stats)
@@ -224,6 +260,8 @@ const struct ethtool_ops ipoib_ethtool_ops = {
 	.get_coalesce = ipoib_get_coalesce,
 	.set_coalesce = ipoib_set_coalesce,
 	.get_channels = ipoib_get_channels,
+	.get_priv_flags = ipoib_get_priv_flags,
+	.set_priv_flags = ipoib_set_priv_flags,
 	.get_sset_count = ipoib_get_sset_count,
 	.get_strings = ipoib_get_strings,
 	.get_ethtool_stats = ipoib_get_ethtool_stats,

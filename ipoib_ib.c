@@ -483,11 +483,13 @@ static unsigned char rx_pkt_type(const struct ipoib_dev *priv, const struct ib_w
 static void rx_headers(struct ipoib_dev *priv, struct sk_buff *skb, const struct ib_wc *wc)
 {
 	struct ipoib_header *header;
+	struct ipoib_hwaddr sender;
 
 	skb->pkt_type = rx_pkt_type(priv, wc, (struct ib_grh *)skb->data);
+	ipoib_learn_sender(priv, wc, (struct ib_grh *)skb->data, &sender);
 	skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);
 	header = (struct ipoib_header *)skb->data;
-	memset(&header->hwaddr, 0, sizeof(header->hwaddr));
+	header->hwaddr = sender;
 	skb->protocol = header->encap.ethertype;
 	skb->dev = priv->netdev;
 	if ((wc->wc_flags & IB_WC_IP_CSUM_OK) && (priv->netdev->features & NETIF_F_RXCSUM))
@@ -516,6 +518,10 @@ static void rx_deliver(struct ipoib_dev *priv, struct page *page, const struct i
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, wc->byte_len);
 	rx_headers(priv, skb, wc);
+	if (unlikely(!ipoib_learn_claim(priv, wc, skb))) {
+		dev_kfree_skb_any(skb);
+		return;
+	}
 	if (skb->pkt_type != PACKET_HOST)
 		ipoib_count(priv, IPOIB_STAT_RX_MULTICAST);
 	done->packets++;

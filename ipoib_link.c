@@ -104,6 +104,7 @@ void ipoib_link_carrier(struct ipoib_dev *priv)
 static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 {
 	link_set(priv, state);
+	ipoib_learn_flush(priv);
 	ipoib_paths_flush(priv);
 	ipoib_groups_stop(priv);
 }

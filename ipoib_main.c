@@ -24,6 +24,14 @@ static unsigned int recv_queue_size = IPOIB_RX_RING_DEFAULT;
 module_param(recv_queue_size, uint, 0444);
 MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a power of two)");
 
+static bool learn_paths = true;
+module_param(learn_paths, bool, 0644);
+MODULE_PARM_DESC(learn_paths, "New interfaces make paths of what packets tell (ethtool --set-priv-flags learn-paths)");
+
+static bool arp_verify;
+module_param(arp_verify, bool, 0644);
+MODULE_PARM_DESC(arp_verify, "New interfaces drop ARP and ND of forged addresses (ethtool --set-priv-flags arp-verify)");
+
 int ipoib_debug_level;
 module_param_named(debug_level, ipoib_debug_level, int, 0644);
 MODULE_PARM_DESC(debug_level, "Log what links and paths do if > 0 (default 0)");
@@ -293,7 +301,8 @@ static void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats6
 	stats->multicast = ipoib_stat_read(priv, IPOIB_STAT_RX_MULTICAST);
 	stats->rx_length_errors = ipoib_stat_read(priv, IPOIB_STAT_RX_SHORT);
 	stats->rx_errors = stats->rx_length_errors + ipoib_stat_read(priv, IPOIB_STAT_RX_ERROR);
-	stats->rx_dropped = ipoib_stat_read(priv, IPOIB_STAT_RX_NO_MEMORY);
+	stats->rx_dropped = ipoib_stat_read(priv, IPOIB_STAT_RX_NO_MEMORY) +
+			    ipoib_stat_read(priv, IPOIB_STAT_RX_FORGED_DROPPED);
 	stats->tx_errors = stat_sum(priv, IPOIB_STAT_TX_DMA_MAP, IPOIB_STAT_TX_ERROR);
 	stats->tx_dropped = stat_sum(priv, IPOIB_STAT_TX_SHORT, IPOIB_STAT_TX_NO_MEMORY) +
 			    stat_sum(priv, IPOIB_STAT_TX_FLUSHED, IPOIB_STAT_TX_GROUP_FAILED);
@@ -373,8 +382,20 @@ static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int ty
 	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
 }
 
+/* Packet sockets tell by it who sent a packet; that of one that leaves is our own */
+static int ipoib_header_parse(const struct sk_buff *skb, unsigned char *address)
+{
+	const struct ipoib_header *header = (struct ipoib_header *)skb_mac_header(skb);
+
+	if (skb->pkt_type == PACKET_OUTGOING)
+		return 0;
+	memcpy(address, &header->hwaddr, INFINIBAND_ALEN);
+	return INFINIBAND_ALEN;
+}
+
 static const struct header_ops ipoib_header_ops = {
 	.create = ipoib_hard_header,
+	.parse = ipoib_header_parse,
 };
 
 static int netdev_init_tables(struct ipoib_dev *priv)
@@ -382,13 +403,31 @@ static int netdev_init_tables(struct ipoib_dev *priv)
 	int err;
 
 	ipoib_link_init(priv);
-	err = ipoib_groups_init(priv);
+	ipoib_ahs_init(priv);
+	err = ipoib_learn_init(priv);
 	if (err)
 		return err;
+	err = ipoib_groups_init(priv);
+	if (err)
+		goto err_learn;
 	err = ipoib_paths_init(priv);
 	if (err)
-		ipoib_groups_destroy(priv);
+		goto err_groups;
+	return 0;
+
+err_groups:
+	ipoib_groups_destroy(priv);
+err_learn:
+	ipoib_learn_destroy(priv);
 	return err;
+}
+
+static void netdev_free_tables(struct ipoib_dev *priv)
+{
+	ipoib_paths_destroy(priv);
+	ipoib_groups_destroy(priv);
+	ipoib_ahs_destroy(priv);
+	ipoib_learn_destroy(priv);
 }
 
 static void netdev_init_addresses(struct ipoib_dev *priv)
@@ -454,8 +493,7 @@ static int ipoib_init(struct net_device *netdev)
 err_verbs:
 	ipoib_verbs_destroy(priv);
 err_tables:
-	ipoib_paths_destroy(priv);
-	ipoib_groups_destroy(priv);
+	netdev_free_tables(priv);
 err_wq:
 	destroy_workqueue(priv->wq);
 err_stats:
@@ -472,8 +510,7 @@ static void ipoib_uninit(struct net_device *netdev)
 	ipoib_child_unlink(priv);
 	priv->fabric->stop(priv);
 	cancel_delayed_work_sync(&priv->link_work);
-	ipoib_groups_destroy(priv);
-	ipoib_paths_destroy(priv);
+	netdev_free_tables(priv);
 	ipoib_verbs_destroy(priv);
 	netif_napi_del(&priv->rx.napi);
 	netif_napi_del(&priv->tx.napi);
@@ -590,6 +627,8 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
 	priv->admin_mtu = U32_MAX;
+	priv->learn_paths = learn_paths;
+	priv->arp_verify = arp_verify;
 	priv->max_mtu = attr.max_mtu;
 	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
 	netdev->mtu = priv->mtu;

@@ -280,6 +280,24 @@ static void sa_cancel(struct ipoib_path_query *query)
 	ib_sa_cancel_query(query->handle_id, query->handle);
 }
 
+/* IBA 13.5.4: an answer goes by the request's SL. Every member of the link can be reached
+ * at the broadcast group's rate.
+ */
+static int sa_heard_attr(struct ipoib_dev *priv, const struct ipoib_heard *heard,
+			 struct rdma_ah_attr *attr)
+{
+	if (!priv->broadcast || rdma_cap_opa_ah(priv->ibdev, priv->port))
+		return -EOPNOTSUPP;
+	*attr = (struct rdma_ah_attr) {
+		.type = RDMA_AH_ATTR_TYPE_IB,
+		.static_rate = priv->broadcast->params.rate,
+	};
+	rdma_ah_set_port_num(attr, priv->port);
+	rdma_ah_set_dlid(attr, heard->lid);
+	rdma_ah_set_sl(attr, heard->sl);
+	return 0;
+}
+
 const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.partitions = true,
 	.start = sa_start,
@@ -292,4 +310,5 @@ const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.group_attr = sa_group_attr,
 	.resolve = sa_resolve,
 	.cancel = sa_cancel,
+	.heard_attr = sa_heard_attr,
 };

@@ -86,4 +86,4 @@ info=$(on h0 ethtool -i "$dev")
 assert_match "the driver" "$info" '^driver: ib_ipoib$'
 stats=$(on h0 ethtool -S "$dev")
 assert_match "the statistics" "$stats" 'group_joins: [1-9]'
-assert_match "the statistics" "$stats" 'path_queries: [1-9]'
+assert_match "the statistics" "$stats" 'paths_learned: [1-9]'

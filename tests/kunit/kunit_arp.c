@@ -438,4 +438,340 @@ static struct kunit_suite path_suite = {
 	.test_cases = path_cases,
 };
 
-kunit_test_suites(&address_suite, &path_suite);
+/* A packet of the peer comes in; by the GRH its GID is proven */
+static void hear(struct kunit *test, u8 last, u16 lid, int flags)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc wc = { .src_qp = last, .slid = lid, .sl = 5, .wc_flags = flags };
+	struct {
+		struct ib_grh grh;
+		struct ipoib_encap encap;
+		u8 arp[8];
+		struct ipoib_hwaddr sender;
+	} __packed packet = {
+		.encap.ethertype = htons(ETH_P_ARP),
+		.arp = { 0, 32, 8, 0, INFINIBAND_ALEN, 4, 0, 2 },
+	};
+
+	fixture_gid(&packet.grh.sgid, last);
+	ipoib_hwaddr_build(&packet.sender, last, &packet.grh.sgid);
+	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, &packet, sizeof(packet), &wc), 0);
+	fixture_settle(fx);
+}
+
+static void hear_proof(struct kunit *test, u8 last, u16 lid)
+{
+	hear(test, last, lid, IB_WC_GRH);
+}
+
+static void hear_claim(struct kunit *test, u8 last, u16 lid)
+{
+	hear(test, last, lid, 0);
+}
+
+/* Where packets go now; 0: nowhere */
+static u32 path_lid(struct kunit *test, u8 last)
+{
+	struct ipoib_path *path = path_find(test->priv, last);
+	struct ipoib_ah *ah = path ? rcu_dereference_protected(path->ah, true) : NULL;
+
+	return ah ? ah->dlid : 0;
+}
+
+static int queries(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	return atomic_read(&fx->fabric.resolves);
+}
+
+static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
+{
+	struct ipoib_path *path;
+
+	hear_proof(test, last, lid);
+	send_to(test, last);
+	path = path_find(test->priv, last);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_ASSERT_TRUE(test, path->learned);
+	return path;
+}
+
+/* The time has come to ask the fabric */
+static void confirm(struct kunit *test, struct ipoib_path *path)
+{
+	struct fixture *fx = test->priv;
+
+	path->confirm_at = jiffies;
+	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
+	fixture_settle(fx);
+}
+
+static void learned_without_query(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_learned(test, 9, 9);
+
+	KUNIT_EXPECT_EQ(test, queries(test), 0);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
+	KUNIT_EXPECT_EQ(test, (int)rcu_dereference_protected(path->ah, true)->sl, 5);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 1ull);
+	KUNIT_EXPECT_FALSE(test, list_empty(&fx->priv->paths_unconfirmed));
+}
+
+static void learned_not_if_off(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->priv->learn_paths = false;
+	hear_proof(test, 9, 9);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	hear_proof(test, 9, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+}
+
+/* On a fabric whose packets do not tell, or when the AH cannot be made */
+static void learned_not_possible(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.attr_error = -EINVAL;
+	hear_proof(test, 9, 9);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	fx->fabric.ops.heard_attr = NULL;
+	hear_proof(test, 8, 8);
+	send_to(test, 8);
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 0ull);
+}
+
+/* A mere claim is good enough, but not for who verifies ARP */
+static void learned_by_claim(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hear_claim(test, 9, 9);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	fx->priv->arp_verify = true;
+	hear_claim(test, 8, 8);
+	send_to(test, 8);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 8), 0u);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+}
+
+static void learned_to_confirmed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_learned(test, 9, 9);
+
+	confirm(test, path);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_FALSE(test, path->learned);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->paths_unconfirmed));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 0ull);
+}
+
+static void learned_to_corrected(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_learned(test, 9, 12);
+
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	confirm(test, path);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
+}
+
+/* The fabric knows no such path: what a claim says again is not believed */
+static void learned_to_denied(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	hear_claim(test, 9, 12);
+	send_to(test, 9);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	confirm(test, path);
+	answer(test, 9, -EINVAL);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
+	hear_claim(test, 9, 13);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	hear_proof(test, 9, 14);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 14u);
+}
+
+/* An SA that does not answer has not said no */
+static void learned_and_no_answer(struct kunit *test)
+{
+	struct ipoib_path *path = path_learned(test, 9, 12);
+
+	confirm(test, path);
+	answer(test, 9, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_TRUE(test, path->learned);
+	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+}
+
+static void learned_and_unused(struct kunit *test)
+{
+	struct ipoib_path *path = path_learned(test, 9, 9);
+
+	path->used = jiffies - IPOIB_PATH_CONFIRM - 1;
+	confirm(test, path);
+	KUNIT_EXPECT_NULL(test, path_find(test->priv, 9));
+	KUNIT_EXPECT_EQ(test, queries(test), 0);
+}
+
+/* Many are confirmed one by one */
+static void learned_confirmed_by_and_by(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 9; i < 20; i++)
+		path_learned(test, i, i)->confirm_at = jiffies;
+	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_LT(test, queries(test), 11);
+	for (i = 0; i < 100 && queries(test) < 11; i++)
+		msleep(100);
+	KUNIT_EXPECT_EQ(test, queries(test), 11);
+}
+
+/* What the fabric told once follows proof, for a LID may change while there is no SM */
+static void resolved_follows_proof(struct kunit *test)
+{
+	struct ipoib_path *path = path_resolved(test, 9);
+
+	hear_proof(test, 9, 9);
+	KUNIT_EXPECT_FALSE(test, path->learned);
+	hear_proof(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_TRUE(test, path->learned);
+}
+
+/* A claim is a reason to ask, but not time and again */
+static void resolved_doubts_claim(struct kunit *test)
+{
+	struct ipoib_path *path = path_resolved(test, 9);
+
+	hear_claim(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	answer(test, 9, 0);
+	hear_claim(test, 9, 13);
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	path->doubted = jiffies - IPOIB_PATH_DOUBT;
+	hear_claim(test, 9, 14);
+	KUNIT_EXPECT_EQ(test, queries(test), 3);
+	answer(test, 9, 0);
+}
+
+/* IBA 7.11.1: any of a port's LIDs will do */
+static void resolved_by_other_lid_of_port(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_resolved(test, 9);
+
+	fx->hca->ibdev.port_data[1].cache.lmc = 2;
+	hear_proof(test, 9, 11);
+	KUNIT_EXPECT_FALSE(test, path->learned);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	hear_proof(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+}
+
+/* Whoever speaks is not kept waiting until it is time to ask again */
+static void failing_mends_by_packet(struct kunit *test)
+{
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	answer(test, 9, -ETIMEDOUT);
+	path = path_find(test->priv, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	hear_claim(test, 9, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+}
+
+/* Nor if its GID is known from before, and all that it sends is unicast */
+static void failing_mends_by_unicast(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc wc = { .src_qp = 9, .slid = 9 };
+	int i;
+
+	hear_proof(test, 9, 9);
+	fx->priv->learn_paths = false;
+	send_to(test, 9);
+	answer(test, 9, -EINVAL);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	fx->priv->learn_paths = true;
+	for (i = 0; i < 50 && !path_lid(test, 9); i++) {
+		msleep(20);
+		KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, NULL, 100, &wc), 0);
+		fixture_settle(fx);
+	}
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+}
+
+/* The peer speaks before the fabric does, which then has the last word */
+static void asked_and_heard(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	hear_proof(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_FALSE(test, path->learned);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+}
+
+static struct kunit_case learned_cases[] = {
+	KUNIT_CASE(learned_without_query),
+	KUNIT_CASE(learned_not_if_off),
+	KUNIT_CASE(learned_not_possible),
+	KUNIT_CASE(learned_by_claim),
+	KUNIT_CASE(learned_to_confirmed),
+	KUNIT_CASE(learned_to_corrected),
+	KUNIT_CASE(learned_to_denied),
+	KUNIT_CASE(learned_and_no_answer),
+	KUNIT_CASE(learned_and_unused),
+	KUNIT_CASE(learned_confirmed_by_and_by),
+	KUNIT_CASE(resolved_follows_proof),
+	KUNIT_CASE(resolved_doubts_claim),
+	KUNIT_CASE(resolved_by_other_lid_of_port),
+	KUNIT_CASE(failing_mends_by_packet),
+	KUNIT_CASE(failing_mends_by_unicast),
+	KUNIT_CASE(asked_and_heard),
+	{}
+};
+
+static struct kunit_suite learned_suite = {
+	.name = "ipoib_learned",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = path_init,
+	.exit = fixture_exit,
+	.test_cases = learned_cases,
+};
+
+kunit_test_suites(&address_suite, &path_suite, &learned_suite);

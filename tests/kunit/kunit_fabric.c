@@ -82,6 +82,14 @@ static int fabric_resolve(struct ipoib_path_query *query)
 	return -EBUSY;
 }
 
+static int fabric_heard_attr(struct ipoib_dev *priv, const struct ipoib_heard *heard,
+			     struct rdma_ah_attr *attr)
+{
+	fabric_attr(attr, priv->port, heard->lid);
+	rdma_ah_set_sl(attr, heard->sl);
+	return to_fabric(priv)->attr_error;
+}
+
 static void late_work(struct work_struct *work)
 {
 	struct fabric *fabric = container_of(work, struct fabric, late.work);
@@ -146,6 +154,7 @@ void fabric_init(struct fabric *fabric)
 			.group_attr = fabric_group_attr,
 			.resolve = fabric_resolve,
 			.cancel = fabric_cancel,
+			.heard_attr = fabric_heard_attr,
 		},
 	};
 	INIT_DELAYED_WORK(&fabric->late, late_work);

@@ -6,7 +6,7 @@
 . "$(dirname "$0")/common.sh"
 
 packages=(
-	busybox dash dnsmasq-base ethtool infiniband-diags iperf3 iproute2
+	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
 	iputils-arping iputils-ping jq kmod opensm procps socat systemd tcpdump
 )
 work=

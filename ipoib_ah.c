@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Address handles. Paths and groups publish them, the data path uses them without
+ * taking a reference, and this file sees to it that none is destroyed before the last
+ * work request with it has completed.
+ */
+#include "ipoib.h"
+
+/**
+ * ipoib_ah_create() - create an address handle
+ * @priv: the device
+ * @attr: where it leads; stays the caller's
+ *
+ * Context: process.
+ * Return: the AH, to be published once and then given to ipoib_ah_retire(); or
+ * an ERR_PTR.
+ */
+struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr)
+{
+	struct ipoib_ah *ah = kzalloc(sizeof(*ah), GFP_KERNEL);
+	struct ib_ah *ibah;
+
+	if (!ah)
+		return ERR_PTR(-ENOMEM);
+	ibah = rdma_create_ah(priv->pd, attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(ibah)) {
+		kfree(ah);
+		return ERR_CAST(ibah);
+	}
+	ah->ibah = ibah;
+	ah->priv = priv;
+	ah->dlid = rdma_ah_get_dlid(attr);
+	ah->sl = rdma_ah_get_sl(attr);
+	ah->rate = rdma_ah_get_static_rate(attr);
+	return ah;
+}
+
+static void ah_unseen(struct rcu_head *rcu)
+{
+	struct ipoib_ah *ah = container_of(rcu, struct ipoib_ah, rcu);
+	struct ipoib_dev *priv = ah->priv;
+
+	ah->last_wr = READ_ONCE(priv->tx.head);
+	spin_lock_bh(&priv->lock);
+	list_add_tail(&ah->dead, &priv->ah_dead);
+	spin_unlock_bh(&priv->lock);
+	queue_work(priv->wq, &priv->ah_work);
+}
+
+/**
+ * ipoib_ah_retire() - destroy an unpublished AH as soon as nothing uses it
+ * @ah: not reachable any more for new readers, or NULL
+ *
+ * The data path takes no reference. After a grace period every xmit that had
+ * seen the AH has put its WR on the send ring; once the ring has completed all
+ * that it held then, no WR can refer to the AH.
+ *
+ * Context: process.
+ */
+void ipoib_ah_retire(struct ipoib_ah *ah)
+{
+	if (ah)
+		call_rcu(&ah->rcu, ah_unseen);
+}
+
+/**
+ * ipoib_ah_replace() - publish an AH in place of another
+ * @priv: the device
+ * @slot: the path's or group's pointer
+ * @ah: the new one, or NULL for none
+ *
+ * Context: control path, no locks held.
+ */
+void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
+		      struct ipoib_ah *ah)
+{
+	spin_lock_bh(&priv->lock);
+	ah = rcu_replace_pointer(*slot, ah, lockdep_is_held(&priv->lock));
+	spin_unlock_bh(&priv->lock);
+	ipoib_ah_retire(ah);
+}
+
+static bool ah_is_unused(const struct ipoib_dev *priv, const struct ipoib_ah *ah)
+{
+	/* Pairs with the release in the TX poll: what it completed is over */
+	u32 tail = smp_load_acquire(&priv->tx.tail);
+
+	return (s32)(tail - ah->last_wr) >= 0;
+}
+
+static void ah_destroy_unused(struct ipoib_dev *priv)
+{
+	struct ipoib_ah *ah, *next;
+	LIST_HEAD(unused);
+
+	spin_lock_bh(&priv->lock);
+	list_for_each_entry_safe(ah, next, &priv->ah_dead, dead)
+		if (ah_is_unused(priv, ah))
+			list_move(&ah->dead, &unused);
+	spin_unlock_bh(&priv->lock);
+
+	list_for_each_entry_safe(ah, next, &unused, dead) {
+		rdma_destroy_ah(ah->ibah, RDMA_DESTROY_AH_SLEEPABLE);
+		kfree(ah);
+	}
+}
+
+static void ah_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work);
+
+	WRITE_ONCE(priv->ah_waiting, false);
+	ah_destroy_unused(priv);
+	if (list_empty_careful(&priv->ah_dead))
+		return;
+	WRITE_ONCE(priv->ah_waiting, true);
+	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
+	 * the WRs that it completed before are seen here.
+	 */
+	smp_mb();
+	ah_destroy_unused(priv);
+}
+
+/**
+ * ipoib_ahs_init() - prepare for address handles
+ * @priv: the device; its workqueue exists
+ *
+ * Context: any.
+ */
+void ipoib_ahs_init(struct ipoib_dev *priv)
+{
+	INIT_LIST_HEAD(&priv->ah_dead);
+	INIT_WORK(&priv->ah_work, ah_work);
+}
+
+/**
+ * ipoib_ahs_destroy() - destroy every AH that still waits
+ * @priv: the device; no paths, no groups, send ring empty
+ *
+ * Context: may sleep.
+ */
+void ipoib_ahs_destroy(struct ipoib_dev *priv)
+{
+	/* ah_unseen() may have yet to run for the last AHs */
+	rcu_barrier();
+	cancel_work_sync(&priv->ah_work);
+	ah_destroy_unused(priv);
+}

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Many hosts ping each other: seconds and questions to the SA, with learned paths, without, and with the kernel's own driver.
+# timeout: 600
+# mem: 4096
+# when: soak
+# soak: 1800
+
+. /cases/lib.sh
+
+hosts=$(full_or 24 64)
+
+# The SM has an HCA to itself, so that every question to it crosses its cable.
+hosts_start()
+{
+	fabric_start hcas=$((hosts + 1))
+	opensm_start
+	"$@"
+	now_ms
+	_begin=$now_ms
+	for _k in $(seq "$hosts"); do
+		host_make "h$_k" "ibfab$_k" "$_k"
+	done
+	for _k in $(seq "$hosts"); do
+		wait_for 120 has_carrier "h$_k" "$(dev_of "h$_k")"
+	done
+	now_ms
+	note "$hosts hosts have carrier after $((now_ms - _begin)) ms"
+	# Until the switches forward to the last member of each group
+	sleep 5
+}
+
+hosts_stop()
+{
+	for _k in $(seq "$hosts"); do
+		ip netns del "h$_k"
+	done
+	wait_for 20 rmmod ib_ipoib
+	opensm_stop
+	fabric_stop
+}
+
+# all_ping WHAT: everybody pings everybody, and prints what that took.
+all_ping()
+{
+	rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
+	: >/run/lost
+	now_ms
+	_begin=$now_ms
+	_pids=
+	for _k in $(seq "$hosts"); do
+		# shellcheck disable=SC2046  # a list
+		on "h$_k" fping -q -r 9 -t 3000 -i 1 \
+			$(seq -f 10.0.0.%g "$hosts") >>/run/lost 2>&1 &
+		_pids="$_pids $!"
+	done
+	for _pid in $_pids; do
+		wait "$_pid" || echo "a host misses others" >>/run/lost
+	done
+	now_ms
+	took=$((now_ms - _begin))
+	asked=$(rule_figure ibfab0 seen)
+	rules_clear ibfab0
+	note "$1: $((hosts * (hosts - 1))) pairs in $took ms, $asked questions to the SA for paths"
+	assert_eq "lost" "$(sort -u /run/lost)" ""
+}
+
+# Otherwise there is room for 1024 neighbours in the whole guest
+for family in ipv4 ipv6; do
+	echo 200000 >/proc/sys/net/$family/neigh/default/gc_thresh3
+	echo 100000 >/proc/sys/net/$family/neigh/default/gc_thresh2
+done
+
+step "Learned paths"
+hosts_start ipoib_load
+all_ping "learned paths"
+learned=$asked
+hosts_stop
+
+step "Every path from the SA"
+hosts_start ipoib_load learn_paths=0
+all_ping "all paths from the SA"
+without=$asked
+hosts_stop
+
+step "The kernel's own driver"
+hosts_start intree_load
+all_ping "in-tree driver"
+note "in-tree: $asked questions"
+hosts_stop
+
+# Each pair is two paths
+assert test "$without" -ge $((hosts * (hosts - 1)))
+assert test "$learned" -le $((without / 20))
