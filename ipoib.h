@@ -25,6 +25,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_cache.h>
+#include <rdma/ib_mad.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
@@ -59,6 +60,10 @@ struct ipoib_mgid {
 	u8 group_id[10];
 } __packed;
 static_assert(sizeof(struct ipoib_mgid) == sizeof(union ib_gid));
+
+/* IBA 14.4.9, table "SA notices": what is reported of multicast groups */
+#define IPOIB_TRAP_GROUP_CREATED	66
+#define IPOIB_TRAP_GROUP_DELETED	67
 
 #define IPOIB_MGID_PREFIX		0xff
 #define IPOIB_MGID_FLAG_TRANSIENT	0x10
@@ -182,11 +187,13 @@ struct ipoib_group_params {
 	u8 sl;
 	u8 traffic_class;
 	u8 hop_limit;
+	bool fleeting;			/* our membership does not keep the group alive */
 };
 
 /* Why this device has a group */
 enum ipoib_group_role {
 	IPOIB_GROUP_SEND_ONLY,		/* only sends to it */
+	IPOIB_GROUP_ROUTER,		/* others have it, and we hear all groups */
 	IPOIB_GROUP_MEMBER,		/* the IP layer listens to it */
 	IPOIB_GROUP_BROADCAST,		/* the broadcast group: makes the link */
 };
@@ -213,12 +220,28 @@ struct ipoib_group {
 	bool joined;
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* mark of mark-and-sweep */
+	bool fleeting;			/* counted in ipoib_dev.groups_fleeting */
+	u32 listed;			/* ipoib_dev.list_round when last seen at the fabric */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* the fabric service's own */
 	unsigned long retry_at;		/* jiffies */
 	u8 failures;			/* since the last success */
 	struct rcu_head rcu;
+};
+
+/* Which news of groups that others make and delete a device is to be told */
+enum ipoib_reports {
+	IPOIB_REPORTS_NONE,
+	IPOIB_REPORTS_DELETED,
+	IPOIB_REPORTS_ALL,
+};
+
+/* One of them, until the control path has read it */
+struct ipoib_group_report {
+	struct list_head node;		/* in ipoib_dev.group_reports */
+	union ib_gid mgid;
+	bool exists;			/* now; else it was deleted */
 };
 
 /*
@@ -234,12 +257,18 @@ struct ipoib_group {
  * @speed:	the port's, in Mbit/s; rtnl held
  * @join:	ask for membership as the group's role says; on 0, answered by
  *		ipoib_group_answer(), possibly before it returns and, when the
- *		fabric takes the membership back, again later (-ENETRESET)
+ *		fabric takes the membership back, again later (-ENETRESET). -EAGAIN:
+ *		an earlier membership is still being given up
  * @leave:	give the membership up, or the request for it; no answer comes
  *		after its return
  * @is_joined:	whether somebody on this port is a member of a group already
  * @group_attr:	fill in the AH attributes to send to a joined group; the caller
  *		destroys them with rdma_destroy_ah_attr()
+ * @report:	choose which news come by ipoib_group_report(); after
+ *		IPOIB_REPORTS_NONE none do, nor does the answer to @list. NULL, as
+ *		@list is then, where the fabric keeps no record of groups
+ * @list:	ask for all groups of the P_Key; on 0, answered once by
+ *		ipoib_groups_listed()
  * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
  * @cancel:	have an unanswered query answered soon, with an error
  * @heard_attr:	fill in the AH attributes to answer a packet; NULL if packets do not
@@ -255,6 +284,8 @@ struct ipoib_fabric_ops {
 	void (*leave)(struct ipoib_group *group);
 	bool (*is_joined)(struct ipoib_dev *priv, union ib_gid *mgid);
 	int (*group_attr)(struct ipoib_group *group, struct rdma_ah_attr *attr);
+	void (*report)(struct ipoib_dev *priv, enum ipoib_reports reports);
+	int (*list)(struct ipoib_dev *priv);
 	int (*resolve)(struct ipoib_path_query *query);
 	void (*cancel)(struct ipoib_path_query *query);
 	int (*heard_attr)(struct ipoib_dev *priv, const struct ipoib_heard *heard,
@@ -369,6 +400,12 @@ enum ipoib_stat {
 	IPOIB_STAT_GROUP_FAILURES,
 	IPOIB_STAT_GROUP_FALLBACKS,
 	IPOIB_STAT_GROUP_EXPIRIES,
+	IPOIB_STAT_REPORTS_CREATED,
+	IPOIB_STAT_REPORTS_DELETED,
+	IPOIB_STAT_SUBSCRIPTIONS,
+	IPOIB_STAT_SUBSCRIPTION_FAILURES,
+	IPOIB_STAT_GROUP_LISTS,
+	IPOIB_STAT_GROUP_LIST_FAILURES,
 	IPOIB_STAT_QP_RESETS,
 	IPOIB_STAT_COUNT
 };
@@ -397,8 +434,9 @@ enum ipoib_link_event {
 /**
  * struct ipoib_dev - one netdevice: a port and a P_Key
  * @lock: guards the members of paths and groups that say so, the two busy
- *	lists, ah_dead, and link together with the carrier. Innermost but for
- *	the hash tables' and queues' own locks; taken with BHs disabled.
+ *	lists, ah_dead, what came in of reports and lists of groups, and link
+ *	together with the carrier. Innermost but for the hash tables' and queues'
+ *	own locks; taken with BHs disabled.
  */
 struct ipoib_dev {
 	/* read by every packet, written when the link changes */
@@ -422,10 +460,18 @@ struct ipoib_dev {
 	struct list_head paths_busy;
 	struct list_head groups_busy;
 	struct list_head ah_dead;
+	struct list_head group_reports;
+	unsigned int group_reports_count;
+	union ib_gid *list_answer;	/* to ipoib_fabric_ops.list; kvfree() */
+	int list_count;			/* of it, or a negative error */
+	enum ipoib_request list_request;
 	enum ipoib_link_state link;
 	unsigned long events;		/* atomic bits, enum ipoib_link_event */
 	bool admin_up;			/* written under rtnl */
 	bool mc_list_changed;		/* the IP layer's list needs a look */
+	bool list_wanted;		/* so does the fabric's */
+	bool reports_begin;		/* they come from now on; before, some may be missing */
+	bool reports_come;
 	bool cq_failed;			/* other queues are needed */
 	bool ah_waiting;		/* tell ah_work when the send ring moves */
 
@@ -439,6 +485,11 @@ struct ipoib_dev {
 	unsigned int paths_asked;	/* path queries under way */
 	struct list_head paths_unconfirmed;	/* by age */
 	struct list_head groups_all;
+	unsigned int groups_fleeting;
+	bool routing;			/* a member of all groups there are */
+	enum ipoib_reports reports;	/* asked for */
+	u32 list_round;			/* counts the questions */
+	unsigned long list_at;		/* jiffies of the next */
 	struct ipoib_group *broadcast;
 	const struct ipoib_fabric_ops *fabric;
 	struct ib_event_handler event_handler;	/* the fabric service's own */
@@ -580,16 +631,35 @@ void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
 
-/* ipoib_multicast.c: MGIDs, joins and leaves */
+/* ipoib_mgid.c: MGIDs that IP multicast addresses map to */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
+bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid);
+bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
+bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr);
+
+/* ipoib_multicast.c: joins and leaves */
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_group_answer(struct ipoib_group *group, int status,
 			const struct ipoib_group_params *params);
+bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
+void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
+void ipoib_groups_sweep(struct ipoib_dev *priv);
+void ipoib_groups_follow_routing(struct ipoib_dev *priv);
+void ipoib_groups_confirm(struct ipoib_dev *priv);
+void ipoib_groups_kick(struct ipoib_dev *priv);
 void ipoib_groups_start(struct ipoib_dev *priv);
 void ipoib_groups_stop(struct ipoib_dev *priv);
 void ipoib_groups_changed(struct ipoib_dev *priv);
 int ipoib_groups_init(struct ipoib_dev *priv);
 void ipoib_groups_destroy(struct ipoib_dev *priv);
+
+/* ipoib_router.c: news of the groups of others */
+void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool exists);
+void ipoib_groups_reported(struct ipoib_dev *priv, int status);
+void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids);
+void ipoib_router_read(struct ipoib_dev *priv);
+unsigned long ipoib_router_ask(struct ipoib_dev *priv);
+void ipoib_router_stop(struct ipoib_dev *priv);
 
 /* ipoib_verbs.c: PD, CQs, QP, P_Key index */
 int ipoib_verbs_create(struct ipoib_dev *priv);
@@ -604,6 +674,19 @@ int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
 
 /* ipoib_sa.c: fabric services on InfiniBand ports */
 extern const struct ipoib_fabric_ops ipoib_sa_ops;
+
+/* ipoib_inform_mad.c: what the SA's MADs about groups say */
+void ipoib_inform_fill(struct ib_sa_mad *mad, u16 trap, bool subscribe);
+void ipoib_list_fill(struct ib_sa_mad *mad, u16 pkey);
+bool ipoib_report_parse(const struct ib_sa_mad *mad, union ib_gid *mgid, bool *exists);
+union ib_gid *ipoib_list_parse(const struct ib_mad_recv_wc *wc, int *count);
+
+/* ipoib_inform.c: news of groups from the SA, and its list of them */
+int ipoib_inform_start(struct ipoib_dev *priv);
+void ipoib_inform_stop(struct ipoib_dev *priv);
+void ipoib_inform_void(struct ipoib_dev *priv);
+void ipoib_inform_report(struct ipoib_dev *priv, enum ipoib_reports reports);
+int ipoib_inform_list(struct ipoib_dev *priv);
 
 /* ipoib_roce.c: fabric services on RoCE ports */
 extern const struct ipoib_fabric_ops ipoib_roce_ops;

@@ -53,8 +53,10 @@ static void show_group(void *entry, void *context)
 	seq_printf(m, "  created: %10lu\n", group->created);
 	seq_printf(m, "  queuelen: %9u\n", skb_queue_len_lockless(&group->queue));
 	seq_printf(m, "  complete: %9s\n", yes_no(rcu_access_pointer(group->ah)));
-	seq_printf(m, "  send_only: %8s\n\n",
+	seq_printf(m, "  send_only: %8s\n",
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_SEND_ONLY));
+	seq_printf(m, "  router: %11s\n\n",
+		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_ROUTER));
 }
 
 static int ipoib_path_show(struct seq_file *m, void *unused)

@@ -61,6 +61,12 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_GROUP_FAILURES]	= "group_failures",
 	[IPOIB_STAT_GROUP_FALLBACKS]	= "group_fallbacks",
 	[IPOIB_STAT_GROUP_EXPIRIES]	= "group_expiries",
+	[IPOIB_STAT_REPORTS_CREATED]	= "reports_created",
+	[IPOIB_STAT_REPORTS_DELETED]	= "reports_deleted",
+	[IPOIB_STAT_SUBSCRIPTIONS]	= "subscriptions",
+	[IPOIB_STAT_SUBSCRIPTION_FAILURES] = "subscribe_failures",
+	[IPOIB_STAT_GROUP_LISTS]	= "group_lists",
+	[IPOIB_STAT_GROUP_LIST_FAILURES] = "list_failures",
 	[IPOIB_STAT_QP_RESETS]		= "qp_resets",
 };
 

@@ -8,6 +8,9 @@
  * layer listens to follow the netdevice's multicast list; a group that is only
  * sent to is joined when the first packet comes. A group whose join failed is
  * asked for again, by a back-off of its own: it holds up no other.
+ *
+ * A router hears the groups of others as well, as long as they have them: see
+ * ipoib_router.c.
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -16,6 +19,7 @@
 #include "ipoib_trace.h"
 
 #define IPOIB_GROUP_EXPIRE_MAX	(60 * HZ)	/* how often idle groups are looked for */
+#define IPOIB_GROUP_LEAVE_WAIT	(HZ / 100)	/* how soon a membership may be given up */
 
 static unsigned int sendonly_idle = 300;
 module_param(sendonly_idle, uint, 0644);
@@ -29,29 +33,6 @@ static const struct rhashtable_params groups_params = {
 	.automatic_shrinking = true,
 };
 
-/**
- * ipoib_broadcast_build() - the link-layer address of a broadcast group
- * @hwaddr: filled in
- * @pkey: P_Key, with the full-member bit
- * @scope: 4 bits, RFC 4391 section 4
- *
- * The group of the IPv4 limited broadcast address. Context: any.
- */
-void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope)
-{
-	struct ipoib_mgid mgid = {
-		.prefix = IPOIB_MGID_PREFIX,
-		.flags_scope = IPOIB_MGID_FLAG_TRANSIENT | scope,
-		.signature = cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV4),
-		.pkey = cpu_to_be16(pkey),
-		.group_id = { [6] = 0xff, [7] = 0xff, [8] = 0xff, [9] = 0xff },
-	};
-	union ib_gid gid;
-
-	memcpy(gid.raw, &mgid, sizeof(gid));
-	ipoib_hwaddr_build(hwaddr, IPOIB_QPN_MULTICAST, &gid);
-}
-
 static void group_make_busy(struct ipoib_group *group)
 {
 	lockdep_assert_held(&group->priv->lock);
@@ -59,7 +40,13 @@ static void group_make_busy(struct ipoib_group *group)
 		list_add_tail(&group->busy, &group->priv->groups_busy);
 }
 
-static void group_kick(struct ipoib_dev *priv)
+/**
+ * ipoib_groups_kick() - have the groups' work look at what has changed
+ * @priv: the device
+ *
+ * Context: any.
+ */
+void ipoib_groups_kick(struct ipoib_dev *priv)
 {
 	mod_delayed_work(priv->wq, &priv->group_work, 0);
 }
@@ -87,7 +74,7 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 		return NULL;
 	}
 	group_make_busy(group);
-	group_kick(priv);
+	ipoib_groups_kick(priv);
 	return group;
 }
 
@@ -129,14 +116,6 @@ out:
 	return ah;
 }
 
-/* Is this an MGID that an IP multicast address maps to, but for its P_Key? */
-static bool mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid)
-{
-	return unlikely(mgid->pkey != cpu_to_be16(priv->pkey)) &&
-	       (mgid->signature == cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV4) ||
-		mgid->signature == cpu_to_be16(IPOIB_MGID_SIGNATURE_IPV6));
-}
-
 /* Packet sockets may be given one address for all links: programs know how it is
  * made, not which partition the link is in. The link has no other groups than those
  * with its own P_Key.
@@ -146,7 +125,7 @@ static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
 	struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	int err;
 
-	if (!mgid_lacks_pkey(priv, (struct ipoib_mgid *)hwaddr->gid))
+	if (!ipoib_mgid_lacks_pkey(priv, (struct ipoib_mgid *)hwaddr->gid))
 		return 0;
 	/* Who captures packets may hold a clone */
 	err = skb_cow_head(skb, 0);
@@ -212,7 +191,7 @@ void ipoib_group_answer(struct ipoib_group *group, int status,
 		group->answer = *params;
 	if (!group->dead)
 		group_make_busy(group);
-	group_kick(priv);
+	ipoib_groups_kick(priv);
 	spin_unlock_bh(&priv->lock);
 }
 
@@ -229,11 +208,16 @@ static void group_detach(struct ipoib_group *group)
 	group->attached = false;
 }
 
+static bool group_is_heard(const struct ipoib_group *group)
+{
+	return group->role != IPOIB_GROUP_SEND_ONLY || group->priv->routing;
+}
+
 static int group_attach(struct ipoib_group *group)
 {
 	int err;
 
-	if (group->attached || group->role == IPOIB_GROUP_SEND_ONLY)
+	if (group->attached || !group_is_heard(group))
 		return 0;
 	err = ib_attach_mcast(group->priv->qp, &group->mgid, group->params.mlid);
 	if (!err)
@@ -335,7 +319,7 @@ static void group_failed(struct ipoib_group *group, int err)
 	trace_ipoib_group_state(group, err);
 	ipoib_mcast_debug(priv, "cannot join %pI6: error %d\n", group->mgid.raw, err);
 	group_leave(group);
-	if (group->role != IPOIB_GROUP_SEND_ONLY && net_ratelimit())
+	if (group->role > IPOIB_GROUP_ROUTER && net_ratelimit())
 		netdev_warn(priv->netdev, "cannot join %pI6: error %d, will try again\n",
 			    group->mgid.raw, err);
 	group->retry_at = jiffies + ipoib_backoff(group->failures);
@@ -350,18 +334,26 @@ static void group_failed(struct ipoib_group *group, int err)
 	spin_unlock_bh(&priv->lock);
 }
 
+/* Groups that may go while we are in them are why their deletion must be reported */
+static void group_set_fleeting(struct ipoib_group *group, bool fleeting)
+{
+	group->priv->groups_fleeting += fleeting - group->fleeting;
+	group->fleeting = fleeting;
+}
+
 static void group_succeeded(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
 	group->failures = 0;
 	group->joined = true;
+	group_set_fleeting(group, group->params.fleeting);
 	trace_ipoib_group_state(group, 0);
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->mgid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST) {
 		ipoib_link_joined(priv, &group->params);
 		/* The others have waited for it */
-		group_kick(priv);
+		ipoib_groups_kick(priv);
 	}
 	spin_lock_bh(&priv->lock);
 	/* Another answer may have come meanwhile: then it is still to be served */
@@ -378,6 +370,79 @@ static void group_reset(struct ipoib_group *group)
 {
 	group_leave(group);
 	group->retry_at = jiffies + get_random_u32_below(HZ / 8);
+}
+
+static void group_remove(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	ipoib_mcast_debug(priv, "leaving %pI6\n", group->mgid.raw);
+	spin_lock_bh(&priv->lock);
+	rhashtable_remove_fast(&priv->groups, &group->node, groups_params);
+	group->dead = true;
+	list_del_init(&group->busy);
+	ipoib_queue_purge(priv, &group->queue, IPOIB_STAT_TX_GROUP_FAILED);
+	spin_unlock_bh(&priv->lock);
+
+	group_leave(group);
+	group_detach(group);
+	group_set_fleeting(group, false);
+	ipoib_ah_replace(priv, &group->ah, NULL);
+	list_del(&group->all);
+	kfree_rcu(group, rcu);
+}
+
+/* A membership of another kind is needed: what a packet needs stays */
+static void group_rejoin(struct ipoib_group *group, enum ipoib_group_role role)
+{
+	WRITE_ONCE(group->role, role);
+	group_leave(group);
+	if (!group_is_heard(group))
+		group_detach(group);
+	group->retry_at = jiffies;
+	group->failures = 0;
+	spin_lock_bh(&group->priv->lock);
+	group_make_busy(group);
+	spin_unlock_bh(&group->priv->lock);
+}
+
+/* The group is not what it was, or not any more: nothing may be sent by its old
+ * address. What is to be sent waits for the new one.
+ */
+static void group_forget(struct ipoib_group *group)
+{
+	group_rejoin(group, group->role);
+	group_detach(group);
+	ipoib_ah_replace(group->priv, &group->ah, NULL);
+}
+
+/* A router is through with a group that others had: it was deleted, or its fabric
+ * does not let us hear it. What is to be sent to it is reason to ask for it still.
+ */
+static void group_unroute(struct ipoib_group *group)
+{
+	bool waiting;
+
+	spin_lock_bh(&group->priv->lock);
+	waiting = !skb_queue_empty(&group->queue);
+	spin_unlock_bh(&group->priv->lock);
+	if (!waiting) {
+		group_remove(group);
+		return;
+	}
+	WRITE_ONCE(group->role, IPOIB_GROUP_SEND_ONLY);
+	group_forget(group);
+}
+
+/* A NonMember creates no group, so that it is refused may mean that there is none */
+static void group_not_joined(struct ipoib_group *group, int err)
+{
+	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL) {
+		trace_ipoib_group_state(group, err);
+		group_unroute(group);
+		return;
+	}
+	group_failed(group, err);
 }
 
 static void group_serve_answer(struct ipoib_group *group)
@@ -399,7 +464,7 @@ static void group_serve_answer(struct ipoib_group *group)
 	if (!status)
 		status = group_set_params(group, &params);
 	if (status)
-		group_failed(group, status);
+		group_not_joined(group, status);
 	else
 		group_succeeded(group);
 }
@@ -416,8 +481,12 @@ static void group_join(struct ipoib_group *group)
 	trace_ipoib_group_state(group, -EINPROGRESS);
 	ipoib_mcast_debug(priv, "joining %pI6\n", group->mgid.raw);
 	err = priv->fabric->join(group);
-	if (err)
+	if (err == -EAGAIN) {
+		group_leave(group);
+		group->retry_at = jiffies + IPOIB_GROUP_LEAVE_WAIT;
+	} else if (err) {
 		group_failed(group, err);
+	}
 }
 
 /* All other groups take their parameters from the broadcast group */
@@ -436,9 +505,8 @@ static unsigned long group_serve(struct ipoib_group *group)
 {
 	long wait;
 
-	if (group->request == IPOIB_REQUEST_ANSWERED)
-		group_serve_answer(group);
-	if (list_empty(&group->busy) || group->request == IPOIB_REQUEST_SENT ||
+	/* An answer that has come just now is the next run's */
+	if (list_empty(&group->busy) || group->request != IPOIB_REQUEST_NONE ||
 	    !group_may_join(group))
 		return MAX_JIFFY_OFFSET;
 	wait = group->retry_at - jiffies;
@@ -447,25 +515,6 @@ static unsigned long group_serve(struct ipoib_group *group)
 	group_join(group);
 	wait = group->retry_at - jiffies;
 	return wait > 0 ? wait : MAX_JIFFY_OFFSET;
-}
-
-static void group_remove(struct ipoib_group *group)
-{
-	struct ipoib_dev *priv = group->priv;
-
-	ipoib_mcast_debug(priv, "leaving %pI6\n", group->mgid.raw);
-	spin_lock_bh(&priv->lock);
-	rhashtable_remove_fast(&priv->groups, &group->node, groups_params);
-	group->dead = true;
-	list_del_init(&group->busy);
-	ipoib_queue_purge(priv, &group->queue, IPOIB_STAT_TX_GROUP_FAILED);
-	spin_unlock_bh(&priv->lock);
-
-	group_leave(group);
-	group_detach(group);
-	ipoib_ah_replace(priv, &group->ah, NULL);
-	list_del(&group->all);
-	kfree_rcu(group, rcu);
 }
 
 /* Groups made by the data path are not on the control path's list yet */
@@ -480,30 +529,6 @@ static void groups_adopt(struct ipoib_dev *priv)
 	spin_unlock_bh(&priv->lock);
 }
 
-/* Is this an entry of the multicast list that maps to an MGID of our P_Key? */
-static bool mc_address_is_ours(const struct ipoib_dev *priv, const u8 *addr)
-{
-	const struct ipoib_hwaddr *hwaddr = (const struct ipoib_hwaddr *)addr;
-	const struct ipoib_mgid *mgid = (const struct ipoib_mgid *)hwaddr->gid;
-
-	return ipoib_hwaddr_qpn(hwaddr) == IPOIB_QPN_MULTICAST &&
-	       mgid->prefix == IPOIB_MGID_PREFIX &&
-	       mgid->flags_scope >> 4 == IPOIB_MGID_FLAG_TRANSIENT >> 4 &&
-	       mgid->pkey == cpu_to_be16(priv->pkey);
-}
-
-/* One who only sent begins to listen: the membership is of another kind */
-static void group_promote(struct ipoib_group *group)
-{
-	group->role = IPOIB_GROUP_MEMBER;
-	group_leave(group);
-	group->retry_at = jiffies;
-	group->failures = 0;
-	spin_lock_bh(&group->priv->lock);
-	group_make_busy(group);
-	spin_unlock_bh(&group->priv->lock);
-}
-
 static struct ipoib_group *group_find(struct ipoib_dev *priv, const union ib_gid *mgid)
 {
 	struct ipoib_group *group;
@@ -514,35 +539,55 @@ static struct ipoib_group *group_find(struct ipoib_dev *priv, const union ib_gid
 	return group;
 }
 
-static struct ipoib_group *group_create_member(struct ipoib_dev *priv,
-					       const union ib_gid *mgid)
+static struct ipoib_group *group_create_listed(struct ipoib_dev *priv,
+					       const union ib_gid *mgid,
+					       enum ipoib_group_role role)
 {
 	struct ipoib_group *group;
 
 	spin_lock_bh(&priv->lock);
-	group = group_create(priv, mgid->raw, IPOIB_GROUP_MEMBER);
+	group = group_create(priv, mgid->raw, role);
 	if (group)
 		list_add_tail(&group->all, &priv->groups_all);
 	spin_unlock_bh(&priv->lock);
 	return group;
 }
 
+/* A group that a program on this host has joined at the fabric is left to it */
+static bool group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	return READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid);
+}
+
 static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	struct ipoib_group *group = group_find(priv, mgid);
 
-	if (!group && READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid))
+	if (!group && group_is_of_user(priv, mgid))
 		return;
 	if (!group)
-		group = group_create_member(priv, mgid);
+		group = group_create_listed(priv, mgid, IPOIB_GROUP_MEMBER);
 	if (!group) {
 		/* Out of memory, or a packet to it came just now: look again soon */
 		WRITE_ONCE(priv->mc_list_changed, true);
 		return;
 	}
 	group->wanted = true;
-	if (group->role == IPOIB_GROUP_SEND_ONLY)
-		group_promote(group);
+	if (group->role < IPOIB_GROUP_MEMBER)
+		group_rejoin(group, IPOIB_GROUP_MEMBER);
+}
+
+/* The reason for a group is gone. A router hears it on, if others have it. */
+static void group_withdraw(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	if (!priv->routing) {
+		group_remove(group);
+		return;
+	}
+	group->listed = priv->list_round;
+	group_rejoin(group, IPOIB_GROUP_ROUTER);
 }
 
 /* The list may only be read under a lock that group_want() must not hold */
@@ -557,7 +602,7 @@ static union ib_gid *mc_list_copy(struct ipoib_dev *priv, int *count)
 	copy = kcalloc(netdev_mc_count(netdev) + 1, sizeof(*copy), GFP_ATOMIC);
 	if (copy)
 		netdev_for_each_mc_addr(entry, netdev)
-			if (mc_address_is_ours(priv, entry->addr))
+			if (ipoib_mgid_is_listed(priv, entry->addr))
 				memcpy(&copy[n++], ((struct ipoib_hwaddr *)entry->addr)->gid,
 				       sizeof(*copy));
 	netif_addr_unlock_bh(netdev);
@@ -585,7 +630,7 @@ static void groups_follow_list(struct ipoib_dev *priv)
 		group_want(priv, &list[i]);
 	list_for_each_entry_safe(group, next, &priv->groups_all, all)
 		if (!group->wanted)
-			group_remove(group);
+			group_withdraw(group);
 	kfree(list);
 }
 
@@ -600,21 +645,133 @@ static struct ipoib_group *group_next_busy(struct ipoib_dev *priv, struct ipoib_
 	return next == &priv->groups_busy ? NULL : list_entry(next, struct ipoib_group, busy);
 }
 
-static void group_work(struct work_struct *work)
+/**
+ * ipoib_group_appeared() - the fabric has a group that a router is to hear
+ * @priv: the device; a router
+ * @mgid: a group of its link
+ *
+ * Context: control path.
+ * Return: false if there was no memory for it.
+ */
+bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_work.work);
+	struct ipoib_group *group = group_find(priv, mgid);
+
+	if (!group && group_is_of_user(priv, mgid))
+		return true;
+	if (!group)
+		group = group_create_listed(priv, mgid, IPOIB_GROUP_ROUTER);
+	if (group)
+		group->listed = priv->list_round;
+	return group;
+}
+
+/**
+ * ipoib_group_vanished() - the fabric has a group no more
+ * @priv: the device
+ * @mgid: the group, whether we have it or not
+ *
+ * Its MLID may soon be another group's. One that is only sent to is asked for again
+ * when there is something to send.
+ *
+ * Context: control path.
+ */
+void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid)
+{
+	struct ipoib_group *group = group_find(priv, mgid);
+
+	if (!group)
+		return;
+	if (group->role == IPOIB_GROUP_ROUTER)
+		group_unroute(group);
+	else if (group->role == IPOIB_GROUP_SEND_ONLY && group->joined)
+		group_remove(group);
+	else
+		group_forget(group);
+}
+
+/**
+ * ipoib_groups_sweep() - drop what a router has and the fabric's list has not
+ * @priv: the device
+ *
+ * Context: control path.
+ */
+void ipoib_groups_sweep(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &priv->groups_all, all)
+		if (group->role == IPOIB_GROUP_ROUTER && group->listed != priv->list_round)
+			group_unroute(group);
+}
+
+/**
+ * ipoib_groups_follow_routing() - ipoib_dev.routing is another than before
+ * @priv: the device
+ *
+ * Context: control path.
+ */
+void ipoib_groups_follow_routing(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group, *next;
+
+	list_for_each_entry_safe(group, next, &priv->groups_all, all) {
+		if (group->role == IPOIB_GROUP_SEND_ONLY)
+			group_rejoin(group, group->role);
+		else if (group->role == IPOIB_GROUP_ROUTER)
+			group_unroute(group);
+	}
+}
+
+/**
+ * ipoib_groups_confirm() - ask again for groups whose deletion may have been missed
+ * @priv: the device
+ *
+ * Context: control path.
+ */
+void ipoib_groups_confirm(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group;
+
+	list_for_each_entry(group, &priv->groups_all, all) {
+		if (group->role != IPOIB_GROUP_SEND_ONLY || !group->fleeting || !group->joined)
+			continue;
+		group_rejoin(group, group->role);
+		/* By the kind that was granted before */
+		group->failures = 1;
+	}
+}
+
+static unsigned long groups_serve(struct ipoib_dev *priv)
+{
 	unsigned long wait = MAX_JIFFY_OFFSET;
 	struct ipoib_group *group, *next;
 
-	if (!priv->broadcast)
-		return;
-	if (READ_ONCE(priv->mc_list_changed))
-		groups_follow_list(priv);
 	groups_adopt(priv);
+	for (group = group_next_busy(priv, NULL); group; group = next) {
+		next = group_next_busy(priv, group);
+		if (group->request == IPOIB_REQUEST_ANSWERED)
+			group_serve_answer(group);
+	}
 	for (group = group_next_busy(priv, NULL); group; group = next) {
 		next = group_next_busy(priv, group);
 		wait = min(wait, group_serve(group));
 	}
+	return wait;
+}
+
+static void group_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_work.work);
+	unsigned long wait;
+
+	if (!priv->broadcast)
+		return;
+	groups_adopt(priv);
+	ipoib_router_read(priv);
+	if (READ_ONCE(priv->mc_list_changed))
+		groups_follow_list(priv);
+	wait = min(groups_serve(priv), ipoib_router_ask(priv));
 	if (READ_ONCE(priv->mc_list_changed))
 		wait = min_t(unsigned long, wait, HZ);
 	if (wait != MAX_JIFFY_OFFSET)
@@ -639,7 +796,7 @@ static void group_expire_work(struct work_struct *work)
 			if (!group_is_idle(group, seconds))
 				continue;
 			ipoib_count(priv, IPOIB_STAT_GROUP_EXPIRIES);
-			group_remove(group);
+			group_withdraw(group);
 		}
 		wait = min(wait, max(seconds * HZ / 4, (unsigned long)HZ));
 	}
@@ -655,7 +812,7 @@ static void group_expire_work(struct work_struct *work)
 void ipoib_groups_changed(struct ipoib_dev *priv)
 {
 	WRITE_ONCE(priv->mc_list_changed, true);
-	group_kick(priv);
+	ipoib_groups_kick(priv);
 }
 
 /**
@@ -693,8 +850,10 @@ void ipoib_groups_stop(struct ipoib_dev *priv)
 
 	groups_adopt(priv);
 	priv->broadcast = NULL;
+	priv->routing = false;
 	list_for_each_entry_safe(group, next, &priv->groups_all, all)
 		group_remove(group);
+	ipoib_router_stop(priv);
 }
 
 /**
@@ -710,6 +869,7 @@ int ipoib_groups_init(struct ipoib_dev *priv)
 
 	INIT_LIST_HEAD(&priv->groups_all);
 	INIT_LIST_HEAD(&priv->groups_busy);
+	INIT_LIST_HEAD(&priv->group_reports);
 	INIT_DELAYED_WORK(&priv->group_work, group_work);
 	INIT_DELAYED_WORK(&priv->group_expire_work, group_expire_work);
 	err = rhashtable_init(&priv->groups, &groups_params);

@@ -13,8 +13,13 @@
 
 /* IBA 15.2.5.17: JoinState, a bit each */
 #define SA_JOIN_FULL_MEMBER	BIT(FULLMEMBER_JOIN)
+#define SA_JOIN_NON_MEMBER	BIT(NONMEMBER_JOIN)
 #define SA_JOIN_SEND_ONLY	BIT(SENDONLY_NONMEBER_JOIN)
 #define SA_JOIN_SEND_ONLY_FULL	BIT(SENDONLY_FULLMEMBER_JOIN)
+
+/* Those that create a group and keep it alive, and those that do not */
+#define SA_JOIN_KEEPING		(SA_JOIN_FULL_MEMBER | SA_JOIN_SEND_ONLY_FULL)
+#define SA_JOIN_FLEETING	(SA_JOIN_NON_MEMBER | SA_JOIN_SEND_ONLY)
 
 static const ib_sa_comp_mask sa_join_mask =
 	IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID |
@@ -43,9 +48,12 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	case IB_EVENT_SM_CHANGE:
 	case IB_EVENT_CLIENT_REREGISTER:
 	case IB_EVENT_LID_CHANGE:
+		ipoib_inform_void(priv);
 		ipoib_link_event(priv, IPOIB_EVENT_LIGHT);
 		break;
 	case IB_EVENT_PORT_ACTIVE:
+		ipoib_inform_void(priv);
+		fallthrough;
 	case IB_EVENT_PORT_ERR:
 	case IB_EVENT_PKEY_CHANGE:
 	case IB_EVENT_GID_CHANGE:
@@ -110,6 +118,10 @@ static int sa_speed(struct ipoib_dev *priv, u32 *mbps)
 
 static int sa_start(struct ipoib_dev *priv)
 {
+	int err = ipoib_inform_start(priv);
+
+	if (err)
+		return err;
 	INIT_IB_EVENT_HANDLER(&priv->event_handler, priv->ibdev, sa_event);
 	ib_register_event_handler(&priv->event_handler);
 	return 0;
@@ -118,6 +130,7 @@ static int sa_start(struct ipoib_dev *priv)
 static void sa_stop(struct ipoib_dev *priv)
 {
 	ib_unregister_event_handler(&priv->event_handler);
+	ipoib_inform_stop(priv);
 }
 
 static void sa_params_from_rec(const struct ib_sa_mcmember_rec *rec,
@@ -153,6 +166,7 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
 	struct ipoib_group_params params;
 
 	sa_params_from_rec(&membership->rec, &params);
+	params.fleeting = !(membership->rec.join_state & SA_JOIN_KEEPING);
 	ipoib_group_answer(membership->context, status, &params);
 	/* It is freed by sa_leave() in any case */
 	return 0;
@@ -162,13 +176,21 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
  * A SendOnlyFullMember keeps its group, and so the MLID that it sends to, alive
  * when the last listener leaves; a SendOnlyNonMember does not, and would go on
  * sending to an MLID that may have become another group's. Older SAs know only
- * the second: after a refusal the other kind is asked for.
+ * the second: after a refusal the other kind is asked for. RFC 4392: a router hears
+ * as a NonMember, so as not to keep groups that nobody listens to. What it sends to
+ * it may hear, too.
  */
 static u8 sa_join_state(const struct ipoib_group *group)
 {
+	bool refused = group->failures % 2;
+
+	if (group->role == IPOIB_GROUP_ROUTER)
+		return SA_JOIN_NON_MEMBER;
 	if (group->role != IPOIB_GROUP_SEND_ONLY)
 		return SA_JOIN_FULL_MEMBER;
-	return group->failures % 2 ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
+	if (group->priv->routing)
+		return SA_JOIN_NON_MEMBER | (refused ? 0 : SA_JOIN_SEND_ONLY_FULL);
+	return refused ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
 }
 
 /* RFC 4391 section 5: a group is created with the broadcast group's parameters;
@@ -182,10 +204,23 @@ static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmem
 	rec->port_gid = priv->local_gid;
 	rec->pkey = cpu_to_be16(priv->pkey);
 	rec->join_state = sa_join_state(group);
-	if (group->role == IPOIB_GROUP_BROADCAST || rec->join_state == SA_JOIN_SEND_ONLY)
+	if (group->role == IPOIB_GROUP_BROADCAST || !(rec->join_state & SA_JOIN_KEEPING))
 		return sa_join_mask;
 	sa_rec_from_params(&priv->broadcast->params, rec);
 	return sa_join_mask | sa_create_mask;
+}
+
+/* ib_core answers a join by itself as long as this port has a membership of that kind:
+ * also one that we are through with, of a group that was deleted, with the MLID that
+ * it had. Nobody else in the kernel joins in these ways.
+ */
+static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct ib_sa_mcmember_rec rec;
+
+	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, &group->mgid, &rec) &&
+	       (rec.join_state & join_state & SA_JOIN_FLEETING);
 }
 
 static int sa_join(struct ipoib_group *group)
@@ -196,6 +231,8 @@ static int sa_join(struct ipoib_group *group)
 	ib_sa_comp_mask mask;
 
 	mask = sa_join_rec(group, &rec);
+	if (sa_is_leaving(group, rec.join_state))
+		return -EAGAIN;
 	membership = ib_sa_join_multicast(&ipoib_sa_client, priv->ibdev, priv->port, &rec,
 					  mask, GFP_KERNEL, sa_joined, group);
 	if (IS_ERR(membership))
@@ -308,6 +345,8 @@ const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.leave = sa_leave,
 	.is_joined = sa_is_joined,
 	.group_attr = sa_group_attr,
+	.report = ipoib_inform_report,
+	.list = ipoib_inform_list,
 	.resolve = sa_resolve,
 	.cancel = sa_cancel,
 	.heard_attr = sa_heard_attr,

@@ -40,12 +40,14 @@ TRACE_DEFINE_ENUM(IPOIB_EVENT_ADDRESS);
 		      { BIT(IPOIB_EVENT_ADDRESS), "address" })
 
 TRACE_DEFINE_ENUM(IPOIB_GROUP_SEND_ONLY);
+TRACE_DEFINE_ENUM(IPOIB_GROUP_ROUTER);
 TRACE_DEFINE_ENUM(IPOIB_GROUP_MEMBER);
 TRACE_DEFINE_ENUM(IPOIB_GROUP_BROADCAST);
 
 #define show_group_role(role)						\
 	__print_symbolic(role,						\
 			 { IPOIB_GROUP_SEND_ONLY, "send-only" },	\
+			 { IPOIB_GROUP_ROUTER, "router" },		\
 			 { IPOIB_GROUP_MEMBER, "member" },		\
 			 { IPOIB_GROUP_BROADCAST, "broadcast" })
 
@@ -153,6 +155,35 @@ TRACE_EVENT(ipoib_group_state,
 	    TP_printk("%s mgid=%pI6 role=%s usable=%d mlid=0x%04x failures=%u err=%d",
 		      __get_str(name), __entry->mgid, show_group_role(__entry->role),
 		      __entry->usable, __entry->mlid, __entry->failures, __entry->err)
+);
+
+/* The fabric tells that a group of this link was created or deleted */
+TRACE_EVENT(ipoib_group_report,
+	    TP_PROTO(const struct ipoib_dev *priv, const union ib_gid *mgid, bool exists),
+	    TP_ARGS(priv, mgid, exists),
+	    TP_STRUCT__entry(__string(name, priv->netdev->name)
+			__array(u8, mgid, 16)
+			__field(bool, exists)
+	    ),
+	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+			memcpy(__entry->mgid, mgid->raw, sizeof(__entry->mgid));
+			__entry->exists = exists;
+	    ),
+	    TP_printk("%s mgid=%pI6 %s", __get_str(name), __entry->mgid,
+		      __entry->exists ? "created" : "deleted")
+);
+
+/* The fabric has agreed to tell (err 0), or has not */
+TRACE_EVENT(ipoib_subscription,
+	    TP_PROTO(const struct ipoib_dev *priv, int err),
+	    TP_ARGS(priv, err),
+	    TP_STRUCT__entry(__string(name, priv->netdev->name)
+			__field(int, err)
+	    ),
+	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+			__entry->err = err;
+	    ),
+	    TP_printk("%s err=%d", __get_str(name), __entry->err)
 );
 
 TRACE_EVENT(ipoib_port_event,

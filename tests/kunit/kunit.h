@@ -127,6 +127,9 @@ struct fabric {
 	int start_error;
 	int attr_error;
 	struct ipoib_group_params params;
+	enum ipoib_reports reports;	/* what the driver wants to know */
+	bool again;		/* join says -EAGAIN, once */
+	int list_error;
 	struct delayed_work late;
 	struct ipoib_path_query *late_query;
 	struct ipoib_path_query *queries[FABRIC_LOG];	/* not answered yet */
@@ -134,6 +137,7 @@ struct fabric {
 	atomic_t leaves;
 	atomic_t resolves;
 	atomic_t cancels;
+	atomic_t lists;
 	atomic_t started;
 };
 

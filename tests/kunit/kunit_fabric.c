@@ -30,6 +30,8 @@ static int fabric_join(struct ipoib_group *group)
 	struct fabric *fabric = to_fabric(group->priv);
 
 	atomic_inc(&fabric->joins);
+	if (xchg(&fabric->again, false))
+		return -EAGAIN;
 	if (fabric->refusal)
 		return fabric->refusal;
 	group->membership = fabric;
@@ -52,6 +54,19 @@ static int fabric_group_attr(struct ipoib_group *group, struct rdma_ah_attr *att
 {
 	fabric_attr(attr, group->priv->port, group->params.mlid);
 	return to_fabric(group->priv)->attr_error;
+}
+
+static void fabric_report(struct ipoib_dev *priv, enum ipoib_reports reports)
+{
+	WRITE_ONCE(to_fabric(priv)->reports, reports);
+}
+
+static int fabric_list(struct ipoib_dev *priv)
+{
+	struct fabric *fabric = to_fabric(priv);
+
+	atomic_inc(&fabric->lists);
+	return fabric->list_error;
 }
 
 static void answer_query(struct ipoib_path_query *query, int status)
@@ -152,6 +167,8 @@ void fabric_init(struct fabric *fabric)
 			.leave = fabric_leave,
 			.is_joined = fabric_is_joined,
 			.group_attr = fabric_group_attr,
+			.report = fabric_report,
+			.list = fabric_list,
 			.resolve = fabric_resolve,
 			.cancel = fabric_cancel,
 			.heard_attr = fabric_heard_attr,

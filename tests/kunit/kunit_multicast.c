@@ -86,7 +86,7 @@ static void mgid_mapped(struct kunit *test)
 	mgid_map(example, &hwaddr);
 	KUNIT_EXPECT_EQ(test, memcmp(hwaddr.gid, example->mgid, sizeof(hwaddr.gid)), 0);
 	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), (u32)IPOIB_QPN_MULTICAST);
-	KUNIT_EXPECT_TRUE(test, mc_address_is_ours(priv, (u8 *)&hwaddr));
+	KUNIT_EXPECT_TRUE(test, ipoib_mgid_is_listed(priv, (u8 *)&hwaddr));
 }
 
 static void mgid_broadcast(struct kunit *test)
@@ -124,11 +124,11 @@ static void mgid_foreign(struct kunit *test)
 	};
 
 	ipoib_broadcast_build(&good, 0x8001, IPOIB_MGID_SCOPE_LINK_LOCAL);
-	KUNIT_EXPECT_TRUE(test, mc_address_is_ours(priv, (u8 *)&good));
+	KUNIT_EXPECT_TRUE(test, ipoib_mgid_is_listed(priv, (u8 *)&good));
 	for (i = 0; i < ARRAY_SIZE(wrong); i++) {
 		bad = good;
 		octet[wrong[i].index] = wrong[i].value;
-		KUNIT_EXPECT_FALSE_MSG(test, mc_address_is_ours(priv, octet), "octet %u",
+		KUNIT_EXPECT_FALSE_MSG(test, ipoib_mgid_is_listed(priv, octet), "octet %u",
 				       wrong[i].index);
 	}
 }
@@ -193,7 +193,7 @@ static void answer(struct fixture *fx, struct ipoib_group *group, int status)
 static void time_is_up(struct fixture *fx, struct ipoib_group *group)
 {
 	group->retry_at = jiffies;
-	group_kick(fx->priv);
+	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
 
@@ -333,7 +333,7 @@ static void group_refused(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_group *group;
 
-	fx->fabric.refusal = -EAGAIN;
+	fx->fabric.refusal = -ENOMEM;
 	send_to(test, 1);
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);

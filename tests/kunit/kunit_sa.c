@@ -3,6 +3,8 @@
  * Suite of what is asked of a subnet administrator, how its answers are read, and
  * what the port's events lead to.
  */
+#include <linux/rtnetlink.h>
+
 #include "ipoib_sa.c"
 #include "kunit.h"
 
@@ -35,9 +37,11 @@ static void sa_params_both_ways(struct kunit *test)
 /* A group that is only sent to: the newer kind first, then by turns */
 static void sa_join_states(struct kunit *test)
 {
+	struct fixture *fx = test->priv;
 	struct ipoib_group *group = kunit_kzalloc(test, sizeof(*group), GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	group->priv = fx->priv;
 	group->role = IPOIB_GROUP_SEND_ONLY;
 	for (group->failures = 0; group->failures < 10; group->failures++)
 		KUNIT_EXPECT_EQ(test, sa_join_state(group),
@@ -47,6 +51,32 @@ static void sa_join_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
 	group->role = IPOIB_GROUP_BROADCAST;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
+}
+
+/* A router keeps no group that it only hears, and hears what it sends to */
+static void sa_join_states_of_router(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = kunit_kzalloc(test, sizeof(*group), GFP_KERNEL);
+	struct ib_sa_mcmember_rec rec;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	fixture_up(test);
+	fx->priv->routing = true;
+	group->priv = fx->priv;
+	group->role = IPOIB_GROUP_ROUTER;
+	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(NONMEMBER_JOIN));
+	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == sa_join_mask);
+	group->role = IPOIB_GROUP_SEND_ONLY;
+	KUNIT_EXPECT_EQ(test, sa_join_state(group),
+			BIT(NONMEMBER_JOIN) | BIT(SENDONLY_FULLMEMBER_JOIN));
+	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == (sa_join_mask | sa_create_mask));
+	group->failures = 1;
+	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(NONMEMBER_JOIN));
+	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == sa_join_mask);
+	group->role = IPOIB_GROUP_MEMBER;
+	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
+	fx->priv->routing = false;
 }
 
 /* Only who may create a group says what it is to be like */
@@ -128,6 +158,9 @@ static void sa_events(struct kunit *test)
 	struct block block;
 	int i;
 
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, ipoib_inform_start(fx->priv), 0);
+	rtnl_unlock();
 	/* What takes the bits away waits behind this */
 	init_completion(&block.seen);
 	INIT_WORK_ONSTACK(&block.work, block_run);
@@ -144,6 +177,9 @@ static void sa_events(struct kunit *test)
 	complete(&block.seen);
 	fixture_settle(fx);
 	destroy_work_on_stack(&block.work);
+	rtnl_lock();
+	ipoib_inform_stop(fx->priv);
+	rtnl_unlock();
 }
 
 /* No MADs at this port: an error, not a crash */
@@ -163,6 +199,7 @@ static void sa_without_sa(struct kunit *test)
 static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_params_both_ways),
 	KUNIT_CASE(sa_join_states),
+	KUNIT_CASE(sa_join_states_of_router),
 	KUNIT_CASE(sa_join_records),
 	KUNIT_CASE(sa_speeds),
 	KUNIT_CASE(sa_events),

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a device does with news of groups that others make and delete.
+ *
+ * A multicast router hears all groups of its link (RFC 4392, "Router Considerations").
+ * While the netdevice is IFF_ALLMULTI, which the kernel sets for those that multicast
+ * routing uses, the groups of others are joined as well: at first all that the fabric
+ * lists, then as it reports them created, until it reports them deleted. The list is
+ * read again now and then, as a report may be lost, and when reports begin to come.
+ *
+ * Who only sends to groups needs to know when one is deleted, if its own membership
+ * does not keep it: the MLID may become another group's.
+ *
+ * All of it runs in the groups' work, but for the fabric's callbacks, which note what
+ * came in.
+ */
+#include "ipoib.h"
+#include "ipoib_trace.h"
+
+/* How often the fabric's list is read: with reports, and without */
+#define IPOIB_LIST_PERIOD	(300 * HZ)
+#define IPOIB_LIST_PERIOD_DEAF	(15 * HZ)
+
+/* Reports that wait to be read; of more the list has to tell */
+#define IPOIB_REPORTS_MAX	1024
+
+/**
+ * ipoib_group_report() - the fabric tells that a group was created or deleted
+ * @priv: the device
+ * @mgid: the group, of this link or another
+ * @exists: it was created
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool exists)
+{
+	struct ipoib_group_report *report;
+
+	if (!ipoib_mgid_is_ours(priv, mgid))
+		return;
+	ipoib_count(priv, exists ? IPOIB_STAT_REPORTS_CREATED : IPOIB_STAT_REPORTS_DELETED);
+	trace_ipoib_group_report(priv, mgid, exists);
+	report = kmalloc(sizeof(*report), GFP_ATOMIC);
+	if (report) {
+		report->mgid = *mgid;
+		report->exists = exists;
+	}
+	spin_lock_bh(&priv->lock);
+	if (report && priv->group_reports_count < IPOIB_REPORTS_MAX) {
+		list_add_tail(&report->node, &priv->group_reports);
+		priv->group_reports_count++;
+		report = NULL;
+	} else {
+		WRITE_ONCE(priv->reports_begin, true);
+	}
+	spin_unlock_bh(&priv->lock);
+	kfree(report);
+	ipoib_groups_kick(priv);
+}
+
+/**
+ * ipoib_groups_reported() - whether the fabric reports as it was asked to
+ * @priv: the device
+ * @status: 0: reports come from now on, but what happened before may be unknown; or
+ *	the negative error that is why none come yet
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_groups_reported(struct ipoib_dev *priv, int status)
+{
+	ipoib_count(priv, status ? IPOIB_STAT_SUBSCRIPTION_FAILURES : IPOIB_STAT_SUBSCRIPTIONS);
+	trace_ipoib_subscription(priv, status);
+	WRITE_ONCE(priv->reports_come, !status);
+	if (status)
+		return;
+	WRITE_ONCE(priv->reports_begin, true);
+	ipoib_groups_kick(priv);
+}
+
+/**
+ * ipoib_groups_listed() - the fabric's answer to ipoib_fabric_ops.list
+ * @priv: the device
+ * @count: how many groups there are, or a negative error
+ * @mgids: these, of this link or another; freed by kvfree()
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
+{
+	spin_lock_bh(&priv->lock);
+	priv->list_count = count;
+	priv->list_answer = mgids;
+	WRITE_ONCE(priv->list_request, IPOIB_REQUEST_ANSWERED);
+	spin_unlock_bh(&priv->lock);
+	ipoib_groups_kick(priv);
+}
+
+static void router_note_group(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	if (priv->routing && ipoib_mgid_is_ours(priv, mgid) && !ipoib_group_appeared(priv, mgid))
+		WRITE_ONCE(priv->list_wanted, true);
+}
+
+static void router_read_reports(struct ipoib_dev *priv)
+{
+	struct ipoib_group_report *report, *next;
+	LIST_HEAD(reports);
+
+	spin_lock_bh(&priv->lock);
+	list_splice_init(&priv->group_reports, &reports);
+	priv->group_reports_count = 0;
+	spin_unlock_bh(&priv->lock);
+	list_for_each_entry_safe(report, next, &reports, node) {
+		if (report->exists)
+			router_note_group(priv, &report->mgid);
+		else
+			ipoib_group_vanished(priv, &report->mgid);
+		kfree(report);
+	}
+}
+
+static void router_read_list(struct ipoib_dev *priv)
+{
+	union ib_gid *mgids;
+	int count, i;
+
+	spin_lock_bh(&priv->lock);
+	mgids = priv->list_answer;
+	priv->list_answer = NULL;
+	priv->list_request = IPOIB_REQUEST_NONE;
+	count = priv->list_count;
+	spin_unlock_bh(&priv->lock);
+	if (count >= 0) {
+		for (i = 0; i < count; i++)
+			router_note_group(priv, &mgids[i]);
+		ipoib_groups_sweep(priv);
+	} else {
+		ipoib_count(priv, IPOIB_STAT_GROUP_LIST_FAILURES);
+		priv->list_at = jiffies + ipoib_backoff(2);
+	}
+	kvfree(mgids);
+}
+
+/* Returns the jiffies until the list is due again */
+static unsigned long router_ask_list(struct ipoib_dev *priv)
+{
+	bool reports = READ_ONCE(priv->reports_come);
+	long wait;
+
+	if (!priv->routing || READ_ONCE(priv->list_request) == IPOIB_REQUEST_SENT)
+		return MAX_JIFFY_OFFSET;
+	if (xchg(&priv->list_wanted, false))
+		priv->list_at = jiffies;
+	wait = priv->list_at - jiffies;
+	if (wait > 0)
+		return wait;
+	wait = reports ? IPOIB_LIST_PERIOD : IPOIB_LIST_PERIOD_DEAF;
+	priv->list_at = jiffies + wait;
+	priv->list_round++;
+	WRITE_ONCE(priv->list_request, IPOIB_REQUEST_SENT);
+	ipoib_count(priv, IPOIB_STAT_GROUP_LISTS);
+	if (priv->fabric->list(priv))
+		ipoib_groups_listed(priv, -EIO, NULL);
+	return wait;
+}
+
+/* From now on reports come; what happened before they did is to be found out */
+static void router_begin(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->reports_begin, false);
+	WRITE_ONCE(priv->list_wanted, true);
+	ipoib_groups_confirm(priv);
+}
+
+static void router_follow_flags(struct ipoib_dev *priv)
+{
+	bool routing = priv->fabric->list && READ_ONCE(priv->netdev->flags) & IFF_ALLMULTI;
+
+	if (routing == priv->routing)
+		return;
+	priv->routing = routing;
+	/* At once, if reports come; this is for the case that none do */
+	priv->list_at = jiffies + IPOIB_LIST_PERIOD_DEAF;
+	ipoib_groups_follow_routing(priv);
+}
+
+static void router_choose_reports(struct ipoib_dev *priv)
+{
+	enum ipoib_reports reports = IPOIB_REPORTS_NONE;
+
+	if (priv->routing)
+		reports = IPOIB_REPORTS_ALL;
+	else if (priv->groups_fleeting)
+		reports = IPOIB_REPORTS_DELETED;
+	if (reports == priv->reports || !priv->fabric->report)
+		return;
+	priv->reports = reports;
+	WRITE_ONCE(priv->reports_come, false);
+	WRITE_ONCE(priv->reports_begin, false);
+	priv->fabric->report(priv, reports);
+}
+
+/**
+ * ipoib_router_read() - act on what has come in, and on the netdevice's flags
+ * @priv: the device; its link runs or waits for the broadcast group
+ *
+ * Context: control path.
+ */
+void ipoib_router_read(struct ipoib_dev *priv)
+{
+	router_follow_flags(priv);
+	if (READ_ONCE(priv->reports_begin))
+		router_begin(priv);
+	router_read_reports(priv);
+	if (READ_ONCE(priv->list_request) == IPOIB_REQUEST_ANSWERED)
+		router_read_list(priv);
+}
+
+/**
+ * ipoib_router_ask() - ask the fabric for the news that are needed now
+ * @priv: the device
+ *
+ * Context: control path.
+ * Return: jiffies until there is more to ask, MAX_JIFFY_OFFSET if not by itself.
+ */
+unsigned long ipoib_router_ask(struct ipoib_dev *priv)
+{
+	router_choose_reports(priv);
+	return router_ask_list(priv);
+}
+
+/**
+ * ipoib_router_stop() - no more news; what has come in is dropped
+ * @priv: the device; it has no groups
+ *
+ * Context: control path.
+ */
+void ipoib_router_stop(struct ipoib_dev *priv)
+{
+	union ib_gid *mgids;
+
+	priv->routing = false;
+	router_choose_reports(priv);
+	/* There are no groups that they could be about */
+	router_read_reports(priv);
+	spin_lock_bh(&priv->lock);
+	mgids = priv->list_answer;
+	priv->list_answer = NULL;
+	priv->list_request = IPOIB_REQUEST_NONE;
+	spin_unlock_bh(&priv->lock);
+	kvfree(mgids);
+}

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of subscriptions at a subnet administrator: what the MADs say, and which steps
+ * follow from answers and from what interfaces want.
+ */
+#include "ipoib_inform.c"
+#include "ipoib_inform_mad.c"
+#include "kunit.h"
+
+/* Octets as IBA 13.4.8.3 has them */
+static void inform_words(struct kunit *test)
+{
+	static const u8 wanted[sizeof(struct inform_info)] = {
+		[16] = 0xff, [17] = 0xff,	/* all LIDs */
+		[22] = 1, [23] = 1,		/* generic, subscribe */
+		[24] = 0xff, [25] = 0xff,	/* all types */
+		[27] = 66,
+		[30] = 1, [31] = 18,		/* QP1, a second */
+		[35] = 4,			/* class manager */
+	};
+	struct ib_sa_mad *mad = kunit_kzalloc(test, sizeof(*mad), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
+	ipoib_inform_fill(mad, 66, true);
+	KUNIT_EXPECT_EQ(test, memcmp(mad->data, wanted, sizeof(wanted)), 0);
+	ipoib_inform_fill(mad, 67, false);
+	KUNIT_EXPECT_EQ(test, mad->data[23], 0);
+	KUNIT_EXPECT_EQ(test, mad->data[27], 67);
+}
+
+static void inform_list_words(struct kunit *test)
+{
+	struct ib_sa_mad *mad = kunit_kzalloc(test, sizeof(*mad), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
+	ipoib_list_fill(mad, 0x8123);
+	KUNIT_EXPECT_EQ(test, mad->data[40], 0x81);
+	KUNIT_EXPECT_EQ(test, mad->data[41], 0x23);
+	KUNIT_EXPECT_EQ(test, (__force u64)mad->sa_hdr.comp_mask,
+			(__force u64)cpu_to_be64(BIT_ULL(7)));
+}
+
+struct report_example {
+	const char *name;
+	u8 method, attribute, type, trap;
+	bool ours, exists;
+};
+
+static const struct report_example report_examples[] = {
+	{ "created", IB_MGMT_METHOD_REPORT, 2, 0x83, 66, true, true },
+	{ "deleted", IB_MGMT_METHOD_REPORT, 2, 0x83, 67, true, false },
+	{ "deleted, of type informational", IB_MGMT_METHOD_REPORT, 2, 0x84, 67, true, false },
+	{ "a port that appeared", IB_MGMT_METHOD_REPORT, 2, 0x83, 64, false },
+	{ "a vendor's", IB_MGMT_METHOD_REPORT, 2, 0x03, 66, false },
+	{ "another attribute", IB_MGMT_METHOD_REPORT, 3, 0x83, 66, false },
+	{ "a trap", IB_MGMT_METHOD_TRAP, 2, 0x83, 66, false },
+};
+
+static void report_describe(const struct report_example *example, char *name)
+{
+	strscpy(name, example->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(report, report_examples, report_describe);
+
+static void inform_report(struct kunit *test)
+{
+	const struct report_example *example = test->param_value;
+	struct ib_sa_mad *mad = kunit_kzalloc(test, sizeof(*mad), GFP_KERNEL);
+	union ib_gid mgid = {};
+	bool exists = false;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, mad);
+	mad->mad_hdr.method = example->method;
+	mad->mad_hdr.attr_id = cpu_to_be16(example->attribute);
+	mad->data[0] = example->type;
+	mad->data[5] = example->trap;
+	/* Type, producer, trap, LID, toggle: 10 octets, and 6 that are reserved */
+	mad->data[16] = 0xff;
+	mad->data[31] = 0x42;
+	KUNIT_EXPECT_EQ(test, ipoib_report_parse(mad, &mgid, &exists), example->ours);
+	if (!example->ours)
+		return;
+	KUNIT_EXPECT_EQ(test, exists, example->exists);
+	KUNIT_EXPECT_EQ(test, mgid.raw[0], 0xff);
+	KUNIT_EXPECT_EQ(test, mgid.raw[15], 0x42);
+}
+
+/* An answer in segments of 200 octets, as RMPP leaves it */
+struct answer {
+	struct ib_mad_recv_wc wc;
+	struct ib_mad_recv_buf more[3];
+	struct ib_sa_mad mads[4];
+};
+
+static struct answer *answer_make(struct kunit *test, int records, u16 words, int octets)
+{
+	struct answer *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
+	int i, at;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, answer);
+	INIT_LIST_HEAD(&answer->wc.rmpp_list);
+	answer->wc.recv_buf.mad = (struct ib_mad *)&answer->mads[0];
+	list_add_tail(&answer->wc.recv_buf.list, &answer->wc.rmpp_list);
+	for (i = 0; i < ARRAY_SIZE(answer->more); i++) {
+		answer->more[i].mad = (struct ib_mad *)&answer->mads[i + 1];
+		list_add_tail(&answer->more[i].list, &answer->wc.rmpp_list);
+	}
+	for (i = 0; i < records; i++) {
+		at = i * words * 8;
+		answer->mads[at / IB_MGMT_SA_DATA].data[at % IB_MGMT_SA_DATA] = 0xff;
+		at += 15;
+		answer->mads[at / IB_MGMT_SA_DATA].data[at % IB_MGMT_SA_DATA] = i + 1;
+	}
+	answer->mads[0].sa_hdr.attr_offset = cpu_to_be16(words);
+	answer->wc.mad_len = IB_MGMT_SA_HDR + octets;
+	return answer;
+}
+
+static int answer_count(struct kunit *test, struct answer *answer)
+{
+	union ib_gid *mgids;
+	int count = -1, i;
+
+	mgids = ipoib_list_parse(&answer->wc, &count);
+	KUNIT_ASSERT_NOT_NULL(test, mgids);
+	for (i = 0; i < count; i++) {
+		KUNIT_EXPECT_EQ(test, mgids[i].raw[0], 0xff);
+		KUNIT_EXPECT_EQ(test, mgids[i].raw[15], i + 1);
+	}
+	kvfree(mgids);
+	return count;
+}
+
+static void inform_list(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 13 * 56)), 13);
+	/* The last without what fills it up */
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 12 * 56 + 52)), 13);
+	/* Cut short */
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 12 * 56 + 51)), 12);
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 8, 10, 640)), 8);
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 0, 7, 0)), 0);
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 0, 0, 56)), 0);
+	/* Records that would overlap */
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 1, 6, 56)), 0);
+	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 1, 7, -20)), 0);
+}
+
+/* The length says more than there are segments: zeroes, not what the memory held */
+static void inform_list_lacks(struct kunit *test)
+{
+	struct answer *answer = answer_make(test, 13, 7, 30 * 56);
+	union ib_gid *mgids, zero = {};
+	int count = 0;
+
+	mgids = ipoib_list_parse(&answer->wc, &count);
+	KUNIT_ASSERT_NOT_NULL(test, mgids);
+	KUNIT_EXPECT_EQ(test, count, 30);
+	KUNIT_EXPECT_EQ(test, memcmp(&mgids[20], &zero, sizeof(zero)), 0);
+	kvfree(mgids);
+}
+
+/* A port on which the fixture's interface wants news; no MADs */
+static struct inform_watcher *watcher_make(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	rtnl_lock();
+	KUNIT_ASSERT_EQ(test, ipoib_inform_start(fx->priv), 0);
+	rtnl_unlock();
+	return fx->priv->fabric_port;
+}
+
+static void watcher_end(struct fixture *fx)
+{
+	ipoib_inform_report(fx->priv, IPOIB_REPORTS_NONE);
+	rtnl_lock();
+	ipoib_inform_stop(fx->priv);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+/* The SA's answer to what was asked for */
+static void trap_answer(struct inform_port *port, enum inform_trap_index index, bool subscribe,
+			int status)
+{
+	struct inform_trap *trap = &port->traps[index];
+
+	spin_lock_bh(&port->lock);
+	trap->subscribe = subscribe;
+	trap->request.status = status;
+	trap_done(port, trap);
+	spin_unlock_bh(&port->lock);
+}
+
+static bool trap_is_wanted(struct inform_port *port, enum inform_trap_index index)
+{
+	bool wanted;
+
+	spin_lock_bh(&port->lock);
+	wanted = trap_wanted(port, index);
+	spin_unlock_bh(&port->lock);
+	return wanted;
+}
+
+static void inform_wants(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_port *port = watcher->port;
+
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_CREATED));
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_DELETED));
+	watcher->reports = IPOIB_REPORTS_DELETED;
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_CREATED));
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_DELETED));
+	watcher->reports = IPOIB_REPORTS_ALL;
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_CREATED));
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_DELETED));
+	watcher_end(fx);
+}
+
+/* The interface is told once, when all that it wants is there; and again after the SA
+ * may have forgotten
+ */
+static void inform_told(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_port *port = watcher->port;
+
+	watcher->reports = IPOIB_REPORTS_ALL;
+	trap_answer(port, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 0ull);
+	trap_answer(port, INFORM_CREATED, true, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
+	trap_answer(port, INFORM_CREATED, true, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
+	spin_lock_bh(&port->lock);
+	watcher->reports = IPOIB_REPORTS_NONE;
+	spin_unlock_bh(&port->lock);
+	ipoib_inform_void(fx->priv);
+	cancel_delayed_work_sync(&port->work);
+	KUNIT_EXPECT_FALSE(test, port->traps[INFORM_CREATED].subscribed);
+	watcher->reports = IPOIB_REPORTS_DELETED;
+	trap_answer(port, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 2ull);
+	trap_answer(port, INFORM_DELETED, false, -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, port->traps[INFORM_DELETED].subscribed);
+	watcher_end(fx);
+}
+
+static void inform_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+
+	watcher->reports = IPOIB_REPORTS_DELETED;
+	trap_answer(watcher->port, INFORM_DELETED, true, -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, trap->subscribed);
+	KUNIT_EXPECT_EQ(test, trap->failures, 1);
+	KUNIT_EXPECT_TRUE(test, time_after(trap->retry_at, jiffies - HZ));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTION_FAILURES), 1ull);
+	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_TRUE(test, trap->subscribed);
+	KUNIT_EXPECT_EQ(test, trap->failures, 0);
+	watcher_end(fx);
+}
+
+/* An answer to what was asked before the SM changed */
+static void inform_stale(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+	static struct ib_mad_send_buf buf;
+
+	watcher->reports = IPOIB_REPORTS_DELETED;
+	trap->request.buf = &buf;
+	spin_lock_bh(&watcher->port->lock);
+	trap_void(trap);
+	trap->request.buf = NULL;
+	spin_unlock_bh(&watcher->port->lock);
+	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_FALSE(test, trap->subscribed);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 0ull);
+	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_TRUE(test, trap->subscribed);
+	watcher_end(fx);
+}
+
+/* No MADs at this port: failures, and a list that says so */
+static void inform_without_mads(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+
+	ipoib_inform_report(fx->priv, IPOIB_REPORTS_ALL);
+	KUNIT_EXPECT_EQ(test, ipoib_inform_list(fx->priv), 0);
+	flush_delayed_work(&watcher->port->work);
+	KUNIT_EXPECT_GT(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTION_FAILURES), 0ull);
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->list_request, (int)IPOIB_REQUEST_ANSWERED);
+	KUNIT_EXPECT_EQ(test, fx->priv->list_count, -ENODEV);
+	fx->priv->list_request = IPOIB_REQUEST_NONE;
+	watcher_end(fx);
+}
+
+/* The interfaces of a port share it */
+static void inform_shared(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *first = watcher_make(test);
+	struct inform_watcher *second = watcher_make(test);
+
+	KUNIT_EXPECT_PTR_EQ(test, first->port, second->port);
+	KUNIT_EXPECT_EQ(test, first->port->users, 2u);
+	watcher_end(fx);
+	KUNIT_EXPECT_EQ(test, first->port->users, 1u);
+	fx->priv->fabric_port = first;
+	watcher_end(fx);
+	KUNIT_EXPECT_TRUE(test, list_empty(&inform_ports));
+}
+
+static struct kunit_case inform_cases[] = {
+	KUNIT_CASE(inform_words),
+	KUNIT_CASE(inform_list_words),
+	KUNIT_CASE_PARAM(inform_report, report_gen_params),
+	KUNIT_CASE(inform_list),
+	KUNIT_CASE(inform_list_lacks),
+	KUNIT_CASE(inform_wants),
+	KUNIT_CASE(inform_told),
+	KUNIT_CASE(inform_fails),
+	KUNIT_CASE(inform_stale),
+	KUNIT_CASE(inform_without_mads),
+	KUNIT_CASE(inform_shared),
+	{}
+};
+
+static struct kunit_suite inform_suite = {
+	.name = "ipoib_inform",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = inform_cases,
+};
+
+kunit_test_suites(&inform_suite);

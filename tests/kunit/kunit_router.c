@@ -1,0 +1,437 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of news of groups that others make and delete: what a router joins and leaves,
+ * and what becomes of groups that are only sent to.
+ */
+#include <linux/rtnetlink.h>
+#include <net/ip.h>
+
+#include "ipoib_router.c"
+#include "kunit.h"
+
+/* The MGID of 239.0.0.LAST */
+static void group_mgid(struct fixture *fx, union ib_gid *mgid, u8 last)
+{
+	struct ipoib_hwaddr hwaddr;
+
+	ip_ib_mc_map(htonl(0xef000000 | last), fx->netdev->broadcast, (u8 *)&hwaddr);
+	memcpy(mgid, hwaddr.gid, sizeof(*mgid));
+}
+
+/* Only while the driver has nothing to do */
+static struct ipoib_group *group_of(struct fixture *fx, u8 last)
+{
+	struct ipoib_group *group;
+	union ib_gid mgid;
+
+	group_mgid(fx, &mgid, last);
+	list_for_each_entry(group, &fx->priv->groups_all, all)
+		if (!memcmp(&group->mgid, &mgid, sizeof(mgid)))
+			return group;
+	return NULL;
+}
+
+static int role_of(struct fixture *fx, u8 last)
+{
+	struct ipoib_group *group = group_of(fx, last);
+
+	return group ? (int)group->role : -1;
+}
+
+static void allmulti(struct fixture *fx, int inc)
+{
+	rtnl_lock();
+	dev_set_allmulti(fx->netdev, inc);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+static void report(struct fixture *fx, u8 last, bool exists)
+{
+	union ib_gid mgid;
+
+	group_mgid(fx, &mgid, last);
+	ipoib_group_report(fx->priv, &mgid, exists);
+	fixture_settle(fx);
+}
+
+/* The fabric begins to report */
+static void reports_begin(struct fixture *fx)
+{
+	ipoib_groups_reported(fx->priv, 0);
+	fixture_settle(fx);
+}
+
+/* Its list: 239.0.0.FIRST to LAST, and two groups of other links */
+static void list_answer(struct kunit *test, u8 first, u8 last)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid *mgids = kvcalloc(last - first + 3, sizeof(*mgids), GFP_KERNEL);
+	int n = 0;
+
+	KUNIT_ASSERT_NOT_NULL(test, mgids);
+	for (; first <= last; first++)
+		group_mgid(fx, &mgids[n++], first);
+	group_mgid(fx, &mgids[n], 200);
+	mgids[n++].raw[5] ^= 1;
+	group_mgid(fx, &mgids[n], 201);
+	mgids[n++].raw[1] = 0x15;
+	ipoib_groups_listed(fx->priv, n, mgids);
+	fixture_settle(fx);
+}
+
+static void listen(struct fixture *fx, u8 last, bool on)
+{
+	struct ipoib_hwaddr hwaddr;
+
+	ip_ib_mc_map(htonl(0xef000000 | last), fx->netdev->broadcast, (u8 *)&hwaddr);
+	rtnl_lock();
+	if (on)
+		dev_mc_add(fx->netdev, (u8 *)&hwaddr);
+	else
+		dev_mc_del(fx->netdev, (u8 *)&hwaddr);
+	rtnl_unlock();
+	fixture_settle(fx);
+}
+
+static void send_to(struct kunit *test, u8 last)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid mgid;
+
+	group_mgid(fx, &mgid, last);
+	fixture_send(fx, fixture_packet(test, mgid.raw, 100), false);
+	fixture_settle(fx);
+}
+
+/* A router on a fabric that reports and has listed 239.0.0.1 and 2 */
+static struct fixture *router_make(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	allmulti(fx, 1);
+	reports_begin(fx);
+	list_answer(test, 1, 2);
+	return fx;
+}
+
+static int router_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fx->hca->logged = 0;
+	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+}
+
+static const struct {
+	u8 index, value;
+} router_foreign[] = {
+	{ 0, 0xfe },		/* no multicast GID */
+	{ 1, 0x02 },		/* not transient */
+	{ 1, 0x15 },		/* another scope */
+	{ 2, 0xa0 },		/* another signature */
+	{ 4, 0x7f },		/* a limited member's P_Key */
+	{ 5, 0xfe },		/* another partition */
+};
+
+static void router_mgids(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid good, bad;
+	int i;
+
+	group_mgid(fx, &good, 1);
+	KUNIT_EXPECT_TRUE(test, ipoib_mgid_is_ours(fx->priv, &good));
+	good.raw[2] = 0x60;
+	KUNIT_EXPECT_TRUE(test, ipoib_mgid_is_ours(fx->priv, &good));
+	for (i = 0; i < ARRAY_SIZE(router_foreign); i++) {
+		bad = good;
+		bad.raw[router_foreign[i].index] = router_foreign[i].value;
+		KUNIT_EXPECT_FALSE_MSG(test, ipoib_mgid_is_ours(fx->priv, &bad), "octet %u",
+				       router_foreign[i].index);
+	}
+}
+
+/* Once it hears of changes it asks what there is */
+static void router_begins(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+	allmulti(fx, 1);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_ALL);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), 0);
+	reports_begin(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), 1);
+	list_answer(test, 1, 2);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 2), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->attached);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 200), -1);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 201), -1);
+	allmulti(fx, -1);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+}
+
+static void router_reports(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+
+	report(fx, 3, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	report(fx, 1, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);
+	report(fx, 99, false);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_REPORTS_CREATED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_REPORTS_DELETED), 2ull);
+	allmulti(fx, -1);
+	report(fx, 4, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 4), -1);
+}
+
+/* Not in the list and not reported since it was asked for: gone */
+static void router_sweeps(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+
+	listen(fx, 7, true);
+	WRITE_ONCE(fx->priv->list_wanted, true);
+	ipoib_groups_kick(fx->priv);
+	fixture_settle(fx);
+	report(fx, 5, true);
+	list_answer(test, 2, 3);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 2), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 5), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 7), (int)IPOIB_GROUP_MEMBER);
+}
+
+static void router_list_fails(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	int lists = atomic_read(&fx->fabric.lists);
+
+	fx->fabric.list_error = -ENOMEM;
+	WRITE_ONCE(fx->priv->list_wanted, true);
+	ipoib_groups_kick(fx->priv);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_LIST_FAILURES), 1ull);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_TRUE(test, time_before(fx->priv->list_at, jiffies + IPOIB_LIST_PERIOD_DEAF));
+}
+
+/* The IP layer listens, and ceases to, while others have the group */
+static void router_listens(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	int leaves = atomic_read(&fx->fabric.leaves);
+
+	listen(fx, 1, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_MEMBER);
+	listen(fx, 1, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->joined);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 2);
+	/* Nobody else has it */
+	listen(fx, 9, true);
+	fx->fabric.status = -EINVAL;
+	listen(fx, 9, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 9), -1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
+}
+
+/* What a busy SA does not answer is asked for again */
+static void router_retries(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+
+	fx->fabric.status = -ETIMEDOUT;
+	report(fx, 3, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, group_of(fx, 3)->failures, 1);
+}
+
+/* What a router sends to it hears as well */
+static void router_sends(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	send_to(test, 3);
+	KUNIT_EXPECT_FALSE(test, group_of(fx, 3)->attached);
+	router_make(test);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_SEND_ONLY);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->attached);
+	send_to(test, 4);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 4)->attached);
+	allmulti(fx, -1);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_SEND_ONLY);
+	KUNIT_EXPECT_FALSE(test, group_of(fx, 3)->attached);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->joined);
+}
+
+/* A packet waits for a group that is deleted before it was joined */
+static void router_keeps_packets(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+
+	fx->fabric.answers = false;
+	report(fx, 3, true);
+	send_to(test, 3);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+	fx->fabric.answers = true;
+	report(fx, 3, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_SEND_ONLY);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+}
+
+/* A group whose membership does not keep it: nothing goes to its MLID once it is gone */
+static void fleeting_deleted(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.params.fleeting = true;
+	send_to(test, 1);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
+	reports_begin(fx);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->joined);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), 0);
+	report(fx, 2, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 2), -1);
+	report(fx, 1, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+	fx->fabric.params.fleeting = false;
+	fx->fabric.params.mlid = 0xc009;
+	send_to(test, 1);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc009);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+}
+
+/* It may have been deleted before anybody would have told: asked for again */
+static void fleeting_confirmed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int joins;
+
+	fx->fabric.params.fleeting = true;
+	send_to(test, 1);
+	joins = atomic_read(&fx->fabric.joins);
+	fx->fabric.params.mlid = 0xc009;
+	reports_begin(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
+	KUNIT_EXPECT_EQ(test, group_of(fx, 1)->params.mlid, 0xc009);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
+}
+
+/* Reports of a group that is being asked for, and of one that we keep */
+static void deleted_while_ours(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int joins;
+
+	listen(fx, 1, true);
+	joins = atomic_read(&fx->fabric.joins);
+	fx->fabric.answers = false;
+	report(fx, 1, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_MEMBER);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group_of(fx, 1)->ah));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
+	send_to(test, 2);
+	report(fx, 2, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 2), (int)IPOIB_GROUP_SEND_ONLY);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 2)->queue), 1u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 3);
+}
+
+/* The fabric is still giving up the membership from before: no failure */
+static void join_again(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group;
+
+	fx->fabric.again = true;
+	send_to(test, 1);
+	group = group_of(fx, 1);
+	KUNIT_ASSERT_NOT_NULL(test, group);
+	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	group->retry_at = jiffies;
+	ipoib_groups_kick(fx->priv);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
+}
+
+/* More reports than are kept: the list has to tell */
+static void reports_overflow(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	int lists = atomic_read(&fx->fabric.lists), i;
+	union ib_gid mgid;
+
+	group_mgid(fx, &mgid, 3);
+	fx->priv->group_reports_count = IPOIB_REPORTS_MAX;
+	ipoib_group_report(fx->priv, &mgid, true);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), -1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	list_answer(test, 1, 3);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	for (i = 0; i < 10; i++)
+		report(fx, 4, true);
+	KUNIT_EXPECT_EQ(test, fx->priv->group_reports_count, 0u);
+}
+
+/* The link goes down with news that nobody has read */
+static void router_goes_down(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	union ib_gid mgid;
+
+	group_mgid(fx, &mgid, 3);
+	ipoib_group_report(fx->priv, &mgid, true);
+	ipoib_groups_listed(fx->priv, 0, kvzalloc(sizeof(mgid), GFP_KERNEL));
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->group_reports));
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_ALL);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);
+}
+
+static struct kunit_case router_cases[] = {
+	KUNIT_CASE(router_mgids),
+	KUNIT_CASE(router_begins),
+	KUNIT_CASE(router_reports),
+	KUNIT_CASE(router_sweeps),
+	KUNIT_CASE(router_list_fails),
+	KUNIT_CASE(router_listens),
+	KUNIT_CASE(router_retries),
+	KUNIT_CASE(router_sends),
+	KUNIT_CASE(router_keeps_packets),
+	KUNIT_CASE(fleeting_deleted),
+	KUNIT_CASE(fleeting_confirmed),
+	KUNIT_CASE(deleted_while_ours),
+	KUNIT_CASE(join_again),
+	KUNIT_CASE(reports_overflow),
+	KUNIT_CASE(router_goes_down),
+	{}
+};
+
+static struct kunit_suite router_suite = {
+	.name = "ipoib_router",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = router_init,
+	.exit = fixture_exit,
+	.test_cases = router_cases,
+};
+
+kunit_test_suites(&router_suite);
