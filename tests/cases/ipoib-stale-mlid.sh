@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# A group is deleted while a SendOnlyNonMember sends to it, and its MLID given to another: nothing goes there.
+# timeout: 90
+
+. /cases/lib.sh
+
+first=ff12:401b:ffff::f09:901
+second=ff12:401b:ffff::f09:902
+
+# mlid_of MGID; nothing if there is no such group.
+mlid_of()
+{
+	saquery -C ibfab0 MCMR --mgid "$1" | sed -n 's/.*mlid\.*//p'
+}
+
+mlid_is()
+{
+	[ "$(mlid_of "$1")" = "$2" ]
+}
+
+has_mlid()
+{
+	[ -n "$(mlid_of "$1")" ]
+}
+
+stat_of()
+{
+	on h1 ethtool -S ib1 | awk -v name="$1:" '$1 == name { print $2 }'
+}
+
+grown()
+{
+	[ "$(stat_of "$1")" -gt "$2" ]
+}
+
+subscriptions()
+{
+	saquery -C ibfab0 IIR | sed -n 's/.*trap_num\.*//p' | tr '\n' ' '
+}
+
+subscribed_to()
+{
+	[ "$(subscriptions)" = "$1" ]
+}
+
+listen()
+{
+	: >"/run/heard.$1"
+	traffic_start "$1" on "$1" socat -u \
+		"UDP4-RECV:5000,ip-add-membership=$2:$(dev_of "$1")" "OPEN:/run/heard.$1,append"
+}
+
+# say COUNT: to the first group.
+say()
+{
+	seq "$1" | on h1 socat -u - UDP4-DATAGRAM:239.9.9.1:5000,so-bindtodevice=ib1
+}
+
+heard()
+{
+	say 1
+	sleep 0.2
+	[ -s "/run/heard.$1" ]
+}
+
+# Nothing else is sent to groups
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+fabric_start hcas=3
+opensm_start
+ipoib_load
+hosts_make 3 2>/run/no-ipv6
+
+step "An SA that grants h1 SendOnlyNonMember alone: it wants to know of deletions"
+listen h0 239.9.9.1
+wait_for 20 has_mlid "$first"
+old=$(mlid_of "$first")
+rule ibfab1 what=sa_answer attr=0x38 do=status value=0x0200 count=1
+wait_for 20 heard h0
+rules_clear ibfab1
+wait_for 20 subscribed_to "67 "
+state=$(saquery -C ibfab0 --smkey 1 MCMR --mgid "$first" | sed -n 's/.*JoinState\.*//p' | tr '\n' ' ')
+note "JoinStates $state"
+assert_match "the JoinStates" "$state" 0x4
+heard h0
+
+step "The group is deleted, and its MLID another's: what h1 says does not go there"
+deleted=$(stat_of reports_deleted)
+traffic_stop h0
+wait_for 20 grown reports_deleted "$deleted"
+listen h2 239.9.9.2
+wait_for 20 mlid_is "$second" "$old"
+before=$(fabric_counter switch0 port3.multicast_xmit_packets)
+say 20
+wait_for 20 has_mlid "$first"
+refute mlid_is "$first" "$old"
+sleep 0.5
+assert_between "packets to h2" \
+	$(($(fabric_counter switch0 port3.multicast_xmit_packets) - before)) 0 5
+# The membership that the SA grants now keeps the group
+wait_for 20 subscribed_to ""
+listen h0 239.9.9.1
+wait_for 20 heard h0
