@@ -7,8 +7,6 @@
 
 packages=(
 	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
-	iputils-arping iputils-ping jq kmod opensm procps socat systemd tcpdump
-	busybox dash dnsmasq-base ethtool infiniband-diags iperf3 iproute2
 	iputils-arping iputils-ping jq kmod opensm procps smcroute socat systemd tcpdump
 )
 work=
