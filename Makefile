@@ -27,10 +27,10 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
-.PHONY: all driver fabric kunit kdir install uninstall clean help
+.PHONY: all driver ats fabric kunit kdir install uninstall clean help
 .PHONY: lint check capture coverage soak demo shell floor
 
-all: driver
+all: driver ats
 
 kdir:
 	@test -e $(RELEASE_H) || { \
@@ -41,6 +41,10 @@ kdir:
 driver: kdir
 	$(call mirror,Kbuild $(wildcard *.c *.h),$(BUILD)/$(KREL)/driver)
 	$(call kbuild,$(BUILD)/$(KREL)/driver)
+
+ats: kdir
+	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]),$(BUILD)/$(KREL)/ats)
+	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
 fabric: kdir
 	$(call mirror,$(addprefix tests/fabric/,Kbuild) \
@@ -53,12 +57,13 @@ kunit: kdir
 		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 
-install: driver
-	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko
+install: driver ats
+	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
+		$(BUILD)/$(KREL)/ats/ib_ats.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 uninstall: kdir
-	rm -f $(UPDATES)/ib_ipoib.ko
+	rm -f $(UPDATES)/ib_ipoib.ko $(UPDATES)/ib_ats.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 clean:
@@ -95,11 +100,12 @@ floor:
 
 help:
 	@echo 'Build (against KDIR=$(KDIR))'
-	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver'
+	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
+	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
 	@echo '  make fabric      the virtual fabric, ibfab.ko, and its helpers'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'
-	@echo '  make install     ib_ipoib.ko into the kernel'\''s updates/, depmod'
-	@echo '  make uninstall   takes it out again'
+	@echo '  make install     both into the kernel'\''s updates/, depmod'
+	@echo '  make uninstall   takes them out again'
 	@echo '  make clean       removes build/'
 	@echo 'Test (in QEMU guests; lacking Debian packages are installed)'
 	@echo '  make demo        two hosts ping each other through the driver'

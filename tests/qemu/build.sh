@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds all modules for the guest's kernel and prints their folder (of which
-# driver/, fabric/ and, for the debug kernel, kunit/ hold them). The compiler's
+# driver/, ats/, fabric/ and, for the debug kernel, kunit/ hold them). The compiler's
 # output goes to build/build.log. Usage: build.sh [stock|debug]. For the debug
 # kernel UBSAN checks them, and they count which of their lines run:
 # /sys/kernel/debug/gcov has it.
@@ -9,7 +9,7 @@
 . "$(dirname "$0")/common.sh"
 
 kind=${1:-stock}
-targets=(driver fabric) options=()
+targets=(driver ats fabric) options=()
 [ "$kind" != debug ] || {
 	targets+=(kunit)
 	options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)

@@ -1,0 +1,446 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Which IP addresses there are: every IPoIB netdevice of every network namespace is
+ * followed, whichever driver made it.
+ *
+ * Notifiers come with rtnl held, those of IPv6 in any context, and only mark the
+ * netdevice; a work reads what it has. There is no notifier for an address that passed
+ * duplicate address detection, became deprecated, or was given other lifetimes, nor for
+ * every driver's change of address: hence the work also looks by itself now and then.
+ */
+#include <linux/if_arp.h>
+#include <linux/if_infiniband.h>
+#include <linux/inetdevice.h>
+#include <linux/rtnetlink.h>
+#include <linux/slab.h>
+#include <net/addrconf.h>
+#include <net/if_inet6.h>
+
+#include "ats.h"
+
+#define ATS_SCAN_ALL		(5 * HZ)
+#define ATS_SCAN_TENTATIVE	(HZ / 5)
+#define ATS_SCAN_ROOM		16
+
+/* RFC 4391 section 9.1.1, and section 4 of the broadcast address */
+#define ATS_HWADDR_GID		4
+#define ATS_BROADCAST_PKEY	8
+#define ATS_PKEY_FULL		0x8000
+
+/* RFC 4861 section 4.6.2: of a lifetime in seconds */
+#define ATS_LIFETIME_INFINITE	0xffffffff
+
+/* A netdevice; the work alone frees it */
+struct ats_netdev {
+	struct list_head list;		/* in netdevs, or in gone */
+	struct net_device *dev;		/* of no use in gone */
+	bool dirty;
+	unsigned long look_at;		/* jiffies; the work's own, as is what follows */
+	u64 port_id;			/* where its addresses are; 0: nowhere */
+};
+
+/* Addresses as they are being collected */
+struct collection {
+	struct ats_source *source;
+	unsigned int room;
+	unsigned int wanted;		/* as many as there are, also without room */
+	unsigned long now;
+	unsigned long look_at;
+};
+
+static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and dirty */
+static LIST_HEAD(netdevs);
+static LIST_HEAD(gone);
+static unsigned long all_dirty;		/* one atomic bit */
+
+static void scan_work(struct work_struct *work);
+static DECLARE_DELAYED_WORK(scan, scan_work);
+static struct workqueue_struct *scan_wq;
+
+/* ---- Notifiers ---- */
+
+static struct ats_netdev *netdev_find(const struct net_device *dev)
+{
+	struct ats_netdev *netdev;
+
+	list_for_each_entry(netdev, &netdevs, list)
+		if (netdev->dev == dev)
+			return netdev;
+	return NULL;
+}
+
+static void netdev_mark(const struct net_device *dev)
+{
+	struct ats_netdev *netdev;
+
+	spin_lock_bh(&netdevs_lock);
+	netdev = netdev_find(dev);
+	if (netdev) {
+		netdev->dirty = true;
+		mod_delayed_work(scan_wq, &scan, 0);
+	}
+	spin_unlock_bh(&netdevs_lock);
+}
+
+static void netdev_track(struct net_device *dev)
+{
+	struct ats_netdev *netdev;
+
+	if (dev->type != ARPHRD_INFINIBAND || dev->addr_len != INFINIBAND_ALEN)
+		return;
+	netdev = kzalloc(sizeof(*netdev), GFP_KERNEL);
+	if (!netdev)
+		return;
+	netdev->dev = dev;
+	spin_lock_bh(&netdevs_lock);
+	if (netdev_find(dev))
+		kfree(netdev);
+	else
+		list_add_tail(&netdev->list, &netdevs);
+	spin_unlock_bh(&netdevs_lock);
+	netdev_mark(dev);
+}
+
+static void netdev_untrack(const struct net_device *dev)
+{
+	struct ats_netdev *netdev;
+
+	spin_lock_bh(&netdevs_lock);
+	netdev = netdev_find(dev);
+	if (netdev) {
+		list_move_tail(&netdev->list, &gone);
+		mod_delayed_work(scan_wq, &scan, 0);
+	}
+	spin_unlock_bh(&netdevs_lock);
+}
+
+static int netdev_event(struct notifier_block *nb, unsigned long event, void *info)
+{
+	struct net_device *dev = netdev_notifier_info_to_dev(info);
+
+	switch (event) {
+	case NETDEV_REGISTER:
+	case NETDEV_POST_TYPE_CHANGE:
+		netdev_track(dev);
+		break;
+	case NETDEV_UNREGISTER:
+	case NETDEV_PRE_TYPE_CHANGE:
+		netdev_untrack(dev);
+		break;
+	case NETDEV_UP:
+	case NETDEV_DOWN:
+	case NETDEV_CHANGE:
+	case NETDEV_CHANGEADDR:
+		netdev_mark(dev);
+		break;
+	}
+	return NOTIFY_DONE;
+}
+
+static int inetaddr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	const struct in_ifaddr *ifa = ptr;
+
+	netdev_mark(ifa->ifa_dev->dev);
+	return NOTIFY_DONE;
+}
+
+static int inet6addr_event(struct notifier_block *nb, unsigned long event, void *ptr)
+{
+	const struct inet6_ifaddr *ifa = ptr;
+
+	netdev_mark(ifa->idev->dev);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netdev_nb = { .notifier_call = netdev_event };
+static struct notifier_block inetaddr_nb = { .notifier_call = inetaddr_event };
+static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event };
+
+/* ---- What a netdevice has ---- */
+
+static void collect(struct collection *found, const struct in6_addr *ip)
+{
+	if (found->wanted < found->room)
+		found->source->ip[found->wanted] = *ip;
+	found->wanted++;
+}
+
+/* Preferred, for how long is noted */
+static bool is_preferred(struct collection *found, u32 flags, u32 lifetime, unsigned long since)
+{
+	unsigned long until = since + lifetime * (unsigned long)HZ;
+
+	if (flags & IFA_F_DEPRECATED)
+		return false;
+	if (lifetime == ATS_LIFETIME_INFINITE)
+		return true;
+	if (time_after_eq(found->now, until))
+		return false;
+	found->look_at = ats_earlier(found->look_at, until);
+	return true;
+}
+
+static bool ipv4_is_global(const struct in_ifaddr *ifa)
+{
+	return ifa->ifa_scope < RT_SCOPE_LINK && !ipv4_is_zeronet(ifa->ifa_local) &&
+	       !ipv4_is_loopback(ifa->ifa_local) && !ipv4_is_multicast(ifa->ifa_local) &&
+	       !ipv4_is_linklocal_169(ifa->ifa_local) && !ipv4_is_lbcast(ifa->ifa_local);
+}
+
+static void collect_ipv4(struct collection *found, const struct net_device *dev)
+{
+	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_ifaddr *ifa;
+	struct in6_addr ip;
+
+	if (!in_dev)
+		return;
+	in_dev_for_each_ifa_rcu(ifa, in_dev) {
+		/* Of IPv4, the kernel has 0 for a lifetime without an end */
+		if (!ipv4_is_global(ifa) ||
+		    !is_preferred(found, ifa->ifa_flags,
+				  ifa->ifa_preferred_lft ?: ATS_LIFETIME_INFINITE,
+				  ifa->ifa_tstamp))
+			continue;
+		ats_addr_from_ipv4(&ip, ifa->ifa_local);
+		collect(found, &ip);
+	}
+}
+
+/* What embeds an IPv4 address could not be told from that one in a record */
+static bool ipv6_is_global(const struct in6_addr *ip)
+{
+	if (ats_addr_is_ipv4(ip) || ipv6_addr_v4mapped(ip))
+		return false;
+	return !ipv6_addr_is_multicast(ip) && !(ipv6_addr_type(ip) & IPV6_ADDR_LINKLOCAL);
+}
+
+/* The kernel has the newest of them first */
+static void collect_ipv6(struct collection *found, const struct net_device *dev)
+{
+	struct inet6_dev *idev = __in6_dev_get(dev);
+	const struct inet6_ifaddr *ifa;
+
+	if (!idev)
+		return;
+	read_lock_bh(&idev->lock);
+	list_for_each_entry_reverse(ifa, &idev->addr_list, if_list) {
+		if (!ipv6_is_global(&ifa->addr) || ifa->flags & IFA_F_DADFAILED)
+			continue;
+		if (ifa->flags & IFA_F_TENTATIVE)
+			found->look_at = ats_earlier(found->look_at,
+						     found->now + ATS_SCAN_TENTATIVE);
+		else if (is_preferred(found, ifa->flags, ifa->prefered_lft, ifa->tstamp))
+			collect(found, &ifa->addr);
+	}
+	read_unlock_bh(&idev->lock);
+}
+
+static void collect_all(struct collection *found, const struct net_device *dev)
+{
+	found->wanted = 0;
+	found->now = jiffies;
+	found->look_at = found->now + ATS_SCAN_ALL;
+	rcu_read_lock();
+	if (dev->flags & IFF_UP) {
+		collect_ipv4(found, dev);
+		collect_ipv6(found, dev);
+	}
+	rcu_read_unlock();
+}
+
+static struct ats_source *source_alloc(const struct ats_netdev *netdev, unsigned int room)
+{
+	struct ats_source *source;
+
+	source = kzalloc(struct_size(source, ip, room), GFP_KERNEL);
+	if (source)
+		source->owner = netdev;
+	return source;
+}
+
+/* More may come while there is made room for those that were there */
+static struct ats_source *netdev_read(struct ats_netdev *netdev, const struct net_device *dev)
+{
+	struct collection found = { .room = ATS_SCAN_ROOM };
+
+	for (;;) {
+		found.source = source_alloc(netdev, found.room);
+		if (!found.source)
+			return NULL;
+		collect_all(&found, dev);
+		if (found.wanted <= found.room)
+			break;
+		kfree(found.source);
+		found.room = found.wanted + ATS_SCAN_ROOM;
+	}
+	found.source->count = found.wanted;
+	memcpy(&found.source->key.gid, dev->dev_addr + ATS_HWADDR_GID,
+	       sizeof(found.source->key.gid));
+	found.source->key.pkey = ATS_PKEY_FULL | dev->broadcast[ATS_BROADCAST_PKEY] << 8 |
+				 dev->broadcast[ATS_BROADCAST_PKEY + 1];
+	netdev->look_at = found.look_at;
+	return found.source;
+}
+
+/* ---- The work ---- */
+
+static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
+{
+	struct device *parent = dev->dev.parent;
+	struct ats_source *source;
+
+	netdev->look_at = jiffies + ATS_SCAN_ALL;
+	source = netdev_read(netdev, dev);
+	if (source)
+		ats_route(parent, source, &netdev->port_id);
+}
+
+static struct ats_netdev *netdev_next_dirty(void)
+{
+	struct ats_netdev *netdev, *found = NULL;
+
+	spin_lock_bh(&netdevs_lock);
+	list_for_each_entry(netdev, &netdevs, list) {
+		if (!netdev->dirty)
+			continue;
+		netdev->dirty = false;
+		dev_hold(netdev->dev);
+		found = netdev;
+		break;
+	}
+	spin_unlock_bh(&netdevs_lock);
+	return found;
+}
+
+/* A message that there is no memory for is tried again */
+static void netdevs_forget(void)
+{
+	struct ats_netdev *netdev, *next;
+	struct ats_source *source;
+	LIST_HEAD(left);
+
+	spin_lock_bh(&netdevs_lock);
+	list_splice_init(&gone, &left);
+	spin_unlock_bh(&netdevs_lock);
+	list_for_each_entry_safe(netdev, next, &left, list) {
+		source = source_alloc(netdev, 0);
+		if (source)
+			ats_route(NULL, source, &netdev->port_id);
+		if (netdev->port_id)
+			continue;
+		list_del(&netdev->list);
+		kfree(netdev);
+	}
+	spin_lock_bh(&netdevs_lock);
+	list_splice_tail(&left, &gone);
+	spin_unlock_bh(&netdevs_lock);
+}
+
+/* Marks those whose time has come, and finds out when the next one's comes */
+static unsigned long netdevs_due(unsigned long now)
+{
+	unsigned long next = now + ATS_SCAN_ALL;
+	bool all = test_and_clear_bit(0, &all_dirty);
+	struct ats_netdev *netdev;
+
+	spin_lock_bh(&netdevs_lock);
+	list_for_each_entry(netdev, &netdevs, list) {
+		if (all || time_after_eq(now, netdev->look_at))
+			netdev->dirty = true;
+		next = ats_earlier(next, netdev->dirty ? now : netdev->look_at);
+	}
+	spin_unlock_bh(&netdevs_lock);
+	return next;
+}
+
+static void scan_work(struct work_struct *work)
+{
+	unsigned long now = jiffies, next;
+	struct ats_netdev *netdev;
+	struct net_device *dev;
+
+	netdevs_forget();
+	netdevs_due(now);
+	while ((netdev = netdev_next_dirty())) {
+		dev = netdev->dev;
+		netdev_scan(netdev, dev);
+		dev_put(dev);
+	}
+	next = netdevs_due(now);
+	queue_delayed_work(scan_wq, &scan, time_after(next, now) ? next - now : 0);
+}
+
+/**
+ * ats_netdev_rescan() - look at all netdevices again
+ *
+ * Context: any.
+ */
+void ats_netdev_rescan(void)
+{
+	set_bit(0, &all_dirty);
+	mod_delayed_work(scan_wq, &scan, 0);
+}
+
+/**
+ * ats_netdev_init() - begin to follow netdevices
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative error.
+ */
+int ats_netdev_init(void)
+{
+	int err;
+
+	scan_wq = alloc_ordered_workqueue("ib_ats", 0);
+	if (!scan_wq)
+		return -ENOMEM;
+	/* This tells of those that are there */
+	err = register_netdevice_notifier(&netdev_nb);
+	if (err)
+		goto exit;
+	err = register_inetaddr_notifier(&inetaddr_nb);
+	if (err)
+		goto unregister_netdev;
+	err = register_inet6addr_notifier(&inet6addr_nb);
+	if (err)
+		goto unregister_inetaddr;
+	return 0;
+
+unregister_inetaddr:
+	unregister_inetaddr_notifier(&inetaddr_nb);
+unregister_netdev:
+	unregister_netdevice_notifier(&netdev_nb);
+exit:
+	ats_netdev_exit();
+	return err;
+}
+
+/**
+ * ats_netdev_stop() - stop following netdevices
+ *
+ * Context: may sleep.
+ */
+void ats_netdev_stop(void)
+{
+	unregister_inet6addr_notifier(&inet6addr_nb);
+	unregister_inetaddr_notifier(&inetaddr_nb);
+	/* This says that all netdevices go */
+	unregister_netdevice_notifier(&netdev_nb);
+}
+
+/**
+ * ats_netdev_exit() - the end, when no port calls ats_netdev_rescan() any more
+ *
+ * Context: may sleep.
+ */
+void ats_netdev_exit(void)
+{
+	struct ats_netdev *netdev, *next;
+
+	cancel_delayed_work_sync(&scan);
+	destroy_workqueue(scan_wq);
+	list_for_each_entry_safe(netdev, next, &gone, list)
+		kfree(netdev);
+}

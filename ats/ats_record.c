@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a record of the Address Translation Service says, and how it is written:
+ * Service IDs, addresses, and ServiceRecords as they go over the wire.
+ */
+#include <net/ipv6.h>
+
+#include "ats.h"
+
+/**
+ * ats_slot_sid() - the Service ID of a set's n-th slot
+ * @slot: 0 is the primary address's
+ *
+ * ATS section 3.1: from the primary's on, around the end of the block.
+ *
+ * Context: any.
+ * Return: the Service ID.
+ */
+u64 ats_slot_sid(unsigned int slot)
+{
+	return ATS_SID_BASE | ((ATS_SID_PRIMARY + slot) & (ATS_SIDS - 1));
+}
+
+/**
+ * ats_sid_slot() - the slot that has a Service ID
+ * @sid: the Service ID
+ *
+ * Context: any.
+ * Return: the slot, or a negative error if the Service ID is outside of the block.
+ */
+int ats_sid_slot(u64 sid)
+{
+	if ((sid & ~(u64)(ATS_SIDS - 1)) != ATS_SID_BASE)
+		return -ERANGE;
+	return (sid - ATS_SID_PRIMARY) & (ATS_SIDS - 1);
+}
+
+/* Old peers are understood, too */
+static bool sid_is_known(u64 sid)
+{
+	return ats_sid_slot(sid) >= 0 || (sid & ~ATS_SID_OPENIB_MASK) == ATS_SID_PRIMARY;
+}
+
+/**
+ * ats_addr_from_ipv4() - an IPv4 address as a record has it
+ * @addr: to be filled in
+ * @ipv4: the address
+ *
+ * Context: any.
+ */
+void ats_addr_from_ipv4(struct in6_addr *addr, __be32 ipv4)
+{
+	ipv6_addr_set(addr, 0, 0, 0, ipv4);
+}
+
+/**
+ * ats_addr_is_ipv4() - whether a record's address is an IPv4 one
+ * @addr: the address
+ *
+ * The unspecified address and IPv6's loop-back, which would look like one, are never
+ * in a record.
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ats_addr_is_ipv4(const struct in6_addr *addr)
+{
+	return !addr->s6_addr32[0] && !addr->s6_addr32[1] && !addr->s6_addr32[2];
+}
+
+/**
+ * ats_record_init() - the components that all records and queries have
+ * @wire: to be filled in; what is not mentioned is zero
+ * @key: the GID and P_Key
+ *
+ * Context: any.
+ */
+void ats_record_init(struct ats_wire_record *wire, const struct ats_key *key)
+{
+	memset(wire, 0, sizeof(*wire));
+	memcpy(wire->gid, &key->gid, sizeof(wire->gid));
+	wire->pkey = cpu_to_be16(key->pkey);
+	memcpy(wire->name, ATS_SERVICE_NAME, sizeof(ATS_SERVICE_NAME) - 1);
+}
+
+/**
+ * ats_record_encode() - a record to register: ATS section 3.1, table 1
+ * @wire: to be filled in
+ * @record: what it is to say
+ *
+ * Context: any.
+ */
+void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *record)
+{
+	ats_record_init(wire, &record->key);
+	wire->service_id = cpu_to_be64(record->sid);
+	wire->lease = cpu_to_be32(record->lease);
+	memcpy(wire->data8, &record->addr, sizeof(wire->data8));
+}
+
+/**
+ * ats_record_decode() - read a record that an SA has
+ * @record: to be filled in
+ * @wire: the record
+ *
+ * Read more leniently than written: OpenIB's Service IDs are known, and an IPv4
+ * address may be mapped (::ffff:a.b.c.d). Service keys say nothing.
+ *
+ * Context: any.
+ * Return: 0, or -EPROTO if it is no record of this service.
+ */
+int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire)
+{
+	static const u8 name[ATS_NAME_LEN] = ATS_SERVICE_NAME;
+
+	record->sid = be64_to_cpu(wire->service_id);
+	if (!sid_is_known(record->sid) || memcmp(wire->name, name, sizeof(name)))
+		return -EPROTO;
+	memcpy(&record->key.gid, wire->gid, sizeof(wire->gid));
+	record->key.pkey = be16_to_cpu(wire->pkey);
+	record->lease = be32_to_cpu(wire->lease);
+	memcpy(&record->addr, wire->data8, sizeof(record->addr));
+	if (ipv6_addr_v4mapped(&record->addr))
+		ats_addr_from_ipv4(&record->addr, record->addr.s6_addr32[3]);
+	return 0;
+}

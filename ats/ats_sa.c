@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * MADs to the SA of one port and their answers, by an agent of its own: ib_sa knows no
+ * ServiceRecords. All but the two MAD handlers is called by the port's work.
+ *
+ * There is one try a request: whoever asks knows best what to ask next.
+ */
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "ats.h"
+
+#define ATS_SA_QPN		1
+/* A table comes in many packets */
+#define ATS_SA_TABLE_TIMEOUTS	4
+
+static void sa_finished(struct ats_sa *sa, struct ats_request *request)
+{
+	unsigned long flags;
+
+	spin_lock_irqsave(&sa->lock, flags);
+	list_add_tail(&request->list, &sa->done);
+	spin_unlock_irqrestore(&sa->lock, flags);
+	sa->wake(sa);
+}
+
+static void sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
+{
+	struct ats_request *request = wc->send_buf->context[0];
+
+	request->status = wc->status;
+	sa_finished(agent->context, request);
+}
+
+/* Comes before sa_sent() of the same request */
+static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
+			struct ib_mad_recv_wc *wc)
+{
+	struct ats_request *request = mad ? mad->context[0] : NULL;
+
+	if (!request || request->answer)
+		ib_free_recv_mad(wc);
+	else
+		request->answer = wc;
+}
+
+/**
+ * ats_sa_start() - begin to use a port's SA
+ * @sa: to be filled in
+ * @ibdev: the HCA
+ * @port: its port
+ * @wake: called when ats_sa_finish() has something to do; any context
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative error.
+ */
+int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
+		 void (*wake)(struct ats_sa *sa))
+{
+	struct ib_mad_agent *agent;
+
+	memset(sa, 0, sizeof(*sa));
+	sa->ibdev = ibdev;
+	sa->port = port;
+	sa->wake = wake;
+	spin_lock_init(&sa->lock);
+	INIT_LIST_HEAD(&sa->done);
+	agent = ib_register_mad_agent(ibdev, port, IB_QPT_GSI, NULL, IB_MGMT_RMPP_VERSION,
+				      sa_sent, sa_received, sa, 0);
+	if (IS_ERR(agent))
+		return PTR_ERR(agent);
+	sa->agent = agent;
+	return 0;
+}
+
+static void sm_put(struct ats_sm *sm)
+{
+	if (--sm->refs)
+		return;
+	rdma_destroy_ah(sm->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	kfree(sm);
+}
+
+/**
+ * ats_sa_forget_sm() - the SM may be another one, or elsewhere
+ * @sa: the port's SA
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_sa_forget_sm(struct ats_sa *sa)
+{
+	if (sa->sm)
+		sm_put(sa->sm);
+	sa->sm = NULL;
+}
+
+/**
+ * ats_sa_stop() - stop using a port's SA
+ * @sa: the port's SA; nothing is posted any more
+ *
+ * Requests under way are cancelled. This waits until ats_sa_finish() has ended them,
+ * hence it is not for the work that calls that.
+ *
+ * Context: may sleep.
+ */
+void ats_sa_stop(struct ats_sa *sa)
+{
+	if (sa->agent)
+		ib_unregister_mad_agent(sa->agent);
+}
+
+static struct ib_ah *sm_ah(struct ats_sa *sa, const struct ib_port_attr *attr)
+{
+	struct rdma_ah_attr ah_attr = {};
+
+	ah_attr.type = rdma_ah_find_type(sa->ibdev, sa->port);
+	rdma_ah_set_dlid(&ah_attr, attr->sm_lid);
+	rdma_ah_set_sl(&ah_attr, attr->sm_sl);
+	rdma_ah_set_port_num(&ah_attr, sa->port);
+	if (rdma_is_grh_required(sa->ibdev, sa->port)) {
+		rdma_ah_set_ah_flags(&ah_attr, IB_AH_GRH);
+		rdma_ah_set_subnet_prefix(&ah_attr, cpu_to_be64(attr->subnet_prefix));
+		rdma_ah_set_interface_id(&ah_attr, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
+	}
+	return rdma_create_ah(sa->agent->qp->pd, &ah_attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+/**
+ * ats_sa_find_sm() - see whether there is an SM, and where
+ * @sa: the port's SA
+ *
+ * Context: the port's work; may sleep.
+ * Return: 0 if it is known now, or a negative error.
+ */
+int ats_sa_find_sm(struct ats_sa *sa)
+{
+	struct ib_port_attr attr;
+	struct ats_sm *sm;
+	int err;
+
+	if (sa->sm)
+		return 0;
+	err = ib_query_port(sa->ibdev, sa->port, &attr);
+	if (err)
+		return err;
+	if (attr.state != IB_PORT_ACTIVE || !attr.sm_lid)
+		return -ENETUNREACH;
+	sm = kmalloc(sizeof(*sm), GFP_KERNEL);
+	if (!sm)
+		return -ENOMEM;
+	sm->refs = 1;
+	sm->ah = sm_ah(sa, &attr);
+	if (IS_ERR(sm->ah)) {
+		err = PTR_ERR(sm->ah);
+		kfree(sm);
+		return err;
+	}
+	sa->sm = sm;
+	return 0;
+}
+
+static void sa_fill_mad(struct ats_sa *sa, struct ib_mad_send_buf *buf, u8 method, u64 mask,
+			const struct ats_wire_record *wire)
+{
+	struct ib_sa_mad *mad = buf->mad;
+	struct ib_mad_hdr *hdr = &mad->mad_hdr;
+
+	hdr->base_version = IB_MGMT_BASE_VERSION;
+	hdr->mgmt_class = IB_MGMT_CLASS_SUBN_ADM;
+	hdr->class_version = IB_SA_CLASS_VERSION;
+	hdr->method = method;
+	hdr->attr_id = cpu_to_be16(IB_SA_ATTR_SERVICE_REC);
+	hdr->tid = cpu_to_be64((u64)sa->agent->hi_tid << 32 | ++sa->tid);
+	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(mask);
+	memcpy(mad->data, wire, sizeof(*wire));
+	buf->timeout_ms = ats_sa_timeout_ms;
+	if (method == IB_SA_METHOD_GET_TABLE)
+		buf->timeout_ms *= ATS_SA_TABLE_TIMEOUTS;
+}
+
+static void request_free(struct ats_request *request)
+{
+	if (request->mad)
+		ib_free_send_mad(request->mad);
+	if (request->answer)
+		ib_free_recv_mad(request->answer);
+	if (request->sm)
+		sm_put(request->sm);
+	kfree(request);
+}
+
+/**
+ * ats_sa_post() - send a request
+ * @sa: the port's SA
+ * @request: zero but for the caller's own; from here on it is this file's
+ * @method: the MAD's
+ * @mask: its ComponentMask
+ * @wire: its record
+ *
+ * Context: the port's work; may sleep.
+ * Return: 0: ats_sa_finish() will call the request's done() once. Or a negative error.
+ */
+int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
+		const struct ats_wire_record *wire)
+{
+	struct ib_mad_send_buf *mad;
+	u16 pkey_index;
+	int err;
+
+	err = ats_sa_find_sm(sa);
+	if (!err)
+		err = ib_find_cached_pkey(sa->ibdev, sa->port, IB_DEFAULT_PKEY_FULL,
+					  &pkey_index);
+	if (err)
+		goto free;
+	mad = ib_create_send_mad(sa->agent, ATS_SA_QPN, pkey_index, 0, IB_MGMT_SA_HDR,
+				 IB_MGMT_SA_DATA, GFP_KERNEL, IB_MGMT_BASE_VERSION);
+	err = PTR_ERR_OR_ZERO(mad);
+	if (err)
+		goto free;
+	sa_fill_mad(sa, mad, method, mask, wire);
+	request->mad = mad;
+	request->sm = sa->sm;
+	request->sm->refs++;
+	mad->ah = request->sm->ah;
+	mad->context[0] = request;
+	err = ib_post_send_mad(mad, NULL);
+	if (!err)
+		return 0;
+free:
+	request_free(request);
+	return err;
+}
+
+static enum ats_result answer_result(const struct ats_request *request)
+{
+	u16 status = be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
+
+	if (!status)
+		return ATS_RESULT_OK;
+	if (status & ATS_STATUS_BUSY)
+		return ATS_RESULT_BUSY;
+	return status == ATS_STATUS_NO_RECORDS ? ATS_RESULT_NO_RECORD : ATS_RESULT_REFUSED;
+}
+
+static enum ats_result request_result(const struct ats_request *request)
+{
+	if (request->status == IB_WC_SUCCESS && request->answer)
+		return answer_result(request);
+	return request->status == IB_WC_WR_FLUSH_ERR ? ATS_RESULT_CANCELLED :
+						       ATS_RESULT_TIMEOUT;
+}
+
+/**
+ * ats_sa_finish() - call back for the requests that have ended
+ * @sa: the port's SA
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_sa_finish(struct ats_sa *sa)
+{
+	struct ats_request *request, *next;
+	LIST_HEAD(done);
+
+	spin_lock_irq(&sa->lock);
+	list_splice_init(&sa->done, &done);
+	spin_unlock_irq(&sa->lock);
+	list_for_each_entry_safe(request, next, &done, list) {
+		list_del(&request->list);
+		request->done(sa, request, request_result(request));
+		request_free(request);
+	}
+}
+
+/* Puts the octets of a MAD's segments together, as long as there are any */
+struct reader {
+	const struct ib_mad_recv_wc *wc;
+	const struct ib_mad_recv_buf *buf;
+	unsigned int offset;		/* in the segment's data */
+	unsigned int left;		/* octets of all of them */
+};
+
+static void reader_init(struct reader *reader, const struct ib_mad_recv_wc *wc)
+{
+	reader->wc = wc;
+	reader->buf = list_first_entry(&wc->rmpp_list, struct ib_mad_recv_buf, list);
+	reader->offset = 0;
+	reader->left = max_t(int, wc->mad_len - IB_MGMT_SA_HDR, 0);
+}
+
+static bool reader_get(struct reader *reader, void *to, unsigned int len)
+{
+	const struct ib_sa_mad *mad;
+	unsigned int part;
+
+	if (reader->left < len)
+		return false;
+	reader->left -= len;
+	while (len) {
+		mad = (const struct ib_sa_mad *)reader->buf->mad;
+		part = min_t(unsigned int, len, sizeof(mad->data) - reader->offset);
+		if (to) {
+			memcpy(to, mad->data + reader->offset, part);
+			to += part;
+		}
+		len -= part;
+		reader->offset += part;
+		if (reader->offset < sizeof(mad->data))
+			continue;
+		if (list_is_last(&reader->buf->list, &reader->wc->rmpp_list))
+			return !len;
+		reader->buf = list_next_entry(reader->buf, list);
+		reader->offset = 0;
+	}
+	return true;
+}
+
+/**
+ * ats_sa_each_record() - read the records of an answer
+ * @request: one that ended well
+ * @each: called for each record of this service; others are left out
+ * @context: for @each
+ *
+ * Context: the port's work.
+ * Return: the number of records, or -EPROTO if the answer makes no sense.
+ */
+int ats_sa_each_record(const struct ats_request *request,
+		       void (*each)(void *context, const struct ats_record *record),
+		       void *context)
+{
+	const struct ib_sa_mad *mad = (const struct ib_sa_mad *)request->answer->recv_buf.mad;
+	/* IBA 15.2.1.2: in units of 8 octets */
+	unsigned int step = be16_to_cpu(mad->sa_hdr.attr_offset) * 8;
+	struct ats_wire_record wire;
+	struct ats_record record;
+	struct reader reader;
+	int count = 0;
+
+	if (mad->mad_hdr.method == IB_MGMT_METHOD_GET_RESP)
+		step = sizeof(wire);
+	if (step && step < sizeof(wire))
+		return -EPROTO;
+	reader_init(&reader, request->answer);
+	while (step && reader_get(&reader, &wire, sizeof(wire))) {
+		if (!ats_record_decode(&record, &wire)) {
+			each(context, &record);
+			count++;
+		}
+		if (!reader_get(&reader, NULL, step - sizeof(wire)))
+			break;
+	}
+	return count;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The set of addresses of one port GID and P_Key: how often each is held, which is
+ * the primary one, and which slot (Service ID) each has. Nothing here knows an SA.
+ */
+#include <linux/slab.h>
+
+#include "ats.h"
+
+static int addr_cmp(const void *key, const struct rb_node *node)
+{
+	const struct ats_addr *addr = rb_entry(node, struct ats_addr, node);
+
+	return memcmp(key, &addr->ip, sizeof(addr->ip));
+}
+
+static bool addr_less(struct rb_node *a, const struct rb_node *b)
+{
+	return addr_cmp(&rb_entry(a, struct ats_addr, node)->ip, b) < 0;
+}
+
+/**
+ * ats_set_create() - a set without addresses
+ * @key: its GID and P_Key
+ *
+ * Context: may sleep.
+ * Return: the set, or NULL.
+ */
+struct ats_set *ats_set_create(const struct ats_key *key)
+{
+	struct ats_set *set = kvzalloc(sizeof(*set), GFP_KERNEL);
+
+	if (!set)
+		return NULL;
+	set->key = *key;
+	set->addrs = RB_ROOT;
+	INIT_LIST_HEAD(&set->order);
+	INIT_LIST_HEAD(&set->list);
+	/* An earlier life may have left records behind */
+	set->verify = true;
+	return set;
+}
+
+static void addr_free(struct ats_set *set, struct ats_addr *addr)
+{
+	if (addr->slot >= 0)
+		set->slot[addr->slot].want = NULL;
+	rb_erase(&addr->node, &set->addrs);
+	list_del(&addr->order);
+	kfree(addr);
+}
+
+/**
+ * ats_set_destroy() - the end of a set
+ * @set: a set in no list; may have addresses
+ *
+ * Context: may sleep.
+ */
+void ats_set_destroy(struct ats_set *set)
+{
+	struct ats_addr *addr, *next;
+
+	list_for_each_entry_safe(addr, next, &set->order, order)
+		addr_free(set, addr);
+	kvfree(set);
+}
+
+/**
+ * ats_set_find() - an address of a set
+ * @set: the set
+ * @ip: the address
+ *
+ * Context: that of the set's owner.
+ * Return: the address, also if nothing holds it any more and it only lingers; or NULL.
+ */
+struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *ip)
+{
+	struct rb_node *node = rb_find(ip, &set->addrs, addr_cmp);
+
+	return node ? rb_entry(node, struct ats_addr, node) : NULL;
+}
+
+/**
+ * ats_set_get() - hold an address, which is added if the set has it not
+ * @set: the set
+ * @ip: the address
+ *
+ * Context: that of the set's owner; may sleep.
+ * Return: 0, or -ENOMEM.
+ */
+int ats_set_get(struct ats_set *set, const struct in6_addr *ip)
+{
+	struct ats_addr *addr = ats_set_find(set, ip);
+
+	if (addr) {
+		addr->refs++;
+		return 0;
+	}
+	addr = kzalloc(sizeof(*addr), GFP_KERNEL);
+	if (!addr)
+		return -ENOMEM;
+	addr->ip = *ip;
+	addr->refs = 1;
+	addr->slot = -1;
+	rb_add(&addr->node, &set->addrs, addr_less);
+	list_add_tail(&addr->order, &set->order);
+	return 0;
+}
+
+/**
+ * ats_set_put() - hold an address no longer
+ * @set: the set
+ * @ip: an address that was held
+ * @until: jiffies; when the address goes if it was held once, and is not again till then
+ *
+ * Context: that of the set's owner.
+ */
+void ats_set_put(struct ats_set *set, const struct in6_addr *ip, unsigned long until)
+{
+	struct ats_addr *addr = ats_set_find(set, ip);
+
+	if (WARN_ON_ONCE(!addr || !addr->refs))
+		return;
+	addr->refs--;
+	addr->expires = until;
+}
+
+/**
+ * ats_set_expire() - let go of the addresses that nothing holds
+ * @set: the set
+ * @now: jiffies
+ * @next: made earlier if another one is to go before it
+ *
+ * Context: that of the set's owner.
+ */
+void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next)
+{
+	struct ats_addr *addr, *other;
+
+	list_for_each_entry_safe(addr, other, &set->order, order) {
+		if (addr->refs)
+			continue;
+		if (time_after_eq(now, addr->expires))
+			addr_free(set, addr);
+		else
+			*next = ats_earlier(*next, addr->expires);
+	}
+}
+
+/* The administrator's choice, else the first IPv4 address, else the first one */
+static struct ats_addr *select_primary(struct ats_set *set)
+{
+	struct ats_addr *addr;
+
+	addr = set->has_choice ? ats_set_find(set, &set->choice) : NULL;
+	if (addr)
+		return addr;
+	list_for_each_entry(addr, &set->order, order)
+		if (ats_addr_is_ipv4(&addr->ip))
+			return addr;
+	return list_first_entry_or_null(&set->order, struct ats_addr, order);
+}
+
+static void slot_give(struct ats_set *set, struct ats_addr *addr, int slot)
+{
+	if (addr->slot >= 0 && set->slot[addr->slot].want == addr)
+		set->slot[addr->slot].want = NULL;
+	addr->slot = slot;
+	if (slot >= 0)
+		set->slot[slot].want = addr;
+}
+
+/* Slot 0 is the primary address's alone */
+static int slot_free(const struct ats_set *set)
+{
+	int slot;
+
+	for (slot = 1; slot < ATS_SIDS; slot++)
+		if (!set->slot[slot].want)
+			return slot;
+	return -1;
+}
+
+/* What nothing holds any more need not be waited for where another one needs its slot */
+static void evict_lingering(struct ats_set *set)
+{
+	struct ats_addr *addr;
+
+	list_for_each_entry(addr, &set->order, order) {
+		if (addr->refs || addr->slot <= 0)
+			continue;
+		addr_free(set, addr);
+		return;
+	}
+}
+
+static int slot_find(struct ats_set *set)
+{
+	int slot = slot_free(set);
+
+	if (slot >= 0)
+		return slot;
+	evict_lingering(set);
+	return slot_free(set);
+}
+
+/*
+ * The old primary address gets a slot that is free now, so that it can be registered
+ * there before the new one takes its place. Where all are taken they change places.
+ */
+static void primary_give(struct ats_set *set, struct ats_addr *addr)
+{
+	struct ats_addr *old = set->slot[0].want;
+	int slot = slot_free(set);
+
+	if (addr->slot == 0)
+		return;
+	if (slot < 0)
+		slot = addr->slot;
+	slot_give(set, addr, 0);
+	if (old)
+		slot_give(set, old, slot);
+}
+
+/**
+ * ats_set_assign() - give each address the slot that it should have
+ * @set: the set, after a change
+ *
+ * Context: that of the set's owner.
+ * Return: how many addresses were refused for want of a slot that had not been before.
+ */
+unsigned int ats_set_assign(struct ats_set *set)
+{
+	struct ats_addr *addr = select_primary(set);
+	unsigned int refused = 0;
+	int slot;
+
+	if (addr)
+		primary_give(set, addr);
+	list_for_each_entry(addr, &set->order, order) {
+		if (addr->slot >= 0 || !addr->refs)
+			continue;
+		slot = slot_find(set);
+		if (slot >= 0)
+			slot_give(set, addr, slot);
+		refused += slot < 0 && !addr->refused;
+		addr->refused = slot < 0;
+	}
+	return refused;
+}
+
+/**
+ * ats_set_choose() - name the primary address
+ * @set: the set
+ * @ip: any address; it is the primary one as long as the set has it. NULL: none is
+ *	preferred
+ *
+ * Context: that of the set's owner, who calls ats_set_assign() next.
+ */
+void ats_set_choose(struct ats_set *set, const struct in6_addr *ip)
+{
+	set->has_choice = ip;
+	if (ip)
+		set->choice = *ip;
+}
