@@ -51,11 +51,15 @@ fabric: kdir
 		$(wildcard tests/fabric/*.[ch]),$(BUILD)/$(KREL)/fabric)
 	$(call kbuild,$(BUILD)/$(KREL)/fabric)
 
-# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT
+# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT; and
+# likewise what of the Address Translation Service needs no HCA
 kunit: kdir
 	$(call mirror,$(addprefix tests/kunit/,Kbuild) \
 		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
+	$(call mirror,$(addprefix tests/kunit-ats/,Kbuild) \
+		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]),$(BUILD)/$(KREL)/kunit-ats)
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
 
 install: driver ats
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \

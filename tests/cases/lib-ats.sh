@@ -227,8 +227,12 @@ ats_shared()
 	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' '54 1 0xFFFF 10.0.0.51'
 
 	step "An address that moves from one to the other is never without its record"
+	_linger=/sys/module/ib_ats/parameters/linger_ms
+	_usual=$(cat $_linger)
+	echo 60000 >$_linger
 	ip0 address delete 10.0.0.51/24 dev bond0
 	ip0 address add 10.0.0.51/24 dev "$dev0"
+	echo "$_usual" >$_linger
 	sleep 1
 	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' '54 1 0xFFFF 10.0.0.51'
 	assert_eq "deletions" "$(mads_counted ibfab0)" 0

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds all modules for the guest's kernel and prints their folder (of which
-# driver/, ats/, fabric/ and, for the debug kernel, kunit/ hold them). The compiler's
-# output goes to build/build.log. Usage: build.sh [stock|debug]. For the debug
-# kernel UBSAN checks them, and they count which of their lines run:
+# driver/, ats/, fabric/ and, for the debug kernel, kunit/ and kunit-ats/ hold
+# them). The compiler's output goes to build/build.log. Usage: build.sh
+# [stock|debug]. For the debug kernel UBSAN checks them, and they count which of their lines run:
 # /sys/kernel/debug/gcov has it.
 
 . "$(dirname "$0")/common.sh"

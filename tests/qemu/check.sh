@@ -111,7 +111,8 @@ run_on_guest()
 
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
-	[ "$kind" = stock ] || suites=(--modules "$built/kunit")
+	[ "$kind" = stock ] ||
+		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" \

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# The Address Translation Service's KUnit suites: Service IDs, records, primary addresses, and an SA that does all it can to lose some.
+# kernel: debug
+# timeout: 60
+
+. /cases/lib.sh
+. /cases/lib-kunit.sh
+
+echo 120 >/proc/sys/kernel/hung_task_timeout_secs
+now_ms
+begin=$now_ms
+kunit_run ib_ats_kunit
+now_ms
+note "$((now_ms - begin)) ms"
+rmmod ib_ats_kunit

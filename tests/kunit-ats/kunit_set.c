@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Suite of the addresses of one GID and P_Key: their slots, their holders, the primary. */
+#include <kunit/test.h>
+
+#include "ats.h"
+
+#define NOW	1000UL
+
+static const struct ats_key set_key = { .pkey = 0xffff };
+
+static void set_ip(struct in6_addr *ip, unsigned int number)
+{
+	ats_addr_from_ipv4(ip, cpu_to_be32(0x0a000000 | number));
+}
+
+static void set_ip6(struct in6_addr *ip, unsigned int number)
+{
+	memset(ip, 0, sizeof(*ip));
+	ip->s6_addr[0] = 0xfd;
+	ip->s6_addr32[3] = cpu_to_be32(number);
+}
+
+static void add(struct kunit *test, unsigned int number)
+{
+	struct ats_set *set = test->priv;
+	struct in6_addr ip;
+
+	set_ip(&ip, number);
+	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip), 0);
+}
+
+static void drop(struct kunit *test, unsigned int number, unsigned long until)
+{
+	struct in6_addr ip;
+
+	set_ip(&ip, number);
+	ats_set_put(test->priv, &ip, until);
+}
+
+/* Returns when something expires next, or what is far away */
+static unsigned long expire(struct kunit *test, unsigned long now)
+{
+	unsigned long next = now + 1000000;
+
+	ats_set_expire(test->priv, now, &next);
+	return next - now;
+}
+
+/* -2: the set has it not */
+static int slot_of(struct kunit *test, unsigned int number)
+{
+	const struct ats_addr *addr;
+	struct in6_addr ip;
+
+	set_ip(&ip, number);
+	addr = ats_set_find(test->priv, &ip);
+	return addr ? addr->slot : -2;
+}
+
+/* Each address is in the slot that it says, and in no other */
+static void check_slots(struct kunit *test)
+{
+	struct ats_set *set = test->priv;
+	const struct ats_addr *addr;
+	unsigned int with = 0, full = 0;
+	int i;
+
+	list_for_each_entry(addr, &set->order, order) {
+		if (addr->slot < 0)
+			continue;
+		with++;
+		KUNIT_EXPECT_PTR_EQ(test, (const struct ats_addr *)set->slot[addr->slot].want,
+				    addr);
+	}
+	for (i = 0; i < ATS_SIDS; i++)
+		full += !!set->slot[i].want;
+	KUNIT_EXPECT_EQ(test, with, full);
+	KUNIT_EXPECT_EQ(test, !list_empty(&set->order), !!set->slot[0].want);
+}
+
+static unsigned int assign(struct kunit *test)
+{
+	unsigned int refused = ats_set_assign(test->priv);
+
+	check_slots(test);
+	return refused;
+}
+
+static void set_all_slots(struct kunit *test)
+{
+	int i;
+
+	for (i = 0; i < 256; i++) {
+		add(test, i + 1);
+		KUNIT_EXPECT_EQ(test, assign(test), 0u);
+		KUNIT_EXPECT_EQ(test, slot_of(test, i + 1), i);
+	}
+	add(test, 257);
+	add(test, 258);
+	KUNIT_EXPECT_EQ(test, assign(test), 2u);
+	KUNIT_EXPECT_EQ(test, assign(test), 0u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 257), -1);
+	drop(test, 100, NOW);
+	expire(test, NOW);
+	KUNIT_EXPECT_EQ(test, assign(test), 0u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 257), 99);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 258), -1);
+}
+
+static void set_gaps(struct kunit *test)
+{
+	int i;
+
+	for (i = 1; i <= 6; i++)
+		add(test, i);
+	assign(test);
+	drop(test, 3, NOW);
+	drop(test, 5, NOW);
+	expire(test, NOW);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 3), -2);
+	add(test, 7);
+	add(test, 8);
+	add(test, 9);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 7), 2);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 8), 4);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 9), 6);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 6), 5);
+}
+
+/* Two netdevices; an address that moves; one that comes back in time */
+static void set_holders(struct kunit *test)
+{
+	add(test, 1);
+	add(test, 1);
+	assign(test);
+	drop(test, 1, NOW);
+	KUNIT_EXPECT_EQ(test, expire(test, NOW), 1000000ul);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	drop(test, 1, NOW + 50);
+	KUNIT_EXPECT_EQ(test, expire(test, NOW), 50ul);
+	KUNIT_EXPECT_EQ(test, expire(test, NOW + 49), 1ul);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	add(test, 1);
+	KUNIT_EXPECT_EQ(test, expire(test, NOW + 60), 1000000ul);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	drop(test, 1, NOW + 70);
+	expire(test, NOW + 70);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), -2);
+	KUNIT_EXPECT_TRUE(test, list_empty(&((struct ats_set *)test->priv)->order));
+}
+
+/* In a full set, what nothing holds makes room at once; the primary address never */
+static void set_lingering(struct kunit *test)
+{
+	int i;
+
+	for (i = 1; i <= 256; i++)
+		add(test, i);
+	assign(test);
+	drop(test, 1, NOW + 50);
+	drop(test, 9, NOW + 50);
+	add(test, 300);
+	add(test, 301);
+	KUNIT_EXPECT_EQ(test, assign(test), 1u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 300), 8);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 301), -1);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	expire(test, NOW + 50);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 2), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 301), 1);
+}
+
+static void set_primary(struct kunit *test)
+{
+	struct ats_set *set = test->priv;
+	struct in6_addr ip6, choice;
+
+	set_ip6(&ip6, 1);
+	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip6), 0);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, ats_set_find(set, &ip6)->slot, 0);
+	add(test, 1);
+	add(test, 2);
+	add(test, 3);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	KUNIT_EXPECT_EQ(test, ats_set_find(set, &ip6)->slot, 1);
+
+	/* Named by the administrator: the old one gets a slot that was free */
+	set_ip(&choice, 3);
+	ats_set_choose(set, &choice);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 3), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 4);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 2), 2);
+	drop(test, 3, NOW);
+	expire(test, NOW);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	add(test, 3);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 3), 0);
+	ats_set_choose(set, NULL);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+}
+
+static void set_primary_of_full(struct kunit *test)
+{
+	struct ats_set *set = test->priv;
+	struct in6_addr choice;
+	int i;
+
+	for (i = 1; i <= 257; i++)
+		add(test, i);
+	assign(test);
+	set_ip(&choice, 50);
+	ats_set_choose(set, &choice);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 50), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 49);
+
+	/* One that had no slot: the old primary address has none then */
+	set_ip(&choice, 257);
+	ats_set_choose(set, &choice);
+	KUNIT_EXPECT_EQ(test, assign(test), 1u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 257), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 50), -1);
+	drop(test, 257, NOW);
+	expire(test, NOW);
+	assign(test);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 50), 49);
+}
+
+static int set_init(struct kunit *test)
+{
+	test->priv = ats_set_create(&set_key);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void set_exit(struct kunit *test)
+{
+	if (test->priv)
+		ats_set_destroy(test->priv);
+}
+
+static struct kunit_case set_cases[] = {
+	KUNIT_CASE(set_all_slots),
+	KUNIT_CASE(set_gaps),
+	KUNIT_CASE(set_holders),
+	KUNIT_CASE(set_lingering),
+	KUNIT_CASE(set_primary),
+	KUNIT_CASE(set_primary_of_full),
+	{}
+};
+
+static struct kunit_suite set_suite = {
+	.name = "ats_set",
+	.init = set_init,
+	.exit = set_exit,
+	.test_cases = set_cases,
+};
+
+kunit_test_suites(&set_suite);
