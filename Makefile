@@ -27,7 +27,7 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
-.PHONY: all driver ats fabric kunit kdir install uninstall clean help
+.PHONY: all driver ats ats-ask fabric kunit kdir install uninstall clean help
 .PHONY: lint check capture coverage soak demo shell floor
 
 all: driver ats
@@ -43,8 +43,15 @@ driver: kdir
 	$(call kbuild,$(BUILD)/$(KREL)/driver)
 
 ats: kdir
-	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]),$(BUILD)/$(KREL)/ats)
+	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]) include/ib_ats.h,$(BUILD)/$(KREL)/ats)
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
+
+# A tester of it uses what ib_ats.ko exports
+ats-ask: ats
+	$(call mirror,tests/ats/Kbuild $(wildcard tests/ats/*.[ch]) tests/fabric/ibtool.h \
+		include/ib_ats.h,$(BUILD)/$(KREL)/ats-ask)
+	$(call kbuild,$(BUILD)/$(KREL)/ats-ask) \
+		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
 
 fabric: kdir
 	$(call mirror,$(addprefix tests/fabric/,Kbuild) \
@@ -58,7 +65,8 @@ kunit: kdir
 		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call mirror,$(addprefix tests/kunit-ats/,Kbuild) \
-		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]),$(BUILD)/$(KREL)/kunit-ats)
+		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]) \
+		include/ib_ats.h,$(BUILD)/$(KREL)/kunit-ats)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
 
 install: driver ats

@@ -31,6 +31,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ats_wire.h"
+#include "ib_ats.h"
 
 /* What owns a set of addresses */
 struct ats_key {
@@ -173,6 +174,7 @@ struct ats_request {
 	struct ats_sm *sm;
 	struct ats_set *set;		/* the user's, as are these */
 	unsigned int slot;
+	struct ib_ats_query *query;
 	void (*done)(struct ats_sa *sa, struct ats_request *request,
 		     enum ats_result result);
 };
@@ -206,7 +208,7 @@ enum ats_event {
 
 /**
  * struct ats_port - a port of an HCA
- * @lock: guards inbox
+ * @lock: guards inbox and inquiries
  */
 struct ats_port {
 	struct ib_device *ibdev;
@@ -216,6 +218,7 @@ struct ats_port {
 	unsigned long events;		/* atomic bits, enum ats_event */
 	spinlock_t lock;
 	struct list_head inbox;
+	struct list_head inquiries;
 	struct workqueue_struct *wq;
 	struct delayed_work work;
 	wait_queue_head_t idle_wait;
@@ -225,6 +228,8 @@ struct ats_port {
 	struct ats_engine engine;
 	struct ats_sa sa;
 	struct list_head sources;
+	struct list_head queries;
+	unsigned int queries_in_flight;
 	unsigned long audit_at;		/* jiffies */
 	bool leaving;
 	bool stopped;
@@ -285,6 +290,7 @@ int ats_sa_find_sm(struct ats_sa *sa);
 void ats_sa_forget_sm(struct ats_sa *sa);
 int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
 		const struct ats_wire_record *wire);
+void ats_sa_cancel(struct ats_request *request);
 void ats_sa_finish(struct ats_sa *sa);
 int ats_sa_each_record(const struct ats_request *request,
 		       void (*each)(void *context, const struct ats_record *record),
@@ -295,8 +301,12 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
 void ats_port_leave(struct ats_port *port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
+void ats_port_kick(struct ats_port *port);
 void ats_port_submit(struct ats_port *port, struct ats_source *source);
 bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid);
+
+/* ats_resolve.c: who has which address; and include/ib_ats.h */
+void ats_resolve_run(struct ats_port *port, unsigned long now, unsigned long *next);
 
 /* ats_netdev.c: which addresses there are */
 int ats_netdev_init(void);
@@ -309,6 +319,8 @@ extern unsigned int ats_max_in_flight;
 extern unsigned int ats_linger_ms;
 extern unsigned int ats_audit_interval;
 extern unsigned int ats_sa_timeout_ms;
+int ats_with_port(struct ib_device *ibdev, u32 number,
+		  void (*act)(struct ats_port *port, void *arg), void *arg);
 void ats_route(struct device *parent, struct ats_source *source, u64 *port_id);
 
 #endif /* _ATS_H */

@@ -58,6 +58,49 @@ static struct ats_port *port_by_id(u64 id)
 	return NULL;
 }
 
+/* Of those that fit, one that has an SA now, if there is any */
+static struct ats_port *port_by_device(struct ib_device *ibdev, u32 number)
+{
+	struct ats_port *found = NULL;
+	struct ats_hca *hca;
+	unsigned int i;
+
+	list_for_each_entry(hca, &hcas, list) {
+		for (i = 0; i < hca->ports; i++) {
+			if ((ibdev && hca->ibdev != ibdev) ||
+			    (number && hca->port[i]->port != number))
+				continue;
+			found = found ?: hca->port[i];
+			if (READ_ONCE(hca->port[i]->engine.online) && hca->port[i]->sa.agent)
+				return hca->port[i];
+		}
+	}
+	return found;
+}
+
+/**
+ * ats_with_port() - do something with a port
+ * @ibdev: its HCA; NULL: any
+ * @number: of the port; 0: any
+ * @act: does it; the port stays until it returns
+ * @arg: for @act
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENODEV: there is no such port.
+ */
+int ats_with_port(struct ib_device *ibdev, u32 number,
+		  void (*act)(struct ats_port *port, void *arg), void *arg)
+{
+	struct ats_port *port;
+
+	mutex_lock(&hcas_lock);
+	port = port_by_device(ibdev, number);
+	if (port)
+		act(port, arg);
+	mutex_unlock(&hcas_lock);
+	return port ? 0 : -ENODEV;
+}
+
 /* One that is in the partition, as far as it is known to be */
 static bool port_serves(struct ats_port *port, const struct ats_key *key)
 {

@@ -31,20 +31,26 @@ static struct ats_port *port_of_engine(struct ats_engine *engine)
 	return container_of(engine, struct ats_port, engine);
 }
 
-static void port_kick(struct ats_port *port)
+/**
+ * ats_port_kick() - have the port's work run soon
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_port_kick(struct ats_port *port)
 {
 	mod_delayed_work(port->wq, &port->work, 0);
 }
 
 static void port_wake(struct ats_sa *sa)
 {
-	port_kick(port_of_sa(sa));
+	ats_port_kick(port_of_sa(sa));
 }
 
 static void port_event(struct ats_port *port, enum ats_event event)
 {
 	set_bit(event, &port->events);
-	port_kick(port);
+	ats_port_kick(port);
 }
 
 /* ---- What the engine needs: requests to the SA ---- */
@@ -268,7 +274,7 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source)
 	list_add_tail(&source->list, &port->inbox);
 	spin_unlock_irq(&port->lock);
 	kfree(old);
-	port_kick(port);
+	ats_port_kick(port);
 }
 
 /* ---- The work ---- */
@@ -370,6 +376,7 @@ static void port_work(struct work_struct *work)
 	list_for_each_entry(set, &port->engine.sets, list)
 		set_update(port, set, now, &next);
 	next = ats_earlier(next, ats_engine_run(&port->engine, now));
+	ats_resolve_run(port, now, &next);
 	if (port_idle(port)) {
 		WRITE_ONCE(port->idle, true);
 		wake_up_all(&port->idle_wait);
@@ -449,6 +456,8 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	port->id = atomic64_inc_return(&last_id);
 	spin_lock_init(&port->lock);
 	INIT_LIST_HEAD(&port->inbox);
+	INIT_LIST_HEAD(&port->inquiries);
+	INIT_LIST_HEAD(&port->queries);
 	INIT_LIST_HEAD(&port->sources);
 	init_waitqueue_head(&port->idle_wait);
 	INIT_DELAYED_WORK(&port->work, port_work);
@@ -480,7 +489,7 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 	if (err)
 		goto destroy_wq;
 	ib_register_event_handler(&port->event_handler);
-	port_kick(port);
+	ats_port_kick(port);
 	return port;
 
 destroy_wq:
@@ -530,6 +539,7 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until)
 void ats_port_destroy(struct ats_port *port)
 {
 	struct ats_source *source, *next_source;
+	unsigned long next = jiffies;
 	struct ats_set *set, *next_set;
 
 	ib_unregister_event_handler(&port->event_handler);
@@ -540,6 +550,7 @@ void ats_port_destroy(struct ats_port *port)
 	cancel_delayed_work_sync(&port->work);
 	destroy_workqueue(port->wq);
 	ats_sa_finish(&port->sa);
+	ats_resolve_run(port, next, &next);
 	ats_sa_forget_sm(&port->sa);
 	list_for_each_entry_safe(source, next_source, &port->inbox, list)
 		kfree(source);

@@ -232,6 +232,17 @@ free:
 	return err;
 }
 
+/**
+ * ats_sa_cancel() - have a request end soon
+ * @request: one that was posted and has not ended
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_sa_cancel(struct ats_request *request)
+{
+	ib_cancel_mad(request->mad);
+}
+
 static enum ats_result answer_result(const struct ats_request *request)
 {
 	u16 status = be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);

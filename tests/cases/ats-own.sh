@@ -11,7 +11,7 @@ ats_addresses
 ats_kinds
 ats_partitions
 ats_shared
-ats_limit
+on_debug_kernel || ats_limit
 ats_down
 ats_sm_restart
 ats_lossy

@@ -98,6 +98,7 @@ ats_load()
 	module_insert /modules/ib_ats.ko "$@"
 }
 
+# ats_setup DRIVER_LOAD [PARAMETER...]: of ib_ats.ko.
 ats_setup()
 {
 	cat >/run/partitions.conf <<-'CONF'
@@ -107,7 +108,8 @@ ats_setup()
 	fabric_start hcas=3
 	ats_sm_start
 	"$1"
-	ats_load
+	shift
+	ats_load "$@"
 	hosts_make 2
 	dev0=$(dev_of h0)
 }

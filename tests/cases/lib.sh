@@ -129,7 +129,8 @@ module_insert()
 	_file=$1
 	shift
 	for _needed in $(modinfo -F depends "$_file" | tr , ' '); do
-		modprobe "$_needed" || fail "modprobe $_needed"
+		[ -e "/sys/module/$_needed" ] || modprobe "$_needed" ||
+			fail "modprobe $_needed"
 	done
 	insmod "$_file" "$@" || fail "insmod $_file $*"
 }

@@ -400,6 +400,8 @@ static void engine_stale_answers(struct kunit *test)
 	memset(fake->has, 0, sizeof(fake->has));
 	fake_finish(fake);
 	fake_compare(fake);
+	/* It was not believed in the first place */
+	KUNIT_EXPECT_EQ(test, fake->engine.count.repairs, 0ull);
 
 	ats_engine_verify(&fake->engine);
 	fake_run(fake);

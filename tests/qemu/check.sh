@@ -119,7 +119,7 @@ run_on_guest()
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '') ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
-		--modules "$built/ats" \
+		--modules "$built/ats" --modules "$built/ats-ask" \
 		"${suites[@]}" \
 		"$script" "$run"
 }

@@ -1,0 +1,471 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Questions about who has which address, of other modules and of user space. A query is
+ * given to a port, whose work asks the SA, again if need be, and calls back. A port
+ * without an SA answers from what is registered there.
+ */
+#include <linux/completion.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <net/ipv6.h>
+#include <rdma/ib_sa.h>
+
+#include "ats.h"
+
+#define ATS_QUERY_TIMEOUT_MS	5000
+#define ATS_QUERY_RETRY		(HZ / 4)
+#define ATS_QUERY_RETRIES_MAX	5
+
+/* A question under way; ib_ats_free() alone frees it */
+struct ib_ats_query {
+	struct list_head list;		/* in ats_port.inquiries, then .queries */
+	struct ats_port *port;		/* guarded by queries_lock; NULL: it has ended */
+	bool cancelled;			/* written under queries_lock */
+	struct ib_ats_question question;
+	ib_ats_done done;
+	void *context;
+	struct completion ended;
+
+	/* the port's work's own */
+	struct ats_request *request;	/* under way */
+	unsigned int tries;
+	unsigned long retry_at;		/* jiffies */
+	unsigned long deadline;		/* jiffies */
+	bool mapped;			/* the address is asked for as ::ffff:a.b.c.d */
+	int err;
+	struct ib_ats_answer *answers;
+	unsigned int count;
+	unsigned int room;
+};
+
+static DEFINE_SPINLOCK(queries_lock);
+
+static void query_end(struct ib_ats_query *query, int err)
+{
+	list_del_init(&query->list);
+	spin_lock_irq(&queries_lock);
+	query->port = NULL;
+	spin_unlock_irq(&queries_lock);
+	query->done(query->context, err, query->answers, err ? 0 : query->count);
+	kvfree(query->answers);
+	query->answers = NULL;
+	complete(&query->ended);
+}
+
+/* ---- Answers ---- */
+
+static void query_add(void *context, const struct ats_record *record)
+{
+	struct ib_ats_query *query = context;
+	struct ib_ats_answer *answers, *answer;
+	unsigned int room = query->room * 2 + 4;
+
+	if (query->count == query->room) {
+		answers = kvmalloc_array(room, sizeof(*answers), GFP_KERNEL);
+		if (!answers) {
+			query->err = -ENOMEM;
+			return;
+		}
+		if (query->count)
+			memcpy(answers, query->answers,
+			       array_size(query->count, sizeof(*answers)));
+		kvfree(query->answers);
+		query->answers = answers;
+		query->room = room;
+	}
+	answer = &query->answers[query->count++];
+	answer->gid = record->key.gid;
+	answer->addr = record->addr;
+	if (ats_addr_is_ipv4(&record->addr))
+		ipv6_addr_set_v4mapped(record->addr.s6_addr32[3], &answer->addr);
+	answer->sid = record->sid;
+	answer->pkey = record->key.pkey;
+	answer->primary = record->sid == ATS_SID_PRIMARY;
+}
+
+static int answer_cmp(const void *a, const void *b)
+{
+	const struct ib_ats_answer *one = a, *other = b;
+
+	if (one->primary != other->primary)
+		return one->primary ? -1 : 1;
+	return memcmp(&one->gid, &other->gid, sizeof(one->gid)) ?:
+	       ats_sid_slot(one->sid) - ats_sid_slot(other->sid);
+}
+
+static void query_answered(struct ib_ats_query *query)
+{
+	if (!query->err && !query->count)
+		query->err = -ENOENT;
+	if (query->count)
+		sort(query->answers, query->count, sizeof(*query->answers), answer_cmp, NULL);
+	query_end(query, query->err);
+}
+
+static bool question_fits(const struct ib_ats_question *question,
+			  const struct ats_record *record, const struct in6_addr *addr)
+{
+	if (question->pkey && question->pkey != record->key.pkey)
+		return false;
+	if (question->kind == IB_ATS_BY_ADDR)
+		return !memcmp(&record->addr, addr, sizeof(*addr));
+	if (question->kind == IB_ATS_BY_SID)
+		return record->sid == question->sid;
+	if (question->kind == IB_ATS_PRIMARY && record->sid != ATS_SID_PRIMARY)
+		return false;
+	return !memcmp(&record->key.gid, &question->gid, sizeof(question->gid));
+}
+
+/* As it is in a record */
+static struct in6_addr question_addr(const struct ib_ats_question *question)
+{
+	struct in6_addr addr = question->addr;
+
+	if (ipv6_addr_v4mapped(&addr))
+		ats_addr_from_ipv4(&addr, addr.s6_addr32[3]);
+	return addr;
+}
+
+static void answer_from_set(struct ib_ats_query *query, const struct ats_set *set)
+{
+	struct ats_record record = { .key = set->key, .lease = ATS_LEASE_INFINITE };
+	struct in6_addr wanted = question_addr(&query->question);
+	const struct ats_addr *addr;
+
+	list_for_each_entry(addr, &set->order, order) {
+		if (addr->slot < 0)
+			continue;
+		record.sid = ats_slot_sid(addr->slot);
+		record.addr = addr->ip;
+		if (question_fits(&query->question, &record, &wanted))
+			query_add(query, &record);
+	}
+}
+
+/* ATS section 5.1: without an SA, a GID is an IP address, too */
+static void answer_gid(struct ib_ats_query *query, struct ats_port *port)
+{
+	struct ats_record record = {
+		.key.pkey = query->question.pkey ?: IB_DEFAULT_PKEY_FULL,
+		.sid = ATS_SID_PRIMARY,
+	};
+
+	if (query->count || query->question.kind != IB_ATS_BY_ADDR)
+		return;
+	record.addr = query->question.addr;
+	memcpy(&record.key.gid, &record.addr, sizeof(record.key.gid));
+	if (ats_port_has_gid(port, &record.key.gid))
+		query_add(query, &record);
+}
+
+static void answer_locally(struct ib_ats_query *query, struct ats_port *port)
+{
+	const struct ats_set *set;
+
+	list_for_each_entry(set, &port->engine.sets, list)
+		answer_from_set(query, set);
+	answer_gid(query, port);
+	if (!query->count)
+		query->err = query->err ?: -ENETUNREACH;
+	query_answered(query);
+}
+
+/* ---- Questions to the SA ---- */
+
+static void query_failed(struct ib_ats_query *query, int err, unsigned long now)
+{
+	unsigned int doublings = min_t(unsigned int, query->tries++, ATS_QUERY_RETRIES_MAX);
+	unsigned long span = ATS_QUERY_RETRY << doublings;
+
+	query->err = err;
+	query->retry_at = now + span / 2 + get_random_u32_below(span / 2 + 1);
+}
+
+/* Older peers registered an IPv4 address so */
+static bool query_other_form(struct ib_ats_query *query)
+{
+	if (query->count || query->err || query->mapped ||
+	    query->question.kind != IB_ATS_BY_ADDR || !ipv6_addr_v4mapped(&query->question.addr))
+		return false;
+	query->mapped = true;
+	query->retry_at = jiffies;
+	return true;
+}
+
+static void query_received(struct ib_ats_query *query, struct ats_request *request)
+{
+	query->err = 0;
+	if (ats_sa_each_record(request, query_add, query) < 0)
+		query->err = -EREMOTEIO;
+	if (!query_other_form(query))
+		query_answered(query);
+}
+
+static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+{
+	struct ats_port *port = container_of(sa, struct ats_port, sa);
+	struct ib_ats_query *query = request->query;
+
+	query->request = NULL;
+	port->queries_in_flight--;
+	switch (result) {
+	case ATS_RESULT_OK:
+		query_received(query, request);
+		break;
+	case ATS_RESULT_NO_RECORD:
+		query->err = 0;
+		if (!query_other_form(query))
+			query_answered(query);
+		break;
+	case ATS_RESULT_REFUSED:
+		query_end(query, -EREMOTEIO);
+		break;
+	case ATS_RESULT_CANCELLED:
+		query_end(query, READ_ONCE(query->cancelled) ? -ECANCELED : -ENODEV);
+		break;
+	default:
+		query_failed(query, -ETIMEDOUT, jiffies);
+		break;
+	}
+}
+
+static u64 query_fill(const struct ib_ats_query *query, struct ats_wire_record *wire)
+{
+	const struct ib_ats_question *question = &query->question;
+	struct ats_key key = { .pkey = question->pkey };
+	u64 mask = ATS_MASK_NAME;
+	struct in6_addr addr;
+
+	if (question->pkey)
+		mask |= ATS_MASK_PKEY;
+	if (question->kind == IB_ATS_BY_GID || question->kind == IB_ATS_PRIMARY) {
+		key.gid = question->gid;
+		mask |= ATS_MASK_GID;
+	}
+	ats_record_init(wire, &key);
+	if (question->kind == IB_ATS_PRIMARY || question->kind == IB_ATS_BY_SID) {
+		wire->service_id = cpu_to_be64(question->kind == IB_ATS_BY_SID ?
+					       question->sid : ATS_SID_PRIMARY);
+		mask |= ATS_MASK_SID;
+	}
+	if (question->kind == IB_ATS_BY_ADDR) {
+		addr = query->mapped ? question->addr : question_addr(question);
+		memcpy(wire->data8, &addr, sizeof(wire->data8));
+		mask |= ATS_MASK_DATA8;
+	}
+	return mask;
+}
+
+/* One GID and P_Key have one primary address: it comes in a single packet */
+static u8 query_method(const struct ib_ats_question *question)
+{
+	return question->kind == IB_ATS_PRIMARY && question->pkey ? IB_MGMT_METHOD_GET :
+								    IB_SA_METHOD_GET_TABLE;
+}
+
+static void query_send(struct ib_ats_query *query, struct ats_port *port, unsigned long now,
+		       unsigned long *next)
+{
+	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
+	struct ats_wire_record wire;
+	u64 mask;
+	int err;
+
+	if (!request) {
+		query_failed(query, -ENOMEM, now);
+		*next = ats_earlier(*next, query->retry_at);
+		return;
+	}
+	mask = query_fill(query, &wire);
+	request->query = query;
+	request->done = query_done;
+	err = ats_sa_post(&port->sa, request, query_method(&query->question), mask, &wire);
+	if (err) {
+		query_failed(query, err, now);
+		*next = ats_earlier(*next, query->retry_at);
+		return;
+	}
+	query->request = request;
+	port->queries_in_flight++;
+	port->engine.count.queries++;
+}
+
+static void query_run(struct ib_ats_query *query, struct ats_port *port, unsigned long now,
+		      unsigned long *next)
+{
+	bool cancelled = READ_ONCE(query->cancelled);
+
+	if (query->request) {
+		if (cancelled)
+			ats_sa_cancel(query->request);
+		return;
+	}
+	if (cancelled || port->stopped) {
+		query_end(query, cancelled ? -ECANCELED : -ENODEV);
+		return;
+	}
+	if (!port->engine.online || !port->sa.agent) {
+		answer_locally(query, port);
+		return;
+	}
+	if (query->tries && time_after_eq(now, query->deadline)) {
+		query_end(query, query->err);
+		return;
+	}
+	if (query->tries && time_before(now, query->retry_at))
+		*next = ats_earlier(*next, query->retry_at);
+	else if (port->queries_in_flight < ats_max_in_flight)
+		query_send(query, port, now, next);
+}
+
+/**
+ * ats_resolve_run() - do what there is to be done about a port's queries
+ * @port: the port
+ * @now: jiffies
+ * @next: made earlier if this is to be called again before it
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_resolve_run(struct ats_port *port, unsigned long now, unsigned long *next)
+{
+	struct ib_ats_query *query, *other;
+
+	spin_lock_irq(&port->lock);
+	list_splice_tail_init(&port->inquiries, &port->queries);
+	spin_unlock_irq(&port->lock);
+	list_for_each_entry_safe(query, other, &port->queries, list)
+		query_run(query, port, now, next);
+}
+
+/* ---- For other modules ---- */
+
+static bool question_valid(const struct ib_ats_question *question)
+{
+	if (question->kind == IB_ATS_BY_SID)
+		return ats_sid_slot(question->sid) >= 0;
+	if (question->kind == IB_ATS_BY_ADDR)
+		return !ipv6_addr_any(&question->addr);
+	return question->kind == IB_ATS_BY_GID || question->kind == IB_ATS_PRIMARY;
+}
+
+static void query_submit(struct ats_port *port, void *arg)
+{
+	struct ib_ats_query *query = arg;
+
+	query->port = port;
+	spin_lock_irq(&port->lock);
+	list_add_tail(&query->list, &port->inquiries);
+	spin_unlock_irq(&port->lock);
+	ats_port_kick(port);
+}
+
+/**
+ * ib_ats_ask() - ask who has an address, or which addresses somebody has
+ * @question: what is asked
+ * @done: called once, from a workqueue, unless this returns an error
+ * @context: for @done
+ *
+ * Context: may sleep; not while something is held that an HCA's removal waits for.
+ * Return: the query, for ib_ats_free(); or an error pointer: -EINVAL, -ENODEV (there is no
+ * such HCA), -ENOMEM.
+ */
+struct ib_ats_query *ib_ats_ask(const struct ib_ats_question *question, ib_ats_done done,
+				void *context)
+{
+	u32 timeout_ms = question->timeout_ms ?: ATS_QUERY_TIMEOUT_MS;
+	struct ib_ats_query *query;
+	int err;
+
+	if (!question_valid(question))
+		return ERR_PTR(-EINVAL);
+	query = kzalloc(sizeof(*query), GFP_KERNEL);
+	if (!query)
+		return ERR_PTR(-ENOMEM);
+	query->question = *question;
+	query->done = done;
+	query->context = context;
+	query->deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	init_completion(&query->ended);
+	err = ats_with_port(question->ibdev, question->port, query_submit, query);
+	if (!err)
+		return query;
+	kfree(query);
+	return ERR_PTR(err);
+}
+EXPORT_SYMBOL_GPL(ib_ats_ask);
+
+/**
+ * ib_ats_free() - let go of a query
+ * @query: from ib_ats_ask(); may have ended or not
+ *
+ * One that has not is cancelled. When this returns, its function has been called and
+ * has returned.
+ *
+ * Context: may sleep.
+ */
+void ib_ats_free(struct ib_ats_query *query)
+{
+	spin_lock_irq(&queries_lock);
+	if (query->port) {
+		WRITE_ONCE(query->cancelled, true);
+		ats_port_kick(query->port);
+	}
+	spin_unlock_irq(&queries_lock);
+	wait_for_completion(&query->ended);
+	kfree(query);
+}
+EXPORT_SYMBOL_GPL(ib_ats_free);
+
+/* One who waits */
+struct waiter {
+	struct completion ended;
+	struct ib_ats_answer *answers;
+	int result;
+};
+
+static void waiter_done(void *context, int err, const struct ib_ats_answer *answers,
+			unsigned int count)
+{
+	struct waiter *waiter = context;
+
+	waiter->result = err;
+	if (!err) {
+		waiter->answers = kmemdup(answers, array_size(count, sizeof(*answers)),
+					  GFP_KERNEL);
+		waiter->result = waiter->answers ? count : -ENOMEM;
+	}
+	complete(&waiter->ended);
+}
+
+/**
+ * ib_ats_ask_wait() - ask, and wait for the answer
+ * @question: what is asked
+ * @answers: filled in with the records, those of primary addresses first, for kfree();
+ *	only if there are any
+ *
+ * Context: may sleep, as long as the question's timeout; a signal ends that.
+ * Return: the number of records, or an error: as ib_ats_ask(), as its function gets, or
+ * -ERESTARTSYS.
+ */
+int ib_ats_ask_wait(const struct ib_ats_question *question, struct ib_ats_answer **answers)
+{
+	struct waiter waiter = {};
+	struct ib_ats_query *query;
+	int err;
+
+	init_completion(&waiter.ended);
+	query = ib_ats_ask(question, waiter_done, &waiter);
+	if (IS_ERR(query))
+		return PTR_ERR(query);
+	err = wait_for_completion_interruptible(&waiter.ended);
+	ib_ats_free(query);
+	if (err) {
+		kfree(waiter.answers);
+		return err;
+	}
+	if (waiter.result > 0)
+		*answers = waiter.answers;
+	return waiter.result;
+}
+EXPORT_SYMBOL_GPL(ib_ats_ask_wait);

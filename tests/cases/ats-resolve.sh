@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Two hosts find each other's GIDs and addresses through the SA, by the functions that the module exports; also with answers lost, cancelled, without an SA, and while an HCA or the module's user goes.
+# kernel: debug
+# timeout: 180
+
+. /cases/lib.sh
+. /cases/lib-ats.sh
+
+ask=/sys/kernel/debug/ibatsask
+gid0=fe80::21b:fa01:0:1
+gid1=fe80::21b:fa01:0:101
+
+# ask WORDS: fails as the query does.
+ask()
+{
+	echo "$*" >/run/ask
+	# The shell would write again what could not be written
+	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
+}
+
+# answers LINE...: what came, in this order.
+answers()
+{
+	sed 1d "$ask/answer" >/run/answers
+	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
+}
+
+# ask_fails TEXT WORDS: with that error.
+ask_fails()
+{
+	_text=$1
+	shift
+	refute ask "$@"
+	assert_match "the error of $*" "$(cat /run/ask.log)" "$_text"
+}
+
+# ask_figure NAME
+ask_figure()
+{
+	awk -v name="$1" 'NR == 1 { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' \
+		"$ask/answer"
+}
+
+# dropped: answers to ibfab1 were.
+dropped()
+{
+	[ "$(rule_figure ibfab1 hits)" -ge 1 ]
+}
+
+dev0=
+ats_setup ipoib_load sa_timeout_ms=500
+module_insert /modules/ibatsask.ko
+ip0 address add 10.0.0.2/32 dev "$dev0"
+sid=0x10000ce1004154
+wait_for 10 sr_count 1 3
+wait_for 10 sr_count 101 2
+
+step "An address of two hosts: first the one whose primary it is"
+ask hca=ibfab0 addr=10.0.0.2
+answers "$gid1 0xffff ${sid}53 10.0.0.2 primary" "$gid0 0xffff ${sid}55 10.0.0.2"
+ask hca=ibfab2 addr=fd00::2 pkey=0xffff
+answers "$gid1 0xffff ${sid}54 fd00::2"
+
+step "A GID's addresses, and its primary one"
+ask hca=ibfab1 "gid=$gid0"
+answers "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid0 0xffff ${sid}54 fd00::1" \
+	"$gid0 0xffff ${sid}55 10.0.0.2"
+ask hca=ibfab1 "primary=$gid0" pkey=0xffff
+answers "$gid0 0xffff ${sid}53 10.0.0.1 primary"
+ask "primary=$gid1"
+answers "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+
+step "All hosts' records with one Service ID"
+ask "sid=${sid}53"
+answers "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+
+step "What nobody has, and what makes no sense"
+ask_fails 'No such file' addr=10.0.0.99
+ask_fails 'No such file' addr=10.0.0.2 pkey=0x8001
+ask_fails 'No such file' primary=fe80::99 pkey=0xffff
+ask_fails 'Invalid argument' sid=0x1000
+ask_fails 'Invalid argument' addr=::
+
+step "More records than fit into a packet, and then into ten"
+many=200
+! on_debug_kernel || many=30
+seq 1 $many | sed "s,.*,address add 10.2.0.&/32 dev $dev0," >/run/batch
+ip0 -batch /run/batch
+wait_for 60 sr_count 1 $((many + 3))
+ask hca=ibfab1 "gid=$gid0"
+assert_eq "addresses" "$(sed 1d "$ask/answer" | sort -u | wc -l)" $((many + 3))
+assert_eq "the first" "$(sed -n 2p "$ask/answer")" "$gid0 0xffff ${sid}53 10.0.0.1 primary"
+sed 's/address add/address delete/' /run/batch >/run/batch.delete
+ip0 -batch /run/batch.delete
+wait_for 60 sr_count 1 3
+
+step "Answers that are lost, an SA that is busy, one that refuses"
+rule ibfab0 what=sa_answer attr=0x31 do=drop count=2
+ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff timeout=60000
+rules_clear ibfab0
+rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0001 count=2
+ask hca=ibfab0 "primary=$gid1" pkey=0xffff timeout=60000
+answers "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+rules_clear ibfab0
+rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0200
+ask_fails 'Remote I/O' hca=ibfab0 addr=10.0.0.2
+rules_clear ibfab0
+
+step "Answers that are cut short or spoilt do no harm"
+rule ibfab0 what=sa_answer attr=0x31 do=garble every=2
+ask hca=ibfab0 "gid=$gid0" timeout=1 times=24 || :
+assert_eq "ended" "$(($(ask_figure found) + $(ask_figure failed)))" 24
+rules_clear ibfab0
+rule ibfab0 what=sa_answer attr=0x31 do=truncate every=2
+ask hca=ibfab0 "gid=$gid0" timeout=1 times=24 || :
+assert_eq "ended" "$(($(ask_figure found) + $(ask_figure failed)))" 24
+rules_clear ibfab0
+
+step "Many at once, and many that are let go of"
+times=$(full_or 2000 20000)
+! on_debug_kernel || times=200
+ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff "times=$times" timeout=60000
+assert_eq "answered" "$(ask_figure found)" "$times"
+note "$((times * 1000 / ($(ask_figure us) / 1000))) queries a second, to OpenSM on this machine"
+ask hca=ibfab0 addr=10.0.0.2 "times=$times" cancel=1 || :
+assert_eq "ended" "$(($(ask_figure found) + $(ask_figure failed)))" "$times"
+
+# Its port goes before it: what waits for another try then has no SA
+step "An HCA that goes takes its queries with it"
+rule ibfab1 what=sa_answer attr=0x31 do=drop
+echo hca=ibfab1 addr=10.0.0.1 timeout=600000 times=50 >/run/asked
+dd if=/run/asked of="$ask/ask" bs=4k status=none 2>/run/asked.log &
+asking=$!
+wait_for 10 dropped
+unplug ibfab1
+refute wait "$asking"
+assert_match "the queries' error" "$(cat /run/asked.log)" \
+	'No such device|Network is unreachable'
+assert_eq "ended" "$(ask_figure failed)" 50
+ask_fails 'No such device' hca=ibfab1 addr=10.0.0.1
+
+step "Without an SA: what is known here, and a GID is its own address"
+opensm_stop
+plug ibfab1
+wait_for 20 netdev_of ibfab1
+host_give h1 ibfab1 3
+wait_for 10 ask hca=ibfab1 addr=10.0.0.3
+answers "$gid1 0xffff ${sid}53 10.0.0.3 primary"
+ask hca=ibfab1 "addr=$gid1"
+answers "$gid1 0xffff ${sid}53 $gid1 primary"
+ask_fails 'Network is unreachable' hca=ibfab1 addr=10.0.0.1
+
+step "An SA that does not answer"
+ask_fails 'timed out' hca=ibfab0 addr=10.0.0.2 timeout=300
+refute rmmod ib_ats
+rmmod ibatsask
+rmmod ib_ats
