@@ -124,6 +124,7 @@ struct ipoib_path_query {
 	struct ipoib_path *path;
 	struct ipoib_dev *priv;
 	struct completion done;		/* the fabric is through with the query */
+	unsigned long asked;		/* jiffies */
 	int status;			/* 0, or a negative error */
 	struct rdma_ah_attr attr;	/* valid if status is 0 */
 	void *handle;			/* the fabric service's own, as are these */
@@ -482,7 +483,8 @@ struct ipoib_dev {
 	bool qp_running;
 	enum ib_mtu max_mtu;		/* the port's */
 	union ib_gid local_gid;		/* read by the receive path, too */
-	unsigned int paths_asked;	/* path queries under way */
+	u32 paths_asked;		/* path queries under way */
+	u32 paths_window;		/* so many may be */
 	struct list_head paths_unconfirmed;	/* by age */
 	struct list_head groups_all;
 	unsigned int groups_fleeting;

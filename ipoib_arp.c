@@ -17,7 +17,9 @@
 
 #define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
 #define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
-#define IPOIB_PATH_QUERIES	64		/* under way at once */
+#define IPOIB_PATH_QUERIES	8		/* under way at once, to begin with ... */
+#define IPOIB_PATH_QUERIES_MAX	64		/* ... and at most */
+#define IPOIB_PATH_SLOW		(HZ / 4)	/* an answer later than that is slow */
 #define IPOIB_PATH_DOUBT	(10 * HZ)	/* another LID is looked into so often */
 #define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
 #define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
@@ -334,6 +336,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	query->path = path;
 	query->priv = priv;
 	init_completion(&query->done);
+	query->asked = jiffies;
 	path->query = query;
 	path->request = IPOIB_REQUEST_SENT;
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
@@ -350,6 +353,18 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	return err;
 }
 
+/* How many are asked for at once follows how fast the answers come, as a TCP window does.
+ * An SA that is asked by all hosts of a large fabric at once gets each question time and
+ * again otherwise, since ib_sa repeats those whose answers are late.
+ */
+static void paths_pace(struct ipoib_dev *priv, const struct ipoib_path_query *query)
+{
+	if (time_after(jiffies, query->asked + IPOIB_PATH_SLOW))
+		priv->paths_window = max(priv->paths_window / 2, 1U);
+	else
+		priv->paths_window = min(priv->paths_window + 1, (u32)IPOIB_PATH_QUERIES_MAX);
+}
+
 /* Frees an answered query with what the answer holds */
 static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 			    struct ipoib_ah **ah)
@@ -359,6 +374,7 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 
 	wait_for_completion(&query->done);
 	priv->paths_asked--;
+	paths_pace(priv, query);
 	path->query = NULL;
 	path->request = IPOIB_REQUEST_NONE;
 	err = query->status;
@@ -515,7 +531,7 @@ static unsigned long path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
 	wait = path->retry_at - jiffies;
 	if (wait > 0)
 		return wait;
-	if (priv->paths_asked >= IPOIB_PATH_QUERIES)
+	if (priv->paths_asked >= priv->paths_window)
 		return MAX_JIFFY_OFFSET;
 	err = path_ask(priv, path);
 	if (!err)
@@ -749,6 +765,7 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 	err = rhashtable_init(&priv->paths, &paths_params);
 	if (err)
 		return err;
+	priv->paths_window = IPOIB_PATH_QUERIES;
 	INIT_LIST_HEAD(&priv->paths_busy);
 	INIT_DELAYED_WORK(&priv->path_work, path_work);
 	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);

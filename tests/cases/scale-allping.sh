@@ -50,7 +50,8 @@ all_ping()
 	_pids=
 	seq "$hosts" | sed 's/^/10.0.0./' >/run/everybody
 	for _k in $(seq "$hosts"); do
-		on "h$_k" fping -q -r 9 -t 3000 -i 1 -f /run/everybody >>/run/lost 2>&1 &
+		on "h$_k" fping -q -r 9 -t 3000 -i 1 -f /run/everybody \
+			>>/run/told 2>&1 &
 		_pids="$_pids $!"
 	done
 	for _pid in $_pids; do

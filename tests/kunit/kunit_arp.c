@@ -340,12 +340,34 @@ static void path_window(struct kunit *test)
 		send_to(test, i);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
 	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, (u32)IPOIB_PATH_QUERIES);
+	fx->priv->paths_window--;	/* which the answer adds */
 	answer(test, 1, 0);
+	fx->priv->paths_window--;
 	answer(test, 2, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
 	answer(test, IPOIB_PATH_QUERIES + 1, 0);
 	answer(test, IPOIB_PATH_QUERIES + 2, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+}
+
+/* More for each answer that comes soon, fewer for those that come late */
+static void path_pace(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u32 *window = &fx->priv->paths_window;
+	int i;
+
+	for (i = 1; i <= IPOIB_PATH_QUERIES_MAX + 5; i++) {
+		path_resolved(test, i);
+		KUNIT_EXPECT_EQ(test, *window,
+				min_t(u32, IPOIB_PATH_QUERIES + i, IPOIB_PATH_QUERIES_MAX));
+	}
+	for (i = 100; i < 110; i++) {
+		send_to(test, i);
+		path_find(fx, i)->query->asked -= IPOIB_PATH_SLOW + 1;
+		answer(test, i, 0);
+		KUNIT_EXPECT_EQ(test, *window, max(IPOIB_PATH_QUERIES_MAX >> (i - 99), 1));
+	}
 }
 
 static void path_idle_goes(struct kunit *test)
@@ -422,6 +444,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(path_late_answer),
 	KUNIT_CASE(path_queue_is_bounded),
 	KUNIT_CASE(path_window),
+	KUNIT_CASE(path_pace),
 	KUNIT_CASE(path_idle_goes),
 	KUNIT_CASE(path_dead),
 	KUNIT_CASE(path_without_carrier),
