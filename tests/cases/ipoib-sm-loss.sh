@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# The SM is killed under traffic, comes back without memory, hands over, and gives ports other LIDs: what is lost, with this driver and the kernel's own.
+# timeout: 240
+
+. /cases/lib.sh
+
+pings()
+{
+	on "$1" ping -q -c 1 -W 1 "$2"
+}
+
+# outage_start: h1 pings h2 ten times a second.
+outage_start()
+{
+	traffic_start outage on h1 ping -n -O -i 0.1 10.0.0.3
+	sleep 1
+}
+
+# outage_end: sets $lost, how many got no answer in time.
+outage_end()
+{
+	sleep 1
+	traffic_stop outage
+	lost=$(grep -c 'no answer' /run/traffic.outage.log) || :
+}
+
+# memberships HOST: the MGIDs that its port is a member of, says the SA.
+memberships()
+{
+	# shellcheck disable=SC2046,SC2183  # a word for each group of digits
+	_gid=$(printf '%x:%x:%x:%x' $(cut -d: -f5-8 "$ib/ibfab${1#h}/ports/1/gids/0" |
+		sed 's/^/0x/; s/:/ 0x/g'))
+	saquery -C ibfab0 --smkey 1 MCMR >/run/records.new || return
+	awk -F '\\.\\.+' -v gid=":$_gid\$" '/MGID/ { mgid = $2 }
+		/PortGid/ && $2 ~ gid { print mgid }' /run/records.new | sort
+}
+
+are_members_again()
+{
+	for _host in h1 h2; do
+		memberships "$_host" >/run/members.now || return
+		diff "/run/members.$_host" /run/members.now >/run/members.diff || return
+	done
+}
+
+# sm_start HCA PRIORITY: sets $sm_pid.
+sm_start()
+{
+	mkdir -p "/run/sm.$1"
+	OSM_CACHE_DIR=/run/sm.$1 OSM_TMP_DIR=/run/sm.$1 \
+		opensm -F /run/opensm.conf -g "$(ibstat -p "$1" | head -n 1)" \
+		-p "$2" -f "/run/sm.$1/log" >"/run/sm.$1/out" 2>&1 &
+	sm_pid=$!
+}
+
+served_by()
+{
+	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = "$(cat "$ib/$1/ports/1/lid")" ]
+}
+
+sm_kill()
+{
+	kill -KILL "$sm_pid"
+	wait "$sm_pid" || :
+}
+
+# lids_swap: the LIDs of ibfab1 and ibfab2 in what the SM remembers.
+lids_swap()
+{
+	_file=/run/sm.ibfab0/guid2lid
+	_one=$(printf '0x%04x' "$(lid_of ibfab1)") _two=$(printf '0x%04x' "$(lid_of ibfab2)")
+	sed "s/ $_one $_one/ one/; s/ $_two $_two/ $_one $_one/; s/ one/ $_two $_two/" \
+		"$_file" >"$_file.new"
+	mv "$_file.new" "$_file"
+	grep . "$_file"
+}
+
+lids_are()
+{
+	[ "$(lid_of ibfab1) $(lid_of ibfab2)" = "$*" ]
+}
+
+# through WHAT LOAD...
+through()
+{
+	what=$1
+	shift
+	fabric_start hcas=4
+	sm_start ibfab0 5
+	wait_for 30 fabric_ports_active
+	"$@"
+	hosts_make 4
+	wait_for 20 pings h1 10.0.0.3
+	wait_for 20 pings h1 fd00::3
+	wait_for 20 pings h3 10.0.0.2
+	for host in h1 h2; do
+		wait_for 10 memberships $host
+		memberships $host >/run/members.$host
+	done
+	note "$what: h1 is in $(wc -l </run/members.h1) groups"
+
+	step "$what: the SM is killed, traffic goes on, neighbours are resolved anew"
+	outage_start
+	sm_kill
+	ip -n h1 neigh flush all
+	ip -n h2 neigh flush all
+	sleep 3
+	outage_end
+	note "$what: $lost of 40 lost"
+	assert_between "lost" "$lost" 0 3
+	newcomer=no
+	! pings h3 10.0.0.3 && ! pings h3 10.0.0.3 || newcomer=yes
+	note "$what: who has never spoken with a host before reaches it without an SM: $newcomer"
+
+	step "$what: another SM, without memory: every group is joined again"
+	outage_start
+	sm_start ibfab0 5
+	now_ms
+	begin=$now_ms
+	wait_for 60 are_members_again
+	now_ms
+	outage_end
+	note "$what: members of all groups again after $((now_ms - begin)) ms, $lost pings lost"
+	assert_between "lost" "$lost" 0 10
+
+	step "$what: hand-over to an SM of higher priority, and back when that dies"
+	standby=$sm_pid
+	outage_start
+	sm_start ibfab3 9
+	wait_for 30 served_by ibfab3
+	sm_kill
+	wait_for 60 served_by ibfab0
+	sm_pid=$standby
+	wait_for 60 are_members_again
+	outage_end
+	note "$what: $lost pings lost"
+	assert_between "lost" "$lost" 0 10
+
+	step "$what: other LIDs under traffic"
+	sm_kill
+	lid1=$(lid_of ibfab1) lid2=$(lid_of ibfab2)
+	lids_swap
+	outage_start
+	sm_start ibfab0 5
+	wait_for 60 lids_are "$lid2" "$lid1"
+	wait_for 60 pings h1 10.0.0.3
+	wait_for 60 are_members_again
+	outage_end
+	note "$what: LIDs $lid1 and $lid2 swapped, $((lost * 100)) ms without an answer"
+	wait_for 60 pings h1 fd00::3
+
+	for host in h0 h1 h2 h3; do
+		ip netns del $host
+	done
+	sm_kill
+	wait_for 20 rmmod ib_ipoib
+	fabric_stop
+}
+
+opensm -c /run/opensm.conf >/run/opensm.default
+sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_retry_number .*/polling_retry_number 2/' \
+	/run/opensm.conf
+
+through "this driver" ipoib_load
+assert_eq "a newcomer is reached without an SM" "$newcomer" yes
+through "in-tree driver" intree_load
