@@ -51,6 +51,13 @@ module "$tree/ib_ipoib.c"
 module "$tree/tests/fabric/ibfab.c"
 printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/Kbuild"
 module "$tree/tests/kunit/ib_ipoib_kunit.c"
+mkdir "$tree/ats" "$tree/include" "$tree/tests/ats" "$tree/tests/kunit-ats"
+for module in ats/ib_ats tests/ats/ibatsask tests/kunit-ats/ib_ats_kunit; do
+	printf '# %s\nobj-m := %s.o\n' "$licence" "${module##*/}" >"$tree/${module%/*}/Kbuild"
+	module "$tree/$module.c"
+done
+printf '/* %s */\n' "$licence" >"$tree/include/ib_ats.h"
+cp "$tree/include/ib_ats.h" "$tree/tests/fabric/ibtool.h"
 git -C "$tree" init -q
 
 clean=$(linted)

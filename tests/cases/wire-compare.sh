@@ -74,8 +74,13 @@ scenario()
 	raw_listen ibfab0 qkey=0x1bfa
 	# Nor may a group be left because nothing was sent to it for a while
 	echo 3600 >/proc/sys/net/ipv4/neigh/default/gc_interval
-	"${DRIVER}_load"
-	[ "$DRIVER" = intree ] || echo 0 >/sys/module/ib_ipoib/parameters/sendonly_idle
+	if [ "$DRIVER" = ipoib ]; then
+		# Both are to ask for each path
+		ipoib_load learn_paths=0
+		echo 0 >/sys/module/ib_ipoib/parameters/sendonly_idle
+	else
+		intree_load
+	fi
 	for n in 0 1; do
 		wait_for 10 netdev_of "ibfab$n"
 		dev=$(netdev_of "ibfab$n")
