@@ -166,6 +166,7 @@ struct ipoib_path {
 	struct ipoib_path_query *query;
 	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed */
 	unsigned long confirm_at;	/* jiffies */
+	bool proven;			/* what was learned: by a GRH */
 	unsigned long retry_at;		/* jiffies */
 	u8 failures;			/* since the last success */
 	struct rcu_head rcu;

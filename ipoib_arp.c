@@ -21,6 +21,7 @@
 #define IPOIB_PATH_QUERIES_MAX	64		/* ... and at most */
 #define IPOIB_PATH_SLOW		(HZ / 4)	/* an answer later than that is slow */
 #define IPOIB_PATH_DOUBT	(10 * HZ)	/* another LID is looked into so often */
+#define IPOIB_PATH_DENIALS	3		/* in a row, before a claim is given up */
 #define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
 #define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
 
@@ -421,13 +422,15 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 	path_publish(priv, path, ah);
 }
 
-/* There is no such path, whatever a packet said */
+/* There is no such path, whatever a packet claimed. What the HCA vouches for is kept, and
+ * so is a claim at first: an SA that has just begun denies what it will know soon.
+ */
 static void path_denied(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	spin_lock_bh(&priv->lock);
 	path->refused = true;
 	spin_unlock_bh(&priv->lock);
-	if (!path->learned)
+	if (!path->learned || path->proven || path->failures < IPOIB_PATH_DENIALS)
 		return;
 	ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
 	WRITE_ONCE(path->learned, false);
@@ -504,6 +507,7 @@ static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 		return;
 	ipoib_count(priv, IPOIB_STAT_PATHS_LEARNED);
 	WRITE_ONCE(path->learned, true);
+	path->proven = heard->proven;
 	path->confirm_at = jiffies + IPOIB_PATH_CONFIRM +
 			   get_random_u32_below(IPOIB_PATH_CONFIRM);
 	if (list_empty(&path->unconfirmed))

@@ -36,6 +36,8 @@ memberships()
 		/PortGid/ && $2 ~ gid { print mgid }' /run/records.new | sort
 }
 
+# The kernel's own driver does not ask again for groups that it only sends to, until it
+# sends to them. Of that one it is noted what is missing, and no more.
 are_members_again()
 {
 	for _host in h1 h2; do
@@ -81,6 +83,27 @@ lids_are()
 	[ "$(lid_of ibfab1) $(lid_of ibfab2)" = "$*" ]
 }
 
+# lost_at_most N: of this driver; what the other loses is for comparison.
+lost_at_most()
+{
+	[ "$what" != "this driver" ] || assert_between "lost" "$lost" 0 "$1"
+}
+
+members_settle()
+{
+	if [ "$what" = "this driver" ]; then
+		wait_for 60 are_members_again
+		return
+	fi
+	uptime_s
+	_until=$((uptime_s + 15))
+	until are_members_again || [ "$uptime_s" -ge "$_until" ]; do
+		sleep 0.2
+		uptime_s
+	done
+	cat /run/members.diff
+}
+
 # through WHAT LOAD...
 through()
 {
@@ -108,7 +131,7 @@ through()
 	sleep 3
 	outage_end
 	note "$what: $lost of 40 lost"
-	assert_between "lost" "$lost" 0 3
+	lost_at_most 3
 	newcomer=no
 	! pings h3 10.0.0.3 && ! pings h3 10.0.0.3 || newcomer=yes
 	note "$what: who has never spoken with a host before reaches it without an SM: $newcomer"
@@ -118,11 +141,11 @@ through()
 	sm_start ibfab0 5
 	now_ms
 	begin=$now_ms
-	wait_for 60 are_members_again
+	members_settle
 	now_ms
 	outage_end
 	note "$what: members of all groups again after $((now_ms - begin)) ms, $lost pings lost"
-	assert_between "lost" "$lost" 0 10
+	lost_at_most 10
 
 	step "$what: hand-over to an SM of higher priority, and back when that dies"
 	standby=$sm_pid
@@ -132,10 +155,10 @@ through()
 	sm_kill
 	wait_for 60 served_by ibfab0
 	sm_pid=$standby
-	wait_for 60 are_members_again
+	members_settle
 	outage_end
 	note "$what: $lost pings lost"
-	assert_between "lost" "$lost" 0 10
+	lost_at_most 10
 
 	step "$what: other LIDs under traffic"
 	sm_kill
@@ -145,7 +168,7 @@ through()
 	sm_start ibfab0 5
 	wait_for 60 lids_are "$lid2" "$lid1"
 	wait_for 60 pings h1 10.0.0.3
-	wait_for 60 are_members_again
+	members_settle
 	outage_end
 	note "$what: LIDs $lid1 and $lid2 swapped, $((lost * 100)) ms without an answer"
 	wait_for 60 pings h1 fd00::3

@@ -618,6 +618,7 @@ static void learned_to_denied(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
+	int i;
 
 	hear_claim(test, 9, 12);
 	send_to(test, 9);
@@ -625,12 +626,34 @@ static void learned_to_denied(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	confirm(test, path);
 	answer(test, 9, -EINVAL);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	for (i = 0; i < IPOIB_PATH_DENIALS; i++) {
+		time_is_up(fx, path);
+		answer(test, 9, -EINVAL);
+	}
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
 	hear_claim(test, 9, 13);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 	hear_proof(test, 9, 14);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 14u);
+}
+
+/* What the HCA vouches for is used on */
+static void learned_and_denied(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path = path_learned(test, 9, 12);
+	int i;
+
+	confirm(test, path);
+	for (i = 0; i <= IPOIB_PATH_DENIALS; i++) {
+		answer(test, 9, -EINVAL);
+		time_is_up(fx, path);
+	}
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
 /* An SA that does not answer has not said no */
@@ -661,14 +684,14 @@ static void learned_confirmed_by_and_by(struct kunit *test)
 	struct fixture *fx = test->priv;
 	int i;
 
-	for (i = 9; i < 20; i++)
+	for (i = 9; i < 9 + IPOIB_PATH_QUERIES; i++)
 		path_learned(test, i, i)->confirm_at = jiffies;
 	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
 	fixture_settle(fx);
-	KUNIT_EXPECT_LT(test, queries(test), 11);
-	for (i = 0; i < 100 && queries(test) < 11; i++)
+	KUNIT_EXPECT_LT(test, queries(test), IPOIB_PATH_QUERIES);
+	for (i = 0; i < 100 && queries(test) < IPOIB_PATH_QUERIES; i++)
 		msleep(100);
-	KUNIT_EXPECT_EQ(test, queries(test), 11);
+	KUNIT_EXPECT_EQ(test, queries(test), IPOIB_PATH_QUERIES);
 }
 
 /* What the fabric told once follows proof, for a LID may change while there is no SM */
@@ -776,6 +799,7 @@ static struct kunit_case learned_cases[] = {
 	KUNIT_CASE(learned_to_confirmed),
 	KUNIT_CASE(learned_to_corrected),
 	KUNIT_CASE(learned_to_denied),
+	KUNIT_CASE(learned_and_denied),
 	KUNIT_CASE(learned_and_no_answer),
 	KUNIT_CASE(learned_and_unused),
 	KUNIT_CASE(learned_confirmed_by_and_by),

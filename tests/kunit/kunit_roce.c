@@ -6,6 +6,7 @@
  * tests/cases/kunit.sh.
  */
 #include <linux/delay.h>
+#include <net/sch_generic.h>
 
 #include "ipoib_roce.c"
 #include "kunit.h"
@@ -43,12 +44,22 @@ static int pair_take(struct sk_buff *skb, struct net_device *netdev, struct pack
 	return NET_RX_SUCCESS;
 }
 
+/* In a state, with carrier as it should be; and with a qdisc, which linkwatch puts in its
+ * place some time after there is carrier.
+ */
+static bool link_is(const struct ipoib_dev *priv, enum ipoib_link_state state)
+{
+	bool running = state == IPOIB_LINK_RUNNING;
+
+	return READ_ONCE(priv->link) == state && netif_carrier_ok(priv->netdev) == running &&
+	       !(running && qdisc_tx_is_noop(priv->netdev));
+}
+
 static bool link_becomes(const struct ipoib_dev *priv, enum ipoib_link_state state)
 {
 	unsigned long limit = jiffies + 60 * HZ;
 
-	while (READ_ONCE(priv->link) != state ||
-	       netif_carrier_ok(priv->netdev) != (state == IPOIB_LINK_RUNNING)) {
+	while (!link_is(priv, state)) {
 		if (time_after(jiffies, limit))
 			return false;
 		msleep(20);
