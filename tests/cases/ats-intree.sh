@@ -6,15 +6,4 @@
 . /cases/lib.sh
 . /cases/lib-ats.sh
 
-ats_setup intree_load
-ats_addresses
-ats_kinds
-ats_partitions
-ats_shared
-on_debug_kernel || ats_limit
-ats_down
-ats_sm_restart
-ats_lossy
-ats_netns_exit
-ats_hotplug
-ats_unload
+ats_matrix intree_load

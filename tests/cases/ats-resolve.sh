@@ -5,26 +5,11 @@
 # timeout: 180
 
 . /cases/lib.sh
+# shellcheck source=lib-ats.sh
 . /cases/lib-ats.sh
 
-ask=/sys/kernel/debug/ibatsask
 gid0=fe80::21b:fa01:0:1
 gid1=fe80::21b:fa01:0:101
-
-# ask WORDS: fails as the query does.
-ask()
-{
-	echo "$*" >/run/ask
-	# The shell would write again what could not be written
-	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
-}
-
-# answers LINE...: what came, in this order.
-answers()
-{
-	sed 1d "$ask/answer" >/run/answers
-	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
-}
 
 # ask_fails TEXT WORDS: with that error.
 ask_fails()
@@ -58,22 +43,22 @@ wait_for 10 sr_count 101 2
 
 step "An address of two hosts: first the one whose primary it is"
 ask hca=ibfab0 addr=10.0.0.2
-answers "$gid1 0xffff ${sid}53 10.0.0.2 primary" "$gid0 0xffff ${sid}55 10.0.0.2"
+answered "$gid1 0xffff ${sid}53 10.0.0.2 primary" "$gid0 0xffff ${sid}55 10.0.0.2"
 ask hca=ibfab2 addr=fd00::2 pkey=0xffff
-answers "$gid1 0xffff ${sid}54 fd00::2"
+answered "$gid1 0xffff ${sid}54 fd00::2"
 
 step "A GID's addresses, and its primary one"
 ask hca=ibfab1 "gid=$gid0"
-answers "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid0 0xffff ${sid}54 fd00::1" \
+answered "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid0 0xffff ${sid}54 fd00::1" \
 	"$gid0 0xffff ${sid}55 10.0.0.2"
 ask hca=ibfab1 "primary=$gid0" pkey=0xffff
-answers "$gid0 0xffff ${sid}53 10.0.0.1 primary"
+answered "$gid0 0xffff ${sid}53 10.0.0.1 primary"
 ask "primary=$gid1"
-answers "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+answered "$gid1 0xffff ${sid}53 10.0.0.2 primary"
 
 step "All hosts' records with one Service ID"
 ask "sid=${sid}53"
-answers "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+answered "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid1 0xffff ${sid}53 10.0.0.2 primary"
 
 step "What nobody has, and what makes no sense"
 ask_fails 'No such file' addr=10.0.0.99
@@ -101,7 +86,7 @@ ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff timeout=60000
 rules_clear ibfab0
 rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0001 count=2
 ask hca=ibfab0 "primary=$gid1" pkey=0xffff timeout=60000
-answers "$gid1 0xffff ${sid}53 10.0.0.2 primary"
+answered "$gid1 0xffff ${sid}53 10.0.0.2 primary"
 rules_clear ibfab0
 rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0200
 ask_fails 'Remote I/O' hca=ibfab0 addr=10.0.0.2
@@ -146,9 +131,9 @@ plug ibfab1
 wait_for 20 netdev_of ibfab1
 host_give h1 ibfab1 3
 wait_for 10 ask hca=ibfab1 addr=10.0.0.3
-answers "$gid1 0xffff ${sid}53 10.0.0.3 primary"
+answered "$gid1 0xffff ${sid}53 10.0.0.3 primary"
 ask hca=ibfab1 "addr=$gid1"
-answers "$gid1 0xffff ${sid}53 $gid1 primary"
+answered "$gid1 0xffff ${sid}53 $gid1 primary"
 ask_fails 'Network is unreachable' hca=ibfab1 addr=10.0.0.1
 
 step "An SA that does not answer"

@@ -4,23 +4,8 @@
 # timeout: 90
 
 . /cases/lib.sh
-
-ask=/sys/kernel/debug/ibatsask
-
-# ask WORDS: fails as the query does.
-ask()
-{
-	echo "$*" >/run/ask
-	# The shell would write again what could not be written
-	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
-}
-
-# answered LINE...: what came, in this order.
-answered()
-{
-	sed 1d "$ask/answer" >/run/answers
-	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
-}
+# shellcheck source=lib-ats.sh
+. /cases/lib-ats.sh
 
 unknown()
 {

@@ -371,3 +371,39 @@ ats_unload()
 	opensm_stop
 	rmmod ib_ats
 }
+
+# ats_matrix DRIVER_LOAD: all of it, over that driver's netdevices.
+ats_matrix()
+{
+	ats_setup "$1"
+	ats_addresses
+	ats_kinds
+	ats_partitions
+	ats_shared
+	on_debug_kernel || ats_limit
+	ats_down
+	ats_sm_restart
+	ats_lossy
+	ats_netns_exit
+	ats_hotplug
+	ats_unload
+}
+
+# ---- Questions, through ibatsask ----
+
+ask=/sys/kernel/debug/ibatsask
+
+# ask WORDS: fails as the query does.
+ask()
+{
+	echo "$*" >/run/ask
+	# The shell would write again what could not be written
+	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
+}
+
+# answered LINE...: what came, in this order.
+answered()
+{
+	sed 1d "$ask/answer" >/run/answers
+	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
+}
