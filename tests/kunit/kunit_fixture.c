@@ -83,15 +83,29 @@ void fixture_exit(struct kunit *test)
 	hca_unregister(fx->hca);
 }
 
-/* What waited for an AH is sent through the qdisc, which linkwatch puts in its place
- * some time after there is carrier.
- */
-static void wait_for_qdisc(struct net_device *netdev)
+static bool qdisc_busy(struct net_device *netdev)
 {
+	struct netdev_queue *txq = netdev_get_tx_queue(netdev, 0);
+	bool busy;
+
+	rcu_read_lock();
+	busy = qdisc_is_running(rcu_dereference(txq->qdisc)) ||
+	       qdisc_qlen_sum(rcu_dereference(txq->qdisc));
+	rcu_read_unlock();
+	return busy;
+}
+
+/* What waited for an AH is sent through the qdisc, which linkwatch puts in its place
+ * some time after there is carrier, and which waits for completions when BQL says so.
+ */
+static void wait_for_qdisc(struct fixture *fx)
+{
+	struct net_device *netdev = fx->netdev;
 	unsigned long limit = jiffies + 30 * HZ;
 
 	while (netif_running(netdev) && netif_carrier_ok(netdev) &&
-	       qdisc_tx_is_noop(netdev) && time_before(jiffies, limit))
+	       (qdisc_tx_is_noop(netdev) || (!fx->hca->hold && qdisc_busy(netdev))) &&
+	       time_before(jiffies, limit))
 		usleep_range(100, 200);
 }
 
@@ -113,7 +127,7 @@ void fixture_settle(struct fixture *fx)
 		flush_workqueue(fx->priv->wq);
 		driver_settle();
 	}
-	wait_for_qdisc(fx->netdev);
+	wait_for_qdisc(fx);
 }
 
 /**
