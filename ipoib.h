@@ -24,6 +24,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
+#include <net/tso.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pack.h>
@@ -90,7 +91,12 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_RING_MAX		8192
 #define IPOIB_TX_RING_DEFAULT	256
 #define IPOIB_RX_RING_DEFAULT	512
-#define IPOIB_TX_CHAIN_MAX	16	/* WRs that one ib_post_send() takes */
+#define IPOIB_RX_MTU_DEFAULT	2044	/* of an IB MTU of 2048, which most fabrics have */
+#define IPOIB_TX_CHAIN_MAX	32	/* WRs that one ib_post_send() takes */
+#define IPOIB_TX_CHAIN_SGES	128	/* theirs altogether */
+#define IPOIB_TX_SGE_MAX	(MAX_SKB_FRAGS + 2)	/* of one: headers, linear part, frags */
+#define IPOIB_TX_SEGMENTS_MAX	64	/* that a large packet is cut into */
+#define IPOIB_TX_HEADER_MAX	128	/* octets in front of a segment's payload */
 #define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
 #define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group */
@@ -320,28 +326,44 @@ struct ipoib_ring_stats {
 	u64_stats_t polls;
 };
 
+/* What is known of a WR in the send ring */
+enum ipoib_tx_fate {
+	IPOIB_TX_POSTED,		/* a CQE will come, its own or a later one's */
+	IPOIB_TX_SILENT,		/* the HCA has it, but was not told to report it */
+	IPOIB_TX_REFUSED,		/* by ib_post_send() */
+};
+
 /* One slot of the send ring */
 struct ipoib_tx_buf {
-	struct sk_buff *skb;
-	u16 header_len;			/* of a large send: not mapped */
-	bool refused;			/* by ib_post_send(): no CQE will come */
+	struct sk_buff *skb;		/* of the last WR of a packet, else NULL */
+	enum ipoib_tx_fate fate;
+	u16 header_len;			/* of a large packet: not mapped */
+	u16 packets;			/* on the wire */
+	bool torn;			/* the HCA refused segments of it */
 	u64 mapping[MAX_SKB_FRAGS + 1];	/* linear part, if any, then frags */
 };
 
-/* A WR that waits for its doorbell; the SGEs must live until it is posted */
-struct ipoib_tx_wr {
-	struct ib_ud_wr ud;
-	struct ib_sge sge[MAX_SKB_FRAGS + 1];
+/* A page for headers of segments: a slot of the ring has a place of its own */
+struct ipoib_tx_headers {
+	void *octets;
+	u64 addr;			/* the HCA's */
 };
 
 struct ipoib_tx_ring {
 	/* the producer's: ndo_start_xmit(), under the TX queue's lock */
 	u32 head;			/* slots ever filled */
 	u32 chained;			/* WRs that wait for the doorbell */
+	u32 sges;			/* theirs */
 	u32 size;			/* a power of two */
 	u32 max_sge;
+	u32 segments_max;		/* that a packet is cut into */
+	u32 refusals;			/* of ib_post_send() */
+	bool hca_sums;			/* makes checksums of TCP and UDP over IPv4 */
+	bool hca_cuts;			/* large packets of TCP over IPv4 */
 	struct ipoib_tx_buf *buf;
-	struct ipoib_tx_wr *chain;	/* IPOIB_TX_CHAIN_MAX of them */
+	struct ib_ud_wr *chain;		/* IPOIB_TX_CHAIN_MAX of them, and one */
+	struct ib_sge *sge;		/* IPOIB_TX_CHAIN_SGES of them */
+	struct ipoib_tx_headers *headers;
 	struct ib_cq *cq;
 
 	/* the consumer's: the TX NAPI poll */
@@ -355,7 +377,8 @@ struct ipoib_tx_ring {
 struct ipoib_rx_buf {
 	struct ib_recv_wr wr;
 	struct ib_sge sge;
-	struct page *page;
+	struct page *page;		/* NULL: it has no buffer */
+	unsigned int offset;		/* of the buffer in there */
 };
 
 struct ipoib_rx_ring {
@@ -365,8 +388,9 @@ struct ipoib_rx_ring {
 	struct page_pool *pool;
 	u32 size;			/* a power of two */
 	u32 posted;			/* WRs that the HCA has */
+	u32 mtu;			/* IP MTU that the buffers are for */
 	u32 buf_len;			/* octets that the HCA may write */
-	u32 page_len;			/* octets of one page of the pool */
+	u32 frag_len;			/* with what an skb needs around them */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
@@ -386,6 +410,7 @@ enum ipoib_stat {
 	IPOIB_STAT_TX_GROUP_FULL,
 	IPOIB_STAT_TX_GROUP_FAILED,
 	IPOIB_STAT_TX_LINEARIZED,
+	IPOIB_STAT_TX_SEGMENTED,
 	IPOIB_STAT_TX_TIMEOUTS,
 	IPOIB_STAT_RX_SHORT,
 	IPOIB_STAT_RX_ERROR,
@@ -583,17 +608,45 @@ void ipoib_link_init(struct ipoib_dev *priv);
 void ipoib_link_flush(struct ipoib_dev *priv);
 unsigned long ipoib_backoff(u8 failures);
 
-/* ipoib_ib.c: the datagram data path */
-int ipoib_rings_create(struct ipoib_dev *priv);
-void ipoib_rings_destroy(struct ipoib_dev *priv);
-int ipoib_rings_start(struct ipoib_dev *priv);
-void ipoib_rings_drain(struct ipoib_dev *priv);
-void ipoib_rings_stop(struct ipoib_dev *priv);
+/* A large packet that is being cut */
+struct ipoib_gso {
+	struct tso_t tso;
+	struct ipoib_dev *priv;
+	const struct ipoib_tx_buf *buf;
+	u32 left;			/* octets of payload */
+	bool hca_sums;			/* makes the segments' checksums */
+};
+
+/* ipoib_gso.c: large packets, cut without the HCA's help */
+bool ipoib_gso_can_cut(const struct sk_buff *skb);
+u32 ipoib_gso_header_len(const struct sk_buff *skb);
+u32 ipoib_gso_segments(const struct sk_buff *skb);
+void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
+		     const struct ipoib_tx_buf *buf);
+u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers, u32 offset,
+		   struct ib_sge *sge);
+
+/* ipoib_tx.c: the send ring */
+int ipoib_tx_ring_create(struct ipoib_dev *priv);
+void ipoib_tx_ring_empty(struct ipoib_dev *priv);
+void ipoib_tx_ring_destroy(struct ipoib_dev *priv);
+u32 ipoib_tx_pending(struct ipoib_tx_ring *tx);
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
 				       netdev_features_t features);
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
-int ipoib_rx_poll(struct napi_struct *napi, int budget);
 int ipoib_tx_poll(struct napi_struct *napi, int budget);
+
+/* ipoib_ib.c: the datagram data path */
+int ipoib_rings_create(struct ipoib_dev *priv);
+void ipoib_rings_destroy(struct ipoib_dev *priv);
+int ipoib_rings_fit(struct ipoib_dev *priv, u32 mtu);
+int ipoib_rings_start(struct ipoib_dev *priv);
+void ipoib_rings_drain(struct ipoib_dev *priv);
+void ipoib_rings_stop(struct ipoib_dev *priv);
+int ipoib_rx_poll(struct napi_struct *napi, int budget);
+void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
+			unsigned int bytes);
+void ipoib_poll_complete(struct napi_struct *napi, struct ib_cq *cq, int done);
 
 /* ipoib_ah.c: address handles */
 struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);

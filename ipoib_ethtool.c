@@ -45,6 +45,7 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_GROUP_FULL]	= "tx_group_queue_full",
 	[IPOIB_STAT_TX_GROUP_FAILED]	= "tx_group_failed",
 	[IPOIB_STAT_TX_LINEARIZED]	= "tx_linearized",
+	[IPOIB_STAT_TX_SEGMENTED]	= "tx_segmented",
 	[IPOIB_STAT_TX_TIMEOUTS]	= "tx_timeouts",
 	[IPOIB_STAT_RX_SHORT]		= "rx_short",
 	[IPOIB_STAT_RX_ERROR]		= "rx_completion_error",

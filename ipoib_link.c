@@ -109,6 +109,20 @@ static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 	ipoib_groups_stop(priv);
 }
 
+/* Buffers are of the size that fabrics mostly need; where the group's MTU is larger, the
+ * QP is given others before there is carrier
+ */
+static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
+{
+	int err;
+
+	if (mtu <= priv->rx.mtu)
+		return 0;
+	ipoib_qp_stop(priv);
+	err = ipoib_rings_fit(priv, mtu);
+	return err ? : ipoib_qp_start(priv);
+}
+
 /**
  * ipoib_link_joined() - the broadcast group has been joined, or joined again
  * @priv: the device
@@ -124,6 +138,12 @@ void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *
 	u32 mtu = ipoib_ib_mtu_to_mtu(params->mtu);
 	int err;
 
+	err = link_fit_buffers(priv, mtu);
+	if (err) {
+		netdev_warn(priv->netdev, "no buffers for an MTU of %u: error %d\n", mtu, err);
+		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+		return;
+	}
 	err = ipoib_qp_set_qkey(priv, params->qkey);
 	if (err) {
 		netdev_warn(priv->netdev, "cannot set Q_Key: error %d, resetting QP\n", err);

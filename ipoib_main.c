@@ -585,18 +585,17 @@ void ipoib_setup(struct net_device *netdev)
 	u64_stats_init(&priv->rx.stats.syncp);
 }
 
-/* The verbs' checksums are promised for IPv4 alone */
-static netdev_features_t hca_features(const struct ib_device *ibdev)
+/* What the HCA cannot do for a packet the driver does; both need several pieces in a
+ * work request for large ones.
+ */
+static netdev_features_t hw_features(const struct ib_device *ibdev)
 {
-	netdev_features_t features = 0;
+	netdev_features_t features = NETIF_F_HW_CSUM;
 
 	if (ibdev->attrs.max_send_sge > 1)
-		features |= NETIF_F_SG;
-	if (!(ibdev->attrs.device_cap_flags & IB_DEVICE_UD_IP_CSUM))
-		return features;
-	features |= NETIF_F_IP_CSUM | NETIF_F_RXCSUM;
-	if ((features & NETIF_F_SG) && (ibdev->attrs.kernel_cap_flags & IBK_UD_TSO))
-		features |= NETIF_F_TSO;
+		features |= NETIF_F_SG | NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4;
+	if (ibdev->attrs.device_cap_flags & IB_DEVICE_UD_IP_CSUM)
+		features |= NETIF_F_RXCSUM;
 	return features;
 }
 
@@ -626,6 +625,7 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	priv->fabric = rdma_protocol_ib(ibdev, port) ? &ipoib_sa_ops : &ipoib_roce_ops;
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
+	priv->rx.mtu = IPOIB_RX_MTU_DEFAULT;
 	priv->admin_mtu = U32_MAX;
 	priv->learn_paths = learn_paths;
 	priv->arp_verify = arp_verify;
@@ -637,7 +637,7 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	netdev->dev_id = port - 1;
 	netdev->rtnl_link_ops = &ipoib_link_ops;
 	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
-	netdev->hw_features = hca_features(ibdev);
+	netdev->hw_features = hw_features(ibdev);
 	netdev->features |= netdev->hw_features;
 	netif_carrier_off(netdev);
 	return 0;

@@ -43,6 +43,17 @@ static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, struct napi_stru
 	return ib_create_cq(priv->ibdev, cq_completed, cq_event, napi, &attr);
 }
 
+/* The verbs promise checksums of IPv4 alone, and segmentation only with them */
+static bool hca_sums(const struct ib_device_attr *attrs)
+{
+	return attrs->device_cap_flags & IB_DEVICE_UD_IP_CSUM;
+}
+
+static bool hca_cuts(const struct ib_device_attr *attrs)
+{
+	return hca_sums(attrs) && (attrs->kernel_cap_flags & IBK_UD_TSO);
+}
+
 static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 {
 	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
@@ -54,7 +65,7 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 		.cap = {
 			.max_send_wr = queues->tx_size,
 			.max_recv_wr = queues->rx_size,
-			.max_send_sge = min_t(u32, attrs->max_send_sge, MAX_SKB_FRAGS + 1),
+			.max_send_sge = min_t(u32, attrs->max_send_sge, IPOIB_TX_SGE_MAX),
 			.max_recv_sge = 1,
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
@@ -63,7 +74,7 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 
 	if (attrs->kernel_cap_flags & IBK_BLOCK_MULTICAST_LOOPBACK)
 		init.create_flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
-	if (priv->netdev->hw_features & NETIF_F_TSO)
+	if (hca_cuts(attrs))
 		init.create_flags |= IB_QP_CREATE_IPOIB_UD_LSO;
 	queues->qp = ib_create_qp(priv->pd, &init);
 	if (IS_ERR(queues->qp))
@@ -128,6 +139,8 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	priv->tx.cq = queues->tx_cq;
 	priv->tx.size = queues->tx_size;
 	priv->tx.max_sge = queues->max_send_sge;
+	priv->tx.hca_sums = hca_sums(&priv->ibdev->attrs);
+	priv->tx.hca_cuts = hca_cuts(&priv->ibdev->attrs);
 	WRITE_ONCE(priv->cq_failed, false);
 }
 

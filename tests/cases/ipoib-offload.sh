@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Checksums and large sends are left to HCAs that have them, what arrives is right to the last octet, and ethtool switches them.
+# Checksums and large sends are left to HCAs that have them, and made by the driver for others; what arrives is right to the last octet, and ethtool switches them.
 # timeout: 180
 
 . /cases/lib.sh
@@ -28,6 +28,30 @@ transfer()
 	assert_eq "what arrived" "$(sha256sum </run/got)" "$(sha256sum </run/sent)"
 }
 
+# blocks FROM TO UDP4|UDP6 ADDRESS SIZE: what the kernel is to cut into datagrams of SIZE,
+# of which the receiver takes each for a line of the file.
+blocks()
+{
+	head -c $(($5 * 40 + 1)) /run/sent >/run/sent.udp
+	traffic_start "udp.$2" on "$2" socat -u "$3-RECV:6001,rcvbuf=4000000" OPEN:/run/got.udp,creat,trunc
+	wait_for 10 listening_udp "$2" 6001
+	on "$1" socat -u -b $(($5 * 20)) OPEN:/run/sent.udp \
+		"$3:$4:6001,setsockopt-int=17:103:$5" || fail "no large send of UDP"
+	wait_for 10 cmp /run/sent.udp /run/got.udp
+	traffic_stop "udp.$2"
+}
+
+listening_udp()
+{
+	on "$1" ss -Huln "sport = :$2" | grep -q .
+}
+
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
 same_size()
 {
 	[ "$(stat -c %s /run/got)" -eq "$size" ]
@@ -40,11 +64,14 @@ hosts_make 3
 head -c "$size" /dev/urandom >/run/sent
 
 step "What the interfaces say they have"
-for name in tx-checksum-ipv4 rx-checksumming tx-tcp-segmentation scatter-gather; do
-	assert_eq "h0's $name" "$(feature h0 $name)" on
+for host in h0 h2; do
+	for name in tx-checksum-ip-generic scatter-gather tx-tcp-segmentation \
+		tx-tcp6-segmentation tx-udp-segmentation; do
+		assert_eq "$host's $name" "$(feature $host $name)" on
+	done
 done
-assert_match "h2's tx-checksum-ipv4" "$(feature h2 tx-checksum-ipv4)" off
-assert_match "h2's tx-tcp-segmentation" "$(feature h2 tx-tcp-segmentation)" off
+assert_eq "h0's rx-checksumming" "$(feature h0 rx-checksumming)" on
+assert_match "h2's rx-checksumming" "$(feature h2 rx-checksumming)" off
 
 step "Between two that have them"
 lso=$(offloaded ibfab0 tx_lso) segments=$(offloaded ibfab0 tx_lso_segments)
@@ -58,13 +85,32 @@ assert [ "$lso" -lt $((segments / 4)) ]
 assert [ $(($(offloaded ibfab1 rx_csum_ok) - good)) -ge "$segments" ]
 assert_eq "bad checksums" "$(offloaded ibfab1 rx_csum_bad)" 0
 
-step "To one and from one that has none"
+step "To one and from one that has none: the driver cuts"
 transfer h0 h2 10.0.0.3
+cut=$(stat_of h2 tx_segmented)
+good=$(offloaded ibfab0 rx_csum_ok)
 transfer h2 h0 10.0.0.1
+transfer h2 h0 '[fd00::1]'
+cut=$(($(stat_of h2 tx_segmented) - cut))
+good=$(($(offloaded ibfab0 rx_csum_ok) - good))
+note "$cut large packets became $good segments"
+assert [ "$good" -gt $((2 * size * 9 / 20440)) ]
+assert [ "$cut" -lt $((good / 4)) ]
+assert [ "$cut" -gt $((2 * size / 65536)) ]
 assert_eq "bad checksums" "$(offloaded ibfab0 rx_csum_bad)" 0
 
+step "Large sends of UDP"
+for gso in 1400 999 1; do
+	blocks h2 h0 UDP4 10.0.0.1 $gso
+	blocks h2 h0 UDP6 '[fd00::1]' $gso
+	blocks h0 h1 UDP4 10.0.0.2 $gso
+done
+assert_eq "bad checksums" "$(offloaded ibfab0 rx_csum_bad) $(offloaded ibfab1 rx_csum_bad)" "0 0"
+
 step "IPv6 and UDP"
+cut=$(stat_of h0 tx_segmented)
 transfer h0 h1 '[fd00::2]'
+assert [ "$(stat_of h0 tx_segmented)" -gt "$cut" ]
 iperf_server h1
 on h0 iperf3 -u -b 50M -c 10.0.0.2 -t 2 -l 1400 >/run/udp || fail "$(cat /run/udp)"
 tail -n 3 /run/udp

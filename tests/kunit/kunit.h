@@ -50,6 +50,12 @@ struct hca_send {
 	u32 doorbell;		/* which call of post_send it came by */
 };
 
+/* What is kept of it until it completes */
+struct hca_posted {
+	u64 wr_id;
+	bool signaled;
+};
+
 struct hca_recv {
 	u64 wr_id;
 	void *addr;
@@ -63,7 +69,7 @@ struct hca_qp {
 	u32 qkey;
 	u16 pkey_index;
 	struct hca_recv *recv;
-	u64 *sends;		/* wr_ids not completed yet */
+	struct hca_posted *sends;	/* not completed yet */
 	u32 recv_head;
 	u32 recv_tail;
 	u32 send_head;
@@ -81,6 +87,7 @@ struct hca_ah {
  * struct hca - an HCA of one port that does what the test says
  * @fail_in: the call of a verb, counted down, that fails with -ENOMEM; 0 for none
  * @hold: sends complete when the test says so, not at once
+ * @seen: is shown what each send gathers, if the test wants to see it
  */
 struct hca {
 	struct ib_device ibdev;
@@ -94,6 +101,7 @@ struct hca {
 	atomic_t fail_in;
 	atomic_t objects[HCA_OBJECTS];
 	bool hold;
+	void (*seen)(struct hca *hca, const struct hca_send *send, const u8 *octets);
 	struct hca_qp *qp;	/* the one that was made last */
 	struct hca_send log[HCA_LOG];
 	u32 logged;
@@ -159,6 +167,7 @@ struct fixture {
 
 /* kunit_fixture.c */
 int fixture_init(struct kunit *test);
+int fixture_init_sending(struct kunit *test);
 void fixture_exit(struct kunit *test);
 void fixture_settle(struct fixture *fx);
 void fixture_up(struct kunit *test);

@@ -238,3 +238,38 @@ u64 fixture_count(struct fixture *fx, enum ipoib_stat stat)
 {
 	return ipoib_stat_read(fx->priv, stat);
 }
+
+/**
+ * fixture_init_sending() - a suite's init: the link runs, and has a path to peer 9
+ * @test: the test
+ *
+ * Nothing is logged, and byte queue limits hold nothing back.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int fixture_init_sending(struct kunit *test)
+{
+	struct netdev_queue *txq;
+	struct fixture *fx;
+	union ib_gid gid;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fixture_gid(&gid, 9);
+	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+	fixture_settle(fx);
+	if (fx->hca->logged != 1)
+		return -ENETDOWN;
+	txq = netdev_get_tx_queue(fx->netdev, 0);
+	txq->dql.min_limit = 1 << 20;
+	netdev_tx_reset_queue(txq);
+	txq->dql.limit = 1 << 20;
+	txq->dql.adj_limit = 1 << 20;
+	fx->hca->logged = 0;
+	fx->hca->doorbells = 0;
+	return 0;
+}

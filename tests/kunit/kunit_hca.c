@@ -254,7 +254,7 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-static bool qp_pop_send(struct hca_qp *qp, struct ib_wc *wc)
+static bool qp_pop_send(struct hca_qp *qp, struct hca_posted *send)
 {
 	unsigned long flags;
 	bool some;
@@ -262,7 +262,7 @@ static bool qp_pop_send(struct hca_qp *qp, struct ib_wc *wc)
 	spin_lock_irqsave(&qp->lock, flags);
 	some = qp->send_tail != qp->send_head;
 	if (some)
-		wc->wr_id = qp->sends[qp->send_tail++ % qp->send_size];
+		*send = qp->sends[qp->send_tail++ % qp->send_size];
 	spin_unlock_irqrestore(&qp->lock, flags);
 	return some;
 }
@@ -283,10 +283,13 @@ static bool qp_pop_recv(struct hca_qp *qp, struct hca_recv *recv)
 static void qp_flush(struct hca_qp *qp)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR, .qp = &qp->ibqp };
+	struct hca_posted send;
 	struct hca_recv recv;
 
-	while (qp_pop_send(qp, &wc))
+	while (qp_pop_send(qp, &send)) {
+		wc.wr_id = send.wr_id;
 		cq_put(qp->ibqp.send_cq, &wc);
+	}
 	while (qp_pop_recv(qp, &recv)) {
 		wc.wr_id = recv.wr_id;
 		cq_put(qp->ibqp.recv_cq, &wc);
@@ -326,6 +329,24 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
+/* The DMA addresses of a device without a DMA device are the kernel's own */
+static void show_send(struct hca *hca, const struct hca_send *send, const struct ib_ud_wr *wr)
+{
+	u8 *octets = kmalloc(send->length, GFP_ATOMIC);
+	u32 done = 0;
+	int i;
+
+	if (!octets)
+		return;
+	for (i = 0; i < wr->wr.num_sge; i++) {
+		memcpy(octets + done, (void *)(uintptr_t)wr->wr.sg_list[i].addr,
+		       wr->wr.sg_list[i].length);
+		done += wr->wr.sg_list[i].length;
+	}
+	hca->seen(hca, send, octets);
+	kfree(octets);
+}
+
 static void log_send(struct hca *hca, const struct ib_ud_wr *wr)
 {
 	struct hca_send *send = &hca->log[hca->logged++ % HCA_LOG];
@@ -343,6 +364,8 @@ static void log_send(struct hca *hca, const struct ib_ud_wr *wr)
 	};
 	for (i = 0; i < wr->wr.num_sge; i++)
 		send->length += wr->wr.sg_list[i].length;
+	if (hca->seen)
+		show_send(hca, send, wr);
 	if (send->opcode != IB_WR_LSO)
 		return;
 	send->mss = wr->mss;
@@ -357,9 +380,13 @@ static void sends_complete(struct hca *hca, struct hca_qp *qp, u32 count,
 		.opcode = IB_WC_SEND,
 		.qp = &qp->ibqp,
 	};
+	struct hca_posted send;
 
-	while (count-- && qp_pop_send(qp, &wc))
-		cq_put(qp->ibqp.send_cq, &wc);
+	while (count-- && qp_pop_send(qp, &send)) {
+		wc.wr_id = send.wr_id;
+		if (send.signaled || status != IB_WC_SUCCESS)
+			cq_put(qp->ibqp.send_cq, &wc);
+	}
 	cq_interrupt(qp->ibqp.send_cq);
 }
 
@@ -376,7 +403,10 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			return -ENOMEM;
 		}
 		log_send(hca, ud_wr(wr));
-		qp->sends[qp->send_head++ % qp->send_size] = wr->wr_id;
+		qp->sends[qp->send_head++ % qp->send_size] = (struct hca_posted) {
+			.wr_id = wr->wr_id,
+			.signaled = wr->send_flags & IB_SEND_SIGNALED,
+		};
 	}
 	if (!hca->hold)
 		sends_complete(hca, qp, U32_MAX, IB_WC_SUCCESS);

@@ -4,34 +4,8 @@
  * HCA refuses or fails, headers, and what is taken of what comes in.
  */
 #include "ipoib_ib.c"
+#include "ipoib_tx.c"
 #include "kunit.h"
-
-/* A link that runs, with a path to peer 9, and no limit on what is in the ring */
-static int tx_init(struct kunit *test)
-{
-	struct netdev_queue *txq;
-	struct fixture *fx;
-	union ib_gid gid;
-	int err = fixture_init(test);
-
-	if (err)
-		return err;
-	fx = test->priv;
-	fixture_up(test);
-	fixture_gid(&gid, 9);
-	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
-	fixture_settle(fx);
-	if (fx->hca->logged != 1)
-		return -ENETDOWN;
-	txq = netdev_get_tx_queue(fx->netdev, 0);
-	txq->dql.min_limit = 1 << 20;
-	netdev_tx_reset_queue(txq);
-	txq->dql.limit = 1 << 20;
-	txq->dql.adj_limit = 1 << 20;
-	fx->hca->logged = 0;
-	fx->hca->doorbells = 0;
-	return 0;
-}
 
 static void send(struct kunit *test, u32 len, bool more)
 {
@@ -69,7 +43,7 @@ static void tx_multicast_qpn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xffffffu);
 }
 
-/* One doorbell for all that follow each other */
+/* One doorbell for all that follow each other, and one CQE */
 static void tx_chained(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -83,7 +57,10 @@ static void tx_chained(struct kunit *test)
 	for (i = 0; i < 5; i++) {
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->length, 14u + i);
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->doorbell, 1u);
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->flags,
+				i < 4 ? 0 : (int)IB_SEND_SIGNALED);
 	}
+	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
 }
 
 static void tx_chain_is_bounded(struct kunit *test)
@@ -153,26 +130,73 @@ static void tx_failure(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* Stopped when no slot is free, woken when half of them are */
+/* Stopped when the largest packet has no room, woken when half of the slots are free */
 static void tx_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	u32 size = fx->priv->tx.size;
+	u32 size = fx->priv->tx.size, most = size - fx->priv->tx.segments_max + 1;
 	u32 i;
 
 	fx->hca->hold = true;
-	for (i = 0; i < size; i++) {
+	for (i = 0; i < most; i++) {
 		KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 		send(test, 1, false);
 	}
 	KUNIT_EXPECT_TRUE(test, netif_tx_queue_stopped(txq));
-	hca_complete(fx->hca, size / 2 - 1, IB_WC_SUCCESS);
+	hca_complete(fx->hca, most - size / 2 - 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_TRUE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, size, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+}
+
+/* What an HCA reports of a WR that was given up touches none of today's */
+static void tx_stale_completion(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct ib_wc wc = { .status = IB_WC_SUCCESS };
+	struct tx_done done = {};
+
+	fx->hca->hold = true;
+	send(test, 10, false);
+	send(test, 10, false);
+	wc.wr_id = tx->tail - 1;
+	tx_complete(fx->priv, &wc, &done, 64);
+	KUNIT_EXPECT_EQ(test, tx_used(tx), 2u);
+	wc.wr_id = tx->head;
+	tx_complete(fx->priv, &wc, &done, 64);
+	KUNIT_EXPECT_EQ(test, tx_used(tx), 2u);
+	KUNIT_EXPECT_EQ(test, done.packets, 0u);
+	hca_complete(fx->hca, 2, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, tx_used(tx), 0u);
+}
+
+/* The HCA takes three of a chain, and not the one that was to be reported: nothing will
+ * ever be said of them, and nobody waits for it
+ */
+static void tx_silence(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	int i;
+
+	atomic_set(&fx->hca->fail_in, 4);
+	fx->hca->hold = true;
+	for (i = 0; i < 5; i++)
+		send(test, 10, i < 4);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+	KUNIT_EXPECT_EQ(test, tx_used(tx), 5u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
+	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
+	fx->hca->hold = false;
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 2ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 3ull);
+	KUNIT_EXPECT_EQ(test, tx_used(tx), 0u);
 }
 
 static void tx_short(struct kunit *test)
@@ -235,22 +259,31 @@ static void tx_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_LINEARIZED), 1ull);
 }
 
-/* A large send in more pieces than a work request takes is segmented by the stack */
+/* A large packet in more pieces than a work request takes, with the segments' headers,
+ * or with headers that are not known how to make again, is segmented by the stack
+ */
 static void tx_features(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
 	struct sk_buff *skb = packet_in_pieces(test, 4);
 
-	fx->priv->tx.max_sge = 4;
+	fx->priv->tx.max_sge = 5;
+	skb_set_network_header(skb, IPOIB_HARD_LEN);
+	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr));
+	skb->protocol = htons(ETH_P_IPV6);
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, all);
 	skb_shinfo(skb)->gso_size = 1000;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
-	fx->priv->tx.max_sge = 5;
+	fx->priv->tx.max_sge = 6;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, all);
+	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr) + 8);
+	kept = ipoib_features_check(skb, fx->netdev, all);
+	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
 	kfree_skb(skb);
 }
 
@@ -263,6 +296,8 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_refusal),
 	KUNIT_CASE(tx_failure),
 	KUNIT_CASE(tx_ring_fills),
+	KUNIT_CASE(tx_stale_completion),
+	KUNIT_CASE(tx_silence),
 	KUNIT_CASE(tx_short),
 	KUNIT_CASE(tx_length_limit),
 	KUNIT_CASE(tx_pieces),
@@ -274,7 +309,7 @@ static struct kunit_suite tx_suite = {
 	.name = "ipoib_tx",
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
-	.init = tx_init,
+	.init = fixture_init_sending,
 	.exit = fixture_exit,
 	.test_cases = tx_cases,
 };
@@ -376,12 +411,19 @@ static void rx_every_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, posted);
 }
 
+/* Buffers grow with the group's MTU */
 static void rx_longest(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct rx_packet *packet = rx_packet(test);
 
-	KUNIT_EXPECT_EQ(test, (u32)sizeof(*packet), fx->priv->rx.buf_len);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)offsetof(struct rx_packet, payload[2044]));
+	hca_receive(fx->hca, packet, fx->priv->rx.buf_len, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.len, 2044u);
+	fx->fabric.params.mtu = IB_MTU_4096;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)sizeof(*packet));
 	hca_receive(fx->hca, packet, sizeof(*packet), &rx_like);
 	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
 }

@@ -155,6 +155,7 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_TX_GROUP_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FAILED] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_LINEARIZED] = NO_SUM,
+	[IPOIB_STAT_TX_SEGMENTED] = NO_SUM,
 	[IPOIB_STAT_TX_TIMEOUTS] = NO_SUM,
 	[IPOIB_STAT_RX_SHORT] = SUM(rx_errors),
 	[IPOIB_STAT_RX_ERROR] = SUM(rx_errors),
@@ -313,16 +314,14 @@ static void features_of_hca(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ib_device *ibdev = &fx->hca->ibdev;
 	struct ib_device_attr *attrs = &ibdev->attrs;
+	netdev_features_t cut = NETIF_F_SG | NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4;
 
-	KUNIT_EXPECT_EQ(test, hca_features(ibdev), (netdev_features_t)NETIF_F_SG);
-	attrs->kernel_cap_flags |= IBK_UD_TSO;
-	KUNIT_EXPECT_EQ(test, hca_features(ibdev), (netdev_features_t)NETIF_F_SG);
+	KUNIT_EXPECT_EQ(test, hw_features(ibdev), NETIF_F_HW_CSUM | cut);
 	attrs->device_cap_flags |= IB_DEVICE_UD_IP_CSUM;
-	KUNIT_EXPECT_EQ(test, hca_features(ibdev),
-			NETIF_F_SG | NETIF_F_IP_CSUM | NETIF_F_RXCSUM | NETIF_F_TSO);
+	KUNIT_EXPECT_EQ(test, hw_features(ibdev), NETIF_F_HW_CSUM | NETIF_F_RXCSUM | cut);
 	attrs->max_send_sge = 1;
-	KUNIT_EXPECT_EQ(test, hca_features(ibdev),
-			(netdev_features_t)(NETIF_F_IP_CSUM | NETIF_F_RXCSUM));
+	KUNIT_EXPECT_EQ(test, hw_features(ibdev),
+			(netdev_features_t)(NETIF_F_HW_CSUM | NETIF_F_RXCSUM));
 }
 
 static struct kunit_case netdev_cases[] = {

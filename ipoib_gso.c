@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Large packets of TCP and UDP, cut without the HCA's help.
+ *
+ * The stack makes one packet of up to 64 KiB and passes it down once; here each segment
+ * gets headers of its own, in memory that the ring keeps for that, and the payload stays
+ * where it is: its pieces follow the headers in the WR's list. No packet of the stack's
+ * (sk_buff) is made for a segment, nothing is copied but headers.
+ */
+#include <linux/udp.h>
+#include <net/ip6_checksum.h>
+#include <net/tcp.h>
+#include <net/tso.h>
+
+#include "ipoib.h"
+
+static u32 transport_len(const struct sk_buff *skb)
+{
+	return skb_is_gso_tcp(skb) ? tcp_hdrlen(skb) : sizeof(struct udphdr);
+}
+
+/**
+ * ipoib_gso_can_cut() - whether ipoib_gso_next() knows a large packet's headers
+ * @skb: the packet, of TCP or UDP
+ *
+ * The length of IPv6's extension headers is nothing that <net/tso.h> counts.
+ *
+ * Context: any.
+ * Return: whether it does.
+ */
+bool ipoib_gso_can_cut(const struct sk_buff *skb)
+{
+	u32 network_len = skb_transport_offset(skb) - skb_network_offset(skb);
+
+	if (skb->protocol == htons(ETH_P_IPV6) && network_len != sizeof(struct ipv6hdr))
+		return false;
+	return IPOIB_ENCAP_LEN + network_len + transport_len(skb) <= IPOIB_TX_HEADER_MAX;
+}
+
+/**
+ * ipoib_gso_header_len() - octets in front of a large packet's payload
+ * @skb: the packet, which begins with the encapsulation header
+ *
+ * Context: any.
+ * Return: the length.
+ */
+u32 ipoib_gso_header_len(const struct sk_buff *skb)
+{
+	return skb_transport_offset(skb) + transport_len(skb);
+}
+
+/**
+ * ipoib_gso_segments() - how many segments a large packet makes
+ * @skb: the packet, which begins with the encapsulation header
+ *
+ * What stands in its gso_segs need not be true.
+ *
+ * Context: any.
+ * Return: their number.
+ */
+u32 ipoib_gso_segments(const struct sk_buff *skb)
+{
+	return DIV_ROUND_UP(skb->len - ipoib_gso_header_len(skb), skb_shinfo(skb)->gso_size);
+}
+
+/**
+ * ipoib_gso_start() - begin to cut a large packet
+ * @gso: filled in
+ * @priv: the device
+ * @buf: the slot that has the packet, mapped for DMA but for its headers
+ *
+ * Context: any.
+ */
+void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
+		     const struct ipoib_tx_buf *buf)
+{
+	struct sk_buff *skb = buf->skb;
+
+	gso->priv = priv;
+	gso->buf = buf;
+	gso->hca_sums = priv->tx.hca_sums && skb->protocol == htons(ETH_P_IP);
+	tso_start(skb, &gso->tso);
+	gso->left = skb->len - buf->header_len;
+}
+
+/* Where the HCA finds what tso.data points to */
+static u64 payload_addr(const struct ipoib_gso *gso)
+{
+	const struct sk_buff *skb = gso->buf->skb;
+	const u64 *mapping = gso->buf->mapping;
+	int frag = gso->tso.next_frag_idx - 1;
+
+	if (frag < 0)
+		return mapping[0] + (gso->tso.data - (void *)skb->data) - gso->buf->header_len;
+	if (skb_headlen(skb) > gso->buf->header_len)
+		mapping++;
+	return mapping[frag] +
+	       (gso->tso.data - skb_frag_address(&skb_shinfo(skb)->frags[frag]));
+}
+
+/* Lists the pieces of the next @len octets of payload; @sum: theirs, if it is made here */
+static u32 cut_payload(struct ipoib_gso *gso, u32 len, struct ib_sge *sge, __wsum *sum)
+{
+	u32 done, piece, n = 0;
+
+	for (done = 0; done < len; done += piece) {
+		piece = min_t(u32, gso->tso.size, len - done);
+		sge[n].addr = payload_addr(gso);
+		sge[n].length = piece;
+		sge[n].lkey = gso->priv->pd->local_dma_lkey;
+		if (!gso->hca_sums)
+			*sum = csum_block_add(*sum, csum_partial(gso->tso.data, piece, 0), done);
+		tso_build_data(gso->buf->skb, &gso->tso, piece);
+		n += !!piece;
+	}
+	return n;
+}
+
+static __sum16 sum_of(const struct sk_buff *skb, const void *network, u32 len, u8 protocol,
+		      __wsum sum)
+{
+	const struct ipv6hdr *ip6 = network;
+	const struct iphdr *ip = network;
+
+	if (skb->protocol == htons(ETH_P_IPV6))
+		return csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, protocol, sum);
+	return csum_tcpudp_magic(ip->saddr, ip->daddr, len, protocol, sum);
+}
+
+/* Of an HCA that makes the sum, the pseudo header's is wanted in its place */
+static void set_sum(const struct ipoib_gso *gso, void *header, u32 len, __wsum sum)
+{
+	const struct sk_buff *skb = gso->buf->skb;
+	void *network = header + skb_network_offset(skb);
+	void *transport = header + skb_transport_offset(skb);
+	u8 protocol = skb_is_gso_tcp(skb) ? IPPROTO_TCP : IPPROTO_UDP;
+	__sum16 *check = transport + (protocol == IPPROTO_TCP ?
+		offsetof(struct tcphdr, check) : offsetof(struct udphdr, check));
+
+	*check = 0;
+	if (gso->hca_sums) {
+		*check = ~sum_of(skb, network, len, protocol, 0);
+		return;
+	}
+	sum = csum_partial(transport, gso->tso.tlen, sum);
+	*check = sum_of(skb, network, len, protocol, sum);
+	if (protocol == IPPROTO_UDP && !*check)
+		*check = CSUM_MANGLED_0;
+}
+
+/**
+ * ipoib_gso_next() - cut the next segment off
+ * @gso: what is left to cut: more than nothing
+ * @headers: takes its headers
+ * @offset: where in there
+ * @sge: filled in: the headers, then each piece of payload; at most IPOIB_TX_SGE_MAX
+ *
+ * Context: any.
+ * Return: how many of @sge.
+ */
+u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers, u32 offset,
+		   struct ib_sge *sge)
+{
+	struct sk_buff *skb = gso->buf->skb;
+	u32 size = min_t(u32, gso->left, skb_shinfo(skb)->gso_size);
+	void *header = headers->octets + offset;
+	__wsum sum = 0;
+	u32 n;
+
+	gso->left -= size;
+	tso_build_hdr(skb, header, &gso->tso, size, !gso->left);
+	if (skb->protocol == htons(ETH_P_IP))
+		ip_send_check(header + skb_network_offset(skb));
+	n = cut_payload(gso, size, sge + 1, &sum);
+	set_sum(gso, header, gso->tso.tlen + size, sum);
+	sge->addr = headers->addr + offset;
+	sge->length = gso->buf->header_len;
+	sge->lkey = gso->priv->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(gso->priv->ibdev, sge->addr, sge->length, DMA_TO_DEVICE);
+	return n + 1;
+}

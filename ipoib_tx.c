@@ -1,0 +1,672 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The send ring of a UD QP.
+ *
+ * A WR takes a slot. A packet is one WR, but for a large one that the HCA cannot cut:
+ * that is as many as it has segments (ipoib_gso.c), and belongs to the last of them. WRs
+ * are chained while the stack has more to send and handed over by one ib_post_send().
+ * Only the last of a chain asks for a CQE. Sends complete in their order, so that
+ * stands for all before it.
+ */
+#include <linux/udp.h>
+#include <linux/vmalloc.h>
+#include <net/tcp.h>
+
+#include "ipoib.h"
+#include "ipoib_trace.h"
+
+/* There is no drop to count */
+#define TX_SENT			IPOIB_STAT_COUNT
+
+#define TX_HEADERS_PER_PAGE	(PAGE_SIZE / IPOIB_TX_HEADER_MAX)
+
+static struct ipoib_tx_buf *tx_slot(struct ipoib_tx_ring *tx, u32 index)
+{
+	return &tx->buf[index & (tx->size - 1)];
+}
+
+static u32 tx_used(const struct ipoib_tx_ring *tx)
+{
+	return READ_ONCE(tx->head) - READ_ONCE(tx->tail);
+}
+
+/* Octets of the linear part that go by DMA: a large send's header is copied */
+static u32 tx_linear_len(const struct ipoib_tx_buf *buf)
+{
+	return skb_headlen(buf->skb) - buf->header_len;
+}
+
+static void tx_unmap(struct ib_device *ibdev, struct ipoib_tx_buf *buf, int frags)
+{
+	struct sk_buff *skb = buf->skb;
+	u64 *mapping = buf->mapping;
+	int i;
+
+	if (tx_linear_len(buf))
+		ib_dma_unmap_single(ibdev, *mapping++, tx_linear_len(buf), DMA_TO_DEVICE);
+	for (i = 0; i < frags; i++)
+		ib_dma_unmap_page(ibdev, mapping[i],
+				  skb_frag_size(&skb_shinfo(skb)->frags[i]), DMA_TO_DEVICE);
+}
+
+static int tx_map_frags(struct ib_device *ibdev, struct ipoib_tx_buf *buf, u64 *mapping)
+{
+	struct sk_buff *skb = buf->skb;
+	int i;
+
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
+		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
+
+		mapping[i] = ib_dma_map_page(ibdev, skb_frag_page(frag), skb_frag_off(frag),
+					     skb_frag_size(frag), DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev, mapping[i])) {
+			tx_unmap(ibdev, buf, i);
+			return -EIO;
+		}
+	}
+	return 0;
+}
+
+static int tx_map(struct ib_device *ibdev, struct ipoib_tx_buf *buf)
+{
+	struct sk_buff *skb = buf->skb;
+	u64 *mapping = buf->mapping;
+
+	if (tx_linear_len(buf)) {
+		*mapping = ib_dma_map_single(ibdev, skb->data + buf->header_len,
+					     tx_linear_len(buf), DMA_TO_DEVICE);
+		if (ib_dma_mapping_error(ibdev, *mapping))
+			return -EIO;
+		mapping++;
+	}
+	return tx_map_frags(ibdev, buf, mapping);
+}
+
+static u32 tx_fill_sges(struct ipoib_dev *priv, struct ib_sge *sge,
+			const struct ipoib_tx_buf *buf)
+{
+	const struct sk_buff *skb = buf->skb;
+	u32 i, n = 0;
+
+	if (tx_linear_len(buf))
+		sge[n++].length = tx_linear_len(buf);
+	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
+		sge[n++].length = skb_frag_size(&skb_shinfo(skb)->frags[i]);
+	for (i = 0; i < n; i++) {
+		sge[i].addr = buf->mapping[i];
+		sge[i].lkey = priv->pd->local_dma_lkey;
+	}
+	return n;
+}
+
+/*
+ * WRs that the HCA refused stay in the ring and are reclaimed in their turn by
+ * the consumer: byte queue limits allow only one context to complete packets. Those
+ * that it took of the same chain have lost the one that was to speak for them.
+ */
+static void tx_refused(struct ipoib_dev *priv, u32 first, const struct ib_send_wr *bad)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	u32 i;
+
+	for (i = first; i != tx->head; i++)
+		/* Pairs with tx_fate(): the slot is whole */
+		smp_store_release(&tx_slot(tx, i)->fate, i - first < (u32)bad->wr_id - first ?
+				  IPOIB_TX_SILENT : IPOIB_TX_REFUSED);
+	tx->refusals++;
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+	napi_schedule(&tx->napi);
+}
+
+static void tx_doorbell(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ib_send_wr *last;
+	const struct ib_send_wr *bad;
+
+	if (!tx->chained)
+		return;
+	last = &tx->chain[tx->chained - 1].wr;
+	last->next = NULL;
+	last->send_flags |= IB_SEND_SIGNALED;
+	tx->chained = 0;
+	tx->sges = 0;
+	if (unlikely(ib_post_send(priv->qp, &tx->chain[0].wr, &bad)))
+		tx_refused(priv, tx->chain[0].wr.wr_id, bad);
+}
+
+/* The next WR of the chain, to be filled in; it has the ring's next slot */
+static struct ib_ud_wr *tx_next_wr(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ib_ud_wr *ud;
+
+	if (tx->chained == IPOIB_TX_CHAIN_MAX ||
+	    tx->sges + IPOIB_TX_SGE_MAX > IPOIB_TX_CHAIN_SGES)
+		tx_doorbell(priv);
+	ud = &tx->chain[tx->chained];
+	ud->wr.sg_list = &tx->sge[tx->sges];
+	ud->wr.wr_id = tx->head;
+	ud->wr.opcode = IB_WR_SEND;
+	ud->wr.send_flags = 0;
+	return ud;
+}
+
+static void tx_chain(struct ipoib_dev *priv, struct ib_ud_wr *ud, struct ib_ah *ibah, u32 qpn)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	ud->ah = ibah;
+	ud->remote_qpn = qpn;
+	ud->remote_qkey = READ_ONCE(priv->qkey);
+	ud->wr.next = &tx->chain[tx->chained + 1].wr;
+	tx->chained++;
+	tx->sges += ud->wr.num_sge;
+	tx_slot(tx, tx->head)->fate = IPOIB_TX_POSTED;
+	WRITE_ONCE(tx->head, tx->head + 1);
+}
+
+/* One WR for all of the packet, be it that the HCA cuts it */
+static void tx_whole(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
+		     struct ib_ah *ibah, u32 qpn)
+{
+	struct ib_ud_wr *ud = tx_next_wr(priv);
+	struct sk_buff *skb = buf->skb;
+
+	ud->wr.num_sge = tx_fill_sges(priv, ud->wr.sg_list, buf);
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		ud->wr.send_flags |= IB_SEND_IP_CSUM;
+	if (buf->header_len) {
+		ud->wr.opcode = IB_WR_LSO;
+		ud->header = skb->data;
+		ud->hlen = buf->header_len;
+		ud->mss = skb_shinfo(skb)->gso_size;
+	}
+	tx_chain(priv, ud, ibah, qpn);
+}
+
+/* A WR for each segment; the last one's slot has the packet */
+static void tx_segments(struct ipoib_dev *priv, struct ipoib_tx_buf *buf,
+			struct ib_ah *ibah, u32 qpn)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	u32 slot, refusals = tx->refusals;
+	struct ipoib_gso gso;
+	struct ib_ud_wr *ud;
+
+	ipoib_count(priv, IPOIB_STAT_TX_SEGMENTED);
+	ipoib_gso_start(&gso, priv, buf);
+	while (gso.left) {
+		ud = tx_next_wr(priv);
+		slot = tx->head & (tx->size - 1);
+		ud->wr.num_sge = ipoib_gso_next(&gso, &tx->headers[slot / TX_HEADERS_PER_PAGE],
+						slot % TX_HEADERS_PER_PAGE * IPOIB_TX_HEADER_MAX,
+						ud->wr.sg_list);
+		if (gso.hca_sums)
+			ud->wr.send_flags |= IB_SEND_IP_CSUM;
+		tx_chain(priv, ud, ibah, qpn);
+	}
+	/* The last segment waits for its doorbell yet */
+	buf->torn = tx->refusals != refusals;
+}
+
+/* There must be room for the largest packet before the next one is taken */
+static bool tx_is_full(const struct ipoib_tx_ring *tx)
+{
+	return tx_used(tx) + tx->segments_max > tx->size;
+}
+
+static void tx_stop_if_full(struct ipoib_tx_ring *tx, struct netdev_queue *txq)
+{
+	if (likely(!tx_is_full(tx)))
+		return;
+	netif_tx_stop_queue(txq);
+	/* Pairs with the barrier in tx_wake(): either it sees the queue
+	 * stopped, or the room that it made is seen here.
+	 */
+	smp_mb();
+	if (!tx_is_full(tx))
+		netif_tx_start_queue(txq);
+}
+
+/**
+ * ipoib_features_check() - ndo_features_check: what cannot be done for a packet
+ * @skb: the packet
+ * @netdev: the device
+ * @features: what can be done in general
+ *
+ * A large packet in more pieces than a work request takes is segmented by the
+ * stack: cheaper than to copy it into one. So is one with unusual headers.
+ *
+ * Context: any.
+ * Return: @features, or fewer.
+ */
+netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
+				       netdev_features_t features)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > priv->tx.max_sge ||
+				!ipoib_gso_can_cut(skb)))
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
+}
+
+/* Whether the HCA makes the checksums: it does those of TCP and UDP over IPv4 alone */
+static bool tx_hca_sums(const struct ipoib_dev *priv, const struct sk_buff *skb)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	if (!priv->tx.hca_sums || skb->protocol != htons(ETH_P_IP) ||
+	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + ip_hdrlen(skb))
+		return false;
+	return (ip->protocol == IPPROTO_TCP &&
+		skb->csum_offset == offsetof(struct tcphdr, check)) ||
+	       (ip->protocol == IPPROTO_UDP &&
+		skb->csum_offset == offsetof(struct udphdr, check));
+}
+
+static bool tx_hca_cuts(const struct ipoib_dev *priv, const struct sk_buff *skb)
+{
+	return priv->tx.hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4);
+}
+
+static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= priv->tx.max_sge))
+		return 0;
+	ipoib_count(priv, IPOIB_STAT_TX_LINEARIZED);
+	return skb_linearize(skb);
+}
+
+/* IBA 10.5.2: all of a group are QP 0xffffff, whatever a neighbour has been told */
+static u32 tx_qpn(const struct ipoib_hwaddr *hwaddr)
+{
+	return ipoib_gid_is_multicast(hwaddr->gid) ? IPOIB_QPN_MULTICAST :
+						     ipoib_hwaddr_qpn(hwaddr);
+}
+
+/* What of a packet must be so before it can be posted */
+static int tx_prepare(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	int header_len = skb_is_gso(skb) ? ipoib_gso_header_len(skb) : 0;
+
+	if (unlikely(!pskb_may_pull(skb, header_len) || tx_linearize(priv, skb)))
+		return -ENOMEM;
+	if (skb->ip_summed != CHECKSUM_PARTIAL || header_len || tx_hca_sums(priv, skb))
+		return 0;
+	return skb_checksum_help(skb);
+}
+
+/* How many slots it takes */
+static u32 tx_slots(const struct ipoib_dev *priv, const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) && !tx_hca_cuts(priv, skb) ? ipoib_gso_segments(skb) : 1;
+}
+
+static void tx_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb)
+{
+	buf->skb = skb;
+	buf->header_len = 0;
+	buf->packets = 1;
+	buf->torn = false;
+	if (!skb_is_gso(skb))
+		return;
+	buf->header_len = ipoib_gso_header_len(skb);
+	buf->packets = ipoib_gso_segments(skb);
+}
+
+/* Puts a packet on the ring; true if the doorbell must not wait for more */
+static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah)
+{
+	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
+	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+	struct ipoib_tx_ring *tx = &priv->tx;
+	u32 qpn = tx_qpn(hwaddr), slots;
+	struct ipoib_tx_buf *buf;
+
+	trace_ipoib_tx(priv, skb, hwaddr);
+	skb_pull(skb, INFINIBAND_ALEN);
+	if (unlikely(tx_prepare(priv, skb))) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+		return false;
+	}
+	slots = tx_slots(priv, skb);
+	if (unlikely(slots > tx->segments_max)) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
+		return false;
+	}
+	buf = tx_slot(tx, tx->head + slots - 1);
+	tx_buf_init(buf, skb);
+	if (unlikely(tx_map(priv->ibdev, buf))) {
+		buf->skb = NULL;
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_DMA_MAP);
+		return false;
+	}
+	skb_tx_timestamp(skb);
+	if (skb_is_gso(skb) && !tx_hca_cuts(priv, skb))
+		tx_segments(priv, buf, ibah, qpn);
+	else
+		tx_whole(priv, buf, ibah, qpn);
+	tx_stop_if_full(tx, txq);
+	return __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
+}
+
+/* Of a large packet each segment counts. The MTU may have shrunk a moment ago. */
+static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
+{
+	if (likely(skb->len <= mtu + IPOIB_HARD_LEN))
+		return false;
+	return !skb_is_gso(skb) || !skb_gso_validate_network_len(skb, mtu);
+}
+
+/* The AH to send to, or NULL if the packet was kept for later or dropped */
+static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	const struct ipoib_header *header;
+
+	if (unlikely(!pskb_may_pull(skb, IPOIB_HARD_LEN))) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_SHORT);
+		return NULL;
+	}
+	if (unlikely(tx_is_too_long(skb, READ_ONCE(priv->mtu)))) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
+		return NULL;
+	}
+	header = (struct ipoib_header *)skb->data;
+	if (ipoib_gid_is_multicast(header->hwaddr.gid))
+		return ipoib_group_xmit(priv, skb);
+	return ipoib_path_xmit(priv, skb);
+}
+
+/**
+ * ipoib_start_xmit() - ndo_start_xmit: send one packet
+ * @skb: begins with struct ipoib_header
+ * @netdev: the device
+ *
+ * Context: BHs disabled, TX queue's lock held.
+ * Return: NETDEV_TX_OK, always: the packet was posted, kept until its
+ * destination is resolved, or dropped and counted.
+ */
+netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	bool kick = !netdev_xmit_more();
+	struct ipoib_ah *ah;
+
+	/* An AH stays valid after the section: once the packet is on the ring,
+	 * it is the ring that holds it (see ipoib_ah_retire()).
+	 */
+	rcu_read_lock();
+	ah = tx_address(priv, skb);
+	if (likely(ah))
+		kick |= tx_packet(priv, skb, ah->ibah);
+	rcu_read_unlock();
+	if (kick)
+		tx_doorbell(priv);
+	return NETDEV_TX_OK;
+}
+
+/* Packets and octets of one poll, for the statistics and the queue limits */
+struct tx_done {
+	unsigned int packets;
+	unsigned int bytes;
+	unsigned int sent_packets;
+	unsigned int sent_bytes;
+};
+
+/* Empties the oldest slot. @why: what to count if it was not sent */
+static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
+		       enum ipoib_stat why)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ipoib_tx_buf *buf = tx_slot(tx, tx->tail);
+	struct sk_buff *skb = buf->skb;
+
+	if (unlikely(buf->torn))
+		why = IPOIB_STAT_TX_POST;
+	if (skb) {
+		tx_unmap(priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
+		done->packets++;
+		done->bytes += skb->len;
+		if (likely(why == TX_SENT)) {
+			done->sent_packets += buf->packets;
+			done->sent_bytes += skb->len + (buf->packets - 1) * buf->header_len;
+		} else {
+			ipoib_count(priv, why);
+		}
+		buf->skb = NULL;
+		buf->torn = false;
+		napi_consume_skb(skb, budget);
+	}
+	/* Pairs with tx_used() in the producer: the slot is free only now */
+	smp_store_release(&tx->tail, tx->tail + 1);
+}
+
+static enum ipoib_tx_fate tx_fate(struct ipoib_tx_ring *tx)
+{
+	/* Pairs with the release in tx_refused() */
+	return tx_used(tx) ? smp_load_acquire(&tx_slot(tx, tx->tail)->fate) : IPOIB_TX_POSTED;
+}
+
+static void tx_reclaim_refused(struct ipoib_dev *priv, struct tx_done *done, int budget)
+{
+	while (tx_fate(&priv->tx) == IPOIB_TX_REFUSED)
+		tx_reclaim(priv, done, budget, IPOIB_STAT_TX_POST);
+}
+
+/* What the CQE of a send says of it */
+static enum ipoib_stat tx_status(struct ipoib_dev *priv, const struct ib_wc *wc)
+{
+	if (likely(wc->status == IB_WC_SUCCESS))
+		return TX_SENT;
+	if (wc->status == IB_WC_WR_FLUSH_ERR)
+		return IPOIB_STAT_TX_FLUSHED;
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "send failed: %s (vendor error %#x)\n",
+			    ib_wc_status_msg(wc->status), wc->vendor_err);
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+	return IPOIB_STAT_TX_ERROR;
+}
+
+static void tx_complete(struct ipoib_dev *priv, const struct ib_wc *wc,
+			struct tx_done *done, int budget)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	enum ipoib_stat why = tx_status(priv, wc);
+
+	trace_ipoib_tx_complete(priv, wc->wr_id, wc->status);
+	/* Of a WR that was given up with an earlier life of the QP */
+	if (unlikely((u32)wc->wr_id - tx->tail >= tx_used(tx)))
+		return;
+	while (tx->tail != (u32)wc->wr_id)
+		tx_reclaim(priv, done, budget, tx_fate(tx) == IPOIB_TX_REFUSED ?
+			   IPOIB_STAT_TX_POST : TX_SENT);
+	tx_reclaim(priv, done, budget, why);
+}
+
+static void tx_wake(struct ipoib_dev *priv, const struct tx_done *done)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	netdev_tx_completed_queue(txq, done->packets, done->bytes);
+	/* Pairs with the barrier in tx_stop_if_full() */
+	smp_mb();
+	if (unlikely(netif_tx_queue_stopped(txq)) && READ_ONCE(priv->qp_running) &&
+	    tx_used(tx) <= tx->size / 2)
+		netif_tx_wake_queue(txq);
+	if (unlikely(READ_ONCE(priv->ah_waiting)))
+		queue_work(priv->wq, &priv->ah_work);
+}
+
+static void tx_account(struct ipoib_dev *priv, const struct tx_done *done)
+{
+	if (done->sent_packets)
+		dev_sw_netstats_tx_add(priv->netdev, done->sent_packets, done->sent_bytes);
+	ipoib_ring_account(&priv->tx.stats, done->sent_packets, done->sent_bytes);
+	if (done->packets)
+		tx_wake(priv, done);
+}
+
+/**
+ * ipoib_tx_poll() - NAPI poll of the send CQ
+ * @napi: the send ring's
+ * @budget: CQEs to take at most
+ *
+ * Context: softirq.
+ * Return: CQEs taken; less than @budget if the CQ is armed again.
+ */
+int ipoib_tx_poll(struct napi_struct *napi, int budget)
+{
+	struct ipoib_tx_ring *tx = container_of(napi, struct ipoib_tx_ring, napi);
+	struct ipoib_dev *priv = container_of(tx, struct ipoib_dev, tx);
+	int limit = max(budget, 1), polled = 0, n, i;
+	struct tx_done done = {};
+
+	do {
+		n = ib_poll_cq(tx->cq, min(limit - polled, IPOIB_WC_BATCH), tx->wc);
+		for (i = 0; i < n; i++)
+			tx_complete(priv, &tx->wc[i], &done, budget);
+		polled += max(n, 0);
+	} while (n == IPOIB_WC_BATCH && polled < limit);
+	tx_reclaim_refused(priv, &done, budget);
+	tx_account(priv, &done);
+	if (polled >= budget)
+		return budget;
+	ipoib_poll_complete(napi, tx->cq, polled);
+	return polled;
+}
+
+/**
+ * ipoib_tx_pending() - how many sends the HCA will report yet
+ * @tx: the ring
+ *
+ * Context: any; exact where nothing is sent any more.
+ * Return: slots that are in use, 0 if none of them can be waited for.
+ */
+u32 ipoib_tx_pending(struct ipoib_tx_ring *tx)
+{
+	return tx_fate(tx) == IPOIB_TX_SILENT ? 0 : tx_used(tx);
+}
+
+/**
+ * ipoib_tx_ring_empty() - give up what the HCA never reported
+ * @priv: the device; nothing sends or polls, its QP holds no WR any more
+ *
+ * Context: control path.
+ */
+void ipoib_tx_ring_empty(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct tx_done done = {};
+
+	while (tx_used(tx))
+		tx_reclaim(priv, &done, 0, tx_fate(tx) == IPOIB_TX_REFUSED ?
+			   IPOIB_STAT_TX_POST : IPOIB_STAT_TX_FLUSHED);
+	tx->chained = 0;
+	tx->sges = 0;
+	netdev_reset_queue(priv->netdev);
+}
+
+static u32 tx_header_pages(const struct ipoib_tx_ring *tx)
+{
+	return DIV_ROUND_UP(tx->size, TX_HEADERS_PER_PAGE);
+}
+
+static void tx_headers_destroy(struct ipoib_dev *priv, u32 pages)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	while (pages--) {
+		ib_dma_unmap_single(priv->ibdev, tx->headers[pages].addr, PAGE_SIZE,
+				    DMA_TO_DEVICE);
+		free_page((unsigned long)tx->headers[pages].octets);
+	}
+	kfree(tx->headers);
+}
+
+static int tx_headers_page(struct ipoib_dev *priv, struct ipoib_tx_headers *headers)
+{
+	headers->octets = (void *)get_zeroed_page(GFP_KERNEL);
+	if (!headers->octets)
+		return -ENOMEM;
+	headers->addr = ib_dma_map_single(priv->ibdev, headers->octets, PAGE_SIZE,
+					  DMA_TO_DEVICE);
+	if (!ib_dma_mapping_error(priv->ibdev, headers->addr))
+		return 0;
+	free_page((unsigned long)headers->octets);
+	return -EIO;
+}
+
+static int tx_headers_create(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	u32 i, pages = tx_header_pages(tx);
+	int err;
+
+	tx->headers = kcalloc(pages, sizeof(*tx->headers), GFP_KERNEL);
+	if (!tx->headers)
+		return -ENOMEM;
+	for (i = 0; i < pages; i++) {
+		err = tx_headers_page(priv, &tx->headers[i]);
+		if (err) {
+			tx_headers_destroy(priv, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ipoib_tx_ring_create() - allocate the send ring
+ * @priv: the device; the ring's size is set
+ *
+ * Context: may sleep; rtnl held.
+ * Return: 0 or a negative error.
+ */
+int ipoib_tx_ring_create(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	int err = -ENOMEM;
+
+	tx->segments_max = min_t(u32, tx->size / 4, IPOIB_TX_SEGMENTS_MAX);
+	tx->buf = kvcalloc(tx->size, sizeof(*tx->buf), GFP_KERNEL);
+	if (!tx->buf)
+		return err;
+	tx->chain = kcalloc(IPOIB_TX_CHAIN_MAX + 1, sizeof(*tx->chain), GFP_KERNEL);
+	if (!tx->chain)
+		goto err_buf;
+	tx->sge = kcalloc(IPOIB_TX_CHAIN_SGES, sizeof(*tx->sge), GFP_KERNEL);
+	if (!tx->sge)
+		goto err_chain;
+	err = tx_headers_create(priv);
+	if (err)
+		goto err_sge;
+	netif_set_tso_max_segs(priv->netdev, tx->segments_max);
+	return 0;
+
+err_sge:
+	kfree(tx->sge);
+err_chain:
+	kfree(tx->chain);
+err_buf:
+	kvfree(tx->buf);
+	return err;
+}
+
+/**
+ * ipoib_tx_ring_destroy() - free what ipoib_tx_ring_create() allocated
+ * @priv: the device; the ring is empty
+ *
+ * Context: may sleep; rtnl held.
+ */
+void ipoib_tx_ring_destroy(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	tx_headers_destroy(priv, tx_header_pages(tx));
+	kfree(tx->sge);
+	kfree(tx->chain);
+	kvfree(tx->buf);
+}

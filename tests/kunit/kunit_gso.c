@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of large packets that the driver cuts: each segment is taken apart as its
+ * receiver would, checksums too, and the payload put together again.
+ */
+#include <linux/tcp.h>
+#include <linux/udp.h>
+#include <net/ip6_checksum.h>
+
+#include "kunit.h"
+
+#define ID		0xfffe		/* of the first segment: it wraps */
+#define SEQ		0xffffff00u	/* likewise */
+#define LENGTH_MOST	60000
+
+/* A large packet, and how it lies in memory */
+struct large {
+	bool ip6;
+	u8 protocol;
+	u32 options;		/* octets of TCP's */
+	u32 payload;
+	u32 mss;
+	u32 linear;		/* octets of payload beside the headers */
+	u32 piece;		/* octets of each frag */
+	bool hca_sums;
+};
+
+/* What came of one */
+static struct {
+	const struct large *large;
+	u32 segments;
+	u32 payload;
+	const char *fault;	/* the last one that was found */
+	u32 fault_at;
+} seen;
+
+static u8 pattern(u32 at)
+{
+	return at * 7 + (at >> 8);
+}
+
+static u32 network_len(const struct large *large)
+{
+	return large->ip6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+}
+
+static u32 transport_len(const struct large *large)
+{
+	return large->protocol == IPPROTO_UDP ? sizeof(struct udphdr) :
+		sizeof(struct tcphdr) + large->options;
+}
+
+static void expect(bool holds, const char *what)
+{
+	if (holds)
+		return;
+	seen.fault = what;
+	seen.fault_at = seen.segments;
+}
+
+static __sum16 pseudo_sum(const void *network, u32 len, __wsum sum)
+{
+	const struct ipv6hdr *ip6 = network;
+	const struct iphdr *ip = network;
+
+	if (seen.large->ip6)
+		return csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, seen.large->protocol, sum);
+	return csum_tcpudp_magic(ip->saddr, ip->daddr, len, seen.large->protocol, sum);
+}
+
+static void check_network(const void *network, u32 len)
+{
+	const struct ipv6hdr *ip6 = network;
+	const struct iphdr *ip = network;
+
+	if (seen.large->ip6) {
+		expect(ntohs(ip6->payload_len) == len - sizeof(*ip6), "IPv6 length");
+		return;
+	}
+	expect(ntohs(ip->tot_len) == len, "IPv4 length");
+	expect(ntohs(ip->id) == (u16)(ID + seen.segments), "IPv4 ID");
+	expect(!ip_fast_csum(ip, ip->ihl), "IPv4 checksum");
+}
+
+static void check_tcp(const struct tcphdr *tcp, bool last)
+{
+	const u8 *options = (const void *)(tcp + 1);
+	u32 i;
+
+	expect(ntohl(tcp->seq) == SEQ + seen.payload, "sequence number");
+	expect(tcp->ack && ntohl(tcp->ack_seq) == 0x12345678, "acknowledged number");
+	expect(tcp->psh == last && tcp->fin == last, "flags that only the last has");
+	for (i = 0; i < seen.large->options; i++)
+		expect(options[i] == pattern(i), "options");
+}
+
+static void check_sum(const void *network, const void *transport, u32 len)
+{
+	const struct tcphdr *tcp = transport;
+	const struct udphdr *udp = transport;
+	__sum16 check = seen.large->protocol == IPPROTO_UDP ? udp->check : tcp->check;
+
+	if (seen.large->hca_sums)
+		expect(check == (__force __sum16)~pseudo_sum(network, len, 0),
+		       "pseudo header's checksum");
+	else
+		expect(check && !pseudo_sum(network, len, csum_partial(transport, len, 0)),
+		       "checksum");
+}
+
+/* Each segment as it leaves */
+static void see(struct hca *hca, const struct hca_send *send, const u8 *octets)
+{
+	const struct large *large = seen.large;
+	const struct ipoib_encap *encap = (const void *)octets;
+	const u8 *network = octets + sizeof(*encap);
+	const u8 *transport = network + network_len(large);
+	const u8 *payload = transport + transport_len(large);
+	u32 len = send->length - (payload - octets), i;
+	bool last = seen.payload + len == large->payload;
+
+	expect(ntohs(encap->ethertype) == (large->ip6 ? ETH_P_IPV6 : ETH_P_IP), "ethertype");
+	expect(last ? len <= large->mss : len == large->mss, "payload's length");
+	expect(!!(send->flags & IB_SEND_IP_CSUM) == large->hca_sums, "flag for the HCA");
+	check_network(network, send->length - sizeof(*encap));
+	if (large->protocol == IPPROTO_TCP)
+		check_tcp((const void *)transport, last);
+	else
+		expect(ntohs(((const struct udphdr *)transport)->len) ==
+		       len + sizeof(struct udphdr), "UDP's length");
+	check_sum(network, transport, transport_len(large) + len);
+	for (i = 0; i < len; i++)
+		expect(payload[i] == pattern(seen.payload + i), "payload");
+	seen.segments++;
+	seen.payload += len;
+}
+
+static void put_network(struct sk_buff *skb, const struct large *large)
+{
+	struct ipv6hdr *ip6;
+	struct iphdr *ip;
+
+	skb_set_network_header(skb, skb->len);
+	if (large->ip6) {
+		ip6 = skb_put_zero(skb, sizeof(*ip6));
+		ip6->version = 6;
+		ip6->nexthdr = large->protocol;
+		ip6->saddr.s6_addr[15] = 1;
+		ip6->daddr.s6_addr[15] = 2;
+		return;
+	}
+	ip = skb_put_zero(skb, sizeof(*ip));
+	ip->version = 4;
+	ip->ihl = 5;
+	ip->id = htons(ID);
+	ip->protocol = large->protocol;
+	ip->saddr = htonl(0x0a000001);
+	ip->daddr = htonl(0x0a000002);
+}
+
+static void put_transport(struct sk_buff *skb, const struct large *large)
+{
+	struct tcphdr *tcp;
+	u8 *options;
+	u32 i;
+
+	skb_set_transport_header(skb, skb->len);
+	skb->ip_summed = CHECKSUM_PARTIAL;
+	skb->csum_start = skb_transport_header(skb) - skb->head;
+	if (large->protocol == IPPROTO_UDP) {
+		skb_put_zero(skb, sizeof(struct udphdr));
+		skb->csum_offset = offsetof(struct udphdr, check);
+		return;
+	}
+	tcp = skb_put_zero(skb, sizeof(*tcp));
+	tcp->doff = transport_len(large) / 4;
+	tcp->seq = htonl(SEQ);
+	tcp->ack_seq = htonl(0x12345678);
+	tcp->ack = 1;
+	tcp->psh = 1;
+	tcp->fin = 1;
+	skb->csum_offset = offsetof(struct tcphdr, check);
+	options = skb_put(skb, large->options);
+	for (i = 0; i < large->options; i++)
+		options[i] = pattern(i);
+}
+
+static void put_payload(struct kunit *test, struct sk_buff *skb, const struct large *large)
+{
+	u32 at, i, len = min(large->linear, large->payload);
+	struct page *page;
+	u8 *octets = skb_put(skb, len);
+
+	for (i = 0; i < len; i++)
+		octets[i] = pattern(i);
+	for (at = len; at < large->payload; at += len) {
+		len = min(large->piece, large->payload - at);
+		page = alloc_page(GFP_KERNEL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, page);
+		octets = page_address(page) + PAGE_SIZE - len;
+		for (i = 0; i < len; i++)
+			octets[i] = pattern(at + i);
+		skb_add_rx_frag(skb, skb_shinfo(skb)->nr_frags, page, PAGE_SIZE - len, len,
+				PAGE_SIZE);
+	}
+}
+
+static struct sk_buff *build(struct kunit *test, const struct large *large)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_header *header;
+	struct sk_buff *skb;
+	union ib_gid gid;
+
+	skb = alloc_skb(IPOIB_HARD_LEN + IPOIB_TX_HEADER_MAX + large->linear, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	fixture_gid(&gid, 9);
+	header = skb_put_zero(skb, sizeof(*header));
+	ipoib_hwaddr_build(&header->hwaddr, 0xabcdef, &gid);
+	skb->protocol = htons(large->ip6 ? ETH_P_IPV6 : ETH_P_IP);
+	header->encap.ethertype = skb->protocol;
+	skb->dev = fx->netdev;
+	put_network(skb, large);
+	put_transport(skb, large);
+	put_payload(test, skb, large);
+	skb_shinfo(skb)->gso_size = large->mss;
+	skb_shinfo(skb)->gso_segs = DIV_ROUND_UP(large->payload, large->mss);
+	skb_shinfo(skb)->gso_type = large->protocol == IPPROTO_UDP ? SKB_GSO_UDP_L4 :
+		large->ip6 ? SKB_GSO_TCPV6 : SKB_GSO_TCPV4;
+	return skb;
+}
+
+static void cut(struct kunit *test, const struct large *large)
+{
+	struct fixture *fx = test->priv;
+
+	seen.large = large;
+	seen.segments = 0;
+	seen.payload = 0;
+	seen.fault = NULL;
+	fx->priv->tx.hca_sums = large->hca_sums;
+	fixture_send(fx, build(test, large), false);
+	KUNIT_EXPECT_EQ_MSG(test, seen.payload, large->payload, "MSS %u, linear %u, pieces of %u",
+			    large->mss, large->linear, large->piece);
+	KUNIT_EXPECT_EQ(test, seen.segments, (u32)DIV_ROUND_UP(large->payload, large->mss));
+	KUNIT_EXPECT_NULL_MSG(test, seen.fault,
+			      "%s of segment %u: payload %u, MSS %u, linear %u, pieces of %u",
+			      seen.fault, seen.fault_at, large->payload, large->mss, large->linear,
+			      large->piece);
+}
+
+/* With as many pieces as make the packet whole */
+static void cut_in_pieces(struct kunit *test, struct large *large)
+{
+	static const u32 linears[] = { 0, 1, 101 };
+	static const u32 pieces[] = { 1, 333, 1000, PAGE_SIZE - 1, PAGE_SIZE };
+	int i, k;
+
+	for (i = 0; i < ARRAY_SIZE(linears); i++) {
+		for (k = 0; k < ARRAY_SIZE(pieces); k++) {
+			large->linear = linears[i];
+			large->piece = pieces[k];
+			if (large->payload <= large->linear + MAX_SKB_FRAGS * large->piece)
+				cut(test, large);
+		}
+	}
+}
+
+static void cut_all(struct kunit *test, struct large *large)
+{
+	static const u32 sizes[] = { 1, 2, 3, 8, 101, 536, 1447, 1448, 1900 };
+	u32 i, mss;
+
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		mss = sizes[i];
+		large->mss = mss;
+		large->payload = mss;
+		cut_in_pieces(test, large);
+		large->payload = mss + 1;
+		cut_in_pieces(test, large);
+		large->payload = 5 * mss - 1;
+		cut_in_pieces(test, large);
+		large->payload = min_t(u32, IPOIB_TX_SEGMENTS_MAX * mss, LENGTH_MOST);
+		cut_in_pieces(test, large);
+	}
+}
+
+static void gso_tcp4(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP };
+
+	cut_all(test, &large);
+}
+
+static void gso_tcp6(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP, .ip6 = true };
+
+	cut_all(test, &large);
+}
+
+static void gso_udp4(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_UDP };
+
+	cut_all(test, &large);
+}
+
+static void gso_udp6(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_UDP, .ip6 = true };
+
+	cut_all(test, &large);
+}
+
+/* Checksums are the HCA's, segments are not */
+static void gso_hca_sums(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP, .hca_sums = true };
+
+	cut_all(test, &large);
+	large.protocol = IPPROTO_UDP;
+	cut_all(test, &large);
+}
+
+static void gso_options(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .payload = 9999 };
+
+	for (large.options = 0; large.options <= 40; large.options += 4) {
+		large.ip6 = false;
+		cut_in_pieces(test, &large);
+		large.ip6 = true;
+		cut_in_pieces(test, &large);
+	}
+}
+
+static void gso_counts_segments(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .payload = 9999,
+			       .linear = 9999 };
+	struct fixture *fx = test->priv;
+	struct rtnl_link_stats64 before, after;
+
+	dev_get_stats(fx->netdev, &before);
+	cut(test, &large);
+	dev_get_stats(fx->netdev, &after);
+	KUNIT_EXPECT_EQ(test, after.tx_packets - before.tx_packets, 10ull);
+	KUNIT_EXPECT_EQ(test, after.tx_bytes - before.tx_bytes, 9999ull + 10 * (4 + 20 + 20));
+}
+
+/* More segments than there is always room for */
+static void gso_too_many(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct large large = { .protocol = IPPROTO_UDP, .mss = 8, .piece = 1000 };
+
+	large.payload = 8 * fx->priv->tx.segments_max + 1;
+	fixture_send(fx, build(test, &large), false);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+}
+
+/* The queue stops while the largest packet has room yet; no slot is used twice */
+static void gso_ring_fills(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
+	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .piece = 4096 };
+	u32 packets;
+
+	seen.large = &large;
+	large.payload = 1000 * (tx->segments_max - 5) + 1;
+	fx->hca->hold = true;
+	for (packets = 0; !netif_tx_queue_stopped(txq); packets++) {
+		seen.payload = 0;
+		seen.segments = 0;
+		fixture_send(fx, build(test, &large), false);
+	}
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, packets * (tx->segments_max - 4));
+	KUNIT_EXPECT_LE(test, fx->hca->logged, tx->size);
+	KUNIT_EXPECT_NULL(test, seen.fault);
+	hca_complete(fx->hca, U32_MAX, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
+	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
+}
+
+/* The HCA refuses one segment or another: the packet is counted once, nothing is left */
+static void gso_refused(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .payload = 39001,
+			       .piece = 4096 };
+	union ib_gid gid;
+	u32 at;
+
+	fixture_gid(&gid, 9);
+	fx->hca->seen = NULL;
+	for (at = 1; at <= 40; at += 13) {
+		/* The path is asked for again after a reset */
+		fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+		fixture_settle(fx);
+		atomic_set(&fx->hca->fail_in, at);
+		fixture_send(fx, build(test, &large), false);
+		atomic_set(&fx->hca->fail_in, 0);
+		fixture_settle(fx);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST) +
+				fixture_count(fx, IPOIB_STAT_TX_FLUSHED), at / 13 + 1ull);
+		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->tx), 0u);
+		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	}
+}
+
+/* A segment fails in the middle: those behind it are flushed with it */
+static void gso_failed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct large large = { .protocol = IPPROTO_UDP, .mss = 1000, .payload = 20000,
+			       .piece = 4096 };
+
+	seen.large = &large;
+	fx->hca->hold = true;
+	fixture_send(fx, build(test, &large), false);
+	hca_complete(fx->hca, 7, IB_WC_SUCCESS);
+	hca_complete(fx->hca, 1, IB_WC_LOC_PROT_ERR);
+	fx->hca->hold = false;
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static int gso_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init_sending(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	memset(&seen, 0, sizeof(seen));
+	fx->hca->seen = see;
+	return 0;
+}
+
+static struct kunit_case gso_cases[] = {
+	KUNIT_CASE(gso_tcp4),
+	KUNIT_CASE(gso_tcp6),
+	KUNIT_CASE(gso_udp4),
+	KUNIT_CASE(gso_udp6),
+	KUNIT_CASE(gso_hca_sums),
+	KUNIT_CASE(gso_options),
+	KUNIT_CASE(gso_counts_segments),
+	KUNIT_CASE(gso_too_many),
+	KUNIT_CASE(gso_ring_fills),
+	KUNIT_CASE(gso_refused),
+	KUNIT_CASE(gso_failed),
+	{}
+};
+
+static struct kunit_suite gso_suite = {
+	.name = "ipoib_gso",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = gso_init,
+	.exit = fixture_exit,
+	.test_cases = gso_cases,
+};
+
+kunit_test_suites(&gso_suite);
