@@ -28,7 +28,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
 .PHONY: all driver ats ats-ask fabric kunit kdir install uninstall clean help
-.PHONY: lint check capture coverage soak demo shell floor
+.PHONY: lint check capture coverage soak demo shell floor bench profile
 
 all: driver ats
 
@@ -110,6 +110,12 @@ shell:
 floor:
 	@tests/bench/floor.sh
 
+bench:
+	@tests/bench/bench.sh
+
+profile:
+	@tests/bench/bench.sh --profile "$(T)"
+
 help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
@@ -131,5 +137,7 @@ help:
 	@echo '                   as a table and in build/coverage/html; T=X: only X'\''s'
 	@echo '  make shell       a prompt in a guest with the demo'\''s fabric;'
 	@echo '                   KERNEL=debug: on the debug kernel'
+	@echo '  make bench       what traffic costs with this driver and with the kernel'\''s'
+	@echo '  make profile T=X in which functions; X as in tcp,25000000 or udp,20000,1400'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
 	@echo '  make lint        compiler, sparse, checkpatch and shellcheck'

@@ -5,29 +5,9 @@
 # The guest is booted twice; the counts of all runs must agree to within 0.1 %.
 # Usage: floor.sh
 
-. "$(dirname "$0")/../qemu/common.sh"
+. "$(dirname "$0")/common.sh"
 
-bench_dir=$top/tests/bench
 run=$top/build/floor
-
-# perf and the libraries that it needs, out of the host's packages. The guest's
-# own libraries, of the same Debian, are not replaced: its archive comes first
-# and holds the same files.
-perf_cpio()
-{
-	local out=$1 tree=$run/tree file
-
-	mkdir -p "$tree/usr/bin" "$tree/perf"
-	cp /usr/bin/perf "$tree/usr/bin/"
-	ldd /usr/bin/perf | sed -n 's/.*=> \(\/[^ ]*\).*/\1/p' >"$run/libraries"
-	[ -s "$run/libraries" ] || die "perf needs no library?"
-	while read -r file; do
-		cp "$file" "$tree/perf/"
-	done <"$run/libraries"
-	(cd "$tree" && find . -mindepth 1 -print0 |
-		cpio --quiet --null -o -H newc -R 0:0) >"$out"
-	rm -rf "$tree"
-}
 
 # boot NAME: leaves "payload chain instructions" lines in NAME.figures.
 boot()
@@ -74,7 +54,7 @@ rm -rf "$run"
 mkdir -p "$run"
 "$qemu_dir/deps.sh" build guest perf
 modules=$("$qemu_dir/build.sh")
-perf_cpio "$run/perf.cpio"
+perf_archive
 boot one
 boot two
 echo "UD, one sender, one receiver, one switch between them:"

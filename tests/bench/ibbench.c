@@ -7,6 +7,7 @@
  * the CPU had nothing to do.
  *
  * Usage: ibbench FROM TO ADDRESS MODE COUNT [SIZE [STREAMS]]
+ *        ibbench run COUNT COMMAND...	a command, which does something COUNT times
  *
  * FROM and TO are network namespaces, ADDRESS is one of TO's. MODE:
  *
@@ -15,7 +16,7 @@
  *   udp   COUNT datagrams of SIZE octets, in bursts
  *   gso   COUNT sends of SIZE octets, which the kernel cuts into datagrams of
  *         STREAMS octets
- *   first COUNT is 1: a datagram of SIZE octets, without one before
+ *   first a datagram of SIZE octets, without one before; COUNT is 1
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -32,6 +33,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -329,12 +331,55 @@ static void job_init(struct job *job, int argc, char **argv)
 		errx(2, "no such size");
 }
 
+/* Where a measurement began */
+struct meter {
+	unsigned long long idle;
+	unsigned long long begin;
+};
+
+static void meter_start(struct meter *meter)
+{
+	meter->idle = idle_ns();
+	meter->begin = now_ns();
+}
+
+static void meter_stop(const struct meter *meter, unsigned long long count)
+{
+	unsigned long long end = now_ns(), idle = idle_ns() - meter->idle;
+
+	printf("count %llu ns %llu busy %llu\n", count, end - meter->begin,
+	       end - meter->begin - idle);
+}
+
+static int run_command(char **argv)
+{
+	struct meter meter;
+	int status;
+	pid_t pid;
+
+	meter_start(&meter);
+	pid = fork();
+	if (pid < 0)
+		err(1, "fork");
+	if (!pid) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		execvp(argv[1], argv + 1);
+		err(127, "%s", argv[1]);
+	}
+	if (waitpid(pid, &status, 0) < 0 || status)
+		errx(1, "%s failed", argv[1]);
+	meter_stop(&meter, strtoull(argv[0], NULL, 0));
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const struct mode *mode;
-	unsigned long long begin, end, idle;
+	struct meter meter;
 	struct job job;
 
+	if (argc > 3 && !strcmp(argv[1], "run"))
+		return run_command(argv + 2);
 	if (argc < 6 || argc > 8)
 		errx(2, "usage: ibbench FROM TO ADDRESS MODE COUNT [SIZE [STREAMS]]");
 	mode = mode_of(argv[4]);
@@ -344,12 +389,8 @@ int main(int argc, char **argv)
 	open_flows(&job, mode);
 	if (job.count > 1)
 		mode->run(&job, job.count / 8 + 1);
-	idle = idle_ns();
-	begin = now_ns();
+	meter_start(&meter);
 	mode->run(&job, job.count);
-	end = now_ns();
-	idle = idle_ns() - idle;
-	printf("count %llu ns %llu busy %llu\n", job.count,
-	       (end - begin), (end - begin - idle));
+	meter_stop(&meter, job.count);
 	return 0;
 }

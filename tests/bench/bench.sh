@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# The same traffic with this driver, with the kernel's own and over veth (the stack
+# alone), in guests in which an instruction takes a nanosecond: a table of what each
+# costs. build/bench has it as JSON and as a plot, too. Usage: bench.sh [--profile WHAT]
+#
+# WHAT, the words of one run of ibbench with commas as in tcp,25000000: prints in which
+# functions each driver spends it, instead.
+
+. "$(dirname "$0")/common.sh"
+
+run=$top/build/bench what=''
+[ "${1:-}" != --profile ] || what=${2:-tcp,25000000}
+
+# Names of figures, and what they are. One that a driver does not have is "-".
+lines()
+{
+	cat <<-'E'
+	tcp.2044	TCP bulk, MTU 2044, one stream: instructions/octet
+	tcp8.2044	TCP bulk, MTU 2044, eight streams
+	tcp.4092	TCP bulk, MTU 4092, one stream
+	tcp8.4092	TCP bulk, MTU 4092, eight streams
+	tcp.2044.csum	TCP bulk, MTU 2044, HCA makes checksums
+	tcp8.2044.csum	... eight streams
+	tcp.2044.lso	TCP bulk, MTU 2044, HCA cuts
+	tcp8.2044.lso	... eight streams
+	udp64	UDP, 64 octets: instructions/packet
+	udp1400	UDP, 1400 octets
+	gso	UDP, 63000 octets a send, cut to 2000: instructions/send
+	gso.csum	... HCA makes checksums
+	rr	TCP request and response of 1 octet: instructions/round trip
+	ping	ping flood
+	memory.interface	memory of an interface that is up: octets
+	memory.child	memory of a child that is up
+	E
+}
+
+make_program()
+{
+	local tree=$run/tree
+
+	mkdir -p "$tree/bench"
+	gcc -O2 -Wall -Wextra -Werror -static -o "$tree/bench/ibbench" \
+		"$bench_dir/ibbench.c"
+	archive ibbench "$tree"
+}
+
+# guest DRIVER PART [ARCHIVE...]
+guest()
+{
+	local driver=$1 part=$2 dir=$run/$1.$2 name add=()
+
+	shift 2
+	for name; do
+		add+=(--add "$run/$name.cpio")
+	done
+	"$qemu_dir/guest.sh" --icount --timeout 900 --mem 4096 \
+		--append "DRIVER=$driver PART=$part WHAT=$what" \
+		--modules "$modules/driver" --modules "$modules/fabric" \
+		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" || {
+		tail -n 30 "$dir/transcript.log" "$dir/result" >&2
+		die "the guest failed: $driver, $part"
+	}
+}
+
+# figures DRIVER PART: leaves the lines "name value" in DRIVER.PART.figures.
+figures()
+{
+	local dir=$run/$1.$2
+
+	guest "$1" "$2" ibbench
+	tr -d '\r' <"$dir/transcript.log" | sed -n 's/^figure //p' >"$dir.figures"
+	[ -s "$dir.figures" ] || die "the guest measured nothing: $1, $2"
+}
+
+profile()
+{
+	local driver
+
+	for driver in intree ours; do
+		guest "$driver" profile ibbench perf
+		tr -d '\r' <"$run/$driver.profile/transcript.log" |
+			sed -n 's/^profile//p'
+	done
+}
+
+# measure_all: as many guests at once as there are CPUs; time does not matter to them.
+measure_all()
+{
+	local driver part
+
+	for part in traffic offload memory; do
+		for driver in intree ours veth; do
+			[ "$driver.$part" != veth.memory ] || continue
+			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
+				wait -n || die "a guest failed"
+			done
+			figures "$driver" "$part" &
+		done
+	done
+	while [ -n "$(jobs -pr)" ]; do
+		wait -n || die "a guest failed"
+	done
+	cat "$run"/intree.*.figures >"$run/intree"
+	cat "$run"/ours.*.figures >"$run/ours"
+	cat "$run"/veth.*.figures >"$run/veth"
+}
+
+# table: tab-separated name, ours, in-tree, ratio, the stack alone, text.
+table()
+{
+	lines | awk -F '\t' -v dir="$run" '
+		function read(driver,	line, word) {
+			while ((getline line <(dir "/" driver)) > 0) {
+				split(line, word, " ")
+				value[driver, word[1]] = word[2]
+			}
+		}
+		function figure(driver, name) {
+			return (driver, name) in value ? value[driver, name] : "-"
+		}
+		BEGIN {
+			OFS = "\t"
+			read("ours")
+			read("intree")
+			read("veth")
+		}
+		{
+			ours = figure("ours", $1)
+			intree = figure("intree", $1)
+			ratio = ours != "-" && intree > 0 ? \
+				sprintf("%.3f", ours / intree) : "-"
+			print $1, ours, intree, ratio, figure("veth", $1), $2
+		}'
+}
+
+show()
+{
+	awk -F '\t' '
+		BEGIN {
+			printf "%-16s %12s %12s %6s %12s  %s\n", "", "ours",
+				"in-tree", "ratio", "stack alone", "what"
+		}
+		{ printf "%-16s %12s %12s %6s %12s  %s\n", $1, $2, $3, $4, $5, $6 }'
+}
+
+json()
+{
+	jq -R -n '[inputs | split("\t") | {
+		name: .[0], ours: (.[1] | tonumber?), intree: (.[2] | tonumber?),
+		ratio: (.[3] | tonumber?), stack: (.[4] | tonumber?), what: .[5] }]'
+}
+
+# plot FORMAT FILE: how much of the in-tree driver's each line takes.
+plot()
+{
+	gnuplot <<-E
+	set terminal $1 size 900,500
+	set output "$2"
+	set datafile separator "\t"
+	set style fill solid
+	set boxwidth 0.7
+	set grid y
+	set yrange [0:1.2]
+	set ylabel "of the in-tree driver's"
+	set xtics rotate by -40
+	plot "$run/table" using (\$0):4:xtic(1) with boxes notitle, 1 notitle
+	E
+}
+
+rm -rf "$run"
+mkdir -p "$run"
+"$qemu_dir/deps.sh" build guest bench
+modules=$("$qemu_dir/build.sh")
+make_program
+if [ -n "$what" ]; then
+	"$qemu_dir/deps.sh" perf
+	perf_archive
+	profile
+	exit
+fi
+measure_all
+table >"$run/table"
+show <"$run/table"
+json <"$run/table" >"$run/bench.json"
+plot svg "$run/bench.svg"
+plot png "$run/bench.png"
