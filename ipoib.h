@@ -162,6 +162,7 @@ struct ipoib_path {
 	enum ipoib_request request;
 	struct ipoib_heard heard;	/* to make an AH of; LID 0: nothing new */
 	unsigned long doubted;		/* jiffies when another LID was last heard */
+	bool ask;			/* the fabric is to be asked */
 	bool refused;			/* the fabric says that there is no path */
 	bool learned;			/* the fabric has not confirmed the AH; written by
 					 * the control path, read by all
@@ -170,6 +171,7 @@ struct ipoib_path {
 
 	/* control path only */
 	struct ipoib_path_query *query;
+	struct list_head waits;		/* in ipoib_dev.paths_waiting or .paths_failing */
 	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed */
 	unsigned long confirm_at;	/* jiffies */
 	bool proven;			/* what was learned: by a GRH */
@@ -511,6 +513,9 @@ struct ipoib_dev {
 	union ib_gid local_gid;		/* read by the receive path, too */
 	u32 paths_asked;		/* path queries under way */
 	u32 paths_window;		/* so many may be */
+	struct list_head paths_waiting;	/* until the window has room, by age */
+	struct list_head paths_failing;	/* until it is time to ask again */
+	unsigned long paths_retry_at;	/* jiffies when these need a look */
 	struct list_head paths_unconfirmed;	/* by age */
 	struct list_head groups_all;
 	unsigned int groups_fleeting;

@@ -24,6 +24,7 @@
 #define IPOIB_PATH_DENIALS	3		/* in a row, before a claim is given up */
 #define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
 #define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
+#define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
 static const struct rhashtable_params paths_params = {
 	.key_len = sizeof_field(struct ipoib_path, gid),
@@ -84,12 +85,19 @@ void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		ipoib_tx_drop(priv, skb, why);
 }
 
-/* Puts a path on the busy list, which path_work goes through */
+/* Has path_work look at a path */
 static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
 {
 	lockdep_assert_held(&priv->lock);
-	if (list_empty(&path->busy))
+	if (!path->dead && list_empty(&path->busy))
 		list_add_tail(&path->busy, &priv->paths_busy);
+}
+
+/* ... and ask the fabric for it, when it is its turn */
+static void path_want_answer(struct ipoib_path *path, struct ipoib_dev *priv)
+{
+	path->ask = true;
+	path_make_busy(path, priv);
 }
 
 static void path_kick(struct ipoib_dev *priv)
@@ -123,6 +131,7 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 		return NULL;
 	memcpy(path->gid.raw, gid, sizeof(path->gid));
 	INIT_LIST_HEAD(&path->busy);
+	INIT_LIST_HEAD(&path->waits);
 	INIT_LIST_HEAD(&path->unconfirmed);
 	__skb_queue_head_init(&path->queue);
 	path->used = jiffies;
@@ -133,7 +142,7 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 		kfree(path);
 		return NULL;
 	}
-	path_make_busy(path, priv);
+	path_want_answer(path, priv);
 	path_kick(priv);
 	return path;
 }
@@ -264,6 +273,7 @@ static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path,
 		if (time_before(jiffies, path->doubted + IPOIB_PATH_DOUBT))
 			return;
 		path->doubted = jiffies;
+		path->ask = true;
 	}
 	path_make_busy(path, priv);
 	path_kick(priv);
@@ -316,6 +326,7 @@ void ipoib_path_answer(struct ipoib_path_query *query, int status)
 	query->status = status;
 	spin_lock_bh(&priv->lock);
 	path->request = IPOIB_REQUEST_ANSWERED;
+	path_make_busy(path, priv);
 	path_kick(priv);
 	spin_unlock_bh(&priv->lock);
 	complete(&query->done);
@@ -339,7 +350,10 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	init_completion(&query->done);
 	query->asked = jiffies;
 	path->query = query;
+	spin_lock_bh(&priv->lock);
 	path->request = IPOIB_REQUEST_SENT;
+	path->ask = false;
+	spin_unlock_bh(&priv->lock);
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
 	trace_ipoib_path_state(priv, path, -EINPROGRESS);
 	ipoib_debug(priv, "asking for a path to %pI6\n", path->gid.raw);
@@ -399,11 +413,11 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 		    path->learned ? ", not confirmed" : "");
 	ipoib_ah_replace(priv, &path->ah, ah);
 	trace_ipoib_path_state(priv, path, 0);
+	list_del_init(&path->waits);
 	spin_lock_bh(&priv->lock);
 	path->heard.lid = 0;
 	path->refused = false;
-	if (path->request == IPOIB_REQUEST_NONE)
-		list_del_init(&path->busy);
+	path->ask = false;
 	skb_queue_splice_init(&path->queue, &queue);
 	spin_unlock_bh(&priv->lock);
 	ipoib_queue_resend(priv, &queue);
@@ -438,8 +452,8 @@ static void path_denied(struct ipoib_dev *priv, struct ipoib_path *path)
 	ipoib_ah_replace(priv, &path->ah, NULL);
 }
 
-/* The path stays busy: it is asked for again. An AH that it has is kept, since
- * an SA that does not answer is no sign that the path is gone.
+/* The path is to be asked for again. An AH that it has is kept, since an SA that
+ * does not answer is no sign that the path is gone.
  */
 static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
 {
@@ -455,6 +469,7 @@ static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err
 	if (path->failures < U8_MAX)
 		path->failures++;
 	spin_lock_bh(&priv->lock);
+	path->ask = true;
 	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
 	spin_unlock_bh(&priv->lock);
 }
@@ -516,57 +531,110 @@ static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 	path_publish(priv, path, ah);
 }
 
-/* Takes the path one step on. Returns the jiffies until it needs another look,
- * MAX_JIFFY_OFFSET if an answer, of its own query or of others that fill the
- * window, will be the occasion.
+/* Puts a path that the fabric is to be asked for among those that wait for their time,
+ * or for their turn
  */
-static unsigned long path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
+static void path_await(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	if (!path->ask || path->request != IPOIB_REQUEST_NONE)
+		return;
+	if (time_before_eq(path->retry_at, jiffies)) {
+		list_move_tail(&path->waits, &priv->paths_waiting);
+		return;
+	}
+	if (list_empty(&priv->paths_failing) || time_before(path->retry_at, priv->paths_retry_at))
+		priv->paths_retry_at = path->retry_at;
+	list_move_tail(&path->waits, &priv->paths_failing);
+}
+
+/* Takes the path one step on */
+static void path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_heard heard;
-	long wait;
-	int err;
 
 	if (path->request == IPOIB_REQUEST_ANSWERED)
 		path_serve_answer(priv, path);
 	else if (path_take_heard(priv, path, &heard))
 		path_learn(priv, path, &heard);
-	if (list_empty(&path->busy) || path->request != IPOIB_REQUEST_NONE)
-		return MAX_JIFFY_OFFSET;
-	wait = path->retry_at - jiffies;
-	if (wait > 0)
-		return wait;
-	if (priv->paths_asked >= priv->paths_window)
-		return MAX_JIFFY_OFFSET;
-	err = path_ask(priv, path);
-	if (!err)
-		return MAX_JIFFY_OFFSET;
-	path_failed(priv, path, err);
-	return path->retry_at - jiffies;
+	path_await(priv, path);
 }
 
-/* The control path alone takes paths off the list, so one that it is at stays */
-static struct ipoib_path *path_next_busy(struct ipoib_dev *priv, struct ipoib_path *path)
+static struct ipoib_path *path_next_busy(struct ipoib_dev *priv, struct list_head *busy)
 {
-	struct list_head *next;
+	struct ipoib_path *path;
 
 	spin_lock_bh(&priv->lock);
-	next = path ? path->busy.next : priv->paths_busy.next;
+	path = list_first_entry_or_null(busy, struct ipoib_path, busy);
+	if (path)
+		list_del_init(&path->busy);
 	spin_unlock_bh(&priv->lock);
-	return next == &priv->paths_busy ? NULL : list_entry(next, struct ipoib_path, busy);
+	return path;
 }
 
+/* Those that are busy again meanwhile are the next run's */
+static void paths_serve(struct ipoib_dev *priv)
+{
+	struct ipoib_path *path;
+	LIST_HEAD(busy);
+
+	spin_lock_bh(&priv->lock);
+	list_splice_init(&priv->paths_busy, &busy);
+	spin_unlock_bh(&priv->lock);
+	while ((path = path_next_busy(priv, &busy)))
+		path_serve(priv, path);
+}
+
+/* Now and then, not by each answer: there may be thousands of failing paths */
+static void paths_retry(struct ipoib_dev *priv)
+{
+	unsigned long now = jiffies, soonest = now + IPOIB_PATH_EXPIRE;
+	struct ipoib_path *path, *next;
+
+	if (time_before(now, priv->paths_retry_at))
+		return;
+	list_for_each_entry_safe(path, next, &priv->paths_failing, waits) {
+		if (time_before_eq(path->retry_at, now))
+			list_move_tail(&path->waits, &priv->paths_waiting);
+		else if (time_before(path->retry_at, soonest))
+			soonest = path->retry_at;
+	}
+	if (time_before(soonest, now + IPOIB_PATH_RETRY_PACE))
+		soonest = now + IPOIB_PATH_RETRY_PACE;
+	priv->paths_retry_at = soonest;
+}
+
+/* As many as the window has room for, those first that have waited longest */
+static void paths_ask(struct ipoib_dev *priv)
+{
+	struct ipoib_path *path;
+	int err;
+
+	while (priv->paths_asked < priv->paths_window) {
+		path = list_first_entry_or_null(&priv->paths_waiting, struct ipoib_path, waits);
+		if (!path)
+			return;
+		list_del_init(&path->waits);
+		err = path_ask(priv, path);
+		if (!err)
+			continue;
+		path_failed(priv, path, err);
+		path_await(priv, path);
+	}
+}
+
+/* What it costs depends on how many paths have news, not on how many wait */
 static void path_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_work.work);
-	unsigned long wait = MAX_JIFFY_OFFSET;
-	struct ipoib_path *path, *next;
+	long wait;
 
-	for (path = path_next_busy(priv, NULL); path; path = next) {
-		next = path_next_busy(priv, path);
-		wait = min(wait, path_serve(priv, path));
-	}
-	if (wait != MAX_JIFFY_OFFSET)
-		queue_delayed_work(priv->wq, &priv->path_work, wait);
+	paths_serve(priv);
+	paths_retry(priv);
+	paths_ask(priv);
+	if (list_empty(&priv->paths_failing))
+		return;
+	wait = priv->paths_retry_at - jiffies;
+	queue_delayed_work(priv->wq, &priv->path_work, max(wait, 0L));
 }
 
 static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
@@ -584,6 +652,7 @@ static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
 	struct ipoib_ah *ah = NULL;
 
 	list_del_init(&path->unconfirmed);
+	list_del_init(&path->waits);
 	if (path->query && !path_take_answer(priv, path, &ah))
 		ipoib_ah_retire(ah);
 	ipoib_ah_replace(priv, &path->ah, NULL);
@@ -691,7 +760,7 @@ static void path_confirm(struct ipoib_dev *priv, struct ipoib_path *path)
 		return;
 	}
 	spin_lock_bh(&priv->lock);
-	path_make_busy(path, priv);
+	path_want_answer(path, priv);
 	spin_unlock_bh(&priv->lock);
 	path_kick(priv);
 }
@@ -732,7 +801,7 @@ static void path_refresh(void *entry, void *context)
 	spin_lock_bh(&priv->lock);
 	if (path->request == IPOIB_REQUEST_NONE) {
 		path->retry_at = jiffies + get_random_u32_below(HZ / 4);
-		path_make_busy(path, priv);
+		path_want_answer(path, priv);
 	}
 	spin_unlock_bh(&priv->lock);
 }
@@ -771,6 +840,8 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 		return err;
 	priv->paths_window = IPOIB_PATH_QUERIES;
 	INIT_LIST_HEAD(&priv->paths_busy);
+	INIT_LIST_HEAD(&priv->paths_waiting);
+	INIT_LIST_HEAD(&priv->paths_failing);
 	INIT_DELAYED_WORK(&priv->path_work, path_work);
 	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
 	INIT_DELAYED_WORK(&priv->path_confirm_work, path_confirm_work);

@@ -115,8 +115,28 @@ static void answer(struct kunit *test, u8 last, int status)
 static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 {
 	path->retry_at = jiffies;
+	fx->priv->paths_retry_at = jiffies;
 	path_kick(fx->priv);
 	fixture_settle(fx);
+}
+
+/* Nothing more is asked, or to be asked, of the fabric */
+static void expect_settled(struct kunit *test, const struct ipoib_path *path)
+{
+	KUNIT_EXPECT_FALSE(test, path->ask);
+	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->waits));
+}
+
+static u32 list_count(const struct list_head *list)
+{
+	const struct list_head *entry;
+	u32 count = 0;
+
+	list_for_each(entry, list)
+		count++;
+	return count;
 }
 
 static struct ipoib_path *path_resolved(struct kunit *test, u8 last)
@@ -157,7 +177,7 @@ static void path_asked_to_resolved(struct kunit *test)
 	answer(test, 9, 0);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	expect_settled(test, path);
 	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 2u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
@@ -182,7 +202,7 @@ static void path_asked_to_waiting(struct kunit *test)
 	wait = path->retry_at - jiffies;
 	KUNIT_EXPECT_LE(test, wait, (long)HZ / 4 + HZ / 16 + 1);
 	KUNIT_EXPECT_EQ(test, path->failures, 1);
-	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_TRUE(test, path->ask);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->queue), 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_FAILURES), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
@@ -259,13 +279,13 @@ static void path_refresh_fails(struct kunit *test)
 	time_is_up(fx, path);
 	answer(test, 9, -ETIMEDOUT);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->ah), old);
-	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_TRUE(test, path->ask);
 	send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	time_is_up(fx, path);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->ah), old);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	expect_settled(test, path);
 }
 
 /* An answer by which no AH can be made is a failure */
@@ -348,6 +368,28 @@ static void path_window(struct kunit *test)
 	answer(test, IPOIB_PATH_QUERIES + 1, 0);
 	answer(test, IPOIB_PATH_QUERIES + 2, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
+}
+
+/* Paths that wait, for room in the window or for their time, are not looked at each time
+ * that there is news of another one.
+ */
+static void path_waits_unseen(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *priv = fx->priv;
+	int i;
+
+	for (i = 1; i <= 3 * IPOIB_PATH_QUERIES; i++)
+		send_to(test, i);
+	answer(test, 1, -ETIMEDOUT);
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_busy));
+	KUNIT_EXPECT_EQ(test, priv->paths_asked + list_count(&priv->paths_waiting) +
+			list_count(&priv->paths_failing), 3u * IPOIB_PATH_QUERIES);
+	KUNIT_EXPECT_GE(test, list_count(&priv->paths_waiting), (u32)IPOIB_PATH_QUERIES);
+	priv->paths_window = 4 * IPOIB_PATH_QUERIES_MAX;
+	answer(test, 2, 0);
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_waiting));
 }
 
 /* More for each answer that comes soon, fewer for those that come late */
@@ -444,6 +486,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(path_late_answer),
 	KUNIT_CASE(path_queue_is_bounded),
 	KUNIT_CASE(path_window),
+	KUNIT_CASE(path_waits_unseen),
 	KUNIT_CASE(path_pace),
 	KUNIT_CASE(path_idle_goes),
 	KUNIT_CASE(path_dead),
@@ -596,7 +639,7 @@ static void learned_to_confirmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_FALSE(test, path->learned);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	expect_settled(test, path);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->paths_unconfirmed));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 0ull);
 }
@@ -665,7 +708,7 @@ static void learned_and_no_answer(struct kunit *test)
 	answer(test, 9, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_TRUE(test, path->learned);
-	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_TRUE(test, path->ask);
 }
 
 static void learned_and_unused(struct kunit *test)
@@ -748,7 +791,7 @@ static void failing_mends_by_packet(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	hear_claim(test, 9, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	expect_settled(test, path);
 }
 
 /* Nor if its GID is known from before, and all that it sends is unicast */
@@ -784,11 +827,11 @@ static void asked_and_heard(struct kunit *test)
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
-	KUNIT_EXPECT_FALSE(test, list_empty(&path->busy));
+	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->learned);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
+	expect_settled(test, path);
 }
 
 static struct kunit_case learned_cases[] = {
