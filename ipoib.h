@@ -99,6 +99,7 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_TX_HEADER_MAX	128	/* octets in front of a segment's payload */
 #define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
+#define IPOIB_PATHS_UNPROVEN_MAX 16384	/* paths that nobody vouches for */
 #define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group */
 
 struct ipoib_dev;
@@ -167,6 +168,7 @@ struct ipoib_path {
 	bool learned;			/* the fabric has not confirmed the AH; written by
 					 * the control path, read by all
 					 */
+	bool unproven;			/* counted in ipoib_dev.paths_unproven */
 	bool dead;			/* unhashed: queue nothing any more */
 
 	/* control path only */
@@ -409,6 +411,7 @@ enum ipoib_stat {
 	IPOIB_STAT_TX_NO_CARRIER,
 	IPOIB_STAT_TX_PATH_FULL,
 	IPOIB_STAT_TX_PATH_FAILED,
+	IPOIB_STAT_TX_PATH_LIMIT,
 	IPOIB_STAT_TX_GROUP_FULL,
 	IPOIB_STAT_TX_GROUP_FAILED,
 	IPOIB_STAT_TX_LINEARIZED,
@@ -487,6 +490,7 @@ struct ipoib_dev {
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct list_head paths_busy;
+	u32 paths_unproven;
 	struct list_head groups_busy;
 	struct list_head ah_dead;
 	struct list_head group_reports;
@@ -661,8 +665,7 @@ void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
 void ipoib_ahs_init(struct ipoib_dev *priv);
 void ipoib_ahs_destroy(struct ipoib_dev *priv);
 
-/* ipoib_arp.c: link-layer addresses, paths */
-void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
+/* ipoib_arp.c: paths */
 void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
 		      void *context);
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
@@ -692,7 +695,8 @@ void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
 
-/* ipoib_mgid.c: MGIDs that IP multicast addresses map to */
+/* ipoib_mgid.c: link-layer addresses, MGIDs that IP multicast addresses map to */
+void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
 bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid);
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);

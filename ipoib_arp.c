@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * 20-byte link-layer addresses and what it takes to send to them: the paths to
- * peer GIDs.
+ * What it takes to send to 20-byte link-layer addresses: the paths to peer GIDs.
  *
  * The kernel's neighbour code maps IP addresses to link-layer addresses (ARP,
  * ND); this file takes the step that is left, from the GID in the link-layer
  * address to a path (RFC 4391 section 9.1). A path is made by the first packet
  * that needs it, and from then on either has an AH, or a query to the fabric
- * that is under way or has its time set: no peer is ever left without. It goes
- * when no packet has used it for a while.
+ * that is under way or has its time set: no packet finds one that is left without.
+ * It goes when no packet has used it for a while, and soon if it leads nowhere.
  */
 #include <linux/random.h>
 
@@ -24,6 +23,7 @@
 #define IPOIB_PATH_DENIALS	3		/* in a row, before a claim is given up */
 #define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
 #define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
+#define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
 #define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
 static const struct rhashtable_params paths_params = {
@@ -32,23 +32,6 @@ static const struct rhashtable_params paths_params = {
 	.head_offset = offsetof(struct ipoib_path, node),
 	.automatic_shrinking = true,
 };
-
-/**
- * ipoib_hwaddr_build() - put a link-layer address together
- * @hwaddr: filled in
- * @qpn: QP number, 24 bits
- * @gid: port GID
- *
- * RFC 4391 section 9.1.1. Context: any.
- */
-void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid)
-{
-	hwaddr->flags = 0;
-	hwaddr->qpn[0] = qpn >> 16;
-	hwaddr->qpn[1] = qpn >> 8;
-	hwaddr->qpn[2] = qpn;
-	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
-}
 
 /**
  * ipoib_queue_resend() - send packets that waited for an AH
@@ -115,21 +98,37 @@ static bool path_believes(const struct ipoib_dev *priv, const struct ipoib_heard
 }
 
 /* Has the peer spoken of late? */
-static void path_look_up(struct ipoib_dev *priv, struct ipoib_path *path)
+static void path_look_up(struct ipoib_dev *priv, const union ib_gid *gid,
+			 struct ipoib_heard *heard)
 {
-	struct ipoib_heard heard;
-
-	if (ipoib_learn_find(priv, &path->gid, &heard) && path_believes(priv, &heard))
-		path->heard = heard;
+	if (!ipoib_learn_find(priv, gid, heard) || !path_believes(priv, heard))
+		*heard = (struct ipoib_heard) {};
 }
 
-static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
+/* Counts the paths that neither the fabric nor the HCA vouches for */
+static void path_set_unproven(struct ipoib_dev *priv, struct ipoib_path *path, bool unproven)
 {
-	struct ipoib_path *path = kzalloc(sizeof(*path), GFP_ATOMIC);
+	lockdep_assert_held(&priv->lock);
+	priv->paths_unproven += unproven - path->unproven;
+	path->unproven = unproven;
+}
 
+/* Anybody can make the network stack send to a GID that does not exist, by ARP or ND
+ * that claims it. There is always room for a peer that the HCA vouches for.
+ */
+static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid *gid)
+{
+	struct ipoib_heard heard;
+	struct ipoib_path *path;
+
+	path_look_up(priv, gid, &heard);
+	if (!heard.proven && priv->paths_unproven >= IPOIB_PATHS_UNPROVEN_MAX)
+		return ERR_PTR(-ENOSPC);
+	path = kzalloc(sizeof(*path), GFP_ATOMIC);
 	if (!path)
-		return NULL;
-	memcpy(path->gid.raw, gid, sizeof(path->gid));
+		return ERR_PTR(-ENOMEM);
+	path->gid = *gid;
+	path->heard = heard;
 	INIT_LIST_HEAD(&path->busy);
 	INIT_LIST_HEAD(&path->waits);
 	INIT_LIST_HEAD(&path->unconfirmed);
@@ -137,11 +136,11 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 	path->used = jiffies;
 	path->retry_at = jiffies;
 	path->doubted = jiffies - IPOIB_PATH_DOUBT;
-	path_look_up(priv, path);
 	if (rhashtable_insert_fast(&priv->paths, &path->node, paths_params)) {
 		kfree(path);
-		return NULL;
+		return ERR_PTR(-ENOMEM);
 	}
+	path_set_unproven(priv, path, true);
 	path_want_answer(path, priv);
 	path_kick(priv);
 	return path;
@@ -163,6 +162,7 @@ static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	struct ipoib_ah *ah = NULL;
+	union ib_gid gid;
 
 	spin_lock_bh(&priv->lock);
 	if (priv->link != IPOIB_LINK_RUNNING) {
@@ -171,10 +171,13 @@ static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path
 	}
 	if (!path)
 		path = rhashtable_lookup_fast(&priv->paths, hwaddr->gid, paths_params);
-	if (!path)
-		path = path_create(priv, hwaddr->gid);
 	if (!path) {
-		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+		memcpy(&gid, hwaddr->gid, sizeof(gid));
+		path = path_create(priv, &gid);
+	}
+	if (IS_ERR(path)) {
+		ipoib_tx_drop(priv, skb, PTR_ERR(path) == -ENOSPC ?
+			      IPOIB_STAT_TX_PATH_LIMIT : IPOIB_STAT_TX_NO_MEMORY);
 		goto out;
 	}
 	ah = rcu_dereference_protected(path->ah, lockdep_is_held(&priv->lock));
@@ -418,6 +421,7 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 	path->heard.lid = 0;
 	path->refused = false;
 	path->ask = false;
+	path_set_unproven(priv, path, path->learned && !path->proven);
 	skb_queue_splice_init(&path->queue, &queue);
 	spin_unlock_bh(&priv->lock);
 	ipoib_queue_resend(priv, &queue);
@@ -450,6 +454,9 @@ static void path_denied(struct ipoib_dev *priv, struct ipoib_path *path)
 	WRITE_ONCE(path->learned, false);
 	list_del_init(&path->unconfirmed);
 	ipoib_ah_replace(priv, &path->ah, NULL);
+	spin_lock_bh(&priv->lock);
+	path_set_unproven(priv, path, true);
+	spin_unlock_bh(&priv->lock);
 }
 
 /* The path is to be asked for again. An AH that it has is kept, since an SA that
@@ -463,8 +470,7 @@ static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err
 	trace_ipoib_path_state(priv, path, err);
 	ipoib_debug(priv, "no path to %pI6: error %d\n", path->gid.raw, err);
 	if (net_ratelimit())
-		netdev_warn(priv->netdev, "no path to %pI6: error %d, will ask again\n",
-			    path->gid.raw, err);
+		netdev_warn(priv->netdev, "no path to %pI6: error %d\n", path->gid.raw, err);
 	path->retry_at = jiffies + ipoib_backoff(path->failures);
 	if (path->failures < U8_MAX)
 		path->failures++;
@@ -584,6 +590,42 @@ static void paths_serve(struct ipoib_dev *priv)
 		path_serve(priv, path);
 }
 
+static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	spin_lock_bh(&priv->lock);
+	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
+	path->dead = true;
+	path_set_unproven(priv, path, false);
+	list_del_init(&path->busy);
+	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
+	spin_unlock_bh(&priv->lock);
+}
+
+static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct ipoib_ah *ah = NULL;
+
+	list_del_init(&path->unconfirmed);
+	list_del_init(&path->waits);
+	if (path->query && !path_take_answer(priv, path, &ah))
+		ipoib_ah_retire(ah);
+	ipoib_ah_replace(priv, &path->ah, NULL);
+	kfree_rcu(path, rcu);
+}
+
+static void path_forget(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	path_unhash(priv, path);
+	path_free(priv, path);
+}
+
+/* One that leads nowhere is asked for again only if there is something to send */
+static bool path_is_wanted(const struct ipoib_path *path)
+{
+	return rcu_access_pointer(path->ah) || !skb_queue_empty_lockless(&path->queue) ||
+	       time_before_eq(jiffies, READ_ONCE(path->used) + IPOIB_PATH_WANTED);
+}
+
 /* Now and then, not by each answer: there may be thousands of failing paths */
 static void paths_retry(struct ipoib_dev *priv)
 {
@@ -593,10 +635,12 @@ static void paths_retry(struct ipoib_dev *priv)
 	if (time_before(now, priv->paths_retry_at))
 		return;
 	list_for_each_entry_safe(path, next, &priv->paths_failing, waits) {
-		if (time_before_eq(path->retry_at, now))
+		if (time_after(path->retry_at, now))
+			soonest = time_before(path->retry_at, soonest) ? path->retry_at : soonest;
+		else if (path_is_wanted(path))
 			list_move_tail(&path->waits, &priv->paths_waiting);
-		else if (time_before(path->retry_at, soonest))
-			soonest = path->retry_at;
+		else
+			path_forget(priv, path);
 	}
 	if (time_before(soonest, now + IPOIB_PATH_RETRY_PACE))
 		soonest = now + IPOIB_PATH_RETRY_PACE;
@@ -635,28 +679,6 @@ static void path_work(struct work_struct *work)
 		return;
 	wait = priv->paths_retry_at - jiffies;
 	queue_delayed_work(priv->wq, &priv->path_work, max(wait, 0L));
-}
-
-static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
-{
-	spin_lock_bh(&priv->lock);
-	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
-	path->dead = true;
-	list_del_init(&path->busy);
-	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
-	spin_unlock_bh(&priv->lock);
-}
-
-static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
-{
-	struct ipoib_ah *ah = NULL;
-
-	list_del_init(&path->unconfirmed);
-	list_del_init(&path->waits);
-	if (path->query && !path_take_answer(priv, path, &ah))
-		ipoib_ah_retire(ah);
-	ipoib_ah_replace(priv, &path->ah, NULL);
-	kfree_rcu(path, rcu);
 }
 
 /**
@@ -749,38 +771,42 @@ void ipoib_paths_flush(struct ipoib_dev *priv)
 	paths_remove(priv, path_any);
 }
 
-/* A path that is not used any more is let go: it costs nothing to learn it again */
-static void path_confirm(struct ipoib_dev *priv, struct ipoib_path *path)
+/* A path that is not used any more is let go: it costs nothing to learn it again. Returns
+ * whether the fabric is asked.
+ */
+static bool path_confirm(struct ipoib_dev *priv, struct ipoib_path *path)
 {
+	list_del_init(&path->unconfirmed);
 	if (path->query)
-		return;
+		return false;
 	if (time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_CONFIRM)) {
-		path_unhash(priv, path);
-		path_free(priv, path);
-		return;
+		path_forget(priv, path);
+		return false;
 	}
 	spin_lock_bh(&priv->lock);
 	path_want_answer(path, priv);
 	spin_unlock_bh(&priv->lock);
 	path_kick(priv);
+	return true;
 }
 
-/* One path at a time, for there may be thousands */
+/* The fabric is asked for one path at a time, for there may be thousands */
 static void path_confirm_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_confirm_work.work);
 	struct ipoib_path *path;
 	long wait;
 
-	path = list_first_entry_or_null(&priv->paths_unconfirmed, struct ipoib_path, unconfirmed);
-	if (!path)
-		return;
-	wait = path->confirm_at - jiffies;
-	if (wait <= 0) {
-		list_del_init(&path->unconfirmed);
-		path_confirm(priv, path);
-		wait = IPOIB_PATH_CONFIRM_PACE;
-	}
+	do {
+		path = list_first_entry_or_null(&priv->paths_unconfirmed, struct ipoib_path,
+						unconfirmed);
+		if (!path)
+			return;
+		wait = path->confirm_at - jiffies;
+		if (wait <= 0)
+			wait = path_confirm(priv, path) ? IPOIB_PATH_CONFIRM_PACE : 0;
+		cond_resched();
+	} while (wait <= 0);
 	wait += get_random_u32_below(IPOIB_PATH_CONFIRM_PACE);
 	queue_delayed_work(priv->wq, &priv->path_confirm_work, wait);
 }

@@ -42,6 +42,7 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_NO_CARRIER]	= "tx_no_carrier",
 	[IPOIB_STAT_TX_PATH_FULL]	= "tx_path_queue_full",
 	[IPOIB_STAT_TX_PATH_FAILED]	= "tx_path_failed",
+	[IPOIB_STAT_TX_PATH_LIMIT]	= "tx_path_limit",
 	[IPOIB_STAT_TX_GROUP_FULL]	= "tx_group_queue_full",
 	[IPOIB_STAT_TX_GROUP_FAILED]	= "tx_group_failed",
 	[IPOIB_STAT_TX_LINEARIZED]	= "tx_linearized",

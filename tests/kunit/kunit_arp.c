@@ -1,72 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of link-layer addresses, and of the life of a path: each step in
- * Documentation/ipoib.rst, and what happens beside them.
+ * Suites of the life of a path: each step in Documentation/ipoib.rst, and what
+ * happens beside them.
  */
 #include "ipoib_arp.c"
 #include "kunit.h"
-
-static void address_layout(struct kunit *test)
-{
-	static const u8 wanted[INFINIBAND_ALEN] = {
-		0x00, 0x12, 0x34, 0x56,
-		0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0x02, 0, 0, 0, 0, 0, 0, 0x09,
-	};
-	struct ipoib_hwaddr hwaddr;
-	union ib_gid gid;
-
-	memset(&hwaddr, 0xff, sizeof(hwaddr));
-	fixture_gid(&gid, 9);
-	ipoib_hwaddr_build(&hwaddr, 0x123456, &gid);
-	KUNIT_EXPECT_EQ(test, memcmp(&hwaddr, wanted, sizeof(wanted)), 0);
-}
-
-static void address_qpn(struct kunit *test)
-{
-	static const u32 qpns[] = { 0, 1, 0xff, 0x100, 0xabcdef, 0x800000, 0xffffff };
-	struct ipoib_hwaddr hwaddr;
-	union ib_gid gid;
-	int i;
-
-	fixture_gid(&gid, 1);
-	for (i = 0; i < ARRAY_SIZE(qpns); i++) {
-		ipoib_hwaddr_build(&hwaddr, qpns[i], &gid);
-		KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), qpns[i]);
-		KUNIT_EXPECT_EQ(test, hwaddr.flags, 0);
-		KUNIT_EXPECT_EQ(test, memcmp(hwaddr.gid, gid.raw, sizeof(gid)), 0);
-	}
-}
-
-/* Connected mode's flags and whatever else is in the first octet is no part of it */
-static void address_flags(struct kunit *test)
-{
-	struct ipoib_hwaddr hwaddr = { .flags = 0xc0, .qpn = { 0x01, 0x02, 0x03 } };
-
-	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&hwaddr), 0x010203u);
-}
-
-static void address_multicast(struct kunit *test)
-{
-	union ib_gid gid;
-
-	fixture_gid(&gid, 1);
-	KUNIT_EXPECT_FALSE(test, ipoib_gid_is_multicast(gid.raw));
-	gid.raw[0] = 0xff;
-	KUNIT_EXPECT_TRUE(test, ipoib_gid_is_multicast(gid.raw));
-}
-
-static struct kunit_case address_cases[] = {
-	KUNIT_CASE(address_layout),
-	KUNIT_CASE(address_qpn),
-	KUNIT_CASE(address_flags),
-	KUNIT_CASE(address_multicast),
-	{}
-};
-
-static struct kunit_suite address_suite = {
-	.name = "ipoib_address",
-	.test_cases = address_cases,
-};
 
 /* A link that runs, on a fabric that will not answer unless it is told to */
 static int path_init(struct kunit *test)
@@ -208,7 +146,7 @@ static void path_asked_to_waiting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
 
-/* Asked again by itself, without another packet */
+/* As long as there is something to send */
 static void path_waiting_to_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -218,16 +156,34 @@ static void path_waiting_to_asked(struct kunit *test)
 	send_to(test, 9);
 	for (i = 1; i <= 3; i++) {
 		answer(test, 9, -ETIMEDOUT);
+		send_to(test, 9);
 		path = path_find(fx, 9);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 		KUNIT_EXPECT_EQ(test, path->failures, i);
 		time_is_up(fx, path);
 		KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
 	}
-	send_to(test, 9);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path->failures, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+}
+
+/* Else it goes, and a later packet makes it anew */
+static void path_waiting_to_none(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	send_to(test, 9);
+	answer(test, 9, -EINVAL);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	path->used = jiffies - IPOIB_PATH_WANTED - 1;
+	time_is_up(fx, path);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 0u);
+	path_resolved(test, 9);
 }
 
 /* A fabric that takes no question is one that does not answer */
@@ -478,6 +434,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(path_asked_to_resolved),
 	KUNIT_CASE(path_asked_to_waiting),
 	KUNIT_CASE(path_waiting_to_asked),
+	KUNIT_CASE(path_waiting_to_none),
 	KUNIT_CASE(path_refused),
 	KUNIT_CASE(path_refreshed),
 	KUNIT_CASE(path_refresh_fails),
@@ -678,6 +635,7 @@ static void learned_to_denied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
 	hear_claim(test, 9, 13);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	send_to(test, 9);
 	hear_proof(test, 9, 14);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 14u);
 }
@@ -806,6 +764,7 @@ static void failing_mends_by_unicast(struct kunit *test)
 	send_to(test, 9);
 	answer(test, 9, -EINVAL);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	send_to(test, 9);
 	fx->priv->learn_paths = true;
 	for (i = 0; i < 50 && !path_lid(test, 9); i++) {
 		msleep(20);
@@ -834,6 +793,71 @@ static void asked_and_heard(struct kunit *test)
 	expect_settled(test, path);
 }
 
+/* There is an end to paths that nobody vouches for, but not to those that somebody does */
+static void unproven_are_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *priv = fx->priv;
+	const u32 others = IPOIB_PATHS_UNPROVEN_MAX - 2;
+
+	hear_proof(test, 5, 5);
+	priv->paths_unproven += others;
+	hear_claim(test, 6, 6);
+	send_to(test, 6);
+	send_to(test, 7);
+	KUNIT_EXPECT_EQ(test, priv->paths_unproven, (u32)IPOIB_PATHS_UNPROVEN_MAX);
+	send_to(test, 8);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 8));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_LIMIT), 1ull);
+	send_to(test, 5);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 5), 5u);
+	answer(test, 7, 0);
+	send_to(test, 8);
+	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 8));
+	priv->paths_unproven -= others;
+	KUNIT_EXPECT_EQ(test, priv->paths_unproven, 2u);
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, priv->paths_unproven, 0u);
+}
+
+/* A claim that the fabric confirms, and one of which there is proof */
+static void unproven_until_told(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 8; i <= 9; i++) {
+		hear_claim(test, i, i);
+		send_to(test, i);
+		KUNIT_EXPECT_EQ(test, path_lid(test, i), (u32)i);
+	}
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 2u);
+	confirm(test, path_find(fx, 8));
+	answer(test, 8, 0);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 1u);
+	hear_proof(test, 9, 10);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 0u);
+}
+
+/* What is not used any more does not wait until it is its turn to be confirmed */
+static void unused_go_at_once(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+	int i;
+
+	for (i = 9; i < 19; i++) {
+		path = path_learned(test, i, i);
+		path->used = jiffies - IPOIB_PATH_CONFIRM - 1;
+		path->confirm_at = jiffies;
+	}
+	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
+	fixture_settle(fx);
+	for (i = 9; i < 19; i++)
+		KUNIT_EXPECT_NULL(test, path_find(fx, i));
+	KUNIT_EXPECT_EQ(test, queries(test), 0);
+}
+
 static struct kunit_case learned_cases[] = {
 	KUNIT_CASE(learned_without_query),
 	KUNIT_CASE(learned_not_if_off),
@@ -852,6 +876,9 @@ static struct kunit_case learned_cases[] = {
 	KUNIT_CASE(failing_mends_by_packet),
 	KUNIT_CASE(failing_mends_by_unicast),
 	KUNIT_CASE(asked_and_heard),
+	KUNIT_CASE(unproven_are_bounded),
+	KUNIT_CASE(unproven_until_told),
+	KUNIT_CASE(unused_go_at_once),
 	{}
 };
 
@@ -864,4 +891,4 @@ static struct kunit_suite learned_suite = {
 	.test_cases = learned_cases,
 };
 
-kunit_test_suites(&address_suite, &path_suite, &learned_suite);
+kunit_test_suites(&path_suite, &learned_suite);

@@ -152,6 +152,7 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_TX_NO_CARRIER] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_PATH_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_PATH_FAILED] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_PATH_LIMIT] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FAILED] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_LINEARIZED] = NO_SUM,
