@@ -38,6 +38,8 @@ modprobe ib_core
 insmod /modules/ibfab.ko
 rmmod ibfab
 refused "hcas=0" 'ibfab: hcas=0 is not between 1 and 256'
+refused "pkeys=33" "ibfab: pkeys=33 is not a multiple of 32 up to 128"
+refused "pkeys=160" "ibfab: pkeys=160 is not a multiple of 32 up to 128"
 refused "hcas=257" 'ibfab: hcas=257 '
 refused "hcas=256" 'ibfab: 1 switches with HCAs have too few ports for 256 '
 refused "hcas=many" 'invalid for parameter .hcas'

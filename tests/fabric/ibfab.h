@@ -44,7 +44,7 @@
 #define IBFAB_MAX_HCAS		256
 #define IBFAB_MAX_SWITCHES	16
 #define IBFAB_SWITCH_MAX_PORTS	254	/* 14.2.5.3: NumPorts, 0xff is none */
-#define IBFAB_PKEY_TABLE_LEN	32
+#define IBFAB_PKEY_TABLE_MAX	128
 #define IBFAB_GUID_TABLE_LEN	32	/* of 255 at most: 14.2.5.6, GUIDCap */
 #define IBFAB_LFT_CAP		49152	/* every unicast LID */
 #define IBFAB_MFT_CAP		4096
@@ -211,7 +211,7 @@ struct ibfab_port {
 	u16 sm_lid;
 	u64 gid_prefix;
 	u32 cap_mask;
-	u16 pkey[IBFAB_PKEY_TABLE_LEN];
+	u16 pkey[IBFAB_PKEY_TABLE_MAX];	/* of which ibfab_pkeys are used */
 	__be64 guid[IBFAB_GUID_TABLE_LEN];
 
 	union ibfab_port_info info;
@@ -651,6 +651,7 @@ __be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index);
 void ibfab_plan_describe(struct ibfab_node *node);
 
 /* ibfab_caps.c */
+extern unsigned int ibfab_pkeys;
 int ibfab_caps_init(void);
 void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps);
 

@@ -47,6 +47,11 @@ MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, defau
 DEFINE_CAPS_PARAM(mcast_block, 1, 0, 1);
 MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default 1)");
 
+/* Length of each port's P_Key table */
+unsigned int ibfab_pkeys = IBFAB_SMP_PKEY_BLOCK;
+module_param_named(pkeys, ibfab_pkeys, uint, 0444);
+MODULE_PARM_DESC(pkeys, "P_Keys of each port (32 to 128, a multiple of 32, default 32)");
+
 static const struct caps_param * const params[] = {
 	&mtu_param, &max_sge_param, &max_inline_param, &srq_param,
 	&mcast_block_param,
@@ -81,6 +86,16 @@ static bool mtus_valid(void)
 	return true;
 }
 
+static bool pkeys_valid(void)
+{
+	if (ibfab_pkeys && ibfab_pkeys <= IBFAB_PKEY_TABLE_MAX &&
+	    ibfab_pkeys % IBFAB_SMP_PKEY_BLOCK == 0)
+		return true;
+	pr_err("pkeys=%u is not a multiple of %u up to %u\n", ibfab_pkeys,
+	       IBFAB_SMP_PKEY_BLOCK, IBFAB_PKEY_TABLE_MAX);
+	return false;
+}
+
 /**
  * ibfab_caps_init() - Check the parameters.
  *
@@ -94,7 +109,9 @@ int ibfab_caps_init(void)
 	for (i = 0; i < ARRAY_SIZE(params); i++)
 		if (!param_valid(params[i]))
 			return -EINVAL;
-	return mtus_valid() ? ibfab_offload_init() : -EINVAL;
+	if (!mtus_valid() || !pkeys_valid())
+		return -EINVAL;
+	return ibfab_offload_init();
 }
 
 static unsigned int value_of(const struct caps_param *param, unsigned int index)

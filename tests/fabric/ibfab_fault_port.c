@@ -44,15 +44,14 @@ void ibfab_fault_count(struct ibfab_port *port, enum ibfab_fault fault)
 /* Every entry moves on by one index, the last to the front */
 static int rotate_pkeys(struct ibfab_port *port, u64 steps)
 {
-	u16 old[IBFAB_PKEY_TABLE_LEN];
+	u16 old[IBFAB_PKEY_TABLE_MAX];
 	unsigned int i;
 
-	if (steps % IBFAB_PKEY_TABLE_LEN == 0)
+	if (steps % ibfab_pkeys == 0)
 		return -EINVAL;
 	memcpy(old, port->pkey, sizeof(old));
-	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
-		WRITE_ONCE(port->pkey[(i + steps) % IBFAB_PKEY_TABLE_LEN],
-			   old[i]);
+	for (i = 0; i < ibfab_pkeys; i++)
+		WRITE_ONCE(port->pkey[(i + steps) % ibfab_pkeys], old[i]);
 	ibfab_port_event(port, IB_EVENT_PKEY_CHANGE);
 	return 0;
 }

@@ -221,8 +221,7 @@ static void reset_qp(struct ibfab_qp *qp)
 static int attr_check(const struct ibfab_qp *qp, const struct ib_qp_attr *attr,
 		      int mask)
 {
-	if ((mask & IB_QP_PKEY_INDEX) &&
-	    attr->pkey_index >= IBFAB_PKEY_TABLE_LEN)
+	if ((mask & IB_QP_PKEY_INDEX) && attr->pkey_index >= ibfab_pkeys)
 		return -EINVAL;
 	if ((mask & IB_QP_PORT) &&
 	    !rdma_is_port_valid(qp->ibqp.device, attr->port_num))

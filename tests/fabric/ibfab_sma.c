@@ -56,7 +56,7 @@ static __be16 node_info_get(struct ibfab_port *port, struct ib_smp *smp)
 	info->sys_guid = node->guid;
 	info->node_guid = node->guid;
 	info->port_guid = is_switch(port) ? node->guid : port->guid[0];
-	info->partition_cap = cpu_to_be16(IBFAB_PKEY_TABLE_LEN);
+	info->partition_cap = cpu_to_be16(ibfab_pkeys);
 	info->device_id = cpu_to_be16(node->type);
 	info->local_port_num = port->num;
 	info->vendor_id[0] = IBFAB_OUI >> 16 & 0xff;
@@ -149,20 +149,29 @@ static bool pkey_mod_valid(const struct ibfab_port *port,
 {
 	u32 mod = attr_mod(smp);
 
-	if ((mod & 0xffff) >= IBFAB_PKEY_TABLE_LEN / IBFAB_SMP_PKEY_BLOCK)
+	if ((mod & 0xffff) >= ibfab_pkeys / IBFAB_SMP_PKEY_BLOCK)
 		return false;
 	return !is_switch(port) || !(mod >> 16);
+}
+
+static u16 *pkey_block(struct ibfab_port *port, const struct ib_smp *smp)
+{
+	u32 block = attr_mod(smp) & 0xffff;
+
+	return &table_port(port)->pkey[block * IBFAB_SMP_PKEY_BLOCK];
 }
 
 static __be16 pkey_table_get(struct ibfab_port *port, struct ib_smp *smp)
 {
 	__be16 *table = (__be16 *)smp->data;
+	const u16 *block;
 	unsigned int i;
 
 	if (!pkey_mod_valid(port, smp))
 		return STATUS_INVALID;
-	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
-		table[i] = cpu_to_be16(table_port(port)->pkey[i]);
+	block = pkey_block(port, smp);
+	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++)
+		table[i] = cpu_to_be16(block[i]);
 	return 0;
 }
 
@@ -171,18 +180,19 @@ static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
 	const __be16 *table = (const __be16 *)smp->data;
 	bool changed = false;
 	unsigned int i;
+	u16 *block;
 	u16 pkey;
 
 	if (!pkey_mod_valid(port, smp))
 		return STATUS_INVALID;
-	port = table_port(port);
-	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++) {
+	block = pkey_block(port, smp);
+	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++) {
 		pkey = be16_to_cpu(table[i]);
-		changed |= port->pkey[i] != pkey;
-		WRITE_ONCE(port->pkey[i], pkey);
+		changed |= block[i] != pkey;
+		WRITE_ONCE(block[i], pkey);
 	}
 	if (changed)
-		ibfab_port_event(port, IB_EVENT_PKEY_CHANGE);
+		ibfab_port_event(table_port(port), IB_EVENT_PKEY_CHANGE);
 	return 0;
 }
 

@@ -34,7 +34,7 @@ static u16 send_pkey(const struct ibfab_qp *qp, const struct ibfab_port *port,
 		return IB_DEFAULT_PKEY_FULL;
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		index = wr->pkey_index;
-	return index < IBFAB_PKEY_TABLE_LEN ? ibfab_port_pkey(port, index) : 0;
+	return index < ibfab_pkeys ? ibfab_port_pkey(port, index) : 0;
 }
 
 static void *put_bth(void *at, struct ibfab_qp *qp,

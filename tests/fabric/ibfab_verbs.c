@@ -44,7 +44,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_mcast_qp_attach = IBFAB_MAX_OBJECTS;
 	attr->max_total_mcast_qp_attach = IBFAB_MAX_OBJECTS;
 	attr->max_ah = IBFAB_MAX_OBJECTS;
-	attr->max_pkeys = IBFAB_PKEY_TABLE_LEN;
+	attr->max_pkeys = ibfab_pkeys;
 	if (hca->caps.srq) {
 		attr->max_srq = IBFAB_MAX_OBJECTS;
 		attr->max_srq_wr = IBFAB_MAX_QP_WR;
@@ -77,7 +77,7 @@ static int query_port(struct ib_device *ibdev, u32 port_num,
 	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
 
 	attr->gid_tbl_len = IBFAB_GUID_TABLE_LEN;
-	attr->pkey_tbl_len = IBFAB_PKEY_TABLE_LEN;
+	attr->pkey_tbl_len = ibfab_pkeys;
 	attr->max_msg_sz = IBFAB_MAX_MSG;
 	attr->max_vl_num = IBFAB_VLCAP;
 	attr->bad_pkey_cntr = atomic_read(&port->pkey_violations);
@@ -92,7 +92,7 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
 {
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
-	immutable->pkey_tbl_len = IBFAB_PKEY_TABLE_LEN;
+	immutable->pkey_tbl_len = ibfab_pkeys;
 	immutable->gid_tbl_len = IBFAB_GUID_TABLE_LEN;
 	return 0;
 }
@@ -106,7 +106,7 @@ static enum rdma_link_layer get_link_layer(struct ib_device *ibdev,
 /**
  * ibfab_port_pkey() - A port's P_Key.
  * @port: the port
- * @index: below IBFAB_PKEY_TABLE_LEN
+ * @index: below ibfab_pkeys
  *
  * Context: any.
  * Return: the P_Key with its membership bit, host order; 0 in an empty place.
@@ -140,9 +140,9 @@ bool ibfab_pkey_match(u16 a, u16 b)
  */
 int ibfab_pkey_find(const struct ibfab_port *port, u16 pkey)
 {
-	int i;
+	unsigned int i;
 
-	for (i = 0; i < IBFAB_PKEY_TABLE_LEN; i++)
+	for (i = 0; i < ibfab_pkeys; i++)
 		if (ibfab_pkey_match(ibfab_port_pkey(port, i), pkey))
 			return i;
 	return -ENOENT;
@@ -151,7 +151,7 @@ int ibfab_pkey_find(const struct ibfab_port *port, u16 pkey)
 static int query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
 		      u16 *pkey)
 {
-	if (index >= IBFAB_PKEY_TABLE_LEN)
+	if (index >= ibfab_pkeys)
 		return -EINVAL;
 	*pkey = ibfab_port_pkey(&to_hca(ibdev)->node.ports[port_num], index);
 	return 0;

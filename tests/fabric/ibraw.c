@@ -6,11 +6,12 @@
  *  send      a line sends packets:
  *            dlid=3 qpn=0x12 qkey=0xb1b [port=1] [pkey_index=0] [sl=0]
  *            [path_bits=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
- *            [from_listener=1] [csum=1] [mss=1024 hlen=44]
+ *            [from_listener=1] [csum=1] [mss=1024 hlen=44] [vary=12,-32]
  *            With dgid there is a GRH; from_listener takes the receiving QP to
  *            send from; csum has the HCA put the checksums in; with mss it is a
  *            large send, the payload's first hlen octets being the header. The
- *            write returns when all completed.
+ *            32-bit numbers at these octets of the payload go up by one with each
+ *            packet, down after a minus sign. The write returns when all completed.
  *  listen    a line makes a receiving QP, in place of the last one:
  *            [port=1] [pkey_index=0] qkey=0xb1b [buffer=4136] [posted=64]
  *            [mgid=<gid> mlid=0xc000] [block_loopback=1]
@@ -44,6 +45,7 @@
 #define IBRAW_MAX_BUFFER	(64 * 1024)
 #define IBRAW_TIMEOUT		(5 * HZ)
 #define IBRAW_SHOWN		128	/* bytes of the last payload */
+#define IBRAW_MAX_VARY		4
 
 /* What a line says, both files' keys together */
 struct ibraw_params {
@@ -66,6 +68,7 @@ struct ibraw_params {
 	u32 hlen;
 	bool has_gid;
 	union ib_gid gid;
+	int vary[1 + IBRAW_MAX_VARY];	/* how many, then these */
 	u8 *payload;
 };
 
@@ -185,6 +188,8 @@ static int parse_word(void *of, char *word)
 		return parse_gid(params, value);
 	if (!strcmp(word, "payload"))
 		return parse_payload(params, value);
+	if (!strcmp(word, "vary"))
+		return *get_options(value, ARRAY_SIZE(params->vary), params->vary) ? -EINVAL : 0;
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(word, keys[i].name))
 			return kstrtou32(value, 0,
@@ -193,10 +198,21 @@ static int parse_word(void *of, char *word)
 	return -EINVAL;
 }
 
+static bool vary_valid(const struct ibraw_params *params)
+{
+	int i;
+
+	for (i = 1; i <= params->vary[0]; i++)
+		if (abs(params->vary[i]) > IBRAW_MAX_PAYLOAD - sizeof(__be32))
+			return false;
+	return true;
+}
+
 static bool params_valid(const struct ibraw_dev *dev,
 			 const struct ibraw_params *params)
 {
-	return rdma_is_port_valid(dev->ibdev, params->port) &&
+	return vary_valid(params) &&
+	       rdma_is_port_valid(dev->ibdev, params->port) &&
 	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
 	       params->sl <= 15 && params->path_bits <= 127 &&
 	       params->count && params->count <= IBRAW_MAX_COUNT &&
@@ -358,6 +374,21 @@ static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr,
 	return send->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
+/* The last packet has been sent: its payload may be written to */
+static void payload_step(const struct ibraw_params *params)
+{
+	__be32 number;
+	u8 *at;
+	int i;
+
+	for (i = 1; i <= params->vary[0]; i++) {
+		at = params->payload + abs(params->vary[i]);
+		memcpy(&number, at, sizeof(number));
+		be32_add_cpu(&number, params->vary[i] < 0 ? -1 : 1);
+		memcpy(at, &number, sizeof(number));
+	}
+}
+
 /* The header is what the payload begins with */
 static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
 		       struct ib_sge *sge)
@@ -398,8 +429,10 @@ static int send_all(struct ib_qp *qp, const struct ibraw_params *params,
 	if (params->mss)
 		make_large(&wr, params, &sge);
 	init_completion(&send.done);
-	for (i = 0; i < params->count && !ret; i++)
+	for (i = 0; i < params->count && !ret; i++) {
 		ret = send_one(qp, &wr, &send);
+		payload_step(params);
+	}
 	return ret;
 }
 
