@@ -87,7 +87,8 @@ lint:
 # A shell's own SECONDS would count on from this
 unexport SECONDS
 check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
-	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS))
+	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
+	$(if $(HOSTS),--hosts $(HOSTS))
 
 check:
 	@$(check) $(if $(T),'$(T)')

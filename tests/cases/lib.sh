@@ -381,10 +381,10 @@ rules_clear()
 	echo clear >"$ibfab/$1/rules"
 }
 
-# rule_figure NODE NAME: seen, hits or held of the node's first rule.
+# rule_figure NODE NAME [N]: seen, hits or held of the node's first rule, or its Nth.
 rule_figure()
 {
-	awk -v name="$2" 'NR == 1 { for (i = 1; i < NF; i++)
+	awk -v name="$2" -v n="${3:-1}" 'NR == n { for (i = 1; i < NF; i++)
 		if ($i == name) print $(i + 1) }' "$ibfab/$1/rules"
 }
 
@@ -466,16 +466,10 @@ port_guid()
 # 20-byte address ends in the port's GUID.
 netdev_of()
 {
-	_guid=$(port_guid "$@")
-	for _dev in /sys/class/net/*/; do
-		_dev=${_dev%/}
-		_addr=$(tr -d : <"$_dev/address")
-		if [ "${#_addr}" -eq 40 ] && [ "${_addr#????????????????????????}" = "$_guid" ]; then
-			echo "${_dev##*/}"
-			return
-		fi
-	done
-	return 1
+	_guid=$(port_guid "$@" | sed 's/../:&/g')
+	_dev=$(grep -sl "^.\{35\}$_guid\$" /sys/class/net/*/address | head -n 1)
+	_dev=${_dev%/address}
+	[ -n "$_dev" ] && echo "${_dev##*/}"
 }
 
 # on HOST CMD...

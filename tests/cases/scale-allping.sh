@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=lib.sh
+# shellcheck shell=dash source=lib-scale.sh
 # Many hosts ping each other: seconds and questions to the SA, with learned paths, without, and with the kernel's own driver.
 # timeout: 600
 # mem: 4096
 # when: soak
 # soak: 1800
 
-. /cases/lib.sh
+. /cases/lib-scale.sh
 
-hosts=$(full_or 24 64)
+hosts=${HOSTS:-$(full_or 24 64)}
 
-# The SM has an HCA to itself, so that every question to it crosses its cable.
 hosts_start()
 {
 	fabric_start hcas=$((hosts + 1))
@@ -43,7 +42,7 @@ hosts_stop()
 # all_ping WHAT: everybody pings everybody, and prints what that took.
 all_ping()
 {
-	rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
+	sa_count_begin
 	: >/run/lost
 	now_ms
 	_begin=$now_ms
@@ -59,17 +58,13 @@ all_ping()
 	done
 	now_ms
 	took=$((now_ms - _begin))
-	asked=$(rule_figure ibfab0 seen)
+	asked=$(sa_asked_paths)
 	rules_clear ibfab0
 	note "$1: $((hosts * (hosts - 1))) pairs in $took ms, $asked questions to the SA for paths"
 	assert_eq "lost" "$(sort -u /run/lost)" ""
 }
 
-# Otherwise there is room for 1024 neighbours in the whole guest
-for family in ipv4 ipv6; do
-	echo 200000 >/proc/sys/net/$family/neigh/default/gc_thresh3
-	echo 100000 >/proc/sys/net/$family/neigh/default/gc_thresh2
-done
+neighbours_unbounded
 
 step "Learned paths"
 hosts_start ipoib_load

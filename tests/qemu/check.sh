@@ -5,15 +5,17 @@
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
 #                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
-#                 [PATTERN]
+#                 [--hosts N] [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
 # whatever its header says. --soak runs those cases that have a longer form, in
 # that. SEED=N and SECONDS=S are set for cases that are random, and each case may
-# take S seconds more.
+# take S seconds more; HOSTS=N is for the scale-* cases.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
 #   mem      MiB (default 1024)        append  more kernel parameters
+#   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
+#            guest's time: figures are the same on each machine
 #   runs     guest (default) or host: a bash script of this machine, which is
 #            given its run folder
 #   guests   1 (default) or 2: the script runs in two guests at once that a
@@ -39,6 +41,7 @@ while [ $# -gt 0 ]; do
 	--soak) soak=yes && words+=(SOAK=1) && shift ;;
 	--seed) words+=("SEED=$2") && shift 2 ;;
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
+	--hosts) words+=("HOSTS=$2") && shift 2 ;;
 	*) break ;;
 	esac
 done
@@ -108,14 +111,16 @@ run_on_host()
 run_on_guest()
 {
 	local script=$1 run=$2 limit=$3 kind=$4 boots=guest.sh built suites=()
+	local counted=()
 
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
 	[ "$kind" = stock ] ||
 		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
+	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
-		--smp "$(header "$script" smp 2)" \
+		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '') ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-scale.sh
+# 1,000 multicast groups, IPv4 and IPv6, joined and left: time, MADs, all at the SA, none left over; with this driver and the kernel's own.
+# timeout: 200
+# soak: 400
+# append: slub_debug=F
+
+. /cases/lib-scale.sh
+
+each=$(full_or 100 500)
+
+# of_ours: the MGIDs in the SA's list that are of the groups below.
+of_ours()
+{
+	saquery -C ibfab0 -g >/run/sa.groups || return
+	awk '/MGID\.*ff12:(401b:ffff::f10:|601b:ffff::[0-9a-f]*:77:1$)/ { n++ }
+		END { print n + 0 }' /run/sa.groups
+}
+
+ours_at_sa()
+{
+	[ "$(of_ours)" -eq "$1" ]
+}
+
+# joined COUNT: of these by the interface.
+joined()
+{
+	[ "$(awk '$1 == "GID:" { ours = $2 ~ /:f10:[0-9a-f]*$|:77:1$/ }
+		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' \
+		"/sys/kernel/debug/ipoib/${dev}_mcg")" -eq "$1" ]
+}
+
+# change VERB: "add" or "delete" all of them, as a program does that listens.
+change()
+{
+	for _n in $(seq "$each"); do
+		echo "address $1 239.16.$((_n / 250)).$((_n % 250 + 1))/32 dev $dev autojoin"
+		# The same solicited-node group for all
+		echo "address $1 ff02::$(printf %x "$_n"):77:1/128 dev $dev nodad autojoin"
+	done >/run/batch
+	now_ms
+	_begin=$now_ms
+	ip -n h1 -batch /run/batch
+}
+
+# took WHAT: since the change.
+took()
+{
+	now_ms
+	note "$1 in $((now_ms - _begin)) ms, $(sa_asked) MADs to the SA"
+}
+
+# through WHAT LOAD...
+through()
+{
+	step "$1"
+	_what=$1
+	shift
+	fabric_start hcas=2
+	opensm_start
+	"$@"
+	host_make h1 ibfab1 1
+	on h1 sh -c 'echo 10000 >/proc/sys/net/ipv4/igmp_max_memberships'
+	dev=$(dev_of h1)
+	wait_for 20 has_carrier h1 "$dev"
+	assert_eq "groups at the SA" "$(of_ours)" 0
+	# One of each first, so that what is there once is there
+	_all=$each each=1
+	change add
+	wait_for 10 ours_at_sa 2
+	change delete
+	wait_for 10 ours_at_sa 0
+	each=$_all
+	slabs /run/slabs.before
+	slab_list /run/slab.before
+
+	sa_count_begin
+	change add
+	wait_for 60 joined $((2 * each))
+	took "$_what: $((2 * each)) groups joined"
+	wait_for 20 ours_at_sa $((2 * each))
+	slab_list /run/slab.after
+	_bytes=$(slab_growth /run/slab.before /run/slab.after)
+	note "$_what: $((_bytes / 2 / each)) octets each, with the IP layer's, ib_core's and the HCA's"
+
+	sa_count_begin
+	change delete
+	wait_for 60 ours_at_sa 0
+	took "$_what: $((2 * each)) groups left"
+	slabs_settle /run/slabs.before $((2 * each))
+	ip netns del h1
+	wait_for 20 rmmod ib_ipoib
+	opensm_stop
+	fabric_stop
+}
+
+# Of which the kernel's own socket takes some for each IPv6 group
+echo 1000000 >/proc/sys/net/core/optmem_max
+
+through "this driver" ipoib_load
+through "in-tree driver" intree_load

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-scale.sh
+# 10,000 neighbours on one interface: memory, questions to the SA, instructions of a lookup and to take them down; and an end to those that nobody vouches for.
+# timeout: 400
+# mem: 1024
+# icount: yes
+
+. /cases/lib-scale.sh
+
+neighbours=10000
+tracing=/sys/kernel/tracing
+
+stat_of()
+{
+	on h1 ethtool -S "$dev" | awk -v name="$1:" '$1 == name { print $2 }'
+}
+
+# send COUNT PAYLOAD VARY: from ibfab2 to the host.
+send()
+{
+	_to=$(on h1 cat "/sys/class/net/$dev/address" | cut -d: -f2-4 | tr -d :)
+	echo "dlid=$(lid_of ibfab1) qpn=0x$_to qkey=0xb1b from_listener=1" \
+		"count=$1 payload=$2 vary=$3" >/sys/kernel/debug/ibraw/ibfab2/send ||
+		fail "cannot send"
+}
+
+# say COUNT GID VARY: ARP requests, one from each of so many peers, who have
+# IP addresses of their own and, by VARY, QPNs (12) or GIDs (28).
+say()
+{
+	_arp=0020080014040001$(printf '00%06x' "$qpn")${2}0a010101
+	send "$1" "08060000$_arp$(printf '%040d' 0)0a010001" "$3,32"
+}
+
+# ping_from COUNT: an echo request from each of them, of which the IP header's checksum
+# must go down by one as the sender's address goes up.
+ping_from()
+{
+	_sum=$((0x4500 + 0x001c + 0x4001 + 0x0a01 + 0x0101 + 0x0a01 + 0x0001))
+	_ip=$(printf '4500001c000000004001%04x0a0101010a010001' \
+		$((0xffff - (_sum & 0xffff) - (_sum >> 16))))
+	send "$1" "08000000${_ip}0800f7ff00000000" -12,16
+}
+
+# say_qpns COUNT: of a port that the SA knows.
+say_qpns()
+{
+	say "$1" "fe80000000000000$(port_guid ibfab2)" 12
+}
+
+# say_gids COUNT: that only the packets tell of.
+say_gids()
+{
+	say "$1" fe800000000000000202000000000000 28
+}
+
+neighbours_are()
+{
+	[ "$(ip -n h1 neigh show dev "$dev" | wc -l)" -ge "$1" ]
+}
+
+paths()
+{
+	grep -c GID "/sys/kernel/debug/ipoib/${dev}_path"
+}
+
+paths_at_most()
+{
+	[ "$(paths)" -le "$1" ]
+}
+
+# traced FUNCTION CMD...: sets $instructions, of one call of the function on average, and
+# $calls.
+traced()
+{
+	echo "$1" >"$tracing/set_ftrace_filter"
+	echo x86-tsc >"$tracing/trace_clock"
+	echo function_graph >"$tracing/current_tracer"
+	_function=$1
+	shift
+	"$@"
+	echo 0 >"$tracing/tracing_on"
+	# "1.234 us" of a TSC that counts instructions
+	sed -n "s/^.*) *[^0-9]* \([0-9.]*\) us *|  *\(}\|$_function\).*/\1/p" "$tracing/trace" >/run/traced
+	instructions=$(awk '{ sum += $1 } END { printf "%d", NR ? sum * 1000 / NR : 0 }' /run/traced)
+	calls=$(wc -l </run/traced)
+	echo nop >"$tracing/current_tracer"
+	echo >"$tracing/set_ftrace_filter"
+	echo 1 >"$tracing/tracing_on"
+}
+
+# many WHAT LOOKUP SAY: so many neighbours by SAY, and none again. LOOKUP is the driver's
+# function that finds what a packet needs.
+many()
+{
+	_what=$1 _lookup=$2 _say=$3
+	"$_say" 1
+	wait_for 5 neighbours_are 1
+	ping_from 1
+	traced "$_lookup" ping_from 1
+	_few=$instructions
+	traced ipoib_hard_header ping_from 1
+	_least=$instructions
+	slab_list /run/slab.before
+	sa_count_begin
+	"$_say" "$neighbours"
+	wait_for 20 neighbours_are "$neighbours"
+	ping_from "$neighbours"
+	slab_list /run/slab.after
+	_bytes=$(slab_growth /run/slab.before /run/slab.after)
+	note "$_what: $neighbours neighbours, $((_bytes / neighbours)) octets each with the" \
+		"kernel's own entry ($(slab_growth_by /run/slab.before /run/slab.after "$neighbours")" \
+		"octets in all $_bytes)"
+	traced "$_lookup" ping_from "$neighbours"
+	note "$_what: a lookup takes $instructions instructions ($calls traced), with one neighbour $_few;" \
+		"of these the tracer's own and a few are $_least"
+	assert test "$calls" -ge $((neighbours * 99 / 100))
+	note "$_what: $(sa_asked_paths) questions to the SA for paths"
+	traced ipoib_stop ip -n h1 link set "$dev" down
+	note "$_what: taken down in $((instructions / 1000)) us of an instruction a nanosecond"
+	wait_for 20 slab_returned /run/slab.before $((_bytes / 20))
+	ip -n h1 link set "$dev" up
+	wait_for 20 has_carrier h1 "$dev"
+}
+
+# through WHAT LOOKUP LOAD...
+through()
+{
+	step "$1"
+	_name=$1 _find=$2
+	shift 2
+	fabric_start hcas=3
+	opensm_start
+	module_insert /modules/ibraw.ko
+	"$@"
+	host_make h1 ibfab1 1
+	dev=$(dev_of h1)
+	ip -n h1 address add 10.1.0.1/16 dev "$dev"
+	wait_for 20 has_carrier h1 "$dev"
+	raw_listen ibfab2 "qkey=0xb1b posted=1024"
+	many "$_name, of one GID" "$_find" say_qpns
+}
+
+end()
+{
+	ip netns del h1
+	rmmod ibraw
+	wait_for 20 rmmod ib_ipoib
+	opensm_stop
+	fabric_stop
+}
+
+[ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"
+echo 16384 >"$tracing/buffer_size_kb"
+neighbours_unbounded
+
+through "this driver" ipoib_path_xmit ipoib_load
+# The other driver would ask the SA, which does not know them
+many "this driver, of as many GIDs" ipoib_path_xmit say_gids
+
+step "An end to paths that nobody vouches for, but not to those that somebody does"
+limit=16384
+queries=$(stat_of path_queries)
+say_gids $((limit + 4000))
+wait_for 20 neighbours_are $((limit + 4000))
+assert_between "paths" "$(paths)" $((limit - 100)) $((limit + 10))
+assert test "$(stat_of tx_path_limit)" -ge 3900
+note "of $((limit + 4000)) peers that claim GIDs, $(paths) have a path, $(stat_of tx_path_limit) packets were dropped"
+host_make h2 ibfab0 2
+ip -n h2 address add 10.1.0.2/16 dev "$(dev_of h2)"
+wait_for 20 has_carrier h2 "$(dev_of h2)"
+on h2 ping -q -c 3 -i 0.2 -W 2 10.1.0.1
+wait_for 20 paths_at_most 20
+note "$(paths) paths are left; the SA was asked for $(($(stat_of path_queries) - queries))"
+ip netns del h2
+end
+
+through "in-tree driver" ipoib_neigh_get intree_load
+end
