@@ -773,6 +773,7 @@ void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
 
 /* ipoib_sysfs.c */
 extern const struct attribute_group ipoib_sysfs_group;
+extern const struct attribute_group ipoib_sysfs_child_group;
 
 /* ipoib_debugfs.c */
 int ipoib_debugfs_init(void);

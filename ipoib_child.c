@@ -57,6 +57,7 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey
 	if (err)
 		return err;
 	priv->parent = parent;
+	priv->netdev->sysfs_groups[0] = &ipoib_sysfs_child_group;
 	priv->pkey = pkey | IPOIB_PKEY_FULL;
 	err = ipoib_bind(priv, parent->ibdev, parent->port);
 	if (err)

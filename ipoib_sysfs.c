@@ -123,29 +123,27 @@ static ssize_t delete_child_store(struct device *dev, struct device_attribute *a
 }
 static DEVICE_ATTR_WO(delete_child);
 
-static struct attribute *ipoib_attrs[] = {
+/*
+ * A netdevice that goes to another user's namespace has its files given to him, which fails
+ * in many kernels at the first one that is_visible() left out. So there are two groups.
+ */
+static struct attribute *port_attrs[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_umcast.attr,
 	&dev_attr_pkey.attr,
-	&dev_attr_parent.attr,
 	&dev_attr_create_child.attr,
 	&dev_attr_delete_child.attr,
 	NULL
 };
 
-static umode_t attr_visible(struct kobject *kobj, struct attribute *attr, int index)
-{
-	struct ipoib_dev *priv = netdev_priv(to_net_dev(kobj_to_dev(kobj)));
-	bool visible = true;
+const struct attribute_group ipoib_sysfs_group = { .attrs = port_attrs };
 
-	if (attr == &dev_attr_parent.attr)
-		visible = priv->parent;
-	else if (attr == &dev_attr_create_child.attr || attr == &dev_attr_delete_child.attr)
-		visible = !priv->parent;
-	return visible ? attr->mode : 0;
-}
-
-const struct attribute_group ipoib_sysfs_group = {
-	.attrs = ipoib_attrs,
-	.is_visible = attr_visible,
+static struct attribute *child_attrs[] = {
+	&dev_attr_mode.attr,
+	&dev_attr_umcast.attr,
+	&dev_attr_pkey.attr,
+	&dev_attr_parent.attr,
+	NULL
 };
+
+const struct attribute_group ipoib_sysfs_child_group = { .attrs = child_attrs };

@@ -208,6 +208,18 @@ child_up h1 ib.8001 10.1.0.2
 wait_for 20 has_carrier h1 ib.8001
 wait_for 20 pings h0 10.1.0.2
 
+step "To a namespace that a user without capabilities made, who gets its files, and back"
+user_netns_start
+ip -n h1 link set ib.8001 netns "$user_netns"
+in_user_netns ip address add 10.1.0.22/24 dev ib.8001
+in_user_netns ip link set ib.8001 up
+wait_for 20 pings h0 10.1.0.22
+kill "$user_netns"
+wait_for 10 test -e /sys/class/net/ib.8001
+ip link set ib.8001 netns h1
+child_up h1 ib.8001 10.1.0.2
+wait_for 20 has_carrier h1 ib.8001
+
 step "Deleted by sysfs, made again, and under traffic gone with the parent"
 on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
 refute ip -n h1 link show ib.8001

@@ -543,6 +543,37 @@ netdev_has_none()
 	done
 }
 
+# ---- A user without capabilities ----
+
+# as_user CMD...
+as_user()
+{
+	grep -q ^user: /etc/passwd || echo 'user:x:1000:1000:user:/:/bin/sh' >>/etc/passwd
+	_program=$(command -v "$1")
+	shift
+	start-stop-daemon --start --pidfile /run/none --chuid 1000:1000 \
+		--startas "$_program" -- "$@"
+}
+
+# user_netns_start: the user makes a network namespace of his own, which is there as
+# long as the process $user_netns. It is for `ip link set DEVICE netns $user_netns`.
+user_netns_start()
+{
+	mkdir -m 777 /run/user_netns
+	# shellcheck disable=SC2016  # for the inner shell to expand
+	as_user sh -c 'exec unshare -U -r -n \
+		sh -c "echo \$\$ >/run/user_netns/pid; exec sleep 1000"' &
+	wait_for 10 test -s /run/user_netns/pid
+	# shellcheck disable=SC2034  # the caller's
+	user_netns=$(cat /run/user_netns/pid)
+}
+
+# in_user_netns CMD...: as its administrator, who is the user elsewhere.
+in_user_netns()
+{
+	nsenter -t "$user_netns" -U -n -S 0 "$@"
+}
+
 # ---- Traffic in the background ----
 
 # traffic_start NAME CMD...: CMD may be a function of this library. It gets a
