@@ -42,8 +42,10 @@ driver: kdir
 	$(call mirror,Kbuild $(wildcard *.c *.h),$(BUILD)/$(KREL)/driver)
 	$(call kbuild,$(BUILD)/$(KREL)/driver)
 
+ats_headers := $(wildcard include/ib_ats.h uapi/*.h)
+
 ats: kdir
-	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]) include/ib_ats.h,$(BUILD)/$(KREL)/ats)
+	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]) $(ats_headers),$(BUILD)/$(KREL)/ats)
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
 # A tester of it uses what ib_ats.ko exports
@@ -66,7 +68,7 @@ kunit: kdir
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call mirror,$(addprefix tests/kunit-ats/,Kbuild) \
 		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]) \
-		include/ib_ats.h,$(BUILD)/$(KREL)/kunit-ats)
+		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
 
 install: driver ats

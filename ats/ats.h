@@ -15,7 +15,11 @@
  * So nothing waits for the SA but that one work, which does not sleep for it either: it
  * is queued again by the answer, or by its own timer.
  *
- * Lock order: rtnl, then ats_netdev.c's mutex, then ats_main.c's, then ats_port.lock.
+ *
+ * What others may see of it, the port's work leaves as a view and as a copy of its
+ * counters (ats_view.c): whoever asks reads those, and never waits for the work.
+ *
+ * Lock order: rtnl, then ats_main.c's mutex, then ats_port.lock.
  */
 #ifndef _ATS_H
 #define _ATS_H
@@ -25,13 +29,16 @@
 #include <linux/list.h>
 #include <linux/netdevice.h>
 #include <linux/rbtree.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
+#include <linux/string.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_verbs.h>
 
 #include "ats_wire.h"
 #include "ib_ats.h"
+#include "ib_ats_netlink.h"
 
 /* What owns a set of addresses */
 struct ats_key {
@@ -158,9 +165,36 @@ struct ats_engine {
 struct ats_source {
 	struct list_head list;		/* in ats_port.inbox, then .sources */
 	const void *owner;
+	u64 net_cookie;			/* of the namespace that it is in */
+	int ifindex;			/* there */
 	struct ats_key key;
+	struct in6_addr choice;		/* the administrator's primary address */
+	bool has_choice;
 	unsigned int count;
 	struct in6_addr ip[];
+};
+
+/* An address of a netdevice, as others may see it */
+struct ats_local {
+	u64 net_cookie;
+	int ifindex;
+	struct ats_key key;
+	struct in6_addr ip;
+	int slot;			/* -1: none */
+	enum ib_ats_record_state state;
+};
+
+/* All of a port; it does not change any more once it is published */
+struct ats_view {
+	refcount_t refs;
+	unsigned int count;
+	struct ats_local local[];
+};
+
+/* What a port did and how it stands, as others may see it */
+struct ats_status {
+	struct ats_counters count;
+	enum ib_ats_sa_state sa;
 };
 
 struct ats_sa;
@@ -208,7 +242,7 @@ enum ats_event {
 
 /**
  * struct ats_port - a port of an HCA
- * @lock: guards inbox and inquiries
+ * @lock: guards inbox, inquiries, view and status
  */
 struct ats_port {
 	struct ib_device *ibdev;
@@ -219,6 +253,8 @@ struct ats_port {
 	spinlock_t lock;
 	struct list_head inbox;
 	struct list_head inquiries;
+	struct ats_view *view;
+	struct ats_status status;
 	struct workqueue_struct *wq;
 	struct delayed_work work;
 	wait_queue_head_t idle_wait;
@@ -243,6 +279,16 @@ struct ats_hca {
 	struct ats_port *port[];
 };
 
+static inline bool ats_key_same(const struct ats_key *a, const struct ats_key *b)
+{
+	return a->pkey == b->pkey && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
+}
+
+static inline bool ats_ip_same(const struct in6_addr *a, const struct in6_addr *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
 static inline unsigned long ats_earlier(unsigned long a, unsigned long b)
 {
 	return time_before(a, b) ? a : b;
@@ -253,6 +299,8 @@ u64 ats_slot_sid(unsigned int slot);
 int ats_sid_slot(u64 sid);
 void ats_addr_from_ipv4(struct in6_addr *addr, __be32 ipv4);
 bool ats_addr_is_ipv4(const struct in6_addr *addr);
+void ats_addr_from_mapped(struct in6_addr *addr);
+void ats_addr_to_mapped(struct in6_addr *addr);
 void ats_record_init(struct ats_wire_record *wire, const struct ats_key *key);
 void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *record);
 int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire);
@@ -280,6 +328,7 @@ void ats_engine_read_end(struct ats_engine *engine, struct ats_set *set,
 void ats_engine_forget(struct ats_engine *engine, unsigned long now);
 void ats_engine_verify(struct ats_engine *engine);
 bool ats_set_settled(const struct ats_set *set);
+enum ib_ats_record_state ats_set_state(const struct ats_set *set, const struct ats_addr *addr);
 void ats_engine_reap(struct ats_engine *engine);
 
 /* ats_sa.c: MADs to the SA of a port */
@@ -302,25 +351,43 @@ void ats_port_leave(struct ats_port *port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
 void ats_port_kick(struct ats_port *port);
+void ats_port_audit(struct ats_port *port);
 void ats_port_submit(struct ats_port *port, struct ats_source *source);
-bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid);
+bool ats_port_is_local(const struct ats_port *port);
+bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie);
+
+/* ats_view.c: what others may see of a port */
+void ats_view_update(struct ats_port *port);
+struct ats_view *ats_view_get(struct ats_port *port);
+void ats_view_put(struct ats_view *view);
+void ats_view_destroy(struct ats_port *port);
+bool ats_view_has_net(struct ats_port *port, u64 net_cookie);
+struct ats_status ats_view_status(struct ats_port *port);
 
 /* ats_resolve.c: who has which address; and include/ib_ats.h */
 void ats_resolve_run(struct ats_port *port, unsigned long now, unsigned long *next);
+const char *ats_query_device(const struct ib_ats_query *query, u32 *port);
 
 /* ats_netdev.c: which addresses there are */
 int ats_netdev_init(void);
 void ats_netdev_stop(void);
 void ats_netdev_exit(void);
 void ats_netdev_rescan(void);
+int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip);
+
+/* ats_netlink.c: user space's questions and wishes */
+int ats_netlink_init(void);
+void ats_netlink_exit(void);
+void ats_netlink_notify(const struct ats_port *port, const struct ats_local *local);
 
 /* ats_main.c: HCAs, and the module */
 extern unsigned int ats_max_in_flight;
 extern unsigned int ats_linger_ms;
 extern unsigned int ats_audit_interval;
 extern unsigned int ats_sa_timeout_ms;
-int ats_with_port(struct ib_device *ibdev, u32 number,
+int ats_with_port(const struct ib_ats_question *question,
 		  void (*act)(struct ats_port *port, void *arg), void *arg);
+int ats_each_port(const struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg);
 void ats_route(struct device *parent, struct ats_source *source, u64 *port_id);
 
 #endif /* _ATS_H */

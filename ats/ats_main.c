@@ -58,47 +58,96 @@ static struct ats_port *port_by_id(u64 id)
 	return NULL;
 }
 
-/* Of those that fit, one that has an SA now, if there is any */
-static struct ats_port *port_by_device(struct ib_device *ibdev, u32 number)
+/* 0: it must not be asked; else the higher, the better */
+static unsigned int port_rank(struct ats_port *port, const struct ib_ats_question *question)
 {
+	const struct net *net = question->net;
+	unsigned int rank = 1;
+
+	if ((question->ibdev && port->ibdev != question->ibdev) ||
+	    (question->port && port->port != question->port) ||
+	    (net && !rdma_dev_access_netns(port->ibdev, net)))
+		return 0;
+	if (net && ats_view_has_net(port, net->net_cookie))
+		rank += 2;
+	if (READ_ONCE(port->engine.online) && port->sa.agent)
+		rank++;
+	return rank;
+}
+
+static struct ats_port *port_by_question(const struct ib_ats_question *question)
+{
+	unsigned int i, rank, best = 0;
 	struct ats_port *found = NULL;
 	struct ats_hca *hca;
-	unsigned int i;
 
 	list_for_each_entry(hca, &hcas, list) {
 		for (i = 0; i < hca->ports; i++) {
-			if ((ibdev && hca->ibdev != ibdev) ||
-			    (number && hca->port[i]->port != number))
-				continue;
-			found = found ?: hca->port[i];
-			if (READ_ONCE(hca->port[i]->engine.online) && hca->port[i]->sa.agent)
-				return hca->port[i];
+			rank = port_rank(hca->port[i], question);
+			if (rank > best)
+				found = hca->port[i];
+			best = max(best, rank);
 		}
 	}
 	return found;
 }
 
 /**
- * ats_with_port() - do something with a port
- * @ibdev: its HCA; NULL: any
- * @number: of the port; 0: any
+ * ats_with_port() - do something with the port that a question is for
+ * @question: the question; of the ports that fit the best one is taken
  * @act: does it; the port stays until it returns
  * @arg: for @act
  *
  * Context: may sleep.
  * Return: 0, or -ENODEV: there is no such port.
  */
-int ats_with_port(struct ib_device *ibdev, u32 number,
+int ats_with_port(const struct ib_ats_question *question,
 		  void (*act)(struct ats_port *port, void *arg), void *arg)
 {
 	struct ats_port *port;
 
 	mutex_lock(&hcas_lock);
-	port = port_by_device(ibdev, number);
+	port = port_by_question(question);
 	if (port)
 		act(port, arg);
 	mutex_unlock(&hcas_lock);
 	return port ? 0 : -ENODEV;
+}
+
+static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, void *arg),
+			 void *arg)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < hca->ports && !err; i++)
+		err = act(hca->port[i], arg);
+	return err;
+}
+
+/**
+ * ats_each_port() - do something with all ports that a namespace may use
+ * @net: the namespace
+ * @act: does it; an error of it is the end
+ * @arg: for @act
+ *
+ * Context: may sleep.
+ * Return: 0, or the error.
+ */
+int ats_each_port(const struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
+{
+	struct ats_hca *hca;
+	int err = 0;
+
+	mutex_lock(&hcas_lock);
+	list_for_each_entry(hca, &hcas, list) {
+		if (rdma_dev_access_netns(hca->ibdev, net))
+			err = hca_each_port(hca, act, arg);
+		if (err)
+			break;
+	}
+	mutex_unlock(&hcas_lock);
+	return err;
 }
 
 /* One that is in the partition, as far as it is known to be */
@@ -106,7 +155,7 @@ static bool port_serves(struct ats_port *port, const struct ats_key *key)
 {
 	u16 index;
 
-	return ats_port_has_gid(port, &key->gid) &&
+	return ats_port_has_gid(port, &key->gid, 0) &&
 	       !ib_find_cached_pkey(port->ibdev, port->port, key->pkey, &index);
 }
 
@@ -258,14 +307,19 @@ static int __init ats_init(void)
 
 	if (!ats_max_in_flight || !ats_sa_timeout_ms)
 		return -EINVAL;
-	err = ats_netdev_init();
+	err = ats_netlink_init();
 	if (err)
 		return err;
+	err = ats_netdev_init();
+	if (err)
+		goto exit_netlink;
 	err = ib_register_client(&ats_client);
 	if (!err)
 		return 0;
 	ats_netdev_stop();
 	ats_netdev_exit();
+exit_netlink:
+	ats_netlink_exit();
 	return err;
 }
 
@@ -283,6 +337,7 @@ static void __exit ats_exit(void)
 	mutex_unlock(&hcas_lock);
 	ib_unregister_client(&ats_client);
 	ats_netdev_exit();
+	ats_netlink_exit();
 }
 
 module_init(ats_init);

@@ -34,7 +34,12 @@
 struct ats_netdev {
 	struct list_head list;		/* in netdevs, or in gone */
 	struct net_device *dev;		/* of no use in gone */
+	u64 net_cookie;			/* in another namespace it is another one */
+	int ifindex;
 	bool dirty;
+	bool gone;
+	bool has_choice;
+	struct in6_addr choice;		/* the administrator's primary address */
 	unsigned long look_at;		/* jiffies; the work's own, as is what follows */
 	u64 port_id;			/* where its addresses are; 0: nowhere */
 };
@@ -48,7 +53,7 @@ struct collection {
 	unsigned long look_at;
 };
 
-static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and dirty */
+static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, dirty, gone and choices */
 static LIST_HEAD(netdevs);
 static LIST_HEAD(gone);
 static unsigned long all_dirty;		/* one atomic bit */
@@ -92,6 +97,8 @@ static void netdev_track(struct net_device *dev)
 	if (!netdev)
 		return;
 	netdev->dev = dev;
+	netdev->net_cookie = dev_net(dev)->net_cookie;
+	netdev->ifindex = dev->ifindex;
 	spin_lock_bh(&netdevs_lock);
 	if (netdev_find(dev))
 		kfree(netdev);
@@ -108,6 +115,7 @@ static void netdev_untrack(const struct net_device *dev)
 	spin_lock_bh(&netdevs_lock);
 	netdev = netdev_find(dev);
 	if (netdev) {
+		netdev->gone = true;
 		list_move_tail(&netdev->list, &gone);
 		mod_delayed_work(scan_wq, &scan, 0);
 	}
@@ -250,23 +258,27 @@ static void collect_all(struct collection *found, const struct net_device *dev)
 	rcu_read_unlock();
 }
 
-static struct ats_source *source_alloc(const struct ats_netdev *netdev, unsigned int room)
+static struct ats_source *source_alloc(unsigned int room)
 {
 	struct ats_source *source;
 
-	source = kzalloc(struct_size(source, ip, room), GFP_KERNEL);
-	if (source)
-		source->owner = netdev;
-	return source;
+	return kzalloc(struct_size(source, ip, room), GFP_KERNEL);
+}
+
+static void source_set_key(struct ats_source *source, const struct net_device *dev)
+{
+	memcpy(&source->key.gid, dev->dev_addr + ATS_HWADDR_GID, sizeof(source->key.gid));
+	source->key.pkey = ATS_PKEY_FULL | dev->broadcast[ATS_BROADCAST_PKEY] << 8 |
+			   dev->broadcast[ATS_BROADCAST_PKEY + 1];
 }
 
 /* More may come while there is made room for those that were there */
-static struct ats_source *netdev_read(struct ats_netdev *netdev, const struct net_device *dev)
+static struct ats_source *source_read(const struct net_device *dev, unsigned long *look_at)
 {
 	struct collection found = { .room = ATS_SCAN_ROOM };
 
 	for (;;) {
-		found.source = source_alloc(netdev, found.room);
+		found.source = source_alloc(found.room);
 		if (!found.source)
 			return NULL;
 		collect_all(&found, dev);
@@ -276,15 +288,31 @@ static struct ats_source *netdev_read(struct ats_netdev *netdev, const struct ne
 		found.room = found.wanted + ATS_SCAN_ROOM;
 	}
 	found.source->count = found.wanted;
-	memcpy(&found.source->key.gid, dev->dev_addr + ATS_HWADDR_GID,
-	       sizeof(found.source->key.gid));
-	found.source->key.pkey = ATS_PKEY_FULL | dev->broadcast[ATS_BROADCAST_PKEY] << 8 |
-				 dev->broadcast[ATS_BROADCAST_PKEY + 1];
-	netdev->look_at = found.look_at;
+	source_set_key(found.source, dev);
+	*look_at = found.look_at;
 	return found.source;
 }
 
 /* ---- The work ---- */
+
+/*
+ * What was read while the netdevice went to another namespace may be the addresses that
+ * it has there: those are another ats_netdev's to tell.
+ */
+static bool source_sign(struct ats_source *source, const struct ats_netdev *netdev)
+{
+	bool gone;
+
+	spin_lock_bh(&netdevs_lock);
+	gone = netdev->gone;
+	source->owner = netdev;
+	source->net_cookie = netdev->net_cookie;
+	source->ifindex = netdev->ifindex;
+	source->has_choice = netdev->has_choice;
+	source->choice = netdev->choice;
+	spin_unlock_bh(&netdevs_lock);
+	return !gone;
+}
 
 static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 {
@@ -292,9 +320,11 @@ static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 	struct ats_source *source;
 
 	netdev->look_at = jiffies + ATS_SCAN_ALL;
-	source = netdev_read(netdev, dev);
-	if (source)
+	source = source_read(dev, &netdev->look_at);
+	if (source && source_sign(source, netdev))
 		ats_route(parent, source, &netdev->port_id);
+	else
+		kfree(source);
 }
 
 static struct ats_netdev *netdev_next_dirty(void)
@@ -325,9 +355,11 @@ static void netdevs_forget(void)
 	list_splice_init(&gone, &left);
 	spin_unlock_bh(&netdevs_lock);
 	list_for_each_entry_safe(netdev, next, &left, list) {
-		source = source_alloc(netdev, 0);
-		if (source)
+		source = source_alloc(0);
+		if (source) {
+			source->owner = netdev;
 			ats_route(NULL, source, &netdev->port_id);
+		}
 		if (netdev->port_id)
 			continue;
 		list_del(&netdev->list);
@@ -381,6 +413,68 @@ void ats_netdev_rescan(void)
 {
 	set_bit(0, &all_dirty);
 	mod_delayed_work(scan_wq, &scan, 0);
+}
+
+static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
+{
+	struct ats_source *source;
+	unsigned long look_at;
+	unsigned int i;
+	int err = -EADDRNOTAVAIL;
+
+	source = source_read(dev, &look_at);
+	if (!source)
+		return -ENOMEM;
+	for (i = 0; i < source->count; i++)
+		if (ats_ip_same(&source->ip[i], ip))
+			err = 0;
+	kfree(source);
+	return err;
+}
+
+static int netdev_choose(const struct net_device *dev, u64 net_cookie, const struct in6_addr *ip)
+{
+	struct ats_netdev *netdev;
+	int err = -EOPNOTSUPP;
+
+	spin_lock_bh(&netdevs_lock);
+	netdev = netdev_find(dev);
+	if (netdev && netdev->net_cookie == net_cookie) {
+		netdev->has_choice = ip;
+		netdev->choice = ip ? *ip : in6addr_any;
+		netdev->dirty = true;
+		mod_delayed_work(scan_wq, &scan, 0);
+		err = 0;
+	}
+	spin_unlock_bh(&netdevs_lock);
+	return err;
+}
+
+/**
+ * ats_netdev_choose() - name the primary one of a netdevice's addresses
+ * @net: a namespace
+ * @ifindex: of the netdevice in it
+ * @ip: the address, as it is in records; NULL: none is preferred any more
+ *
+ * It is preferred for as long as the netdevice is in the namespace, whenever it has it.
+ *
+ * Context: may sleep.
+ * Return: 0, or -ENODEV: there is no such netdevice; -EOPNOTSUPP: it is not one of IPoIB;
+ * -EADDRNOTAVAIL: it has no such address that would be registered; or -ENOMEM.
+ */
+int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
+{
+	struct net_device *dev = dev_get_by_index(net, ifindex);
+	int err = 0;
+
+	if (!dev)
+		return -ENODEV;
+	if (ip && dev->type == ARPHRD_INFINIBAND)
+		err = dev_has(dev, ip);
+	if (!err)
+		err = netdev_choose(dev, net->net_cookie, ip);
+	dev_put(dev);
+	return err;
 }
 
 /**

@@ -155,7 +155,14 @@ static const struct ats_engine_ops alone_ops = {
 	.read = alone_read,
 };
 
-static bool port_is_local(const struct ats_port *port)
+/**
+ * ats_port_is_local() - whether a port is of a kind that has no SA
+ * @port: the port
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ats_port_is_local(const struct ats_port *port)
 {
 	return port->engine.ops == &alone_ops;
 }
@@ -172,10 +179,15 @@ static struct ats_source *source_find(struct list_head *sources, const void *own
 	return NULL;
 }
 
+static bool choice_same(const struct ats_source *a, const struct ats_source *b)
+{
+	return a->has_choice == b->has_choice && ats_key_same(&a->key, &b->key) &&
+	       ats_ip_same(&a->choice, &b->choice);
+}
+
 static bool source_same(const struct ats_source *a, const struct ats_source *b)
 {
-	return a->count == b->count && a->key.pkey == b->key.pkey &&
-	       !memcmp(&a->key.gid, &b->key.gid, sizeof(a->key.gid)) &&
+	return a->count == b->count && choice_same(a, b) &&
 	       !memcmp(a->ip, b->ip, array_size(a->count, sizeof(a->ip[0])));
 }
 
@@ -215,6 +227,26 @@ static void source_put(struct ats_port *port, struct ats_source *source)
 	kfree(source);
 }
 
+static void choice_drop(struct ats_port *port, const struct ats_source *source)
+{
+	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
+
+	if (set->has_choice && ats_ip_same(&set->choice, &source->choice))
+		ats_set_choose(set, NULL);
+}
+
+/* Where netdevices share a set the last word counts, which must be a new one */
+static void source_choose(struct ats_port *port, const struct ats_source *source,
+			  const struct ats_source *old)
+{
+	if (old && source->count && choice_same(old, source))
+		return;
+	if (old && old->has_choice)
+		choice_drop(port, old);
+	if (source->count && source->has_choice)
+		ats_set_choose(ats_engine_find(&port->engine, &source->key), &source->choice);
+}
+
 /* The new ones first: an address that stays is never let go of */
 static void source_replace(struct ats_port *port, struct ats_source *source)
 {
@@ -226,6 +258,7 @@ static void source_replace(struct ats_port *port, struct ats_source *source)
 	}
 	if (source->count)
 		source_get(port, source);
+	source_choose(port, source, old);
 	if (old)
 		source_put(port, old);
 	if (source->count)
@@ -353,7 +386,7 @@ static void port_find_sa(struct ats_port *port, unsigned long now, unsigned long
 {
 	struct ats_engine *engine = &port->engine;
 
-	if (port_is_local(port)) {
+	if (ats_port_is_local(port)) {
 		engine->online = true;
 		return;
 	}
@@ -382,10 +415,22 @@ static void port_work(struct work_struct *work)
 		wake_up_all(&port->idle_wait);
 	}
 	ats_engine_reap(&port->engine);
+	ats_view_update(port);
 	/* Whoever kicked it meanwhile wants it earlier: then this does nothing */
 	if (!port->stopped)
 		queue_delayed_work(port->wq, &port->work,
 				   time_after(next, now) ? next - now : 0);
+}
+
+/**
+ * ats_port_audit() - have everything of a port read back, and repaired
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_port_audit(struct ats_port *port)
+{
+	port_event(port, ATS_EVENT_AUDIT);
 }
 
 static void port_ib_event(struct ib_event_handler *handler, struct ib_event *event)
@@ -413,24 +458,45 @@ static void port_ib_event(struct ib_event_handler *handler, struct ib_event *eve
 	}
 }
 
+/* A RoCE port's GIDs are IP addresses of Ethernet netdevices */
+static bool gid_shown(const struct ats_port *port, const struct ib_gid_attr *attr, u64 net_cookie)
+{
+	struct net_device *ndev;
+	bool shown;
+
+	if (!net_cookie || !rdma_protocol_roce(port->ibdev, port->port))
+		return true;
+	rcu_read_lock();
+	ndev = rdma_read_gid_attr_ndev_rcu(attr);
+	shown = !IS_ERR(ndev) && dev_net(ndev)->net_cookie == net_cookie;
+	rcu_read_unlock();
+	return shown;
+}
+
 /**
  * ats_port_has_gid() - whether a GID is one of the port's
  * @port: the port
  * @gid: the GID
+ * @net_cookie: not if it is an address of another namespace than this one; 0: of any
  *
  * Context: may sleep.
  * Return: whether it is.
  */
-bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid)
+bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie)
 {
 	int i, len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
-	union ib_gid own;
+	const struct ib_gid_attr *attr;
+	bool found = false;
 
-	for (i = 0; i < len; i++)
-		if (!rdma_query_gid(port->ibdev, port->port, i, &own) &&
-		    !memcmp(&own, gid, sizeof(own)))
-			return true;
-	return false;
+	for (i = 0; i < len && !found; i++) {
+		attr = rdma_get_gid_attr(port->ibdev, port->port, i);
+		if (IS_ERR(attr))
+			continue;
+		found = !memcmp(&attr->gid, gid, sizeof(*gid)) &&
+			gid_shown(port, attr, net_cookie);
+		rdma_put_gid_attr(attr);
+	}
+	return found;
 }
 
 /* ---- Life ---- */
@@ -552,6 +618,7 @@ void ats_port_destroy(struct ats_port *port)
 	ats_sa_finish(&port->sa);
 	ats_resolve_run(port, next, &next);
 	ats_sa_forget_sm(&port->sa);
+	ats_view_destroy(port);
 	list_for_each_entry_safe(source, next_source, &port->inbox, list)
 		kfree(source);
 	list_for_each_entry_safe(source, next_source, &port->sources, list)

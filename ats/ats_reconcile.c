@@ -73,8 +73,7 @@ struct ats_set *ats_engine_find(struct ats_engine *engine, const struct ats_key 
 	struct ats_set *set;
 
 	list_for_each_entry(set, &engine->sets, list)
-		if (set->key.pkey == key->pkey &&
-		    !memcmp(&set->key.gid, &key->gid, sizeof(key->gid)))
+		if (ats_key_same(&set->key, key))
 			return set;
 	return NULL;
 }
@@ -331,8 +330,7 @@ void ats_engine_read_record(struct ats_set *set, const struct ats_record *record
 	int index = ats_sid_slot(record->sid);
 	struct ats_slot *slot;
 
-	if (index < 0 || record->key.pkey != set->key.pkey ||
-	    memcmp(&record->key.gid, &set->key.gid, sizeof(record->key.gid)))
+	if (index < 0 || !ats_key_same(&record->key, &set->key))
 		return;
 	slot = &set->slot[index];
 	slot->seen = true;
@@ -447,6 +445,26 @@ bool ats_set_settled(const struct ats_set *set)
 		if (!slot_settled(slot))
 			return false;
 	return true;
+}
+
+/**
+ * ats_set_state() - how the record of an address stands
+ * @set: the set
+ * @addr: one of its addresses
+ *
+ * Context: that of the set's owner.
+ * Return: the state.
+ */
+enum ib_ats_record_state ats_set_state(const struct ats_set *set, const struct ats_addr *addr)
+{
+	const struct ats_slot *slot;
+
+	if (addr->slot < 0)
+		return IB_ATS_RECORD_NO_SID;
+	slot = &set->slot[addr->slot];
+	if (slot_settled(slot))
+		return IB_ATS_RECORD_REGISTERED;
+	return slot->refusals ? IB_ATS_RECORD_REFUSED : IB_ATS_RECORD_PENDING;
 }
 
 /**

@@ -69,6 +69,30 @@ bool ats_addr_is_ipv4(const struct in6_addr *addr)
 }
 
 /**
+ * ats_addr_from_mapped() - an address as a record has it
+ * @addr: an address, an IPv4 one as ::ffff:a.b.c.d; is changed
+ *
+ * Context: any.
+ */
+void ats_addr_from_mapped(struct in6_addr *addr)
+{
+	if (ipv6_addr_v4mapped(addr))
+		ats_addr_from_ipv4(addr, addr->s6_addr32[3]);
+}
+
+/**
+ * ats_addr_to_mapped() - an address as everybody else has it
+ * @addr: a record's address; an IPv4 one is ::ffff:a.b.c.d afterwards
+ *
+ * Context: any.
+ */
+void ats_addr_to_mapped(struct in6_addr *addr)
+{
+	if (ats_addr_is_ipv4(addr))
+		ipv6_addr_set_v4mapped(addr->s6_addr32[3], addr);
+}
+
+/**
  * ats_record_init() - the components that all records and queries have
  * @wire: to be filled in; what is not mentioned is zero
  * @key: the GID and P_Key
@@ -120,7 +144,6 @@ int ats_record_decode(struct ats_record *record, const struct ats_wire_record *w
 	record->key.pkey = be16_to_cpu(wire->pkey);
 	record->lease = be32_to_cpu(wire->lease);
 	memcpy(&record->addr, wire->data8, sizeof(record->addr));
-	if (ipv6_addr_v4mapped(&record->addr))
-		ats_addr_from_ipv4(&record->addr, record->addr.s6_addr32[3]);
+	ats_addr_from_mapped(&record->addr);
 	return 0;
 }

@@ -22,7 +22,10 @@ struct ib_ats_query {
 	struct list_head list;		/* in ats_port.inquiries, then .queries */
 	struct ats_port *port;		/* guarded by queries_lock; NULL: it has ended */
 	bool cancelled;			/* written under queries_lock */
-	struct ib_ats_question question;
+	struct ib_ats_question question;	/* but for its ibdev and net */
+	u64 net_cookie;			/* of the namespace it is for; 0: all */
+	char device[IB_DEVICE_NAME_MAX];	/* the port's, as is this */
+	u32 number;
 	ib_ats_done done;
 	void *context;
 	struct completion ended;
@@ -77,8 +80,7 @@ static void query_add(void *context, const struct ats_record *record)
 	answer = &query->answers[query->count++];
 	answer->gid = record->key.gid;
 	answer->addr = record->addr;
-	if (ats_addr_is_ipv4(&record->addr))
-		ipv6_addr_set_v4mapped(record->addr.s6_addr32[3], &answer->addr);
+	ats_addr_to_mapped(&answer->addr);
 	answer->sid = record->sid;
 	answer->pkey = record->key.pkey;
 	answer->primary = record->sid == ATS_SID_PRIMARY;
@@ -122,12 +124,38 @@ static struct in6_addr question_addr(const struct ib_ats_question *question)
 {
 	struct in6_addr addr = question->addr;
 
-	if (ipv6_addr_v4mapped(&addr))
-		ats_addr_from_ipv4(&addr, addr.s6_addr32[3]);
+	ats_addr_from_mapped(&addr);
 	return addr;
 }
 
-static void answer_from_set(struct ib_ats_query *query, const struct ats_set *set)
+static bool source_has(const struct ats_source *source, const struct in6_addr *ip)
+{
+	unsigned int i;
+
+	for (i = 0; i < source->count; i++)
+		if (ats_ip_same(&source->ip[i], ip))
+			return true;
+	return false;
+}
+
+/* A namespace is told of its own interfaces' addresses only */
+static bool query_may_see(const struct ib_ats_query *query, const struct ats_port *port,
+			  const struct ats_record *record)
+{
+	const struct ats_source *source;
+
+	if (!query->net_cookie)
+		return true;
+	list_for_each_entry(source, &port->sources, list)
+		if (source->net_cookie == query->net_cookie &&
+		    ats_key_same(&source->key, &record->key) &&
+		    source_has(source, &record->addr))
+			return true;
+	return false;
+}
+
+static void answer_from_set(struct ib_ats_query *query, const struct ats_port *port,
+			    const struct ats_set *set)
 {
 	struct ats_record record = { .key = set->key, .lease = ATS_LEASE_INFINITE };
 	struct in6_addr wanted = question_addr(&query->question);
@@ -138,7 +166,8 @@ static void answer_from_set(struct ib_ats_query *query, const struct ats_set *se
 			continue;
 		record.sid = ats_slot_sid(addr->slot);
 		record.addr = addr->ip;
-		if (question_fits(&query->question, &record, &wanted))
+		if (question_fits(&query->question, &record, &wanted) &&
+		    query_may_see(query, port, &record))
 			query_add(query, &record);
 	}
 }
@@ -155,7 +184,7 @@ static void answer_gid(struct ib_ats_query *query, struct ats_port *port)
 		return;
 	record.addr = query->question.addr;
 	memcpy(&record.key.gid, &record.addr, sizeof(record.key.gid));
-	if (ats_port_has_gid(port, &record.key.gid))
+	if (ats_port_has_gid(port, &record.key.gid, query->net_cookie))
 		query_add(query, &record);
 }
 
@@ -164,7 +193,7 @@ static void answer_locally(struct ib_ats_query *query, struct ats_port *port)
 	const struct ats_set *set;
 
 	list_for_each_entry(set, &port->engine.sets, list)
-		answer_from_set(query, set);
+		answer_from_set(query, port, set);
 	answer_gid(query, port);
 	if (!query->count)
 		query->err = query->err ?: -ENETUNREACH;
@@ -354,6 +383,8 @@ static void query_submit(struct ats_port *port, void *arg)
 	struct ib_ats_query *query = arg;
 
 	query->port = port;
+	strscpy(query->device, dev_name(&port->ibdev->dev), sizeof(query->device));
+	query->number = port->port;
 	spin_lock_irq(&port->lock);
 	list_add_tail(&query->list, &port->inquiries);
 	spin_unlock_irq(&port->lock);
@@ -383,11 +414,14 @@ struct ib_ats_query *ib_ats_ask(const struct ib_ats_question *question, ib_ats_d
 	if (!query)
 		return ERR_PTR(-ENOMEM);
 	query->question = *question;
+	query->question.ibdev = NULL;
+	query->question.net = NULL;
+	query->net_cookie = question->net ? question->net->net_cookie : 0;
 	query->done = done;
 	query->context = context;
 	query->deadline = jiffies + msecs_to_jiffies(timeout_ms);
 	init_completion(&query->ended);
-	err = ats_with_port(question->ibdev, question->port, query_submit, query);
+	err = ats_with_port(question, query_submit, query);
 	if (!err)
 		return query;
 	kfree(query);
@@ -416,6 +450,20 @@ void ib_ats_free(struct ib_ats_query *query)
 	kfree(query);
 }
 EXPORT_SYMBOL_GPL(ib_ats_free);
+
+/**
+ * ats_query_device() - by which port a query asks
+ * @query: from ib_ats_ask()
+ * @port: where the port's number is to be
+ *
+ * Context: any.
+ * Return: the HCA's name.
+ */
+const char *ats_query_device(const struct ib_ats_query *query, u32 *port)
+{
+	*port = query->number;
+	return query->device;
+}
 
 /* One who waits */
 struct waiter {

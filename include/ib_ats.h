@@ -10,6 +10,7 @@
 #include <rdma/ib_verbs.h>
 
 struct ib_ats_query;
+struct net;
 
 /**
  * enum ib_ats_kind - what is asked for
@@ -30,6 +31,9 @@ enum ib_ats_kind {
  * @kind: what is asked for
  * @ibdev: the HCA by which the SA is asked; NULL: any
  * @port: its port; 0: any
+ * @net: for whom: only HCAs that this namespace may use are asked, rather by a port that
+ *	one of its interfaces is on, and a port without an SA tells the addresses of its
+ *	interfaces only; NULL: those of all namespaces
  * @pkey: the records' P_Key; 0: any that the port has
  * @timeout_ms: how long to try, at least; 0: five seconds
  * @addr: for IB_ATS_BY_ADDR; an IPv4 address as ::ffff:a.b.c.d
@@ -40,6 +44,7 @@ struct ib_ats_question {
 	enum ib_ats_kind kind;
 	struct ib_device *ibdev;
 	u32 port;
+	const struct net *net;
 	u16 pkey;
 	u32 timeout_ms;
 	union {

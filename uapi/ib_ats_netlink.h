@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The generic netlink family of the Address Translation Service for InfiniBand.
+ * Documentation/netlink/specs/ib_ats.yaml says what each command takes and gives.
+ */
+#ifndef _UAPI_IB_ATS_NETLINK_H
+#define _UAPI_IB_ATS_NETLINK_H
+
+#define IB_ATS_GENL_NAME	"ib_ats"
+#define IB_ATS_GENL_VERSION	1
+#define IB_ATS_GENL_RECORDS	"records"	/* multicast group: IB_ATS_CMD_RECORD_NTF */
+
+enum ib_ats_cmd {
+	IB_ATS_CMD_UNSPEC,
+	IB_ATS_CMD_RESOLVE,		/* dump: who has an address, or which has somebody */
+	IB_ATS_CMD_LIST,		/* dump: records of the namespace's interfaces */
+	IB_ATS_CMD_PRIMARY,		/* do: name an interface's primary address */
+	IB_ATS_CMD_AUDIT,		/* do: have the SA's records read back now */
+	IB_ATS_CMD_STATS,		/* dump: what each port has done */
+	IB_ATS_CMD_RECORD_NTF,		/* notification: a record's state is another */
+
+	__IB_ATS_CMD_MAX,
+	IB_ATS_CMD_MAX = __IB_ATS_CMD_MAX - 1
+};
+
+/* What IB_ATS_CMD_RESOLVE asks for */
+enum ib_ats_find {
+	IB_ATS_FIND_ADDR,		/* all records of an IP address */
+	IB_ATS_FIND_GID,		/* all records of a GID */
+	IB_ATS_FIND_PRIMARY,		/* the record of a GID's primary address */
+	IB_ATS_FIND_SID,		/* all records with a Service ID */
+
+	__IB_ATS_FIND_MAX,
+	IB_ATS_FIND_MAX = __IB_ATS_FIND_MAX - 1
+};
+
+/* How a record of an interface's address stands */
+enum ib_ats_record_state {
+	IB_ATS_RECORD_PENDING,		/* the SA has it not yet, or not for sure */
+	IB_ATS_RECORD_REGISTERED,	/* the SA has it */
+	IB_ATS_RECORD_REFUSED,		/* the SA refused it; it is asked again */
+	IB_ATS_RECORD_NO_SID,		/* there is no Service ID left for it */
+	IB_ATS_RECORD_LOCAL,		/* the port has no SA: it is known on this host alone */
+	IB_ATS_RECORD_GONE,		/* notifications only: the interface has it no more */
+
+	__IB_ATS_RECORD_MAX,
+	IB_ATS_RECORD_MAX = __IB_ATS_RECORD_MAX - 1
+};
+
+/* How a port stands with its SA */
+enum ib_ats_sa_state {
+	IB_ATS_SA_NONE,			/* it is of a kind that has none */
+	IB_ATS_SA_AWAY,			/* it knows of none now */
+	IB_ATS_SA_TROUBLE,		/* it does not answer, or is busy */
+	IB_ATS_SA_ONLINE,
+
+	__IB_ATS_SA_MAX,
+	IB_ATS_SA_MAX = __IB_ATS_SA_MAX - 1
+};
+
+enum ib_ats_attr {
+	IB_ATS_ATTR_UNSPEC,
+	IB_ATS_ATTR_FIND,		/* u32, enum ib_ats_find */
+	IB_ATS_ATTR_DEVICE,		/* string: the HCA's name */
+	IB_ATS_ATTR_PORT,		/* u32 */
+	IB_ATS_ATTR_IFINDEX,		/* s32 */
+	IB_ATS_ATTR_GID,		/* 16 octets */
+	IB_ATS_ATTR_PKEY,		/* u16 */
+	IB_ATS_ATTR_ADDR,		/* 16 octets; an IPv4 address as ::ffff:a.b.c.d */
+	IB_ATS_ATTR_SID,		/* u64 */
+	IB_ATS_ATTR_IS_PRIMARY,		/* flag */
+	IB_ATS_ATTR_STATE,		/* u32, enum ib_ats_record_state */
+	IB_ATS_ATTR_TIMEOUT,		/* u32, milliseconds */
+	IB_ATS_ATTR_SA,			/* u32, enum ib_ats_sa_state */
+	IB_ATS_ATTR_COUNTERS,		/* nest of enum ib_ats_counter */
+	IB_ATS_ATTR_PAD,
+
+	__IB_ATS_ATTR_MAX,
+	IB_ATS_ATTR_MAX = __IB_ATS_ATTR_MAX - 1
+};
+
+/* u64 each */
+enum ib_ats_counter {
+	IB_ATS_COUNTER_UNSPEC,
+	IB_ATS_COUNTER_SETS,		/* registrations sent */
+	IB_ATS_COUNTER_DELETES,		/* deletions sent */
+	IB_ATS_COUNTER_READS,		/* times that records were read back */
+	IB_ATS_COUNTER_QUERIES,		/* questions sent for others */
+	IB_ATS_COUNTER_TIMEOUTS,	/* requests without an answer */
+	IB_ATS_COUNTER_BUSY,		/* requests that could not be sent, or came too early */
+	IB_ATS_COUNTER_REFUSALS,	/* requests that the SA refused */
+	IB_ATS_COUNTER_REPAIRS,		/* records that were found not to be as they should */
+	IB_ATS_COUNTER_ABANDONED,	/* deletions that were given up */
+	IB_ATS_COUNTER_OVERFLOWS,	/* addresses without a Service ID */
+	IB_ATS_COUNTER_PAD,
+
+	__IB_ATS_COUNTER_MAX,
+	IB_ATS_COUNTER_MAX = __IB_ATS_COUNTER_MAX - 1
+};
+
+#endif /* _UAPI_IB_ATS_NETLINK_H */
