@@ -75,6 +75,17 @@ sr_count()
 	[ "$(grep -c " $1 " /run/sr)" -eq "$2" ]
 }
 
+# sa_delete OCTET HCA: the SA deletes the record with that last octet of the Service ID
+# and the HCA's GID, of the default partition, because somebody else asks it to.
+sa_delete()
+{
+	_mad=$(printf '01030215%08x%016x00310000%08x%024x%016x%08x%016x10000ce1004154%s' \
+		0 0 0 0 0 0 7 "$1")fe80000000000000$(port_guid "$2")ffff
+	echo "qp=1 dlid=$(lid_of ibfab2) mad=$_mad" >/sys/kernel/debug/ibrawmad/ibfab2/send
+	read -r answer </sys/kernel/debug/ibrawmad/ibfab2/answer
+	assert_eq "status of the deletion" "$(hex_at "$answer" 4 2)" 0000
+}
+
 # mads_count HCA METHOD: counts MADs of that method that leave for the SA.
 mads_count()
 {
@@ -104,6 +115,7 @@ ats_setup()
 	cat >/run/partitions.conf <<-'CONF'
 		Default=0x7fff, ipoib : ALL=full;
 		other=0x1, ipoib : ALL=full;
+		limited=0x2, ipoib, defmember=full : ALL, 0x021bfa0100000001=limited;
 	CONF
 	fabric_start hcas=3
 	ats_sm_start
@@ -210,6 +222,54 @@ ats_partitions()
 	ip0 link delete ib0.8001
 	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' \
 		'54 1 0xFFFF fd000000000000000000000000000001'
+}
+
+limited_member()
+{
+	grep -qx 0x0002 /sys/class/infiniband/ibfab0/ports/1/pkeys/*
+}
+
+ats_limited()
+{
+	step "A limited member of a partition registers as others do, with the full-member bit"
+	assert limited_member
+	ip0 link add link "$dev0" name ib0.8002 type ipoib pkey 0x8002
+	ip0 address add 10.2.0.1/24 dev ib0.8002
+	ip0 link set ib0.8002 up
+	wait_for 20 sr_has '53 1 0x8002 10.2.0.1'
+	ip0 link delete ib0.8002
+	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' \
+		'54 1 0xFFFF fd000000000000000000000000000001'
+}
+
+# reregister NUMBER: of the HCA with that one, as an SM asks for it: in its PortInfo.
+reregister()
+{
+	smp_send ibfab2 0xffff 1 0x15 1 "path=0,1,$(($1 + 1))"
+	# All as it is, but for states and the timeout's octet, 51, with ClientReregister
+	_octet=$(printf '%02x' $((0x$(hex_at "$answer" 115 1) | 0x80)))
+	smp_send ibfab2 0xffff 2 0x15 1 "path=0,1,$(($1 + 1))" \
+		"data=$(hex_at "$answer" 64 32)0000$(hex_at "$answer" 98 17)$_octet$(hex_at "$answer" 116 12)"
+}
+
+mads_reach()
+{
+	[ "$(mads_counted "$1")" -ge "$2" ]
+}
+
+ats_reregister()
+{
+	step "Client re-registration alone: all records are registered again, also one that was lost"
+	module_insert /modules/ibrawmad.ko
+	sa_delete 53 ibfab0
+	refute sr_has '53 1 0xFFFF 10.0.0.1'
+	mads_count ibfab0 0x02
+	reregister 0
+	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' \
+		'54 1 0xFFFF fd000000000000000000000000000001'
+	wait_for 10 mads_reach ibfab0 2
+	rules_clear ibfab0
+	rmmod ibrawmad
 }
 
 ats_shared()
@@ -379,6 +439,8 @@ ats_matrix()
 	ats_addresses
 	ats_kinds
 	ats_partitions
+	ats_limited
+	ats_reregister
 	ats_shared
 	on_debug_kernel || ats_limit
 	ats_down
