@@ -11,6 +11,15 @@ RELEASE_H = $(KDIR)/include/generated/utsrelease.h
 BUILD := $(CURDIR)/build
 UPDATES = $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates
 JOBS ?= $(shell nproc)
+
+# The tools and their manuals go below $(DESTDIR)$(PREFIX)
+PREFIX ?= /usr/local
+SBIN = $(DESTDIR)$(PREFIX)/sbin
+MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
+COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+TOOL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
+CFLAGS ?= -O2 -g
+
 HARNESS := tests/qemu
 
 # $(call mirror,SOURCES,FOLDER): FOLDER holds a link to each of SOURCES, and
@@ -27,7 +36,7 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
-.PHONY: all driver ats ats-ask fabric kunit kdir install uninstall clean help
+.PHONY: all driver ats ats-ask fabric kunit kdir tools install uninstall clean help
 .PHONY: lint check capture coverage soak demo shell floor bench profile
 
 all: driver ats
@@ -71,13 +80,24 @@ kunit: kdir
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
 
-install: driver ats
+$(BUILD)/tools/ibats: $(wildcard tools/*.[ch]) uapi/ib_ats_netlink.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) -lmnl -ljson-c
+
+tools: $(BUILD)/tools/ibats
+
+install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
 		$(BUILD)/$(KREL)/ats/ib_ats.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
+	install -D -t $(SBIN) $(BUILD)/tools/ibats
+	install -D -m 644 -t $(MAN8) tools/ibats.8
+	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats
 
 uninstall: kdir
 	rm -f $(UPDATES)/ib_ipoib.ko $(UPDATES)/ib_ats.ko
+	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 clean:
@@ -123,9 +143,11 @@ help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
+	@echo '  make tools       its user'\''s tool, ibats, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko, and its helpers'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'
-	@echo '  make install     both into the kernel'\''s updates/, depmod'
+	@echo '  make install     the modules into the kernel'\''s updates/, depmod; the tool and'
+	@echo '                   its manual below PREFIX=$(PREFIX)'
 	@echo '  make uninstall   takes them out again'
 	@echo '  make clean       removes build/'
 	@echo 'Test (in QEMU guests; lacking Debian packages are installed)'

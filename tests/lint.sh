@@ -36,7 +36,7 @@ scripts()
 {
 	local file
 
-	files '*.sh'
+	files '*.sh' '*.bash-completion'
 	files | while read -r file; do
 		[[ $file != *.sh ]] || continue
 		! head -n 1 "$top/$file" | grep -qE '^#!.*/(ba|da)?sh' ||
@@ -50,7 +50,7 @@ compiler_and_sparse()
 	rm -rf "$top/build/lint"
 	make -s -C "$top" BUILD="$top/build/lint" \
 		KDIR="${KDIR:-/lib/modules/$release/build}" JOBS="$(nproc)" \
-		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats ats-ask fabric
+		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats ats-ask fabric tools
 }
 
 # The suites need a kernel with KUnit.
@@ -89,6 +89,11 @@ shell_scripts()
 	scripts | xargs shellcheck
 }
 
+manuals()
+{
+	files '*.8' | xargs -r mandoc -T lint -W warning
+}
+
 licence_lines()
 {
 	local file tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
@@ -121,6 +126,7 @@ check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
 check "the same of the KUnit suites" compiler_and_sparse_of_suites
 check "checkpatch --strict" checkpatch
 check "shellcheck" shell_scripts
+check "manuals" manuals
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A RoCE port has no SA: the Address Translation Service answers from what its interface has, and takes a GID for an address; the device goes.
+# A RoCE port has no SA: the Address Translation Service answers from what its interface has, and takes a GID for an address, in its namespace alone; the device goes.
 # timeout: 90
 
 . /cases/lib.sh
@@ -10,6 +10,13 @@
 unknown()
 {
 	! ask "$@" && grep -q 'Network is unreachable' /run/ask.log
+}
+
+# lists LINE...: what ibats says of the interface's addresses.
+lists()
+{
+	ibats -j list | jq -r '.[] | "\(.address) \(.state) \(.primary)"' >/run/list
+	printf '%s\n' "$@" | diff - /run/list
 }
 
 # has_own_address DEVICE: a link-local one, that is no other's.
@@ -45,6 +52,30 @@ ask "addr=$gid"
 answered "$gid 0xffff ${sid}53 $gid primary"
 assert unknown addr=10.0.0.3
 assert unknown addr=10.0.0.1 pkey=0x8001
+
+step "User space sees it, in the interface's own namespace alone"
+ip netns add h1
+wait_for 10 lists '10.0.0.1 local true' '10.0.0.2 local false'
+assert_eq "the SA" "$(ibats -j stats | jq -r '.[].sa')" none
+for what in "resolve 10.0.0.2" "resolve $gid" "reverse $gid" "reverse --primary $gid" \
+	"sid ${sid}53"; do
+	# shellcheck disable=SC2086  # words
+	assert ibats $what
+	status=0
+	# shellcheck disable=SC2086  # words
+	on h1 ibats $what || status=$?
+	assert_eq "another namespace's status of $what" "$status" 3
+done
+assert_eq "another namespace's list" "$(on h1 ibats -j list)" '[]'
+on h1 ibats --json monitor >/run/monitor &
+monitor=$!
+ibats primary ib0 10.0.0.2
+wait_for 10 lists '10.0.0.1 local false' '10.0.0.2 local true'
+ibats primary ib0
+wait_for 10 lists '10.0.0.1 local true' '10.0.0.2 local false'
+kill "$monitor"
+wait "$monitor" || :
+refute test -s /run/monitor
 
 step "What it has no more is not"
 ip address delete 10.0.0.1/24 dev ib0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# `make install` makes modprobe prefer our driver to the kernel's own, `make uninstall` undoes it.
+# `make install` makes modprobe prefer our driver to the kernel's own, and installs the tool; `make uninstall` undoes both.
 # runs: host
 # timeout: 120
 
@@ -25,7 +25,13 @@ wanted()
 run_make()
 {
 	make -C "$top" KDIR="/lib/modules/$release/build" \
-		INSTALL_MOD_PATH="$root" "$1"
+		INSTALL_MOD_PATH="$root" DESTDIR="$work/dest" "$1"
+}
+
+# installed: the files that are, but for modules.
+installed()
+{
+	find "$work/dest" ! -type d -printf '%P %m\n' | sort
 }
 
 mkdir "$work/root"
@@ -36,5 +42,12 @@ stock=kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
 wanted "before" "$stock"
 run_make install
 wanted "installed" updates/ib_ipoib.ko
+diff - <(installed) <<-E
+	usr/local/sbin/ibats 755
+	usr/local/share/bash-completion/completions/ibats 644
+	usr/local/share/man/man8/ibats.8 644
+E
+"$work/dest/usr/local/sbin/ibats" --help | grep -q '^Usage: ibats'
 run_make uninstall
 wanted "uninstalled" "$stock"
+diff /dev/null <(installed)

@@ -58,6 +58,20 @@ for module in ats/ib_ats tests/ats/ibatsask tests/kunit-ats/ib_ats_kunit; do
 done
 printf '/* %s */\n' "$licence" >"$tree/include/ib_ats.h"
 cp "$tree/include/ib_ats.h" "$tree/tests/fabric/ibtool.h"
+mkdir "$tree/tools" "$tree/uapi"
+cp "$tree/include/ib_ats.h" "$tree/uapi/ib_ats_netlink.h"
+printf '// %s\nint main(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/tools/ibats.c"
+cat >"$tree/tools/ibats.8" <<-E
+	.\\" $licence
+	.Dd November 21, 2026
+	.Dt IBATS 8
+	.Os
+	.Sh NAME
+	.Nm ibats
+	.Nd nothing
+	.Sh DESCRIPTION
+	It does nothing.
+E
 git -C "$tree" init -q
 
 clean=$(linted)
@@ -75,6 +89,8 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	static int unused_function( void ) { return 0; }
 E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
+printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
+echo '.Xy' >>"$tree/tools/ibats.8"
 # For shellcheck, the licence lines, the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
@@ -84,12 +100,15 @@ faulty=$(linted)
 wanted "$faulty" '^FAIL  compiler'
 wanted "$faulty" "no previous prototype for .*no_declaration"
 wanted "$faulty" 'unused_function'
+wanted "$faulty" 'unused_in_tool'
 wanted "$faulty" 'restricted __be16'
 wanted "$faulty" '^FAIL  the same of the KUnit suites'
 wanted "$faulty" 'undeclared_suite'
 wanted "$faulty" '^FAIL  checkpatch'
 wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'
+wanted "$faulty" '^FAIL  manuals'
+wanted "$faulty" 'ibats.8:10:.*unknown macro'
 wanted "$faulty" '^FAIL  licence lines'
 wanted "$faulty" '^tests/bad.sh: no SPDX'
 wanted "$faulty" '^FAIL  at most 900 lines'

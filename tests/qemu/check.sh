@@ -125,6 +125,7 @@ run_on_guest()
 		--append "$(header "$script" append '') ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
+		--tools "$top/build/tools" \
 		"${suites[@]}" \
 		"$script" "$run"
 }

@@ -8,7 +8,7 @@
 packages_of()
 {
 	case $1 in
-	build) echo linux-headers-amd64 kmod ;;
+	build) echo linux-headers-amd64 kmod gcc libc6-dev libmnl-dev libjson-c-dev ;;
 	guest) echo qemu-system-x86 kmod cpio xz-utils ;;
 	stock) ;;
 	debug) echo bc bison flex gcc libc6-dev libelf-dev xz-utils linux-source-6.1 ;;
@@ -16,7 +16,7 @@ packages_of()
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;
 	coverage) echo lcov ;;
-	lint) echo sparse shellcheck perl xz-utils linux-source-6.1 ;;
+	lint) echo mandoc sparse shellcheck perl xz-utils linux-source-6.1 ;;
 	*) die "no such group of packages: $1" ;;
 	esac
 }
