@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The demonstration: builds, boots, and shows two hosts that talk through the
-# driver. DRIVER=intree shows the kernel's own driver instead, to compare.
+# driver, and how one finds the other by the Address Translation Service.
+# DRIVER=intree shows the kernel's own driver instead, to compare.
 
 . "$(dirname "$0")/common.sh"
 
@@ -13,6 +14,7 @@ modules=$("$qemu_dir/build.sh")
 say "booting"
 if "$qemu_dir/guest.sh" --live --timeout 180 \
 	--modules "$modules/driver" --modules "$modules/fabric" \
+	--modules "$modules/ats" --tools "$top/build/tools" \
 	${DRIVER:+--append "DRIVER=$DRIVER"} \
 	"$qemu_dir/guest/demo.sh" "$run"; then
 	echo "Every step worked, and the kernel's log is clean."

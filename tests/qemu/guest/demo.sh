@@ -60,3 +60,24 @@ mgid=ff12:401b:ffff::ffff:ffff
 show saquery -C ibfab0 MCMR --mgid "$mgid"
 assert_match "the broadcast group" "$shown" "MGID\.*$mgid"
 assert_match "the group's Q_Key" "$shown" 'qkey\.*0x[0-9a-f]*[1-9a-f]'
+
+finds()
+{
+	on h0 ibats resolve "$1"
+}
+
+step "An address is added on one host: the other finds its GID, and the SA has its record"
+module_insert /modules/ib_ats.ko
+show ip -n h1 address add 10.0.0.99/24 dev "$(dev_of h1)"
+wait_for 10 finds 10.0.0.99
+show ip netns exec h0 ibats resolve 10.0.0.99
+gid=$(on h1 ibats --json list | jq -r '.[] | select(.address == "10.0.0.99").gid')
+assert_match "the GID" "$shown" "^10\.0\.0\.99 +$gid +0xffff "
+show ip netns exec h1 ibats list
+assert_match "its state" "$shown" '10\.0\.0\.99 +registered'
+show sh -c "saquery -C ibfab0 SR |
+	awk 'BEGIN { RS = \"ServiceRecord dump:\" } /ServiceData8.16[.]*0x63/' |
+	grep -E 'Service(ID|GID|P_Key|Name|Data8.1[3-6])'"
+assert_match "the SA's record" "$shown" "ServiceGID\.*$gid\$"
+assert_eq "the address's octets" "$(printf '%s' "$shown" | sed -n 's/.*Data8.*0x//p' | tr '\n' ' ')" \
+	"A 0 0 63"
