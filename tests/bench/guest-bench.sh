@@ -133,12 +133,12 @@ is_up()
 
 children_up()
 {
-	for _k in $(seq 32); do
+	for _k in $(seq 24); do
 		_pkey=$(printf '0x80%02x' "$_k")
 		ip link add link "$1" name "child$_k" type ipoib pkey "$_pkey"
 		ip link set "child$_k" up
 	done
-	for _k in $(seq 32); do
+	for _k in $(seq 24); do
 		wait_for 60 is_up "child$_k"
 	done
 }
@@ -182,7 +182,7 @@ offload)
 	;;
 memory)
 	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
-	for k in $(seq 32); do
+	for k in $(seq 24); do
 		echo "p$k=$k, ipoib : ALL=full;"
 	done >>/run/partitions.conf
 	fabric_start hcas=16
@@ -190,7 +190,7 @@ memory)
 	# What only the first of each kind needs is not counted
 	driver_load
 	memory_of memory.interface 16 interfaces_up
-	memory_of memory.child 32 children_up "$(netdev_of ibfab0)"
+	memory_of memory.child 24 children_up "$(netdev_of ibfab0)"
 	opensm_stop
 	;;
 profile)
