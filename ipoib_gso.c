@@ -23,7 +23,8 @@ static u32 transport_len(const struct sk_buff *skb)
  * ipoib_gso_can_cut() - whether ipoib_gso_next() knows a large packet's headers
  * @skb: the packet, of TCP or UDP
  *
- * The length of IPv6's extension headers is nothing that <net/tso.h> counts.
+ * The length of IPv6's extension headers is nothing that <net/tso.h> counts. Headers
+ * that are not in one piece are a forwarder's or a raw socket's: rare.
  *
  * Context: any.
  * Return: whether it does.
@@ -32,6 +33,9 @@ bool ipoib_gso_can_cut(const struct sk_buff *skb)
 {
 	u32 network_len = skb_transport_offset(skb) - skb_network_offset(skb);
 
+	if (skb_headlen(skb) < skb_transport_offset(skb) + sizeof(struct tcphdr) &&
+	    skb_is_gso_tcp(skb))
+		return false;
 	if (skb->protocol == htons(ETH_P_IPV6) && network_len != sizeof(struct ipv6hdr))
 		return false;
 	return IPOIB_ENCAP_LEN + network_len + transport_len(skb) <= IPOIB_TX_HEADER_MAX;

@@ -15,7 +15,7 @@
  *   rr    COUNT times SIZE octets there and back, over TCP
  *   udp   COUNT datagrams of SIZE octets, in bursts
  *   gso   COUNT sends of SIZE octets, which the kernel cuts into datagrams of
- *         STREAMS octets
+ *         STREAMS octets and puts together again for the receiver
  *   first a datagram of SIZE octets, without one before; COUNT is 1
  */
 #define _GNU_SOURCE
@@ -248,16 +248,20 @@ static void run_udp(struct job *job, unsigned long long count)
 	}
 }
 
+/* The receiver takes what the kernel has put together again */
 static void run_gso(struct job *job, unsigned long long count)
 {
-	size_t left, part;
+	ssize_t n;
+	size_t got;
 
 	set_option(job->flow[0].from, SOL_UDP, UDP_SEGMENT, job->streams);
+	set_option(job->flow[0].to, SOL_UDP, UDP_GRO, 1);
 	while (count--) {
 		give(job->flow[0].from, job->size);
-		for (left = job->size; left; left -= part) {
-			part = left < job->streams ? left : job->streams;
-			take(job->flow[0].to, part);
+		for (got = 0; got < job->size; got += n) {
+			n = recv(job->flow[0].to, buffer, sizeof(buffer), 0);
+			if (n <= 0)
+				err(1, "recv");
 		}
 	}
 }

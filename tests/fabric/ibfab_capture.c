@@ -37,7 +37,7 @@ struct erf_header {
 } __packed;
 static_assert(sizeof(struct erf_header) == 16);
 
-DEFINE_STATIC_KEY_FALSE(ibfab_capture_key);
+atomic_t ibfab_capture_users __read_mostly = ATOMIC_INIT(0);
 
 /* Sees each packet once on each cable, as it was sent */
 static struct ibfab_tap tap_all;
@@ -152,7 +152,7 @@ static int tap_on(struct ibfab_tap *tap)
 	spin_lock_irq(&tap->lock);
 	tap->on = true;
 	spin_unlock_irq(&tap->lock);
-	static_branch_inc(&ibfab_capture_key);
+	atomic_inc(&ibfab_capture_users);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static void tap_off(struct ibfab_tap *tap)
 	tap->on = false;
 	spin_unlock_irq(&tap->lock);
 	wake_up_all(&tap->wait);
-	static_branch_dec(&ibfab_capture_key);
+	atomic_dec(&ibfab_capture_users);
 }
 
 /* "on" or "off" */

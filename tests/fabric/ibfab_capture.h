@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Packet capture: types and interface. The data path pays for it a jump that is
- * patched in while something is captured.
+ * Packet capture: types and interface. The data path pays for it a look at one number.
  */
 #ifndef _IBFAB_CAPTURE_H
 #define _IBFAB_CAPTURE_H
 
-#include <linux/jump_label.h>
+#include <linux/atomic.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
@@ -54,7 +53,10 @@ struct ibfab_tap {
 	wait_queue_head_t wait;
 };
 
-DECLARE_STATIC_KEY_FALSE(ibfab_capture_key);
+/* How many captures that are on. No static key: to patch code that runs on another CPU hangs QEMU's
+ * TCG now and then.
+ */
+extern atomic_t ibfab_capture_users;
 
 /**
  * ibfab_capture_any() - Whether the data path must look for captures at all.
@@ -63,7 +65,7 @@ DECLARE_STATIC_KEY_FALSE(ibfab_capture_key);
  */
 static inline bool ibfab_capture_any(void)
 {
-	return static_branch_unlikely(&ibfab_capture_key);
+	return unlikely(atomic_read(&ibfab_capture_users));
 }
 
 /* ibfab_capture.c */

@@ -98,7 +98,7 @@ struct held {
 	u32 by;
 };
 
-DEFINE_STATIC_KEY_FALSE(ibfab_fault_key);
+atomic_t ibfab_fault_users __read_mostly = ATOMIC_INIT(0);
 
 /* Guards changes of all lists of rules, and next_id */
 static DEFINE_MUTEX(rules_mutex);
@@ -540,7 +540,7 @@ static int rule_add(struct ibfab_node *node, const struct rule_spec *spec)
 	rule->id = next_id++;
 	list_add_tail_rcu(&rule->node, &rule->port->faults.rules);
 	mutex_unlock(&rules_mutex);
-	static_branch_inc(&ibfab_fault_key);
+	atomic_inc(&ibfab_fault_users);
 	return 0;
 }
 
@@ -561,7 +561,7 @@ static void rule_remove(struct rule *rule)
 	rcu_read_unlock();
 	local_bh_enable();
 	kfree(rule);
-	static_branch_dec(&ibfab_fault_key);
+	atomic_dec(&ibfab_fault_users);
 }
 
 /* Remove the rules of that number, ANY for all. Returns how many there were. */

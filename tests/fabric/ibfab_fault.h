@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Faults on purpose: types, and each file's interface. The data path pays for
- * them a jump that is patched in while there is one.
+ * them a look at one number.
  */
 #ifndef _IBFAB_FAULT_H
 #define _IBFAB_FAULT_H
 
 #include <linux/atomic.h>
-#include <linux/jump_label.h>
 #include <linux/list.h>
 #include <linux/timer.h>
 #include <linux/types.h>
@@ -106,7 +105,10 @@ struct ibfab_hca_faults {
 	atomic64_t overrun_count;
 };
 
-DECLARE_STATIC_KEY_FALSE(ibfab_fault_key);
+/* How many faults that are set. No static key: to patch code that runs on another CPU hangs QEMU's
+ * TCG now and then.
+ */
+extern atomic_t ibfab_fault_users;
 
 /**
  * ibfab_fault_any() - Whether the data path must look for faults at all.
@@ -115,7 +117,7 @@ DECLARE_STATIC_KEY_FALSE(ibfab_fault_key);
  */
 static inline bool ibfab_fault_any(void)
 {
-	return static_branch_unlikely(&ibfab_fault_key);
+	return unlikely(atomic_read(&ibfab_fault_users));
 }
 
 /* ibfab_fault.c */

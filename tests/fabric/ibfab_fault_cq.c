@@ -100,14 +100,14 @@ static void set_late(struct ibfab_hca *hca, u32 ms)
 	mutex_lock(&late_mutex);
 	old = faults->late_ms;
 	if (ms && !old)
-		static_branch_inc(&ibfab_fault_key);
+		atomic_inc(&ibfab_fault_users);
 	WRITE_ONCE(faults->late_ms, ms);
 	if (old && !ms) {
 		tasklet_disable(&hca->engine);
 		ibfab_late_show(hca);
 		tasklet_enable(&hca->engine);
 		ibfab_engine_kick(hca);
-		static_branch_dec(&ibfab_fault_key);
+		atomic_dec(&ibfab_fault_users);
 	}
 	mutex_unlock(&late_mutex);
 }
