@@ -220,7 +220,7 @@ static void rx_repost(struct ipoib_dev *priv, int n)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
 	struct ib_recv_wr *first = NULL, **link = &first;
-	int i;
+	int i, err;
 
 	if (!n || unlikely(!READ_ONCE(priv->qp_running)))
 		return;
@@ -229,8 +229,12 @@ static void rx_repost(struct ipoib_dev *priv, int n)
 		link = &(*link)->next;
 	}
 	*link = NULL;
-	if (unlikely(rx_post(priv, first, n)))
-		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+	err = rx_post(priv, first, n);
+	if (likely(!err))
+		return;
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "HCA refuses receive buffers: error %d\n", err);
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
 static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
@@ -414,26 +418,25 @@ static unsigned int rx_page_order(u32 frag_len)
 	return order;
 }
 
-/* A pool of buffers for packets up to @mtu */
-static struct page_pool *rx_pool_create(struct ipoib_dev *priv, u32 mtu)
+/* Has buffers come from a new pool, for packets up to @mtu; the old one is the caller's */
+static int rx_pool_create(struct ipoib_dev *priv, u32 mtu)
 {
-	u32 frag_len = rx_frag_len(IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu);
+	u32 buf_len = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu, frag_len = rx_frag_len(buf_len);
 	struct page_pool_params params = {
 		.flags = PP_FLAG_PAGE_FRAG,
 		.order = rx_page_order(frag_len),
 		.pool_size = priv->rx.size,
 		.nid = ibdev_to_node(priv->ibdev),
 	};
+	struct page_pool *pool = page_pool_create(&params);
 
-	return page_pool_create(&params);
-}
-
-static void rx_use_pool(struct ipoib_dev *priv, struct page_pool *pool, u32 mtu)
-{
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
 	priv->rx.pool = pool;
 	priv->rx.mtu = mtu;
-	priv->rx.buf_len = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
-	priv->rx.frag_len = rx_frag_len(priv->rx.buf_len);
+	priv->rx.buf_len = buf_len;
+	priv->rx.frag_len = frag_len;
+	return 0;
 }
 
 /**
@@ -446,13 +449,12 @@ static void rx_use_pool(struct ipoib_dev *priv, struct page_pool *pool, u32 mtu)
  */
 int ipoib_rings_fit(struct ipoib_dev *priv, u32 mtu)
 {
-	struct page_pool *pool = rx_pool_create(priv, mtu);
+	struct page_pool *old = priv->rx.pool;
+	int err = rx_pool_create(priv, mtu);
 
-	if (IS_ERR(pool))
-		return PTR_ERR(pool);
-	page_pool_destroy(priv->rx.pool);
-	rx_use_pool(priv, pool, mtu);
-	return 0;
+	if (!err)
+		page_pool_destroy(old);
+	return err;
 }
 
 /**
@@ -465,7 +467,6 @@ int ipoib_rings_fit(struct ipoib_dev *priv, u32 mtu)
 int ipoib_rings_create(struct ipoib_dev *priv)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
-	struct page_pool *pool;
 	int err;
 
 	err = ipoib_tx_ring_create(priv);
@@ -476,12 +477,9 @@ int ipoib_rings_create(struct ipoib_dev *priv)
 		err = -ENOMEM;
 		goto err_tx;
 	}
-	pool = rx_pool_create(priv, rx->mtu);
-	if (IS_ERR(pool)) {
-		err = PTR_ERR(pool);
+	err = rx_pool_create(priv, rx->mtu);
+	if (err)
 		goto err_rx;
-	}
-	rx_use_pool(priv, pool, rx->mtu);
 	return 0;
 
 err_rx:

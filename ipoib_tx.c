@@ -104,11 +104,13 @@ static u32 tx_fill_sges(struct ipoib_dev *priv, struct ib_sge *sge,
  * the consumer: byte queue limits allow only one context to complete packets. Those
  * that it took of the same chain have lost the one that was to speak for them.
  */
-static void tx_refused(struct ipoib_dev *priv, u32 first, const struct ib_send_wr *bad)
+static void tx_refused(struct ipoib_dev *priv, u32 first, const struct ib_send_wr *bad, int err)
 {
 	struct ipoib_tx_ring *tx = &priv->tx;
 	u32 i;
 
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "HCA refuses to send: error %d\n", err);
 	for (i = first; i != tx->head; i++)
 		/* Pairs with tx_fate(): the slot is whole */
 		smp_store_release(&tx_slot(tx, i)->fate, i - first < (u32)bad->wr_id - first ?
@@ -123,6 +125,7 @@ static void tx_doorbell(struct ipoib_dev *priv)
 	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ib_send_wr *last;
 	const struct ib_send_wr *bad;
+	int err;
 
 	if (!tx->chained)
 		return;
@@ -131,8 +134,9 @@ static void tx_doorbell(struct ipoib_dev *priv)
 	last->send_flags |= IB_SEND_SIGNALED;
 	tx->chained = 0;
 	tx->sges = 0;
-	if (unlikely(ib_post_send(priv->qp, &tx->chain[0].wr, &bad)))
-		tx_refused(priv, tx->chain[0].wr.wr_id, bad);
+	err = ib_post_send(priv->qp, &tx->chain[0].wr, &bad);
+	if (unlikely(err))
+		tx_refused(priv, tx->chain[0].wr.wr_id, bad, err);
 }
 
 /* The next WR of the chain, to be filled in; it has the ring's next slot */
@@ -266,9 +270,11 @@ static bool tx_hca_sums(const struct ipoib_dev *priv, const struct sk_buff *skb)
 		skb->csum_offset == offsetof(struct udphdr, check));
 }
 
-static bool tx_hca_cuts(const struct ipoib_dev *priv, const struct sk_buff *skb)
+/* Whether a packet takes a WR for each of its segments */
+static bool tx_is_cut(const struct ipoib_dev *priv, const struct sk_buff *skb)
 {
-	return priv->tx.hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4);
+	return skb_is_gso(skb) &&
+	       !(priv->tx.hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
 }
 
 static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
@@ -298,12 +304,6 @@ static int tx_prepare(struct ipoib_dev *priv, struct sk_buff *skb)
 	return skb_checksum_help(skb);
 }
 
-/* How many slots it takes */
-static u32 tx_slots(const struct ipoib_dev *priv, const struct sk_buff *skb)
-{
-	return skb_is_gso(skb) && !tx_hca_cuts(priv, skb) ? ipoib_gso_segments(skb) : 1;
-}
-
 static void tx_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb)
 {
 	buf->skb = skb;
@@ -324,6 +324,7 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 	struct ipoib_tx_ring *tx = &priv->tx;
 	u32 qpn = tx_qpn(hwaddr), slots;
 	struct ipoib_tx_buf *buf;
+	bool cut;
 
 	trace_ipoib_tx(priv, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
@@ -331,7 +332,8 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		return false;
 	}
-	slots = tx_slots(priv, skb);
+	cut = tx_is_cut(priv, skb);
+	slots = cut ? ipoib_gso_segments(skb) : 1;
 	if (unlikely(slots > tx->segments_max)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
 		return false;
@@ -344,7 +346,7 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 		return false;
 	}
 	skb_tx_timestamp(skb);
-	if (skb_is_gso(skb) && !tx_hca_cuts(priv, skb))
+	if (cut)
 		tx_segments(priv, buf, ibah, qpn);
 	else
 		tx_whole(priv, buf, ibah, qpn);
@@ -415,7 +417,13 @@ struct tx_done {
 	unsigned int sent_bytes;
 };
 
-/* Empties the oldest slot. @why: what to count if it was not sent */
+static enum ipoib_tx_fate tx_fate(struct ipoib_tx_ring *tx)
+{
+	/* Pairs with the release in tx_refused() */
+	return tx_used(tx) ? smp_load_acquire(&tx_slot(tx, tx->tail)->fate) : IPOIB_TX_POSTED;
+}
+
+/* Empties the oldest slot. @why: what to count if it was not sent, and not refused */
 static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 		       enum ipoib_stat why)
 {
@@ -423,7 +431,7 @@ static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 	struct ipoib_tx_buf *buf = tx_slot(tx, tx->tail);
 	struct sk_buff *skb = buf->skb;
 
-	if (unlikely(buf->torn))
+	if (unlikely(buf->torn || tx_fate(tx) == IPOIB_TX_REFUSED))
 		why = IPOIB_STAT_TX_POST;
 	if (skb) {
 		tx_unmap(priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
@@ -441,12 +449,6 @@ static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 	}
 	/* Pairs with tx_used() in the producer: the slot is free only now */
 	smp_store_release(&tx->tail, tx->tail + 1);
-}
-
-static enum ipoib_tx_fate tx_fate(struct ipoib_tx_ring *tx)
-{
-	/* Pairs with the release in tx_refused() */
-	return tx_used(tx) ? smp_load_acquire(&tx_slot(tx, tx->tail)->fate) : IPOIB_TX_POSTED;
 }
 
 static void tx_reclaim_refused(struct ipoib_dev *priv, struct tx_done *done, int budget)
@@ -480,8 +482,7 @@ static void tx_complete(struct ipoib_dev *priv, const struct ib_wc *wc,
 	if (unlikely((u32)wc->wr_id - tx->tail >= tx_used(tx)))
 		return;
 	while (tx->tail != (u32)wc->wr_id)
-		tx_reclaim(priv, done, budget, tx_fate(tx) == IPOIB_TX_REFUSED ?
-			   IPOIB_STAT_TX_POST : TX_SENT);
+		tx_reclaim(priv, done, budget, TX_SENT);
 	tx_reclaim(priv, done, budget, why);
 }
 
@@ -562,8 +563,7 @@ void ipoib_tx_ring_empty(struct ipoib_dev *priv)
 	struct tx_done done = {};
 
 	while (tx_used(tx))
-		tx_reclaim(priv, &done, 0, tx_fate(tx) == IPOIB_TX_REFUSED ?
-			   IPOIB_STAT_TX_POST : IPOIB_STAT_TX_FLUSHED);
+		tx_reclaim(priv, &done, 0, IPOIB_STAT_TX_FLUSHED);
 	tx->chained = 0;
 	tx->sges = 0;
 	netdev_reset_queue(priv->netdev);

@@ -43,6 +43,11 @@ fabric_drops()
 		"/sys/kernel/debug/ibfab/$1/counters"
 }
 
+resets()
+{
+	echo "$(stat_of h0 qp_resets), $(stat_of h1 qp_resets)"
+}
+
 fabric_start hcas=2
 opensm_start
 # A datagram that finds no buffer is lost: there are more than a window of TCP's holds
@@ -52,6 +57,7 @@ hosts_make 2
 echo $((64 << 20)) >/proc/sys/net/core/rmem_max
 echo $((64 << 20)) >/proc/sys/net/core/rmem_default
 iperf_server h1
+resets=$(resets)
 
 for kind in tcp udp; do
 	for address in 10.0.0.2 fd00::2; do
@@ -69,3 +75,4 @@ done
 for host in h0 h1; do
 	netdev_has_none $host rx_errors rx_dropped tx_errors tx_carrier_errors
 done
+assert_eq "resets of the QPs" "$(resets)" "$resets"

@@ -114,12 +114,14 @@ static enum ib_wc_opcode send_wc_opcode(enum ib_wr_opcode opcode)
 }
 
 /**
- * ibfab_complete_send() - Complete a send.
+ * ibfab_complete_send() - Complete the oldest send.
  * @qp: the QP
  * @wr: the work request
  * @status: a success is only reported if that was asked for
  *
- * Context: the engine.
+ * Whoever sees the completion may post another at once, so the slot is free by then.
+ *
+ * Context: the engine; the work request is gone afterwards.
  */
 void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 			 enum ib_wc_status status)
@@ -131,21 +133,20 @@ void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 		.qp = &qp->ibqp,
 		.port_num = qp->port_num,
 	};
+	bool report = status != IB_WC_SUCCESS || qp->sig_all ||
+		      (wr->flags & IB_SEND_SIGNALED);
 
-	if (status == IB_WC_SUCCESS && !qp->sig_all &&
-	    !(wr->flags & IB_SEND_SIGNALED))
-		return;
-	ibfab_cq_push(to_cq(qp->ibqp.send_cq), &wc, false);
+	ibfab_queue_pop(&qp->sq);
+	if (report)
+		ibfab_cq_push(to_cq(qp->ibqp.send_cq), &wc, false);
 }
 
 static void flush_sends(struct ibfab_qp *qp)
 {
 	struct ibfab_swr *wr;
 
-	while ((wr = ibfab_queue_peek(&qp->sq))) {
+	while ((wr = ibfab_queue_peek(&qp->sq)))
 		ibfab_complete_send(qp, wr, IB_WC_WR_FLUSH_ERR);
-		ibfab_queue_pop(&qp->sq);
-	}
 }
 
 static void flush_receives(struct ibfab_qp *qp)
@@ -160,8 +161,8 @@ static void flush_receives(struct ibfab_qp *qp)
 
 	while ((wr = ibfab_queue_peek(&qp->rq))) {
 		wc.wr_id = wr->wr_id;
-		ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
 		ibfab_queue_pop(&qp->rq);
+		ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
 	}
 }
 
@@ -197,7 +198,6 @@ static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 		}
 		status = ibfab_ud_send(qp, wr);
 		ibfab_complete_send(qp, wr, status);
-		ibfab_queue_pop(&qp->sq);
 		if (status != IB_WC_SUCCESS) {
 			/* 10.3.1.6: a datagram QP's failed send stops sends */
 			ibfab_qp_fail(qp, IB_QPS_SQE);

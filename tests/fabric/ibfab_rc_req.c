@@ -89,10 +89,8 @@ static void fail(struct ibfab_qp *qp, enum ib_wc_status status)
 {
 	const struct ibfab_swr *wr = ibfab_queue_peek(&qp->sq);
 
-	if (wr) {
+	if (wr)
 		ibfab_complete_send(qp, wr, status);
-		ibfab_queue_pop(&qp->sq);
-	}
 	ibfab_qp_fail(qp, IB_QPS_ERR);
 }
 
@@ -107,7 +105,6 @@ static void complete_acknowledged(struct ibfab_qp *qp)
 		    (int)num_packets(qp, wr))
 			return;
 		ibfab_complete_send(qp, wr, IB_WC_SUCCESS);
-		ibfab_queue_pop(&qp->sq);
 	}
 }
 

@@ -260,6 +260,7 @@ static enum ibfab_drop check_keys(const struct ibfab_qp *qp,
 	return IBFAB_DROP_RX_QKEY;
 }
 
+/* The slot is free before its completion shows: it may be filled at once */
 static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 			  const struct ibfab_hdrs *h, u16 pkey_index,
 			  enum ib_wc_status status)
@@ -288,6 +289,7 @@ static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 		wc.wc_flags |= IB_WC_WITH_IMM;
 		wc.ex.imm_data = *h->imm;
 	}
+	ibfab_queue_pop(&qp->rq);
 	ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc,
 		      h->bth->flags & IBFAB_BTH_SOLICITED);
 }
@@ -301,7 +303,6 @@ static enum ibfab_drop fail_recv(struct ibfab_qp *qp,
 {
 	complete_recv(qp, rwr, h, pkey_index, rwr->bad_key ?
 		      IB_WC_LOC_PROT_ERR : IB_WC_LOC_LEN_ERR);
-	ibfab_queue_pop(&qp->rq);
 	ibfab_qp_fail(qp, IB_QPS_ERR);
 	return IBFAB_DROP_RX_BUFFER;
 }
@@ -325,7 +326,6 @@ static enum ibfab_drop fill_recv(struct ibfab_qp *qp,
 		ibfab_scatter(rwr, 0, h->grh, IB_GRH_BYTES);
 	ibfab_scatter(rwr, IB_GRH_BYTES, h->payload, h->payload_len);
 	complete_recv(qp, rwr, h, pkey_index, IB_WC_SUCCESS);
-	ibfab_queue_pop(&qp->rq);
 	return IBFAB_DROP_NONE;
 }
 
