@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=../cases/lib.sh
+# shellcheck shell=dash source=../cases/lib-perf.sh
 # The guest's part of bench.sh: one driver's figures. DRIVER is ours, intree or veth,
 # PART which figures. Prints a line "figure NAME VALUE" each.
 
-. /cases/lib.sh
+. /cases/lib-perf.sh
 
 driver=${DRIVER:?} part=${PART:?}
 
 driver_load()
 {
 	case $driver in
-	ours) ipoib_load "$@" ;;
+	ours) ipoib_load ;;
 	intree) intree_load ;;
 	esac
 }
 
-# link_start IB_MTU OFFLOAD [HOSTS]: hosts with a port each. IB_MTU is 4 (2048 octets) or
-# 5 (4096).
+# link_start IB_MTU OFFLOAD: two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
 link_start()
 {
 	if [ "$driver" = veth ]; then
@@ -24,12 +23,11 @@ link_start()
 		return
 	fi
 	echo "Default=0x7fff, ipoib, mtu=$1 : ALL=full;" >/run/partitions.conf
-	fabric_start hcas="${3:-2}" offload="$2"
+	fabric_start hcas=2 offload="$2"
 	opensm_start -P /run/partitions.conf
 	driver_load
-	hosts_make "${3:-2}"
-	for _k in $(seq "${3:-2}"); do
-		_host=h$((_k - 1))
+	hosts_make 2
+	for _host in h0 h1; do
 		ip -n "$_host" link set "$(dev_of "$_host")" mtu $(((128 << $1) - 4))
 	done
 	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
@@ -143,21 +141,13 @@ children_up()
 	done
 }
 
-# profile WHAT MODE COUNT [SIZE [STREAMS]]: in which functions they are spent. Samples
-# fall where interrupts are on: what runs with them off is counted where they are
-# switched on again.
+# profile WHAT MODE COUNT [SIZE [STREAMS]]: in which functions they are spent.
 profile()
 {
-	_what=$1
+	step "Profile of $1"
+	echo "profile $driver, $1:"
 	shift
-	step "Profile of $_what"
-	LD_LIBRARY_PATH=/perf perf record -q -e cpu-clock -F 20000 -a \
-		-o /run/perf.data -- /bench/ibbench h0 h1 10.0.0.2 "$@"
-	echo "profile $driver, $_what:"
-	LD_LIBRARY_PATH=/perf perf report -i /run/perf.data --stdio --no-children \
-		--sort symbol 2>/run/perf.log |
-		awk '/^ +[0-9.]+%/ { printf "profile   %7s  %s\n", $1, $3 }' |
-		head -n 40
+	perf_profile 40 /bench/ibbench h0 h1 10.0.0.2 "$@"
 }
 
 case $part in
@@ -194,7 +184,7 @@ memory)
 	opensm_stop
 	;;
 profile)
-	link_start "${IB_MTU:-4}" "${OFFLOAD:-none}"
+	link_start 4 none
 	# shellcheck disable=SC2046  # words
 	profile "${WHAT:?}" $(echo "$WHAT" | tr , ' ')
 	link_stop

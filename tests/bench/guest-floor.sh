@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=../cases/lib.sh
+# shellcheck shell=dash source=../cases/lib-perf.sh
 # The guest's part of floor.sh. Prints a line "figure PAYLOAD CHAIN INSTRUCTIONS"
 # for each run, and on the second boot the functions in which they were spent,
 # each line after the word "profile".
 
-. /cases/lib.sh
+. /cases/lib-perf.sh
 
 bench=/sys/kernel/debug/ibudbench
 count=200000
@@ -36,21 +36,12 @@ figure()
 		"$bench/result"
 }
 
-# Samples fall where interrupts are on: what runs with them off is counted where
-# they are switched on again.
 profile()
 {
 	step "Profile of $1 octets, chain of $2"
-	LD_LIBRARY_PATH=/perf perf record -q -e cpu-clock -F 20000 -a \
-		-o /run/perf.data -- sh -c "echo '$(words "$1" "$2")' >$bench/run"
 	echo "profile"
 	echo "profile The top 20 functions, $1 octets, chains of $2:"
-	LD_LIBRARY_PATH=/perf perf report -i /run/perf.data --stdio --no-children \
-		--sort symbol 2>/run/perf.log |
-		awk '/^ +[0-9.]+%/ { printf "  %7s  %s\n", $1, $3 }' \
-		>/run/perf.report
-	assert test "$(wc -l </run/perf.report)" -ge 20
-	head -n 20 /run/perf.report | sed 's/^/profile/'
+	perf_profile 20 sh -c "echo '$(words "$1" "$2")' >$bench/run"
 }
 
 fabric_start hcas=2

@@ -16,7 +16,6 @@
  *   udp   COUNT datagrams of SIZE octets, in bursts
  *   gso   COUNT sends of SIZE octets, which the kernel cuts into datagrams of
  *         STREAMS octets and puts together again for the receiver
- *   first a datagram of SIZE octets, without one before; COUNT is 1
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -271,7 +270,6 @@ static const struct mode modes[] = {
 	{ "rr", SOCK_STREAM, run_rr },
 	{ "udp", SOCK_DGRAM, run_udp },
 	{ "gso", SOCK_DGRAM, run_gso },
-	{ "first", SOCK_DGRAM, run_udp },
 };
 
 static unsigned long long now_ns(void)
@@ -391,8 +389,7 @@ int main(int argc, char **argv)
 	if (mode->run == run_tcp && job.streams > STREAMS_MAX)
 		errx(2, "too many streams");
 	open_flows(&job, mode);
-	if (job.count > 1)
-		mode->run(&job, job.count / 8 + 1);
+	mode->run(&job, job.count / 8 + 1);
 	meter_start(&meter);
 	mode->run(&job, job.count);
 	meter_stop(&meter, job.count);

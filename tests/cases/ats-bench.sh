@@ -9,8 +9,8 @@
 # shellcheck source=lib-ats.sh
 . /cases/lib-ats.sh
 
-# stat_of NAME: of the first HCA's port.
-stat_of()
+# ats_stat NAME: of the first HCA's port.
+ats_stat()
 {
 	ibats -j stats | jq ".[0].$1"
 }
@@ -20,11 +20,11 @@ mads_note()
 {
 	_what=$1
 	shift
-	_sets=$(stat_of sets) _deletes=$(stat_of deletes) _reads=$(stat_of reads)
+	_sets=$(ats_stat sets) _deletes=$(ats_stat deletes) _reads=$(ats_stat reads)
 	"$@"
 	wait_for 30 as_wanted
-	note "$_what: $(($(stat_of sets) - _sets)) registrations," \
-		"$(($(stat_of deletes) - _deletes)) deletions, $(($(stat_of reads) - _reads)) reads"
+	note "$_what: $(($(ats_stat sets) - _sets)) registrations," \
+		"$(($(ats_stat deletes) - _deletes)) deletions, $(($(ats_stat reads) - _reads)) reads"
 }
 
 # as_wanted: the SA has as many records as the interface has addresses, all of them.

@@ -8,12 +8,6 @@
 
 . /cases/lib-churn.sh
 
-stat_of()
-{
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
-}
-
 reset_more()
 {
 	[ "$(stat_of h1 qp_resets)" -gt "$1" ]

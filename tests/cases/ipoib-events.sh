@@ -7,12 +7,6 @@
 
 tracing=/sys/kernel/tracing
 
-stat_of()
-{
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
-}
-
 pings()
 {
 	on h0 ping -q -c 1 -W 1 10.0.0.2

@@ -13,12 +13,6 @@ seed=${SEED:-1}
 seconds=${SECONDS:-$(full_or 120 600)}
 fuzz=/sys/kernel/debug/ibfuzz
 
-stat_of()
-{
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
-}
-
 pings()
 {
 	on "$1" ping -q -c 1 -W 1 "$2"

@@ -5,12 +5,6 @@
 
 . /cases/lib.sh
 
-stat_of()
-{
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
-}
-
 # group_entry HOST GID: its lines in debugfs.
 group_entry()
 {

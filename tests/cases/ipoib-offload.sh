@@ -34,22 +34,11 @@ blocks()
 {
 	head -c $(($5 * 40 + 1)) /run/sent >/run/sent.udp
 	traffic_start "udp.$2" on "$2" socat -u "$3-RECV:6001,rcvbuf=4000000" OPEN:/run/got.udp,creat,trunc
-	wait_for 10 listening_udp "$2" 6001
+	wait_for 10 listening "$2" 6001 u
 	on "$1" socat -u -b $(($5 * 20)) OPEN:/run/sent.udp \
 		"$3:$4:6001,setsockopt-int=17:103:$5" || fail "no large send of UDP"
 	wait_for 10 cmp /run/sent.udp /run/got.udp
 	traffic_stop "udp.$2"
-}
-
-listening_udp()
-{
-	on "$1" ss -Huln "sport = :$2" | grep -q .
-}
-
-stat_of()
-{
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
 }
 
 same_size()

@@ -24,14 +24,9 @@ has_mlid()
 	[ -n "$(mlid_of "$1")" ]
 }
 
-stat_of()
-{
-	on h1 ethtool -S ib1 | awk -v name="$1:" '$1 == name { print $2 }'
-}
-
 grown()
 {
-	[ "$(stat_of "$1")" -gt "$2" ]
+	[ "$(stat_of h1 "$1")" -gt "$2" ]
 }
 
 subscriptions()
@@ -85,7 +80,7 @@ assert_match "the JoinStates" "$state" 0x4
 heard h0
 
 step "The group is deleted, and its MLID another's: what h1 says does not go there"
-deleted=$(stat_of reports_deleted)
+deleted=$(stat_of h1 reports_deleted)
 traffic_stop h0
 wait_for 20 grown reports_deleted "$deleted"
 listen h2 239.9.9.2

@@ -532,6 +532,13 @@ netdev_counter()
 	on "$1" cat "/sys/class/net/$2/statistics/$3"
 }
 
+# stat_of HOST NAME: one of the driver's own counters, of its netdevice.
+stat_of()
+{
+	on "$1" ethtool -S "$(dev_of "$1")" |
+		awk -v name="$2:" '$1 == name { print $2 }'
+}
+
 # netdev_has_none HOST NAME...: these statistics of its netdevice are 0.
 netdev_has_none()
 {
@@ -613,9 +620,10 @@ traffic_stop()
 	tail -n 5 "/run/traffic.$1.log"
 }
 
+# listening HOST PORT [u]: a TCP socket there, or one of UDP.
 listening()
 {
-	on "$1" ss -Hltn "sport = :$2" | grep -q .
+	on "$1" ss -Hln"${3:-t}" "sport = :$2" | grep -q .
 }
 
 # iperf_server HOST: an iperf3 server there, till `traffic_stop iperf.HOST`.

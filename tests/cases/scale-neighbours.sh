@@ -10,11 +10,6 @@
 neighbours=10000
 tracing=/sys/kernel/tracing
 
-stat_of()
-{
-	on h1 ethtool -S "$dev" | awk -v name="$1:" '$1 == name { print $2 }'
-}
-
 # send COUNT PAYLOAD VARY: from ibfab2 to the host.
 send()
 {
@@ -160,18 +155,18 @@ many "this driver, of as many GIDs" ipoib_path_xmit say_gids
 
 step "An end to paths that nobody vouches for, but not to those that somebody does"
 limit=16384
-queries=$(stat_of path_queries)
+queries=$(stat_of h1 path_queries)
 say_gids $((limit + 4000))
 wait_for 20 neighbours_are $((limit + 4000))
 assert_between "paths" "$(paths)" $((limit - 100)) $((limit + 10))
-assert test "$(stat_of tx_path_limit)" -ge 3900
-note "of $((limit + 4000)) peers that claim GIDs, $(paths) have a path, $(stat_of tx_path_limit) packets were dropped"
+assert test "$(stat_of h1 tx_path_limit)" -ge 3900
+note "of $((limit + 4000)) peers that claim GIDs, $(paths) have a path, $(stat_of h1 tx_path_limit) packets were dropped"
 host_make h2 ibfab0 2
 ip -n h2 address add 10.1.0.2/16 dev "$(dev_of h2)"
 wait_for 20 has_carrier h2 "$(dev_of h2)"
 on h2 ping -q -c 3 -i 0.2 -W 2 10.1.0.1
 wait_for 20 paths_at_most 20
-note "$(paths) paths are left; the SA was asked for $(($(stat_of path_queries) - queries))"
+note "$(paths) paths are left; the SA was asked for $(($(stat_of h1 path_queries) - queries))"
 ip netns del h2
 end
 
