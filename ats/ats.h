@@ -253,6 +253,7 @@ struct ats_port {
 	spinlock_t lock;
 	struct list_head inbox;
 	struct list_head inquiries;
+	struct list_head cancels;	/* guarded by ats_resolve.c's lock */
 	struct ats_view *view;
 	struct ats_status status;
 	struct workqueue_struct *wq;
@@ -264,7 +265,9 @@ struct ats_port {
 	struct ats_engine engine;
 	struct ats_sa sa;
 	struct list_head sources;
-	struct list_head queries;
+	struct list_head queries;	/* to be sent, in this order */
+	struct list_head retries;	/* to be sent again after a while */
+	unsigned long queries_at;	/* jiffies; no later than one of these two is due */
 	unsigned int queries_in_flight;
 	unsigned long audit_at;		/* jiffies */
 	bool leaving;
@@ -341,9 +344,10 @@ int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 m
 		const struct ats_wire_record *wire);
 void ats_sa_cancel(struct ats_request *request);
 void ats_sa_finish(struct ats_sa *sa);
-int ats_sa_each_record(const struct ats_request *request,
-		       void (*each)(void *context, const struct ats_record *record),
-		       void *context);
+
+/* ats_table.c: the records of an SA's answer */
+int ats_table_each(const struct ib_mad_recv_wc *answer,
+		   void (*each)(void *context, const struct ats_record *record), void *context);
 
 /* ats_port.c: a port's state, all owned by its work */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
@@ -356,6 +360,11 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source);
 bool ats_port_is_local(const struct ats_port *port);
 bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie);
 
+/* ats_source.c: what netdevices have on a port */
+struct ats_source *ats_source_find(struct list_head *sources, const void *owner);
+void ats_source_replace(struct ats_port *port, struct ats_source *source);
+void ats_source_drop_all(struct ats_port *port);
+
 /* ats_view.c: what others may see of a port */
 void ats_view_update(struct ats_port *port);
 struct ats_view *ats_view_get(struct ats_port *port);
@@ -365,6 +374,7 @@ bool ats_view_has_net(struct ats_port *port, u64 net_cookie);
 struct ats_status ats_view_status(struct ats_port *port);
 
 /* ats_resolve.c: who has which address; and include/ib_ats.h */
+void ats_resolve_init(struct ats_port *port);
 void ats_resolve_run(struct ats_port *port, unsigned long now, unsigned long *next);
 const char *ats_query_device(const struct ib_ats_query *query, u32 *port);
 
@@ -382,6 +392,7 @@ void ats_netlink_notify(const struct ats_port *port, const struct ats_local *loc
 
 /* ats_main.c: HCAs, and the module */
 extern unsigned int ats_max_in_flight;
+extern unsigned int ats_max_queries;
 extern unsigned int ats_linger_ms;
 extern unsigned int ats_audit_interval;
 extern unsigned int ats_sa_timeout_ms;

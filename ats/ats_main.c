@@ -17,7 +17,12 @@ MODULE_LICENSE("Dual BSD/GPL");
 
 unsigned int ats_max_in_flight = 8;
 module_param_named(max_in_flight, ats_max_in_flight, uint, 0444);
-MODULE_PARM_DESC(max_in_flight, "Requests to an SA that may be under way at once, a port");
+MODULE_PARM_DESC(max_in_flight,
+		 "Registrations that may be under way to an SA at once, a port");
+
+unsigned int ats_max_queries = 32;
+module_param_named(max_queries, ats_max_queries, uint, 0444);
+MODULE_PARM_DESC(max_queries, "Queries that may be under way to an SA at once, a port");
 
 unsigned int ats_linger_ms = 500;
 module_param_named(linger_ms, ats_linger_ms, uint, 0644);
@@ -305,7 +310,7 @@ static int __init ats_init(void)
 {
 	int err;
 
-	if (!ats_max_in_flight || !ats_sa_timeout_ms)
+	if (!ats_max_in_flight || !ats_max_queries || !ats_sa_timeout_ms)
 		return -EINVAL;
 	err = ats_netlink_init();
 	if (err)

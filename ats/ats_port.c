@@ -69,7 +69,7 @@ static void port_read_each(void *context, const struct ats_record *record)
 static void port_read(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
 {
 	if (result == ATS_RESULT_OK &&
-	    ats_sa_each_record(request, port_read_each, request->set) < 0)
+	    ats_table_each(request->answer, port_read_each, request->set) < 0)
 		result = ATS_RESULT_REFUSED;
 	ats_engine_read_end(&port_of_sa(sa)->engine, request->set, result, jiffies);
 }
@@ -169,104 +169,6 @@ bool ats_port_is_local(const struct ats_port *port)
 
 /* ---- What netdevices have ---- */
 
-static struct ats_source *source_find(struct list_head *sources, const void *owner)
-{
-	struct ats_source *source;
-
-	list_for_each_entry(source, sources, list)
-		if (source->owner == owner)
-			return source;
-	return NULL;
-}
-
-static bool choice_same(const struct ats_source *a, const struct ats_source *b)
-{
-	return a->has_choice == b->has_choice && ats_key_same(&a->key, &b->key) &&
-	       ats_ip_same(&a->choice, &b->choice);
-}
-
-static bool source_same(const struct ats_source *a, const struct ats_source *b)
-{
-	return a->count == b->count && choice_same(a, b) &&
-	       !memcmp(a->ip, b->ip, array_size(a->count, sizeof(a->ip[0])));
-}
-
-static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key)
-{
-	struct ats_set *set = ats_engine_find(&port->engine, key);
-
-	if (set)
-		return set;
-	set = ats_set_create(key);
-	if (set)
-		list_add_tail(&set->list, &port->engine.sets);
-	return set;
-}
-
-/* What there is no memory for comes with a later scan: the source differs from it */
-static void source_get(struct ats_port *port, struct ats_source *source)
-{
-	struct ats_set *set = port_set(port, &source->key);
-	unsigned int i;
-
-	for (i = 0; set && i < source->count; i++)
-		if (ats_set_get(set, &source->ip[i]))
-			break;
-	source->count = set ? i : 0;
-}
-
-static void source_put(struct ats_port *port, struct ats_source *source)
-{
-	unsigned long until = jiffies + msecs_to_jiffies(port->leaving ? 0 : ats_linger_ms);
-	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
-	unsigned int i;
-
-	for (i = 0; i < source->count; i++)
-		ats_set_put(set, &source->ip[i], until);
-	list_del(&source->list);
-	kfree(source);
-}
-
-static void choice_drop(struct ats_port *port, const struct ats_source *source)
-{
-	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
-
-	if (set->has_choice && ats_ip_same(&set->choice, &source->choice))
-		ats_set_choose(set, NULL);
-}
-
-/* Where netdevices share a set the last word counts, which must be a new one */
-static void source_choose(struct ats_port *port, const struct ats_source *source,
-			  const struct ats_source *old)
-{
-	if (old && source->count && choice_same(old, source))
-		return;
-	if (old && old->has_choice)
-		choice_drop(port, old);
-	if (source->count && source->has_choice)
-		ats_set_choose(ats_engine_find(&port->engine, &source->key), &source->choice);
-}
-
-/* The new ones first: an address that stays is never let go of */
-static void source_replace(struct ats_port *port, struct ats_source *source)
-{
-	struct ats_source *old = source_find(&port->sources, source->owner);
-
-	if ((old && source_same(old, source)) || port->leaving) {
-		kfree(source);
-		return;
-	}
-	if (source->count)
-		source_get(port, source);
-	source_choose(port, source, old);
-	if (old)
-		source_put(port, old);
-	if (source->count)
-		list_add_tail(&source->list, &port->sources);
-	else
-		kfree(source);
-}
-
 static void port_read_inbox(struct ats_port *port)
 {
 	struct ats_source *source, *next;
@@ -277,16 +179,8 @@ static void port_read_inbox(struct ats_port *port)
 	spin_unlock_irq(&port->lock);
 	list_for_each_entry_safe(source, next, &inbox, list) {
 		list_del(&source->list);
-		source_replace(port, source);
+		ats_source_replace(port, source);
 	}
-}
-
-static void port_drop_sources(struct ats_port *port)
-{
-	struct ats_source *source, *next;
-
-	list_for_each_entry_safe(source, next, &port->sources, list)
-		source_put(port, source);
 }
 
 /**
@@ -301,7 +195,7 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source)
 	struct ats_source *old;
 
 	spin_lock_irq(&port->lock);
-	old = source_find(&port->inbox, source->owner);
+	old = ats_source_find(&port->inbox, source->owner);
 	if (old)
 		list_del(&old->list);
 	list_add_tail(&source->list, &port->inbox);
@@ -351,7 +245,7 @@ static void port_read_events(struct ats_port *port, unsigned long now)
 
 	if (events & BIT(ATS_EVENT_LEAVE)) {
 		port->leaving = true;
-		port_drop_sources(port);
+		ats_source_drop_all(port);
 	}
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
@@ -522,9 +416,8 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	port->id = atomic64_inc_return(&last_id);
 	spin_lock_init(&port->lock);
 	INIT_LIST_HEAD(&port->inbox);
-	INIT_LIST_HEAD(&port->inquiries);
-	INIT_LIST_HEAD(&port->queries);
 	INIT_LIST_HEAD(&port->sources);
+	ats_resolve_init(port);
 	init_waitqueue_head(&port->idle_wait);
 	INIT_DELAYED_WORK(&port->work, port_work);
 	port->audit_at = jiffies + audit_delay();

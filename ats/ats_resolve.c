@@ -3,6 +3,9 @@
  * Questions about who has which address, of other modules and of user space. A query is
  * given to a port, whose work asks the SA, again if need be, and calls back. A port
  * without an SA answers from what is registered there.
+ *
+ * Many may wait while few are under way, and the work runs for each answer: so it does
+ * not look at those that wait, but for when the first of them has waited long enough.
  */
 #include <linux/completion.h>
 #include <linux/random.h>
@@ -19,9 +22,9 @@
 
 /* A question under way; ib_ats_free() alone frees it */
 struct ib_ats_query {
-	struct list_head list;		/* in ats_port.inquiries, then .queries */
+	struct list_head list;		/* in a list of ats_port, or in none: under way */
+	struct list_head cancel;	/* in ats_port.cancels; guarded by queries_lock */
 	struct ats_port *port;		/* guarded by queries_lock; NULL: it has ended */
-	bool cancelled;			/* written under queries_lock */
 	struct ib_ats_question question;	/* but for its ibdev and net */
 	u64 net_cookie;			/* of the namespace it is for; 0: all */
 	char device[IB_DEVICE_NAME_MAX];	/* the port's, as is this */
@@ -35,6 +38,7 @@ struct ib_ats_query {
 	unsigned int tries;
 	unsigned long retry_at;		/* jiffies */
 	unsigned long deadline;		/* jiffies */
+	bool cancelled;
 	bool mapped;			/* the address is asked for as ::ffff:a.b.c.d */
 	int err;
 	struct ib_ats_answer *answers;
@@ -42,13 +46,14 @@ struct ib_ats_query {
 	unsigned int room;
 };
 
-static DEFINE_SPINLOCK(queries_lock);
+static DEFINE_SPINLOCK(queries_lock);	/* guards who is cancelled, and whether it can be */
 
 static void query_end(struct ib_ats_query *query, int err)
 {
 	list_del_init(&query->list);
 	spin_lock_irq(&queries_lock);
 	query->port = NULL;
+	list_del_init(&query->cancel);
 	spin_unlock_irq(&queries_lock);
 	query->done(query->context, err, query->answers, err ? 0 : query->count);
 	kvfree(query->answers);
@@ -192,6 +197,8 @@ static void answer_locally(struct ib_ats_query *query, struct ats_port *port)
 {
 	const struct ats_set *set;
 
+	/* Of an SA that did not answer when there was one */
+	query->err = 0;
 	list_for_each_entry(set, &port->engine.sets, list)
 		answer_from_set(query, port, set);
 	answer_gid(query, port);
@@ -202,32 +209,47 @@ static void answer_locally(struct ib_ats_query *query, struct ats_port *port)
 
 /* ---- Questions to the SA ---- */
 
-static void query_failed(struct ib_ats_query *query, int err, unsigned long now)
+/* When it is to be looked at again, if nothing happens before */
+static void query_note(struct ib_ats_query *query, struct ats_port *port, unsigned long at)
+{
+	at = ats_earlier(at, query->deadline);
+	port->queries_at = ats_earlier(port->queries_at, at);
+}
+
+static void query_failed(struct ib_ats_query *query, struct ats_port *port, int err,
+			 unsigned long now)
 {
 	unsigned int doublings = min_t(unsigned int, query->tries++, ATS_QUERY_RETRIES_MAX);
 	unsigned long span = ATS_QUERY_RETRY << doublings;
 
+	if (query->cancelled) {
+		query_end(query, -ECANCELED);
+		return;
+	}
 	query->err = err;
 	query->retry_at = now + span / 2 + get_random_u32_below(span / 2 + 1);
+	list_move_tail(&query->list, &port->retries);
+	query_note(query, port, query->retry_at);
 }
 
 /* Older peers registered an IPv4 address so */
-static bool query_other_form(struct ib_ats_query *query)
+static bool query_other_form(struct ib_ats_query *query, struct ats_port *port)
 {
-	if (query->count || query->err || query->mapped ||
+	if (query->count || query->err || query->mapped || query->cancelled ||
 	    query->question.kind != IB_ATS_BY_ADDR || !ipv6_addr_v4mapped(&query->question.addr))
 		return false;
 	query->mapped = true;
-	query->retry_at = jiffies;
+	list_move(&query->list, &port->queries);
 	return true;
 }
 
-static void query_received(struct ib_ats_query *query, struct ats_request *request)
+static void query_received(struct ib_ats_query *query, struct ats_port *port,
+			   const struct ib_mad_recv_wc *answer)
 {
 	query->err = 0;
-	if (ats_sa_each_record(request, query_add, query) < 0)
+	if (ats_table_each(answer, query_add, query) < 0)
 		query->err = -EREMOTEIO;
-	if (!query_other_form(query))
+	if (!query_other_form(query, port))
 		query_answered(query);
 }
 
@@ -240,21 +262,21 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 	port->queries_in_flight--;
 	switch (result) {
 	case ATS_RESULT_OK:
-		query_received(query, request);
+		query_received(query, port, request->answer);
 		break;
 	case ATS_RESULT_NO_RECORD:
 		query->err = 0;
-		if (!query_other_form(query))
+		if (!query_other_form(query, port))
 			query_answered(query);
 		break;
 	case ATS_RESULT_REFUSED:
 		query_end(query, -EREMOTEIO);
 		break;
 	case ATS_RESULT_CANCELLED:
-		query_end(query, READ_ONCE(query->cancelled) ? -ECANCELED : -ENODEV);
+		query_end(query, query->cancelled ? -ECANCELED : -ENODEV);
 		break;
 	default:
-		query_failed(query, -ETIMEDOUT, jiffies);
+		query_failed(query, port, -ETIMEDOUT, jiffies);
 		break;
 	}
 }
@@ -293,59 +315,131 @@ static u8 query_method(const struct ib_ats_question *question)
 								    IB_SA_METHOD_GET_TABLE;
 }
 
-static void query_send(struct ib_ats_query *query, struct ats_port *port, unsigned long now,
-		       unsigned long *next)
+static int query_post(struct ib_ats_query *query, struct ats_port *port)
 {
 	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
 	struct ats_wire_record wire;
 	u64 mask;
 	int err;
 
-	if (!request) {
-		query_failed(query, -ENOMEM, now);
-		*next = ats_earlier(*next, query->retry_at);
-		return;
-	}
+	if (!request)
+		return -ENOMEM;
 	mask = query_fill(query, &wire);
 	request->query = query;
 	request->done = query_done;
 	err = ats_sa_post(&port->sa, request, query_method(&query->question), mask, &wire);
+	if (!err)
+		query->request = request;
+	return err;
+}
+
+static void query_send(struct ib_ats_query *query, struct ats_port *port, unsigned long now)
+{
+	int err = query_post(query, port);
+
 	if (err) {
-		query_failed(query, err, now);
-		*next = ats_earlier(*next, query->retry_at);
+		query_failed(query, port, err, now);
 		return;
 	}
-	query->request = request;
+	list_del_init(&query->list);
 	port->queries_in_flight++;
 	port->engine.count.queries++;
 }
 
-static void query_run(struct ib_ats_query *query, struct ats_port *port, unsigned long now,
-		      unsigned long *next)
-{
-	bool cancelled = READ_ONCE(query->cancelled);
+/* ---- Those that wait ---- */
 
-	if (query->request) {
-		if (cancelled)
+static void queries_take(struct ats_port *port)
+{
+	struct ib_ats_query *query;
+	LIST_HEAD(inquiries);
+
+	spin_lock_irq(&port->lock);
+	list_splice_init(&port->inquiries, &inquiries);
+	spin_unlock_irq(&port->lock);
+	list_for_each_entry(query, &inquiries, list)
+		query_note(query, port, query->deadline);
+	list_splice_tail(&inquiries, &port->queries);
+}
+
+/* Who is cancelled is found in the inquiries, if nowhere else: they are taken last */
+static void queries_cancel(struct ats_port *port)
+{
+	struct ib_ats_query *query, *other;
+	LIST_HEAD(cancels);
+
+	spin_lock_irq(&queries_lock);
+	list_splice_init(&port->cancels, &cancels);
+	spin_unlock_irq(&queries_lock);
+	queries_take(port);
+	list_for_each_entry_safe(query, other, &cancels, cancel) {
+		list_del_init(&query->cancel);
+		query->cancelled = true;
+		if (query->request)
 			ats_sa_cancel(query->request);
-		return;
+		else
+			query_end(query, -ECANCELED);
 	}
-	if (cancelled || port->stopped) {
-		query_end(query, cancelled ? -ECANCELED : -ENODEV);
-		return;
+}
+
+/* No SA is to be asked any more, or there is none: each has its answer */
+static void queries_end(struct list_head *queries, struct ats_port *port)
+{
+	struct ib_ats_query *query, *other;
+
+	list_for_each_entry_safe(query, other, queries, list) {
+		if (port->stopped)
+			query_end(query, -ENODEV);
+		else
+			answer_locally(query, port);
 	}
-	if (!port->engine.online || !port->sa.agent) {
-		answer_locally(query, port);
-		return;
+}
+
+static void retries_run(struct ats_port *port, unsigned long now)
+{
+	struct ib_ats_query *query, *other;
+
+	list_for_each_entry_safe(query, other, &port->retries, list) {
+		if (time_after_eq(now, query->deadline))
+			query_end(query, query->err);
+		else if (time_after_eq(now, query->retry_at))
+			list_move_tail(&query->list, &port->queries);
+		else
+			query_note(query, port, query->retry_at);
 	}
-	if (query->tries && time_after_eq(now, query->deadline)) {
-		query_end(query, query->err);
-		return;
+}
+
+/* There was no room for these: each would have been sent once whatever its deadline */
+static void queries_expire(struct ats_port *port, unsigned long now)
+{
+	struct ib_ats_query *query, *other;
+
+	list_for_each_entry_safe(query, other, &port->queries, list) {
+		if (time_after_eq(now, query->deadline))
+			query_end(query, query->err ?: -ETIMEDOUT);
+		else
+			query_note(query, port, query->deadline);
 	}
-	if (query->tries && time_before(now, query->retry_at))
-		*next = ats_earlier(*next, query->retry_at);
-	else if (port->queries_in_flight < ats_max_in_flight)
-		query_send(query, port, now, next);
+}
+
+static void queries_send(struct ats_port *port, unsigned long now)
+{
+	while (!list_empty(&port->queries) && port->queries_in_flight < ats_max_queries)
+		query_send(list_first_entry(&port->queries, struct ib_ats_query, list), port, now);
+}
+
+/**
+ * ats_resolve_init() - a port without queries
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_resolve_init(struct ats_port *port)
+{
+	INIT_LIST_HEAD(&port->inquiries);
+	INIT_LIST_HEAD(&port->cancels);
+	INIT_LIST_HEAD(&port->queries);
+	INIT_LIST_HEAD(&port->retries);
+	port->queries_at = jiffies;
 }
 
 /**
@@ -358,13 +452,22 @@ static void query_run(struct ib_ats_query *query, struct ats_port *port, unsigne
  */
 void ats_resolve_run(struct ats_port *port, unsigned long now, unsigned long *next)
 {
-	struct ib_ats_query *query, *other;
+	bool due = time_after_eq(now, port->queries_at);
 
-	spin_lock_irq(&port->lock);
-	list_splice_tail_init(&port->inquiries, &port->queries);
-	spin_unlock_irq(&port->lock);
-	list_for_each_entry_safe(query, other, &port->queries, list)
-		query_run(query, port, now, next);
+	queries_cancel(port);
+	if (port->stopped || !port->engine.online || !port->sa.agent) {
+		queries_end(&port->queries, port);
+		queries_end(&port->retries, port);
+		return;
+	}
+	if (due) {
+		port->queries_at = now + MAX_JIFFY_OFFSET / 2;
+		retries_run(port, now);
+	}
+	queries_send(port, now);
+	if (due)
+		queries_expire(port, now);
+	*next = ats_earlier(*next, port->queries_at);
 }
 
 /* ---- For other modules ---- */
@@ -420,6 +523,7 @@ struct ib_ats_query *ib_ats_ask(const struct ib_ats_question *question, ib_ats_d
 	query->done = done;
 	query->context = context;
 	query->deadline = jiffies + msecs_to_jiffies(timeout_ms);
+	INIT_LIST_HEAD(&query->cancel);
 	init_completion(&query->ended);
 	err = ats_with_port(question, query_submit, query);
 	if (!err)
@@ -442,7 +546,7 @@ void ib_ats_free(struct ib_ats_query *query)
 {
 	spin_lock_irq(&queries_lock);
 	if (query->port) {
-		WRITE_ONCE(query->cancelled, true);
+		list_add_tail(&query->cancel, &query->port->cancels);
 		ats_port_kick(query->port);
 	}
 	spin_unlock_irq(&queries_lock);

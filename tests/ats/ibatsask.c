@@ -19,6 +19,7 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/wait.h>
 #include <net/ipv6.h>
 
 #include "ib_ats.h"
@@ -42,6 +43,8 @@ static s64 took_us;
 static int last_err;
 static atomic_t found;
 static atomic_t failed;
+static atomic_t under_way;		/* and one more while there come others */
+static DECLARE_WAIT_QUEUE_HEAD(all_ended);
 
 static int parse_ip(const char *value, struct in6_addr *addr)
 {
@@ -97,12 +100,19 @@ static int parse_word(void *of, char *word)
 	return kstrtou64(value, 0, &question->sid);
 }
 
+static void one_ended(void)
+{
+	if (atomic_dec_and_test(&under_way))
+		wake_up(&all_ended);
+}
+
 static void answered(void *context, int err, const struct ib_ats_answer *records,
 		     unsigned int count)
 {
-	atomic_inc(err ? &failed : &found);
 	if (err)
 		*(int *)context = err;
+	atomic_inc(err ? &failed : &found);
+	one_ended();
 }
 
 static void forget(void)
@@ -124,16 +134,20 @@ static int ask_many(const struct ask_line *line)
 	if (!queries)
 		return -ENOMEM;
 	last_err = 0;
+	atomic_set(&under_way, 1);
 	for (i = 0; i < line->times; i++) {
+		atomic_inc(&under_way);
 		queries[i] = ib_ats_ask(&line->question, answered, &last_err);
 		if (IS_ERR(queries[i])) {
 			last_err = PTR_ERR(queries[i]);
+			one_ended();
 			break;
 		}
 	}
 	asked = i;
-	while (!line->cancel && atomic_read(&found) + atomic_read(&failed) < asked)
-		usleep_range(100, 200);
+	one_ended();
+	if (!line->cancel)
+		wait_event_idle(all_ended, !atomic_read(&under_way));
 	while (i--)
 		ib_ats_free(queries[i]);
 	kvfree(queries);

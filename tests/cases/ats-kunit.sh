@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The Address Translation Service's KUnit suites: Service IDs, records, primary addresses, and an SA that does all it can to lose some.
+# The Address Translation Service's KUnit suites: Service IDs, records, primary addresses, what is listed, queries, and an SA that does all it can to lose some.
 # kernel: debug
 # timeout: 60
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What suites of a port stand on: one without an HCA, whose SA and clock are the test's
+ * own, and which remembers what the SA was asked and what user space was told.
+ */
+#ifndef _ATS_KUNIT_H
+#define _ATS_KUNIT_H
+
+#include <kunit/test.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_sa.h>
+
+#include "ats.h"
+
+#define FAKE_LOG	32	/* requests, and notifications, that are remembered */
+#define FAKE_SEGMENTS	4	/* of an answer */
+#define FAKE_NET	1001	/* a namespace, as are the next numbers */
+
+/* A request as it was posted */
+struct fake_posted {
+	struct ats_request *request;	/* NULL: it has ended */
+	u8 method;
+	u64 mask;
+	struct ats_wire_record wire;
+	bool cancelled;
+};
+
+/* An SA's answer as the MAD layer hands it over */
+struct fake_answer {
+	struct ib_mad_recv_wc wc;
+	struct ib_mad_recv_buf more[FAKE_SEGMENTS - 1];
+	struct ib_sa_mad mad[FAKE_SEGMENTS];
+};
+
+struct fake_port {
+	struct kunit *test;
+	struct ats_port port;
+	struct ib_device ibdev;
+	struct ib_mad_agent agent;
+	unsigned long now;
+	unsigned long next;		/* when the work is to run again */
+	int post_error;
+	struct fake_posted posted[FAKE_LOG];
+	unsigned int posted_count;
+	struct ats_local told[FAKE_LOG];
+	unsigned int told_count;
+	union ib_gid gid;		/* the port's */
+	u64 gid_net;			/* the namespace that may see it; 0: all */
+	bool threaded;			/* who kicks the port has its work run */
+	struct work_struct work;
+};
+
+/* kunit_port.c */
+struct fake_port *fake_port_create(struct kunit *test);
+void fake_port_destroy(struct fake_port *fake);
+void fake_port_have_no_sa(struct fake_port *fake);
+void fake_run(struct fake_port *fake);
+void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,
+	      struct fake_answer *answer);
+void fake_answer_init(struct fake_answer *answer, unsigned int records);
+void fake_answer_put(struct fake_answer *answer, unsigned int offset,
+		     const struct ats_record *record);
+struct in6_addr fake_ip(unsigned int number);
+struct ats_key fake_key(u8 guid);
+struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 guid,
+			       unsigned int first, unsigned int count);
+struct ats_set *fake_set(struct fake_port *fake, u8 guid);
+
+#endif /* _ATS_KUNIT_H */

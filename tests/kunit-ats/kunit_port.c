@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The port that suites stand on, and what the files under test need of others. */
+#include <linux/slab.h>
+
+#include "kunit.h"
+
+/* KUnit runs one test after the other */
+static struct fake_port *fake_now;
+
+unsigned int ats_linger_ms;
+unsigned int ats_max_queries = 2;
+
+static struct fake_port *fake_of(const struct ats_port *port)
+{
+	return container_of(port, struct fake_port, port);
+}
+
+/* ---- An SA for records: it never answers by itself ---- */
+
+static int engine_send(struct ats_engine *engine, struct ats_set *set, unsigned int slot)
+{
+	return 0;
+}
+
+static int engine_read(struct ats_engine *engine, struct ats_set *set)
+{
+	return -EOPNOTSUPP;
+}
+
+static const struct ats_engine_ops engine_ops = {
+	.send = engine_send,
+	.read = engine_read,
+};
+
+static int local_send(struct ats_engine *engine, struct ats_set *set, unsigned int slot)
+{
+	ats_engine_answer(engine, set, slot, ATS_RESULT_OK, jiffies);
+	return 0;
+}
+
+static const struct ats_engine_ops local_ops = {
+	.send = local_send,
+	.read = engine_read,
+};
+
+/* ---- What the files under test call ---- */
+
+bool ats_port_is_local(const struct ats_port *port)
+{
+	return port->engine.ops == &local_ops;
+}
+
+bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie)
+{
+	struct fake_port *fake = fake_of(port);
+
+	return !memcmp(gid, &fake->gid, sizeof(*gid)) &&
+	       (!net_cookie || !fake->gid_net || net_cookie == fake->gid_net);
+}
+
+void ats_port_kick(struct ats_port *port)
+{
+	struct fake_port *fake = fake_of(port);
+
+	if (fake->threaded)
+		schedule_work(&fake->work);
+}
+
+int ats_with_port(const struct ib_ats_question *question,
+		  void (*act)(struct ats_port *port, void *arg), void *arg)
+{
+	if (question->port)
+		return -ENODEV;
+	act(&fake_now->port, arg);
+	return 0;
+}
+
+void ats_netlink_notify(const struct ats_port *port, const struct ats_local *local)
+{
+	struct fake_port *fake = fake_of(port);
+
+	if (fake->told_count < FAKE_LOG)
+		fake->told[fake->told_count] = *local;
+	fake->told_count++;
+}
+
+int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
+		const struct ats_wire_record *wire)
+{
+	struct fake_port *fake = fake_of(container_of(sa, struct ats_port, sa));
+	struct fake_posted *posted = &fake->posted[fake->posted_count];
+	int err = fake->posted_count == FAKE_LOG ? -ENOSPC : fake->post_error;
+
+	if (err) {
+		kfree(request);
+		return err;
+	}
+	posted->request = request;
+	posted->method = method;
+	posted->mask = mask;
+	posted->wire = *wire;
+	posted->cancelled = false;
+	fake->posted_count++;
+	return 0;
+}
+
+void ats_sa_cancel(struct ats_request *request)
+{
+	unsigned int i;
+
+	for (i = 0; i < fake_now->posted_count; i++)
+		if (fake_now->posted[i].request == request)
+			fake_now->posted[i].cancelled = true;
+}
+
+/* ---- What the tests call ---- */
+
+/**
+ * fake_run() - the port's work, as far as queries are concerned
+ * @fake: the port
+ *
+ * Context: process.
+ */
+void fake_run(struct fake_port *fake)
+{
+	fake->next = fake->now + MAX_JIFFY_OFFSET / 2;
+	ats_resolve_run(&fake->port, fake->now, &fake->next);
+}
+
+/**
+ * fake_end() - a request ends
+ * @fake: the port
+ * @number: which of those that were posted
+ * @result: how it ends
+ * @answer: the SA's answer, or NULL
+ *
+ * Context: process.
+ */
+void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,
+	      struct fake_answer *answer)
+{
+	struct ats_request *request = fake->posted[number].request;
+
+	KUNIT_ASSERT_LT(fake->test, number, fake->posted_count);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, request);
+	fake->posted[number].request = NULL;
+	request->answer = answer ? &answer->wc : NULL;
+	request->done(&fake->port.sa, request, result);
+	kfree(request);
+}
+
+static void fake_work(struct work_struct *work)
+{
+	struct fake_port *fake = container_of(work, struct fake_port, work);
+	unsigned int i;
+
+	fake_run(fake);
+	for (i = 0; i < fake->posted_count; i++)
+		if (fake->posted[i].request && fake->posted[i].cancelled)
+			fake_end(fake, i, ATS_RESULT_CANCELLED, NULL);
+}
+
+static void port_init(struct fake_port *fake)
+{
+	struct ats_port *port = &fake->port;
+
+	fake->ibdev.dev.init_name = "fake0";
+	port->ibdev = &fake->ibdev;
+	port->port = 1;
+	port->sa.agent = &fake->agent;
+	spin_lock_init(&port->lock);
+	INIT_LIST_HEAD(&port->sources);
+	ats_resolve_init(port);
+	ats_engine_init(&port->engine, &engine_ops, 2 * ATS_SIDS);
+	port->engine.online = true;
+}
+
+/**
+ * fake_port_create() - a port that knows of an SA
+ * @test: the test that it is for
+ *
+ * Context: process.
+ * Return: the port, or NULL.
+ */
+struct fake_port *fake_port_create(struct kunit *test)
+{
+	struct fake_port *fake = kvzalloc(sizeof(*fake), GFP_KERNEL);
+
+	if (!fake)
+		return NULL;
+	fake->test = test;
+	fake->now = jiffies;
+	INIT_WORK(&fake->work, fake_work);
+	port_init(fake);
+	fake_now = fake;
+	return fake;
+}
+
+/**
+ * fake_port_have_no_sa() - the port is of a kind that has none
+ * @fake: the port, new
+ *
+ * Context: process.
+ */
+void fake_port_have_no_sa(struct fake_port *fake)
+{
+	fake->port.engine.ops = &local_ops;
+	fake->port.sa.agent = NULL;
+}
+
+/**
+ * fake_port_destroy() - the end of it
+ * @fake: the port, or NULL
+ *
+ * Context: process.
+ */
+void fake_port_destroy(struct fake_port *fake)
+{
+	struct ats_set *set, *next;
+	unsigned int i;
+
+	if (!fake)
+		return;
+	flush_work(&fake->work);
+	fake->port.stopped = true;
+	for (i = 0; i < fake->posted_count; i++)
+		if (fake->posted[i].request)
+			fake_end(fake, i, ATS_RESULT_CANCELLED, NULL);
+	fake_run(fake);
+	ats_source_drop_all(&fake->port);
+	ats_view_destroy(&fake->port);
+	list_for_each_entry_safe(set, next, &fake->port.engine.sets, list)
+		ats_set_destroy(set);
+	kvfree(fake);
+}
+
+/**
+ * fake_answer_init() - a table without errors
+ * @answer: to be filled in
+ * @records: how many records it has, for fake_answer_put()
+ *
+ * Context: any.
+ */
+void fake_answer_init(struct fake_answer *answer, unsigned int records)
+{
+	unsigned int i;
+
+	memset(answer, 0, sizeof(*answer));
+	INIT_LIST_HEAD(&answer->wc.rmpp_list);
+	answer->wc.recv_buf.mad = (struct ib_mad *)&answer->mad[0];
+	list_add_tail(&answer->wc.recv_buf.list, &answer->wc.rmpp_list);
+	for (i = 1; i < FAKE_SEGMENTS; i++) {
+		answer->more[i - 1].mad = (struct ib_mad *)&answer->mad[i];
+		list_add_tail(&answer->more[i - 1].list, &answer->wc.rmpp_list);
+	}
+	answer->wc.mad_len = IB_MGMT_SA_HDR + records * sizeof(struct ats_wire_record);
+	answer->mad[0].mad_hdr.method = IB_SA_METHOD_GET_TABLE_RESP;
+	answer->mad[0].sa_hdr.attr_offset = cpu_to_be16(sizeof(struct ats_wire_record) / 8);
+}
+
+/**
+ * fake_answer_put() - put a record into an answer
+ * @answer: the answer
+ * @offset: where, in octets, of all packets' data
+ * @record: the record
+ *
+ * Context: any.
+ */
+void fake_answer_put(struct fake_answer *answer, unsigned int offset,
+		     const struct ats_record *record)
+{
+	struct ats_wire_record wire;
+	const u8 *octets = (const u8 *)&wire;
+	unsigned int i, at;
+
+	ats_record_encode(&wire, record);
+	for (i = 0; i < sizeof(wire); i++) {
+		at = offset + i;
+		answer->mad[at / IB_MGMT_SA_DATA].data[at % IB_MGMT_SA_DATA] = octets[i];
+	}
+}
+
+/**
+ * fake_ip() - an IPv4 address, as records have it
+ * @number: which
+ *
+ * Context: any.
+ * Return: the address.
+ */
+struct in6_addr fake_ip(unsigned int number)
+{
+	struct in6_addr ip;
+
+	ats_addr_from_ipv4(&ip, cpu_to_be32(0x0a000000 | number));
+	return ip;
+}
+
+/**
+ * fake_key() - a GID of the default partition
+ * @guid: its last octet
+ *
+ * Context: any.
+ * Return: that.
+ */
+struct ats_key fake_key(u8 guid)
+{
+	struct ats_key key = { .pkey = 0xffff };
+
+	key.gid.raw[0] = 0xfe;
+	key.gid.raw[1] = 0x80;
+	key.gid.raw[15] = guid;
+	return key;
+}
+
+/**
+ * fake_source() - what a netdevice of the namespace FAKE_NET may have
+ * @fake: the port
+ * @owner: the netdevice's
+ * @guid: for fake_key()
+ * @first: of its addresses, for fake_ip()
+ * @count: how many
+ *
+ * Context: process.
+ * Return: that, for ats_source_replace().
+ */
+struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 guid,
+			       unsigned int first, unsigned int count)
+{
+	struct ats_source *source;
+	unsigned int i;
+
+	source = kzalloc(struct_size(source, ip, count), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, source);
+	source->owner = owner;
+	source->net_cookie = FAKE_NET;
+	source->ifindex = 7;
+	source->key = fake_key(guid);
+	source->count = count;
+	for (i = 0; i < count; i++)
+		source->ip[i] = fake_ip(first + i);
+	return source;
+}
+
+/**
+ * fake_set() - the set that sources made
+ * @fake: the port
+ * @guid: for fake_key()
+ *
+ * Context: process.
+ * Return: the set; the test ends if there is none.
+ */
+struct ats_set *fake_set(struct fake_port *fake, u8 guid)
+{
+	struct ats_key key = fake_key(guid);
+	struct ats_set *set = ats_engine_find(&fake->port.engine, &key);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, set);
+	return set;
+}

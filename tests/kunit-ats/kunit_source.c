@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Suite of what netdevices have: sets that they share, moves, who names the primary. */
+#include "kunit.h"
+
+/* Two netdevices */
+static const char one, two;
+
+static unsigned int refs_of(struct fake_port *fake, u8 guid, unsigned int number)
+{
+	struct in6_addr ip = fake_ip(number);
+	const struct ats_addr *addr = ats_set_find(fake_set(fake, guid), &ip);
+
+	return addr ? addr->refs : 0;
+}
+
+/* A netdevice has these addresses, and names one of them, or none: 0 */
+static void has(struct fake_port *fake, const void *owner, u8 guid, unsigned int first,
+		unsigned int count, unsigned int choice)
+{
+	struct ats_source *source = fake_source(fake, owner, guid, first, count);
+
+	source->has_choice = choice;
+	if (choice)
+		source->choice = fake_ip(choice);
+	ats_source_replace(&fake->port, source);
+}
+
+/* The number of the primary address, once slots are given */
+static unsigned int primary(struct fake_port *fake, u8 guid)
+{
+	struct ats_set *set = fake_set(fake, guid);
+
+	ats_set_assign(set);
+	return set->slot[0].want ? be32_to_cpu(set->slot[0].want->ip.s6_addr32[3]) & 0xffff : 0;
+}
+
+static unsigned int sources(const struct fake_port *fake)
+{
+	const struct ats_source *source;
+	unsigned int count = 0;
+
+	list_for_each_entry(source, &fake->port.sources, list)
+		count++;
+	return count;
+}
+
+static void source_shared(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	has(fake, &one, 1, 1, 2, 0);
+	has(fake, &two, 1, 2, 2, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 2u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
+	has(fake, &one, 1, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 0u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 1u);
+	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
+	has(fake, &one, 1, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
+	ats_source_drop_all(&fake->port);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 0u);
+	KUNIT_EXPECT_EQ(test, sources(fake), 0u);
+}
+
+static void source_again(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	const struct ats_source *before;
+
+	has(fake, &one, 1, 1, 2, 2);
+	before = ats_source_find(&fake->port.sources, &one);
+	has(fake, &one, 1, 1, 2, 2);
+	KUNIT_EXPECT_PTR_EQ(test, before,
+			    (const struct ats_source *)ats_source_find(&fake->port.sources, &one));
+	has(fake, &one, 1, 1, 3, 2);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
+	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
+}
+
+/* To another GID; and to another namespace, where it may be the next at this owner's place */
+static void source_moves(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct ats_source *source;
+
+	has(fake, &one, 1, 1, 2, 0);
+	has(fake, &one, 2, 1, 2, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 0u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 2, 1), 1u);
+	source = fake_source(fake, &one, 2, 1, 2);
+	source->net_cookie = FAKE_NET + 1;
+	ats_source_replace(&fake->port, source);
+	source = ats_source_find(&fake->port.sources, &one);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, source);
+	KUNIT_EXPECT_EQ(test, source->net_cookie, FAKE_NET + 1ull);
+	source = fake_source(fake, &one, 2, 1, 2);
+	source->net_cookie = FAKE_NET + 1;
+	source->ifindex++;
+	ats_source_replace(&fake->port, source);
+	source = ats_source_find(&fake->port.sources, &one);
+	KUNIT_EXPECT_EQ(test, source->ifindex, 8);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 2, 1), 1u);
+}
+
+static void source_choice(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	has(fake, &one, 1, 1, 3, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+	has(fake, &one, 1, 1, 3, 2);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 2u);
+	has(fake, &two, 1, 1, 3, 3);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
+	/* The first one's other addresses are not a word about the primary one */
+	has(fake, &one, 1, 1, 4, 2);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
+	has(fake, &one, 1, 1, 4, 4);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
+	has(fake, &one, 1, 1, 4, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+}
+
+/* What a netdevice named is of no account any more when it goes, or moves */
+static void source_choice_goes(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	has(fake, &one, 1, 1, 3, 2);
+	has(fake, &two, 1, 1, 3, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 2u);
+	has(fake, &one, 2, 1, 3, 3);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+	KUNIT_EXPECT_EQ(test, primary(fake, 2), 3u);
+	has(fake, &two, 2, 1, 3, 2);
+	has(fake, &one, 2, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 2), 2u);
+	has(fake, &two, 2, 0, 0, 0);
+	has(fake, &one, 2, 1, 3, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 2), 1u);
+}
+
+/* An address lingers, but not where the port is left */
+static void source_linger(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned long next = jiffies + 1000 * HZ;
+	struct in6_addr ip = fake_ip(1);
+
+	ats_linger_ms = 10 * MSEC_PER_SEC;
+	has(fake, &one, 1, 1, 1, 0);
+	has(fake, &one, 1, 0, 0, 0);
+	ats_set_expire(fake_set(fake, 1), jiffies, &next);
+	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, ats_set_find(fake_set(fake, 1), &ip));
+	KUNIT_EXPECT_TRUE(test, time_before(next, jiffies + 11 * HZ));
+	has(fake, &one, 1, 1, 1, 0);
+	fake->port.leaving = true;
+	ats_source_drop_all(&fake->port);
+	ats_set_expire(fake_set(fake, 1), jiffies, &next);
+	KUNIT_EXPECT_PTR_EQ(test, ats_set_find(fake_set(fake, 1), &ip), NULL);
+	has(fake, &one, 1, 1, 1, 0);
+	KUNIT_EXPECT_EQ(test, sources(fake), 0u);
+	ats_linger_ms = 0;
+}
+
+static int source_init(struct kunit *test)
+{
+	test->priv = fake_port_create(test);
+	return test->priv ? 0 : -ENOMEM;
+}
+
+static void source_exit(struct kunit *test)
+{
+	fake_port_destroy(test->priv);
+}
+
+static struct kunit_case source_cases[] = {
+	KUNIT_CASE(source_shared),
+	KUNIT_CASE(source_again),
+	KUNIT_CASE(source_moves),
+	KUNIT_CASE(source_choice),
+	KUNIT_CASE(source_choice_goes),
+	KUNIT_CASE(source_linger),
+	{}
+};
+
+static struct kunit_suite source_suite = {
+	.name = "ats_source",
+	.init = source_init,
+	.exit = source_exit,
+	.test_cases = source_cases,
+};
+
+kunit_test_suites(&source_suite);
