@@ -275,52 +275,10 @@ static enum status run_audit(struct nl *nl, const struct options *options, char 
 
 /* ---- As it changes ---- */
 
-static void change_print(void *context, const struct nlmsghdr *message)
-{
-	const struct options *options = context;
-	struct json_object *row = row_parse(message);
-
-	if (options->json)
-		rows_print_json(row);
-	else
-		printf("%s %s %s %s sid %s pkey %s gid %s\n", row_text(row, "interface"),
-		       row_text(row, "address"), row_text(row, "state"),
-		       row_text(row, "primary"), row_text(row, "sid"), row_text(row, "pkey"),
-		       row_text(row, "gid"));
-	fflush(stdout);
-	json_object_put(row);
-}
-
-/* What changes while the records are listed comes after them */
-static int list_print(struct nl *nl, const struct options *options)
-{
-	struct nl other;
-	int err = nl_open(&other);
-
-	if (err)
-		return err;
-	nl_begin(&other, IB_ATS_CMD_LIST, NLM_F_DUMP);
-	err = nl_talk(&other, change_print, (void *)options);
-	memcpy(nl->error, other.error, sizeof(nl->error));
-	nl_close(&other);
-	return err;
-}
-
 static enum status run_monitor(struct nl *nl, const struct options *options, char **arguments)
 {
-	int err = nl_join(nl);
-
 	(void)arguments;
-	if (!err)
-		err = list_print(nl, options);
-	while (!err) {
-		err = nl_listen(nl, change_print, (void *)options);
-		if (err == -ENOBUFS) {
-			fputs("ibats: changes were lost; this is how it is now:\n", stderr);
-			err = list_print(nl, options);
-		}
-	}
-	return ended(nl, "monitor", err);
+	return ended(nl, "monitor", monitor_run(nl, options->json));
 }
 
 /* ---- The command line ---- */

@@ -35,11 +35,15 @@ struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags);
 int nl_talk(struct nl *nl, nl_each each, void *context);
 int nl_join(struct nl *nl);
 int nl_listen(struct nl *nl, nl_each each, void *context);
+int nl_drain(struct nl *nl);
 
 /* ibats_rows.c: messages become JSON objects, and these become tables or lines */
 struct json_object *row_parse(const struct nlmsghdr *message);
 const char *row_text(struct json_object *row, const char *key);
 void rows_print_table(struct json_object *rows, const char *const *keys);
 void rows_print_json(struct json_object *rows);
+
+/* ibats_monitor.c: records as they change */
+int monitor_run(struct nl *nl, bool json);
 
 #endif /* _IBATS_H */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <linux/genetlink.h>
@@ -159,13 +160,32 @@ int nl_join(struct nl *nl)
  * @each: called for each of them
  * @context: for @each
  *
- * Return: a negative error; after -ENOBUFS, some were lost, it can be called again.
+ * Return: a negative error; after -ENOBUFS, some were lost, nl_drain() is to be called.
  */
 int nl_listen(struct nl *nl, nl_each each, void *context)
 {
 	struct reply reply = { .nl = nl, .each = each, .context = context };
 
 	return reply_receive(&reply, 0, 0);
+}
+
+/**
+ * nl_drain() - let go of the notifications that have come
+ * @nl: a socket that has joined
+ *
+ * After an overrun they are of before it, and the kernel adds none until they are read.
+ *
+ * Return: 0 or a negative error.
+ */
+int nl_drain(struct nl *nl)
+{
+	int fd = mnl_socket_get_fd(nl->socket);
+	char octet;
+
+	while (recv(fd, &octet, sizeof(octet), MSG_DONTWAIT | MSG_TRUNC) >= 0 ||
+	       errno == ENOBUFS || errno == EINTR)
+		;
+	return errno == EAGAIN ? 0 : -errno;
 }
 
 /* ---- The family's numbers ---- */

@@ -53,6 +53,28 @@ monitored()
 	grep -qx "$1" /run/monitor
 }
 
+# monitor_small FILE [OPTION]: a monitor of h0 that prints there, and to FILE.err, whose
+# socket has room for a few changes only. Its process ID is in FILE.pid.
+monitor_small()
+{
+	_file=$1 _room=$(cat /proc/sys/net/core/rmem_default)
+	shift
+	echo 4096 >/proc/sys/net/core/rmem_default
+	# shellcheck disable=SC2016  # for the inner shell to expand
+	on h0 sh -c 'echo $$ >"$0.pid"; exec ibats "$@" monitor >"$0" 2>"$0.err"' "$_file" "$@" &
+	wait_for 10 grep -q 10.0.0.13 "$_file"
+	echo "$_room" >/proc/sys/net/core/rmem_default
+}
+
+# settled_at ADDRESSES: by the last line about each, both small monitors have these.
+settled_at()
+{
+	[ "$(awk '{ state[$2] = $3 } END { for (ip in state) if (state[ip] != "gone") print ip }' \
+		/run/small | sort | tr '\n' ' ')" = "$1 " ] || return
+	[ "$(jq -rs 'map({ (.address): .state }) | add | to_entries[] |
+		select(.value == "registered").key' /run/small.json | sort | tr '\n' ' ')" = "$1 " ]
+}
+
 # queries_are NUMBER: asked by the first HCA, in all.
 queries_are()
 {
@@ -162,6 +184,33 @@ wait_for 10 monitored "$dev0 10.0.0.2 gone - $line"
 assert_eq "the last one" "$(jq -r '"\(.address) \(.state)"' /run/monitor.json | tail -n 1)" \
 	"10.0.0.2 gone"
 refute grep -E "10.0.0.77|$gid1" /run/monitor /run/monitor.json
+
+step "monitor, when more changes than its socket holds: it says so, and ends up right"
+ip0 address add 10.0.0.13/24 dev "$dev0"
+wait_for 20 sr_count 1 4
+monitor_small /run/small.json -j
+monitor_small /run/small
+kill -STOP "$(cat /run/small.pid)" "$(cat /run/small.json.pid)"
+seq 20 49 | sed "s,.*,address add 10.0.0.&/24 dev $dev0," >/run/batch
+ip0 address delete 10.0.0.13/24 dev "$dev0"
+ip0 -batch /run/batch
+wait_for 20 sr_count 1 33
+sed 's/address add/address delete/; /10.0.0.30/d' /run/batch >/run/batch.delete
+ip0 -batch /run/batch.delete
+wait_for 20 sr_count 1 4
+kill -CONT "$(cat /run/small.pid)" "$(cat /run/small.json.pid)"
+wait_for 10 grep -q 'changes were lost' /run/small.err
+wait_for 10 grep -q 'changes were lost' /run/small.json.err
+ip0 address add 10.0.0.60/24 dev "$dev0"
+wait_for 10 settled_at '10.0.0.1 10.0.0.11 10.0.0.30 10.0.0.60 fd00::1'
+assert grep -q "^$dev0 10.0.0.60 registered" /run/small
+for file in /run/small /run/small.json; do
+	assert kill -0 "$(cat $file.pid)"
+	kill "$(cat $file.pid)"
+done
+for ip in 30 60; do
+	ip0 address delete "10.0.0.$ip/24" dev "$dev0"
+done
 
 step "primary: the administrator's choice, as the SA has it"
 wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' '54 1 0xFFFF fd000000000000000000000000000001' \
