@@ -619,6 +619,21 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	return NULL;
 }
 
+/* Who cannot be told is told that he was not, as if his socket had overrun */
+static void notify_net(struct net *net, const struct ats_port *port,
+		       const struct ats_local *local)
+{
+	struct sk_buff *skb;
+
+	if (!genl_has_listeners(&ats_family, net, ATS_NL_RECORDS))
+		return;
+	skb = notification(port, local);
+	if (skb)
+		genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS, GFP_KERNEL);
+	else
+		genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
+}
+
 /**
  * ats_netlink_notify() - tell a namespace of one of its interfaces' records
  * @port: where it is
@@ -629,14 +644,10 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 void ats_netlink_notify(const struct ats_port *port, const struct ats_local *local)
 {
 	struct net *net = net_get_by_cookie(local->net_cookie);
-	struct sk_buff *skb = NULL;
 
 	if (!net)
 		return;
-	if (genl_has_listeners(&ats_family, net, ATS_NL_RECORDS))
-		skb = notification(port, local);
-	if (skb)
-		genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS, GFP_KERNEL);
+	notify_net(net, port, local);
 	put_net(net);
 }
 
