@@ -83,6 +83,7 @@ enum ats_result {
 	ATS_RESULT_OK,
 	ATS_RESULT_NO_RECORD,		/* the SA has none such */
 	ATS_RESULT_REFUSED,		/* it will not do that */
+	ATS_RESULT_TOO_MANY,		/* one was asked for, and there are more */
 	ATS_RESULT_BUSY,		/* not now; or it could not be sent */
 	ATS_RESULT_TIMEOUT,		/* no answer: it may have been done or not */
 	ATS_RESULT_CANCELLED,		/* by this side */

@@ -39,6 +39,7 @@ struct ib_ats_query {
 	unsigned long retry_at;		/* jiffies */
 	unsigned long deadline;		/* jiffies */
 	bool cancelled;
+	bool table;			/* there is more than one record */
 	bool mapped;			/* the address is asked for as ::ffff:a.b.c.d */
 	int err;
 	struct ib_ats_answer *answers;
@@ -243,6 +244,17 @@ static bool query_other_form(struct ib_ats_query *query, struct ats_port *port)
 	return true;
 }
 
+/* The SA has more records than go into a single packet */
+static void query_as_table(struct ib_ats_query *query, struct ats_port *port)
+{
+	if (query->cancelled) {
+		query_end(query, -ECANCELED);
+		return;
+	}
+	query->table = true;
+	list_move(&query->list, &port->queries);
+}
+
 static void query_received(struct ib_ats_query *query, struct ats_port *port,
 			   const struct ib_mad_recv_wc *answer)
 {
@@ -268,6 +280,9 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 		query->err = 0;
 		if (!query_other_form(query, port))
 			query_answered(query);
+		break;
+	case ATS_RESULT_TOO_MANY:
+		query_as_table(query, port);
 		break;
 	case ATS_RESULT_REFUSED:
 		query_end(query, -EREMOTEIO);
@@ -308,11 +323,17 @@ static u64 query_fill(const struct ib_ats_query *query, struct ats_wire_record *
 	return mask;
 }
 
-/* One GID and P_Key have one primary address: it comes in a single packet */
-static u8 query_method(const struct ib_ats_question *question)
+/*
+ * Most addresses have one GID: that comes in a single packet. A table takes at least an
+ * acknowledgement more, and MAD layers know for ten seconds that they had it, in a list
+ * that each packet of the next is looked for in.
+ */
+static u8 query_method(const struct ib_ats_query *query)
 {
-	return question->kind == IB_ATS_PRIMARY && question->pkey ? IB_MGMT_METHOD_GET :
-								    IB_SA_METHOD_GET_TABLE;
+	enum ib_ats_kind kind = query->question.kind;
+
+	return query->table || kind == IB_ATS_BY_GID || kind == IB_ATS_BY_SID ?
+		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
 }
 
 static int query_post(struct ib_ats_query *query, struct ats_port *port)
@@ -327,7 +348,7 @@ static int query_post(struct ib_ats_query *query, struct ats_port *port)
 	mask = query_fill(query, &wire);
 	request->query = query;
 	request->done = query_done;
-	err = ats_sa_post(&port->sa, request, query_method(&query->question), mask, &wire);
+	err = ats_sa_post(&port->sa, request, query_method(query), mask, &wire);
 	if (!err)
 		query->request = request;
 	return err;

@@ -243,6 +243,13 @@ void ats_sa_cancel(struct ats_request *request)
 	ib_cancel_mad(request->mad);
 }
 
+static u8 request_method(const struct ats_request *request)
+{
+	const struct ib_mad_hdr *hdr = request->mad->mad;
+
+	return hdr->method;
+}
+
 static enum ats_result answer_result(const struct ats_request *request)
 {
 	u16 status = be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
@@ -251,6 +258,8 @@ static enum ats_result answer_result(const struct ats_request *request)
 		return ATS_RESULT_OK;
 	if (status & ATS_STATUS_BUSY)
 		return ATS_RESULT_BUSY;
+	if (status == ATS_STATUS_TOO_MANY && request_method(request) == IB_MGMT_METHOD_GET)
+		return ATS_RESULT_TOO_MANY;
 	return status == ATS_STATUS_NO_RECORDS ? ATS_RESULT_NO_RECORD : ATS_RESULT_REFUSED;
 }
 

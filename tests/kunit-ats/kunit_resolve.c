@@ -113,11 +113,11 @@ static void resolve_asks_addr(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	struct in6_addr ip = fake_ip(1);
 
-	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, ATS_MASK_NAME | ATS_MASK_DATA8);
+	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, ATS_MASK_NAME | ATS_MASK_DATA8);
 	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[0].wire.data8, &ip, sizeof(ip)), 0);
 	asked.ended = 0;
 	asked.question.pkey = 0x8001;
-	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE,
+	expect_posted(fake, &asked, IB_MGMT_METHOD_GET,
 		      ATS_MASK_NAME | ATS_MASK_DATA8 | ATS_MASK_PKEY);
 	KUNIT_EXPECT_EQ(test, be16_to_cpu(fake->posted[1].wire.pkey), 0x8001);
 }
@@ -131,14 +131,13 @@ static void resolve_asks_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.gid[15], 3);
 }
 
-/* Only with a P_Key there is one record at most, and one packet is enough */
 static void resolve_asks_primary(struct kunit *test)
 {
 	struct asked asked = { .question = { .kind = IB_ATS_PRIMARY, .gid = fake_key(3).gid } };
 	u64 mask = ATS_MASK_NAME | ATS_MASK_GID | ATS_MASK_SID;
 	struct fake_port *fake = test->priv;
 
-	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, mask);
+	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask);
 	asked.ended = 0;
 	asked.question.pkey = 0xffff;
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask | ATS_MASK_PKEY);
@@ -240,6 +239,34 @@ static void resolve_other_form(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
 	fake_end(fake, 3, ATS_RESULT_OK, answer_create(test, 0));
 	expect_ended(fake, &other, -ENOENT);
+}
+
+/* What does not go into one packet is asked for as a table, by and by in both forms */
+static void resolve_too_many(struct kunit *test)
+{
+	struct fake_answer *answer = answer_create(test, 2);
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+
+	put(answer, 0, 2, 5, 1);
+	put(answer, 1, 1, 0, 1);
+	ask_addr(fake, &asked, 1);
+	fake_run(fake);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	fake_run(fake);
+	fake_end(fake, 1, ATS_RESULT_TOO_MANY, NULL);
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].method, IB_MGMT_METHOD_GET);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].method, IB_SA_METHOD_GET_TABLE);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].mask, fake->posted[1].mask);
+	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].wire.data8, fake->posted[1].wire.data8,
+				     sizeof(fake->posted[1].wire.data8)), 0);
+	fake_end(fake, 2, ATS_RESULT_OK, answer);
+	KUNIT_ASSERT_EQ(test, asked.count, 2u);
+	expect_answer(fake, &asked, 0, 1, 0, 1);
+	expect_answer(fake, &asked, 1, 2, 5, 1);
+	expect_ended(fake, &asked, 0);
 }
 
 static void resolve_nobody(struct kunit *test)
@@ -418,7 +445,9 @@ static void waiter_work(struct work_struct *work)
 /* One that is cancelled as its request ends by itself is not asked again, in any form */
 static void resolve_cancelled_late(struct kunit *test)
 {
-	static const enum ats_result results[] = { ATS_RESULT_TIMEOUT, ATS_RESULT_NO_RECORD };
+	static const enum ats_result results[] = {
+		ATS_RESULT_TIMEOUT, ATS_RESULT_TOO_MANY, ATS_RESULT_NO_RECORD,
+	};
 	struct fake_port *fake = test->priv;
 	struct waiter waiter;
 	struct asked asked;
@@ -439,8 +468,8 @@ static void resolve_cancelled_late(struct kunit *test)
 		fake_run(fake);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, i + 1);
 		KUNIT_EXPECT_EQ(test, asked.ended, 1u);
-		KUNIT_EXPECT_EQ(test, asked.err, results[i] == ATS_RESULT_TIMEOUT ? -ECANCELED :
-										  -ENOENT);
+		KUNIT_EXPECT_EQ(test, asked.err, results[i] == ATS_RESULT_NO_RECORD ? -ENOENT :
+										     -ECANCELED);
 		flush_work(&waiter.work);
 	}
 	destroy_work_on_stack(&waiter.work);
@@ -620,6 +649,7 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_senseless),
 	KUNIT_CASE(resolve_order),
 	KUNIT_CASE(resolve_other_form),
+	KUNIT_CASE(resolve_too_many),
 	KUNIT_CASE(resolve_nobody),
 	KUNIT_CASE(resolve_malformed),
 	KUNIT_CASE(resolve_again),
