@@ -165,4 +165,4 @@ help:
 	@echo '  make bench       what traffic costs with this driver and with the kernel'\''s'
 	@echo '  make profile T=X in which functions; X as in tcp,25000000 or udp,20000,1400'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
-	@echo '  make lint        compiler, sparse, checkpatch and shellcheck'
+	@echo '  make lint        compiler, sparse, checkpatch, shellcheck and the like'

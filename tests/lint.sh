@@ -94,6 +94,13 @@ manuals()
 	files '*.8' | xargs -r mandoc -T lint -W warning
 }
 
+netlink_specs()
+{
+	files 'Documentation/netlink/specs/*.yaml' | while read -r file; do
+		python3 tests/netlink_spec.py "$file" uapi
+	done
+}
+
 licence_lines()
 {
 	local file tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
@@ -127,6 +134,7 @@ check "the same of the KUnit suites" compiler_and_sparse_of_suites
 check "checkpatch --strict" checkpatch
 check "shellcheck" shell_scripts
 check "manuals" manuals
+check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation

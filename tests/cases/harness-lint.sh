@@ -42,7 +42,7 @@ wanted()
 
 mkdir -p "$tree/tests/fabric" "$tree/tests/kunit"
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
-cp -r "$top/tests/qemu" "$top/tests/lint.sh" "$tree/tests/"
+cp -r "$top/tests/qemu" "$top/tests/lint.sh" "$top/tests/netlink_spec.py" "$tree/tests/"
 mkdir "$tree/tests/cases"
 cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
 printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
@@ -59,7 +59,10 @@ done
 printf '/* %s */\n' "$licence" >"$tree/include/ib_ats.h"
 cp "$tree/include/ib_ats.h" "$tree/tests/fabric/ibtool.h"
 mkdir "$tree/tools" "$tree/uapi"
-cp "$tree/include/ib_ats.h" "$tree/uapi/ib_ats_netlink.h"
+cp "$top/uapi/ib_ats_netlink.h" "$tree/uapi/"
+specs=Documentation/netlink/specs
+mkdir -p "$tree/$specs"
+cp "$top/$specs/ib_ats.yaml" "$tree/$specs/"
 printf '// %s\nint main(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/tools/ibats.c"
 cat >"$tree/tools/ibats.8" <<-E
 	.\\" $licence
@@ -91,6 +94,8 @@ E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
 echo '.Xy' >>"$tree/tools/ibats.8"
+sed -i 's/IB_ATS_FIND_GID,/IB_ATS_FIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
+sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
 # For shellcheck, the licence lines, the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
@@ -109,6 +114,11 @@ wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'
 wanted "$faulty" '^FAIL  manuals'
 wanted "$faulty" 'ibats.8:10:.*unknown macro'
+wanted "$faulty" '^FAIL  netlink specifications'
+wanted "$faulty" 'IB_ATS_FIND_GID: 1 in the specification, not in the header'
+wanted "$faulty" 'IB_ATS_FIND_NODE: not in the specification, 1 in the header'
+wanted "$faulty" 'IB_ATS_GENL_RECORDS: "records" in the specification, "record" in'
+wanted "$faulty" '^nobody: referred to'
 wanted "$faulty" '^FAIL  licence lines'
 wanted "$faulty" '^tests/bad.sh: no SPDX'
 wanted "$faulty" '^FAIL  at most 900 lines'
