@@ -84,7 +84,7 @@ enum ats_result {
 	ATS_RESULT_NO_RECORD,		/* the SA has none such */
 	ATS_RESULT_REFUSED,		/* it will not do that */
 	ATS_RESULT_TOO_MANY,		/* one was asked for, and there are more */
-	ATS_RESULT_BUSY,		/* not now; or it could not be sent */
+	ATS_RESULT_BUSY,		/* not now; nobody is there; or it could not be sent */
 	ATS_RESULT_TIMEOUT,		/* no answer: it may have been done or not */
 	ATS_RESULT_CANCELLED,		/* by this side */
 };
@@ -270,6 +270,8 @@ struct ats_port {
 	struct list_head retries;	/* to be sent again after a while */
 	unsigned long queries_at;	/* jiffies; no later than one of these two is due */
 	unsigned int queries_in_flight;
+	bool dirty;			/* records are to be looked at */
+	unsigned long records_at;	/* jiffies; if not before */
 	unsigned long audit_at;		/* jiffies */
 	bool leaving;
 	bool stopped;
@@ -367,7 +369,8 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source);
 void ats_source_drop_all(struct ats_port *port);
 
 /* ats_view.c: what others may see of a port */
-void ats_view_update(struct ats_port *port);
+bool ats_view_update(struct ats_port *port);
+void ats_view_set_status(struct ats_port *port);
 struct ats_view *ats_view_get(struct ats_port *port);
 void ats_view_put(struct ats_view *view);
 void ats_view_destroy(struct ats_port *port);

@@ -13,6 +13,8 @@
 
 /* How often an SM is looked for that no event told of */
 #define ATS_SM_POLL		(5 * HZ)
+/* When a view that there was no memory for is tried again */
+#define ATS_VIEW_RETRY		HZ
 /* While the SA is away for longer than that, what is registered stays so */
 #define ATS_LEAVE_TROUBLE	2
 
@@ -58,7 +60,10 @@ static void port_event(struct ats_port *port, enum ats_event event)
 static void port_answered(struct ats_sa *sa, struct ats_request *request,
 			  enum ats_result result)
 {
-	ats_engine_answer(&port_of_sa(sa)->engine, request->set, request->slot, result, jiffies);
+	struct ats_port *port = port_of_sa(sa);
+
+	ats_engine_answer(&port->engine, request->set, request->slot, result, jiffies);
+	port->dirty = true;
 }
 
 static void port_read_each(void *context, const struct ats_record *record)
@@ -68,10 +73,13 @@ static void port_read_each(void *context, const struct ats_record *record)
 
 static void port_read(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
 {
+	struct ats_port *port = port_of_sa(sa);
+
 	if (result == ATS_RESULT_OK &&
 	    ats_table_each(request->answer, port_read_each, request->set) < 0)
 		result = ATS_RESULT_REFUSED;
-	ats_engine_read_end(&port_of_sa(sa)->engine, request->set, result, jiffies);
+	ats_engine_read_end(&port->engine, request->set, result, jiffies);
+	port->dirty = true;
 }
 
 static struct ats_request *request_create(struct ats_set *set, unsigned int slot,
@@ -180,6 +188,7 @@ static void port_read_inbox(struct ats_port *port)
 	list_for_each_entry_safe(source, next, &inbox, list) {
 		list_del(&source->list);
 		ats_source_replace(port, source);
+		port->dirty = true;
 	}
 }
 
@@ -243,6 +252,8 @@ static void port_read_events(struct ats_port *port, unsigned long now)
 {
 	unsigned long events = xchg(&port->events, 0);
 
+	if (events)
+		port->dirty = true;
 	if (events & BIT(ATS_EVENT_LEAVE)) {
 		port->leaving = true;
 		ats_source_drop_all(port);
@@ -279,37 +290,56 @@ static void port_audit(struct ats_port *port, unsigned long now, unsigned long *
 static void port_find_sa(struct ats_port *port, unsigned long now, unsigned long *next)
 {
 	struct ats_engine *engine = &port->engine;
+	bool was = engine->online;
 
-	if (ats_port_is_local(port)) {
-		engine->online = true;
-		return;
-	}
-	engine->online = !port->stopped && !ats_sa_find_sm(&port->sa);
+	engine->online = ats_port_is_local(port) ||
+			 (!port->stopped && !ats_sa_find_sm(&port->sa));
+	if (engine->online != was)
+		port->dirty = true;
 	if (!engine->online)
 		*next = ats_earlier(*next, now + ATS_SM_POLL);
 }
 
+static void port_tell_idle(struct ats_port *port)
+{
+	if (!port_idle(port))
+		return;
+	WRITE_ONCE(port->idle, true);
+	wake_up_all(&port->idle_wait);
+}
+
+static void port_records(struct ats_port *port, unsigned long now)
+{
+	unsigned long next = now + MAX_JIFFY_OFFSET / 2;
+	struct ats_set *set;
+
+	port->dirty = false;
+	port_audit(port, now, &next);
+	list_for_each_entry(set, &port->engine.sets, list)
+		set_update(port, set, now, &next);
+	next = ats_earlier(next, ats_engine_run(&port->engine, now));
+	port_tell_idle(port);
+	ats_engine_reap(&port->engine);
+	if (!ats_view_update(port))
+		next = ats_earlier(next, now + ATS_VIEW_RETRY);
+	port->records_at = next;
+}
+
+/* Most runs are for an answer to a query: that leaves the records as they are */
 static void port_work(struct work_struct *work)
 {
 	struct ats_port *port = container_of(to_delayed_work(work), struct ats_port, work);
 	unsigned long now = jiffies, next = now + MAX_JIFFY_OFFSET / 2;
-	struct ats_set *set;
 
 	ats_sa_finish(&port->sa);
 	port_read_events(port, now);
 	port_read_inbox(port);
-	port_audit(port, now, &next);
 	port_find_sa(port, now, &next);
-	list_for_each_entry(set, &port->engine.sets, list)
-		set_update(port, set, now, &next);
-	next = ats_earlier(next, ats_engine_run(&port->engine, now));
+	if (port->dirty || time_after_eq(now, port->records_at))
+		port_records(port, now);
+	next = ats_earlier(next, port->records_at);
 	ats_resolve_run(port, now, &next);
-	if (port_idle(port)) {
-		WRITE_ONCE(port->idle, true);
-		wake_up_all(&port->idle_wait);
-	}
-	ats_engine_reap(&port->engine);
-	ats_view_update(port);
+	ats_view_set_status(port);
 	/* Whoever kicked it meanwhile wants it earlier: then this does nothing */
 	if (!port->stopped)
 		queue_delayed_work(port->wq, &port->work,
@@ -421,6 +451,7 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	init_waitqueue_head(&port->idle_wait);
 	INIT_DELAYED_WORK(&port->work, port_work);
 	port->audit_at = jiffies + audit_delay();
+	port->records_at = jiffies;
 	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_ib_event);
 }
 

@@ -250,13 +250,25 @@ static u8 request_method(const struct ats_request *request)
 	return hdr->method;
 }
 
+/*
+ * IBA 13.4.7: so a node answers to whom no SA listens, its SM being about to be started
+ * again, say; and an SA that knows no ServiceRecords.
+ */
+static bool status_is_nobody(u16 status)
+{
+	u16 invalid = status & ATS_STATUS_INVALID;
+
+	return invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD ||
+	       invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB;
+}
+
 static enum ats_result answer_result(const struct ats_request *request)
 {
 	u16 status = be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
 
 	if (!status)
 		return ATS_RESULT_OK;
-	if (status & ATS_STATUS_BUSY)
+	if (status & ATS_STATUS_BUSY || status_is_nobody(status))
 		return ATS_RESULT_BUSY;
 	if (status == ATS_STATUS_TOO_MANY && request_method(request) == IB_MGMT_METHOD_GET)
 		return ATS_RESULT_TOO_MANY;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * What others may see of a port: a view of its netdevices' addresses with the state of
- * each one's record, and how the port stands. The port's work alone makes them, after
- * each of its runs. Whoever reads holds a view that does not change any more, so that
+ * each one's record, and how the port stands. The port's work alone makes them, when
+ * it has changed something. Whoever reads holds a view that does not change any more, so that
  * neither waits for the other. What differs from the view before is told to user space.
  */
 #include <linux/mm.h>
@@ -168,7 +168,13 @@ static enum ib_ats_sa_state sa_state(const struct ats_port *port)
 	return port->engine.trouble ? IB_ATS_SA_TROUBLE : IB_ATS_SA_ONLINE;
 }
 
-static void status_update(struct ats_port *port)
+/**
+ * ats_view_set_status() - have others see what a port did, and how it stands
+ * @port: the port
+ *
+ * Context: the port's work.
+ */
+void ats_view_set_status(struct ats_port *port)
 {
 	spin_lock_irq(&port->lock);
 	port->status.count = port->engine.count;
@@ -177,24 +183,23 @@ static void status_update(struct ats_port *port)
 }
 
 /**
- * ats_view_update() - have others see what there is now
+ * ats_view_update() - have others see what records there are now
  * @port: the port
  *
- * Without memory they see what there was, until the next time.
- *
  * Context: the port's work; may sleep.
+ * Return: false: without memory they see what there was, until the next time.
  */
-void ats_view_update(struct ats_port *port)
+bool ats_view_update(struct ats_port *port)
 {
 	struct ats_view *view;
 	unsigned int count;
 
-	status_update(port);
 	if (view_current(port, &count))
-		return;
+		return true;
 	view = view_create(port, count);
 	if (view)
 		view_replace(port, view);
+	return view;
 }
 
 /**

@@ -60,6 +60,7 @@ static_assert(sizeof(struct ats_wire_record) % 8 == 0);
 
 /* IBA 13.4.7 and 15.2.2: MADHeader:Status of an SA's answer */
 #define ATS_STATUS_BUSY		0x0001
+#define ATS_STATUS_INVALID	0x001c
 #define ATS_STATUS_NO_RESOURCES	0x0100
 #define ATS_STATUS_REQ_INVALID	0x0200
 #define ATS_STATUS_NO_RECORDS	0x0300

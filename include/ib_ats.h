@@ -35,7 +35,8 @@ enum ib_ats_kind {
  *	one of its interfaces is on, and a port without an SA tells the addresses of its
  *	interfaces only; NULL: those of all namespaces
  * @pkey: the records' P_Key; 0: any that the port has
- * @timeout_ms: how long to try, at least; 0: five seconds
+ * @timeout_ms: how long to try, and to wait for one's turn; a request that is under way
+ *	then is waited for, too. 0: five seconds
  * @addr: for IB_ATS_BY_ADDR; an IPv4 address as ::ffff:a.b.c.d
  * @gid: for IB_ATS_BY_GID and IB_ATS_PRIMARY
  * @sid: for IB_ATS_BY_SID

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Figures of the Address Translation Service: how long until the SA has an address, how many MADs a change takes, how many resolves a second, and what limits them.
+# icount: yes
 # timeout: 240
-# soak: 240
+# soak: 600
 # when: soak
 
 . /cases/lib.sh
@@ -57,7 +58,7 @@ rate()
 {
 	rmmod ibatsask
 	rmmod ib_ats
-	ats_load "max_in_flight=$1" sa_timeout_ms=10000
+	ats_load "max_queries=$1" sa_timeout_ms=10000
 	module_insert /modules/ibatsask.ko
 	wait_for 10 sr_count 101 2
 	cpu_take
@@ -73,7 +74,7 @@ rate()
 dev0=
 ats_setup ipoib_load
 module_insert /modules/ibatsask.ko
-times=$(full_or 3000 20000)
+times=$(full_or 10000 50000)
 wait_for 10 as_wanted
 
 step "From ip address add until the SA has said that it has the record"

@@ -492,6 +492,57 @@ static void engine_cannot_send(struct kunit *test)
 }
 
 /* Whatever the order of the answers: who is primary changes, and nobody is missing */
+/* What cannot be read at all is left at that; what cannot now, is tried again */
+static void engine_cannot_read(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake_toggle(fake, 0);
+	fake_finish(fake);
+	ats_engine_verify(&fake->engine);
+	fake->send_error = -EOPNOTSUPP;
+	fake_run(fake);
+	KUNIT_EXPECT_FALSE(test, fake_set(fake)->verify);
+	KUNIT_EXPECT_EQ(test, fake->engine.in_flight, 0u);
+	KUNIT_EXPECT_EQ(test, fake->engine.trouble, 0u);
+	ats_engine_verify(&fake->engine);
+	fake->send_error = -ENOMEM;
+	fake_run(fake);
+	KUNIT_EXPECT_TRUE(test, fake_set(fake)->verify);
+	KUNIT_EXPECT_FALSE(test, fake_set(fake)->reading);
+	KUNIT_EXPECT_EQ(test, fake->engine.in_flight, 0u);
+	KUNIT_EXPECT_EQ(test, fake->engine.count.busy, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 1ull);
+	fake->send_error = 0;
+	fake_finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 2ull);
+	fake_compare(fake);
+}
+
+/* An SA that refuses to be read is asked again, later */
+static void engine_read_refused(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	fake_toggle(fake, 0);
+	fake_finish(fake);
+	ats_engine_verify(&fake->engine);
+	fake_run(fake);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
+	fake_end(fake, fake_first(fake), FATE_REFUSED);
+	KUNIT_EXPECT_EQ(test, fake->engine.count.refusals, 1ull);
+	fake_run(fake);
+	KUNIT_EXPECT_PTR_EQ(test, fake_first(fake), NULL);
+	KUNIT_EXPECT_TRUE(test, time_before(fake->now, fake->next));
+	fake->now = fake->next;
+	fake_run(fake);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
+	fake_finish(fake);
+	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 3ull);
+	KUNIT_EXPECT_EQ(test, fake_set(fake)->read_refusals, 0);
+	fake_compare(fake);
+}
+
 static void engine_no_window(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -679,6 +730,8 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(engine_refused),
 	KUNIT_CASE(engine_gives_up),
 	KUNIT_CASE(engine_cannot_send),
+	KUNIT_CASE(engine_cannot_read),
+	KUNIT_CASE(engine_read_refused),
 	KUNIT_CASE(engine_no_window),
 	KUNIT_CASE(engine_full_set),
 	KUNIT_CASE(engine_every_order),

@@ -66,6 +66,12 @@ static void expect_listed(struct fake_port *fake, unsigned int count, unsigned i
 	ats_view_put(view);
 }
 
+static void expect_status(struct fake_port *fake, enum ib_ats_sa_state sa)
+{
+	ats_view_set_status(&fake->port);
+	KUNIT_EXPECT_EQ(fake->test, (int)ats_view_status(&fake->port).sa, (int)sa);
+}
+
 /* From the first request on, each state is seen, and told once */
 static void view_states(struct kunit *test)
 {
@@ -213,7 +219,7 @@ static void view_local(struct kunit *test)
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_LOCAL);
-	KUNIT_EXPECT_EQ(test, (int)ats_view_status(&fake->port).sa, (int)IB_ATS_SA_NONE);
+	expect_status(fake, IB_ATS_SA_NONE);
 }
 
 /* An address that interfaces of two namespaces have is in both lists */
@@ -259,12 +265,6 @@ static void view_moves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->told[1].net_cookie, FAKE_NET + 1ull);
 	expect_local(fake, &fake->told[1], 1, 0, IB_ATS_RECORD_PENDING);
 	KUNIT_EXPECT_FALSE(test, ats_view_has_net(&fake->port, FAKE_NET));
-}
-
-static void expect_status(struct fake_port *fake, enum ib_ats_sa_state sa)
-{
-	ats_view_update(&fake->port);
-	KUNIT_EXPECT_EQ(fake->test, (int)ats_view_status(&fake->port).sa, (int)sa);
 }
 
 static void view_status(struct kunit *test)
