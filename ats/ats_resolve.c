@@ -324,9 +324,9 @@ static u64 query_fill(const struct ib_ats_query *query, struct ats_wire_record *
 }
 
 /*
- * Most addresses have one GID: that comes in a single packet. A table takes at least an
- * acknowledgement more, and MAD layers know for ten seconds that they had it, in a list
- * that each packet of the next is looked for in.
+ * Most addresses have one GID: that comes in a single packet. A table's last packet is
+ * acknowledged by another one, and the MAD layer knows for ten seconds that it had it, in
+ * a list that each packet of the next is looked for in.
  */
 static u8 query_method(const struct ib_ats_query *query)
 {
