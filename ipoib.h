@@ -15,6 +15,7 @@
 #ifndef _IPOIB_H
 #define _IPOIB_H
 
+#include <linux/dim.h>
 #include <linux/ethtool.h>
 #include <linux/if_infiniband.h>
 #include <linux/kernel.h>
@@ -96,7 +97,12 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_TX_CHAIN_SGES	128	/* theirs altogether */
 #define IPOIB_TX_SGE_MAX	(MAX_SKB_FRAGS + 2)	/* of one: headers, linear part, frags */
 #define IPOIB_TX_SEGMENTS_MAX	64	/* that a large packet is cut into */
-#define IPOIB_TX_HEADER_MAX	128	/* octets in front of a segment's payload */
+#define IPOIB_TX_HEADER_MAX	128	/* octets in front of a segment's payload; up to
+					 * so many, packets are copied
+					 */
+#define IPOIB_RX_POST_BATCH	16	/* WRs that go back to the HCA at once */
+#define IPOIB_TX_REAP_SLOTS	16	/* in use: the HCA is to tell of their end */
+#define IPOIB_TX_REAP_NS	500000	/* until fewer are looked for */
 #define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
 #define IPOIB_PATHS_UNPROVEN_MAX 16384	/* paths that nobody vouches for */
@@ -312,10 +318,12 @@ struct ipoib_queues {
 	u32 rx_size;			/* packets, a power of two */
 	u32 tx_size;			/* likewise */
 	u32 max_send_sge;
+	u32 max_recv_sge;
 };
 
 /* What the HCA gathers before it interrupts; zeroes: nothing */
 struct ipoib_moderation {
+	bool rx_adaptive;		/* rather than what follows of it */
 	u16 rx_frames;
 	u16 rx_usecs;
 	u16 tx_frames;
@@ -339,15 +347,16 @@ enum ipoib_tx_fate {
 
 /* One slot of the send ring */
 struct ipoib_tx_buf {
-	struct sk_buff *skb;		/* of the last WR of a packet, else NULL */
+	struct sk_buff *skb;		/* ends here and is to be freed, or NULL */
 	enum ipoib_tx_fate fate;
+	u32 len;			/* of the packet that ends here, 0 if none does */
 	u16 header_len;			/* of a large packet: not mapped */
 	u16 packets;			/* on the wire */
 	bool torn;			/* the HCA refused segments of it */
 	u64 mapping[MAX_SKB_FRAGS + 1];	/* linear part, if any, then frags */
 };
 
-/* A page for headers of segments: a slot of the ring has a place of its own */
+/* A page for headers of segments and for small packets: each slot has a place in one */
 struct ipoib_tx_headers {
 	void *octets;
 	u64 addr;			/* the HCA's */
@@ -364,15 +373,19 @@ struct ipoib_tx_ring {
 	u32 refusals;			/* of ib_post_send() */
 	bool hca_sums;			/* makes checksums of TCP and UDP over IPv4 */
 	bool hca_cuts;			/* large packets of TCP over IPv4 */
+	u32 path_removals;		/* of ipoib_dev, when this was looked up: */
+	struct ipoib_path *path;	/* the last packet's; NULL: none */
 	struct ipoib_tx_buf *buf;
 	struct ib_ud_wr *chain;		/* IPOIB_TX_CHAIN_MAX of them, and one */
 	struct ib_sge *sge;		/* IPOIB_TX_CHAIN_SGES of them */
 	struct ipoib_tx_headers *headers;
 	struct ib_cq *cq;
 
-	/* the consumer's: the TX NAPI poll */
+	/* the consumer's: ipoib_poll() */
 	u32 tail ____cacheline_aligned_in_smp;	/* slots ever emptied */
-	struct napi_struct napi;
+	bool armed;			/* an event of the CQ is due */
+	bool reap;			/* the poll is to look at the CQ */
+	struct hrtimer reaper;		/* asks for that */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
@@ -380,23 +393,32 @@ struct ipoib_tx_ring {
 /* One slot of the receive ring; its index is the WR's wr_id */
 struct ipoib_rx_buf {
 	struct ib_recv_wr wr;
-	struct ib_sge sge;
+	struct ib_sge sge[2];		/* its buffer, and the ring's spill */
 	struct page *page;		/* NULL: it has no buffer */
 	unsigned int offset;		/* of the buffer in there */
 };
 
 struct ipoib_rx_ring {
-	struct napi_struct napi;
 	struct ib_cq *cq;
+	bool armed;			/* an event of the CQ is due */
 	struct ipoib_rx_buf *buf;
 	struct page_pool *pool;
 	u32 size;			/* a power of two */
 	u32 posted;			/* WRs that the HCA has */
+	u32 kept;			/* WRs that wait to be posted with others ... */
+	struct ib_recv_wr *first_kept;
+	struct ib_recv_wr **next_kept;	/* ... and where the next one's place is */
 	u32 mtu;			/* IP MTU that the buffers are for */
-	u32 buf_len;			/* octets that the HCA may write */
+	u32 buf_len;			/* octets that a buffer takes */
+	void *spill;			/* takes what more a longer packet has; all share it */
+	u64 spill_addr;			/* the HCA's */
+	bool has_spill;			/* the HCA takes two SGEs */
 	u32 frag_len;			/* with what an skb needs around them */
+	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
+	u16 events;			/* of the CQ, for it */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
+	struct dim dim;
 };
 
 /* Why a packet was dropped, and what else is worth counting: ethtool -S */
@@ -418,6 +440,7 @@ enum ipoib_stat {
 	IPOIB_STAT_TX_SEGMENTED,
 	IPOIB_STAT_TX_TIMEOUTS,
 	IPOIB_STAT_RX_SHORT,
+	IPOIB_STAT_RX_TOO_LONG,
 	IPOIB_STAT_RX_ERROR,
 	IPOIB_STAT_RX_NO_MEMORY,
 	IPOIB_STAT_RX_LOOPBACK,
@@ -487,9 +510,11 @@ struct ipoib_dev {
 
 	struct ipoib_tx_ring tx ____cacheline_aligned_in_smp;
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
+	struct napi_struct napi;	/* of both */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct list_head paths_busy;
+	u32 path_removals;		/* paths that ever left the table */
 	u32 paths_unproven;
 	struct list_head groups_busy;
 	struct list_head ah_dead;
@@ -505,6 +530,7 @@ struct ipoib_dev {
 	bool list_wanted;		/* so does the fabric's */
 	bool reports_begin;		/* they come from now on; before, some may be missing */
 	bool reports_come;
+	bool link_is_down;		/* the link's work has found admin_up false */
 	bool cq_failed;			/* other queues are needed */
 	bool ah_waiting;		/* tell ah_work when the send ring moves */
 
@@ -582,10 +608,32 @@ static inline bool ipoib_gid_is_multicast(const u8 *gid)
 	return gid[0] == IPOIB_MGID_PREFIX;
 }
 
+/* rhashtable_params.hashfn of tables by GID: cheaper than jhash() of 16 octets. All of
+ * those that peers can choose count; prefixes are few.
+ */
+static inline u32 ipoib_gid_hash(const void *gid, u32 len, u32 seed)
+{
+	u64 prefix = get_unaligned((const u64 *)gid), id = get_unaligned((const u64 *)gid + 1);
+
+	return jhash_3words(id, id >> 32, prefix ^ (prefix >> 32), seed);
+}
+
+static inline bool ipoib_gid_equal(const void *a, const void *b)
+{
+	return !((get_unaligned((const u64 *)a) ^ get_unaligned((const u64 *)b)) |
+		 (get_unaligned((const u64 *)a + 1) ^ get_unaligned((const u64 *)b + 1)));
+}
+
 /* IBA 5.2.2.2: octets of payload that an MTU code stands for, less our encap */
 static inline u32 ipoib_ib_mtu_to_mtu(enum ib_mtu mtu)
 {
 	return ib_mtu_enum_to_int(mtu) - IPOIB_ENCAP_LEN;
+}
+
+/* Slots of the send ring that are in use */
+static inline u32 ipoib_tx_used(const struct ipoib_tx_ring *tx)
+{
+	return READ_ONCE(tx->head) - READ_ONCE(tx->tail);
 }
 
 static inline void ipoib_count(struct ipoib_dev *priv, enum ipoib_stat stat)
@@ -643,7 +691,9 @@ u32 ipoib_tx_pending(struct ipoib_tx_ring *tx);
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
 				       netdev_features_t features);
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
-int ipoib_tx_poll(struct napi_struct *napi, int budget);
+void ipoib_tx_reap(struct ipoib_dev *priv);
+bool ipoib_tx_poll(struct ipoib_dev *priv, int budget);
+void ipoib_tx_poll_end(struct ipoib_dev *priv);
 
 /* ipoib_ib.c: the datagram data path */
 int ipoib_rings_create(struct ipoib_dev *priv);
@@ -652,10 +702,17 @@ int ipoib_rings_fit(struct ipoib_dev *priv, u32 mtu);
 int ipoib_rings_start(struct ipoib_dev *priv);
 void ipoib_rings_drain(struct ipoib_dev *priv);
 void ipoib_rings_stop(struct ipoib_dev *priv);
-int ipoib_rx_poll(struct napi_struct *napi, int budget);
+int ipoib_poll(struct napi_struct *napi, int budget);
+bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
 void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 			unsigned int bytes);
-void ipoib_poll_complete(struct napi_struct *napi, struct ib_cq *cq, int done);
+
+/* ipoib_dim.c: adaptive moderation */
+void ipoib_dim_init(struct ipoib_dev *priv);
+void ipoib_dim_start(struct ipoib_dev *priv);
+void ipoib_dim_event(struct ipoib_dev *priv);
+void ipoib_dim_flush(struct ipoib_dev *priv);
+void ipoib_dim_stop(struct ipoib_dev *priv);
 
 /* ipoib_ah.c: address handles */
 struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
@@ -665,9 +722,14 @@ void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
 void ipoib_ahs_init(struct ipoib_dev *priv);
 void ipoib_ahs_destroy(struct ipoib_dev *priv);
 
-/* ipoib_arp.c: paths */
+/* ipoib_table.c: tables of paths and of groups, and packets that wait in them */
 void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
 		      void *context);
+void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
+void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
+		       enum ipoib_stat why);
+
+/* ipoib_arp.c: paths */
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
@@ -679,9 +741,6 @@ void ipoib_paths_refresh(struct ipoib_dev *priv);
 void ipoib_paths_flush(struct ipoib_dev *priv);
 int ipoib_paths_init(struct ipoib_dev *priv);
 void ipoib_paths_destroy(struct ipoib_dev *priv);
-void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
-void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
-		       enum ipoib_stat why);
 
 /* ipoib_learn.c: what received packets tell of their senders */
 void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,

@@ -26,47 +26,20 @@
 #define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
 #define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
+/* For rhashtable: 0 if the path is the one that is looked for */
+static int path_is_other(struct rhashtable_compare_arg *arg, const void *path)
+{
+	return !ipoib_gid_equal(arg->key, ((const struct ipoib_path *)path)->gid.raw);
+}
+
 static const struct rhashtable_params paths_params = {
+	.hashfn = ipoib_gid_hash,
+	.obj_cmpfn = path_is_other,
 	.key_len = sizeof_field(struct ipoib_path, gid),
 	.key_offset = offsetof(struct ipoib_path, gid),
 	.head_offset = offsetof(struct ipoib_path, node),
 	.automatic_shrinking = true,
 };
-
-/**
- * ipoib_queue_resend() - send packets that waited for an AH
- * @priv: the device
- * @queue: a private list; emptied
- *
- * Context: process, no locks held.
- */
-void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
-{
-	struct sk_buff *skb;
-
-	while ((skb = __skb_dequeue(queue))) {
-		skb->dev = priv->netdev;
-		/* The packet still begins with its pseudo header */
-		dev_queue_xmit(skb);
-	}
-}
-
-/**
- * ipoib_queue_purge() - drop packets that waited in vain
- * @priv: the device
- * @queue: a private list, or one under ipoib_dev.lock; emptied
- * @why: the counter to add them to
- *
- * Context: any but hard interrupt.
- */
-void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
-		       enum ipoib_stat why)
-{
-	struct sk_buff *skb;
-
-	while ((skb = __skb_dequeue(queue)))
-		ipoib_tx_drop(priv, skb, why);
-}
 
 /* Has path_work look at a path */
 static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
@@ -188,12 +161,28 @@ out:
 	return ah;
 }
 
+/* The last packet's path is the next one's, mostly. It is as good as any that is found in
+ * the table, as long as none has left that since: RCU holds it from then on.
+ */
+static struct ipoib_path *path_lookup(struct ipoib_dev *priv, const u8 *gid)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	u32 removals = READ_ONCE(priv->path_removals);
+
+	if (likely(tx->path && tx->path_removals == removals &&
+		   ipoib_gid_equal(tx->path->gid.raw, gid)))
+		return tx->path;
+	tx->path = rhashtable_lookup(&priv->paths, gid, paths_params);
+	tx->path_removals = removals;
+	return tx->path;
+}
+
 /**
  * ipoib_path_xmit() - find the AH for a unicast packet
  * @priv: the device
  * @skb: begins with struct ipoib_header
  *
- * Context: RCU read side, BHs disabled.
+ * Context: RCU read side, BHs disabled, TX queue's lock held.
  * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
  */
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
@@ -203,7 +192,7 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 	struct ipoib_path *path;
 	struct ipoib_ah *ah;
 
-	path = rhashtable_lookup(&priv->paths, hwaddr->gid, paths_params);
+	path = path_lookup(priv, hwaddr->gid);
 	if (likely(path)) {
 		/* Not written by each packet, so that its cache line stays shared */
 		if (READ_ONCE(path->used) != now)
@@ -594,6 +583,8 @@ static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	spin_lock_bh(&priv->lock);
 	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
+	/* path_lookup() sees this before it can see the path freed */
+	WRITE_ONCE(priv->path_removals, priv->path_removals + 1);
 	path->dead = true;
 	path_set_unproven(priv, path, false);
 	list_del_init(&path->busy);
@@ -679,32 +670,6 @@ static void path_work(struct work_struct *work)
 		return;
 	wait = priv->paths_retry_at - jiffies;
 	queue_delayed_work(priv->wq, &priv->path_work, max(wait, 0L));
-}
-
-/**
- * ipoib_table_walk() - see each path, or each group
- * @table: of either
- * @see: called with each entry; it may take that one out of the table
- * @context: passed on
- *
- * While a table is resized the walk begins anew: it misses nothing, and may meet an
- * entry twice.
- *
- * Context: process; @see is called on the RCU read side.
- */
-void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
-		      void *context)
-{
-	struct rhashtable_iter iter;
-	void *entry;
-
-	rhashtable_walk_enter(table, &iter);
-	rhashtable_walk_start(&iter);
-	while ((entry = rhashtable_walk_next(&iter)))
-		if (!IS_ERR(entry))
-			see(entry, context);
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
 }
 
 /* A decision about one path: is it to go? */

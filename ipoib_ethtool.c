@@ -49,6 +49,7 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_SEGMENTED]	= "tx_segmented",
 	[IPOIB_STAT_TX_TIMEOUTS]	= "tx_timeouts",
 	[IPOIB_STAT_RX_SHORT]		= "rx_short",
+	[IPOIB_STAT_RX_TOO_LONG]	= "rx_too_long",
 	[IPOIB_STAT_RX_ERROR]		= "rx_completion_error",
 	[IPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[IPOIB_STAT_RX_LOOPBACK]	= "rx_loopback",
@@ -139,6 +140,7 @@ static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
+	coalesce->use_adaptive_rx_coalesce = priv->moderation.rx_adaptive;
 	coalesce->rx_coalesce_usecs = priv->moderation.rx_usecs;
 	coalesce->rx_max_coalesced_frames = priv->moderation.rx_frames;
 	coalesce->tx_coalesce_usecs = priv->moderation.tx_usecs;
@@ -151,6 +153,7 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 			      struct netlink_ext_ack *extack)
 {
 	struct ipoib_moderation moderation = {
+		.rx_adaptive = coalesce->use_adaptive_rx_coalesce,
 		.rx_usecs = coalesce->rx_coalesce_usecs,
 		.rx_frames = coalesce->rx_max_coalesced_frames,
 		.tx_usecs = coalesce->tx_coalesce_usecs,
@@ -258,7 +261,8 @@ static void ipoib_get_ethtool_stats(struct net_device *netdev, struct ethtool_st
 }
 
 const struct ethtool_ops ipoib_ethtool_ops = {
-	.supported_coalesce_params = ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES,
+	.supported_coalesce_params = ETHTOOL_COALESCE_USECS | ETHTOOL_COALESCE_MAX_FRAMES |
+				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
 	.get_drvinfo = ipoib_get_drvinfo,
 	.get_link = ethtool_op_get_link,
 	.get_link_ksettings = ipoib_get_link_ksettings,

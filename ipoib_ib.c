@@ -2,7 +2,10 @@
 /*
  * The datagram data path: what both rings of a UD QP share, and the receive ring.
  *
- * A packet takes one WR. The buffers of one poll go back to the HCA in one chain.
+ * A packet takes one WR. Buffers go back to the HCA in chains. They are as long as the
+ * group's packets can be, but anybody may send as much as the link takes, and a QP whose
+ * buffer is too short goes to the error state (IBA 10.3.1.7). So each is followed by one
+ * piece of memory that all have in common: what ends up there is dropped.
  */
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
@@ -10,6 +13,9 @@
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
+
+/* IBA 7.7.8: no link has a larger MTU */
+#define IPOIB_RX_LONGEST	(IB_GRH_BYTES + 4096)
 
 /* Room in front of the GRH for whoever pushes headers on a received packet */
 #define IPOIB_RX_HEADROOM	NET_SKB_PAD
@@ -34,56 +40,39 @@ void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 	u64_stats_update_end(&stats->syncp);
 }
 
-/**
- * ipoib_poll_complete() - end a poll that found its CQ empty
- * @napi: the ring's
- * @cq: armed; a CQE that slipped in is polled at once
- * @done: CQEs taken
- *
- * Context: softirq.
- */
-void ipoib_poll_complete(struct napi_struct *napi, struct ib_cq *cq, int done)
-{
-	if (!napi_complete_done(napi, done))
-		return;
-	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) > 0)
-		napi_schedule(napi);
-}
+/* Memory for one packet, of the pool */
+struct rx_frag {
+	struct page *page;
+	unsigned int offset;
+	u64 addr;			/* the HCA's */
+};
 
-static void *rx_start(const struct ipoib_rx_buf *buf)
-{
-	return page_address(buf->page) + buf->offset;
-}
-
-/* Takes a buffer from the pool and maps it */
-static int rx_buf_alloc(struct ipoib_dev *priv, struct ipoib_rx_buf *buf, gfp_t gfp)
+static int rx_frag_alloc(struct ipoib_dev *priv, struct rx_frag *frag, gfp_t gfp)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
 
-	buf->page = page_pool_alloc_frag(rx->pool, &buf->offset, rx->frag_len, gfp);
-	if (unlikely(!buf->page))
+	frag->page = page_pool_alloc_frag(rx->pool, &frag->offset, rx->frag_len, gfp);
+	if (unlikely(!frag->page))
 		return -ENOMEM;
-	buf->sge.addr = ib_dma_map_page(priv->ibdev, buf->page, buf->offset + IPOIB_RX_HEADROOM,
-					rx->buf_len, DMA_FROM_DEVICE);
-	if (likely(!ib_dma_mapping_error(priv->ibdev, buf->sge.addr)))
+	frag->addr = ib_dma_map_page(priv->ibdev, frag->page, frag->offset + IPOIB_RX_HEADROOM,
+				     rx->buf_len, DMA_FROM_DEVICE);
+	if (likely(!ib_dma_mapping_error(priv->ibdev, frag->addr)))
 		return 0;
-	page_pool_put_full_page(rx->pool, buf->page, false);
+	page_pool_put_full_page(rx->pool, frag->page, false);
 	return -EIO;
 }
 
-/* Gives the slot a fresh buffer, if there is one; the old one is @old then */
-static int rx_exchange(struct ipoib_dev *priv, struct ipoib_rx_buf *buf,
-		       struct ipoib_rx_buf *old)
+/* Gives the slot fresh memory, if there is any; what it had is in @frag then */
+static int rx_exchange(struct ipoib_dev *priv, struct ipoib_rx_buf *buf, struct rx_frag *frag)
 {
-	int err;
+	int err = rx_frag_alloc(priv, frag, GFP_ATOMIC | __GFP_NOWARN);
 
-	*old = *buf;
-	err = rx_buf_alloc(priv, buf, GFP_ATOMIC | __GFP_NOWARN);
-	if (unlikely(err)) {
-		*buf = *old;
+	if (unlikely(err))
 		return err;
-	}
-	ib_dma_unmap_page(priv->ibdev, old->sge.addr, priv->rx.buf_len, DMA_FROM_DEVICE);
+	swap(buf->page, frag->page);
+	swap(buf->offset, frag->offset);
+	swap(buf->sge[0].addr, frag->addr);
+	ib_dma_unmap_page(priv->ibdev, frag->addr, priv->rx.buf_len, DMA_FROM_DEVICE);
 	return 0;
 }
 
@@ -118,27 +107,34 @@ static void rx_headers(struct ipoib_dev *priv, struct sk_buff *skb, const struct
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
+/* ARP and ND tell link-layer addresses */
+static bool rx_makes_claim(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
+}
+
 /* Packets and octets of one poll, for the statistics */
 struct rx_done {
 	unsigned int packets;
 	unsigned int bytes;
 };
 
-static void rx_deliver(struct ipoib_dev *priv, const struct ipoib_rx_buf *buf,
+static void rx_deliver(struct ipoib_dev *priv, const struct rx_frag *frag,
 		       const struct ib_wc *wc, struct rx_done *done)
 {
-	struct sk_buff *skb = napi_build_skb(rx_start(buf), priv->rx.frag_len);
+	struct sk_buff *skb = napi_build_skb(page_address(frag->page) + frag->offset,
+					     priv->rx.frag_len);
 
 	if (unlikely(!skb)) {
 		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
-		page_pool_put_full_page(priv->rx.pool, buf->page, true);
+		page_pool_put_full_page(priv->rx.pool, frag->page, true);
 		return;
 	}
 	skb_mark_for_recycle(skb);
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, wc->byte_len);
 	rx_headers(priv, skb, wc);
-	if (unlikely(!ipoib_learn_claim(priv, wc, skb))) {
+	if (unlikely(rx_makes_claim(skb) && !ipoib_learn_claim(priv, wc, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
 	}
@@ -146,7 +142,7 @@ static void rx_deliver(struct ipoib_dev *priv, const struct ipoib_rx_buf *buf,
 		ipoib_count(priv, IPOIB_STAT_RX_MULTICAST);
 	done->packets++;
 	done->bytes += skb->len + IPOIB_ENCAP_LEN;
-	napi_gro_receive(&priv->rx.napi, skb);
+	napi_gro_receive(&priv->napi, skb);
 }
 
 /* A multicast packet of our own, come back from the switch or the HCA. QPNs are
@@ -155,11 +151,12 @@ static void rx_deliver(struct ipoib_dev *priv, const struct ipoib_rx_buf *buf,
 static bool rx_is_loopback(struct ipoib_dev *priv, const struct ib_wc *wc)
 {
 	const struct ipoib_rx_buf *buf = &priv->rx.buf[wc->wr_id];
-	const struct ib_grh *grh = rx_start(buf) + IPOIB_RX_HEADROOM;
+	const struct ib_grh *grh;
 
 	if (likely(wc->src_qp != priv->qp->qp_num) || !(wc->wc_flags & IB_WC_GRH))
 		return false;
-	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge.addr, sizeof(*grh), DMA_FROM_DEVICE);
+	grh = page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
+	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge[0].addr, sizeof(*grh), DMA_FROM_DEVICE);
 	return !memcmp(&grh->sgid, &priv->local_gid, sizeof(grh->sgid));
 }
 
@@ -179,6 +176,10 @@ static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 		ipoib_count(priv, IPOIB_STAT_RX_SHORT);
 		return false;
 	}
+	if (unlikely(wc->byte_len > priv->rx.buf_len)) {
+		ipoib_count(priv, IPOIB_STAT_RX_TOO_LONG);
+		return false;
+	}
 	if (unlikely(rx_is_loopback(priv, wc))) {
 		ipoib_count(priv, IPOIB_STAT_RX_LOOPBACK);
 		return false;
@@ -188,17 +189,17 @@ static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 
 static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc, struct rx_done *done)
 {
-	struct ipoib_rx_buf old;
+	struct rx_frag frag;
 
 	trace_ipoib_rx(priv, wc);
 	priv->rx.posted--;
 	if (!rx_is_good(priv, wc))
 		return;
-	if (unlikely(rx_exchange(priv, &priv->rx.buf[wc->wr_id], &old))) {
+	if (unlikely(rx_exchange(priv, &priv->rx.buf[wc->wr_id], &frag))) {
 		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
-	rx_deliver(priv, &old, wc, done);
+	rx_deliver(priv, &frag, wc, done);
 }
 
 static int rx_post(struct ipoib_dev *priv, struct ib_recv_wr *first, u32 n)
@@ -215,26 +216,44 @@ static int rx_post(struct ipoib_dev *priv, struct ib_recv_wr *first, u32 n)
 	return err;
 }
 
-/* Hands the slots of the last n CQEs back to the HCA */
-static void rx_repost(struct ipoib_dev *priv, int n)
+static void rx_keep_none(struct ipoib_rx_ring *rx)
+{
+	rx->kept = 0;
+	rx->next_kept = &rx->first_kept;
+}
+
+static void rx_post_kept(struct ipoib_dev *priv)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
-	struct ib_recv_wr *first = NULL, **link = &first;
-	int i, err;
+	int err;
 
-	if (!n || unlikely(!READ_ONCE(priv->qp_running)))
-		return;
-	for (i = 0; i < n; i++) {
-		*link = &rx->buf[rx->wc[i].wr_id].wr;
-		link = &(*link)->next;
-	}
-	*link = NULL;
-	err = rx_post(priv, first, n);
+	*rx->next_kept = NULL;
+	err = rx_post(priv, rx->first_kept, rx->kept);
+	rx_keep_none(rx);
 	if (likely(!err))
 		return;
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "HCA refuses receive buffers: error %d\n", err);
 	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+}
+
+/* Hands the slots of the last n CQEs back to the HCA, once they are worth a call */
+static void rx_repost(struct ipoib_dev *priv, int n)
+{
+	struct ipoib_rx_ring *rx = &priv->rx;
+	int i;
+
+	if (unlikely(!READ_ONCE(priv->qp_running)))
+		return;
+	for (i = 0; i < n; i++) {
+		struct ib_recv_wr *wr = &rx->buf[rx->wc[i].wr_id].wr;
+
+		*rx->next_kept = wr;
+		rx->next_kept = &wr->next;
+	}
+	rx->kept += n;
+	if (rx->kept >= IPOIB_RX_POST_BATCH)
+		rx_post_kept(priv);
 }
 
 static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
@@ -248,18 +267,10 @@ static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
 	ipoib_ring_account(&priv->rx.stats, done->packets, done->bytes);
 }
 
-/**
- * ipoib_rx_poll() - NAPI poll of the receive CQ
- * @napi: the receive ring's
- * @budget: packets to take at most
- *
- * Context: softirq.
- * Return: packets taken; less than @budget if the CQ is armed again.
- */
-int ipoib_rx_poll(struct napi_struct *napi, int budget)
+/* Returns how many packets were taken; fewer than @budget if the CQ is empty */
+static int rx_poll(struct ipoib_dev *priv, int budget)
 {
-	struct ipoib_rx_ring *rx = container_of(napi, struct ipoib_rx_ring, napi);
-	struct ipoib_dev *priv = container_of(rx, struct ipoib_dev, rx);
+	struct ipoib_rx_ring *rx = &priv->rx;
 	int polled = 0, want, n, i;
 	struct rx_done done = {};
 
@@ -271,10 +282,65 @@ int ipoib_rx_poll(struct napi_struct *napi, int budget)
 		rx_repost(priv, n);
 		polled += n;
 	} while (n == want && polled < budget);
-	rx_account(priv, &done);
-	if (polled < budget)
-		ipoib_poll_complete(napi, rx->cq, polled);
+	if (polled)
+		rx_account(priv, &done);
 	return polled;
+}
+
+/**
+ * ipoib_cq_arm() - ask for the next event of a CQ
+ * @cq: the CQ
+ * @armed: whether one is due yet; whoever takes the event clears it
+ *
+ * Context: any; once too often is no harm.
+ * Return: true if one was missed: the CQ is to be polled.
+ */
+bool ipoib_cq_arm(struct ib_cq *cq, bool *armed)
+{
+	if (READ_ONCE(*armed))
+		return false;
+	WRITE_ONCE(*armed, true);
+	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
+		return false;
+	WRITE_ONCE(*armed, false);
+	return true;
+}
+
+static void rings_arm(struct ipoib_dev *priv)
+{
+	if (ipoib_cq_arm(priv->rx.cq, &priv->rx.armed))
+		napi_schedule(&priv->napi);
+	if (ipoib_tx_used(&priv->tx))
+		ipoib_tx_poll_end(priv);
+}
+
+/**
+ * ipoib_poll() - NAPI poll of both rings
+ * @napi: the device's
+ * @budget: packets to receive at most
+ *
+ * Context: softirq.
+ * Return: packets received; less than @budget if events are due again.
+ */
+int ipoib_poll(struct napi_struct *napi, int budget)
+{
+	struct ipoib_dev *priv = container_of(napi, struct ipoib_dev, napi);
+	struct ipoib_tx_ring *tx = &priv->tx;
+	bool more = false;
+	int received = 0;
+
+	if (READ_ONCE(tx->reap) || ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS)
+		more = ipoib_tx_poll(priv, budget);
+	if (budget)
+		received = rx_poll(priv, budget);
+	if (more || received == budget)
+		return budget;
+	if (!napi_complete_done(napi, received))
+		return received;
+	if (received && READ_ONCE(priv->rx.adaptive))
+		ipoib_dim_event(priv);
+	rings_arm(priv);
+	return received;
 }
 
 static int rx_fill(struct ipoib_dev *priv)
@@ -285,17 +351,22 @@ static int rx_fill(struct ipoib_dev *priv)
 
 	for (i = 0; i < rx->size; i++) {
 		struct ipoib_rx_buf *buf = &rx->buf[i];
+		struct rx_frag frag;
 
-		err = rx_buf_alloc(priv, buf, GFP_KERNEL);
-		if (err) {
-			buf->page = NULL;
+		err = rx_frag_alloc(priv, &frag, GFP_KERNEL);
+		if (err)
 			return err;
-		}
-		buf->sge.length = rx->buf_len;
-		buf->sge.lkey = priv->pd->local_dma_lkey;
+		buf->page = frag.page;
+		buf->offset = frag.offset;
+		buf->sge[0].addr = frag.addr;
+		buf->sge[0].length = rx->buf_len;
+		buf->sge[0].lkey = priv->pd->local_dma_lkey;
+		buf->sge[1].addr = rx->spill_addr;
+		buf->sge[1].length = IPOIB_RX_LONGEST - rx->buf_len;
+		buf->sge[1].lkey = priv->pd->local_dma_lkey;
 		buf->wr.wr_id = i;
-		buf->wr.sg_list = &buf->sge;
-		buf->wr.num_sge = 1;
+		buf->wr.sg_list = buf->sge;
+		buf->wr.num_sge = buf->sge[1].length ? 2 : 1;
 		buf->wr.next = i + 1 < rx->size ? &rx->buf[i + 1].wr : NULL;
 	}
 	return 0;
@@ -311,25 +382,11 @@ static void rx_empty(struct ipoib_dev *priv)
 
 		if (!buf->page)
 			continue;
-		ib_dma_unmap_page(priv->ibdev, buf->sge.addr, rx->buf_len, DMA_FROM_DEVICE);
+		ib_dma_unmap_page(priv->ibdev, buf->sge[0].addr, rx->buf_len, DMA_FROM_DEVICE);
 		page_pool_put_full_page(rx->pool, buf->page, false);
 		buf->page = NULL;
 	}
 	rx->posted = 0;
-}
-
-static void rings_arm(struct ipoib_dev *priv)
-{
-	const enum ib_cq_notify_flags flags = IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS;
-
-	napi_enable(&priv->rx.napi);
-	napi_enable(&priv->tx.napi);
-	local_bh_disable();
-	if (ib_req_notify_cq(priv->rx.cq, flags) > 0)
-		napi_schedule(&priv->rx.napi);
-	if (ib_req_notify_cq(priv->tx.cq, flags) > 0)
-		napi_schedule(&priv->tx.napi);
-	local_bh_enable();
 }
 
 /**
@@ -346,10 +403,14 @@ int ipoib_rings_start(struct ipoib_dev *priv)
 	err = rx_fill(priv);
 	if (err)
 		goto err_empty;
+	rx_keep_none(&priv->rx);
 	err = rx_post(priv, &priv->rx.buf[0].wr, priv->rx.size);
 	if (err)
 		goto err_empty;
+	napi_enable(&priv->napi);
+	local_bh_disable();
 	rings_arm(priv);
+	local_bh_enable();
 	return 0;
 
 err_empty:
@@ -390,8 +451,8 @@ void ipoib_rings_drain(struct ipoib_dev *priv)
  */
 void ipoib_rings_stop(struct ipoib_dev *priv)
 {
-	napi_disable(&priv->rx.napi);
-	napi_disable(&priv->tx.napi);
+	napi_disable(&priv->napi);
+	ipoib_dim_flush(priv);
 	/* A poll may have woken the queue until just now; nobody does after */
 	netif_tx_disable(priv->netdev);
 	ipoib_tx_ring_empty(priv);
@@ -418,10 +479,34 @@ static unsigned int rx_page_order(u32 frag_len)
 	return order;
 }
 
+static int rx_spill_create(struct ipoib_dev *priv)
+{
+	struct ipoib_rx_ring *rx = &priv->rx;
+
+	rx->spill = kmalloc(IPOIB_RX_LONGEST, GFP_KERNEL);
+	if (!rx->spill)
+		return -ENOMEM;
+	rx->spill_addr = ib_dma_map_single(priv->ibdev, rx->spill, IPOIB_RX_LONGEST,
+					   DMA_FROM_DEVICE);
+	if (!ib_dma_mapping_error(priv->ibdev, rx->spill_addr))
+		return 0;
+	kfree(rx->spill);
+	return -EIO;
+}
+
+static void rx_spill_destroy(struct ipoib_dev *priv)
+{
+	ib_dma_unmap_single(priv->ibdev, priv->rx.spill_addr, IPOIB_RX_LONGEST,
+			    DMA_FROM_DEVICE);
+	kfree(priv->rx.spill);
+}
+
 /* Has buffers come from a new pool, for packets up to @mtu; the old one is the caller's */
 static int rx_pool_create(struct ipoib_dev *priv, u32 mtu)
 {
-	u32 buf_len = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu, frag_len = rx_frag_len(buf_len);
+	u32 buf_len = priv->rx.has_spill ? IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu :
+					   IPOIB_RX_LONGEST;
+	u32 frag_len = rx_frag_len(buf_len);
 	struct page_pool_params params = {
 		.flags = PP_FLAG_PAGE_FRAG,
 		.order = rx_page_order(frag_len),
@@ -477,11 +562,16 @@ int ipoib_rings_create(struct ipoib_dev *priv)
 		err = -ENOMEM;
 		goto err_tx;
 	}
-	err = rx_pool_create(priv, rx->mtu);
+	err = rx_spill_create(priv);
 	if (err)
 		goto err_rx;
+	err = rx_pool_create(priv, rx->mtu);
+	if (err)
+		goto err_spill;
 	return 0;
 
+err_spill:
+	rx_spill_destroy(priv);
 err_rx:
 	kvfree(rx->buf);
 err_tx:
@@ -498,6 +588,7 @@ err_tx:
 void ipoib_rings_destroy(struct ipoib_dev *priv)
 {
 	page_pool_destroy(priv->rx.pool);
+	rx_spill_destroy(priv);
 	kvfree(priv->rx.buf);
 	ipoib_tx_ring_destroy(priv);
 }

@@ -298,8 +298,8 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
  * ipoib_learn_claim() - hold what ARP and ND say against the packet's true sender
  * @priv: the device
  * @wc: the packet's
- * @skb: the packet; its pseudo header is as by ipoib_learn_sender(), data begins with
- *	the network layer's header
+ * @skb: the packet, ARP or IPv6; its pseudo header is as by ipoib_learn_sender(), data
+ *	begins with the network layer's header
  *
  * Context: the receive poll.
  * Return: false if the packet is to be dropped: it claims a link-layer address that it
@@ -315,10 +315,8 @@ bool ipoib_learn_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 
 	if (skb->protocol == htons(ETH_P_ARP))
 		holds = arp_holds(priv, wc, &header->hwaddr, skb);
-	else if (skb->protocol == htons(ETH_P_IPV6))
-		holds = nd_holds(priv, wc, &header->hwaddr, skb);
 	else
-		return true;
+		holds = nd_holds(priv, wc, &header->hwaddr, skb);
 	if (likely(holds))
 		return true;
 	ipoib_count(priv, IPOIB_STAT_RX_FORGED);

@@ -219,6 +219,8 @@ static void link_down(struct ipoib_dev *priv)
 {
 	link_suspend(priv, IPOIB_LINK_DOWN);
 	ipoib_qp_stop(priv);
+	/* Pairs with ipoib_link_flush(): who sees it may free the rings */
+	smp_store_release(&priv->link_is_down, true);
 }
 
 static void link_bring_up(struct ipoib_dev *priv)
@@ -270,8 +272,14 @@ static void link_work(struct work_struct *work)
  */
 void ipoib_link_flush(struct ipoib_dev *priv)
 {
-	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
-	flush_delayed_work(&priv->link_work);
+	WRITE_ONCE(priv->link_is_down, false);
+	/* An event on another CPU may have taken the work to queue it anew, and not have
+	 * done so yet: there is nothing to wait for, then, but it has not run either.
+	 */
+	do {
+		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
+		flush_delayed_work(&priv->link_work);
+	} while (!smp_load_acquire(&priv->link_is_down)); /* pairs with link_down() */
 }
 
 /**

@@ -299,7 +299,7 @@ static void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats6
 
 	dev_fetch_sw_netstats(stats, netdev->tstats);
 	stats->multicast = ipoib_stat_read(priv, IPOIB_STAT_RX_MULTICAST);
-	stats->rx_length_errors = ipoib_stat_read(priv, IPOIB_STAT_RX_SHORT);
+	stats->rx_length_errors = stat_sum(priv, IPOIB_STAT_RX_SHORT, IPOIB_STAT_RX_TOO_LONG);
 	stats->rx_errors = stats->rx_length_errors + ipoib_stat_read(priv, IPOIB_STAT_RX_ERROR);
 	stats->rx_dropped = ipoib_stat_read(priv, IPOIB_STAT_RX_NO_MEMORY) +
 			    ipoib_stat_read(priv, IPOIB_STAT_RX_FORGED_DROPPED);
@@ -478,8 +478,7 @@ static int ipoib_init(struct net_device *netdev)
 	err = netdev_init_tables(priv);
 	if (err)
 		goto err_wq;
-	netif_napi_add(netdev, &priv->rx.napi, ipoib_rx_poll);
-	netif_napi_add_tx(netdev, &priv->tx.napi, ipoib_tx_poll);
+	netif_napi_add(netdev, &priv->napi, ipoib_poll);
 	err = ipoib_verbs_create(priv);
 	if (err)
 		goto err_tables;
@@ -512,8 +511,7 @@ static void ipoib_uninit(struct net_device *netdev)
 	cancel_delayed_work_sync(&priv->link_work);
 	netdev_free_tables(priv);
 	ipoib_verbs_destroy(priv);
-	netif_napi_del(&priv->rx.napi);
-	netif_napi_del(&priv->tx.napi);
+	netif_napi_del(&priv->napi);
 	destroy_workqueue(priv->wq);
 	netdev_free_stats(priv);
 }

@@ -26,7 +26,15 @@ module_param(sendonly_idle, uint, 0644);
 MODULE_PARM_DESC(sendonly_idle,
 		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
 
+/* For rhashtable: 0 if the group is the one that is looked for */
+static int group_is_other(struct rhashtable_compare_arg *arg, const void *group)
+{
+	return !ipoib_gid_equal(arg->key, ((const struct ipoib_group *)group)->mgid.raw);
+}
+
 static const struct rhashtable_params groups_params = {
+	.hashfn = ipoib_gid_hash,
+	.obj_cmpfn = group_is_other,
 	.key_len = sizeof_field(struct ipoib_group, mgid),
 	.key_offset = offsetof(struct ipoib_group, mgid),
 	.head_offset = offsetof(struct ipoib_group, node),

@@ -3,10 +3,15 @@
  * The send ring of a UD QP.
  *
  * A WR takes a slot. A packet is one WR, but for a large one that the HCA cannot cut:
- * that is as many as it has segments (ipoib_gso.c), and belongs to the last of them. WRs
- * are chained while the stack has more to send and handed over by one ib_post_send().
+ * that is as many as it has segments (ipoib_gso.c), and belongs to the last of them. A
+ * small one is copied, which is cheaper than to map it, and done with at once. WRs are
+ * chained while the stack has more to send and handed over by one ib_post_send().
  * Only the last of a chain asks for a CQE. Sends complete in their order, so that
  * stands for all before it.
+ *
+ * An event for each CQE would cost more than the CQE. It is asked for once
+ * IPOIB_TX_REAP_SLOTS are in use, or the queue was stopped; a few sends are looked for a
+ * moment later, by a timer that is started once for all that come meanwhile.
  */
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
@@ -23,11 +28,6 @@
 static struct ipoib_tx_buf *tx_slot(struct ipoib_tx_ring *tx, u32 index)
 {
 	return &tx->buf[index & (tx->size - 1)];
-}
-
-static u32 tx_used(const struct ipoib_tx_ring *tx)
-{
-	return READ_ONCE(tx->head) - READ_ONCE(tx->tail);
 }
 
 /* Octets of the linear part that go by DMA: a large send's header is copied */
@@ -117,7 +117,28 @@ static void tx_refused(struct ipoib_dev *priv, u32 first, const struct ib_send_w
 				  IPOIB_TX_SILENT : IPOIB_TX_REFUSED);
 	tx->refusals++;
 	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
-	napi_schedule(&tx->napi);
+	ipoib_tx_reap(priv);
+}
+
+/* Sees to it that what has been posted is reaped */
+static void tx_ask(struct ipoib_dev *priv)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	/* Pairs with ipoib_cq_arm()'s callers: whoever takes back what is found here
+	 * to be under way, polls after that, and finds the new head.
+	 */
+	smp_mb();
+	if (READ_ONCE(tx->armed))
+		return;
+	if (ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS || netif_xmit_stopped(txq)) {
+		if (ipoib_cq_arm(tx->cq, &tx->armed))
+			ipoib_tx_reap(priv);
+	} else if (!hrtimer_is_queued(&tx->reaper)) {
+		hrtimer_start(&tx->reaper, ns_to_ktime(IPOIB_TX_REAP_NS),
+			      HRTIMER_MODE_REL_PINNED);
+	}
 }
 
 static void tx_doorbell(struct ipoib_dev *priv)
@@ -137,6 +158,7 @@ static void tx_doorbell(struct ipoib_dev *priv)
 	err = ib_post_send(priv->qp, &tx->chain[0].wr, &bad);
 	if (unlikely(err))
 		tx_refused(priv, tx->chain[0].wr.wr_id, bad, err);
+	tx_ask(priv);
 }
 
 /* The next WR of the chain, to be filled in; it has the ring's next slot */
@@ -189,12 +211,22 @@ static void tx_whole(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
 	tx_chain(priv, ud, ibah, qpn);
 }
 
+/* A slot's own memory, for headers or a small packet */
+static struct ipoib_tx_headers *tx_own_page(struct ipoib_tx_ring *tx, u32 index, u32 *offset)
+{
+	u32 slot = index & (tx->size - 1);
+
+	*offset = slot % TX_HEADERS_PER_PAGE * IPOIB_TX_HEADER_MAX;
+	return &tx->headers[slot / TX_HEADERS_PER_PAGE];
+}
+
 /* A WR for each segment; the last one's slot has the packet */
 static void tx_segments(struct ipoib_dev *priv, struct ipoib_tx_buf *buf,
 			struct ib_ah *ibah, u32 qpn)
 {
 	struct ipoib_tx_ring *tx = &priv->tx;
-	u32 slot, refusals = tx->refusals;
+	u32 offset, refusals = tx->refusals;
+	struct ipoib_tx_headers *page;
 	struct ipoib_gso gso;
 	struct ib_ud_wr *ud;
 
@@ -202,10 +234,8 @@ static void tx_segments(struct ipoib_dev *priv, struct ipoib_tx_buf *buf,
 	ipoib_gso_start(&gso, priv, buf);
 	while (gso.left) {
 		ud = tx_next_wr(priv);
-		slot = tx->head & (tx->size - 1);
-		ud->wr.num_sge = ipoib_gso_next(&gso, &tx->headers[slot / TX_HEADERS_PER_PAGE],
-						slot % TX_HEADERS_PER_PAGE * IPOIB_TX_HEADER_MAX,
-						ud->wr.sg_list);
+		page = tx_own_page(tx, tx->head, &offset);
+		ud->wr.num_sge = ipoib_gso_next(&gso, page, offset, ud->wr.sg_list);
 		if (gso.hca_sums)
 			ud->wr.send_flags |= IB_SEND_IP_CSUM;
 		tx_chain(priv, ud, ibah, qpn);
@@ -217,7 +247,7 @@ static void tx_segments(struct ipoib_dev *priv, struct ipoib_tx_buf *buf,
 /* There must be room for the largest packet before the next one is taken */
 static bool tx_is_full(const struct ipoib_tx_ring *tx)
 {
-	return tx_used(tx) + tx->segments_max > tx->size;
+	return ipoib_tx_used(tx) + tx->segments_max > tx->size;
 }
 
 static void tx_stop_if_full(struct ipoib_tx_ring *tx, struct netdev_queue *txq)
@@ -307,6 +337,7 @@ static int tx_prepare(struct ipoib_dev *priv, struct sk_buff *skb)
 static void tx_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb)
 {
 	buf->skb = skb;
+	buf->len = skb->len;
 	buf->header_len = 0;
 	buf->packets = 1;
 	buf->torn = false;
@@ -314,6 +345,59 @@ static void tx_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb)
 		return;
 	buf->header_len = ipoib_gso_header_len(skb);
 	buf->packets = ipoib_gso_segments(skb);
+}
+
+static bool tx_is_small(const struct sk_buff *skb)
+{
+	return skb->len <= IPOIB_TX_HEADER_MAX && !skb_is_gso(skb);
+}
+
+static void tx_copy(struct ipoib_dev *priv, const struct sk_buff *skb, struct ib_ud_wr *ud,
+		    void *to)
+{
+	__sum16 *sum;
+
+	if (skb->ip_summed != CHECKSUM_PARTIAL) {
+		skb_copy_bits(skb, 0, to, skb->len);
+	} else if (tx_hca_sums(priv, skb)) {
+		skb_copy_bits(skb, 0, to, skb->len);
+		ud->wr.send_flags |= IB_SEND_IP_CSUM;
+	} else {
+		skb_copy_and_csum_dev(skb, to);
+		sum = to + skb_checksum_start_offset(skb) + skb->csum_offset;
+		/* RFC 768: zeroes stand for none */
+		if (!*sum)
+			*sum = CSUM_MANGLED_0;
+	}
+}
+
+/* All of a small packet goes into the slot's own memory, and the packet is freed */
+static bool tx_small(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+	struct ib_ud_wr *ud = tx_next_wr(priv);
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ib_sge *sge = ud->wr.sg_list;
+	struct ipoib_tx_headers *page;
+	struct ipoib_tx_buf *buf;
+	u32 offset, len = skb->len;
+
+	buf = tx_slot(tx, tx->head);
+	buf->len = len;
+	buf->packets = 1;
+	buf->header_len = 0;
+	page = tx_own_page(tx, tx->head, &offset);
+	tx_copy(priv, skb, ud, page->octets + offset);
+	sge->addr = page->addr + offset;
+	sge->length = len;
+	sge->lkey = priv->pd->local_dma_lkey;
+	ib_dma_sync_single_for_device(priv->ibdev, sge->addr, len, DMA_TO_DEVICE);
+	ud->wr.num_sge = 1;
+	skb_tx_timestamp(skb);
+	dev_consume_skb_any(skb);
+	tx_chain(priv, ud, ibah, qpn);
+	tx_stop_if_full(tx, txq);
+	return __netdev_tx_sent_queue(txq, len, netdev_xmit_more());
 }
 
 /* Puts a packet on the ring; true if the doorbell must not wait for more */
@@ -328,6 +412,8 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 
 	trace_ipoib_tx(priv, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
+	if (tx_is_small(skb))
+		return tx_small(priv, skb, ibah, qpn);
 	if (unlikely(tx_prepare(priv, skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		return false;
@@ -342,6 +428,7 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 	tx_buf_init(buf, skb);
 	if (unlikely(tx_map(priv->ibdev, buf))) {
 		buf->skb = NULL;
+		buf->len = 0;
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_DMA_MAP);
 		return false;
 	}
@@ -420,7 +507,7 @@ struct tx_done {
 static enum ipoib_tx_fate tx_fate(struct ipoib_tx_ring *tx)
 {
 	/* Pairs with the release in tx_refused() */
-	return tx_used(tx) ? smp_load_acquire(&tx_slot(tx, tx->tail)->fate) : IPOIB_TX_POSTED;
+	return ipoib_tx_used(tx) ? smp_load_acquire(&tx_slot(tx, tx->tail)->fate) : IPOIB_TX_POSTED;
 }
 
 /* Empties the oldest slot. @why: what to count if it was not sent, and not refused */
@@ -433,21 +520,24 @@ static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 
 	if (unlikely(buf->torn || tx_fate(tx) == IPOIB_TX_REFUSED))
 		why = IPOIB_STAT_TX_POST;
-	if (skb) {
-		tx_unmap(priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
+	if (buf->len) {
 		done->packets++;
-		done->bytes += skb->len;
+		done->bytes += buf->len;
 		if (likely(why == TX_SENT)) {
 			done->sent_packets += buf->packets;
-			done->sent_bytes += skb->len + (buf->packets - 1) * buf->header_len;
+			done->sent_bytes += buf->len + (buf->packets - 1) * buf->header_len;
 		} else {
 			ipoib_count(priv, why);
 		}
-		buf->skb = NULL;
+		buf->len = 0;
 		buf->torn = false;
+	}
+	if (skb) {
+		tx_unmap(priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
+		buf->skb = NULL;
 		napi_consume_skb(skb, budget);
 	}
-	/* Pairs with tx_used() in the producer: the slot is free only now */
+	/* Pairs with ipoib_tx_used() in the producer: the slot is free only now */
 	smp_store_release(&tx->tail, tx->tail + 1);
 }
 
@@ -479,7 +569,7 @@ static void tx_complete(struct ipoib_dev *priv, const struct ib_wc *wc,
 
 	trace_ipoib_tx_complete(priv, wc->wr_id, wc->status);
 	/* Of a WR that was given up with an earlier life of the QP */
-	if (unlikely((u32)wc->wr_id - tx->tail >= tx_used(tx)))
+	if (unlikely((u32)wc->wr_id - tx->tail >= ipoib_tx_used(tx)))
 		return;
 	while (tx->tail != (u32)wc->wr_id)
 		tx_reclaim(priv, done, budget, TX_SENT);
@@ -495,7 +585,7 @@ static void tx_wake(struct ipoib_dev *priv, const struct tx_done *done)
 	/* Pairs with the barrier in tx_stop_if_full() */
 	smp_mb();
 	if (unlikely(netif_tx_queue_stopped(txq)) && READ_ONCE(priv->qp_running) &&
-	    tx_used(tx) <= tx->size / 2)
+	    ipoib_tx_used(tx) <= tx->size / 2)
 		netif_tx_wake_queue(txq);
 	if (unlikely(READ_ONCE(priv->ah_waiting)))
 		queue_work(priv->wq, &priv->ah_work);
@@ -506,37 +596,67 @@ static void tx_account(struct ipoib_dev *priv, const struct tx_done *done)
 	if (done->sent_packets)
 		dev_sw_netstats_tx_add(priv->netdev, done->sent_packets, done->sent_bytes);
 	ipoib_ring_account(&priv->tx.stats, done->sent_packets, done->sent_bytes);
-	if (done->packets)
-		tx_wake(priv, done);
+	tx_wake(priv, done);
 }
 
 /**
- * ipoib_tx_poll() - NAPI poll of the send CQ
- * @napi: the send ring's
- * @budget: CQEs to take at most
+ * ipoib_tx_reap() - have the send ring looked at
+ * @priv: the device
  *
- * Context: softirq.
- * Return: CQEs taken; less than @budget if the CQ is armed again.
+ * Context: any.
  */
-int ipoib_tx_poll(struct napi_struct *napi, int budget)
+void ipoib_tx_reap(struct ipoib_dev *priv)
 {
-	struct ipoib_tx_ring *tx = container_of(napi, struct ipoib_tx_ring, napi);
-	struct ipoib_dev *priv = container_of(tx, struct ipoib_dev, tx);
-	int limit = max(budget, 1), polled = 0, n, i;
-	struct tx_done done = {};
+	WRITE_ONCE(priv->tx.reap, true);
+	napi_schedule(&priv->napi);
+}
 
+static enum hrtimer_restart tx_reaper(struct hrtimer *timer)
+{
+	ipoib_tx_reap(container_of(timer, struct ipoib_dev, tx.reaper));
+	return HRTIMER_NORESTART;
+}
+
+/**
+ * ipoib_tx_poll() - take what the HCA says of sends
+ * @priv: the device
+ * @budget: of the NAPI poll; 0 where an skb must not be freed at once
+ *
+ * Context: NAPI poll.
+ * Return: true if there may be more.
+ */
+bool ipoib_tx_poll(struct ipoib_dev *priv, int budget)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+	struct tx_done done = {};
+	u32 polled = 0;
+	int n, i;
+
+	WRITE_ONCE(tx->reap, false);
 	do {
-		n = ib_poll_cq(tx->cq, min(limit - polled, IPOIB_WC_BATCH), tx->wc);
+		n = ib_poll_cq(tx->cq, IPOIB_WC_BATCH, tx->wc);
 		for (i = 0; i < n; i++)
 			tx_complete(priv, &tx->wc[i], &done, budget);
-		polled += max(n, 0);
-	} while (n == IPOIB_WC_BATCH && polled < limit);
+		polled += IPOIB_WC_BATCH;
+	} while (n == IPOIB_WC_BATCH && polled < tx->size);
 	tx_reclaim_refused(priv, &done, budget);
-	tx_account(priv, &done);
-	if (polled >= budget)
-		return budget;
-	ipoib_poll_complete(napi, tx->cq, polled);
-	return polled;
+	if (done.packets)
+		tx_account(priv, &done);
+	return n == IPOIB_WC_BATCH;
+}
+
+/**
+ * ipoib_tx_poll_end() - leave a send ring that is not empty to events
+ * @priv: the device
+ *
+ * Context: NAPI poll, completed.
+ */
+void ipoib_tx_poll_end(struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx = &priv->tx;
+
+	if (!hrtimer_is_queued(&tx->reaper) && ipoib_cq_arm(tx->cq, &tx->armed))
+		ipoib_tx_reap(priv);
 }
 
 /**
@@ -548,7 +668,7 @@ int ipoib_tx_poll(struct napi_struct *napi, int budget)
  */
 u32 ipoib_tx_pending(struct ipoib_tx_ring *tx)
 {
-	return tx_fate(tx) == IPOIB_TX_SILENT ? 0 : tx_used(tx);
+	return tx_fate(tx) == IPOIB_TX_SILENT ? 0 : ipoib_tx_used(tx);
 }
 
 /**
@@ -562,7 +682,8 @@ void ipoib_tx_ring_empty(struct ipoib_dev *priv)
 	struct ipoib_tx_ring *tx = &priv->tx;
 	struct tx_done done = {};
 
-	while (tx_used(tx))
+	hrtimer_cancel(&tx->reaper);
+	while (ipoib_tx_used(tx))
 		tx_reclaim(priv, &done, 0, IPOIB_STAT_TX_FLUSHED);
 	tx->chained = 0;
 	tx->sges = 0;
@@ -643,6 +764,8 @@ int ipoib_tx_ring_create(struct ipoib_dev *priv)
 	err = tx_headers_create(priv);
 	if (err)
 		goto err_sge;
+	hrtimer_init(&tx->reaper, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
+	tx->reaper.function = tx_reaper;
 	netif_set_tso_max_segs(priv->netdev, tx->segments_max);
 	return 0;
 

@@ -7,9 +7,20 @@
  */
 #include "ipoib.h"
 
-static void cq_completed(struct ib_cq *cq, void *context)
+static void rx_cq_completed(struct ib_cq *cq, void *context)
 {
-	napi_schedule(context);
+	struct ipoib_dev *priv = context;
+
+	WRITE_ONCE(priv->rx.armed, false);
+	napi_schedule(&priv->napi);
+}
+
+static void tx_cq_completed(struct ib_cq *cq, void *context)
+{
+	struct ipoib_dev *priv = context;
+
+	WRITE_ONCE(priv->tx.armed, false);
+	ipoib_tx_reap(priv);
 }
 
 static void qp_event(struct ib_event *event, void *context)
@@ -24,23 +35,22 @@ static void qp_event(struct ib_event *event, void *context)
 
 static void cq_event(struct ib_event *event, void *context)
 {
-	struct napi_struct *napi = context;
-	struct ipoib_dev *priv = netdev_priv(napi->dev);
+	struct ipoib_dev *priv = context;
 
-	netdev_warn(napi->dev, "CQ event: %s\n", ib_event_msg(event->event));
+	netdev_warn(priv->netdev, "CQ event: %s\n", ib_event_msg(event->event));
 	/* A CQ in error stays so (IBA 11.6.3.1) */
 	WRITE_ONCE(priv->cq_failed, true);
 	ipoib_netdev_kick(priv);
 }
 
-static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, struct napi_struct *napi)
+static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, ib_comp_handler completed)
 {
 	struct ib_cq_init_attr attr = {
 		.cqe = cqe,
 		.comp_vector = (priv->port - 1) % priv->ibdev->num_comp_vectors,
 	};
 
-	return ib_create_cq(priv->ibdev, cq_completed, cq_event, napi, &attr);
+	return ib_create_cq(priv->ibdev, completed, cq_event, priv, &attr);
 }
 
 /* The verbs promise checksums of IPv4 alone, and segmentation only with them */
@@ -66,7 +76,7 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 			.max_send_wr = queues->tx_size,
 			.max_recv_wr = queues->rx_size,
 			.max_send_sge = min_t(u32, attrs->max_send_sge, IPOIB_TX_SGE_MAX),
-			.max_recv_sge = 1,
+			.max_recv_sge = min(attrs->max_recv_sge, 2),
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_UD,
@@ -80,6 +90,7 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 	if (IS_ERR(queues->qp))
 		return PTR_ERR(queues->qp);
 	queues->max_send_sge = init.cap.max_send_sge;
+	queues->max_recv_sge = init.cap.max_recv_sge;
 	return 0;
 }
 
@@ -102,10 +113,10 @@ static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 {
 	int err;
 
-	queues->rx_cq = cq_create(priv, queues->rx_size, &priv->rx.napi);
+	queues->rx_cq = cq_create(priv, queues->rx_size, rx_cq_completed);
 	if (IS_ERR(queues->rx_cq))
 		return PTR_ERR(queues->rx_cq);
-	queues->tx_cq = cq_create(priv, queues->tx_size, &priv->tx.napi);
+	queues->tx_cq = cq_create(priv, queues->tx_size, tx_cq_completed);
 	if (IS_ERR(queues->tx_cq)) {
 		err = PTR_ERR(queues->tx_cq);
 		goto err_rx_cq;
@@ -135,8 +146,11 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	priv->queues = *queues;
 	priv->qp = queues->qp;
 	priv->rx.cq = queues->rx_cq;
+	priv->rx.armed = false;
 	priv->rx.size = queues->rx_size;
+	priv->rx.has_spill = queues->max_recv_sge > 1;
 	priv->tx.cq = queues->tx_cq;
+	priv->tx.armed = false;
 	priv->tx.size = queues->tx_size;
 	priv->tx.max_sge = queues->max_send_sge;
 	priv->tx.hca_sums = hca_sums(&priv->ibdev->attrs);
@@ -146,7 +160,7 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 
 /**
  * ipoib_verbs_create() - create PD, CQs and QP
- * @priv: the device; ring sizes are set, NAPI contexts added
+ * @priv: the device; ring sizes are set, the NAPI context added
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
@@ -169,6 +183,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 		return err;
 	}
 	queues_use(priv, &queues);
+	ipoib_dim_init(priv);
 	return 0;
 }
 
@@ -214,6 +229,19 @@ int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
 	return 0;
 }
 
+/* What DIM has begun with is no moderation */
+static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
+{
+	u16 frames = moderation->rx_adaptive ? 0 : moderation->rx_frames;
+	u16 usecs = moderation->rx_adaptive ? 0 : moderation->rx_usecs;
+	int err;
+
+	err = rdma_set_cq_moderation(priv->rx.cq, frames, usecs);
+	if (err)
+		return err;
+	return rdma_set_cq_moderation(priv->tx.cq, moderation->tx_frames, moderation->tx_usecs);
+}
+
 /**
  * ipoib_moderate() - have the HCA gather completions before it interrupts
  * @priv: the device
@@ -226,12 +254,12 @@ int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *modera
 {
 	int err;
 
-	err = rdma_set_cq_moderation(priv->rx.cq, moderation->rx_frames, moderation->rx_usecs);
-	if (err)
-		return err;
-	err = rdma_set_cq_moderation(priv->tx.cq, moderation->tx_frames, moderation->tx_usecs);
+	ipoib_dim_stop(priv);
+	err = moderate(priv, moderation);
 	if (!err)
 		priv->moderation = *moderation;
+	if (priv->moderation.rx_adaptive)
+		ipoib_dim_start(priv);
 	return err;
 }
 

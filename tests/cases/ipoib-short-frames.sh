@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Frames too short for their headers are dropped and counted, and harm nothing.
+# Frames too short for their headers, or longer than the group has them, are dropped and counted, and harm nothing.
 # timeout: 60
 
 . /cases/lib.sh
@@ -17,7 +17,19 @@ frame()
 
 short_is()
 {
-	[ "$(on h1 ethtool -S "$dev" | awk '/rx_short:/ { print $2 }')" -eq "$1" ]
+	[ "$(stat_of h1 rx_short)" -eq "$1" ]
+}
+
+long_is()
+{
+	[ "$(stat_of h1 rx_too_long)" -eq "$1" ]
+}
+
+# long_frame OCTETS: of zeroes behind the encapsulation header.
+long_frame()
+{
+	echo "dlid=$dlid qpn=0x$qpn qkey=$qkey pkey_index=0 payload=$(printf '0800%0*d' \
+		$((2 * $1 - 4)) 0)" >/sys/kernel/debug/ibraw/ibfab0/send
 }
 
 packets_are()
@@ -52,6 +64,18 @@ for octets in $(seq 4 43); do
 done
 wait_for 5 packets_are $((before + 40))
 assert short_is 4
+
+step "As long as the group's MTU, and longer, to what the link takes"
+resets=$(stat_of h1 qp_resets)
+before=$(netdev_counter h1 "$dev" rx_packets)
+long_frame 2048
+wait_for 5 packets_are $((before + 1))
+for octets in 2049 2052 3000 4096; do
+	long_frame $octets
+done
+wait_for 5 long_is 4
+assert_eq "resets of the QP" "$(stat_of h1 qp_resets)" "$resets"
+assert_eq "rx_length_errors" "$(netdev_counter h1 "$dev" rx_length_errors)" 8
 
 step "The interface is as well as before"
 on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2

@@ -55,7 +55,7 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_cqe = hca->max_cqe;
 	attr->max_cq = 64;
 	attr->max_send_sge = 32;
-	attr->max_recv_sge = 1;
+	attr->max_recv_sge = 2;
 	attr->max_pkeys = HCA_PKEYS;
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	return 0;
@@ -566,9 +566,9 @@ void hca_event(struct hca *hca, enum ib_event_type type)
 /* The driver's poll of it is over, or there is none */
 static bool cq_is_idle(struct ib_cq *ibcq)
 {
-	const struct napi_struct *napi = ibcq->cq_context;
+	const struct ipoib_dev *priv = ibcq->cq_context;
 	struct hca_cq *cq = to_cq(ibcq);
-	unsigned long state = READ_ONCE(napi->state);
+	unsigned long state = READ_ONCE(priv->napi.state);
 
 	return READ_ONCE(cq->head) == READ_ONCE(cq->tail) &&
 	       (!(state & NAPIF_STATE_SCHED) || state & NAPIF_STATE_NPSVC);

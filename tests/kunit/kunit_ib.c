@@ -30,7 +30,7 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent->qpn, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, sent->qkey, 0xb1bu);
 	KUNIT_EXPECT_EQ(test, sent->dlid, 9);
-	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
 }
 
 /* A neighbour may have been told a group's GID with any QPN */
@@ -60,7 +60,7 @@ static void tx_chained(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->flags,
 				i < 4 ? 0 : (int)IB_SEND_SIGNALED);
 	}
-	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
 }
 
 static void tx_chain_is_bounded(struct kunit *test)
@@ -107,7 +107,7 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	send(test, 10, false);
 	fixture_settle(fx);
@@ -149,7 +149,7 @@ static void tx_ring_fills(struct kunit *test)
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, size, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
 }
 
 /* What an HCA reports of a WR that was given up touches none of today's */
@@ -165,13 +165,13 @@ static void tx_stale_completion(struct kunit *test)
 	send(test, 10, false);
 	wc.wr_id = tx->tail - 1;
 	tx_complete(fx->priv, &wc, &done, 64);
-	KUNIT_EXPECT_EQ(test, tx_used(tx), 2u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
 	wc.wr_id = tx->head;
 	tx_complete(fx->priv, &wc, &done, 64);
-	KUNIT_EXPECT_EQ(test, tx_used(tx), 2u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
 	KUNIT_EXPECT_EQ(test, done.packets, 0u);
 	hca_complete(fx->hca, 2, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, tx_used(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
 }
 
 /* The HCA takes three of a chain, and not the one that was to be reported: nothing will
@@ -188,7 +188,7 @@ static void tx_silence(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		send(test, 10, i < 4);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
-	KUNIT_EXPECT_EQ(test, tx_used(tx), 5u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 5u);
 	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	fx->hca->hold = false;
@@ -196,7 +196,7 @@ static void tx_silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 2ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 3ull);
-	KUNIT_EXPECT_EQ(test, tx_used(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
 }
 
 static void tx_short(struct kunit *test)
@@ -240,7 +240,7 @@ static struct sk_buff *packet_in_pieces(struct kunit *test, int pieces)
 	for (i = 0; i < pieces; i++) {
 		page = alloc_page(GFP_KERNEL);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, page);
-		skb_add_rx_frag(skb, i, page, 16 * i, 32, PAGE_SIZE);
+		skb_add_rx_frag(skb, i, page, 16 * i, 64, PAGE_SIZE);
 	}
 	return skb;
 }
@@ -251,11 +251,11 @@ static void tx_pieces(struct kunit *test)
 
 	fixture_send(fx, packet_in_pieces(test, 3), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 4);
-	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 3 * 32);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 3 * 64);
 	fx->priv->tx.max_sge = 4;
 	fixture_send(fx, packet_in_pieces(test, 4), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 1);
-	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 4 * 32);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 4 * 64);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_LINEARIZED), 1ull);
 }
 
@@ -287,8 +287,100 @@ static void tx_features(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* The ring has the last packet's path at hand, but none that has left the table */
+static void tx_path_at_hand(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	send(test, 10, false);
+	KUNIT_ASSERT_NOT_NULL(test, tx->path);
+	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->gid.raw, gid.raw));
+	KUNIT_EXPECT_EQ(test, tx->path_removals, fx->priv->path_removals);
+	ipoib_paths_flush(fx->priv);
+	KUNIT_EXPECT_NE(test, tx->path_removals, fx->priv->path_removals);
+	rcu_barrier();
+	send(test, 10, false);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
+	KUNIT_EXPECT_EQ(test, tx->path_removals, fx->priv->path_removals);
+	KUNIT_ASSERT_NOT_NULL(test, tx->path);
+	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->gid.raw, gid.raw));
+}
+
+static u32 packets_freed;
+static u8 small_octets[IPOIB_TX_HEADER_MAX];
+
+static void packet_freed(struct sk_buff *skb)
+{
+	packets_freed++;
+}
+
+static void small_seen(struct hca *hca, const struct hca_send *sent, const u8 *octets)
+{
+	memcpy(small_octets, octets, min_t(u32, sent->length, sizeof(small_octets)));
+}
+
+/* A small packet is gone while the HCA has yet to send it; the next octet is too many */
+static void tx_small_is_copied(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
+	u32 len;
+
+	fixture_gid(&gid, 9);
+	fx->hca->hold = true;
+	for (len = 123; len <= 125; len++) {
+		skb = fixture_packet(test, gid.raw, len);
+		skb->destructor = packet_freed;
+		packets_freed = 0;
+		fixture_send(fx, skb, false);
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, len + IPOIB_ENCAP_LEN);
+		KUNIT_EXPECT_EQ(test, packets_freed, (u32)(len + IPOIB_ENCAP_LEN <= 128));
+	}
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 3u);
+	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
+	KUNIT_EXPECT_EQ(test, packets_freed, 1u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+}
+
+/* The checksum is made as it is copied; one of 0 would say that there is none */
+static void tx_small_checksum(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
+	u8 *data;
+	int i;
+
+	fixture_gid(&gid, 9);
+	fx->hca->seen = small_seen;
+	for (i = 0; i < 2; i++) {
+		skb = fixture_packet(test, gid.raw, 40);
+		data = skb->data + IPOIB_HARD_LEN;
+		memset(data, 0, 40);
+		/* The sum is 0xfffe once, its complement 1; and 0xffff, its complement 0 */
+		put_unaligned_be16(i ? 0xffff : 0xfffe, data + 30);
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = data + 20 - skb->head;
+		skb->csum_offset = 6;
+		fixture_send(fx, skb, false);
+		KUNIT_EXPECT_EQ(test, get_unaligned_be16(small_octets + IPOIB_ENCAP_LEN + 26),
+				i ? 0xffff : 1);
+		KUNIT_EXPECT_EQ(test, get_unaligned_be16(small_octets + IPOIB_ENCAP_LEN + 30),
+				i ? 0xffff : 0xfffe);
+	}
+	fx->hca->seen = NULL;
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_one),
+	KUNIT_CASE(tx_path_at_hand),
+	KUNIT_CASE(tx_small_is_copied),
+	KUNIT_CASE(tx_small_checksum),
 	KUNIT_CASE(tx_multicast_qpn),
 	KUNIT_CASE(tx_chained),
 	KUNIT_CASE(tx_chain_is_bounded),
@@ -389,18 +481,24 @@ static struct rx_packet *rx_packet(struct kunit *test)
 	return packet;
 }
 
+/* Those that the HCA has, and those that it will get with others */
+static u32 rx_slots(const struct fixture *fx)
+{
+	return fx->priv->rx.posted + fx->priv->rx.kept;
+}
+
 /* Every length that is shorter than the headers, and the first that is not */
 static void rx_every_length(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct rx_packet *packet = rx_packet(test);
-	u32 posted = fx->priv->rx.posted;
+	u32 posted = rx_slots(fx);
 	u32 least = IB_GRH_BYTES + IPOIB_ENCAP_LEN, len;
 
 	for (len = 0; len < least; len++) {
 		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), len + 1ull);
-		KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, posted);
+		KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
 	}
 	KUNIT_EXPECT_EQ(test, received.packets, 0u);
 	for (len = least; len <= fx->priv->rx.buf_len; len += len < least + 8 ? 1 : 97) {
@@ -408,7 +506,23 @@ static void rx_every_length(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, received.len, len - least);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), (u64)least);
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, posted);
+	KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
+}
+
+/* What is longer has room, so that the QP takes no harm, but is not taken */
+static void rx_overlong(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_rx_ring *rx = &fx->priv->rx;
+	u32 packets = received.packets;
+
+	KUNIT_EXPECT_EQ(test, rx->buf[0].wr.num_sge, 2);
+	KUNIT_EXPECT_EQ(test, rx->buf[0].sge[0].length + rx->buf[0].sge[1].length, 4136u);
+	KUNIT_EXPECT_EQ(test, rx->buf[1].sge[1].addr, rx->buf[0].sge[1].addr);
+	hca_receive(fx->hca, NULL, rx->buf_len + 1, &rx_like);
+	hca_receive(fx->hca, NULL, 4136, &rx_like);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_TOO_LONG), 2ull);
+	KUNIT_EXPECT_EQ(test, received.packets, packets);
 }
 
 /* Buffers grow with the group's MTU */
@@ -420,10 +534,12 @@ static void rx_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)offsetof(struct rx_packet, payload[2044]));
 	hca_receive(fx->hca, packet, fx->priv->rx.buf_len, &rx_like);
 	KUNIT_EXPECT_EQ(test, received.len, 2044u);
+	rx_overlong(test);
 	fx->fabric.params.mtu = IB_MTU_4096;
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)sizeof(*packet));
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf[0].wr.num_sge, 1);
 	hca_receive(fx->hca, packet, sizeof(*packet), &rx_like);
 	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
 }
@@ -517,12 +633,15 @@ static void rx_failure(struct kunit *test)
 /* A receive that the HCA does not take back: the QP is reset, nothing is lost */
 static void rx_repost_refused(struct kunit *test)
 {
+	struct rx_packet *packet = rx_packet(test);
 	struct fixture *fx = test->priv;
+	int i;
 
 	atomic_set(&fx->hca->fail_in, 1);
-	hca_receive(fx->hca, rx_packet(test), 100, &rx_like);
+	for (i = 0; i < IPOIB_RX_POST_BATCH; i++)
+		hca_receive(fx->hca, packet, 100, &rx_like);
 	fixture_settle(fx);
-	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, received.packets, (u32)IPOIB_RX_POST_BATCH);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));

@@ -159,6 +159,7 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_TX_SEGMENTED] = NO_SUM,
 	[IPOIB_STAT_TX_TIMEOUTS] = NO_SUM,
 	[IPOIB_STAT_RX_SHORT] = SUM(rx_errors),
+	[IPOIB_STAT_RX_TOO_LONG] = SUM(rx_errors),
 	[IPOIB_STAT_RX_ERROR] = SUM(rx_errors),
 	[IPOIB_STAT_RX_NO_MEMORY] = SUM(rx_dropped),
 	[IPOIB_STAT_RX_LOOPBACK] = NO_SUM,

@@ -227,6 +227,31 @@ static void qp_moderation_is_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->moderation.rx_frames, 11);
 }
 
+/* Any number of packets is better than the none of before: DIM tries its next profile */
+static void qp_moderation_adapts(struct kunit *test)
+{
+	const struct ib_wc like = { .status = IB_WC_SUCCESS, .src_qp = 1 };
+	struct ipoib_moderation fixed = { .rx_frames = 11, .rx_usecs = 22 };
+	struct ipoib_moderation adaptive = { .rx_adaptive = true };
+	struct fixture *fx = test->priv;
+	struct hca_cq *cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
+	int i;
+
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &adaptive), 0);
+	KUNIT_EXPECT_EQ(test, cq->usecs, 0);
+	for (i = 0; i < 1000 && !READ_ONCE(cq->usecs); i++)
+		hca_receive(fx->hca, NULL, 100, &like);
+	KUNIT_EXPECT_NE(test, cq->usecs, 0);
+	KUNIT_EXPECT_GE(test, i, 64);
+	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &fixed), 0);
+	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
+	for (i = 0; i < 300; i++)
+		hca_receive(fx->hca, NULL, 100, &like);
+	ipoib_dim_flush(fx->priv);
+	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
+}
+
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_ring_limit),
 	KUNIT_CASE(qp_created),
@@ -235,6 +260,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(cq_fails),
 	KUNIT_CASE(qp_fails),
 	KUNIT_CASE(qp_moderation_is_kept),
+	KUNIT_CASE(qp_moderation_adapts),
 	{}
 };
 

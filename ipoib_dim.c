@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Adaptive moderation of what is received: the kernel's DIM tries how long the HCA may
+ * gather completions before it interrupts, and keeps to what moves most packets with the
+ * fewest interrupts. Not the default: where both ends wait for each other it finds no rest.
+ */
+#include "ipoib.h"
+
+/*
+ * What DIM chooses from. Where requests wait for replies the first is best, and unlike
+ * the kernel's own table's it is none at all.
+ */
+static const struct {
+	u16 usecs;
+	u16 frames;
+} dim_profiles[] = {
+	{ 0, 0 }, { 32, 16 }, { 64, 16 }, { 128, 32 }, { 256, 32 },
+};
+
+/* As many as net_dim() counts */
+static_assert(ARRAY_SIZE(dim_profiles) == 5);
+
+static void dim_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, rx.dim.work);
+	struct dim *dim = &priv->rx.dim;
+	int err;
+
+	err = rdma_set_cq_moderation(priv->rx.cq, dim_profiles[dim->profile_ix].frames,
+				     dim_profiles[dim->profile_ix].usecs);
+	if (err)
+		net_warn_ratelimited("%s: cannot moderate completions: error %d\n",
+				     netdev_name(priv->netdev), err);
+	dim->state = DIM_START_MEASURE;
+}
+
+/**
+ * ipoib_dim_event() - count an event of the receive CQ
+ * @priv: the device
+ *
+ * Context: NAPI poll, when it has received all there is.
+ */
+void ipoib_dim_event(struct ipoib_dev *priv)
+{
+	struct ipoib_rx_ring *rx = &priv->rx;
+	struct dim_sample sample = {};
+
+	rx->events++;
+	/* net_dim() would find that out, but for a sample, which is dear */
+	if (rx->dim.state == DIM_MEASURE_IN_PROGRESS &&
+	    (u16)(rx->events - rx->dim.start_sample.event_ctr) < DIM_NEVENTS)
+		return;
+	dim_update_sample(rx->events, u64_stats_read(&rx->stats.packets),
+			  u64_stats_read(&rx->stats.bytes), &sample);
+	net_dim(&rx->dim, sample);
+}
+
+/**
+ * ipoib_dim_init() - prepare for adaptive moderation
+ * @priv: the device
+ *
+ * Context: any.
+ */
+void ipoib_dim_init(struct ipoib_dev *priv)
+{
+	INIT_WORK(&priv->rx.dim.work, dim_work);
+}
+
+/**
+ * ipoib_dim_flush() - have what was decided done
+ * @priv: the device; either its polls are over, or it is stopped being adaptive
+ *
+ * Context: may sleep.
+ */
+void ipoib_dim_flush(struct ipoib_dev *priv)
+{
+	flush_work(&priv->rx.dim.work);
+}
+
+/**
+ * ipoib_dim_stop() - moderation is no longer adaptive
+ * @priv: the device
+ *
+ * Context: rtnl held, may sleep.
+ */
+void ipoib_dim_stop(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->rx.adaptive, false);
+	/* A poll may have read it before */
+	synchronize_net();
+	ipoib_dim_flush(priv);
+}
+
+/**
+ * ipoib_dim_start() - moderation is adaptive
+ * @priv: the device; its receive CQ is not moderated
+ *
+ * Context: rtnl held; ipoib_dim_stop() was called.
+ */
+void ipoib_dim_start(struct ipoib_dev *priv)
+{
+	struct dim *dim = &priv->rx.dim;
+
+	dim->state = DIM_START_MEASURE;
+	dim->tune_state = DIM_PARKING_ON_TOP;
+	dim->profile_ix = 0;
+	memset(&dim->prev_stats, 0, sizeof(dim->prev_stats));
+	WRITE_ONCE(priv->rx.adaptive, true);
+}
