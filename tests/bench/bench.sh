@@ -30,8 +30,20 @@ lines()
 	gso.csum	... HCA makes checksums
 	rr	TCP request and response of 1 octet: instructions/round trip
 	ping	ping flood
+	forward	forwarding of UDP, 64 octets: instructions/packet
+	first.learned	first ping to a new peer: microseconds
+	first.asked	... without learned paths
+	queries.learned	questions to the SA for that
+	queries.asked	... without learned paths
+	groups	500 groups joined: milliseconds
+	up.one	an interface until it has carrier: milliseconds
+	up.children	64 children made and up: milliseconds
+	wall.tcp	noisy: TCP, 2 CPUs, Mbit/s, median of five: more is better
+	wall.tcp8	noisy: ... eight streams
+	wall.udp	noisy: UDP, 1400 octets
 	memory.interface	memory of an interface that is up: octets
 	memory.child	memory of a child that is up
+	memory.neighbour	memory of a neighbour, with the kernel's own entry
 	E
 }
 
@@ -48,13 +60,14 @@ make_program()
 # guest DRIVER PART [ARCHIVE...]
 guest()
 {
-	local driver=$1 part=$2 dir=$run/$1.$2 name add=()
+	local driver=$1 part=$2 dir=$run/$1.$2 name add=() clock=(--icount)
 
 	shift 2
 	for name; do
 		add+=(--add "$run/$name.cpio")
 	done
-	"$qemu_dir/guest.sh" --icount --timeout 900 --mem 4096 \
+	[ "$part" != wall ] || clock=(--smp 2)
+	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 900 --mem 4096 \
 		--append "DRIVER=$driver PART=$part WHAT=$what" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
 		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" || {
@@ -84,14 +97,21 @@ profile()
 	done
 }
 
-# measure_all: as many guests at once as there are CPUs; time does not matter to them.
+# has_part DRIVER PART: all that veth has is traffic.
+has_part()
+{
+	[ "$1" != veth ] || [[ $2 == @(traffic|offload|forward|wall) ]]
+}
+
+# measure_all: as many guests at once as there are CPUs; time does not matter to them, but
+# for the last.
 measure_all()
 {
 	local driver part
 
-	for part in traffic offload memory; do
+	for part in traffic offload control forward memory neighbours; do
 		for driver in intree ours veth; do
-			[ "$driver.$part" != veth.memory ] || continue
+			has_part "$driver" "$part" || continue
 			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
 				wait -n || die "a guest failed"
 			done
@@ -100,6 +120,9 @@ measure_all()
 	done
 	while [ -n "$(jobs -pr)" ]; do
 		wait -n || die "a guest failed"
+	done
+	for driver in intree ours veth; do
+		figures "$driver" wall
 	done
 	cat "$run"/intree.*.figures >"$run/intree"
 	cat "$run"/ours.*.figures >"$run/ours"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=../cases/lib-perf.sh
+# shellcheck shell=dash source=../cases/lib-scale.sh
 # The guest's part of bench.sh: one driver's figures. DRIVER is ours, intree or veth,
 # PART which figures. Prints a line "figure NAME VALUE" each.
 
+. /cases/lib-scale.sh
+# shellcheck source=../cases/lib-perf.sh
 . /cases/lib-perf.sh
 
 driver=${DRIVER:?} part=${PART:?}
@@ -99,6 +101,168 @@ datagrams()
 	measure ping run 3000 ip netns exec h0 ping -f -q -c 3000 10.0.0.2
 }
 
+# A router between two hosts, of whom h0 is as in the other figures.
+forward_start()
+{
+	if [ "$driver" = veth ]; then
+		link_of_veth 2048
+		ip netns add h2
+		ip link add veth2 netns h1 mtu 2044 type veth peer veth3 netns h2 mtu 2044
+		_in=veth2 _out=veth3
+	else
+		echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
+		fabric_start hcas=4
+		opensm_start -P /run/partitions.conf
+		driver_load
+		hosts_make 2
+		ip netns add h2
+		_in=$(netdev_of ibfab2) _out=$(netdev_of ibfab3)
+		ip link set "$_in" netns h1
+		ip link set "$_out" netns h2
+	fi
+	ip -n h1 address add 10.1.0.1/24 dev "$_in"
+	ip -n h2 address add 10.1.0.2/24 dev "$_out"
+	ip -n h1 link set "$_in" up
+	ip -n h2 link set "$_out" up
+	ip -n h2 link set lo up
+	ip -n h0 route add 10.1.0.0/24 via 10.0.0.2
+	ip -n h2 route add 10.0.0.0/24 via 10.1.0.1
+	on h1 sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward'
+	wait_for 30 on h0 ping -q -c 1 -W 1 10.1.0.2
+	[ "$driver" = veth ] || sleep 5
+	head -c 1 /dev/random >/dev/null
+	[ "$driver" = veth ] || opensm_stop
+}
+
+# first_ping NAME: from h1 to h2, who have not heard of each other: microseconds, ARP and
+# path in them, and how often the SA was asked.
+first_ping()
+{
+	sa_count_begin
+	_us=$(on h1 ping -c 1 -W 5 10.0.0.3 | sed -n 's/.* time=\([0-9.]*\) ms$/\1/p')
+	sleep 1
+	[ -n "$_us" ] || fail "$1: no reply"
+	echo "figure first.$1 $(echo "$_us" | awk '{ print $1 * 1000 }')"
+	echo "figure queries.$1 $(sa_asked_paths)"
+}
+
+# pair_start ARGUMENT...: of the driver. h1 and h2; ibfab0 is the SM's alone.
+pair_start()
+{
+	fabric_start hcas=3 pkeys=96
+	opensm_start -P /run/partitions.conf
+	case $driver in
+	ours) ipoib_load "$@" ;;
+	intree) intree_load ;;
+	esac
+	for _k in 1 2; do
+		host_make "h$_k" "ibfab$_k" "$((_k + 1))"
+	done
+	for _k in 1 2; do
+		wait_for 30 has_carrier "h$_k" "$(dev_of "h$_k")"
+	done
+	sleep 5
+	head -c 1 /dev/random >/dev/null
+}
+
+pair_stop()
+{
+	for _k in 1 2; do
+		ip netns delete "h$_k"
+	done
+	wait_for 20 rmmod ib_ipoib
+	opensm_stop
+	fabric_stop
+}
+
+# took NAME CMD...: milliseconds of the guest's.
+took()
+{
+	_what=$1
+	shift
+	now_ms
+	# shellcheck disable=SC2154  # set by that
+	_begin=$now_ms
+	"$@"
+	now_ms
+	echo "figure $_what $((now_ms - _begin))"
+}
+
+groups_joined()
+{
+	[ "$(awk '$1 == "GID:" { ours = $2 ~ /:f10:/ } ours && $1 == "complete:" &&
+		$2 == "yes" { n++ } END { print n + 0 }' \
+		"/sys/kernel/debug/ipoib/$(dev_of h1)_mcg")" -ge 500 ]
+}
+
+groups_join()
+{
+	on h1 sh -c 'echo 1000 >/proc/sys/net/ipv4/igmp_max_memberships'
+	echo 1000000 >/proc/sys/net/core/optmem_max
+	for _n in $(seq 500); do
+		echo "address add 239.16.$((_n / 250)).$((_n % 250 + 1))/32 dev $(dev_of h1) autojoin"
+	done | ip -n h1 -batch -
+	wait_for 60 groups_joined
+}
+
+interface_up()
+{
+	ip -n h1 link set "$1" up
+	until has_carrier h1 "$1"; do :; done
+}
+
+children_of_h1()
+{
+	for _k in $(seq 64); do
+		printf 'link add link %s name c%d type ipoib pkey 0x%04x\nlink set c%d up\n' \
+			"$(dev_of h1)" "$_k" $((0x8000 + _k)) "$_k"
+	done | ip -n h1 -batch -
+	for _k in $(seq 64); do
+		wait_for 60 has_carrier h1 "c$_k"
+	done
+}
+
+partitions_write()
+{
+	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
+	for _k in $(seq "$1"); do
+		printf 'p%d=0x%x, ipoib : ALL=full;\n' "$_k" "$_k"
+	done >>/run/partitions.conf
+}
+
+# memory_of_neighbours: as they come by ARP, each with a QPN of its own on one port.
+memory_of_neighbours()
+{
+	neighbours_unbounded
+	fabric_start hcas=3
+	opensm_start
+	module_insert /modules/ibraw.ko
+	driver_load
+	host_make h1 ibfab1 1
+	ip -n h1 address add 10.1.0.1/16 dev "$(dev_of h1)"
+	wait_for 30 has_carrier h1 "$(dev_of h1)"
+	raw_listen ibfab2 "qkey=0xb1b posted=1024"
+	say_qpns 1
+	wait_for 5 neighbours_are 1
+	slab_list /run/slab.before
+	say_qpns 4000
+	wait_for 60 neighbours_are 4000
+	slab_list /run/slab.after
+	echo "figure memory.neighbour $(($(slab_growth /run/slab.before /run/slab.after) / 4000))"
+}
+
+# wall NAME WORD ARGUMENT...: the median of five runs of iperf3; WORD is of its JSON.
+wall()
+{
+	_what=$1 _word=$2
+	shift 2
+	for _n in 1 2 3 4 5; do
+		on h0 iperf3 -J -c 10.0.0.2 -t 2 "$@" >/run/wall.json ||
+			fail "$_what: $(jq -r .error /run/wall.json)"
+		jq ".end.$_word.bits_per_second / 1e6" /run/wall.json
+	done | sort -n | sed -n "3s/^/figure $_what /p"
+}
+
 free_kb()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -173,11 +337,38 @@ offload)
 	streams 2044.lso
 	link_stop
 	;;
+forward)
+	forward_start
+	measure forward h0 h2 10.1.0.2 udp 6000 64
+	;;
+control)
+	partitions_write 64
+	pair_start
+	first_ping learned
+	took groups groups_join
+	pair_stop
+	if [ "$driver" = ours ]; then
+		pair_start learn_paths=0
+		first_ping asked
+		pair_stop
+	fi
+	pair_start
+	ip -n h1 link set "$(dev_of h1)" down
+	took up.one interface_up "$(dev_of h1)"
+	took up.children children_of_h1
+	;;
+neighbours)
+	memory_of_neighbours
+	;;
+wall)
+	link_start 4 none
+	iperf_server h1
+	wall wall.tcp sum_received
+	wall wall.tcp8 sum_received -P 8
+	wall wall.udp sum_received -u -b 0 -l 1400
+	;;
 memory)
-	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
-	for k in $(seq 24); do
-		echo "p$k=$k, ipoib : ALL=full;"
-	done >>/run/partitions.conf
+	partitions_write 24
 	fabric_start hcas=16
 	opensm_start -P /run/partitions.conf
 	# What only the first of each kind needs is not counted

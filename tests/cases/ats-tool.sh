@@ -78,7 +78,7 @@ settled_at()
 # queries_are NUMBER: asked by the first HCA, in all.
 queries_are()
 {
-	[ "$(ibats -j stats | jq '.[0].queries')" = "$1" ]
+	[ "$(ibats -j stats | jq '.[0].queries')" -ge "$1" ]
 }
 
 # nobody STATUS ARGUMENT...: as tool, but without any capability.
@@ -283,13 +283,14 @@ kill -STOP "$opensm_pid"
 tool 3 -t 1 resolve 10.0.0.2
 assert_match "what it says" "$(cat /run/err)" 'does not answer'
 queries=$(ibats -j stats | jq '.[0].queries')
-on h0 ibats -t 60000 resolve 10.0.0.2 >/run/out 2>/run/err &
-asking=$!
+# shellcheck disable=SC2016  # for the inner shell to expand
+on h0 sh -c 'echo $$ >/run/asking; exec ibats -t 60000 resolve 10.0.0.2' >/run/out 2>/run/err &
 wait_for 10 queries_are $((queries + 1))
-kill -KILL "$asking"
-wait "$asking" || :
+kill -KILL "$(cat /run/asking)"
+wait "$!" || :
 kill -CONT "$opensm_pid"
-rmmod ib_ats
+# The kernel ends the question a moment after the process
+wait_for 10 rmmod ib_ats
 tool 4 list
 assert_match "what it says" "$(cat /run/err)" 'ib_ats is not loaded'
 opensm_stop

@@ -65,3 +65,33 @@ slab_returned()
 	slab_growth_by "$1" /run/slab.now 20
 	[ "$(slab_growth "$1" /run/slab.now)" -lt "$2" ]
 }
+
+# ---- Peers at will: h1 hears of them by ibraw's frames from ibfab2 ----
+
+# send COUNT PAYLOAD VARY: from ibfab2 to the host.
+send()
+{
+	_to=$(on h1 cat "/sys/class/net/$(dev_of h1)/address" | cut -d: -f2-4 | tr -d :)
+	echo "dlid=$(lid_of ibfab1) qpn=0x$_to qkey=0xb1b from_listener=1" \
+		"count=$1 payload=$2 vary=$3" >/sys/kernel/debug/ibraw/ibfab2/send ||
+		fail "cannot send"
+}
+
+# say COUNT GID VARY: ARP requests, one from each of so many peers, who have
+# IP addresses of their own and, by VARY, QPNs (12) or GIDs (28).
+say()
+{
+	_arp=0020080014040001$(printf '00%06x' "$qpn")${2}0a010101
+	send "$1" "08060000$_arp$(printf '%040d' 0)0a010001" "$3,32"
+}
+
+# say_qpns COUNT: of a port that the SA knows.
+say_qpns()
+{
+	say "$1" "fe80000000000000$(port_guid ibfab2)" 12
+}
+
+neighbours_are()
+{
+	[ "$(ip -n h1 neigh show | wc -l)" -ge "$1" ]
+}

@@ -78,10 +78,13 @@ all_ping "all paths from the SA"
 without=$asked
 hosts_stop
 
-step "The kernel's own driver"
-hosts_start intree_load
-all_ping "in-tree driver"
-hosts_stop
+# With 64 hosts it asks ninety times for each pair, and the time grows as their square does
+if [ "$hosts" -le 64 ]; then
+	step "The kernel's own driver"
+	hosts_start intree_load
+	all_ping "in-tree driver"
+	hosts_stop
+fi
 
 # Each pair is two paths
 assert test "$without" -ge $((hosts * (hosts - 1)))

@@ -10,23 +10,6 @@
 neighbours=10000
 tracing=/sys/kernel/tracing
 
-# send COUNT PAYLOAD VARY: from ibfab2 to the host.
-send()
-{
-	_to=$(on h1 cat "/sys/class/net/$dev/address" | cut -d: -f2-4 | tr -d :)
-	echo "dlid=$(lid_of ibfab1) qpn=0x$_to qkey=0xb1b from_listener=1" \
-		"count=$1 payload=$2 vary=$3" >/sys/kernel/debug/ibraw/ibfab2/send ||
-		fail "cannot send"
-}
-
-# say COUNT GID VARY: ARP requests, one from each of so many peers, who have
-# IP addresses of their own and, by VARY, QPNs (12) or GIDs (28).
-say()
-{
-	_arp=0020080014040001$(printf '00%06x' "$qpn")${2}0a010101
-	send "$1" "08060000$_arp$(printf '%040d' 0)0a010001" "$3,32"
-}
-
 # ping_from COUNT: an echo request from each of them, of which the IP header's checksum
 # must go down by one as the sender's address goes up.
 ping_from()
@@ -37,21 +20,10 @@ ping_from()
 	send "$1" "08000000${_ip}0800f7ff00000000" -12,16
 }
 
-# say_qpns COUNT: of a port that the SA knows.
-say_qpns()
-{
-	say "$1" "fe80000000000000$(port_guid ibfab2)" 12
-}
-
 # say_gids COUNT: that only the packets tell of.
 say_gids()
 {
 	say "$1" fe800000000000000202000000000000 28
-}
-
-neighbours_are()
-{
-	[ "$(ip -n h1 neigh show dev "$dev" | wc -l)" -ge "$1" ]
 }
 
 paths()
