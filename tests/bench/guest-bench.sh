@@ -213,9 +213,10 @@ interface_up()
 
 children_of_h1()
 {
+	_parent=$(dev_of h1)
 	for _k in $(seq 64); do
 		printf 'link add link %s name c%d type ipoib pkey 0x%04x\nlink set c%d up\n' \
-			"$(dev_of h1)" "$_k" $((0x8000 + _k)) "$_k"
+			"$_parent" "$_k" $((0x8000 + _k)) "$_k"
 	done | ip -n h1 -batch -
 	for _k in $(seq 64); do
 		wait_for 60 has_carrier h1 "c$_k"
