@@ -167,7 +167,8 @@ out:
 static struct ipoib_path *path_lookup(struct ipoib_dev *priv, const u8 *gid)
 {
 	struct ipoib_tx_ring *tx = &priv->tx;
-	u32 removals = READ_ONCE(priv->path_removals);
+	/* Pairs with path_unhash(): who sees its count does not find its path any more */
+	u32 removals = smp_load_acquire(&priv->path_removals);
 
 	if (likely(tx->path && tx->path_removals == removals &&
 		   ipoib_gid_equal(tx->path->gid.raw, gid)))
@@ -583,8 +584,8 @@ static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	spin_lock_bh(&priv->lock);
 	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
-	/* path_lookup() sees this before it can see the path freed */
-	WRITE_ONCE(priv->path_removals, priv->path_removals + 1);
+	/* Pairs with path_lookup(), which sees this before it can see the path freed */
+	smp_store_release(&priv->path_removals, priv->path_removals + 1);
 	path->dead = true;
 	path_set_unproven(priv, path, false);
 	list_del_init(&path->busy);

@@ -9,10 +9,11 @@
 
 driver=${DRIVER:?} part=${PART:?}
 
+# driver_load ARGUMENT...: of this driver, the other one has none.
 driver_load()
 {
 	case $driver in
-	ours) ipoib_load ;;
+	ours) ipoib_load "$@" ;;
 	intree) intree_load ;;
 	esac
 }
@@ -110,7 +111,7 @@ forward_start()
 		ip link add veth2 netns h1 mtu 2044 type veth peer veth3 netns h2 mtu 2044
 		_in=veth2 _out=veth3
 	else
-		echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
+		partitions_write 0
 		fabric_start hcas=4
 		opensm_start -P /run/partitions.conf
 		driver_load
@@ -151,10 +152,7 @@ pair_start()
 {
 	fabric_start hcas=3 pkeys=96
 	opensm_start -P /run/partitions.conf
-	case $driver in
-	ours) ipoib_load "$@" ;;
-	intree) intree_load ;;
-	esac
+	driver_load "$@"
 	for _k in 1 2; do
 		host_make "h$_k" "ibfab$_k" "$((_k + 1))"
 	done
@@ -221,14 +219,6 @@ children_of_h1()
 	for _k in $(seq 64); do
 		wait_for 60 has_carrier h1 "c$_k"
 	done
-}
-
-partitions_write()
-{
-	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
-	for _k in $(seq "$1"); do
-		printf 'p%d=0x%x, ipoib : ALL=full;\n' "$_k" "$_k"
-	done >>/run/partitions.conf
 }
 
 # memory_of_neighbours: as they come by ARP, each with a QPN of its own on one port.

@@ -9,10 +9,7 @@
 # churn_start: hosts h0 and h1, with the SM's partitions 1 to 8 beside the default.
 churn_start()
 {
-	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
-	for _pkey in 1 2 3 4 5 6 7 8; do
-		echo "p$_pkey=$_pkey, ipoib : ALL=full;"
-	done >>/run/partitions.conf
+	partitions_write 8
 	fabric_start hcas=2
 	opensm_start -P /run/partitions.conf
 	ipoib_load

@@ -222,6 +222,16 @@ fabric_ports_active()
 	! cat "$ib"/ibfab*/ports/*/state | grep -qv ACTIVE
 }
 
+# partitions_write COUNT: the default partition and so many others, with all ports as full
+# members, to /run/partitions.conf.
+partitions_write()
+{
+	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
+	for _k in $(seq "$1"); do
+		printf 'p%d=0x%x, ipoib : ALL=full;\n' "$_k" "$_k"
+	done >>/run/partitions.conf
+}
+
 # opensm_start [ARGUMENT...]: on the first port of the first HCA.
 opensm_start()
 {

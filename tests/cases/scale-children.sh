@@ -121,10 +121,7 @@ through()
 	fabric_stop
 }
 
-echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
-for n in $(seq "$children"); do
-	printf 'p%d=0x%x, ipoib : ALL=full;\n' "$n" "$n"
-done >>/run/partitions.conf
+partitions_write "$children"
 
 through "this driver" ipoib_load
 through "in-tree driver" intree_load

@@ -51,8 +51,8 @@ struct fake_port {
 };
 
 /* kunit_port.c */
-struct fake_port *fake_port_create(struct kunit *test);
-void fake_port_destroy(struct fake_port *fake);
+int fake_port_init(struct kunit *test);
+void fake_port_exit(struct kunit *test);
 void fake_port_have_no_sa(struct fake_port *fake);
 void fake_run(struct fake_port *fake);
 void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,

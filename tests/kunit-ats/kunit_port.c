@@ -176,24 +176,25 @@ static void port_init(struct fake_port *fake)
 }
 
 /**
- * fake_port_create() - a port that knows of an SA
+ * fake_port_init() - a suite's init: kunit.priv is a port that knows of an SA
  * @test: the test that it is for
  *
  * Context: process.
- * Return: the port, or NULL.
+ * Return: 0 or -ENOMEM.
  */
-struct fake_port *fake_port_create(struct kunit *test)
+int fake_port_init(struct kunit *test)
 {
 	struct fake_port *fake = kvzalloc(sizeof(*fake), GFP_KERNEL);
 
+	test->priv = fake;
 	if (!fake)
-		return NULL;
+		return -ENOMEM;
 	fake->test = test;
 	fake->now = jiffies;
 	INIT_WORK(&fake->work, fake_work);
 	port_init(fake);
 	fake_now = fake;
-	return fake;
+	return 0;
 }
 
 /**
@@ -209,13 +210,14 @@ void fake_port_have_no_sa(struct fake_port *fake)
 }
 
 /**
- * fake_port_destroy() - the end of it
- * @fake: the port, or NULL
+ * fake_port_exit() - a suite's exit: the end of the port
+ * @test: the test; its port is there, or NULL
  *
  * Context: process.
  */
-void fake_port_destroy(struct fake_port *fake)
+void fake_port_exit(struct kunit *test)
 {
+	struct fake_port *fake = test->priv;
 	struct ats_set *set, *next;
 	unsigned int i;
 

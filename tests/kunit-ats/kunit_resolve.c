@@ -630,17 +630,6 @@ static void resolve_gid_as_addr(struct kunit *test)
 	expect_ended(fake, &asked, -ENETUNREACH);
 }
 
-static int resolve_init(struct kunit *test)
-{
-	test->priv = fake_port_create(test);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void resolve_exit(struct kunit *test)
-{
-	fake_port_destroy(test->priv);
-}
-
 static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_asks_addr),
 	KUNIT_CASE(resolve_asks_gid),
@@ -670,8 +659,8 @@ static struct kunit_case resolve_cases[] = {
 
 static struct kunit_suite resolve_suite = {
 	.name = "ats_resolve",
-	.init = resolve_init,
-	.exit = resolve_exit,
+	.init = fake_port_init,
+	.exit = fake_port_exit,
 	.test_cases = resolve_cases,
 };
 

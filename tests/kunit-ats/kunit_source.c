@@ -166,17 +166,6 @@ static void source_linger(struct kunit *test)
 	ats_linger_ms = 0;
 }
 
-static int source_init(struct kunit *test)
-{
-	test->priv = fake_port_create(test);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void source_exit(struct kunit *test)
-{
-	fake_port_destroy(test->priv);
-}
-
 static struct kunit_case source_cases[] = {
 	KUNIT_CASE(source_shared),
 	KUNIT_CASE(source_again),
@@ -189,8 +178,8 @@ static struct kunit_case source_cases[] = {
 
 static struct kunit_suite source_suite = {
 	.name = "ats_source",
-	.init = source_init,
-	.exit = source_exit,
+	.init = fake_port_init,
+	.exit = fake_port_exit,
 	.test_cases = source_cases,
 };
 

@@ -284,17 +284,6 @@ static void view_status(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ats_view_status(&fake->port).count.timeouts, 1ull);
 }
 
-static int view_init(struct kunit *test)
-{
-	test->priv = fake_port_create(test);
-	return test->priv ? 0 : -ENOMEM;
-}
-
-static void view_exit(struct kunit *test)
-{
-	fake_port_destroy(test->priv);
-}
-
 static struct kunit_case view_cases[] = {
 	KUNIT_CASE(view_states),
 	KUNIT_CASE(view_forgotten),
@@ -313,8 +302,8 @@ static struct kunit_case view_cases[] = {
 
 static struct kunit_suite view_suite = {
 	.name = "ats_view",
-	.init = view_init,
-	.exit = view_exit,
+	.init = fake_port_init,
+	.exit = fake_port_exit,
 	.test_cases = view_cases,
 };
 
