@@ -4,7 +4,7 @@
 # kernel: debug
 # timeout: 150
 # when: soak
-# soak: 200
+# soak: 900
 
 . /cases/lib-churn.sh
 
