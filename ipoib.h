@@ -86,6 +86,7 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_ENCAP_LEN		sizeof(struct ipoib_encap)
 
 #define IPOIB_PKEY_FULL		0x8000	/* IBA 10.9.3: full membership */
+#define IPOIB_QPN_MASK		0xffffff
 #define IPOIB_QPN_MULTICAST	0xffffff
 
 #define IPOIB_RING_MIN		64
@@ -93,6 +94,7 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_TX_RING_DEFAULT	256
 #define IPOIB_RX_RING_DEFAULT	512
 #define IPOIB_RX_MTU_DEFAULT	2044	/* of an IB MTU of 2048, which most fabrics have */
+#define IPOIB_TX_QUEUES_MAX	16
 #define IPOIB_TX_CHAIN_MAX	32	/* WRs that one ib_post_send() takes */
 #define IPOIB_TX_CHAIN_SGES	128	/* theirs altogether */
 #define IPOIB_TX_SGE_MAX	(MAX_SKB_FRAGS + 2)	/* of one: headers, linear part, frags */
@@ -102,7 +104,8 @@ static_assert(sizeof(struct ipoib_header) == 24);
 					 */
 #define IPOIB_RX_POST_BATCH	16	/* WRs that go back to the HCA at once */
 #define IPOIB_TX_REAP_SLOTS	16	/* in use: the HCA is to tell of their end */
-#define IPOIB_TX_REAP_NS	500000	/* until fewer are looked for */
+#define IPOIB_TX_REAP_NS	500000	/* until fewer are looked for ... */
+#define IPOIB_TX_REAP_SMALL_NS	5000000	/* ... and if none of them holds a packet */
 #define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
 #define IPOIB_PATHS_UNPROVEN_MAX 16384	/* paths that nobody vouches for */
@@ -119,7 +122,6 @@ struct ipoib_ah {
 	struct ipoib_dev *priv;
 	struct list_head dead;		/* in ipoib_dev.ah_dead */
 	struct rcu_head rcu;
-	u32 last_wr;			/* send ring's head when it was retired */
 	u32 dlid;			/* for debugfs, as are these */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
@@ -310,14 +312,13 @@ struct ipoib_fabric_ops {
 			  struct rdma_ah_attr *attr);
 };
 
-/* CQs and QP: made and replaced together */
+/* CQs and QPs: made and replaced together */
 struct ipoib_queues {
 	struct ib_cq *rx_cq;
-	struct ib_cq *tx_cq;
-	struct ib_qp *qp;
-	u32 rx_size;			/* packets, a power of two */
-	u32 tx_size;			/* likewise */
-	u32 max_send_sge;
+	struct ipoib_tx_ring *tx;	/* tx_count of them, each with its CQ and QP */
+	u32 tx_count;
+	u32 tx_size;			/* packets, a power of two */
+	u32 rx_size;			/* likewise */
 	u32 max_recv_sge;
 };
 
@@ -362,8 +363,12 @@ struct ipoib_tx_headers {
 	u64 addr;			/* the HCA's */
 };
 
+/* A UD QP's */
 struct ipoib_tx_ring {
-	/* the producer's: ndo_start_xmit(), under the TX queue's lock */
+	/* the producer's: ndo_start_xmit(), under the TX queue's lock. Two cache lines. */
+	struct ipoib_dev *priv;
+	struct netdev_queue *txq;
+	struct ib_qp *qp;
 	u32 head;			/* slots ever filled */
 	u32 chained;			/* WRs that wait for the doorbell */
 	u32 sges;			/* theirs */
@@ -371,6 +376,8 @@ struct ipoib_tx_ring {
 	u32 max_sge;
 	u32 segments_max;		/* that a packet is cut into */
 	u32 refusals;			/* of ib_post_send() */
+	u32 held;			/* head behind the last slot that has a packet */
+	bool reaper_soon;		/* the reaper was started for such a one */
 	bool hca_sums;			/* makes checksums of TCP and UDP over IPv4 */
 	bool hca_cuts;			/* large packets of TCP over IPv4 */
 	u32 path_removals;		/* of ipoib_dev, when this was looked up: */
@@ -380,14 +387,18 @@ struct ipoib_tx_ring {
 	struct ib_sge *sge;		/* IPOIB_TX_CHAIN_SGES of them */
 	struct ipoib_tx_headers *headers;
 	struct ib_cq *cq;
+	struct napi_struct *napi;	/* its consumer: the first one's is ipoib_dev.napi */
 
-	/* the consumer's: ipoib_poll() */
+	/* the consumer's */
 	u32 tail ____cacheline_aligned_in_smp;	/* slots ever emptied */
 	bool armed;			/* an event of the CQ is due */
 	bool reap;			/* the poll is to look at the CQ */
 	struct hrtimer reaper;		/* asks for that */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
+	struct napi_struct own_napi;	/* all but the first one's */
+	u32 index;
+	u32 ah_mark;			/* head when ipoib_dev.ah_going were unseen */
 };
 
 /* One slot of the receive ring; its index is the WR's wr_id */
@@ -399,23 +410,25 @@ struct ipoib_rx_buf {
 };
 
 struct ipoib_rx_ring {
+	/* what every packet needs: one cache line */
 	struct ib_cq *cq;
-	bool armed;			/* an event of the CQ is due */
 	struct ipoib_rx_buf *buf;
 	struct page_pool *pool;
-	u32 size;			/* a power of two */
+	struct ib_recv_wr *first_kept;	/* of WRs that wait to be posted with others ... */
+	struct ib_recv_wr **next_kept;	/* ... where the next one's place is ... */
+	u32 kept;			/* ... and their number */
 	u32 posted;			/* WRs that the HCA has */
-	u32 kept;			/* WRs that wait to be posted with others ... */
-	struct ib_recv_wr *first_kept;
-	struct ib_recv_wr **next_kept;	/* ... and where the next one's place is */
-	u32 mtu;			/* IP MTU that the buffers are for */
 	u32 buf_len;			/* octets that a buffer takes */
+	u32 frag_len;			/* with what an skb needs around them */
+	u16 events;			/* of the CQ, for DIM */
+	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
+	bool armed;			/* an event of the CQ is due */
+
+	bool has_spill;			/* the HCA takes two SGEs */
+	u32 size;			/* a power of two */
+	u32 mtu;			/* IP MTU that the buffers are for */
 	void *spill;			/* takes what more a longer packet has; all share it */
 	u64 spill_addr;			/* the HCA's */
-	bool has_spill;			/* the HCA takes two SGEs */
-	u32 frag_len;			/* with what an skb needs around them */
-	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
-	u16 events;			/* of the CQ, for it */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 	struct dim dim;
@@ -494,30 +507,34 @@ enum ipoib_link_event {
  *	own locks; taken with BHs disabled.
  */
 struct ipoib_dev {
-	/* read by every packet, written when the link changes */
+	/* read by every packet, written when the link changes: one cache line */
 	struct net_device *netdev;
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
-	struct ib_qp *qp;
+	struct ipoib_tx_ring *tx;	/* ipoib_dev.queues.tx_count of them */
+	struct ipoib_learn *learn;
+	struct ipoib_pcpu_stats __percpu *stats;
 	u32 qkey;
 	u32 mtu;			/* of the broadcast group, less encap */
-	struct rhashtable paths;
-	struct rhashtable groups;
-	struct ipoib_pcpu_stats __percpu *stats;
-	struct ipoib_learn *learn;
+	u32 path_removals;		/* paths that ever left the table; under lock */
 	bool learn_paths;		/* private flags of ethtool; under rtnl */
 	bool arp_verify;
+	bool qp_running;		/* written by the control path */
 
-	struct ipoib_tx_ring tx ____cacheline_aligned_in_smp;
+	/* likewise, and larger */
+	struct ib_qp *qp;		/* that receives, and sends for the first ring */
+	struct rhashtable paths;
+	struct rhashtable groups;
+	union ib_gid local_gid;
+
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
-	struct napi_struct napi;	/* of both */
+	struct napi_struct napi;	/* of this, and of the first send ring */
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct list_head paths_busy;
-	u32 path_removals;		/* paths that ever left the table */
 	u32 paths_unproven;
 	struct list_head groups_busy;
-	struct list_head ah_dead;
+	struct list_head ah_dead;	/* unseen, for the next turn of ah_work */
 	struct list_head group_reports;
 	unsigned int group_reports_count;
 	union ib_gid *list_answer;	/* to ipoib_fabric_ops.list; kvfree() */
@@ -538,9 +555,7 @@ struct ipoib_dev {
 	u32 port;
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
-	bool qp_running;
 	enum ib_mtu max_mtu;		/* the port's */
-	union ib_gid local_gid;		/* read by the receive path, too */
 	u32 paths_asked;		/* path queries under way */
 	u32 paths_window;		/* so many may be */
 	struct list_head paths_waiting;	/* until the window has room, by age */
@@ -565,6 +580,7 @@ struct ipoib_dev {
 	struct delayed_work group_work;
 	struct delayed_work group_expire_work;
 	struct work_struct ah_work;
+	struct list_head ah_going;	/* until the send rings are past their marks */
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
 	struct dentry *group_file;
@@ -600,7 +616,22 @@ do {										\
 
 static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
 {
-	return hwaddr->qpn[0] << 16 | hwaddr->qpn[1] << 8 | hwaddr->qpn[2];
+	return get_unaligned_be32(hwaddr) & IPOIB_QPN_MASK;
+}
+
+/**
+ * ipoib_hwaddr_build() - put a link-layer address together
+ * @hwaddr: filled in
+ * @qpn: QP number, 24 bits
+ * @gid: port GID
+ *
+ * RFC 4391 section 9.1.1. Context: any.
+ */
+static inline void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn,
+				      const union ib_gid *gid)
+{
+	put_unaligned_be32(qpn & IPOIB_QPN_MASK, hwaddr);
+	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
 }
 
 static inline bool ipoib_gid_is_multicast(const u8 *gid)
@@ -636,6 +667,12 @@ static inline u32 ipoib_tx_used(const struct ipoib_tx_ring *tx)
 	return READ_ONCE(tx->head) - READ_ONCE(tx->tail);
 }
 
+/* Behind the last of ipoib_dev.tx */
+static inline struct ipoib_tx_ring *ipoib_tx_end(const struct ipoib_dev *priv)
+{
+	return priv->tx + priv->queues.tx_count;
+}
+
 static inline void ipoib_count(struct ipoib_dev *priv, enum ipoib_stat stat)
 {
 	this_cpu_inc(priv->stats->count[stat]);
@@ -648,13 +685,19 @@ static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
 	dev_kfree_skb_any(skb);
 }
 
+/* Send queues that a netdevice can have */
+static inline unsigned int ipoib_queues_max(void)
+{
+	return min_t(unsigned int, num_possible_cpus(), IPOIB_TX_QUEUES_MAX);
+}
+
 /* ipoib_main.c: module, ib_client, netdevice life cycle and operations */
 extern struct ib_sa_client ipoib_sa_client;
 void ipoib_setup(struct net_device *netdev);
 int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port);
 bool ipoib_is_ours(const struct net_device *netdev);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
-int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size);
+int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
 u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
 
 /* ipoib_link.c: the link's state machine */
@@ -684,16 +727,19 @@ u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers
 		   struct ib_sge *sge);
 
 /* ipoib_tx.c: the send ring */
-int ipoib_tx_ring_create(struct ipoib_dev *priv);
-void ipoib_tx_ring_empty(struct ipoib_dev *priv);
-void ipoib_tx_ring_destroy(struct ipoib_dev *priv);
+int ipoib_tx_ring_create(struct ipoib_tx_ring *tx);
+void ipoib_tx_ring_empty(struct ipoib_tx_ring *tx);
+void ipoib_tx_ring_destroy(struct ipoib_tx_ring *tx);
 u32 ipoib_tx_pending(struct ipoib_tx_ring *tx);
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
 				       netdev_features_t features);
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
-void ipoib_tx_reap(struct ipoib_dev *priv);
-bool ipoib_tx_poll(struct ipoib_dev *priv, int budget);
-void ipoib_tx_poll_end(struct ipoib_dev *priv);
+void ipoib_tx_reap(struct ipoib_tx_ring *tx);
+bool ipoib_tx_poll(struct ipoib_tx_ring *tx, int budget);
+void ipoib_tx_poll_end(struct ipoib_tx_ring *tx);
+int ipoib_tx_napi_poll(struct napi_struct *napi, int budget);
+u16 ipoib_select_queue(struct net_device *netdev, struct sk_buff *skb,
+		       struct net_device *sb_dev);
 
 /* ipoib_ib.c: the datagram data path */
 int ipoib_rings_create(struct ipoib_dev *priv);
@@ -720,7 +766,7 @@ void ipoib_ah_retire(struct ipoib_ah *ah);
 void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
 		      struct ipoib_ah *ah);
 void ipoib_ahs_init(struct ipoib_dev *priv);
-void ipoib_ahs_destroy(struct ipoib_dev *priv);
+void ipoib_ahs_flush(struct ipoib_dev *priv);
 
 /* ipoib_table.c: tables of paths and of groups, and packets that wait in them */
 void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
@@ -730,7 +776,7 @@ void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		       enum ipoib_stat why);
 
 /* ipoib_arp.c: paths */
-struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 		      const struct ipoib_heard *heard);
@@ -754,8 +800,7 @@ void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
 
-/* ipoib_mgid.c: link-layer addresses, MGIDs that IP multicast addresses map to */
-void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid);
+/* ipoib_mgid.c: MGIDs that IP multicast addresses map to */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
 bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid);
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
@@ -789,7 +834,7 @@ void ipoib_router_stop(struct ipoib_dev *priv);
 int ipoib_verbs_create(struct ipoib_dev *priv);
 void ipoib_verbs_destroy(struct ipoib_dev *priv);
 u32 ipoib_ring_limit(const struct ipoib_dev *priv);
-int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size);
+int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
 int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation);
 int ipoib_qp_start(struct ipoib_dev *priv);
 void ipoib_qp_stop(struct ipoib_dev *priv);

@@ -40,7 +40,6 @@ static void ah_unseen(struct rcu_head *rcu)
 	struct ipoib_ah *ah = container_of(rcu, struct ipoib_ah, rcu);
 	struct ipoib_dev *priv = ah->priv;
 
-	ah->last_wr = READ_ONCE(priv->tx.head);
 	spin_lock_bh(&priv->lock);
 	list_add_tail(&ah->dead, &priv->ah_dead);
 	spin_unlock_bh(&priv->lock);
@@ -52,8 +51,8 @@ static void ah_unseen(struct rcu_head *rcu)
  * @ah: not reachable any more for new readers, or NULL
  *
  * The data path takes no reference. After a grace period every xmit that had
- * seen the AH has put its WR on the send ring; once the ring has completed all
- * that it held then, no WR can refer to the AH.
+ * seen the AH has put its WR on a send ring; once the rings have completed all
+ * that they held then, no WR can refer to the AH.
  *
  * Context: process.
  */
@@ -80,29 +79,52 @@ void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
 	ipoib_ah_retire(ah);
 }
 
-static bool ah_is_unused(const struct ipoib_dev *priv, const struct ipoib_ah *ah)
+static bool rings_are_past_marks(struct ipoib_dev *priv)
 {
-	/* Pairs with the release in the TX poll: what it completed is over */
-	u32 tail = smp_load_acquire(&priv->tx.tail);
+	struct ipoib_tx_ring *tx;
 
-	return (s32)(tail - ah->last_wr) >= 0;
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+		/* Pairs with the release in the TX poll: what it completed is over */
+		if ((s32)(smp_load_acquire(&tx->tail) - tx->ah_mark) < 0)
+			return false;
+	}
+	return true;
 }
 
-static void ah_destroy_unused(struct ipoib_dev *priv)
+/* Once those that went before are gone: no WR that is posted from now on has these */
+static void ah_take_dead(struct ipoib_dev *priv)
 {
-	struct ipoib_ah *ah, *next;
-	LIST_HEAD(unused);
+	struct ipoib_tx_ring *tx;
 
 	spin_lock_bh(&priv->lock);
-	list_for_each_entry_safe(ah, next, &priv->ah_dead, dead)
-		if (ah_is_unused(priv, ah))
-			list_move(&ah->dead, &unused);
+	list_splice_init(&priv->ah_dead, &priv->ah_going);
 	spin_unlock_bh(&priv->lock);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		tx->ah_mark = READ_ONCE(tx->head);
+}
 
-	list_for_each_entry_safe(ah, next, &unused, dead) {
+static void ah_destroy_going(struct ipoib_dev *priv)
+{
+	struct ipoib_ah *ah, *next;
+
+	list_for_each_entry_safe(ah, next, &priv->ah_going, dead) {
 		rdma_destroy_ah(ah->ibah, RDMA_DESTROY_AH_SLEEPABLE);
 		kfree(ah);
 	}
+	INIT_LIST_HEAD(&priv->ah_going);
+}
+
+/* Destroys what may be. Returns false if the send rings are to be waited for. */
+static bool ah_destroy_unused(struct ipoib_dev *priv)
+{
+	do {
+		if (list_empty(&priv->ah_going))
+			ah_take_dead(priv);
+		if (!rings_are_past_marks(priv))
+			return list_empty(&priv->ah_going);
+		ah_destroy_going(priv);
+	} while (!list_empty_careful(&priv->ah_dead));
+	return true;
 }
 
 static void ah_work(struct work_struct *work)
@@ -110,8 +132,7 @@ static void ah_work(struct work_struct *work)
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work);
 
 	WRITE_ONCE(priv->ah_waiting, false);
-	ah_destroy_unused(priv);
-	if (list_empty_careful(&priv->ah_dead))
+	if (ah_destroy_unused(priv))
 		return;
 	WRITE_ONCE(priv->ah_waiting, true);
 	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
@@ -130,16 +151,17 @@ static void ah_work(struct work_struct *work)
 void ipoib_ahs_init(struct ipoib_dev *priv)
 {
 	INIT_LIST_HEAD(&priv->ah_dead);
+	INIT_LIST_HEAD(&priv->ah_going);
 	INIT_WORK(&priv->ah_work, ah_work);
 }
 
 /**
- * ipoib_ahs_destroy() - destroy every AH that still waits
- * @priv: the device; no paths, no groups, send ring empty
+ * ipoib_ahs_flush() - destroy every AH that still waits
+ * @priv: the device; no paths, no groups, send rings empty
  *
  * Context: may sleep.
  */
-void ipoib_ahs_destroy(struct ipoib_dev *priv)
+void ipoib_ahs_flush(struct ipoib_dev *priv)
 {
 	/* ah_unseen() may have yet to run for the last AHs */
 	rcu_barrier();

@@ -164,9 +164,9 @@ out:
 /* The last packet's path is the next one's, mostly. It is as good as any that is found in
  * the table, as long as none has left that since: RCU holds it from then on.
  */
-static struct ipoib_path *path_lookup(struct ipoib_dev *priv, const u8 *gid)
+static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ipoib_dev *priv = tx->priv;
 	/* Pairs with path_unhash(): who sees its count does not find its path any more */
 	u32 removals = smp_load_acquire(&priv->path_removals);
 
@@ -180,20 +180,20 @@ static struct ipoib_path *path_lookup(struct ipoib_dev *priv, const u8 *gid)
 
 /**
  * ipoib_path_xmit() - find the AH for a unicast packet
- * @priv: the device
+ * @tx: the ring that it is to go by
  * @skb: begins with struct ipoib_header
  *
- * Context: RCU read side, BHs disabled, TX queue's lock held.
+ * Context: RCU read side, BHs disabled, the ring's TX queue's lock held.
  * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
  */
-struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	unsigned long now = jiffies;
 	struct ipoib_path *path;
 	struct ipoib_ah *ah;
 
-	path = path_lookup(priv, hwaddr->gid);
+	path = path_lookup(tx, hwaddr->gid);
 	if (likely(path)) {
 		/* Not written by each packet, so that its cache line stays shared */
 		if (READ_ONCE(path->used) != now)
@@ -202,7 +202,7 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 		if (likely(ah))
 			return ah;
 	}
-	return path_xmit_slow(priv, path, skb);
+	return path_xmit_slow(tx->priv, path, skb);
 }
 
 /**

@@ -152,7 +152,8 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 	int err;
 
 	snprintf(name, sizeof(name), "%s.%04x", parent->netdev->name, pkey);
-	netdev = alloc_netdev(sizeof(*parent), name, NET_NAME_ENUM, ipoib_setup);
+	netdev = alloc_netdev_mqs(sizeof(*parent), name, NET_NAME_ENUM, ipoib_setup,
+				  ipoib_queues_max(), 1);
 	if (!netdev)
 		return -ENOMEM;
 	dev_net_set(netdev, dev_net(parent->netdev));
@@ -347,6 +348,7 @@ struct rtnl_link_ops ipoib_link_ops __read_mostly = {
 	.policy = child_policy,
 	.priv_size = sizeof(struct ipoib_dev),
 	.setup = ipoib_setup,
+	.get_num_tx_queues = ipoib_queues_max,
 	.newlink = link_new,
 	.changelink = link_change,
 	.dellink = link_del,

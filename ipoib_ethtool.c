@@ -24,12 +24,10 @@ static const struct {
 	{ "multicast", offsetof(struct rtnl_link_stats64, multicast) },
 };
 
-static const char ring_stat_names[][ETH_GSTRING_LEN] = {
-	"rx0_packets", "rx0_bytes", "rx0_polls",
-	"tx0_packets", "tx0_bytes", "tx0_polls",
-};
+/* Of each ring, after its name */
+static const char * const ring_stat_names[] = { "packets", "bytes", "polls" };
 
-#define RING_STATS	(ARRAY_SIZE(ring_stat_names) / 2)
+#define RING_STATS	ARRAY_SIZE(ring_stat_names)
 
 static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_SHORT]		= "tx_short",
@@ -131,7 +129,8 @@ static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringpar
 	if (ring->rx_pending == priv->queues.rx_size &&
 	    ring->tx_pending == priv->queues.tx_size)
 		return 0;
-	return ipoib_netdev_resize(priv, ring->tx_pending, ring->rx_pending);
+	return ipoib_netdev_resize(priv, priv->queues.tx_count, ring->tx_pending,
+				   ring->rx_pending);
 }
 
 static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
@@ -174,10 +173,45 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 
 static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channels *channels)
 {
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
 	channels->max_rx = 1;
-	channels->max_tx = 1;
+	channels->max_tx = min_t(u32, netdev->num_tx_queues, IPOIB_TX_QUEUES_MAX);
 	channels->rx_count = 1;
-	channels->tx_count = 1;
+	channels->tx_count = priv->queues.tx_count;
+}
+
+/* Each CPU its own queue, as far as they go; the administrator may have it otherwise */
+static void spread_queues(struct net_device *netdev)
+{
+	unsigned int queue, count = netdev->real_num_tx_queues;
+	cpumask_var_t mask;
+	int cpu;
+
+	if (count == 1 || !zalloc_cpumask_var(&mask, GFP_KERNEL))
+		return;
+	for (queue = 0; queue < count; queue++) {
+		cpumask_clear(mask);
+		for_each_possible_cpu(cpu)
+			if (cpu % count == queue)
+				cpumask_set_cpu(cpu, mask);
+		netif_set_xps_queue(netdev, mask, queue);
+	}
+	free_cpumask_var(mask);
+}
+
+static int ipoib_set_channels(struct net_device *netdev, struct ethtool_channels *channels)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	if (channels->tx_count == priv->queues.tx_count)
+		return 0;
+	err = ipoib_netdev_resize(priv, channels->tx_count, priv->queues.tx_size,
+				  priv->queues.rx_size);
+	if (!err)
+		spread_queues(netdev);
+	return err;
 }
 
 /* ethtool --set-priv-flags; a bit each, in this order */
@@ -203,9 +237,12 @@ static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
 
 static int ipoib_get_sset_count(struct net_device *netdev, int sset)
 {
+	const struct ipoib_dev *priv = netdev_priv(netdev);
+
 	switch (sset) {
 	case ETH_SS_STATS:
-		return ARRAY_SIZE(link_stats) + ARRAY_SIZE(ring_stat_names) + IPOIB_STAT_COUNT;
+		return ARRAY_SIZE(link_stats) + (1 + priv->queues.tx_count) * RING_STATS +
+		       IPOIB_STAT_COUNT;
 	case ETH_SS_PRIV_FLAGS:
 		return ARRAY_SIZE(private_flag_names);
 	default:
@@ -213,20 +250,30 @@ static int ipoib_get_sset_count(struct net_device *netdev, int sset)
 	}
 }
 
-static void get_stat_names(u8 *data)
+static void put_ring_names(u8 **data, const char *direction, u32 ring)
 {
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(link_stats); i++, data += ETH_GSTRING_LEN)
-		memcpy(data, link_stats[i].name, ETH_GSTRING_LEN);
-	memcpy(data, ring_stat_names, sizeof(ring_stat_names));
-	memcpy(data + sizeof(ring_stat_names), ipoib_stat_names, sizeof(ipoib_stat_names));
+	for (i = 0; i < RING_STATS; i++)
+		ethtool_sprintf(data, "%s%u_%s", direction, ring, ring_stat_names[i]);
+}
+
+static void get_stat_names(const struct ipoib_dev *priv, u8 *data)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(link_stats); i++)
+		ethtool_sprintf(&data, "%s", link_stats[i].name);
+	put_ring_names(&data, "rx", 0);
+	for (i = 0; i < priv->queues.tx_count; i++)
+		put_ring_names(&data, "tx", i);
+	memcpy(data, ipoib_stat_names, sizeof(ipoib_stat_names));
 }
 
 static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
 {
 	if (sset == ETH_SS_STATS)
-		get_stat_names(data);
+		get_stat_names(netdev_priv(netdev), data);
 	else if (sset == ETH_SS_PRIV_FLAGS)
 		memcpy(data, private_flag_names, sizeof(private_flag_names));
 }
@@ -249,13 +296,15 @@ static void ipoib_get_ethtool_stats(struct net_device *netdev, struct ethtool_st
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 	struct rtnl_link_stats64 link;
+	struct ipoib_tx_ring *tx;
 	unsigned int i;
 
 	dev_get_stats(netdev, &link);
 	for (i = 0; i < ARRAY_SIZE(link_stats); i++)
 		*data++ = *(u64 *)((u8 *)&link + link_stats[i].offset);
 	data = put_ring_stats(data, &priv->rx.stats);
-	data = put_ring_stats(data, &priv->tx.stats);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		data = put_ring_stats(data, &tx->stats);
 	for (i = 0; i < IPOIB_STAT_COUNT; i++)
 		data[i] = ipoib_stat_read(priv, i);
 }
@@ -272,6 +321,7 @@ const struct ethtool_ops ipoib_ethtool_ops = {
 	.get_coalesce = ipoib_get_coalesce,
 	.set_coalesce = ipoib_set_coalesce,
 	.get_channels = ipoib_get_channels,
+	.set_channels = ipoib_set_channels,
 	.get_priv_flags = ipoib_get_priv_flags,
 	.set_priv_flags = ipoib_set_priv_flags,
 	.get_sset_count = ipoib_get_sset_count,

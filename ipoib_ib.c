@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The datagram data path: what both rings of a UD QP share, and the receive ring.
+ * The datagram data path: what the rings of a device share, and the receive ring.
  *
  * A packet takes one WR. Buffers go back to the HCA in chains. They are as long as the
  * group's packets can be, but anybody may send as much as the link takes, and a QP whose
@@ -145,6 +145,16 @@ static void rx_deliver(struct ipoib_dev *priv, const struct rx_frag *frag,
 	napi_gro_receive(&priv->napi, skb);
 }
 
+static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
+{
+	const struct ipoib_tx_ring *tx;
+
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		if (tx->qp->qp_num == qpn)
+			return true;
+	return false;
+}
+
 /* A multicast packet of our own, come back from the switch or the HCA. QPNs are
  * often the same on many hosts, so those of the same number are looked at closely.
  */
@@ -153,7 +163,7 @@ static bool rx_is_loopback(struct ipoib_dev *priv, const struct ib_wc *wc)
 	const struct ipoib_rx_buf *buf = &priv->rx.buf[wc->wr_id];
 	const struct ib_grh *grh;
 
-	if (likely(wc->src_qp != priv->qp->qp_num) || !(wc->wc_flags & IB_WC_GRH))
+	if (likely(!qpn_is_ours(priv, wc->src_qp)) || !(wc->wc_flags & IB_WC_GRH))
 		return false;
 	grh = page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
 	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge[0].addr, sizeof(*grh), DMA_FROM_DEVICE);
@@ -310,12 +320,11 @@ static void rings_arm(struct ipoib_dev *priv)
 {
 	if (ipoib_cq_arm(priv->rx.cq, &priv->rx.armed))
 		napi_schedule(&priv->napi);
-	if (ipoib_tx_used(&priv->tx))
-		ipoib_tx_poll_end(priv);
+	ipoib_tx_poll_end(priv->tx);
 }
 
 /**
- * ipoib_poll() - NAPI poll of both rings
+ * ipoib_poll() - NAPI poll of the receive ring and of the first send ring
  * @napi: the device's
  * @budget: packets to receive at most
  *
@@ -325,12 +334,12 @@ static void rings_arm(struct ipoib_dev *priv)
 int ipoib_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_dev *priv = container_of(napi, struct ipoib_dev, napi);
-	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ipoib_tx_ring *tx = priv->tx;
 	bool more = false;
 	int received = 0;
 
 	if (READ_ONCE(tx->reap) || ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS)
-		more = ipoib_tx_poll(priv, budget);
+		more = ipoib_tx_poll(tx, budget);
 	if (budget)
 		received = rx_poll(priv, budget);
 	if (more || received == budget)
@@ -398,6 +407,7 @@ static void rx_empty(struct ipoib_dev *priv)
  */
 int ipoib_rings_start(struct ipoib_dev *priv)
 {
+	struct ipoib_tx_ring *tx;
 	int err;
 
 	err = rx_fill(priv);
@@ -407,7 +417,8 @@ int ipoib_rings_start(struct ipoib_dev *priv)
 	err = rx_post(priv, &priv->rx.buf[0].wr, priv->rx.size);
 	if (err)
 		goto err_empty;
-	napi_enable(&priv->napi);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		napi_enable(tx->napi);
 	local_bh_disable();
 	rings_arm(priv);
 	local_bh_enable();
@@ -418,9 +429,19 @@ err_empty:
 	return err;
 }
 
+static u32 txs_pending(const struct ipoib_dev *priv)
+{
+	struct ipoib_tx_ring *tx;
+	u32 pending = 0;
+
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		pending += ipoib_tx_pending(tx);
+	return pending;
+}
+
 /**
  * ipoib_rings_drain() - wait until the HCA has given back every WR
- * @priv: the device; its QP is in the error state, polling still goes on
+ * @priv: the device; its QPs are in the error state, polling still goes on
  *
  * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. A
  * CQ that failed will report nothing.
@@ -431,12 +452,12 @@ void ipoib_rings_drain(struct ipoib_dev *priv)
 {
 	unsigned long limit = jiffies + msecs_to_jiffies(IPOIB_DRAIN_MS);
 
-	while (READ_ONCE(priv->rx.posted) || ipoib_tx_pending(&priv->tx)) {
+	while (READ_ONCE(priv->rx.posted) || txs_pending(priv)) {
 		if (READ_ONCE(priv->cq_failed))
 			return;
 		if (time_after(jiffies, limit)) {
 			netdev_warn(priv->netdev, "HCA did not flush %u receives, %u sends\n",
-				    READ_ONCE(priv->rx.posted), ipoib_tx_pending(&priv->tx));
+				    READ_ONCE(priv->rx.posted), txs_pending(priv));
 			return;
 		}
 		usleep_range(100, 1000);
@@ -444,18 +465,22 @@ void ipoib_rings_drain(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_rings_stop() - stop polling and empty both rings
- * @priv: the device; its QP holds no WR any more
+ * ipoib_rings_stop() - stop polling and empty all rings
+ * @priv: the device; its QPs hold no WR any more
  *
  * Context: control path; qp_running is false.
  */
 void ipoib_rings_stop(struct ipoib_dev *priv)
 {
-	napi_disable(&priv->napi);
+	struct ipoib_tx_ring *tx;
+
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		napi_disable(tx->napi);
 	ipoib_dim_flush(priv);
-	/* A poll may have woken the queue until just now; nobody does after */
+	/* A poll may have woken the queues until just now; nobody does after */
 	netif_tx_disable(priv->netdev);
-	ipoib_tx_ring_empty(priv);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
+		ipoib_tx_ring_empty(tx);
 	rx_empty(priv);
 }
 
@@ -542,8 +567,29 @@ int ipoib_rings_fit(struct ipoib_dev *priv, u32 mtu)
 	return err;
 }
 
+static void tx_rings_destroy(struct ipoib_dev *priv, u32 count)
+{
+	while (count--)
+		ipoib_tx_ring_destroy(&priv->tx[count]);
+}
+
+static int tx_rings_create(struct ipoib_dev *priv)
+{
+	int err;
+	u32 i;
+
+	for (i = 0; i < priv->queues.tx_count; i++) {
+		err = ipoib_tx_ring_create(&priv->tx[i]);
+		if (err) {
+			tx_rings_destroy(priv, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
 /**
- * ipoib_rings_create() - allocate both rings
+ * ipoib_rings_create() - allocate what the rings need
  * @priv: the device; the rings' sizes are set
  *
  * Context: may sleep; rtnl held.
@@ -554,7 +600,7 @@ int ipoib_rings_create(struct ipoib_dev *priv)
 	struct ipoib_rx_ring *rx = &priv->rx;
 	int err;
 
-	err = ipoib_tx_ring_create(priv);
+	err = tx_rings_create(priv);
 	if (err)
 		return err;
 	rx->buf = kvcalloc(rx->size, sizeof(*rx->buf), GFP_KERNEL);
@@ -575,13 +621,13 @@ err_spill:
 err_rx:
 	kvfree(rx->buf);
 err_tx:
-	ipoib_tx_ring_destroy(priv);
+	tx_rings_destroy(priv, priv->queues.tx_count);
 	return err;
 }
 
 /**
  * ipoib_rings_destroy() - free what ipoib_rings_create() allocated
- * @priv: the device; both rings are stopped
+ * @priv: the device; the rings are stopped
  *
  * Context: may sleep; rtnl held.
  */
@@ -590,5 +636,5 @@ void ipoib_rings_destroy(struct ipoib_dev *priv)
 	page_pool_destroy(priv->rx.pool);
 	rx_spill_destroy(priv);
 	kvfree(priv->rx.buf);
-	ipoib_tx_ring_destroy(priv);
+	tx_rings_destroy(priv, priv->queues.tx_count);
 }

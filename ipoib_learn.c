@@ -140,6 +140,15 @@ static bool has_gid(const struct ib_wc *wc)
 		 wc->network_hdr_type == RDMA_NETWORK_IPV4);
 }
 
+/* One that was known, from time to time. Apart, since few packets come here. */
+static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc,
+				  const struct sender *sender)
+{
+	union ib_gid gid = sender->gid;
+
+	sender_learn(priv, wc, &gid, true);
+}
+
 /**
  * ipoib_learn_sender() - tell a packet's true sender, and keep it in mind
  * @priv: the device
@@ -154,7 +163,6 @@ void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 {
 	struct ipoib_learn *table = priv->learn;
 	struct sender *sender = &table->by_qp[qp_slot(wc)];
-	union ib_gid gid;
 
 	if (has_gid(wc)) {
 		ipoib_hwaddr_build(hwaddr, wc->src_qp, &grh->sgid);
@@ -167,13 +175,10 @@ void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 	}
 	ipoib_hwaddr_build(hwaddr, sender->qpn, &sender->gid);
 	/* Not written by each packet: others read the table */
-	if (time_before(jiffies, sender->told + LEARN_AGAIN)) {
-		if (time_before(sender->heard, jiffies))
-			WRITE_ONCE(sender->heard, jiffies);
-		return;
-	}
-	gid = sender->gid;
-	sender_learn(priv, wc, &gid, true);
+	if (unlikely(!time_before(jiffies, sender->told + LEARN_AGAIN)))
+		sender_again(priv, wc, sender);
+	else if (time_before(sender->heard, jiffies))
+		WRITE_ONCE(sender->heard, jiffies);
 }
 
 /* RFC 826; RFC 4391 section 9.1: the sender's link-layer address */

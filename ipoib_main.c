@@ -180,9 +180,10 @@ static int ipoib_stop(struct net_device *netdev)
 }
 
 /**
- * ipoib_netdev_resize() - give a netdevice rings of other sizes
+ * ipoib_netdev_resize() - give a netdevice rings of other sizes, or more or fewer
  * @priv: the device, up or down
- * @tx_size: packets, a power of two
+ * @tx_count: send rings
+ * @tx_size: packets in each, a power of two
  * @rx_size: likewise
  *
  * Its link-layer address changes; peers are told once there is carrier again.
@@ -191,14 +192,14 @@ static int ipoib_stop(struct net_device *netdev)
  * Return: 0, or a negative error; the rings are as they were then, unless there
  * was no memory even for these: then the link stays down until it is set up.
  */
-int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
+int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size)
 {
 	bool running = netif_running(priv->netdev);
 	int err, start_err = 0;
 
 	if (running)
 		netdev_stop(priv);
-	err = ipoib_queues_resize(priv, tx_size, rx_size);
+	err = ipoib_queues_resize(priv, tx_count, tx_size, rx_size);
 	netdev_follow_address(priv);
 	if (running)
 		start_err = netdev_start(priv);
@@ -218,7 +219,7 @@ static void netdev_repair(struct ipoib_dev *priv)
 	if (!READ_ONCE(priv->cq_failed))
 		return;
 	ipoib_count(priv, IPOIB_STAT_QP_RESETS);
-	err = ipoib_netdev_resize(priv, queues->tx_size, queues->rx_size);
+	err = ipoib_netdev_resize(priv, queues->tx_count, queues->tx_size, queues->rx_size);
 	if (!err)
 		return;
 	netdev_warn(priv->netdev, "cannot replace the failed CQ: error %d, will try again\n",
@@ -261,8 +262,9 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
 	if (net_ratelimit())
-		netdev_warn(netdev, "send queue stuck (head %u, tail %u), resetting QP\n",
-			    READ_ONCE(priv->tx.head), READ_ONCE(priv->tx.tail));
+		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
+			    queue, READ_ONCE(priv->tx[queue].head),
+			    READ_ONCE(priv->tx[queue].tail));
 	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
@@ -402,8 +404,6 @@ static int netdev_init_tables(struct ipoib_dev *priv)
 {
 	int err;
 
-	ipoib_link_init(priv);
-	ipoib_ahs_init(priv);
 	err = ipoib_learn_init(priv);
 	if (err)
 		return err;
@@ -426,7 +426,7 @@ static void netdev_free_tables(struct ipoib_dev *priv)
 {
 	ipoib_paths_destroy(priv);
 	ipoib_groups_destroy(priv);
-	ipoib_ahs_destroy(priv);
+	ipoib_ahs_flush(priv);
 	ipoib_learn_destroy(priv);
 }
 
@@ -475,24 +475,28 @@ static int ipoib_init(struct net_device *netdev)
 		err = -ENOMEM;
 		goto err_stats;
 	}
-	err = netdev_init_tables(priv);
-	if (err)
-		goto err_wq;
+	/* What an event of the QP has run */
+	ipoib_link_init(priv);
+	ipoib_ahs_init(priv);
 	netif_napi_add(netdev, &priv->napi, ipoib_poll);
 	err = ipoib_verbs_create(priv);
 	if (err)
-		goto err_tables;
+		goto err_wq;
+	err = netdev_init_tables(priv);
+	if (err)
+		goto err_verbs;
 	netdev_init_addresses(priv);
 	err = priv->fabric->start(priv);
 	if (err)
-		goto err_verbs;
+		goto err_tables;
 	ipoib_child_link(priv);
 	return 0;
 
+err_tables:
+	cancel_delayed_work_sync(&priv->link_work);
+	netdev_free_tables(priv);
 err_verbs:
 	ipoib_verbs_destroy(priv);
-err_tables:
-	netdev_free_tables(priv);
 err_wq:
 	destroy_workqueue(priv->wq);
 err_stats:
@@ -522,6 +526,7 @@ static const struct net_device_ops ipoib_netdev_ops = {
 	.ndo_open = ipoib_open,
 	.ndo_stop = ipoib_stop,
 	.ndo_start_xmit = ipoib_start_xmit,
+	.ndo_select_queue = ipoib_select_queue,
 	.ndo_features_check = ipoib_features_check,
 	.ndo_change_mtu = ipoib_change_mtu,
 	.ndo_set_rx_mode = ipoib_set_rx_mode,
@@ -579,7 +584,6 @@ void ipoib_setup(struct net_device *netdev)
 	INIT_DELAYED_WORK(&priv->announce_work, announce_work);
 	INIT_LIST_HEAD(&priv->siblings);
 	INIT_LIST_HEAD(&priv->children);
-	u64_stats_init(&priv->tx.stats.syncp);
 	u64_stats_init(&priv->rx.stats.syncp);
 }
 
@@ -647,7 +651,8 @@ static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 po
 	struct ipoib_dev *priv;
 	int err;
 
-	netdev = alloc_netdev(sizeof(*priv), "ib%d", NET_NAME_ENUM, ipoib_setup);
+	netdev = alloc_netdev_mqs(sizeof(*priv), "ib%d", NET_NAME_ENUM, ipoib_setup,
+				  ipoib_queues_max(), 1);
 	if (!netdev)
 		return -ENOMEM;
 	priv = netdev_priv(netdev);

@@ -1,26 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * 20-byte link-layer addresses, and MGIDs that IP multicast addresses map to (RFC 4391
- * section 4): how one is made, and which are of a device's link.
+ * MGIDs that IP multicast addresses map to (RFC 4391 section 4): how one is made, and
+ * which are of a device's link.
  */
 #include "ipoib.h"
-
-/**
- * ipoib_hwaddr_build() - put a link-layer address together
- * @hwaddr: filled in
- * @qpn: QP number, 24 bits
- * @gid: port GID
- *
- * RFC 4391 section 9.1.1. Context: any.
- */
-void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn, const union ib_gid *gid)
-{
-	hwaddr->flags = 0;
-	hwaddr->qpn[0] = qpn >> 16;
-	hwaddr->qpn[1] = qpn >> 8;
-	hwaddr->qpn[2] = qpn;
-	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
-}
 
 /**
  * ipoib_broadcast_build() - the link-layer address of a broadcast group

@@ -53,39 +53,45 @@ TRACE_DEFINE_ENUM(IPOIB_GROUP_BROADCAST);
 
 /* A packet is put on the send ring; what it leads to stands in its address */
 TRACE_EVENT(ipoib_tx,
-	    TP_PROTO(const struct ipoib_dev *priv, const struct sk_buff *skb,
+	    TP_PROTO(const struct ipoib_tx_ring *tx, const struct sk_buff *skb,
 		     const struct ipoib_hwaddr *hwaddr),
-	    TP_ARGS(priv, skb, hwaddr),
-	    TP_STRUCT__entry(__string(name, priv->netdev->name)
+	    TP_ARGS(tx, skb, hwaddr),
+	    TP_STRUCT__entry(__string(name, tx->priv->netdev->name)
 			__field(const void *, skbaddr)
+			__field(u32, queue)
 			__field(u32, slot)
 			__field(u32, len)
 			__field(u32, qpn)
 			__array(u8, gid, 16)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(__assign_str(name, tx->priv->netdev->name);
 			__entry->skbaddr = skb;
-			__entry->slot = priv->tx.head;
+			__entry->queue = tx->index;
+			__entry->slot = tx->head;
 			__entry->len = skb->len;
 			__entry->qpn = ipoib_hwaddr_qpn(hwaddr);
 			memcpy(__entry->gid, hwaddr->gid, sizeof(__entry->gid));
 	    ),
-	    TP_printk("%s skbaddr=%p slot=%u len=%u qpn=%u gid=%pI6", __get_str(name),
-		      __entry->skbaddr, __entry->slot, __entry->len, __entry->qpn, __entry->gid)
+	    TP_printk("%s skbaddr=%p queue=%u slot=%u len=%u qpn=%u gid=%pI6", __get_str(name),
+		      __entry->skbaddr, __entry->queue, __entry->slot, __entry->len,
+		      __entry->qpn, __entry->gid)
 );
 
 TRACE_EVENT(ipoib_tx_complete,
-	    TP_PROTO(const struct ipoib_dev *priv, u32 slot, enum ib_wc_status status),
-	    TP_ARGS(priv, slot, status),
-	    TP_STRUCT__entry(__string(name, priv->netdev->name)
+	    TP_PROTO(const struct ipoib_tx_ring *tx, u32 slot, enum ib_wc_status status),
+	    TP_ARGS(tx, slot, status),
+	    TP_STRUCT__entry(__string(name, tx->priv->netdev->name)
+			__field(u32, queue)
 			__field(u32, slot)
 			__field(u32, status)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(__assign_str(name, tx->priv->netdev->name);
+			__entry->queue = tx->index;
 			__entry->slot = slot;
 			__entry->status = status;
 	    ),
-	    TP_printk("%s slot=%u status=%u", __get_str(name), __entry->slot, __entry->status)
+	    TP_printk("%s queue=%u slot=%u status=%u", __get_str(name), __entry->queue,
+		      __entry->slot, __entry->status)
 );
 
 TRACE_EVENT(ipoib_rx,

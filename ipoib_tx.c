@@ -9,12 +9,18 @@
  * Only the last of a chain asks for a CQE. Sends complete in their order, so that
  * stands for all before it.
  *
+ * A device has one ring, or as many as the administrator asks for (ethtool -L), so that
+ * CPUs send without waiting for each other. Each has a QP of its own. The first one's is
+ * what the link-layer address names; what tells addresses goes by that.
+ *
  * An event for each CQE would cost more than the CQE. It is asked for once
- * IPOIB_TX_REAP_SLOTS are in use, or the queue was stopped; a few sends are looked for a
- * moment later, by a timer that is started once for all that come meanwhile.
+ * IPOIB_TX_REAP_SLOTS are in use, or the queue was stopped; a few sends are looked for
+ * later, by a timer that is started once for all that come meanwhile. Where a packet waits
+ * to be freed, that is a moment later: its socket may wait for it.
  */
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
+#include <net/ndisc.h>
 #include <net/tcp.h>
 
 #include "ipoib.h"
@@ -104,46 +110,51 @@ static u32 tx_fill_sges(struct ipoib_dev *priv, struct ib_sge *sge,
  * the consumer: byte queue limits allow only one context to complete packets. Those
  * that it took of the same chain have lost the one that was to speak for them.
  */
-static void tx_refused(struct ipoib_dev *priv, u32 first, const struct ib_send_wr *bad, int err)
+static void tx_refused(struct ipoib_tx_ring *tx, u32 first, const struct ib_send_wr *bad, int err)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	u32 i;
 
 	if (net_ratelimit())
-		netdev_warn(priv->netdev, "HCA refuses to send: error %d\n", err);
+		netdev_warn(tx->priv->netdev, "HCA refuses to send: error %d\n", err);
 	for (i = first; i != tx->head; i++)
 		/* Pairs with tx_fate(): the slot is whole */
 		smp_store_release(&tx_slot(tx, i)->fate, i - first < (u32)bad->wr_id - first ?
 				  IPOIB_TX_SILENT : IPOIB_TX_REFUSED);
 	tx->refusals++;
-	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
-	ipoib_tx_reap(priv);
+	ipoib_link_event(tx->priv, IPOIB_EVENT_HEAVY);
+	ipoib_tx_reap(tx);
+}
+
+static void tx_look_later(struct ipoib_tx_ring *tx)
+{
+	bool soon = (s32)(tx->held - READ_ONCE(tx->tail)) > 0;
+
+	if (hrtimer_is_queued(&tx->reaper) && (tx->reaper_soon || !soon))
+		return;
+	tx->reaper_soon = soon;
+	hrtimer_start(&tx->reaper, ns_to_ktime(soon ? IPOIB_TX_REAP_NS : IPOIB_TX_REAP_SMALL_NS),
+		      HRTIMER_MODE_REL_PINNED);
 }
 
 /* Sees to it that what has been posted is reaped */
-static void tx_ask(struct ipoib_dev *priv)
+static void tx_ask(struct ipoib_tx_ring *tx)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
-	struct ipoib_tx_ring *tx = &priv->tx;
-
 	/* Pairs with ipoib_cq_arm()'s callers: whoever takes back what is found here
 	 * to be under way, polls after that, and finds the new head.
 	 */
 	smp_mb();
 	if (READ_ONCE(tx->armed))
 		return;
-	if (ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS || netif_xmit_stopped(txq)) {
+	if (ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS || netif_xmit_stopped(tx->txq)) {
 		if (ipoib_cq_arm(tx->cq, &tx->armed))
-			ipoib_tx_reap(priv);
-	} else if (!hrtimer_is_queued(&tx->reaper)) {
-		hrtimer_start(&tx->reaper, ns_to_ktime(IPOIB_TX_REAP_NS),
-			      HRTIMER_MODE_REL_PINNED);
+			ipoib_tx_reap(tx);
+	} else {
+		tx_look_later(tx);
 	}
 }
 
-static void tx_doorbell(struct ipoib_dev *priv)
+static void tx_doorbell(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ib_send_wr *last;
 	const struct ib_send_wr *bad;
 	int err;
@@ -155,21 +166,20 @@ static void tx_doorbell(struct ipoib_dev *priv)
 	last->send_flags |= IB_SEND_SIGNALED;
 	tx->chained = 0;
 	tx->sges = 0;
-	err = ib_post_send(priv->qp, &tx->chain[0].wr, &bad);
+	err = ib_post_send(tx->qp, &tx->chain[0].wr, &bad);
 	if (unlikely(err))
-		tx_refused(priv, tx->chain[0].wr.wr_id, bad, err);
-	tx_ask(priv);
+		tx_refused(tx, tx->chain[0].wr.wr_id, bad, err);
+	tx_ask(tx);
 }
 
 /* The next WR of the chain, to be filled in; it has the ring's next slot */
-static struct ib_ud_wr *tx_next_wr(struct ipoib_dev *priv)
+static struct ib_ud_wr *tx_next_wr(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ib_ud_wr *ud;
 
 	if (tx->chained == IPOIB_TX_CHAIN_MAX ||
 	    tx->sges + IPOIB_TX_SGE_MAX > IPOIB_TX_CHAIN_SGES)
-		tx_doorbell(priv);
+		tx_doorbell(tx);
 	ud = &tx->chain[tx->chained];
 	ud->wr.sg_list = &tx->sge[tx->sges];
 	ud->wr.wr_id = tx->head;
@@ -178,13 +188,11 @@ static struct ib_ud_wr *tx_next_wr(struct ipoib_dev *priv)
 	return ud;
 }
 
-static void tx_chain(struct ipoib_dev *priv, struct ib_ud_wr *ud, struct ib_ah *ibah, u32 qpn)
+static void tx_chain(struct ipoib_tx_ring *tx, struct ib_ud_wr *ud, struct ib_ah *ibah, u32 qpn)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
-
 	ud->ah = ibah;
 	ud->remote_qpn = qpn;
-	ud->remote_qkey = READ_ONCE(priv->qkey);
+	ud->remote_qkey = READ_ONCE(tx->priv->qkey);
 	ud->wr.next = &tx->chain[tx->chained + 1].wr;
 	tx->chained++;
 	tx->sges += ud->wr.num_sge;
@@ -193,13 +201,13 @@ static void tx_chain(struct ipoib_dev *priv, struct ib_ud_wr *ud, struct ib_ah *
 }
 
 /* One WR for all of the packet, be it that the HCA cuts it */
-static void tx_whole(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
+static void tx_whole(struct ipoib_tx_ring *tx, const struct ipoib_tx_buf *buf,
 		     struct ib_ah *ibah, u32 qpn)
 {
-	struct ib_ud_wr *ud = tx_next_wr(priv);
+	struct ib_ud_wr *ud = tx_next_wr(tx);
 	struct sk_buff *skb = buf->skb;
 
-	ud->wr.num_sge = tx_fill_sges(priv, ud->wr.sg_list, buf);
+	ud->wr.num_sge = tx_fill_sges(tx->priv, ud->wr.sg_list, buf);
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		ud->wr.send_flags |= IB_SEND_IP_CSUM;
 	if (buf->header_len) {
@@ -208,7 +216,7 @@ static void tx_whole(struct ipoib_dev *priv, const struct ipoib_tx_buf *buf,
 		ud->hlen = buf->header_len;
 		ud->mss = skb_shinfo(skb)->gso_size;
 	}
-	tx_chain(priv, ud, ibah, qpn);
+	tx_chain(tx, ud, ibah, qpn);
 }
 
 /* A slot's own memory, for headers or a small packet */
@@ -221,24 +229,23 @@ static struct ipoib_tx_headers *tx_own_page(struct ipoib_tx_ring *tx, u32 index,
 }
 
 /* A WR for each segment; the last one's slot has the packet */
-static void tx_segments(struct ipoib_dev *priv, struct ipoib_tx_buf *buf,
+static void tx_segments(struct ipoib_tx_ring *tx, struct ipoib_tx_buf *buf,
 			struct ib_ah *ibah, u32 qpn)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	u32 offset, refusals = tx->refusals;
 	struct ipoib_tx_headers *page;
 	struct ipoib_gso gso;
 	struct ib_ud_wr *ud;
 
-	ipoib_count(priv, IPOIB_STAT_TX_SEGMENTED);
-	ipoib_gso_start(&gso, priv, buf);
+	ipoib_count(tx->priv, IPOIB_STAT_TX_SEGMENTED);
+	ipoib_gso_start(&gso, tx->priv, buf);
 	while (gso.left) {
-		ud = tx_next_wr(priv);
+		ud = tx_next_wr(tx);
 		page = tx_own_page(tx, tx->head, &offset);
 		ud->wr.num_sge = ipoib_gso_next(&gso, page, offset, ud->wr.sg_list);
 		if (gso.hca_sums)
 			ud->wr.send_flags |= IB_SEND_IP_CSUM;
-		tx_chain(priv, ud, ibah, qpn);
+		tx_chain(tx, ud, ibah, qpn);
 	}
 	/* The last segment waits for its doorbell yet */
 	buf->torn = tx->refusals != refusals;
@@ -250,17 +257,17 @@ static bool tx_is_full(const struct ipoib_tx_ring *tx)
 	return ipoib_tx_used(tx) + tx->segments_max > tx->size;
 }
 
-static void tx_stop_if_full(struct ipoib_tx_ring *tx, struct netdev_queue *txq)
+static void tx_stop_if_full(struct ipoib_tx_ring *tx)
 {
 	if (likely(!tx_is_full(tx)))
 		return;
-	netif_tx_stop_queue(txq);
+	netif_tx_stop_queue(tx->txq);
 	/* Pairs with the barrier in tx_wake(): either it sees the queue
 	 * stopped, or the room that it made is seen here.
 	 */
 	smp_mb();
 	if (!tx_is_full(tx))
-		netif_tx_start_queue(txq);
+		netif_tx_start_queue(tx->txq);
 }
 
 /**
@@ -280,18 +287,55 @@ netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *n
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
-	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > priv->tx.max_sge ||
+	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > priv->tx->max_sge ||
 				!ipoib_gso_can_cut(skb)))
 		features &= ~NETIF_F_GSO_MASK;
 	return features;
 }
 
+/* What tells our link-layer address goes by the QP that it names: peers may hold one
+ * against the other (ipoib_learn.c). So does what is for groups, from which they know us.
+ */
+static bool tx_tells_address(const struct sk_buff *skb)
+{
+	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
+	const struct ipv6hdr *ip;
+	const u8 *message;
+	struct ipv6hdr ip_copy;
+	u8 message_copy;
+
+	if (skb_headlen(skb) < sizeof(*header) || ipoib_gid_is_multicast(header->hwaddr.gid))
+		return true;
+	if (skb->protocol != htons(ETH_P_IPV6))
+		return skb->protocol == htons(ETH_P_ARP);
+	ip = skb_header_pointer(skb, sizeof(*header), sizeof(*ip), &ip_copy);
+	if (!ip || ip->nexthdr != NEXTHDR_ICMP)
+		return false;
+	message = skb_header_pointer(skb, sizeof(*header) + sizeof(*ip), 1, &message_copy);
+	return message && *message >= NDISC_ROUTER_SOLICITATION && *message <= NDISC_REDIRECT;
+}
+
+/**
+ * ipoib_select_queue() - ndo_select_queue: by which ring a packet goes
+ * @netdev: the device
+ * @skb: the packet
+ * @sb_dev: a subordinate device that speaks for itself, or NULL
+ *
+ * Context: BHs disabled; not called as long as there is one ring.
+ * Return: the ring's number.
+ */
+u16 ipoib_select_queue(struct net_device *netdev, struct sk_buff *skb,
+		       struct net_device *sb_dev)
+{
+	return tx_tells_address(skb) ? 0 : netdev_pick_tx(netdev, skb, sb_dev);
+}
+
 /* Whether the HCA makes the checksums: it does those of TCP and UDP over IPv4 alone */
-static bool tx_hca_sums(const struct ipoib_dev *priv, const struct sk_buff *skb)
+static bool tx_hca_sums(const struct ipoib_tx_ring *tx, const struct sk_buff *skb)
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
-	if (!priv->tx.hca_sums || skb->protocol != htons(ETH_P_IP) ||
+	if (!tx->hca_sums || skb->protocol != htons(ETH_P_IP) ||
 	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + ip_hdrlen(skb))
 		return false;
 	return (ip->protocol == IPPROTO_TCP &&
@@ -301,17 +345,17 @@ static bool tx_hca_sums(const struct ipoib_dev *priv, const struct sk_buff *skb)
 }
 
 /* Whether a packet takes a WR for each of its segments */
-static bool tx_is_cut(const struct ipoib_dev *priv, const struct sk_buff *skb)
+static bool tx_is_cut(const struct ipoib_tx_ring *tx, const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       !(priv->tx.hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
+	       !(tx->hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
 }
 
-static int tx_linearize(struct ipoib_dev *priv, struct sk_buff *skb)
+static int tx_linearize(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
-	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= priv->tx.max_sge))
+	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= tx->max_sge))
 		return 0;
-	ipoib_count(priv, IPOIB_STAT_TX_LINEARIZED);
+	ipoib_count(tx->priv, IPOIB_STAT_TX_LINEARIZED);
 	return skb_linearize(skb);
 }
 
@@ -323,13 +367,13 @@ static u32 tx_qpn(const struct ipoib_hwaddr *hwaddr)
 }
 
 /* What of a packet must be so before it can be posted */
-static int tx_prepare(struct ipoib_dev *priv, struct sk_buff *skb)
+static int tx_prepare(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
 	int header_len = skb_is_gso(skb) ? ipoib_gso_header_len(skb) : 0;
 
-	if (unlikely(!pskb_may_pull(skb, header_len) || tx_linearize(priv, skb)))
+	if (unlikely(!pskb_may_pull(skb, header_len) || tx_linearize(tx, skb)))
 		return -ENOMEM;
-	if (skb->ip_summed != CHECKSUM_PARTIAL || header_len || tx_hca_sums(priv, skb))
+	if (skb->ip_summed != CHECKSUM_PARTIAL || header_len || tx_hca_sums(tx, skb))
 		return 0;
 	return skb_checksum_help(skb);
 }
@@ -352,14 +396,16 @@ static bool tx_is_small(const struct sk_buff *skb)
 	return skb->len <= IPOIB_TX_HEADER_MAX && !skb_is_gso(skb);
 }
 
-static void tx_copy(struct ipoib_dev *priv, const struct sk_buff *skb, struct ib_ud_wr *ud,
+static void tx_copy(struct ipoib_tx_ring *tx, const struct sk_buff *skb, struct ib_ud_wr *ud,
 		    void *to)
 {
 	__sum16 *sum;
 
-	if (skb->ip_summed != CHECKSUM_PARTIAL) {
+	if (skb->ip_summed != CHECKSUM_PARTIAL && !skb_is_nonlinear(skb)) {
+		memcpy(to, skb->data, skb->len);
+	} else if (skb->ip_summed != CHECKSUM_PARTIAL) {
 		skb_copy_bits(skb, 0, to, skb->len);
-	} else if (tx_hca_sums(priv, skb)) {
+	} else if (tx_hca_sums(tx, skb)) {
 		skb_copy_bits(skb, 0, to, skb->len);
 		ud->wr.send_flags |= IB_SEND_IP_CSUM;
 	} else {
@@ -372,11 +418,10 @@ static void tx_copy(struct ipoib_dev *priv, const struct sk_buff *skb, struct ib
 }
 
 /* All of a small packet goes into the slot's own memory, and the packet is freed */
-static bool tx_small(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn)
+static bool tx_small(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
-	struct ib_ud_wr *ud = tx_next_wr(priv);
-	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ib_ud_wr *ud = tx_next_wr(tx);
+	struct ipoib_dev *priv = tx->priv;
 	struct ib_sge *sge = ud->wr.sg_list;
 	struct ipoib_tx_headers *page;
 	struct ipoib_tx_buf *buf;
@@ -387,7 +432,7 @@ static bool tx_small(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *
 	buf->packets = 1;
 	buf->header_len = 0;
 	page = tx_own_page(tx, tx->head, &offset);
-	tx_copy(priv, skb, ud, page->octets + offset);
+	tx_copy(tx, skb, ud, page->octets + offset);
 	sge->addr = page->addr + offset;
 	sge->length = len;
 	sge->lkey = priv->pd->local_dma_lkey;
@@ -395,30 +440,29 @@ static bool tx_small(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *
 	ud->wr.num_sge = 1;
 	skb_tx_timestamp(skb);
 	dev_consume_skb_any(skb);
-	tx_chain(priv, ud, ibah, qpn);
-	tx_stop_if_full(tx, txq);
-	return __netdev_tx_sent_queue(txq, len, netdev_xmit_more());
+	tx_chain(tx, ud, ibah, qpn);
+	tx_stop_if_full(tx);
+	return __netdev_tx_sent_queue(tx->txq, len, netdev_xmit_more());
 }
 
 /* Puts a packet on the ring; true if the doorbell must not wait for more */
-static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah *ibah)
+static bool tx_packet(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
-	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
-	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ipoib_dev *priv = tx->priv;
 	u32 qpn = tx_qpn(hwaddr), slots;
 	struct ipoib_tx_buf *buf;
 	bool cut;
 
-	trace_ipoib_tx(priv, skb, hwaddr);
+	trace_ipoib_tx(tx, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
 	if (tx_is_small(skb))
-		return tx_small(priv, skb, ibah, qpn);
-	if (unlikely(tx_prepare(priv, skb))) {
+		return tx_small(tx, skb, ibah, qpn);
+	if (unlikely(tx_prepare(tx, skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		return false;
 	}
-	cut = tx_is_cut(priv, skb);
+	cut = tx_is_cut(tx, skb);
 	slots = cut ? ipoib_gso_segments(skb) : 1;
 	if (unlikely(slots > tx->segments_max)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
@@ -434,11 +478,12 @@ static bool tx_packet(struct ipoib_dev *priv, struct sk_buff *skb, struct ib_ah 
 	}
 	skb_tx_timestamp(skb);
 	if (cut)
-		tx_segments(priv, buf, ibah, qpn);
+		tx_segments(tx, buf, ibah, qpn);
 	else
-		tx_whole(priv, buf, ibah, qpn);
-	tx_stop_if_full(tx, txq);
-	return __netdev_tx_sent_queue(txq, skb->len, netdev_xmit_more());
+		tx_whole(tx, buf, ibah, qpn);
+	tx->held = tx->head;
+	tx_stop_if_full(tx);
+	return __netdev_tx_sent_queue(tx->txq, skb->len, netdev_xmit_more());
 }
 
 /* Of a large packet each segment counts. The MTU may have shrunk a moment ago. */
@@ -450,9 +495,10 @@ static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
 }
 
 /* The AH to send to, or NULL if the packet was kept for later or dropped */
-static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
+static struct ipoib_ah *tx_address(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
 	const struct ipoib_header *header;
+	struct ipoib_dev *priv = tx->priv;
 
 	if (unlikely(!pskb_may_pull(skb, IPOIB_HARD_LEN))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_SHORT);
@@ -465,7 +511,7 @@ static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
 	header = (struct ipoib_header *)skb->data;
 	if (ipoib_gid_is_multicast(header->hwaddr.gid))
 		return ipoib_group_xmit(priv, skb);
-	return ipoib_path_xmit(priv, skb);
+	return ipoib_path_xmit(tx, skb);
 }
 
 /**
@@ -480,6 +526,7 @@ static struct ipoib_ah *tx_address(struct ipoib_dev *priv, struct sk_buff *skb)
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_tx_ring *tx = &priv->tx[skb_get_queue_mapping(skb)];
 	bool kick = !netdev_xmit_more();
 	struct ipoib_ah *ah;
 
@@ -487,12 +534,12 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	 * it is the ring that holds it (see ipoib_ah_retire()).
 	 */
 	rcu_read_lock();
-	ah = tx_address(priv, skb);
+	ah = tx_address(tx, skb);
 	if (likely(ah))
-		kick |= tx_packet(priv, skb, ah->ibah);
+		kick |= tx_packet(tx, skb, ah->ibah);
 	rcu_read_unlock();
 	if (kick)
-		tx_doorbell(priv);
+		tx_doorbell(tx);
 	return NETDEV_TX_OK;
 }
 
@@ -511,10 +558,9 @@ static enum ipoib_tx_fate tx_fate(struct ipoib_tx_ring *tx)
 }
 
 /* Empties the oldest slot. @why: what to count if it was not sent, and not refused */
-static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
+static void tx_reclaim(struct ipoib_tx_ring *tx, struct tx_done *done, int budget,
 		       enum ipoib_stat why)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	struct ipoib_tx_buf *buf = tx_slot(tx, tx->tail);
 	struct sk_buff *skb = buf->skb;
 
@@ -527,13 +573,13 @@ static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 			done->sent_packets += buf->packets;
 			done->sent_bytes += buf->len + (buf->packets - 1) * buf->header_len;
 		} else {
-			ipoib_count(priv, why);
+			ipoib_count(tx->priv, why);
 		}
 		buf->len = 0;
 		buf->torn = false;
 	}
 	if (skb) {
-		tx_unmap(priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
+		tx_unmap(tx->priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
 		buf->skb = NULL;
 		napi_consume_skb(skb, budget);
 	}
@@ -541,10 +587,10 @@ static void tx_reclaim(struct ipoib_dev *priv, struct tx_done *done, int budget,
 	smp_store_release(&tx->tail, tx->tail + 1);
 }
 
-static void tx_reclaim_refused(struct ipoib_dev *priv, struct tx_done *done, int budget)
+static void tx_reclaim_refused(struct ipoib_tx_ring *tx, struct tx_done *done, int budget)
 {
-	while (tx_fate(&priv->tx) == IPOIB_TX_REFUSED)
-		tx_reclaim(priv, done, budget, IPOIB_STAT_TX_POST);
+	while (tx_fate(tx) == IPOIB_TX_REFUSED)
+		tx_reclaim(tx, done, budget, IPOIB_STAT_TX_POST);
 }
 
 /* What the CQE of a send says of it */
@@ -561,73 +607,70 @@ static enum ipoib_stat tx_status(struct ipoib_dev *priv, const struct ib_wc *wc)
 	return IPOIB_STAT_TX_ERROR;
 }
 
-static void tx_complete(struct ipoib_dev *priv, const struct ib_wc *wc,
+static void tx_complete(struct ipoib_tx_ring *tx, const struct ib_wc *wc,
 			struct tx_done *done, int budget)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
-	enum ipoib_stat why = tx_status(priv, wc);
+	enum ipoib_stat why = tx_status(tx->priv, wc);
 
-	trace_ipoib_tx_complete(priv, wc->wr_id, wc->status);
+	trace_ipoib_tx_complete(tx, wc->wr_id, wc->status);
 	/* Of a WR that was given up with an earlier life of the QP */
 	if (unlikely((u32)wc->wr_id - tx->tail >= ipoib_tx_used(tx)))
 		return;
 	while (tx->tail != (u32)wc->wr_id)
-		tx_reclaim(priv, done, budget, TX_SENT);
-	tx_reclaim(priv, done, budget, why);
+		tx_reclaim(tx, done, budget, TX_SENT);
+	tx_reclaim(tx, done, budget, why);
 }
 
-static void tx_wake(struct ipoib_dev *priv, const struct tx_done *done)
+static void tx_wake(struct ipoib_tx_ring *tx, const struct tx_done *done)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
-	struct ipoib_tx_ring *tx = &priv->tx;
+	struct ipoib_dev *priv = tx->priv;
 
-	netdev_tx_completed_queue(txq, done->packets, done->bytes);
+	netdev_tx_completed_queue(tx->txq, done->packets, done->bytes);
 	/* Pairs with the barrier in tx_stop_if_full() */
 	smp_mb();
-	if (unlikely(netif_tx_queue_stopped(txq)) && READ_ONCE(priv->qp_running) &&
+	if (unlikely(netif_tx_queue_stopped(tx->txq)) && READ_ONCE(priv->qp_running) &&
 	    ipoib_tx_used(tx) <= tx->size / 2)
-		netif_tx_wake_queue(txq);
+		netif_tx_wake_queue(tx->txq);
 	if (unlikely(READ_ONCE(priv->ah_waiting)))
 		queue_work(priv->wq, &priv->ah_work);
 }
 
-static void tx_account(struct ipoib_dev *priv, const struct tx_done *done)
+static void tx_account(struct ipoib_tx_ring *tx, const struct tx_done *done)
 {
 	if (done->sent_packets)
-		dev_sw_netstats_tx_add(priv->netdev, done->sent_packets, done->sent_bytes);
-	ipoib_ring_account(&priv->tx.stats, done->sent_packets, done->sent_bytes);
-	tx_wake(priv, done);
+		dev_sw_netstats_tx_add(tx->priv->netdev, done->sent_packets, done->sent_bytes);
+	ipoib_ring_account(&tx->stats, done->sent_packets, done->sent_bytes);
+	tx_wake(tx, done);
 }
 
 /**
- * ipoib_tx_reap() - have the send ring looked at
- * @priv: the device
+ * ipoib_tx_reap() - have a send ring looked at
+ * @tx: the ring
  *
  * Context: any.
  */
-void ipoib_tx_reap(struct ipoib_dev *priv)
+void ipoib_tx_reap(struct ipoib_tx_ring *tx)
 {
-	WRITE_ONCE(priv->tx.reap, true);
-	napi_schedule(&priv->napi);
+	WRITE_ONCE(tx->reap, true);
+	napi_schedule(tx->napi);
 }
 
 static enum hrtimer_restart tx_reaper(struct hrtimer *timer)
 {
-	ipoib_tx_reap(container_of(timer, struct ipoib_dev, tx.reaper));
+	ipoib_tx_reap(container_of(timer, struct ipoib_tx_ring, reaper));
 	return HRTIMER_NORESTART;
 }
 
 /**
  * ipoib_tx_poll() - take what the HCA says of sends
- * @priv: the device
+ * @tx: their ring
  * @budget: of the NAPI poll; 0 where an skb must not be freed at once
  *
  * Context: NAPI poll.
  * Return: true if there may be more.
  */
-bool ipoib_tx_poll(struct ipoib_dev *priv, int budget)
+bool ipoib_tx_poll(struct ipoib_tx_ring *tx, int budget)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	struct tx_done done = {};
 	u32 polled = 0;
 	int n, i;
@@ -636,27 +679,45 @@ bool ipoib_tx_poll(struct ipoib_dev *priv, int budget)
 	do {
 		n = ib_poll_cq(tx->cq, IPOIB_WC_BATCH, tx->wc);
 		for (i = 0; i < n; i++)
-			tx_complete(priv, &tx->wc[i], &done, budget);
+			tx_complete(tx, &tx->wc[i], &done, budget);
 		polled += IPOIB_WC_BATCH;
 	} while (n == IPOIB_WC_BATCH && polled < tx->size);
-	tx_reclaim_refused(priv, &done, budget);
+	tx_reclaim_refused(tx, &done, budget);
 	if (done.packets)
-		tx_account(priv, &done);
+		tx_account(tx, &done);
 	return n == IPOIB_WC_BATCH;
 }
 
 /**
- * ipoib_tx_poll_end() - leave a send ring that is not empty to events
- * @priv: the device
+ * ipoib_tx_poll_end() - leave a send ring to events, if it is not empty
+ * @tx: the ring
  *
  * Context: NAPI poll, completed.
  */
-void ipoib_tx_poll_end(struct ipoib_dev *priv)
+void ipoib_tx_poll_end(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
+	if (ipoib_tx_used(tx) && !hrtimer_is_queued(&tx->reaper) &&
+	    ipoib_cq_arm(tx->cq, &tx->armed))
+		ipoib_tx_reap(tx);
+}
 
-	if (!hrtimer_is_queued(&tx->reaper) && ipoib_cq_arm(tx->cq, &tx->armed))
-		ipoib_tx_reap(priv);
+/**
+ * ipoib_tx_napi_poll() - NAPI poll of a send ring that has a context of its own
+ * @napi: the ring's
+ * @budget: 0 where an skb must not be freed at once
+ *
+ * Context: softirq.
+ * Return: 0 if events are due again, else @budget.
+ */
+int ipoib_tx_napi_poll(struct napi_struct *napi, int budget)
+{
+	struct ipoib_tx_ring *tx = container_of(napi, struct ipoib_tx_ring, own_napi);
+
+	if (ipoib_tx_poll(tx, budget))
+		return budget;
+	if (napi_complete_done(napi, 0))
+		ipoib_tx_poll_end(tx);
+	return 0;
 }
 
 /**
@@ -673,21 +734,20 @@ u32 ipoib_tx_pending(struct ipoib_tx_ring *tx)
 
 /**
  * ipoib_tx_ring_empty() - give up what the HCA never reported
- * @priv: the device; nothing sends or polls, its QP holds no WR any more
+ * @tx: the ring; nothing sends or polls, its QP holds no WR any more
  *
  * Context: control path.
  */
-void ipoib_tx_ring_empty(struct ipoib_dev *priv)
+void ipoib_tx_ring_empty(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	struct tx_done done = {};
 
 	hrtimer_cancel(&tx->reaper);
 	while (ipoib_tx_used(tx))
-		tx_reclaim(priv, &done, 0, IPOIB_STAT_TX_FLUSHED);
+		tx_reclaim(tx, &done, 0, IPOIB_STAT_TX_FLUSHED);
 	tx->chained = 0;
 	tx->sges = 0;
-	netdev_reset_queue(priv->netdev);
+	netdev_tx_reset_queue(tx->txq);
 }
 
 static u32 tx_header_pages(const struct ipoib_tx_ring *tx)
@@ -695,12 +755,10 @@ static u32 tx_header_pages(const struct ipoib_tx_ring *tx)
 	return DIV_ROUND_UP(tx->size, TX_HEADERS_PER_PAGE);
 }
 
-static void tx_headers_destroy(struct ipoib_dev *priv, u32 pages)
+static void tx_headers_destroy(struct ipoib_tx_ring *tx, u32 pages)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
-
 	while (pages--) {
-		ib_dma_unmap_single(priv->ibdev, tx->headers[pages].addr, PAGE_SIZE,
+		ib_dma_unmap_single(tx->priv->ibdev, tx->headers[pages].addr, PAGE_SIZE,
 				    DMA_TO_DEVICE);
 		free_page((unsigned long)tx->headers[pages].octets);
 	}
@@ -720,9 +778,8 @@ static int tx_headers_page(struct ipoib_dev *priv, struct ipoib_tx_headers *head
 	return -EIO;
 }
 
-static int tx_headers_create(struct ipoib_dev *priv)
+static int tx_headers_create(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	u32 i, pages = tx_header_pages(tx);
 	int err;
 
@@ -730,9 +787,9 @@ static int tx_headers_create(struct ipoib_dev *priv)
 	if (!tx->headers)
 		return -ENOMEM;
 	for (i = 0; i < pages; i++) {
-		err = tx_headers_page(priv, &tx->headers[i]);
+		err = tx_headers_page(tx->priv, &tx->headers[i]);
 		if (err) {
-			tx_headers_destroy(priv, i);
+			tx_headers_destroy(tx, i);
 			return err;
 		}
 	}
@@ -740,18 +797,16 @@ static int tx_headers_create(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_tx_ring_create() - allocate the send ring
- * @priv: the device; the ring's size is set
+ * ipoib_tx_ring_create() - allocate what a send ring needs
+ * @tx: the ring; its size is set
  *
  * Context: may sleep; rtnl held.
  * Return: 0 or a negative error.
  */
-int ipoib_tx_ring_create(struct ipoib_dev *priv)
+int ipoib_tx_ring_create(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
 	int err = -ENOMEM;
 
-	tx->segments_max = min_t(u32, tx->size / 4, IPOIB_TX_SEGMENTS_MAX);
 	tx->buf = kvcalloc(tx->size, sizeof(*tx->buf), GFP_KERNEL);
 	if (!tx->buf)
 		return err;
@@ -761,12 +816,11 @@ int ipoib_tx_ring_create(struct ipoib_dev *priv)
 	tx->sge = kcalloc(IPOIB_TX_CHAIN_SGES, sizeof(*tx->sge), GFP_KERNEL);
 	if (!tx->sge)
 		goto err_chain;
-	err = tx_headers_create(priv);
+	err = tx_headers_create(tx);
 	if (err)
 		goto err_sge;
 	hrtimer_init(&tx->reaper, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 	tx->reaper.function = tx_reaper;
-	netif_set_tso_max_segs(priv->netdev, tx->segments_max);
 	return 0;
 
 err_sge:
@@ -780,15 +834,13 @@ err_buf:
 
 /**
  * ipoib_tx_ring_destroy() - free what ipoib_tx_ring_create() allocated
- * @priv: the device; the ring is empty
+ * @tx: the ring; it is empty
  *
  * Context: may sleep; rtnl held.
  */
-void ipoib_tx_ring_destroy(struct ipoib_dev *priv)
+void ipoib_tx_ring_destroy(struct ipoib_tx_ring *tx)
 {
-	struct ipoib_tx_ring *tx = &priv->tx;
-
-	tx_headers_destroy(priv, tx_header_pages(tx));
+	tx_headers_destroy(tx, tx_header_pages(tx));
 	kfree(tx->sge);
 	kfree(tx->chain);
 	kvfree(tx->buf);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * PD, CQs and the UD QP: their life cycle, the QP's states and its P_Key.
+ * PD, CQs and the UD QPs: their life cycle, the QPs' states and their P_Key.
  *
- * The QP lives as long as the netdevice, since its number is part of the
- * link-layer address; taking the link down resets it.
+ * Each send ring has a QP. The first one's receives, too, and lives as long as the
+ * netdevice, since its number is part of the link-layer address; taking the link down
+ * resets all of them.
  */
 #include "ipoib.h"
 
@@ -17,10 +18,10 @@ static void rx_cq_completed(struct ib_cq *cq, void *context)
 
 static void tx_cq_completed(struct ib_cq *cq, void *context)
 {
-	struct ipoib_dev *priv = context;
+	struct ipoib_tx_ring *tx = context;
 
-	WRITE_ONCE(priv->tx.armed, false);
-	ipoib_tx_reap(priv);
+	WRITE_ONCE(tx->armed, false);
+	ipoib_tx_reap(tx);
 }
 
 static void qp_event(struct ib_event *event, void *context)
@@ -33,24 +34,30 @@ static void qp_event(struct ib_event *event, void *context)
 		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
-static void cq_event(struct ib_event *event, void *context)
+static void cq_failed(struct ipoib_dev *priv, const struct ib_event *event)
 {
-	struct ipoib_dev *priv = context;
-
 	netdev_warn(priv->netdev, "CQ event: %s\n", ib_event_msg(event->event));
 	/* A CQ in error stays so (IBA 11.6.3.1) */
 	WRITE_ONCE(priv->cq_failed, true);
 	ipoib_netdev_kick(priv);
 }
 
-static struct ib_cq *cq_create(struct ipoib_dev *priv, u32 cqe, ib_comp_handler completed)
+static void rx_cq_event(struct ib_event *event, void *context)
 {
-	struct ib_cq_init_attr attr = {
-		.cqe = cqe,
-		.comp_vector = (priv->port - 1) % priv->ibdev->num_comp_vectors,
-	};
+	cq_failed(context, event);
+}
 
-	return ib_create_cq(priv->ibdev, completed, cq_event, priv, &attr);
+static void tx_cq_event(struct ib_event *event, void *context)
+{
+	struct ipoib_tx_ring *tx = context;
+
+	cq_failed(tx->priv, event);
+}
+
+/* Where a queue's interrupts go: ports and queues are spread over what there is */
+static u32 comp_vector(const struct ipoib_dev *priv, u32 index)
+{
+	return (priv->port - 1 + index) % priv->ibdev->num_comp_vectors;
 }
 
 /* The verbs promise checksums of IPv4 alone, and segmentation only with them */
@@ -64,17 +71,20 @@ static bool hca_cuts(const struct ib_device_attr *attrs)
 	return hca_sums(attrs) && (attrs->kernel_cap_flags & IBK_UD_TSO);
 }
 
-static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+/* The first ring's also receives. Of the others no buffer is ever posted, but not every
+ * HCA makes a QP that has no room for any.
+ */
+static int qp_create(struct ipoib_queues *queues, struct ipoib_tx_ring *tx)
 {
-	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
+	const struct ib_device_attr *attrs = &tx->priv->ibdev->attrs;
 	struct ib_qp_init_attr init = {
 		.event_handler = qp_event,
-		.qp_context = priv,
-		.send_cq = queues->tx_cq,
+		.qp_context = tx->priv,
+		.send_cq = tx->cq,
 		.recv_cq = queues->rx_cq,
 		.cap = {
 			.max_send_wr = queues->tx_size,
-			.max_recv_wr = queues->rx_size,
+			.max_recv_wr = tx->index ? 1 : queues->rx_size,
 			.max_send_sge = min_t(u32, attrs->max_send_sge, IPOIB_TX_SGE_MAX),
 			.max_recv_sge = min(attrs->max_recv_sge, 2),
 		},
@@ -86,10 +96,10 @@ static int qp_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 		init.create_flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
 	if (hca_cuts(attrs))
 		init.create_flags |= IB_QP_CREATE_IPOIB_UD_LSO;
-	queues->qp = ib_create_qp(priv->pd, &init);
-	if (IS_ERR(queues->qp))
-		return PTR_ERR(queues->qp);
-	queues->max_send_sge = init.cap.max_send_sge;
+	tx->qp = ib_create_qp(tx->priv->pd, &init);
+	if (IS_ERR(tx->qp))
+		return PTR_ERR(tx->qp);
+	tx->max_sge = init.cap.max_send_sge;
 	queues->max_recv_sge = init.cap.max_recv_sge;
 	return 0;
 }
@@ -109,25 +119,98 @@ u32 ipoib_ring_limit(const struct ipoib_dev *priv)
 	return min_t(u32, most, IPOIB_RING_MAX);
 }
 
-static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+static void tx_napi_add(struct ipoib_tx_ring *tx)
 {
+	tx->napi = &tx->priv->napi;
+	if (!tx->index)
+		return;
+	tx->napi = &tx->own_napi;
+	netif_napi_add_tx(tx->priv->netdev, tx->napi, ipoib_tx_napi_poll);
+}
+
+static int tx_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 index)
+{
+	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
+	struct ipoib_tx_ring *tx = &queues->tx[index];
+	struct ib_cq_init_attr attr = {
+		.cqe = queues->tx_size,
+		.comp_vector = comp_vector(priv, index),
+	};
 	int err;
 
-	queues->rx_cq = cq_create(priv, queues->rx_size, rx_cq_completed);
+	tx->priv = priv;
+	tx->index = index;
+	tx->txq = netdev_get_tx_queue(priv->netdev, index);
+	tx->size = queues->tx_size;
+	tx->segments_max = min_t(u32, tx->size / 4, IPOIB_TX_SEGMENTS_MAX);
+	tx->hca_sums = hca_sums(attrs);
+	tx->hca_cuts = hca_cuts(attrs);
+	u64_stats_init(&tx->stats.syncp);
+	tx->cq = ib_create_cq(priv->ibdev, tx_cq_completed, tx_cq_event, tx, &attr);
+	if (IS_ERR(tx->cq))
+		return PTR_ERR(tx->cq);
+	err = qp_create(queues, tx);
+	if (err) {
+		ib_destroy_cq(tx->cq);
+		return err;
+	}
+	tx_napi_add(tx);
+	return 0;
+}
+
+static void txs_destroy(struct ipoib_queues *queues, u32 count)
+{
+	struct ipoib_tx_ring *tx;
+
+	while (count--) {
+		tx = &queues->tx[count];
+		if (tx->index)
+			netif_napi_del(tx->napi);
+		ib_destroy_qp(tx->qp);
+		ib_destroy_cq(tx->cq);
+	}
+	kvfree(queues->tx);
+}
+
+static int txs_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+{
+	int err;
+	u32 i;
+
+	queues->tx = kvcalloc(queues->tx_count, sizeof(*queues->tx), GFP_KERNEL);
+	if (!queues->tx)
+		return -ENOMEM;
+	for (i = 0; i < queues->tx_count; i++) {
+		err = tx_create(priv, queues, i);
+		if (err) {
+			txs_destroy(queues, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+{
+	struct ib_cq_init_attr attr = {
+		.cqe = queues->rx_size,
+		.comp_vector = comp_vector(priv, 0),
+	};
+	int err;
+
+	queues->rx_cq = ib_create_cq(priv->ibdev, rx_cq_completed, rx_cq_event, priv, &attr);
 	if (IS_ERR(queues->rx_cq))
 		return PTR_ERR(queues->rx_cq);
-	queues->tx_cq = cq_create(priv, queues->tx_size, tx_cq_completed);
-	if (IS_ERR(queues->tx_cq)) {
-		err = PTR_ERR(queues->tx_cq);
-		goto err_rx_cq;
-	}
-	err = qp_create(priv, queues);
+	err = txs_create(priv, queues);
 	if (err)
-		goto err_tx_cq;
+		goto err_rx_cq;
+	err = netif_set_real_num_tx_queues(priv->netdev, queues->tx_count);
+	if (err)
+		goto err_txs;
 	return 0;
 
-err_tx_cq:
-	ib_destroy_cq(queues->tx_cq);
+err_txs:
+	txs_destroy(queues, queues->tx_count);
 err_rx_cq:
 	ib_destroy_cq(queues->rx_cq);
 	return err;
@@ -135,8 +218,7 @@ err_rx_cq:
 
 static void queues_destroy(struct ipoib_queues *queues)
 {
-	ib_destroy_qp(queues->qp);
-	ib_destroy_cq(queues->tx_cq);
+	txs_destroy(queues, queues->tx_count);
 	ib_destroy_cq(queues->rx_cq);
 }
 
@@ -144,22 +226,18 @@ static void queues_destroy(struct ipoib_queues *queues)
 static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
 {
 	priv->queues = *queues;
-	priv->qp = queues->qp;
+	priv->tx = queues->tx;
+	priv->qp = queues->tx->qp;
 	priv->rx.cq = queues->rx_cq;
 	priv->rx.armed = false;
 	priv->rx.size = queues->rx_size;
 	priv->rx.has_spill = queues->max_recv_sge > 1;
-	priv->tx.cq = queues->tx_cq;
-	priv->tx.armed = false;
-	priv->tx.size = queues->tx_size;
-	priv->tx.max_sge = queues->max_send_sge;
-	priv->tx.hca_sums = hca_sums(&priv->ibdev->attrs);
-	priv->tx.hca_cuts = hca_cuts(&priv->ibdev->attrs);
+	netif_set_tso_max_segs(priv->netdev, queues->tx->segments_max);
 	WRITE_ONCE(priv->cq_failed, false);
 }
 
 /**
- * ipoib_verbs_create() - create PD, CQs and QP
+ * ipoib_verbs_create() - create PD, CQs and QPs
  * @priv: the device; ring sizes are set, the NAPI context added
  *
  * Context: may sleep.
@@ -169,6 +247,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 {
 	u32 most = ipoib_ring_limit(priv);
 	struct ipoib_queues queues = {
+		.tx_count = 1,
 		.tx_size = min(priv->queues.tx_size, most),
 		.rx_size = min(priv->queues.rx_size, most),
 	};
@@ -189,7 +268,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 
 /**
  * ipoib_verbs_destroy() - destroy what ipoib_verbs_create() created
- * @priv: the device; the QP is in RESET and no AH is left
+ * @priv: the device; the QPs are in RESET and no AH is left
  *
  * Context: may sleep.
  */
@@ -199,10 +278,19 @@ void ipoib_verbs_destroy(struct ipoib_dev *priv)
 	ib_dealloc_pd(priv->pd);
 }
 
+static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *old)
+{
+	u32 i;
+
+	for (i = 0; i < min(queues->tx_count, old->tx_count); i++)
+		queues->tx[i].stats = old->tx[i].stats;
+}
+
 /**
- * ipoib_queues_resize() - replace CQs and QP by others
+ * ipoib_queues_resize() - replace CQs and QPs by others
  * @priv: the device; administratively down, or so for the moment
- * @tx_size: packets, a power of two
+ * @tx_count: send rings
+ * @tx_size: packets in each, a power of two
  * @rx_size: likewise
  *
  * Few HCAs can resize a QP, none can repair a CQ: the new QP has another number,
@@ -211,15 +299,21 @@ void ipoib_verbs_destroy(struct ipoib_dev *priv)
  * Context: rtnl held, may sleep.
  * Return: 0, or a negative error and all is as it was.
  */
-int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_size, u32 rx_size)
+int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size)
 {
-	struct ipoib_queues queues = { .tx_size = tx_size, .rx_size = rx_size };
+	struct ipoib_queues queues = {
+		.tx_count = tx_count,
+		.tx_size = tx_size,
+		.rx_size = rx_size,
+	};
 	struct ipoib_queues old = priv->queues;
 	int err;
 
 	err = queues_create(priv, &queues);
 	if (err)
 		return err;
+	ipoib_ahs_flush(priv);
+	stats_keep(&queues, &old);
 	queues_use(priv, &queues);
 	queues_destroy(&old);
 	if (memchr_inv(&priv->moderation, 0, sizeof(priv->moderation)))
@@ -234,12 +328,17 @@ static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moder
 {
 	u16 frames = moderation->rx_adaptive ? 0 : moderation->rx_frames;
 	u16 usecs = moderation->rx_adaptive ? 0 : moderation->rx_usecs;
+	struct ipoib_tx_ring *tx;
 	int err;
 
 	err = rdma_set_cq_moderation(priv->rx.cq, frames, usecs);
-	if (err)
-		return err;
-	return rdma_set_cq_moderation(priv->tx.cq, moderation->tx_frames, moderation->tx_usecs);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+		if (err)
+			return err;
+		err = rdma_set_cq_moderation(tx->cq, moderation->tx_frames,
+					     moderation->tx_usecs);
+	}
+	return err;
 }
 
 /**
@@ -263,14 +362,20 @@ int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *modera
 	return err;
 }
 
-static int qp_to_state(struct ipoib_dev *priv, enum ib_qp_state state)
+static int qps_modify(struct ipoib_dev *priv, struct ib_qp_attr *attr, int mask)
 {
-	struct ib_qp_attr attr = { .qp_state = state };
+	struct ipoib_tx_ring *tx;
+	int err = 0;
 
-	return ib_modify_qp(priv->qp, &attr, IB_QP_STATE);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+		err = ib_modify_qp(tx->qp, attr, mask);
+		if (err)
+			break;
+	}
+	return err;
 }
 
-static int qp_to_init(struct ipoib_dev *priv)
+static int qps_to_init(struct ipoib_dev *priv)
 {
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
@@ -279,51 +384,57 @@ static int qp_to_init(struct ipoib_dev *priv)
 		.qkey = priv->qkey,
 	};
 
-	return ib_modify_qp(priv->qp, &attr,
-			    IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
+	return qps_modify(priv, &attr,
+			  IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY);
 }
 
-static int qp_to_rts(struct ipoib_dev *priv)
+static int qps_to_rts(struct ipoib_dev *priv)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTS };
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_RTR };
 	int err;
 
-	err = qp_to_state(priv, IB_QPS_RTR);
+	err = qps_modify(priv, &attr, IB_QP_STATE);
 	if (err)
 		return err;
-	return ib_modify_qp(priv->qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	attr.qp_state = IB_QPS_RTS;
+	return qps_modify(priv, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
 }
 
 /* A QP that cannot be moved is in the hands of a broken or vanished HCA */
-static void qp_force(struct ipoib_dev *priv, enum ib_qp_state state)
+static void qps_force(struct ipoib_dev *priv, enum ib_qp_state state)
 {
-	int err = qp_to_state(priv, state);
+	struct ib_qp_attr attr = { .qp_state = state };
+	struct ipoib_tx_ring *tx;
+	int err;
 
-	if (err)
-		netdev_warn(priv->netdev, "cannot move QP to state %d: error %d\n", state, err);
+	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+		err = ib_modify_qp(tx->qp, &attr, IB_QP_STATE);
+		if (err)
+			netdev_warn(priv->netdev, "cannot move QP to state %d: error %d\n",
+				    state, err);
+	}
 }
 
 /**
- * ipoib_qp_start() - take the QP from RESET to RTS, with its buffers posted
+ * ipoib_qp_start() - take the QPs from RESET to RTS, with their buffers posted
  * @priv: the device; its rings exist and its P_Key index is known
  *
  * Context: control path.
- * Return: 0 or a negative error; the QP is in RESET then.
+ * Return: 0 or a negative error; the QPs are in RESET then.
  */
 int ipoib_qp_start(struct ipoib_dev *priv)
 {
 	int err;
 
-	err = qp_to_init(priv);
-	if (err)
-		return err;
-	err = ipoib_rings_start(priv);
+	err = qps_to_init(priv);
+	if (!err)
+		err = ipoib_rings_start(priv);
 	if (err) {
-		qp_force(priv, IB_QPS_RESET);
+		qps_force(priv, IB_QPS_RESET);
 		return err;
 	}
 	WRITE_ONCE(priv->qp_running, true);
-	err = qp_to_rts(priv);
+	err = qps_to_rts(priv);
 	if (err) {
 		ipoib_qp_stop(priv);
 		return err;
@@ -333,8 +444,8 @@ int ipoib_qp_start(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_qp_stop() - take the QP to RESET, with both rings empty
- * @priv: the device. Nothing happens if the QP does not run
+ * ipoib_qp_stop() - take the QPs to RESET, with all rings empty
+ * @priv: the device. Nothing happens if they do not run
  *
  * Context: control path.
  */
@@ -344,15 +455,15 @@ void ipoib_qp_stop(struct ipoib_dev *priv)
 		return;
 	WRITE_ONCE(priv->qp_running, false);
 	netif_tx_disable(priv->netdev);
-	qp_force(priv, IB_QPS_ERR);
+	qps_force(priv, IB_QPS_ERR);
 	ipoib_rings_drain(priv);
-	qp_force(priv, IB_QPS_RESET);
+	qps_force(priv, IB_QPS_RESET);
 	ipoib_rings_stop(priv);
 }
 
 /**
- * ipoib_qp_set_qkey() - have the QP take packets with this Q_Key
- * @priv: the device; its QP is in RTS
+ * ipoib_qp_set_qkey() - have the QPs take packets with this Q_Key
+ * @priv: the device; its QPs are in RTS
  * @qkey: the broadcast group's
  *
  * Context: control path.
@@ -365,7 +476,7 @@ int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey)
 
 	if (qkey == priv->qkey)
 		return 0;
-	err = ib_modify_qp(priv->qp, &attr, IB_QP_QKEY);
+	err = qps_modify(priv, &attr, IB_QP_QKEY);
 	if (!err)
 		WRITE_ONCE(priv->qkey, qkey);
 	return err;

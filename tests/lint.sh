@@ -116,6 +116,29 @@ long_files()
 		awk '$2 != "total" && $1 > 900 { print $2 ": " $1 " lines" }'
 }
 
+# Of each structure a member, and in which cache line that has to be.
+cache_lines()
+{
+	local structure member line offset
+
+	while read -r structure member line; do
+		offset=$(pahole -C "$structure" \
+			"$top/build/lint/$release/driver/ib_ipoib.ko" |
+			sed -nE "s,^.*[ *]$member(\[[0-9]+\])?(;| __attr.*;) +/\* +([0-9]+) .*,\3,p")
+		[ "$((${offset:--64} / 64))" -eq "$line" ] ||
+			echo "$structure.$member is at ${offset:-no offset}," \
+				"and belongs into cache line $line"
+	done <<-'E'
+	ipoib_dev netdev 0
+	ipoib_dev qp_running 0
+	ipoib_tx_ring priv 0
+	ipoib_tx_ring napi 1
+	ipoib_tx_ring tail 2
+	ipoib_rx_ring cq 0
+	ipoib_rx_ring armed 0
+	E
+}
+
 # Differences between kernels belong in compat.h.
 conditional_compilation()
 {
@@ -138,4 +161,5 @@ check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
+check "cache lines" cache_lines
 [ "$findings" -eq 0 ] || die "$findings checks failed"

@@ -41,6 +41,8 @@ lines()
 	wall.tcp	noisy: TCP, 2 CPUs, Mbit/s, median of five: more is better
 	wall.tcp8	noisy: ... eight streams
 	wall.udp	noisy: UDP, 1400 octets
+	wall.two	noisy: TCP, two senders, Mbit/s
+	wall.two.queues	noisy: ... each with a send queue (ethtool -L ib0 tx 2)
 	memory.interface	memory of an interface that is up: octets
 	memory.child	memory of a child that is up
 	memory.neighbour	memory of a neighbour, with the kernel's own entry

@@ -254,6 +254,19 @@ wall()
 	done | sort -n | sed -n "3s/^/figure $_what /p"
 }
 
+# wall_two NAME: likewise, of two processes that send at once.
+wall_two()
+{
+	for _n in 1 2 3 4 5; do
+		on h0 iperf3 -J -c 10.0.0.2 -p 5202 -t 2 >/run/wall.2.json &
+		_second=$!
+		on h0 iperf3 -J -c 10.0.0.2 -t 2 >/run/wall.1.json ||
+			fail "$1: $(jq -r .error /run/wall.1.json)"
+		wait "$_second" || fail "$1: $(jq -r .error /run/wall.2.json)"
+		jq -s '[.[].end.sum_received.bits_per_second] | add / 1e6' /run/wall.[12].json
+	done | sort -n | sed -n "3s/^/figure $1 /p"
+}
+
 free_kb()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -357,6 +370,16 @@ wall)
 	wall wall.tcp sum_received
 	wall wall.tcp8 sum_received -P 8
 	wall wall.udp sum_received -u -b 0 -l 1400
+	traffic_start iperf.second on h1 iperf3 -s -p 5202
+	wait_for 10 listening h1 5202
+	wall_two wall.two
+	[ "$driver" = ours ] || exit 0
+	for _host in h0 h1; do
+		on "$_host" ethtool -L "$(dev_of "$_host")" tx 2
+		wait_for 20 has_carrier "$_host" "$(dev_of "$_host")"
+	done
+	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
+	wall_two wall.two.queues
 	;;
 memory)
 	partitions_write 24

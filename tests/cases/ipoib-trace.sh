@@ -49,7 +49,7 @@ traced ipoib_path_state "$dev gid=$gid usable=0 failures=0 err=-115"
 traced ipoib_path_state "$dev gid=$gid usable=1 failures=0 err=0"
 # 84 octets of IP, 4 of encapsulation, 20 of link-layer address
 traced ipoib_tx "$dev .* len=108 qpn=[0-9]+ gid=$gid"
-traced ipoib_tx_complete "$dev slot=[0-9]+ status=0"
+traced ipoib_tx_complete "$dev queue=0 slot=[0-9]+ status=0"
 # and 40 of a GRH's room
 lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
 traced ipoib_rx "$dev .* status=0 len=128 src_qp=[0-9]+ slid=$lid sl=0"

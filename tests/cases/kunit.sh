@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The driver's KUnit suites: addresses, MGIDs, P_Keys, states of links, paths and groups, rings, and what fails.
 # kernel: debug
-# timeout: 90
+# timeout: 120
 
 . /cases/lib.sh
 . /cases/lib-kunit.sh

@@ -42,6 +42,7 @@ struct hca_send {
 	int flags;
 	int num_sge;
 	u32 length;
+	u32 source_qpn;
 	u32 qpn;
 	u32 qkey;
 	u32 mss;
@@ -102,7 +103,7 @@ struct hca {
 	atomic_t objects[HCA_OBJECTS];
 	bool hold;
 	void (*seen)(struct hca *hca, const struct hca_send *send, const u8 *octets);
-	struct hca_qp *qp;	/* the one that was made last */
+	struct hca_qp *qp;	/* the one that was made last, or that the test chose */
 	struct hca_send log[HCA_LOG];
 	u32 logged;
 	u32 doorbells;
@@ -114,6 +115,7 @@ void hca_unregister(struct hca *hca);
 int hca_leaks(struct hca *hca);
 void hca_event(struct hca *hca, enum ib_event_type type);
 int hca_receive(struct hca *hca, const void *data, u32 len, const struct ib_wc *like);
+void hca_choose(struct hca *hca, struct ib_qp *ibqp);
 void hca_wait(struct hca *hca);
 void hca_complete(struct hca *hca, u32 count, enum ib_wc_status status);
 const struct hca_send *hca_sent(struct hca *hca, u32 index);
@@ -165,6 +167,12 @@ struct fixture {
 	struct ipoib_dev *priv;
 };
 
+/* Keeps the device's workqueue busy */
+struct fixture_block {
+	struct work_struct work;
+	struct completion over;
+};
+
 /* kunit_fixture.c */
 int fixture_init(struct kunit *test);
 int fixture_init_sending(struct kunit *test);
@@ -174,8 +182,11 @@ void fixture_up(struct kunit *test);
 void fixture_down(struct fixture *fx);
 struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len);
 void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more);
+void fixture_send_by(struct fixture *fx, u16 queue, struct sk_buff *skb, bool more);
 void fixture_gid(union ib_gid *gid, u8 last);
 u64 fixture_count(struct fixture *fx, enum ipoib_stat stat);
+void fixture_block(struct fixture *fx, struct fixture_block *block);
+void fixture_unblock(struct fixture *fx, struct fixture_block *block);
 
 /* kunit_main.c */
 int driver_begin(struct kunit_suite *suite);

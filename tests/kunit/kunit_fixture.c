@@ -18,7 +18,7 @@ static int netdev_make(struct fixture *fx)
 	struct ipoib_dev *priv;
 	int err;
 
-	fx->netdev = alloc_netdev(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup);
+	fx->netdev = alloc_netdev_mqs(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup, 4, 1);
 	if (!fx->netdev)
 		return -ENOMEM;
 	priv = netdev_priv(fx->netdev);
@@ -215,8 +215,23 @@ struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len)
  */
 void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more)
 {
-	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
+	fixture_send_by(fx, 0, skb, more);
+}
 
+/**
+ * fixture_send_by() - the same, by a certain queue
+ * @fx: the fixture
+ * @queue: its number
+ * @skb: the packet; consumed
+ * @more: whether another follows at once
+ *
+ * Context: process.
+ */
+void fixture_send_by(struct fixture *fx, u16 queue, struct sk_buff *skb, bool more)
+{
+	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, queue);
+
+	skb_set_queue_mapping(skb, queue);
 	local_bh_disable();
 	HARD_TX_LOCK(fx->netdev, txq, smp_processor_id());
 	netdev_start_xmit(skb, fx->netdev, txq, more);
@@ -237,6 +252,39 @@ void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more)
 u64 fixture_count(struct fixture *fx, enum ipoib_stat stat)
 {
 	return ipoib_stat_read(fx->priv, stat);
+}
+
+static void block_work(struct work_struct *work)
+{
+	wait_for_completion(&container_of(work, struct fixture_block, work)->over);
+}
+
+/**
+ * fixture_block() - have the control path stand still
+ * @fx: the fixture
+ * @block: on the caller's stack, for fixture_unblock()
+ *
+ * Context: may sleep.
+ */
+void fixture_block(struct fixture *fx, struct fixture_block *block)
+{
+	init_completion(&block->over);
+	INIT_WORK_ONSTACK(&block->work, block_work);
+	queue_work(fx->priv->wq, &block->work);
+}
+
+/**
+ * fixture_unblock() - have it go on, and wait until all that was queued is done
+ * @fx: the fixture
+ * @block: what fixture_block() began
+ *
+ * Context: may sleep.
+ */
+void fixture_unblock(struct fixture *fx, struct fixture_block *block)
+{
+	complete(&block->over);
+	fixture_settle(fx);
+	destroy_work_on_stack(&block->work);
 }
 
 /**

@@ -238,7 +238,7 @@ static void cut(struct kunit *test, const struct large *large)
 	seen.segments = 0;
 	seen.payload = 0;
 	seen.fault = NULL;
-	fx->priv->tx.hca_sums = large->hca_sums;
+	fx->priv->tx->hca_sums = large->hca_sums;
 	fixture_send(fx, build(test, large), false);
 	KUNIT_EXPECT_EQ_MSG(test, seen.payload, large->payload, "MSS %u, linear %u, pieces of %u",
 			    large->mss, large->linear, large->piece);
@@ -355,7 +355,7 @@ static void gso_too_many(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct large large = { .protocol = IPPROTO_UDP, .mss = 8, .piece = 1000 };
 
-	large.payload = 8 * fx->priv->tx.segments_max + 1;
+	large.payload = 8 * fx->priv->tx->segments_max + 1;
 	fixture_send(fx, build(test, &large), false);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
@@ -366,7 +366,7 @@ static void gso_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .piece = 4096 };
 	u32 packets;
 
@@ -407,7 +407,7 @@ static void gso_refused(struct kunit *test)
 		fixture_settle(fx);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST) +
 				fixture_count(fx, IPOIB_STAT_TX_FLUSHED), at / 13 + 1ull);
-		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->tx), 0u);
+		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(fx->priv->tx), 0u);
 		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	}
 }
@@ -428,7 +428,7 @@ static void gso_failed(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(fx->priv->tx), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 

@@ -347,7 +347,7 @@ static void show_send(struct hca *hca, const struct hca_send *send, const struct
 	kfree(octets);
 }
 
-static void log_send(struct hca *hca, const struct ib_ud_wr *wr)
+static void log_send(struct hca *hca, struct ib_qp *ibqp, const struct ib_ud_wr *wr)
 {
 	struct hca_send *send = &hca->log[hca->logged++ % HCA_LOG];
 	int i;
@@ -357,6 +357,7 @@ static void log_send(struct hca *hca, const struct ib_ud_wr *wr)
 		.opcode = wr->wr.opcode,
 		.flags = wr->wr.send_flags,
 		.num_sge = wr->wr.num_sge,
+		.source_qpn = ibqp->qp_num,
 		.qpn = wr->remote_qpn,
 		.qkey = wr->remote_qkey,
 		.dlid = container_of(wr->ah, struct hca_ah, ibah)->dlid,
@@ -402,7 +403,7 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			*bad = wr;
 			return -ENOMEM;
 		}
-		log_send(hca, ud_wr(wr));
+		log_send(hca, ibqp, ud_wr(wr));
 		qp->sends[qp->send_head++ % qp->send_size] = (struct hca_posted) {
 			.wr_id = wr->wr_id,
 			.signaled = wr->send_flags & IB_SEND_SIGNALED,
@@ -563,15 +564,39 @@ void hca_event(struct hca *hca, enum ib_event_type type)
 	flush_workqueue(ib_wq);
 }
 
-/* The driver's poll of it is over, or there is none */
-static bool cq_is_idle(struct ib_cq *ibcq)
+/* The driver's poll is over, or there is none */
+static bool napi_is_idle(const struct napi_struct *napi)
 {
-	const struct ipoib_dev *priv = ibcq->cq_context;
-	struct hca_cq *cq = to_cq(ibcq);
-	unsigned long state = READ_ONCE(priv->napi.state);
+	unsigned long state = READ_ONCE(napi->state);
 
-	return READ_ONCE(cq->head) == READ_ONCE(cq->tail) &&
-	       (!(state & NAPIF_STATE_SCHED) || state & NAPIF_STATE_NPSVC);
+	return !(state & NAPIF_STATE_SCHED) || state & NAPIF_STATE_NPSVC;
+}
+
+static bool cq_is_empty(struct ib_cq *ibcq)
+{
+	struct hca_cq *cq = to_cq(ibcq);
+
+	return READ_ONCE(cq->head) == READ_ONCE(cq->tail);
+}
+
+static bool qp_is_idle(struct hca_qp *qp)
+{
+	const struct ipoib_tx_ring *tx = qp->ibqp.send_cq->cq_context;
+
+	return cq_is_empty(qp->ibqp.send_cq) && cq_is_empty(qp->ibqp.recv_cq) &&
+	       napi_is_idle(tx->napi) && napi_is_idle(&tx->priv->napi);
+}
+
+/**
+ * hca_choose() - which QP the next calls are about
+ * @hca: the HCA
+ * @ibqp: one of its QPs
+ *
+ * Context: any.
+ */
+void hca_choose(struct hca *hca, struct ib_qp *ibqp)
+{
+	hca->qp = to_qp(ibqp);
 }
 
 /**
@@ -587,7 +612,7 @@ void hca_wait(struct hca *hca)
 	unsigned long limit = jiffies + 30 * HZ;
 
 	while (time_before(jiffies, limit)) {
-		if (cq_is_idle(hca->qp->ibqp.send_cq) && cq_is_idle(hca->qp->ibqp.recv_cq))
+		if (qp_is_idle(hca->qp))
 			return;
 		usleep_range(100, 200);
 	}

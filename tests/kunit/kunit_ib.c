@@ -30,7 +30,7 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent->qpn, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, sent->qkey, 0xb1bu);
 	KUNIT_EXPECT_EQ(test, sent->dlid, 9);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
 }
 
 /* A neighbour may have been told a group's GID with any QPN */
@@ -60,7 +60,7 @@ static void tx_chained(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->flags,
 				i < 4 ? 0 : (int)IB_SEND_SIGNALED);
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
 }
 
 static void tx_chain_is_bounded(struct kunit *test)
@@ -72,10 +72,31 @@ static void tx_chain_is_bounded(struct kunit *test)
 		send(test, 10, true);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 1u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_TX_CHAIN_MAX);
-	KUNIT_EXPECT_EQ(test, fx->priv->tx.chained, 1u);
+	KUNIT_EXPECT_EQ(test, fx->priv->tx->chained, 1u);
 	send(test, 10, false);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 2u);
-	KUNIT_EXPECT_EQ(test, fx->priv->tx.chained, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->tx->chained, 0u);
+}
+
+/* What is in the ring is looked for sooner if one of it is a packet that is not freed yet */
+static void tx_reaper_hurries(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
+
+	hrtimer_cancel(&tx->reaper);
+	fx->hca->hold = true;
+	send(test, 10, false);
+	KUNIT_EXPECT_FALSE(test, tx->reaper_soon);
+	send(test, IPOIB_TX_HEADER_MAX, false);
+	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
+	send(test, 10, false);
+	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
+	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
+	hrtimer_cancel(&tx->reaper);
+	send(test, 10, false);
+	KUNIT_EXPECT_FALSE(test, tx->reaper_soon);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 1u);
 }
 
 /* The last of a chain is dropped before it gets to the ring: the others go */
@@ -107,7 +128,7 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	send(test, 10, false);
 	fixture_settle(fx);
@@ -135,7 +156,7 @@ static void tx_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	u32 size = fx->priv->tx.size, most = size - fx->priv->tx.segments_max + 1;
+	u32 size = fx->priv->tx->size, most = size - fx->priv->tx->segments_max + 1;
 	u32 i;
 
 	fx->hca->hold = true;
@@ -149,14 +170,14 @@ static void tx_ring_fills(struct kunit *test)
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, size, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
 }
 
 /* What an HCA reports of a WR that was given up touches none of today's */
 static void tx_stale_completion(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
 	struct ib_wc wc = { .status = IB_WC_SUCCESS };
 	struct tx_done done = {};
 
@@ -164,10 +185,10 @@ static void tx_stale_completion(struct kunit *test)
 	send(test, 10, false);
 	send(test, 10, false);
 	wc.wr_id = tx->tail - 1;
-	tx_complete(fx->priv, &wc, &done, 64);
+	tx_complete(tx, &wc, &done, 64);
 	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
 	wc.wr_id = tx->head;
-	tx_complete(fx->priv, &wc, &done, 64);
+	tx_complete(tx, &wc, &done, 64);
 	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
 	KUNIT_EXPECT_EQ(test, done.packets, 0u);
 	hca_complete(fx->hca, 2, IB_WC_SUCCESS);
@@ -180,9 +201,12 @@ static void tx_stale_completion(struct kunit *test)
 static void tx_silence(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct fixture_block block;
 	int i;
 
+	/* The QP is to be reset only when we have looked */
+	fixture_block(fx, &block);
 	atomic_set(&fx->hca->fail_in, 4);
 	fx->hca->hold = true;
 	for (i = 0; i < 5; i++)
@@ -192,7 +216,7 @@ static void tx_silence(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	fx->hca->hold = false;
-	fixture_settle(fx);
+	fixture_unblock(fx, &block);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 2ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 3ull);
@@ -252,7 +276,7 @@ static void tx_pieces(struct kunit *test)
 	fixture_send(fx, packet_in_pieces(test, 3), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 4);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 3 * 64);
-	fx->priv->tx.max_sge = 4;
+	fx->priv->tx->max_sge = 4;
 	fixture_send(fx, packet_in_pieces(test, 4), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 1);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 4 * 64);
@@ -268,7 +292,7 @@ static void tx_features(struct kunit *test)
 	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
 	struct sk_buff *skb = packet_in_pieces(test, 4);
 
-	fx->priv->tx.max_sge = 5;
+	fx->priv->tx->max_sge = 5;
 	skb_set_network_header(skb, IPOIB_HARD_LEN);
 	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr));
 	skb->protocol = htons(ETH_P_IPV6);
@@ -278,7 +302,7 @@ static void tx_features(struct kunit *test)
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
-	fx->priv->tx.max_sge = 6;
+	fx->priv->tx->max_sge = 6;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, all);
 	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr) + 8);
@@ -291,7 +315,7 @@ static void tx_features(struct kunit *test)
 static void tx_path_at_hand(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->tx;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
@@ -341,10 +365,10 @@ static void tx_small_is_copied(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, len + IPOIB_ENCAP_LEN);
 		KUNIT_EXPECT_EQ(test, packets_freed, (u32)(len + IPOIB_ENCAP_LEN <= 128));
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 3u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 3u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, packets_freed, 1u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
 }
 
 /* The checksum is made as it is copied; one of 0 would say that there is none */
@@ -385,6 +409,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_chained),
 	KUNIT_CASE(tx_chain_is_bounded),
 	KUNIT_CASE(tx_chain_ends_with_drop),
+	KUNIT_CASE(tx_reaper_hurries),
 	KUNIT_CASE(tx_refusal),
 	KUNIT_CASE(tx_failure),
 	KUNIT_CASE(tx_ring_fills),

@@ -125,17 +125,6 @@ static void sa_speeds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa_speed(fx->priv, &mbps), -ENOMEM);
 }
 
-/* Keeps the device's workqueue busy */
-struct block {
-	struct work_struct work;
-	struct completion seen;
-};
-
-static void block_run(struct work_struct *work)
-{
-	wait_for_completion(&container_of(work, struct block, work)->seen);
-}
-
 static const struct {
 	enum ib_event_type type;
 	unsigned long bits;
@@ -155,16 +144,14 @@ static void sa_events(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ib_event event = { .device = &fx->hca->ibdev };
-	struct block block;
+	struct fixture_block block;
 	int i;
 
 	rtnl_lock();
 	KUNIT_EXPECT_EQ(test, ipoib_inform_start(fx->priv), 0);
 	rtnl_unlock();
 	/* What takes the bits away waits behind this */
-	init_completion(&block.seen);
-	INIT_WORK_ONSTACK(&block.work, block_run);
-	queue_work(fx->priv->wq, &block.work);
+	fixture_block(fx, &block);
 	for (i = 0; i < ARRAY_SIZE(sa_event_bits); i++) {
 		event.event = sa_event_bits[i].type;
 		event.element.port_num = 2;
@@ -174,9 +161,7 @@ static void sa_events(struct kunit *test)
 		sa_event(&fx->priv->event_handler, &event);
 		KUNIT_EXPECT_EQ(test, xchg(&fx->priv->events, 0), sa_event_bits[i].bits);
 	}
-	complete(&block.seen);
-	fixture_settle(fx);
-	destroy_work_on_stack(&block.work);
+	fixture_unblock(fx, &block);
 	rtnl_lock();
 	ipoib_inform_stop(fx->priv);
 	rtnl_unlock();

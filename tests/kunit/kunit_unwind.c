@@ -293,7 +293,7 @@ static void link_allocations(struct kunit *test)
 	int err;
 
 	rtnl_lock();
-	err = ipoib_netdev_resize(fx->priv, IPOIB_RING_MIN, IPOIB_RING_MIN);
+	err = ipoib_netdev_resize(fx->priv, 1, IPOIB_RING_MIN, IPOIB_RING_MIN);
 	rtnl_unlock();
 	KUNIT_ASSERT_EQ(test, err, 0);
 	fixture_up(test);

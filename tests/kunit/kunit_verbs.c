@@ -121,7 +121,7 @@ static int resize(struct fixture *fx, u32 tx_size, u32 rx_size)
 	int err;
 
 	rtnl_lock();
-	err = ipoib_netdev_resize(fx->priv, tx_size, rx_size);
+	err = ipoib_netdev_resize(fx->priv, 1, tx_size, rx_size);
 	rtnl_unlock();
 	fixture_settle(fx);
 	return err;
@@ -218,7 +218,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 11);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
-	cq = container_of(fx->priv->tx.cq, struct hca_cq, ibcq);
+	cq = container_of(fx->priv->tx->cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 33);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 44);
 	atomic_set(&fx->hca->fail_in, 1);

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Several send queues: each CPU sends by its own, addresses are told by the first; changed under traffic, and refused.
+# smp: 4
+# timeout: 150
+# kernel: both
+
+. /cases/lib.sh
+
+queues()
+{
+	on h0 ethtool -l "$dev" | awk '/^Current/ { current = 1 } current && $1 == "TX:" { print $2 }'
+}
+
+queues_set()
+{
+	on h0 ethtool -L "$dev" tx "$1"
+	wait_for 20 has_carrier h0 "$dev"
+	assert_eq "send queues" "$(queues)" "$1"
+	wait_for 20 pings
+}
+
+pings()
+{
+	on h0 ping -q -c 1 -W 1 10.0.0.2 && on h1 ping -q -c 1 -W 1 fd00::1
+}
+
+# qps: those that the driver has of the first HCA
+qps()
+{
+	rdma resource show qp | grep '^link ibfab0/.*comm \[ib_ipoib\]'
+}
+
+# qpn_of_address: the one that h0's link-layer address names
+qpn_of_address()
+{
+	on h0 cat "/sys/class/net/$dev/address" | tr -d : | sed 's/^..\(......\).*/0x\1/'
+}
+
+# forget_neighbours: both ask for each other's address again.
+forget_neighbours()
+{
+	for _host in h0 h1; do
+		on "$_host" ip neighbour flush all
+		on "$_host" ip -6 neighbour flush all
+	done
+}
+
+fabric_start hcas=2
+opensm_start
+ipoib_load
+hosts_make 2
+dev=$(dev_of h0)
+wait_for 20 pings
+
+step "One queue; what there cannot be is refused"
+assert_eq "send queues" "$(queues)" 1
+assert_eq "QPs" "$(qps | wc -l)" 1
+for wrong in "tx 0" "tx 5" "rx 2" "combined 1"; do
+	# shellcheck disable=SC2086  # two words
+	refute on h0 ethtool -L "$dev" $wrong
+done
+assert_eq "send queues" "$(queues)" 1
+
+step "Four: each has a QP, and CPUs"
+on h1 ethtool --set-priv-flags "$(dev_of h1)" arp-verify on
+queues_set 4
+assert_eq "QPs" "$(qps | wc -l)" 4
+qpn=$(printf '%d' "$(qpn_of_address)")
+assert_eq "the first QP" "$(qps |
+	sed 's/.* lqpn \([0-9]*\) .*/\1/' | sort -n | head -n 1)" "$qpn"
+for k in 0 1 2 3; do
+	assert_eq "the CPU of queue $k" \
+		"$(on h0 cat "/sys/class/net/$dev/queues/tx-$k/xps_cpus")" "$(printf '%x' $((1 << k)))"
+done
+
+step "A CPU sends by its queue; ARP and ND come from where they say"
+for k in 0 1 2 3; do
+	forget_neighbours
+	before=$(stat_of h0 "tx${k}_packets")
+	on h0 taskset -c "$k" ping -q -c 20 -i 0.02 -W 5 10.0.0.2
+	on h0 taskset -c "$k" ping -q -c 20 -i 0.02 -W 5 fd00::2
+	assert_between "packets of queue $k" $(($(stat_of h0 "tx${k}_packets") - before)) 40 70
+done
+assert_eq "forged" "$(stat_of h1 rx_forged)" 0
+
+step "All at once, with streams, and their sum"
+iperf_server h1
+on h0 iperf3 -c 10.0.0.2 -P 8 -t "$(full_or 3 30)" | tail -n 4
+on h0 ethtool -S "$dev" >/run/stats
+awk '
+	$1 ~ /^tx[0-3]_packets:$/ { sum += $2; if (!$2) bad = 1 }
+	$1 == "tx_packets:" { all = $2 }
+	END { print sum, all; exit bad || sum != all }' /run/stats || fail "$(cat /run/stats)"
+
+step "More and fewer while a stream lasts"
+on h0 iperf3 -c 10.0.0.2 -t 20 >/run/iperf.log &
+iperf=$!
+for count in 1 3 2 4; do
+	sleep 1
+	queues_set "$count"
+	assert_eq "QPs" "$(qps | wc -l)" "$count"
+done
+wait "$iperf" || fail "the stream broke: $(cat /run/iperf.log)"
+tail -n 4 /run/iperf.log
+traffic_stop iperf.h1
+
+step "Without the HCA's consent they stay as they are"
+queues_set 2
+verb_fails ibfab0 create_qp 1 -12
+refute on h0 ethtool -L "$dev" tx 4
+assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
+assert_eq "send queues" "$(queues)" 2
+wait_for 20 has_carrier h0 "$dev"
+wait_for 20 pings
+
+step "Down, and with rings of other sizes"
+ip -n h0 link set "$dev" down
+on h0 ethtool -L "$dev" tx 3
+on h0 ethtool -G "$dev" tx 128
+ip -n h0 link set "$dev" up
+ip -n h0 address add fd00::1/64 dev "$dev" nodad
+wait_for 20 has_carrier h0 "$dev"
+assert_eq "send queues" "$(queues)" 3
+wait_for 20 pings
+
+step "Pulled out, and away"
+on h1 ethtool -L "$(dev_of h1)" tx 4
+wait_for 20 has_carrier h1 "$(dev_of h1)"
+wait_for 20 pings
+traffic_start flood sh -c 'while :; do
+	ip netns exec h1 ping -q -f -w 2 10.0.0.1
+	sleep 0.1
+done'
+sleep 1
+# Not the subnet manager's
+unplug ibfab1
+traffic_stop flood
+rmmod ib_ipoib
+assert_eq "QPs" "$(rdma resource show qp | grep -c 'comm \[ib_ipoib\]' || :)" 0
+opensm_stop
+fabric_stop

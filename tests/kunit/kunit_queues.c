@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of several send rings: how they come and go, which packet goes by which, and
+ * that they do not wait for each other.
+ */
+#include <linux/icmpv6.h>
+#include <linux/rtnetlink.h>
+#include <net/ndisc.h>
+
+#include "kunit.h"
+
+#define QUEUES 3
+
+static int set_channels(struct fixture *fx, u32 count)
+{
+	const struct ethtool_ops *ops = fx->netdev->ethtool_ops;
+	struct ethtool_channels channels = { .rx_count = 1, .tx_count = count };
+	int err;
+
+	rtnl_lock();
+	err = ops->set_channels(fx->netdev, &channels);
+	rtnl_unlock();
+	fixture_settle(fx);
+	return err;
+}
+
+static int resize(struct fixture *fx, u32 count)
+{
+	int err;
+
+	rtnl_lock();
+	err = ipoib_netdev_resize(fx->priv, count, 64, 64);
+	rtnl_unlock();
+	fixture_settle(fx);
+	return err;
+}
+
+/* A path to peer 9, and nothing logged */
+static void path_make(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	hca_choose(fx->hca, fx->priv->qp);
+	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+	fixture_settle(fx);
+	fx->hca->logged = 0;
+}
+
+static int queues_init(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	err = set_channels(fx, QUEUES);
+	if (err)
+		return err;
+	fixture_up(test);
+	path_make(test);
+	return 0;
+}
+
+static void send_by(struct kunit *test, u16 queue)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	hca_choose(fx->hca, fx->priv->tx[queue].qp);
+	fixture_send_by(fx, queue, fixture_packet(test, gid.raw, 10), false);
+}
+
+static enum ib_qp_state state_of(const struct ipoib_tx_ring *tx)
+{
+	return container_of(tx->qp, struct hca_qp, ibqp)->state;
+}
+
+static void expect_objects(struct kunit *test, int queues)
+{
+	struct fixture *fx = test->priv;
+	const struct ipoib_hwaddr *hwaddr = (const void *)fx->netdev->dev_addr;
+
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), queues + 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), queues);
+	KUNIT_EXPECT_EQ(test, fx->netdev->real_num_tx_queues, (unsigned int)queues);
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->tx->qp->qp_num);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+static void queues_come_and_go(struct kunit *test)
+{
+	static const u32 counts[] = { 1, 4, 2, 1 };
+	struct fixture *fx = test->priv;
+	int i;
+
+	expect_objects(test, QUEUES);
+	for (i = 0; i < ARRAY_SIZE(counts); i++) {
+		KUNIT_EXPECT_EQ(test, set_channels(fx, counts[i]), 0);
+		expect_objects(test, counts[i]);
+	}
+}
+
+/* Whatever verb fails: the rings are as they were, and the link runs again */
+static void queues_fail(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int n;
+
+	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
+	for (n = 1; n <= 1 + 2 * QUEUES; n++) {
+		fixture_down(fx);
+		atomic_set(&fx->hca->fail_in, n);
+		KUNIT_EXPECT_EQ(test, set_channels(fx, QUEUES), -ENOMEM);
+		fixture_up(test);
+		expect_objects(test, 1);
+	}
+}
+
+/* Whatever cannot be asked or moved: the next attempt has all QPs run */
+static void queues_start_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx;
+	int n;
+
+	for (n = 1; n <= 4 * QUEUES; n++) {
+		fixture_down(fx);
+		atomic_set(&fx->hca->fail_in, n);
+		fixture_up(test);
+		ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+		fixture_settle(fx);
+		KUNIT_EXPECT_LE(test, atomic_read(&fx->hca->fail_in), 0);
+		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+		for (tx = fx->priv->tx; tx < ipoib_tx_end(fx->priv); tx++)
+			KUNIT_EXPECT_EQ(test, (int)state_of(tx), (int)IB_QPS_RTS);
+	}
+}
+
+static void queues_send(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 0; i < QUEUES; i++) {
+		send_by(test, i);
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->source_qpn,
+				fx->priv->tx[i].qp->qp_num);
+		KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx[i]), 0u);
+	}
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)QUEUES);
+}
+
+/* A ring that is full stops its own queue */
+static void queues_fill(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u32 i, most = fx->priv->tx->size - fx->priv->tx->segments_max + 1;
+
+	fx->hca->hold = true;
+	for (i = 0; i < most; i++)
+		send_by(test, 1);
+	KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, 1));
+	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 0));
+	send_by(test, 2);
+	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 2));
+	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
+	hca_choose(fx->hca, fx->priv->tx[1].qp);
+	hca_complete(fx->hca, most, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 1));
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx[1]), 0u);
+}
+
+/* An error on any ring resets all QPs, and none of the packets is lost count of */
+static void queues_reset(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	fx->hca->hold = true;
+	for (i = 0; i < QUEUES; i++)
+		send_by(test, i);
+	hca_complete(fx->hca, 1, IB_WC_LOC_QP_OP_ERR);
+	fx->hca->hold = false;
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_ERROR), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), QUEUES - 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	path_make(test);
+	queues_send(test);
+}
+
+/* An AH stays as long as any ring may hold a WR with it */
+static void queues_hold_ah(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	atomic_t *ahs = &fx->hca->objects[HCA_AH];
+	int before = atomic_read(ahs);
+
+	fx->hca->hold = true;
+	send_by(test, 2);
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	rcu_barrier();
+	fixture_settle(fx);
+	/* All wait; but for the path's, new ones are there */
+	KUNIT_EXPECT_EQ(test, atomic_read(ahs), 2 * before - 1);
+	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before - 1);
+}
+
+/* Our own multicasts are known by any of our QPNs */
+static void queues_loopback(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc like = { .wc_flags = IB_WC_GRH };
+	struct {
+		struct ib_grh grh;
+		struct ipoib_encap encap;
+	} packet = { .grh.sgid = fx->hca->gid };
+	int i;
+
+	hca_choose(fx->hca, fx->priv->qp);
+	for (i = 0; i < QUEUES; i++) {
+		like.src_qp = fx->priv->tx[i].qp->qp_num;
+		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, &packet, sizeof(packet), &like), 0);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), i + 1ull);
+	}
+}
+
+/* What the network stack would have go by the last queue, but for the driver */
+static u16 selected(struct fixture *fx, struct sk_buff *skb)
+{
+	u16 queue;
+
+	skb_record_rx_queue(skb, QUEUES - 1);
+	queue = fx->netdev->netdev_ops->ndo_select_queue(fx->netdev, skb, NULL);
+	kfree_skb(skb);
+	return queue;
+}
+
+static struct sk_buff *icmpv6(struct kunit *test, const u8 *gid, u8 next, u8 type)
+{
+	struct sk_buff *skb = fixture_packet(test, gid, sizeof(struct ipv6hdr) + 8);
+	struct ipv6hdr *ip = (void *)skb->data + IPOIB_HARD_LEN;
+
+	skb->protocol = htons(ETH_P_IPV6);
+	ip->nexthdr = next;
+	*(u8 *)(ip + 1) = type;
+	return skb;
+}
+
+/* ARP and ND go by the QP that our address names, as do multicasts */
+static void queues_select(struct kunit *test)
+{
+	static const struct {
+		u8 next, type;
+		u16 queue;
+	} messages[] = {
+		{ NEXTHDR_ICMP, ICMPV6_ECHO_REQUEST, QUEUES - 1 },
+		{ NEXTHDR_ICMP, NDISC_ROUTER_SOLICITATION - 1, QUEUES - 1 },
+		{ NEXTHDR_ICMP, NDISC_ROUTER_SOLICITATION, 0 },
+		{ NEXTHDR_ICMP, NDISC_NEIGHBOUR_SOLICITATION, 0 },
+		{ NEXTHDR_ICMP, NDISC_NEIGHBOUR_ADVERTISEMENT, 0 },
+		{ NEXTHDR_ICMP, NDISC_REDIRECT, 0 },
+		{ NEXTHDR_ICMP, NDISC_REDIRECT + 1, QUEUES - 1 },
+		{ NEXTHDR_UDP, NDISC_NEIGHBOUR_SOLICITATION, QUEUES - 1 },
+	};
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
+	int i;
+
+	/* The queues that CPUs have been given would go before; these have none */
+	KUNIT_EXPECT_EQ(test, resize(fx, 1), 0);
+	KUNIT_EXPECT_EQ(test, resize(fx, QUEUES), 0);
+	fixture_gid(&gid, 9);
+	KUNIT_EXPECT_EQ(test, selected(fx, fixture_packet(test, gid.raw, 10)), QUEUES - 1);
+	skb = fixture_packet(test, gid.raw, 10);
+	skb->protocol = htons(ETH_P_ARP);
+	KUNIT_EXPECT_EQ(test, selected(fx, skb), 0);
+	skb = fixture_packet(test, fx->netdev->broadcast + 4, 10);
+	KUNIT_EXPECT_EQ(test, selected(fx, skb), 0);
+	skb = fixture_packet(test, gid.raw, 10);
+	skb_trim(skb, IPOIB_HARD_LEN - 1);
+	KUNIT_EXPECT_EQ(test, selected(fx, skb), 0);
+	for (i = 0; i < ARRAY_SIZE(messages); i++) {
+		skb = icmpv6(test, gid.raw, messages[i].next, messages[i].type);
+		KUNIT_EXPECT_EQ(test, selected(fx, skb), messages[i].queue);
+	}
+	skb = icmpv6(test, gid.raw, NEXTHDR_ICMP, NDISC_NEIGHBOUR_SOLICITATION);
+	skb_trim(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr));
+	KUNIT_EXPECT_EQ(test, selected(fx, skb), QUEUES - 1);
+}
+
+static struct kunit_case queues_cases[] = {
+	KUNIT_CASE(queues_come_and_go),
+	KUNIT_CASE(queues_fail),
+	KUNIT_CASE(queues_start_fails),
+	KUNIT_CASE(queues_send),
+	KUNIT_CASE(queues_fill),
+	KUNIT_CASE(queues_reset),
+	KUNIT_CASE(queues_hold_ah),
+	KUNIT_CASE(queues_loopback),
+	KUNIT_CASE(queues_select),
+	{}
+};
+
+static struct kunit_suite queues_suite = {
+	.name = "ipoib_queues",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = queues_init,
+	.exit = fixture_exit,
+	.test_cases = queues_cases,
+};
+
+kunit_test_suites(&queues_suite);
