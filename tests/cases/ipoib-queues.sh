@@ -3,7 +3,6 @@
 # Several send queues: each CPU sends by its own, addresses are told by the first; changed under traffic, and refused.
 # smp: 4
 # timeout: 150
-# kernel: both
 
 . /cases/lib.sh
 
