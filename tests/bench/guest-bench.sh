@@ -18,7 +18,8 @@ driver_load()
 	esac
 }
 
-# link_start IB_MTU OFFLOAD: two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
+# link_start IB_MTU OFFLOAD [QUEUES]: two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
+# QUEUES to send, if not one, is for this driver alone.
 link_start()
 {
 	if [ "$driver" = veth ]; then
@@ -32,6 +33,7 @@ link_start()
 	hosts_make 2
 	for _host in h0 h1; do
 		ip -n "$_host" link set "$(dev_of "$_host")" mtu $(((128 << $1) - 4))
+		[ -z "${3:-}" ] || on "$_host" ethtool -L "$(dev_of "$_host")" tx "$3"
 	done
 	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
 	# It must not sweep while something is measured, and numbers at random are dear
@@ -254,6 +256,13 @@ wall()
 	done | sort -n | sed -n "3s/^/figure $_what /p"
 }
 
+wall_servers()
+{
+	iperf_server h1
+	traffic_start iperf.second on h1 iperf3 -s -p 5202
+	wait_for 10 listening h1 5202
+}
+
 # wall_two NAME: likewise, of two processes that send at once.
 wall_two()
 {
@@ -366,19 +375,18 @@ neighbours)
 	;;
 wall)
 	link_start 4 none
-	iperf_server h1
+	wall_servers
 	wall wall.tcp sum_received
 	wall wall.tcp8 sum_received -P 8
 	wall wall.udp sum_received -u -b 0 -l 1400
-	traffic_start iperf.second on h1 iperf3 -s -p 5202
-	wait_for 10 listening h1 5202
 	wall_two wall.two
 	[ "$driver" = ours ] || exit 0
-	for _host in h0 h1; do
-		on "$_host" ethtool -L "$(dev_of "$_host")" tx 2
-		wait_for 20 has_carrier "$_host" "$(dev_of "$_host")"
+	for name in h1 second; do
+		traffic_stop "iperf.$name"
 	done
-	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
+	link_stop
+	link_start 4 none 2
+	wall_servers
 	wall_two wall.two.queues
 	;;
 memory)
