@@ -4,7 +4,7 @@
  *
  * Contexts. Three kinds of code touch a device's state:
  *
- *  - the data path (xmit and the two NAPI polls): takes no lock beyond the TX
+ *  - the data path (xmit and the NAPI polls): takes no lock beyond the TX
  *    queue's own; reads paths and groups under RCU;
  *  - the control path: works on the device's ordered workqueue own every state
  *    change, so they never run beside each other. They never take rtnl, hence

@@ -116,7 +116,7 @@ long_files()
 		awk '$2 != "total" && $1 > 900 { print $2 ": " $1 " lines" }'
 }
 
-# Of each structure a member, and in which cache line that has to be.
+# What every packet needs lies together: see tests/cache_lines.
 cache_lines()
 {
 	local structure member line offset
@@ -128,15 +128,7 @@ cache_lines()
 		[ "$((${offset:--64} / 64))" -eq "$line" ] ||
 			echo "$structure.$member is at ${offset:-no offset}," \
 				"and belongs into cache line $line"
-	done <<-'E'
-	ipoib_dev netdev 0
-	ipoib_dev qp_running 0
-	ipoib_tx_ring priv 0
-	ipoib_tx_ring napi 1
-	ipoib_tx_ring tail 2
-	ipoib_rx_ring cq 0
-	ipoib_rx_ring armed 0
-	E
+	done < <(grep -v '^#' tests/cache_lines)
 }
 
 # Differences between kernels belong in compat.h.

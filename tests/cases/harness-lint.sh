@@ -48,6 +48,15 @@ cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
 printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
 printf '# %s\nobj-m := ibfab.o\n' "$licence" >"$tree/tests/fabric/Kbuild"
 module "$tree/ib_ipoib.c"
+cat >>"$tree/ib_ipoib.c" <<-'E'
+
+	struct layout {
+		long first;
+	};
+
+	static struct layout layout __used;
+E
+printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
 module "$tree/tests/fabric/ibfab.c"
 printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/Kbuild"
 module "$tree/tests/kunit/ib_ipoib_kunit.c"
@@ -96,6 +105,7 @@ printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
 echo '.Xy' >>"$tree/tools/ibats.8"
 sed -i 's/IB_ATS_FIND_GID,/IB_ATS_FIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
+echo 'layout first 1' >>"$tree/tests/cache_lines"
 # For shellcheck, the licence lines, the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
@@ -125,4 +135,6 @@ wanted "$faulty" '^FAIL  at most 900 lines'
 wanted "$faulty" '^long.h: 901 lines'
 wanted "$faulty" '^FAIL  no conditional compilation'
 wanted "$faulty" '^ib_ipoib.c:[0-9]*:#if 1'
+wanted "$faulty" '^FAIL  cache lines'
+wanted "$faulty" '^layout.first is at .*, and belongs into cache line 1$'
 wanted "$faulty" '^status 2$'
