@@ -171,9 +171,10 @@ show()
 
 json()
 {
-	jq -R -n '[inputs | split("\t") | {
-		name: .[0], ours: (.[1] | tonumber?), intree: (.[2] | tonumber?),
-		ratio: (.[3] | tonumber?), stack: (.[4] | tonumber?), what: .[5] }]'
+	jq -R -n 'def figure: tonumber? // null;
+		[inputs | split("\t") | {
+			name: .[0], ours: (.[1] | figure), intree: (.[2] | figure),
+			ratio: (.[3] | figure), stack: (.[4] | figure), what: .[5] }]'
 }
 
 # plot FORMAT FILE: how much of the in-tree driver's each line takes.
