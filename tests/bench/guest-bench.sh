@@ -244,6 +244,13 @@ memory_of_neighbours()
 	echo "figure memory.neighbour $(($(slab_growth /run/slab.before /run/slab.after) / 4000))"
 }
 
+# median NAME: of the five in /run/wall.runs. Not a pipeline, which would hide a failed run.
+median()
+{
+	sort -n /run/wall.runs | sed -n "3s/^/figure $1 /p"
+	rm /run/wall.runs
+}
+
 # wall NAME WORD ARGUMENT...: the median of five runs of iperf3; WORD is of its JSON.
 wall()
 {
@@ -252,8 +259,9 @@ wall()
 	for _n in 1 2 3 4 5; do
 		on h0 iperf3 -J -c 10.0.0.2 -t 2 "$@" >/run/wall.json ||
 			fail "$_what: $(jq -r .error /run/wall.json)"
-		jq ".end.$_word.bits_per_second / 1e6" /run/wall.json
-	done | sort -n | sed -n "3s/^/figure $_what /p"
+		jq ".end.$_word.bits_per_second / 1e6" /run/wall.json >>/run/wall.runs
+	done
+	median "$_what"
 }
 
 wall_servers()
@@ -272,8 +280,10 @@ wall_two()
 		on h0 iperf3 -J -c 10.0.0.2 -t 2 >/run/wall.1.json ||
 			fail "$1: $(jq -r .error /run/wall.1.json)"
 		wait "$_second" || fail "$1: $(jq -r .error /run/wall.2.json)"
-		jq -s '[.[].end.sum_received.bits_per_second] | add / 1e6' /run/wall.[12].json
-	done | sort -n | sed -n "3s/^/figure $1 /p"
+		jq -s '[.[].end.sum_received.bits_per_second] | add / 1e6' /run/wall.[12].json \
+			>>/run/wall.runs
+	done
+	median "$1"
 }
 
 free_kb()

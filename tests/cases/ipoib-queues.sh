@@ -85,7 +85,9 @@ assert_eq "forged" "$(stat_of h1 rx_forged)" 0
 
 step "All at once, with streams, and their sum"
 iperf_server h1
-on h0 iperf3 -c 10.0.0.2 -P 8 -t "$(full_or 3 30)" | tail -n 4
+on h0 iperf3 -c 10.0.0.2 -P 8 -t "$(full_or 3 30)" >/run/iperf.log ||
+	fail "the streams broke: $(cat /run/iperf.log)"
+tail -n 4 /run/iperf.log
 on h0 ethtool -S "$dev" >/run/stats
 awk '
 	$1 ~ /^tx[0-3]_packets:$/ { sum += $2; if (!$2) bad = 1 }
