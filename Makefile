@@ -110,7 +110,7 @@ lint:
 unexport SECONDS
 check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
 	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
-	$(if $(HOSTS),--hosts $(HOSTS))
+	$(if $(HOSTS),--hosts $(HOSTS)) $(if $(SUITE),--suite '$(SUITE)')
 
 check:
 	@$(check) $(if $(T),'$(T)')

@@ -18,11 +18,21 @@ fault_injection_allow()
 }
 
 # kunit_run MODULE: loads it, and judges what its suites said. The module stays.
+# With SUITE=suite.test, two patterns, only those are run; SUITE=suite has all of
+# its tests.
 kunit_run()
 {
-	echo "kunit: $1 begins" >/dev/kmsg
+	_suite=${SUITE:-*}
+	case $_suite in
+	*.*) _test=${_suite#*.} ;;
+	*) _test='*' ;;
+	esac
+	module_insert /modules/kunit_filter.ko "suite=${_suite%%.*}" "test=$_test"
+	_kunit_run=$((${_kunit_run:-0} + 1))
+	echo "kunit: run $_kunit_run begins" >/dev/kmsg
 	module_insert "/modules/$1.ko"
-	dmesg | sed -n "s/^\[[^]]*\] //; /^kunit: $1 begins/,\$p" >/run/kunit.log
+	rmmod kunit_filter
+	dmesg | sed -n "s/^\[[^]]*\] //; /^kunit: run $_kunit_run begins/,\$p" >/run/kunit.log
 	kunit_judge /run/kunit.log
 	assert_eq "suites that ended" \
 		"$(grep -cE '^(not )?ok [0-9]+ ' /run/kunit.log)" \

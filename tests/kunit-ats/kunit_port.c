@@ -190,9 +190,10 @@ int fake_port_init(struct kunit *test)
 	if (!fake)
 		return -ENOMEM;
 	fake->test = test;
-	fake->now = jiffies;
 	INIT_WORK(&fake->work, fake_work);
 	port_init(fake);
+	/* Not before the times that the port began with */
+	fake->now = jiffies;
 	fake_now = fake;
 	return 0;
 }

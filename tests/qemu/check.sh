@@ -5,11 +5,12 @@
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
 #                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
-#                 [--hosts N] [PATTERN]
+#                 [--hosts N] [--suite PATTERN] [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
 # whatever its header says. --soak runs those cases that have a longer form, in
 # that. SEED=N and SECONDS=S are set for cases that are random, and each case may
-# take S seconds more; HOSTS=N is for the scale-* cases.
+# take S seconds more; HOSTS=N is for the scale-* cases, SUITE=PATTERN for
+# those of KUnit: which suites, and after a dot which tests of them.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
@@ -42,6 +43,7 @@ while [ $# -gt 0 ]; do
 	--seed) words+=("SEED=$2") && shift 2 ;;
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
 	--hosts) words+=("HOSTS=$2") && shift 2 ;;
+	--suite) words+=("SUITE=$2") && shift 2 ;;
 	*) break ;;
 	esac
 done
