@@ -121,7 +121,6 @@ struct ipoib_ah {
 	struct ib_ah *ibah;
 	struct ipoib_dev *priv;
 	struct list_head dead;		/* in ipoib_dev.ah_dead */
-	struct rcu_head rcu;
 	u32 dlid;			/* for debugfs, as are these */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
@@ -534,7 +533,8 @@ struct ipoib_dev {
 	struct list_head paths_busy;
 	u32 paths_unproven;
 	struct list_head groups_busy;
-	struct list_head ah_dead;	/* unseen, for the next turn of ah_work */
+	struct list_head ah_dead;	/* not published any more, for the next turn of ah_work */
+	struct rcu_gp_oldstate ah_dead_seen;	/* when the last of these died */
 	struct list_head group_reports;
 	unsigned int group_reports_count;
 	union ib_gid *list_answer;	/* to ipoib_fabric_ops.list; kvfree() */
@@ -579,8 +579,10 @@ struct ipoib_dev {
 	struct delayed_work path_confirm_work;
 	struct delayed_work group_work;
 	struct delayed_work group_expire_work;
-	struct work_struct ah_work;
+	struct delayed_work ah_work;
 	struct list_head ah_going;	/* until the send rings are past their marks */
+	struct rcu_gp_oldstate ah_going_seen;	/* until a grace period later, by xmits */
+	bool ah_marked;			/* that is over: the rings have their marks */
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
 	struct dentry *group_file;

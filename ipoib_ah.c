@@ -6,6 +6,8 @@
  */
 #include "ipoib.h"
 
+#define AH_GRACE	(HZ / 20)	/* between two looks at whether a grace period is over */
+
 /**
  * ipoib_ah_create() - create an address handle
  * @priv: the device
@@ -35,31 +37,30 @@ struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *at
 	return ah;
 }
 
-static void ah_unseen(struct rcu_head *rcu)
-{
-	struct ipoib_ah *ah = container_of(rcu, struct ipoib_ah, rcu);
-	struct ipoib_dev *priv = ah->priv;
-
-	spin_lock_bh(&priv->lock);
-	list_add_tail(&ah->dead, &priv->ah_dead);
-	spin_unlock_bh(&priv->lock);
-	queue_work(priv->wq, &priv->ah_work);
-}
-
 /**
  * ipoib_ah_retire() - destroy an unpublished AH as soon as nothing uses it
  * @ah: not reachable any more for new readers, or NULL
  *
  * The data path takes no reference. After a grace period every xmit that had
  * seen the AH has put its WR on a send ring; once the rings have completed all
- * that they held then, no WR can refer to the AH.
+ * that they held then, no WR can refer to the AH. Grace periods are asked after
+ * instead of called back from: a device that goes has mostly seen one since, in
+ * netdev core, and need not wait for callbacks of the whole machine.
  *
  * Context: process.
  */
 void ipoib_ah_retire(struct ipoib_ah *ah)
 {
-	if (ah)
-		call_rcu(&ah->rcu, ah_unseen);
+	struct ipoib_dev *priv;
+
+	if (!ah)
+		return;
+	priv = ah->priv;
+	spin_lock_bh(&priv->lock);
+	list_add_tail(&ah->dead, &priv->ah_dead);
+	get_state_synchronize_rcu_full(&priv->ah_dead_seen);
+	spin_unlock_bh(&priv->lock);
+	queue_delayed_work(priv->wq, &priv->ah_work, 0);
 }
 
 /**
@@ -91,16 +92,45 @@ static bool rings_are_past_marks(struct ipoib_dev *priv)
 	return true;
 }
 
-/* Once those that went before are gone: no WR that is posted from now on has these */
+/* Once those that went before are gone */
 static void ah_take_dead(struct ipoib_dev *priv)
+{
+	spin_lock_bh(&priv->lock);
+	list_splice_init(&priv->ah_dead, &priv->ah_going);
+	priv->ah_going_seen = priv->ah_dead_seen;
+	spin_unlock_bh(&priv->lock);
+	priv->ah_marked = false;
+	if (!poll_state_synchronize_rcu_full(&priv->ah_going_seen))
+		start_poll_synchronize_rcu_full(&priv->ah_going_seen);
+}
+
+/* No xmit sees them any more: no WR that is posted from now on has these */
+static bool ah_mark_rings(struct ipoib_dev *priv)
 {
 	struct ipoib_tx_ring *tx;
 
-	spin_lock_bh(&priv->lock);
-	list_splice_init(&priv->ah_dead, &priv->ah_going);
-	spin_unlock_bh(&priv->lock);
+	if (priv->ah_marked)
+		return true;
+	if (!poll_state_synchronize_rcu_full(&priv->ah_going_seen))
+		return false;
 	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
 		tx->ah_mark = READ_ONCE(tx->head);
+	priv->ah_marked = true;
+	return true;
+}
+
+/* Asks to be told when a ring moves, if one has to */
+static bool ah_unused(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->ah_waiting, false);
+	if (rings_are_past_marks(priv))
+		return true;
+	WRITE_ONCE(priv->ah_waiting, true);
+	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
+	 * the WRs that it completed before are seen here.
+	 */
+	smp_mb();
+	return rings_are_past_marks(priv);
 }
 
 static void ah_destroy_going(struct ipoib_dev *priv)
@@ -114,32 +144,23 @@ static void ah_destroy_going(struct ipoib_dev *priv)
 	INIT_LIST_HEAD(&priv->ah_going);
 }
 
-/* Destroys what may be. Returns false if the send rings are to be waited for. */
-static bool ah_destroy_unused(struct ipoib_dev *priv)
-{
-	do {
-		if (list_empty(&priv->ah_going))
-			ah_take_dead(priv);
-		if (!rings_are_past_marks(priv))
-			return list_empty(&priv->ah_going);
-		ah_destroy_going(priv);
-	} while (!list_empty_careful(&priv->ah_dead));
-	return true;
-}
-
 static void ah_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work.work);
 
-	WRITE_ONCE(priv->ah_waiting, false);
-	if (ah_destroy_unused(priv))
+	if (list_empty(&priv->ah_going))
+		ah_take_dead(priv);
+	if (list_empty(&priv->ah_going))
 		return;
-	WRITE_ONCE(priv->ah_waiting, true);
-	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
-	 * the WRs that it completed before are seen here.
-	 */
-	smp_mb();
-	ah_destroy_unused(priv);
+	if (!ah_mark_rings(priv)) {
+		queue_delayed_work(priv->wq, &priv->ah_work, AH_GRACE);
+		return;
+	}
+	if (!ah_unused(priv))
+		return;
+	ah_destroy_going(priv);
+	/* Some may have died meanwhile */
+	queue_delayed_work(priv->wq, &priv->ah_work, 0);
 }
 
 /**
@@ -152,7 +173,7 @@ void ipoib_ahs_init(struct ipoib_dev *priv)
 {
 	INIT_LIST_HEAD(&priv->ah_dead);
 	INIT_LIST_HEAD(&priv->ah_going);
-	INIT_WORK(&priv->ah_work, ah_work);
+	INIT_DELAYED_WORK(&priv->ah_work, ah_work);
 }
 
 /**
@@ -163,8 +184,10 @@ void ipoib_ahs_init(struct ipoib_dev *priv)
  */
 void ipoib_ahs_flush(struct ipoib_dev *priv)
 {
-	/* ah_unseen() may have yet to run for the last AHs */
-	rcu_barrier();
-	cancel_work_sync(&priv->ah_work);
-	ah_destroy_unused(priv);
+	cancel_delayed_work_sync(&priv->ah_work);
+	list_splice_init(&priv->ah_dead, &priv->ah_going);
+	if (list_empty(&priv->ah_going))
+		return;
+	cond_synchronize_rcu_expedited_full(&priv->ah_dead_seen);
+	ah_destroy_going(priv);
 }

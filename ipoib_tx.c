@@ -632,7 +632,7 @@ static void tx_wake(struct ipoib_tx_ring *tx, const struct tx_done *done)
 	    ipoib_tx_used(tx) <= tx->size / 2)
 		netif_tx_wake_queue(tx->txq);
 	if (unlikely(READ_ONCE(priv->ah_waiting)))
-		queue_work(priv->wq, &priv->ah_work);
+		queue_delayed_work(priv->wq, &priv->ah_work, 0);
 }
 
 static void tx_account(struct ipoib_tx_ring *tx, const struct tx_done *done)

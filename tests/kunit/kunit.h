@@ -178,6 +178,7 @@ int fixture_init(struct kunit *test);
 int fixture_init_sending(struct kunit *test);
 void fixture_exit(struct kunit *test);
 void fixture_settle(struct fixture *fx);
+void fixture_grace(struct fixture *fx);
 void fixture_up(struct kunit *test);
 void fixture_down(struct fixture *fx);
 struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len);

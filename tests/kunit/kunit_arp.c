@@ -286,8 +286,7 @@ static void path_late_answer(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
-	rcu_barrier();
-	fixture_settle(fx);
+	fixture_grace(fx);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->ah_dead));
 }
 
@@ -421,8 +420,7 @@ static void ah_outlives_its_sends(struct kunit *test)
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
 	answer(test, 9, 0);
-	rcu_barrier();
-	fixture_settle(fx);
+	fixture_grace(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before + 1);
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	fixture_settle(fx);

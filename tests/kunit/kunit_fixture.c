@@ -76,7 +76,6 @@ void fixture_exit(struct kunit *test)
 	fx->hca->hold = false;
 	unregister_netdev(fx->netdev);
 	flush_delayed_work(&fx->fabric.late);
-	rcu_barrier();
 	KUNIT_EXPECT_EQ(test, hca_leaks(fx->hca), 0);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.started), 0);
@@ -128,6 +127,21 @@ void fixture_settle(struct fixture *fx)
 		driver_settle();
 	}
 	wait_for_qdisc(fx);
+}
+
+/**
+ * fixture_grace() - wait until what was unpublished is gone, unless it is in use
+ * @fx: the fixture
+ *
+ * Context: may sleep, no locks held.
+ */
+void fixture_grace(struct fixture *fx)
+{
+	fixture_settle(fx);
+	synchronize_rcu();
+	/* Unless the driver's own look comes before */
+	mod_delayed_work(fx->priv->wq, &fx->priv->ah_work, 0);
+	fixture_settle(fx);
 }
 
 /**

@@ -203,9 +203,7 @@ static void queues_hold_ah(struct kunit *test)
 	fx->hca->hold = true;
 	send_by(test, 2);
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
-	fixture_settle(fx);
-	rcu_barrier();
-	fixture_settle(fx);
+	fixture_grace(fx);
 	/* All wait; but for the path's, new ones are there */
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), 2 * before - 1);
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);

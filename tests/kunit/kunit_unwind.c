@@ -166,9 +166,8 @@ static bool one_fault(struct kunit *test, struct attempt *attempt, unsigned int 
 	failed = act_with_fault(attempt, n, &err);
 	if (!err)
 		attempt->undo(fx);
-	rcu_barrier();
 	if (fx->netdev)
-		fixture_settle(fx);
+		fixture_grace(fx);
 	KUNIT_EXPECT_EQ_MSG(test, hca_leaks(fx->hca), attempt->before, "after fault %u", n);
 	if (!failed)
 		KUNIT_EXPECT_EQ(test, err, 0);
