@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Packets tell where peers are: no SA query to answer, wrong knowledge mends, true senders are shown, forged ARP and ND can be dropped.
-# timeout: 120
+# timeout: 180
 
 . /cases/lib.sh
 
@@ -44,7 +44,8 @@ neighbour()
 	ip -n "$1" neigh show "$2" dev "$(dev_of "$1")" | awk '{ print $3 }'
 }
 
-fabric_start hcas=3
+# h0 and h2 are on one switch, h1 on the other
+fabric_start hcas=3 switches=2
 opensm_start
 ipoib_load
 module_insert /modules/ibraw.ko
@@ -125,22 +126,28 @@ wait $dump
 assert_match "the capture" "$(od -An -v -tx1 /run/senders.pcap | tr -d ' \n')" \
 	"000000200014$(address_of h0 | tr -d : | cut -c1-16)0800"
 
-step "A LID that moves while there is no SM: the peer's next broadcast tells"
+# lids_swap LID LID PATH: in a switch's forwarding table, whose first block has a port for
+# each of 64 LIDs, and is octets 64 to 127 of the SMP.
+lids_swap()
+{
+	smp_send ibfab0 65535 1 0x19 0 "path=$3"
+	_swapped=$(echo "$answer" | cut -c129-256 | awk -v a="$1" -v b="$2" '{
+		pa = substr($0, 2 * a + 1, 2); pb = substr($0, 2 * b + 1, 2)
+		for (i = 0; i < 64; i++) {
+			p = substr($0, 2 * i + 1, 2)
+			printf "%s", i == a ? pb : i == b ? pa : p
+		}
+	}')
+	smp_send ibfab0 65535 2 0x19 0 "path=$3" data="$_swapped"
+}
+
+step "GIDs that move to others' LIDs, across switches, while there is no SM: the next broadcasts tell"
 wait_for 10 pings h0 10.0.0.3
 wait_for 5 stat_reaches h0 path_queries $((before + 1))
 opensm_stop
 lid1=$(lid_of ibfab1) lid2=$(lid_of ibfab2)
-smp_send ibfab0 65535 1 0x19 0 path=0,1
-# Octets 64 to 127 of the SMP are the block: LIDs 0 to 63, a port each
-block=$(echo "$answer" | cut -c129-256)
-swapped=$(echo "$block" | awk -v a="$lid1" -v b="$lid2" '{
-	pa = substr($0, 2 * a + 1, 2); pb = substr($0, 2 * b + 1, 2)
-	for (i = 0; i < 64; i++) {
-		p = substr($0, 2 * i + 1, 2)
-		printf "%s", i == a ? pb : i == b ? pa : p
-	}
-}')
-smp_send ibfab0 65535 2 0x19 0 path=0,1 data="$swapped"
+lids_swap "$lid1" "$lid2" 0,1
+lids_swap "$lid1" "$lid2" 0,1,4
 echo "1 lid $lid2" >"$ibfab/ibfab1/change"
 echo "1 lid $lid1" >"$ibfab/ibfab2/change"
 learned=$(stat_of h0 paths_learned)
