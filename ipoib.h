@@ -181,7 +181,7 @@ struct ipoib_path {
 	/* control path only */
 	struct ipoib_path_query *query;
 	struct list_head waits;		/* in ipoib_dev.paths_waiting or .paths_failing */
-	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed */
+	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed or .paths_confirmable */
 	unsigned long confirm_at;	/* jiffies */
 	bool proven;			/* what was learned: by a GRH */
 	unsigned long retry_at;		/* jiffies */
@@ -561,7 +561,9 @@ struct ipoib_dev {
 	struct list_head paths_waiting;	/* until the window has room, by age */
 	struct list_head paths_failing;	/* until it is time to ask again */
 	unsigned long paths_retry_at;	/* jiffies when these need a look */
-	struct list_head paths_unconfirmed;	/* by age */
+	struct list_head paths_unconfirmed;	/* by age, until it shows whether they are used */
+	struct list_head paths_confirmable;	/* used, until it is their turn to be asked for */
+	u64 paths_confirm_at;		/* jiffies of the next turn */
 	struct list_head groups_all;
 	unsigned int groups_fleeting;
 	bool routing;			/* a member of all groups there are */

@@ -21,8 +21,9 @@
 #define IPOIB_PATH_SLOW		(HZ / 4)	/* an answer later than that is slow */
 #define IPOIB_PATH_DOUBT	(10 * HZ)	/* another LID is looked into so often */
 #define IPOIB_PATH_DENIALS	3		/* in a row, before a claim is given up */
-#define IPOIB_PATH_CONFIRM	(5 * HZ)	/* the fabric is asked so late ... */
-#define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and for one path in so long */
+#define IPOIB_PATH_CONFIRM	(5 * HZ)	/* a learned path has to be in use so late ... */
+#define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and is asked for after so long a path, ... */
+#define IPOIB_PATH_CONFIRM_SLOW	(10 * HZ)	/* ... but not longer */
 #define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
 #define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
@@ -738,43 +739,83 @@ void ipoib_paths_flush(struct ipoib_dev *priv)
 }
 
 /* A path that is not used any more is let go: it costs nothing to learn it again. Returns
- * whether the fabric is asked.
+ * whether the path is still to be confirmed.
  */
-static bool path_confirm(struct ipoib_dev *priv, struct ipoib_path *path)
+static bool path_confirmable(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	list_del_init(&path->unconfirmed);
 	if (path->query)
 		return false;
-	if (time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_CONFIRM)) {
-		path_forget(priv, path);
-		return false;
+	if (!time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_CONFIRM))
+		return true;
+	path_forget(priv, path);
+	return false;
+}
+
+static struct ipoib_path *path_first(struct list_head *unconfirmed)
+{
+	return list_first_entry_or_null(unconfirmed, struct ipoib_path, unconfirmed);
+}
+
+/* Which of them are in use, as soon as they are old enough: these wait for their turn */
+static void paths_look(struct ipoib_dev *priv)
+{
+	struct ipoib_path *path;
+
+	while ((path = path_first(&priv->paths_unconfirmed)) &&
+	       time_after_eq(jiffies, path->confirm_at)) {
+		if (path_confirmable(priv, path))
+			list_add_tail(&path->unconfirmed, &priv->paths_confirmable);
+		cond_resched();
 	}
-	spin_lock_bh(&priv->lock);
-	path_want_answer(path, priv);
-	spin_unlock_bh(&priv->lock);
-	path_kick(priv);
-	return true;
+}
+
+/* Who has many paths has them to hosts with as many: the more there are, the longer each
+ * waits, so that a fabric in which all talk to all does not ask its SA more often.
+ */
+static unsigned long confirm_pace(struct ipoib_dev *priv)
+{
+	unsigned long pace = IPOIB_PATH_CONFIRM_PACE * atomic_read(&priv->paths.nelems);
+
+	pace = clamp_t(unsigned long, pace, IPOIB_PATH_CONFIRM_PACE, IPOIB_PATH_CONFIRM_SLOW);
+	return pace / 2 + get_random_u32_below(pace);
+}
+
+static void paths_ask_next(struct ipoib_dev *priv)
+{
+	struct ipoib_path *path;
+
+	while ((path = path_first(&priv->paths_confirmable))) {
+		if (path_confirmable(priv, path)) {
+			spin_lock_bh(&priv->lock);
+			path_want_answer(path, priv);
+			spin_unlock_bh(&priv->lock);
+			path_kick(priv);
+			priv->paths_confirm_at = get_jiffies_64() + confirm_pace(priv);
+			return;
+		}
+		cond_resched();
+	}
 }
 
 /* The fabric is asked for one path at a time, for there may be thousands */
 static void path_confirm_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_confirm_work.work);
+	long wait = IPOIB_PATH_CONFIRM;
 	struct ipoib_path *path;
-	long wait;
 
-	do {
-		path = list_first_entry_or_null(&priv->paths_unconfirmed, struct ipoib_path,
-						unconfirmed);
-		if (!path)
-			return;
-		wait = path->confirm_at - jiffies;
-		if (wait <= 0)
-			wait = path_confirm(priv, path) ? IPOIB_PATH_CONFIRM_PACE : 0;
-		cond_resched();
-	} while (wait <= 0);
-	wait += get_random_u32_below(IPOIB_PATH_CONFIRM_PACE);
-	queue_delayed_work(priv->wq, &priv->path_confirm_work, wait);
+	paths_look(priv);
+	if (time_after_eq64(get_jiffies_64(), priv->paths_confirm_at))
+		paths_ask_next(priv);
+	path = path_first(&priv->paths_unconfirmed);
+	if (path)
+		wait = min_t(long, wait, path->confirm_at - jiffies);
+	else if (list_empty(&priv->paths_confirmable))
+		return;
+	if (!list_empty(&priv->paths_confirmable))
+		wait = min_t(s64, wait, priv->paths_confirm_at - get_jiffies_64());
+	queue_delayed_work(priv->wq, &priv->path_confirm_work, max(wait, 1L));
 }
 
 static void path_expire_work(struct work_struct *work)
@@ -838,6 +879,7 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
 	INIT_DELAYED_WORK(&priv->path_confirm_work, path_confirm_work);
 	INIT_LIST_HEAD(&priv->paths_unconfirmed);
+	INIT_LIST_HEAD(&priv->paths_confirmable);
 	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
 	return 0;
 }

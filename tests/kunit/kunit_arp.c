@@ -524,6 +524,7 @@ static void confirm(struct kunit *test, struct ipoib_path *path)
 	struct fixture *fx = test->priv;
 
 	path->confirm_at = jiffies;
+	fx->priv->paths_confirm_at = get_jiffies_64();
 	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
 	fixture_settle(fx);
 }
@@ -677,20 +678,24 @@ static void learned_and_unused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, queries(test), 0);
 }
 
-/* Many are confirmed one by one */
+/* Many are confirmed one by one, the slower the more paths there are */
 static void learned_confirmed_by_and_by(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
+	long pace;
 	int i;
 
 	for (i = 9; i < 9 + IPOIB_PATH_QUERIES; i++)
 		path_learned(test, i, i)->confirm_at = jiffies;
-	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
-	fixture_settle(fx);
-	KUNIT_EXPECT_LT(test, queries(test), IPOIB_PATH_QUERIES);
-	for (i = 0; i < 100 && queries(test) < IPOIB_PATH_QUERIES; i++)
-		msleep(100);
-	KUNIT_EXPECT_EQ(test, queries(test), IPOIB_PATH_QUERIES);
+	for (i = 1; i <= IPOIB_PATH_QUERIES; i++) {
+		confirm(test, path_find(fx, 9));
+		KUNIT_EXPECT_EQ(test, queries(test), i);
+	}
+	for (i = 0; i < 100; i++) {
+		pace = confirm_pace(fx->priv);
+		KUNIT_EXPECT_GE(test, pace, IPOIB_PATH_QUERIES * IPOIB_PATH_CONFIRM_PACE / 2);
+		KUNIT_EXPECT_LT(test, pace, 3 * IPOIB_PATH_QUERIES * IPOIB_PATH_CONFIRM_PACE / 2);
+	}
 }
 
 /* What the fabric told once follows proof, for a LID may change while there is no SM */
