@@ -87,3 +87,172 @@ churn_end()
 	churn_works
 	wait_for 20 held_is_back /run/held.before
 }
+
+# ---- What is done again and again: each with how many times ----
+
+unplug_round()
+{
+	unplug ibfab1
+	assert_eq "devices of h1" "$(dev_of h1)" ""
+	plug ibfab1
+	# OpenSM ignores the eleventh trap in a row; this has it sweep
+	kill -HUP "$opensm_pid"
+	host_give h1 ibfab1 2
+}
+
+load_round()
+{
+	rmmod ib_ipoib
+	ipoib_load
+	host_give h0 ibfab0 1
+	host_give h1 ibfab1 2
+}
+
+# rounds TIMES EVERY CMD: each EVERY-th comes when all works, the others sooner.
+rounds()
+{
+	for _turn in $(seq "$1"); do
+		"$3"
+		[ $((_turn % $2)) -ne 0 ] || churn_works
+	done
+}
+
+churn_unplug()
+{
+	churn_begin "$1 times: an HCA out and in"
+	rounds "$1" 3 unplug_round
+	assert_match hotplug "$(cat "$ibfab/hotplug")" "^ibfab1 in unplugged $1\$"
+	churn_end
+}
+
+churn_load()
+{
+	churn_begin "$1 times: rmmod and insmod"
+	rounds "$1" 2 load_round
+	churn_end
+}
+
+# more_than COUNT NAME: of h1's counter.
+more_than()
+{
+	[ "$(stat_of h1 "$2")" -gt "$1" ]
+}
+
+churn_pkeys()
+{
+	churn_begin "$1 times: the P_Keys of both ports are others' places"
+	# Most come while the one before is still being followed, but not all.
+	for _n in $(seq "$1"); do
+		_resets=$(stat_of h1 qp_resets)
+		echo "1 rotate_pkeys 1" >"$ibfab/ibfab0/change"
+		echo "1 rotate_pkeys 1" >"$ibfab/ibfab1/change"
+		[ $((_n % 10)) -ne 0 ] || wait_for 20 more_than "$_resets" qp_resets
+	done
+	# The table has 32 places
+	_rest=$((31 - ($1 - 1) % 32))
+	for _hca in ibfab0 ibfab1; do
+		[ $_rest -eq 0 ] || echo "1 rotate_pkeys $_rest" >"$ibfab/$_hca/change"
+		assert_eq "the first P_Key of $_hca" "$(cat "$ib/$_hca/ports/1/pkeys/0")" 0xffff
+	done
+	churn_end
+	note "QP resets for $(($1 * 2)) changes: $(stat_of h0 qp_resets), $(stat_of h1 qp_resets)"
+}
+
+churn_sm()
+{
+	churn_begin "$1 times: the SM is killed, and another one starts"
+	for _ in $(seq "$1"); do
+		_joins=$(stat_of h1 group_joins)
+		kill -KILL "$opensm_pid"
+		wait "$opensm_pid" || :
+		opensm_start -P /run/partitions.conf
+		wait_for 30 more_than "$_joins" group_joins
+	done
+	churn_end
+}
+
+# child_of HOST P_KEY TURN: made, up for a moment, deleted; by turns netlink and sysfs.
+child_of()
+{
+	if [ $(($3 % 3)) -eq 0 ]; then
+		on "$1" sh -c "echo 0x$2 >/sys/class/net/$parent/create_child" || return
+	else
+		ip -n "$1" link add link "$parent" name "$parent.$2" type ipoib \
+			pkey "0x$2" || return
+	fi
+	ip -n "$1" link set "$parent.$2" up || return
+	if [ $(($3 % 2)) -eq 0 ]; then
+		on "$1" sh -c "echo 0x$2 >/sys/class/net/$parent/delete_child"
+	else
+		ip -n "$1" link delete "$parent.$2"
+	fi
+}
+
+# maker N TIMES: every other child has a P_Key that is this process's own, which
+# must succeed; the others have the same one in all, and some are refused.
+maker()
+{
+	parent=$(dev_of h0)
+	for _turn in $(seq "$2"); do
+		if [ $((_turn % 2)) -eq 0 ]; then
+			child_of h0 "800$1" $((_turn / 2)) || return
+		else
+			child_of h0 8005 $((_turn / 2)) && echo made
+		fi
+	done
+	echo "ends after $2"
+}
+
+churn_children()
+{
+	churn_begin "$1 children, by four processes at once"
+	for _n in 1 2 3 4; do
+		maker $_n $(($1 / 4)) >"/run/maker.$_n" 2>&1 &
+		eval "maker_$_n=$!"
+	done
+	for _n in 1 2 3 4; do
+		eval "wait \$maker_$_n" || fail "maker $_n: $(tail -n 5 /run/maker.$_n)"
+		assert grep -qx "ends after $(($1 / 4))" /run/maker.$_n
+	done
+	note "of $(($1 / 2)) that all wanted: $(cat /run/maker.* | grep -cx made) made"
+	assert grep -qx made /run/maker.*
+	churn_end
+}
+
+# A namespace that ends hands its interfaces to the first one.
+back()
+{
+	test -e "/sys/class/net/$1"
+}
+
+churn_namespaces()
+{
+	churn_begin "$1 times: a namespace ends with an interface and its child in it"
+	_dev=$(dev_of h1)
+	for _ in $(seq "$1"); do
+		ip netns add ends
+		ip -n h1 link set "$_dev" netns ends
+		ip -n ends link set "$_dev" up
+		ip -n ends link add link "$_dev" name child type ipoib pkey 0x8001
+		ip -n ends link set child up
+		ip -n ends address add 10.0.0.2/24 dev "$_dev"
+		ip netns delete ends
+		wait_for 20 back "$_dev"
+		wait_for 20 back child
+		ip link delete child
+		host_give h1 ibfab1 2
+	done
+	churn_end
+}
+
+# churn_away: nothing is left.
+churn_away()
+{
+	step "Away with all of it"
+	rmmod ib_ipoib
+	rdma resource show
+	assert_eq "interfaces" \
+		"$(ip -n h0 -o link show | wc -l) $(ip -n h1 -o link show | wc -l)" "1 1"
+	opensm_stop
+	fabric_stop
+}

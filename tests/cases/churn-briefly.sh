@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-churn.sh
+# All that the churn-* cases do many times, a few times each, on the stock kernel for time.
+# timeout: 240
+
+. /cases/lib-churn.sh
+
+churn_start
+churn_children 16
+churn_namespaces 1
+churn_pkeys 10
+churn_sm 1
+churn_unplug 2
+churn_load 2
+churn_away

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# For cases that send random frames and have the SA confused. Sources lib.sh.
+
+# shellcheck source=lib.sh
+. /cases/lib.sh
+
+seed=${SEED:-1}
+fuzz=/sys/kernel/debug/ibfuzz
+
+pings()
+{
+	on "$1" ping -q -c 1 -W 1 "$2"
+}
+
+# sent NAME: by the last line of ibfuzz.
+sent()
+{
+	awk -v name="$1" '$1 == name { print $2 }' "$fuzz/ibfab2/sent"
+}
+
+# frames WORDS: from ibfab2, in the name of h0, to h1.
+frames()
+{
+	echo "$target $*" >"$fuzz/ibfab2/send" || fail "no frames: $target $*"
+}
+
+# metered DIR: packets but MADs that crossed the cable of ibfab1 that way.
+metered()
+{
+	awk -v dir="dir=$1" '$2 == dir { for (i = 1; i < NF; i++)
+		if ($i == "seen") print $(i + 1) }' "$ibfab/ibfab1/rules"
+}
+
+# dropped: how many packets but MADs the HCA of h1 did not give to a QP.
+dropped()
+{
+	awk '/^port1\.drop\.rx_/ { n += $2 }
+		/^port1\.(drop\.rx_vl15_full|qp1_dropped)/ { n -= $2 }
+		END { print n + 0 }' "$ibfab/ibfab1/counters"
+}
+
+# taken: how many packets the interface had, good or bad, but for its own
+# multicasts, which the HCA hands back to it without a cable.
+taken()
+{
+	on h1 ethtool -S "$dev" | awk '
+		$1 ~ /^rx_(packets|short|too_long|completion_error|no_memory):/ {
+			n += $2
+		} END { print n }'
+}
+
+# figures: sets $in and $out, what the HCA and the interface have counted.
+figures()
+{
+	in=$(($(taken) + $(dropped))) out=$(netdev_counter h1 "$dev" tx_packets)
+}
+
+# no_loss: all that crossed the cable, or was sent by h1 to its own LID and did
+# not, is in a counter, and nothing else is.
+no_loss()
+{
+	figures
+	_came=$(($(metered in) + out - out_before - $(metered out)))
+	echo "came $_came, counted $((in - in_before))"
+	[ "$_came" -eq $((in - in_before)) ]
+}
+
+# meter: begins to count, at a moment when nothing passes.
+meter()
+{
+	figures
+	while :; do
+		in_before=$in out_before=$out
+		rule ibfab1 what=data do=drop every=4294967295
+		rule ibfab1 what=data dir=out do=drop every=4294967295
+		sleep 0.2
+		figures
+		[ "$in $out" != "$in_before $out_before" ] || return 0
+		rules_clear ibfab1
+	done
+}
+
+# all_ping: what h0 and h2 know of h1, and h1 of them, may have been spoilt; it
+# mends by itself.
+all_ping()
+{
+	wait_for 60 pings h0 10.0.0.2
+	wait_for 60 pings h0 fd00::2
+	wait_for 60 pings h1 10.0.0.1
+	wait_for 60 pings h1 fd00::1
+	wait_for 60 pings h1 10.0.0.3
+}
+
+# next_rule: sets $words to a rule for the SA's answers to ibfab1: each kind in its turn,
+# how, by the seed.
+next_rule()
+{
+	chaos=$(((chaos * 1103515245 + 12345) % 2147483648))
+	turns=$((turns + 1))
+	_value=$((1 + chaos / 524288 % 255))
+	case $((turns % 6)) in
+	0) words="do=truncate" ;;
+	1) words="do=status value=$((_value * 256))" ;;
+	2) words="do=truncate value=$_value" ;;
+	3) words="do=delay ms=$((_value * 16))" ;;
+	4) words="do=drop" ;;
+	5) words="do=duplicate" ;;
+	esac
+	words="$words every=$((1 + chaos / 1048576 % 3))"
+}
+
+# spoilt ACTION: how many answers were.
+spoilt()
+{
+	fabric_counter ibfab1 "port1.fault.$1"
+}
+
+# rejoin: h1 asks the SA again for all that it has.
+rejoin()
+{
+	echo "switch0 2 down" >"$ibfab/cable"
+	echo "switch0 2 up" >"$ibfab/cable"
+}
+
+frames_run()
+{
+	kill -s 0 "$(cat /run/traffic.frames.pid)" 2>/run/kill.log
+}
+
+# fuzz_for SECONDS: the case.
+fuzz_for()
+{
+	seconds=$1
+	fabric_start hcas=3
+	cat >/run/partitions.conf <<-'CONF'
+	Default=0x7fff, ipoib : ALL=full;
+	alien=0x1 : 0x021bfa0100000201=full;
+	CONF
+	opensm_start -P /run/partitions.conf
+	wait_for 20 grep -qx 0x8001 "$ib/ibfab2/ports/1/pkeys/1"
+	ipoib_load
+	module_insert /modules/ibfuzz.ko
+	hosts_make 3
+	wait_for 20 pings h0 10.0.0.2
+	dev=$(dev_of h1)
+	address=$(on h1 cat "/sys/class/net/$dev/address")
+	target="dlid=$(lid_of ibfab1) qpn=0x$(echo "$address" | cut -d: -f2-4 | tr -d :) \
+qkey=0xb1b to_gid=$(cat "$ib/ibfab1/ports/1/gids/0") mlid=0xc000 \
+mgid=ff12:401b:ffff::ffff:ffff from_ip4=10.0.0.1 from_ip6=fd00::1 \
+to_ip4=10.0.0.2 to_ip6=fd00::2 alien_index=1"
+	note "SEED=$seed SECONDS=$seconds"
+
+	step "The same seed sends the same frames, another one others"
+	frames "seed=$seed count=100"
+	first=$(sent digest)
+	frames "seed=$seed count=100"
+	assert_eq "the digest" "$(sent digest)" "$first"
+	frames "seed=$((seed + 1)) count=100"
+	refute [ "$(sent digest)" = "$first" ]
+	frames "seed=$seed first=60 count=1"
+	assert_eq "frames" "$(sent frames)" 1
+	refute sh -c "echo 'seed=1' >$fuzz/ibfab2/send"
+
+	step "Frames for $((seconds / 2)) s: none is lost unseen, none takes the QP down"
+	resets=$(stat_of h1 qp_resets)
+	meter
+	frames "seed=$seed seconds=$((seconds / 2))"
+	sed 's/^/    /' "$fuzz/ibfab2/sent"
+	wait_for 30 no_loss
+	note "$(no_loss)"
+	assert test "$(metered in)" -ge "$(sent frames)"
+	for reason in qkey pkey; do
+		assert test "$(fabric_counter ibfab1 "port1.drop.rx_$reason")" -ge \
+			"$(sent "bad_$reason")"
+	done
+	assert_eq "resets of the QP" "$(stat_of h1 qp_resets)" "$resets"
+	rules_clear ibfab1
+	all_ping
+
+	step "Frames and an SA whose answers are refused, truncated, late, lost or doubled, for $((seconds - seconds / 2)) s"
+	echo "$target seed=$((seed + 2)) rate=100 seconds=$((seconds - seconds / 2))" >/run/line
+	traffic_start frames cp /run/line "$fuzz/ibfab2/send"
+	chaos=$seed
+	turns=0
+	while frames_run; do
+		next_rule
+		rule ibfab1 what=sa_answer "$words"
+		[ $((turns % 4)) -ne 0 ] || rejoin
+		# The frames have h1 look for peers all the time
+		sleep 0.5
+		rules_clear ibfab1
+	done
+	note "$turns rules for its answers; hit: $(spoilt status) refused, $(spoilt truncate) truncated," \
+		"$(spoilt delay) late, $(spoilt drop) lost, $(spoilt duplicate) doubled"
+	for kind in status truncate delay drop duplicate; do
+		assert test "$(spoilt $kind)" -gt 0
+	done
+
+	step "All is well"
+	rejoin
+	wait_for 60 has_carrier h1 "$dev"
+	all_ping
+	assert_eq "transmit timeouts" "$(stat_of h1 tx_timeouts)" 0
+	ip -n h1 link set "$dev" down
+	ip -n h1 link set "$dev" up
+	wait_for 60 has_carrier h1 "$dev"
+	ip -n h1 -6 address replace fd00::2/64 dev "$dev" nodad
+	all_ping
+}
