@@ -123,6 +123,17 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 	return err ? : ipoib_qp_start(priv);
 }
 
+/* The link cannot be as the fabric wants it. All over again, but not as fast as the fabric
+ * can answer.
+ */
+static void link_retry(struct ipoib_dev *priv, const char *what, int err)
+{
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "%s: error %d, will try again\n", what, err);
+	set_bit(IPOIB_EVENT_HEAVY, &priv->events);
+	mod_delayed_work(priv->wq, &priv->link_work, HZ);
+}
+
 /**
  * ipoib_link_joined() - the broadcast group has been joined, or joined again
  * @priv: the device
@@ -140,14 +151,12 @@ void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *
 
 	err = link_fit_buffers(priv, mtu);
 	if (err) {
-		netdev_warn(priv->netdev, "no buffers for an MTU of %u: error %d\n", mtu, err);
-		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+		link_retry(priv, "no buffers for the group's MTU", err);
 		return;
 	}
 	err = ipoib_qp_set_qkey(priv, params->qkey);
 	if (err) {
-		netdev_warn(priv->netdev, "cannot set Q_Key: error %d, resetting QP\n", err);
-		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+		link_retry(priv, "cannot set the group's Q_Key", err);
 		return;
 	}
 	WRITE_ONCE(priv->mtu, mtu);

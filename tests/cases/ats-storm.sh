@@ -40,21 +40,6 @@ sr_as_interface()
 	grep -q '^53 1 ' /run/sr.h0
 }
 
-# sm_start HCA PRIORITY: another one. Sets $sm_pid.
-sm_start()
-{
-	mkdir -p "/run/sm.$1"
-	OSM_CACHE_DIR=/run/sm.$1 OSM_TMP_DIR=/run/sm.$1 \
-		opensm -g "$(ibstat -p "$1" | head -n 1)" -P /run/partitions.conf \
-		-p "$2" -f "/run/sm.$1/log" >"/run/sm.$1/out" 2>&1 &
-	sm_pid=$!
-}
-
-served_by()
-{
-	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = "$(cat "$ib/$1/ports/1/lid")" ]
-}
-
 dev0=
 ats_setup ipoib_load
 ip0 -6 address flush dev "$dev0" scope global
@@ -83,7 +68,7 @@ wait_for 60 sr_of 1 '53 1 0xFFFF 10.0.0.1'
 
 step "Another SM takes over, in the middle of it, and has none of the records"
 storm 100 2
-sm_start ibfab1 9
+sm_start ibfab1 9 -P /run/partitions.conf
 ip0 -batch /run/storm
 wait_for 60 served_by ibfab1
 wait_for 60 sr_as_interface

@@ -5,28 +5,11 @@
 
 . /cases/lib.sh
 
-# sm_start HCA PRIORITY: sets $sm_pid.
-sm_start()
-{
-	mkdir -p "/run/sm.$1"
-	OSM_CACHE_DIR=/run/sm.$1 OSM_TMP_DIR=/run/sm.$1 \
-		opensm -F /run/opensm.conf -g "$(ibstat -p "$1" | head -n 1)" \
-		-p "$2" -f "/run/sm.$1/log" >"/run/sm.$1/out" 2>&1 &
-	sm_pid=$!
-}
-
 # sm_is HCA STATE: what its SMInfo says.
 sm_is()
 {
 	sminfo -C "$1" "$(lid_of "$1")" \
 		>/run/sminfo && grep -q "$2" /run/sminfo
-}
-
-# served_by HCA: every port has its LID as the SM's.
-served_by()
-{
-	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = \
-		"$(cat "$ib/$1/ports/1/lid")" ]
 }
 
 # is_sm HCA: the port's IsSM bit.
@@ -42,7 +25,7 @@ sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_ret
 
 step "The first one, of priority 3"
 refute is_sm ibfab1
-sm_start ibfab1 3
+sm_start ibfab1 3 -F /run/opensm.conf
 first=$sm_pid
 wait_for 20 fabric_ports_active
 wait_for 5 sm_is ibfab1 MASTER
@@ -51,7 +34,7 @@ assert served_by ibfab1
 note "$(cat /run/sminfo)"
 
 step "A second one, of priority 1: standby"
-sm_start ibfab2 1
+sm_start ibfab2 1 -F /run/opensm.conf
 second=$sm_pid
 wait_for 10 sm_is ibfab2 STANDBY
 assert is_sm ibfab2
@@ -62,7 +45,7 @@ note "$(cat /run/sminfo)"
 step "A third one, of priority 9: the first hands over"
 now_ms
 begin=$now_ms
-sm_start ibfab3 9
+sm_start ibfab3 9 -F /run/opensm.conf
 third=$sm_pid
 wait_for 20 sm_is ibfab3 MASTER
 wait_for 20 served_by ibfab3

@@ -46,21 +46,6 @@ are_members_again()
 	done
 }
 
-# sm_start HCA PRIORITY: sets $sm_pid.
-sm_start()
-{
-	mkdir -p "/run/sm.$1"
-	OSM_CACHE_DIR=/run/sm.$1 OSM_TMP_DIR=/run/sm.$1 \
-		opensm -F /run/opensm.conf -g "$(ibstat -p "$1" | head -n 1)" \
-		-p "$2" -f "/run/sm.$1/log" >"/run/sm.$1/out" 2>&1 &
-	sm_pid=$!
-}
-
-served_by()
-{
-	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = "$(cat "$ib/$1/ports/1/lid")" ]
-}
-
 sm_kill()
 {
 	kill -KILL "$sm_pid"
@@ -110,7 +95,7 @@ through()
 	what=$1
 	shift
 	fabric_start hcas=4
-	sm_start ibfab0 5
+	sm_start ibfab0 5 -F /run/opensm.conf
 	wait_for 30 fabric_ports_active
 	"$@"
 	hosts_make 4
@@ -138,7 +123,7 @@ through()
 
 	step "$what: another SM, without memory: every group is joined again"
 	outage_start
-	sm_start ibfab0 5
+	sm_start ibfab0 5 -F /run/opensm.conf
 	now_ms
 	begin=$now_ms
 	members_settle
@@ -150,7 +135,7 @@ through()
 	step "$what: hand-over to an SM of higher priority, and back when that dies"
 	standby=$sm_pid
 	outage_start
-	sm_start ibfab3 9
+	sm_start ibfab3 9 -F /run/opensm.conf
 	wait_for 30 served_by ibfab3
 	sm_kill
 	wait_for 60 served_by ibfab0
@@ -165,7 +150,7 @@ through()
 	lid1=$(lid_of ibfab1) lid2=$(lid_of ibfab2)
 	lids_swap
 	outage_start
-	sm_start ibfab0 5
+	sm_start ibfab0 5 -F /run/opensm.conf
 	wait_for 60 lids_are "$lid2" "$lid1"
 	wait_for 60 pings h1 10.0.0.3
 	members_settle

@@ -248,6 +248,25 @@ opensm_stop()
 	wait "$opensm_pid" || :
 }
 
+# sm_start HCA PRIORITY [ARGUMENT...]: one of several. Sets $sm_pid.
+sm_start()
+{
+	_hca=$1 _priority=$2
+	shift 2
+	mkdir -p "/run/sm.$_hca"
+	OSM_CACHE_DIR=/run/sm.$_hca OSM_TMP_DIR=/run/sm.$_hca \
+		opensm -g "$(ibstat -p "$_hca" | head -n 1)" -p "$_priority" \
+		-f "/run/sm.$_hca/log" "$@" >"/run/sm.$_hca/out" 2>&1 &
+	# shellcheck disable=SC2034  # the caller's
+	sm_pid=$!
+}
+
+# served_by HCA: every port has its LID as the SM's.
+served_by()
+{
+	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = "$(cat "$ib/$1/ports/1/lid")" ]
+}
+
 # lid_of HCA [PORT]: in decimal.
 lid_of()
 {

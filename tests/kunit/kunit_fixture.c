@@ -177,6 +177,27 @@ void fixture_down(struct fixture *fx)
 }
 
 /**
+ * fixture_resize() - other rings
+ * @fx: the fixture
+ * @tx_count: send rings
+ * @tx_size: packets in each
+ * @rx_size: packets in the receive ring
+ *
+ * Context: may sleep, no locks held.
+ * Return: what ipoib_netdev_resize() does.
+ */
+int fixture_resize(struct fixture *fx, u32 tx_count, u32 tx_size, u32 rx_size)
+{
+	int err;
+
+	rtnl_lock();
+	err = ipoib_netdev_resize(fx->priv, tx_count, tx_size, rx_size);
+	rtnl_unlock();
+	fixture_settle(fx);
+	return err;
+}
+
+/**
  * fixture_gid() - a peer's port GID
  * @gid: filled in
  * @last: tells it from others; its LID, too

@@ -24,17 +24,6 @@ static int set_channels(struct fixture *fx, u32 count)
 	return err;
 }
 
-static int resize(struct fixture *fx, u32 count)
-{
-	int err;
-
-	rtnl_lock();
-	err = ipoib_netdev_resize(fx->priv, count, 64, 64);
-	rtnl_unlock();
-	fixture_settle(fx);
-	return err;
-}
-
 /* A path to peer 9, and nothing logged */
 static void path_make(struct kunit *test)
 {
@@ -274,8 +263,8 @@ static void queues_select(struct kunit *test)
 	int i;
 
 	/* The queues that CPUs have been given would go before; these have none */
-	KUNIT_EXPECT_EQ(test, resize(fx, 1), 0);
-	KUNIT_EXPECT_EQ(test, resize(fx, QUEUES), 0);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, QUEUES, 64, 64), 0);
 	fixture_gid(&gid, 9);
 	KUNIT_EXPECT_EQ(test, selected(fx, fixture_packet(test, gid.raw, 10)), QUEUES - 1);
 	skb = fixture_packet(test, gid.raw, 10);

@@ -116,17 +116,6 @@ static void qp_created(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
 }
 
-static int resize(struct fixture *fx, u32 tx_size, u32 rx_size)
-{
-	int err;
-
-	rtnl_lock();
-	err = ipoib_netdev_resize(fx->priv, 1, tx_size, rx_size);
-	rtnl_unlock();
-	fixture_settle(fx);
-	return err;
-}
-
 static void qp_replaced(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -135,7 +124,7 @@ static void qp_replaced(struct kunit *test)
 
 	fixture_up(test);
 	before = ipoib_hwaddr_qpn(hwaddr);
-	KUNIT_EXPECT_EQ(test, resize(fx, 128, 64), 0);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 128, 64), 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->send_size, 128u);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->recv_size, 64u);
 	KUNIT_EXPECT_NE(test, ipoib_hwaddr_qpn(hwaddr), before);
@@ -153,7 +142,7 @@ static void qp_cannot_be_replaced(struct kunit *test)
 	for (n = 1; n <= 3; n++) {
 		queues = fx->priv->queues;
 		atomic_set(&fx->hca->fail_in, n);
-		KUNIT_EXPECT_EQ(test, resize(fx, 64, 64), -ENOMEM);
+		KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), -ENOMEM);
 		KUNIT_EXPECT_EQ(test, memcmp(&queues, &fx->priv->queues, sizeof(queues)), 0);
 		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
 		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
@@ -214,7 +203,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	struct hca_cq *cq;
 
 	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &moderation), 0);
-	KUNIT_EXPECT_EQ(test, resize(fx, 64, 64), 0);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
 	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 11);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
