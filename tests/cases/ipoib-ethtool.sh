@@ -108,10 +108,11 @@ assert_eq "rx-frames" "$(set_to rx-frames)" 32
 assert_eq "tx-usecs" "$(set_to tx-usecs)" 50
 assert_eq "tx-frames" "$(set_to tx-frames)" 8
 # A host that sends is polled by what that needs: the other one asks. A request that comes
-# after something else has not to wait for so long.
-mean=$(on h1 ping -q -c 5 -i 0.3 -W 5 10.0.0.1 | sed -n 's,^rtt .* = [^/]*/\([0-9]*\)\..*,\1,p')
-note "a reply takes $mean ms in the mean"
-assert [ "$mean" -ge 20 ]
+# after something else has not to wait for so long: most of five do.
+on h1 ping -c 5 -i 0.3 -W 5 10.0.0.1 >/run/ping
+median=$(sed -n 's/.* time=\([0-9]*\).*/\1/p' /run/ping | sort -n | sed -n 3p)
+note "a reply takes $median ms, most longer"
+assert [ "$median" -ge 29 ]
 refute on h0 ethtool -C "$dev" rx-usecs 70000
 on h0 ethtool -C "$dev" rx-usecs 0 rx-frames 0 tx-usecs 0 tx-frames 0
 wait_for 10 pings

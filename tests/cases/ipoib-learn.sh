@@ -5,11 +5,6 @@
 
 . /cases/lib.sh
 
-stat_reaches()
-{
-	[ "$(stat_of "$1" "$2")" -ge "$3" ]
-}
-
 flag()
 {
 	on "$1" ethtool --set-priv-flags "$(dev_of "$1")" "$2" "$3"

@@ -23,16 +23,11 @@ hosts_make 2
 assert_eq "LMC" "$(printf '%d' "$(cat "$ib/ibfab0/ports/1/lid_mask_count")")" 2
 dev=$(dev_of h0)
 
-path_queries()
-{
-	stat_of h0 path_queries
-}
-
 step "Unicast, both families, without a question to the SA whichever LID a packet comes from"
-before=$(path_queries)
+before=$(stat_of h0 path_queries)
 wait_for 20 pings 10.0.0.2
 wait_for 20 pings fd00::2
-assert_eq "questions" "$(path_queries)" "$before"
+assert_eq "questions" "$(stat_of h0 path_queries)" "$before"
 on h0 ping -q -c 20 -i 0.1 -w 60 10.0.0.2 || fail "packets are lost"
 
 step "Broadcast: the other hears it, the sender does not hear itself"

@@ -132,12 +132,6 @@ churn_load()
 	churn_end
 }
 
-# more_than COUNT NAME: of h1's counter.
-more_than()
-{
-	[ "$(stat_of h1 "$2")" -gt "$1" ]
-}
-
 churn_pkeys()
 {
 	churn_begin "$1 times: the P_Keys of both ports are others' places"
@@ -146,7 +140,7 @@ churn_pkeys()
 		_resets=$(stat_of h1 qp_resets)
 		echo "1 rotate_pkeys 1" >"$ibfab/ibfab0/change"
 		echo "1 rotate_pkeys 1" >"$ibfab/ibfab1/change"
-		[ $((_n % 10)) -ne 0 ] || wait_for 20 more_than "$_resets" qp_resets
+		[ $((_n % 10)) -ne 0 ] || wait_for 20 stat_reaches h1 qp_resets $((_resets + 1))
 	done
 	# The table has 32 places
 	_rest=$((31 - ($1 - 1) % 32))
@@ -166,7 +160,7 @@ churn_sm()
 		kill -KILL "$opensm_pid"
 		wait "$opensm_pid" || :
 		opensm_start -P /run/partitions.conf
-		wait_for 30 more_than "$_joins" group_joins
+		wait_for 30 stat_reaches h1 group_joins $((_joins + 1))
 	done
 	churn_end
 }

@@ -181,16 +181,25 @@ to_ip4=10.0.0.2 to_ip6=fd00::2 alien_index=1"
 	step "Frames and an SA whose answers are refused, truncated, late, lost or doubled, for $((seconds - seconds / 2)) s"
 	echo "$target seed=$((seed + 2)) rate=100 seconds=$((seconds - seconds / 2))" >/run/line
 	traffic_start frames cp /run/line "$fuzz/ibfab2/send"
+	echo 2 >/run/sought
+	# shellcheck disable=SC2016  # for the inner shell to expand
+	traffic_start seeker sh -c 'while :; do
+		ip -n h1 neigh flush all
+		for host in 1 3 $(cat /run/sought); do
+			ip netns exec h1 ping -q -c 1 -W 1 "10.0.0.$host"
+		done
+	done'
 	chaos=$seed
 	turns=0
 	while frames_run; do
 		next_rule
+		echo $((chaos % 200 + 20)) >/run/sought
 		rule ibfab1 what=sa_answer "$words"
 		[ $((turns % 4)) -ne 0 ] || rejoin
-		# The frames have h1 look for peers all the time
 		sleep 0.5
 		rules_clear ibfab1
 	done
+	traffic_stop seeker
 	note "$turns rules for its answers; hit: $(spoilt status) refused, $(spoilt truncate) truncated," \
 		"$(spoilt delay) late, $(spoilt drop) lost, $(spoilt duplicate) doubled"
 	for kind in status truncate delay drop duplicate; do

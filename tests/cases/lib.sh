@@ -568,6 +568,12 @@ stat_of()
 		awk -v name="$2:" '$1 == name { print $2 }'
 }
 
+# stat_reaches HOST NAME LEAST
+stat_reaches()
+{
+	[ "$(stat_of "$1" "$2")" -ge "$3" ]
+}
+
 # netdev_has_none HOST NAME...: these statistics of its netdevice are 0.
 netdev_has_none()
 {
