@@ -10,12 +10,6 @@ pings()
 	on h1 ping -q -c 1 -W 1 "$@"
 }
 
-# grown NAME THAN: of h1.
-grown()
-{
-	[ "$(stat_of h1 "$1")" -gt "$2" ]
-}
-
 # cut_answer OCTETS ATTRIBUTE: the next answer to ibfab1; 56 are the headers.
 cut_answer()
 {
@@ -34,4 +28,4 @@ failures=$(stat_of h1 path_failures)
 cut_answer 56 0x35
 wait_for 20 pings 10.0.0.1
 assert_eq "answers cut" "$(fabric_counter ibfab1 port1.fault.truncate)" 1
-assert grown path_failures "$failures"
+assert stat_reaches h1 path_failures $((failures + 1))

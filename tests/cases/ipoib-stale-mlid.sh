@@ -24,11 +24,6 @@ has_mlid()
 	[ -n "$(mlid_of "$1")" ]
 }
 
-grown()
-{
-	[ "$(stat_of h1 "$1")" -gt "$2" ]
-}
-
 subscriptions()
 {
 	saquery -C ibfab0 IIR | sed -n 's/.*trap_num\.*//p' | tr '\n' ' '
@@ -82,7 +77,7 @@ heard h0
 step "The group is deleted, and its MLID another's: what h1 says does not go there"
 deleted=$(stat_of h1 reports_deleted)
 traffic_stop h0
-wait_for 20 grown reports_deleted "$deleted"
+wait_for 20 stat_reaches h1 reports_deleted $((deleted + 1))
 listen h2 239.9.9.2
 wait_for 20 mlid_is "$second" "$old"
 before=$(fabric_counter switch0 port3.multicast_xmit_packets)
