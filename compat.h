@@ -17,4 +17,21 @@
 #include <net/page_pool.h>
 #endif
 
+#include <linux/netdevice.h>
+
+/**
+ * ipoib_gro_holds() - whether packets of a NAPI context wait in GRO
+ * @napi: the context
+ *
+ * Context: softirq, its poll.
+ */
+static inline bool ipoib_gro_holds(const struct napi_struct *napi)
+{
+#ifdef IPOIB_HAVE_GRO_NODE
+	return napi->gro.bitmask || napi->gro.rx_count;
+#else
+	return napi->gro_bitmask || napi->rx_count;
+#endif
+}
+
 #endif /* _IPOIB_COMPAT_H */

@@ -10,6 +10,7 @@
 #include <linux/delay.h>
 #include <linux/etherdevice.h>
 #include <linux/vmalloc.h>
+#include <net/busy_poll.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
@@ -113,11 +114,32 @@ static bool rx_makes_claim(const struct sk_buff *skb)
 	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
 }
 
-/* Packets and octets of one poll, for the statistics */
+/* What one poll delivers: packets and octets for the statistics */
 struct rx_done {
 	unsigned int packets;
 	unsigned int bytes;
+	bool alone;			/* it is one packet */
 };
+
+/* A packet that comes alone has nothing to be merged with, and GRO would take its headers
+ * apart only to pass it on. Unless GRO has packets already, which are to stay in front of
+ * it, or the administrator wants packets kept for those of later polls.
+ */
+static bool rx_needs_gro(const struct ipoib_dev *priv, const struct rx_done *done)
+{
+	return !done->alone || ipoib_gro_holds(&priv->napi) ||
+	       READ_ONCE(priv->netdev->gro_flush_timeout);
+}
+
+static void rx_hand_up(struct ipoib_dev *priv, struct sk_buff *skb, const struct rx_done *done)
+{
+	if (rx_needs_gro(priv, done)) {
+		napi_gro_receive(&priv->napi, skb);
+		return;
+	}
+	skb_mark_napi_id(skb, &priv->napi);
+	netif_receive_skb(skb);
+}
 
 static void rx_deliver(struct ipoib_dev *priv, const struct rx_frag *frag,
 		       const struct ib_wc *wc, struct rx_done *done)
@@ -142,7 +164,7 @@ static void rx_deliver(struct ipoib_dev *priv, const struct rx_frag *frag,
 		ipoib_count(priv, IPOIB_STAT_RX_MULTICAST);
 	done->packets++;
 	done->bytes += skb->len + IPOIB_ENCAP_LEN;
-	napi_gro_receive(&priv->napi, skb);
+	rx_hand_up(priv, skb, done);
 }
 
 static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
@@ -287,6 +309,7 @@ static int rx_poll(struct ipoib_dev *priv, int budget)
 	do {
 		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(rx->cq, want, rx->wc), 0);
+		done.alone = polled + n == 1 && n < want;
 		for (i = 0; i < n; i++)
 			rx_complete(priv, &rx->wc[i], &done);
 		rx_repost(priv, n);

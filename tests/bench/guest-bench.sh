@@ -200,11 +200,9 @@ took()
 	echo "figure $_what $((now_ms - _begin))"
 }
 
-groups_joined()
+joined()
 {
-	[ "$(awk '$1 == "GID:" { ours = $2 ~ /:f10:/ } ours && $1 == "complete:" &&
-		$2 == "yes" { n++ } END { print n + 0 }' \
-		"/sys/kernel/debug/ipoib/$(dev_of h1)_mcg")" -ge 500 ]
+	[ "$(groups_joined "$(dev_of h1)" ':f10:')" -ge 500 ]
 }
 
 groups_join()
@@ -214,7 +212,7 @@ groups_join()
 	for _n in $(seq 500); do
 		echo "address add 239.16.$((_n / 250)).$((_n % 250 + 1))/32 dev $(dev_of h1) autojoin"
 	done | ip -n h1 -batch -
-	wait_for 60 groups_joined
+	wait_for 60 joined
 }
 
 interface_up()

@@ -79,8 +79,7 @@ storm_undo
 ip0 address delete 10.0.0.1/24 dev "$dev0"
 ip0 address add 10.0.0.7/24 dev "$dev0"
 wait_for 20 sr_as_interface
-kill -KILL "$sm_pid"
-wait "$sm_pid" || :
+opensm_kill "$sm_pid"
 wait_for 60 served_by ibfab2
 wait_for 60 sr_of 1 '53 1 0xFFFF 10.0.0.7'
 wait_for 60 sr_count 101 2

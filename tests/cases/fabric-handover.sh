@@ -57,8 +57,7 @@ note "$(cat /run/sminfo)"
 step "It dies: the standby of the higher priority takes over"
 now_ms
 begin=$now_ms
-kill -KILL "$third"
-wait "$third" || :
+opensm_kill "$third"
 refute is_sm ibfab3
 wait_for 30 sm_is ibfab1 MASTER
 wait_for 30 served_by ibfab1

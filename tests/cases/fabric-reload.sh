@@ -41,5 +41,5 @@ step "Removed under a running OpenSM"
 fabric_start hcas=2
 opensm_start
 fabric_stop
-kill -KILL "$opensm_pid"
+opensm_kill
 round

@@ -76,8 +76,7 @@ refute flushed heavy h1
 
 event "An SM that begins anew: paths are confirmed, groups joined again, nothing is thrown away"
 queries=$(stat_of h1 path_queries) joins=$(stat_of h1 group_joins)
-kill -KILL "$opensm_pid"
-wait "$opensm_pid" || :
+opensm_kill
 opensm_start -P /run/partitions.conf
 wait_for 30 flushed light h1
 joined_again()

@@ -152,8 +152,7 @@ wait_for 10 lines /run/heard 10
 traffic_stop listen.h0
 
 step "A group that the SA refuses, being of another Q_Key, holds up no other"
-kill -KILL "$opensm_pid"
-wait "$opensm_pid" || :
+opensm_kill
 cat >/run/partitions.conf <<CONF
 Default=0x7fff, ipoib :
 	mgid=ff12:401b::f05:505, Q_Key=0x1234
@@ -183,8 +182,7 @@ wait_for 10 pings
 ip -n h1 link set "$(dev_of h1)" mtu 1500
 # SMs that begin anew, with groups of other parameters
 for limit in 4092 2044; do
-	kill -KILL "$opensm_pid"
-	wait "$opensm_pid" || :
+	opensm_kill
 	echo "Default=0x7fff, ipoib, mtu=$((limit / 2044 + 3)) : ALL=full;" >/run/partitions.conf
 	opensm_start -P /run/partitions.conf
 	wait_for 60 mtu_is h0 "$limit"

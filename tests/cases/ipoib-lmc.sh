@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Ports that have several LIDs each (LMC): unicast and multicast arrive, and what a host sent to all does not come back to it.
+# kernel: both
 # timeout: 120
 
 . /cases/lib.sh

@@ -133,8 +133,7 @@ router_start()
 
 sm_restart()
 {
-	kill -KILL "$opensm_pid"
-	wait "$opensm_pid" || :
+	opensm_kill
 	opensm_start -P /run/partitions.conf
 }
 

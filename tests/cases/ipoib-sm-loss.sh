@@ -46,12 +46,6 @@ are_members_again()
 	done
 }
 
-sm_kill()
-{
-	kill -KILL "$sm_pid"
-	wait "$sm_pid" || :
-}
-
 # lids_swap: the LIDs of ibfab1 and ibfab2 in what the SM remembers.
 lids_swap()
 {
@@ -110,7 +104,7 @@ through()
 
 	step "$what: the SM is killed, traffic goes on, neighbours are resolved anew"
 	outage_start
-	sm_kill
+	opensm_kill "$sm_pid"
 	ip -n h1 neigh flush all
 	ip -n h2 neigh flush all
 	sleep 3
@@ -137,7 +131,7 @@ through()
 	outage_start
 	sm_start ibfab3 9 -F /run/opensm.conf
 	wait_for 30 served_by ibfab3
-	sm_kill
+	opensm_kill "$sm_pid"
 	wait_for 60 served_by ibfab0
 	sm_pid=$standby
 	members_settle
@@ -146,7 +140,7 @@ through()
 	lost_at_most 10
 
 	step "$what: other LIDs under traffic"
-	sm_kill
+	opensm_kill "$sm_pid"
 	lid1=$(lid_of ibfab1) lid2=$(lid_of ibfab2)
 	lids_swap
 	outage_start
@@ -161,7 +155,7 @@ through()
 	for host in h0 h1 h2 h3; do
 		ip netns del $host
 	done
-	sm_kill
+	opensm_kill "$sm_pid"
 	wait_for 20 rmmod ib_ipoib
 	fabric_stop
 }

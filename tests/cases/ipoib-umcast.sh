@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # With umcast a group that somebody else on the port has joined is left to them; without, the IP layer's listener gets it.
+# kernel: both
 # timeout: 120
 
 . /cases/lib.sh

@@ -132,6 +132,7 @@ ats_sm_start()
 	rm -rf /var/cache/opensm/*
 	opensm -g "$(ibstat -p ibfab2 | head -n 1)" -f /var/log/opensm.log \
 		-P /run/partitions.conf "$@" >/var/log/opensm.out 2>&1 &
+	# shellcheck disable=SC2034  # opensm_kill's
 	opensm_pid=$!
 	wait_for 60 fabric_ports_active
 }
@@ -366,8 +367,7 @@ ats_down()
 ats_sm_restart()
 {
 	step "An OpenSM that knows nothing: all is registered again, and what changed meanwhile"
-	kill -KILL "$opensm_pid"
-	wait "$opensm_pid" || :
+	opensm_kill
 	ip0 address add 10.0.0.21/24 dev "$dev0"
 	ip0 address add 10.0.0.22/24 dev "$dev0"
 	ip0 address delete 10.0.0.21/24 dev "$dev0"

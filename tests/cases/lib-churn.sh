@@ -157,8 +157,7 @@ churn_sm()
 	churn_begin "$1 times: the SM is killed, and another one starts"
 	for _ in $(seq "$1"); do
 		_joins=$(stat_of h1 group_joins)
-		kill -KILL "$opensm_pid"
-		wait "$opensm_pid" || :
+		opensm_kill
 		opensm_start -P /run/partitions.conf
 		wait_for 30 stat_reaches h1 group_joins $((_joins + 1))
 	done

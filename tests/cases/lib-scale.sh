@@ -36,6 +36,15 @@ sa_asked_paths()
 	rule_figure ibfab0 seen 2
 }
 
+# groups_joined INTERFACE PATTERN: prints how many it has whose MGIDs match, and which the
+# SA has granted.
+groups_joined()
+{
+	awk -v pattern="$2" '$1 == "GID:" { ours = $2 ~ pattern }
+		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' \
+		"/sys/kernel/debug/ipoib/$1_mcg"
+}
+
 # slab_list FILE: "CACHE OBJECTS SIZE", without what can be given back at once, and
 # without the fabric's pools of packets.
 slab_list()

@@ -248,6 +248,14 @@ opensm_stop()
 	wait "$opensm_pid" || :
 }
 
+# opensm_kill [PID]: it is gone at once, with all that it knew.
+opensm_kill()
+{
+	kill -KILL "${1:-$opensm_pid}" || fail "OpenSM had ended"
+	# Its status after a signal says nothing.
+	wait "${1:-$opensm_pid}" || :
+}
+
 # sm_start HCA PRIORITY [ARGUMENT...]: one of several. Sets $sm_pid.
 sm_start()
 {

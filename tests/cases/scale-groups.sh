@@ -25,9 +25,7 @@ ours_at_sa()
 # joined COUNT: of these by the interface.
 joined()
 {
-	[ "$(awk '$1 == "GID:" { ours = $2 ~ /:f10:[0-9a-f]*$|:77:1$/ }
-		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' \
-		"/sys/kernel/debug/ipoib/${dev}_mcg")" -eq "$1" ]
+	[ "$(groups_joined "$dev" ':f10:[0-9a-f]*$|:77:1$')" -eq "$1" ]
 }
 
 # change VERB: "add" or "delete" all of them, as a program does that listens.

@@ -3,6 +3,9 @@
  * Suites of the data path: work requests in chains, what becomes of those that the
  * HCA refuses or fails, headers, and what is taken of what comes in.
  */
+#include <linux/tcp.h>
+#include <net/ip.h>
+
 #include "ipoib_ib.c"
 #include "ipoib_tx.c"
 #include "kunit.h"
@@ -672,6 +675,82 @@ static void rx_repost_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
+/* A segment of a TCP connection, as long as the HCA says that its checksum is good */
+struct rx_segment {
+	struct ib_grh grh;
+	struct ipoib_encap encap;
+	struct iphdr ip;
+	struct tcphdr tcp;
+	u8 payload[100];
+} __packed;
+
+static struct rx_segment *rx_segment(struct kunit *test, u32 seq)
+{
+	struct rx_segment *segment = kunit_kzalloc(test, sizeof(*segment), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segment);
+	fixture_gid(&segment->grh.dgid, 1);
+	segment->encap.ethertype = htons(ETH_P_IP);
+	segment->ip = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(segment->ip) / 4,
+		.tot_len = htons(sizeof(*segment) - offsetof(struct rx_segment, ip)),
+		.frag_off = htons(IP_DF),
+		.ttl = 64,
+		.protocol = IPPROTO_TCP,
+		.saddr = htonl(0x0a000001),
+		.daddr = htonl(0x0a000002),
+	};
+	segment->ip.check = ip_fast_csum(&segment->ip, segment->ip.ihl);
+	segment->tcp = (struct tcphdr) {
+		.source = htons(1000),
+		.dest = htons(2000),
+		.seq = htonl(seq),
+		.ack_seq = htonl(1),
+		.doff = sizeof(segment->tcp) / 4,
+		.ack = 1,
+		.window = htons(1000),
+	};
+	return segment;
+}
+
+static void rx_take_segment(struct kunit *test, u32 n)
+{
+	struct fixture *fx = test->priv;
+	const struct rx_segment *segment = rx_segment(test, n * sizeof(segment->payload));
+	struct ib_wc like = rx_like;
+
+	like.wc_flags |= IB_WC_IP_CSUM_OK;
+	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, segment, sizeof(*segment), &like), 0);
+}
+
+/* One that comes alone goes up at once, but GRO keeps it if told to, and with what it has
+ * kept the next one goes
+ */
+static void rx_gro(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	dev_remove_pack(&received.type);
+	received.type.type = htons(ETH_P_IP);
+	dev_add_pack(&received.type);
+	fx->netdev->features |= NETIF_F_RXCSUM;
+	rx_take_segment(test, 0);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, received.len, 140u);
+
+	WRITE_ONCE(fx->netdev->gro_flush_timeout, 100ul * NSEC_PER_SEC);
+	rx_take_segment(test, 1);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+	WRITE_ONCE(fx->netdev->gro_flush_timeout, 0);
+	rx_take_segment(test, 2);
+	KUNIT_EXPECT_EQ(test, received.packets, 2u);
+	KUNIT_EXPECT_EQ(test, received.len, 240u);
+	rx_take_segment(test, 3);
+	KUNIT_EXPECT_EQ(test, received.packets, 3u);
+	KUNIT_EXPECT_EQ(test, received.len, 140u);
+}
+
 static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_every_length),
 	KUNIT_CASE(rx_longest),
@@ -681,6 +760,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_checksum),
 	KUNIT_CASE(rx_failure),
 	KUNIT_CASE(rx_repost_refused),
+	KUNIT_CASE(rx_gro),
 	{}
 };
 
