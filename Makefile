@@ -37,7 +37,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
 .PHONY: all driver ats ats-ask fabric kunit kdir tools install uninstall clean help
-.PHONY: lint check capture coverage soak demo shell floor bench profile
+.PHONY: lint check capture coverage soak demo shell floor bench profile profile-exact
 
 all: driver ats
 
@@ -137,7 +137,10 @@ bench:
 	@tests/bench/bench.sh
 
 profile:
-	@tests/bench/bench.sh --profile "$(T)"
+	@tests/bench/bench.sh --profile "$(T)" "$(LINK)"
+
+profile-exact:
+	@tests/bench/bench.sh --exact "$(T)" "$(LINK)"
 
 help:
 	@echo 'Build (against KDIR=$(KDIR))'
@@ -164,5 +167,6 @@ help:
 	@echo '                   KERNEL=debug: on the debug kernel'
 	@echo '  make bench       what traffic costs with this driver and with the kernel'\''s'
 	@echo '  make profile T=X in which functions; X as in tcp,25000000 or udp,20000,1400'
+	@echo '  make profile-exact T=X LINK=4,none   the same, each instruction counted'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
 	@echo '  make lint        compiler, sparse, checkpatch, shellcheck and the like'

@@ -2,15 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The same traffic with this driver, with the kernel's own and over veth (the stack
 # alone), in guests in which an instruction takes a nanosecond: a table of what each
-# costs. build/bench has it as JSON and as a plot, too. Usage: bench.sh [--profile WHAT]
+# costs. build/bench has it as JSON and as a plot, too.
+#
+# Usage: bench.sh [--profile|--exact [WHAT [LINK]]]
 #
 # WHAT, the words of one run of ibbench with commas as in tcp,25000000: prints in which
-# functions each driver spends it, instead.
+# functions each driver spends it, instead. LINK is the IB MTU's code and what the HCA
+# does, as in 5,csum. With --profile perf takes samples, quick, and blind where
+# interrupts are off; with --exact QEMU logs each instruction.
 
 . "$(dirname "$0")/common.sh"
 
-run=$top/build/bench what=''
-[ "${1:-}" != --profile ] || what=${2:-tcp,25000000}
+run=$top/build/bench mode=${1:-} what=${2:-tcp,25000000} link=${3:-4,none}
 
 # Names of figures, and what they are. One that a driver does not have is "-".
 lines()
@@ -59,7 +62,7 @@ make_program()
 	archive ibbench "$tree"
 }
 
-# guest DRIVER PART [ARCHIVE...]
+# guest DRIVER PART [ARCHIVE...]: with $qemu, an array, for QEMU.
 guest()
 {
 	local driver=$1 part=$2 dir=$run/$1.$2 name add=() clock=(--icount)
@@ -69,10 +72,10 @@ guest()
 		add+=(--add "$run/$name.cpio")
 	done
 	[ "$part" != wall ] || clock=(--smp 2)
-	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 900 --mem 4096 \
-		--append "DRIVER=$driver PART=$part WHAT=$what" \
+	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 1800 --mem 4096 \
+		--append "DRIVER=$driver PART=$part WHAT=$what LINK=$link" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
-		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" || {
+		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" -- "${qemu[@]}" || {
 		tail -n 30 "$dir/transcript.log" "$dir/result" >&2
 		die "the guest failed: $driver, $part"
 	}
@@ -96,6 +99,47 @@ profile()
 		guest "$driver" profile ibbench perf
 		tr -d '\r' <"$run/$driver.profile/transcript.log" |
 			sed -n 's/^profile//p'
+	done
+}
+
+# exact DRIVER: the guest itself has QEMU's monitor start and stop the log, which is read
+# as it is written.
+exact()
+{
+	local dir=$run/$1.exact pipe=$run/$1.pipe words reader qemu
+
+	mkfifo "$pipe.log" "$pipe.guest.in" "$pipe.guest.out"
+	ln -s "$1.pipe.guest.out" "$pipe.monitor.in"
+	ln -s "$1.pipe.guest.in" "$pipe.monitor.out"
+	qemu=(-D "$pipe.log" -device virtio-serial-pci
+		-chardev "pipe,id=guest,path=$pipe.guest"
+		-device "virtserialport,chardev=guest,name=monitor"
+		-chardev "pipe,id=monitor,path=$pipe.monitor"
+		-mon "chardev=monitor,mode=control")
+	IFS=, read -ra words <<<"$what"
+	awk -v "transcript=$dir/transcript.log" -v "count=${words[1]}" \
+		-f "$bench_dir/functions.awk" "$pipe.log" >"$run/$1.functions" &
+	reader=$!
+	guest "$1" exact ibbench || {
+		kill "$reader"
+		exit 1
+	}
+	wait "$reader"
+}
+
+exact_both()
+{
+	local driver
+
+	for driver in intree ours; do
+		(exact "$driver") &
+	done
+	for driver in intree ours; do
+		wait -n || die "a guest failed"
+	done
+	for driver in intree ours; do
+		echo "$driver, $what, $link: instructions"
+		cat "$run/$driver.functions"
 	done
 }
 
@@ -199,12 +243,19 @@ mkdir -p "$run"
 "$qemu_dir/deps.sh" build guest bench
 modules=$("$qemu_dir/build.sh")
 make_program
-if [ -n "$what" ]; then
+qemu=()
+case $mode in
+--profile)
 	"$qemu_dir/deps.sh" perf
 	perf_archive
 	profile
 	exit
-fi
+	;;
+--exact)
+	exact_both
+	exit
+	;;
+esac
 measure_all
 table >"$run/table"
 show <"$run/table"

@@ -16,6 +16,9 @@
  *   udp   COUNT datagrams of SIZE octets, in bursts
  *   gso   COUNT sends of SIZE octets, which the kernel cuts into datagrams of
  *         STREAMS octets and puts together again for the receiver
+ *
+ * With IBBENCH_MONITOR, a port that leads to QEMU's monitor, QEMU logs each instruction
+ * of what is measured.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -337,18 +340,69 @@ static void job_init(struct job *job, int argc, char **argv)
 struct meter {
 	unsigned long long idle;
 	unsigned long long begin;
+	int monitor;			/* QEMU's, or -1 */
 };
+
+/* Commands one by one, each answered by a line that has "return" in it */
+static void monitor_say(int fd, const char *command)
+{
+	char said[4096];
+	size_t len = 0;
+	ssize_t n;
+
+	dprintf(fd, "%s\n", command);
+	do {
+		n = read(fd, said + len, sizeof(said) - 1 - len);
+		if (n <= 0)
+			err(1, "QEMU's monitor says nothing");
+		len += n;
+		said[len] = '\0';
+	} while (!strstr(said, "\"return\""));
+}
+
+static int monitor_open(void)
+{
+	const char *path = getenv("IBBENCH_MONITOR");
+	int fd;
+
+	if (!path)
+		return -1;
+	fd = open(path, O_RDWR);
+	if (fd < 0)
+		err(1, "%s", path);
+	monitor_say(fd, "{ 'execute': 'qmp_capabilities' }");
+	return fd;
+}
+
+/* A command as a person types it: QMP has none of its own for these */
+static void monitor_do(int fd, const char *line)
+{
+	char command[256];
+
+	if (fd < 0)
+		return;
+	snprintf(command, sizeof(command),
+		 "{ 'execute': 'human-monitor-command', 'arguments': { 'command-line': '%s' } }",
+		 line);
+	monitor_say(fd, command);
+}
 
 static void meter_start(struct meter *meter)
 {
+	meter->monitor = monitor_open();
 	meter->idle = idle_ns();
+	monitor_do(meter->monitor, "singlestep on");
+	monitor_do(meter->monitor, "log exec,nochain");
 	meter->begin = now_ns();
 }
 
 static void meter_stop(const struct meter *meter, unsigned long long count)
 {
-	unsigned long long end = now_ns(), idle = idle_ns() - meter->idle;
+	unsigned long long end = now_ns(), idle;
 
+	monitor_do(meter->monitor, "log none");
+	monitor_do(meter->monitor, "singlestep off");
+	idle = idle_ns() - meter->idle;
 	printf("count %llu ns %llu busy %llu\n", count, end - meter->begin,
 	       end - meter->begin - idle);
 }

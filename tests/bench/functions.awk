@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# What QEMU logged, an instruction a line, by function: prints how many there were for
+# each of COUNT, first of the fabric, of the driver and of the rest, then of each
+# function. What copies, clears or sums memory is told apart by who had it done.
+#
+# Usage: awk -v transcript=FILE -v count=COUNT -f functions.awk LOG
+#
+# FILE is the guest's transcript with its symbols. It is there when the log begins.
+
+function read_symbols(	command, line, word)
+{
+	command = "tr -d '\\r' <'" transcript "' | sed -n 's/^symbol //p' | sort"
+	while ((command | getline line) > 0) {
+		split(line, word, " ")
+		address[++symbols] = word[1] ""
+		symbol[symbols] = word[3] == "" ? word[2] : word[2] " " word[3]
+	}
+	close(command)
+}
+
+# All addresses have the same length, so that the order of the text is theirs.
+function function_at(pc,	low, high, middle)
+{
+	if (pc < "8")
+		return "user space"
+	low = 1
+	high = symbols
+	while (low < high) {
+		middle = int((low + high + 1) / 2)
+		if (address[middle] <= pc)
+			low = middle
+		else
+			high = middle - 1
+	}
+	return symbol[low]
+}
+
+function group_of(name)
+{
+	if (name == "user space")
+		return name
+	if (name ~ /\[ibfab\]$/)
+		return name ~ / for / ? "the fabric's copies" : "the fabric"
+	if (name ~ / for /)
+		return "copies, sums, clearing"
+	if (name ~ /\[ib_ipoib\]$/)
+		return "the driver"
+	return "the kernel"
+}
+
+BEGIN {
+	FS = "/"
+	memory = "^_*(memcpy|memset|memmove|clear_page|copy_page)(_orig|_erms|_rep)?$|" \
+		"^_*copy_user|^_*csum_partial|^do_csum$|^rep_(movs|stos)"
+}
+
+/^Trace/ {
+	if (!symbols)
+		read_symbols()
+	pc = $2 ""
+	if (!(pc in at)) {
+		at[pc] = function_at(pc)
+		if (at[pc] ~ memory)
+			is_memory[pc]
+	}
+	if (pc in is_memory) {
+		last = at[pc] " for " owner
+	} else {
+		last = owner = at[pc]
+	}
+	spent[last]++
+}
+
+# It was logged, but an interrupt came first.
+/^Stopped/ { spent[last]-- }
+
+END {
+	for (name in spent) {
+		total += spent[name]
+		group[group_of(name)] += spent[name]
+	}
+	if (!total) {
+		print "nothing was logged" >"/dev/stderr"
+		exit 1
+	}
+	printf "%12.4f  in all\n", total / count
+	for (name in group)
+		printf "%12.4f  %s\n", group[name] / count, name | "sort -rn"
+	close("sort -rn")
+	print ""
+	for (name in spent)
+		printf "%12.4f  %s\n", spent[name] / count, name | "sort -rn | head -n 60"
+}
