@@ -261,4 +261,6 @@ table >"$run/table"
 show <"$run/table"
 json <"$run/table" >"$run/bench.json"
 plot svg "$run/bench.svg"
+# As Documentation/performance.svg it is a file of this tree, all of which have this line
+sed -i '1a <!-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause -->' "$run/bench.svg"
 plot png "$run/bench.png"
