@@ -94,6 +94,15 @@ manuals()
 	files '*.8' | xargs -r mandoc -T lint -W warning
 }
 
+# What docutils finds wrong, as a table of which a cell is too wide
+documentation()
+{
+	files 'Documentation/*.rst' | while read -r file; do
+		rst2pseudoxml --report=warning --exit-status=warning "$file" /dev/null ||
+			echo "$file: status $?"
+	done
+}
+
 netlink_specs()
 {
 	files 'Documentation/netlink/specs/*.yaml' | while read -r file; do
@@ -149,6 +158,7 @@ check "the same of the KUnit suites" compiler_and_sparse_of_suites
 check "checkpatch --strict" checkpatch
 check "shellcheck" shell_scripts
 check "manuals" manuals
+check "documentation" documentation
 check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files

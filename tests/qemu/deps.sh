@@ -19,7 +19,10 @@ packages_of()
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;
 	coverage) echo lcov ;;
-	lint) echo mandoc pahole python3-yaml sparse shellcheck perl xz-utils linux-source-6.1 ;;
+	lint)
+		echo mandoc pahole python3-docutils python3-yaml sparse shellcheck perl \
+			xz-utils linux-source-6.1
+		;;
 	*) die "no such group of packages: $1" ;;
 	esac
 }
