@@ -72,7 +72,7 @@ guest()
 		add+=(--add "$run/$name.cpio")
 	done
 	[ "$part" != wall ] || clock=(--smp 2)
-	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 1800 --mem 4096 \
+	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 900 --mem 4096 \
 		--append "DRIVER=$driver PART=$part WHAT=$what LINK=$link" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
 		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" -- "${qemu[@]}" || {
@@ -127,16 +127,26 @@ exact()
 	wait "$reader"
 }
 
+# wait_for_guests PID...: also for those that have ended already, whose status "wait -n"
+# would not tell.
+wait_for_guests()
+{
+	local pid
+
+	for pid; do
+		wait "$pid" || die "a guest failed"
+	done
+}
+
 exact_both()
 {
-	local driver
+	local driver guests=()
 
 	for driver in intree ours; do
 		(exact "$driver") &
+		guests+=($!)
 	done
-	for driver in intree ours; do
-		wait -n || die "a guest failed"
-	done
+	wait_for_guests "${guests[@]}"
 	for driver in intree ours; do
 		echo "$driver, $what, $link: instructions"
 		cat "$run/$driver.functions"
@@ -153,7 +163,7 @@ has_part()
 # for the last.
 measure_all()
 {
-	local driver part
+	local driver part guests=()
 
 	for part in traffic offload control forward memory neighbours; do
 		for driver in intree ours veth; do
@@ -162,11 +172,10 @@ measure_all()
 				wait -n || die "a guest failed"
 			done
 			figures "$driver" "$part" &
+			guests+=($!)
 		done
 	done
-	while [ -n "$(jobs -pr)" ]; do
-		wait -n || die "a guest failed"
-	done
+	wait_for_guests "${guests[@]}"
 	for driver in intree ours veth; do
 		figures "$driver" wall
 	done

@@ -16,6 +16,16 @@ function read_symbols(	command, line, word)
 		symbol[symbols] = word[3] == "" ? word[2] : word[2] " " word[3]
 	}
 	close(command)
+	if (!symbols)
+		give_up("the transcript has no symbols")
+}
+
+# The rule at the end is run even so.
+function give_up(why)
+{
+	print why >"/dev/stderr"
+	given_up = 1
+	exit 1
 }
 
 # All addresses have the same length, so that the order of the text is theirs.
@@ -75,14 +85,14 @@ BEGIN {
 /^Stopped/ { spent[last]-- }
 
 END {
+	if (given_up)
+		exit 1
 	for (name in spent) {
 		total += spent[name]
 		group[group_of(name)] += spent[name]
 	}
-	if (!total) {
-		print "nothing was logged" >"/dev/stderr"
-		exit 1
-	}
+	if (!total)
+		give_up("nothing was logged")
 	printf "%12.4f  in all\n", total / count
 	for (name in group)
 		printf "%12.4f  %s\n", group[name] / count, name | "sort -rn"

@@ -202,7 +202,7 @@ took()
 
 joined()
 {
-	[ "$(groups_joined "$(dev_of h1)" ':f10:')" -ge 500 ]
+	[ "$(groups_joined ':f10:' "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg")" -ge 500 ]
 }
 
 groups_join()
@@ -334,12 +334,11 @@ children_up()
 	done
 }
 
-# profile WHAT MODE COUNT [SIZE [STREAMS]]: in which functions they are spent.
+# profile MODE COUNT [SIZE [STREAMS]]: in which functions they are spent.
 profile()
 {
-	step "Profile of $1"
-	echo "profile $driver, $1:"
-	shift
+	step "Profile of $*"
+	echo "profile $driver, $*:"
 	perf_profile 40 /bench/ibbench h0 h1 10.0.0.2 "$@"
 }
 
@@ -347,9 +346,7 @@ profile()
 # are of by the symbols.
 exact()
 {
-	modprobe virtio_pci
-	modprobe virtio_console
-	wait_for 10 vport_of monitor
+	vport_start monitor
 	awk '$2 ~ /^[tTwW]$/ { print "symbol", $1, $3, $4 }' /proc/kallsyms
 	IBBENCH_MONITOR=$(vport_of monitor) /bench/ibbench h0 h1 10.0.0.2 "$@"
 }
@@ -429,18 +426,11 @@ memory)
 	memory_of memory.child 24 children_up "$(netdev_of ibfab0)"
 	opensm_stop
 	;;
-profile)
+profile | exact)
 	# shellcheck disable=SC2046  # words
 	link_start $(words "${LINK:?}")
 	# shellcheck disable=SC2046
-	profile "${WHAT:?}" $(words "$WHAT")
-	link_stop
-	;;
-exact)
-	# shellcheck disable=SC2046  # words
-	link_start $(words "${LINK:?}")
-	# shellcheck disable=SC2046
-	exact $(words "${WHAT:?}")
+	"$part" $(words "${WHAT:?}")
 	link_stop
 	;;
 *)

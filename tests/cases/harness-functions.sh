@@ -51,6 +51,12 @@ functions 2 | sed 's/^ *//' >"$work/counted"
 sort "$work/counted" | diff - "$work/expected" || exit
 [ "$(head -n 1 "$work/counted")" = "5.0000  in all" ]
 
-# Nothing is not a measurement.
+# Nothing is not a measurement, nor is what has no names.
+sed -i 's/^symbol/cymbal/' "$work/transcript"
+if functions 2 2>"$work/error"; then
+	echo "counted without symbols"
+	exit 1
+fi
+grep -q 'no symbols' "$work/error"
 : >"$work/log"
 ! functions 2 2>"$work/error" && grep -q 'nothing was logged' "$work/error"

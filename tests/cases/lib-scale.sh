@@ -36,13 +36,14 @@ sa_asked_paths()
 	rule_figure ibfab0 seen 2
 }
 
-# groups_joined INTERFACE PATTERN: prints how many it has whose MGIDs match, and which the
-# SA has granted.
+# groups_joined PATTERN FILE...: prints how many groups whose MGIDs match are joined; the
+# files are interfaces' lists of groups in debugfs.
 groups_joined()
 {
-	awk -v pattern="$2" '$1 == "GID:" { ours = $2 ~ pattern }
-		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' \
-		"/sys/kernel/debug/ipoib/$1_mcg"
+	_pattern=$1
+	shift
+	awk -v pattern="$_pattern" '$1 == "GID:" { ours = $2 ~ pattern }
+		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' "$@"
 }
 
 # slab_list FILE: "CACHE OBJECTS SIZE", without what can be given back at once, and

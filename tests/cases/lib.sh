@@ -188,13 +188,19 @@ vport_of()
 	return 1
 }
 
+# vport_start NAME: the driver is loaded, and QEMU's serial port of that name there.
+vport_start()
+{
+	modprobe virtio_pci
+	modprobe virtio_console
+	wait_for 10 vport_of "$1"
+}
+
 # capture_start: all that crosses cables goes to the host. Records follow each
 # other in its file, of one load of the module and the next.
 capture_start()
 {
-	modprobe virtio_pci
-	modprobe virtio_console
-	wait_for 10 vport_of capture
+	vport_start capture
 	_capture=$(vport_of capture)
 	echo on >"$ibfab/all.erf"
 	rm -f /run/capture.status

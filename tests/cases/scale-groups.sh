@@ -25,7 +25,7 @@ ours_at_sa()
 # joined COUNT: of these by the interface.
 joined()
 {
-	[ "$(groups_joined "$dev" ':f10:[0-9a-f]*$|:77:1$')" -eq "$1" ]
+	[ "$(groups_joined ':f10:[0-9a-f]*$|:77:1$' "/sys/kernel/debug/ipoib/${dev}_mcg")" -eq "$1" ]
 }
 
 # change VERB: "add" or "delete" all of them, as a program does that listens.

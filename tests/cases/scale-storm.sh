@@ -14,8 +14,7 @@ hosts=${HOSTS:-$(full_or 16 128)}
 broadcasts()
 {
 	# shellcheck disable=SC2086  # a word each
-	awk '$1 == "GID:" { ours = $2 ~ /ffff:ffff$/ && $2 ~ /401b/ }
-		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' $files
+	groups_joined '401b.*ffff:ffff$' $files
 }
 
 all_are_up()

@@ -6,9 +6,7 @@
 . /cases/lib.sh
 
 step "Coverage"
-modprobe virtio_pci
-modprobe virtio_console
-wait_for 10 vport_of coverage
+vport_start coverage
 cd /sys/kernel/debug/gcov || exit
 find . -name '*.gcda' | while read -r file; do
 	mkdir -p "/run/gcov/${file%/*}"
