@@ -18,6 +18,9 @@
 #endif
 
 #include <linux/netdevice.h>
+#ifdef IPOIB_HAVE_GSO_HEADER
+#include <net/gso.h>
+#endif
 
 /**
  * ipoib_gro_holds() - whether packets of a NAPI context wait in GRO

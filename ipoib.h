@@ -17,7 +17,6 @@
 
 #include <linux/dim.h>
 #include <linux/ethtool.h>
-#include <linux/if_infiniband.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
@@ -33,61 +32,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
-
-/* RFC 4391 section 6: the encapsulation header in front of each IP or ARP
- * packet. Reserved is sent as zero and ignored on receive.
- */
-struct ipoib_encap {
-	__be16 ethertype;
-	__be16 reserved;
-} __packed;
-static_assert(sizeof(struct ipoib_encap) == 4);
-
-/* RFC 4391 section 9.1.1: the link-layer address in ARP and ND. The first octet
- * is reserved (RFC 4755 uses it for connected-mode flags).
- */
-struct ipoib_hwaddr {
-	u8 flags;
-	u8 qpn[3];
-	u8 gid[16];
-} __packed;
-static_assert(sizeof(struct ipoib_hwaddr) == INFINIBAND_ALEN);
-
-/* RFC 4391 section 4: an MGID that an IP multicast address maps to */
-struct ipoib_mgid {
-	u8 prefix;
-	u8 flags_scope;
-	__be16 signature;
-	__be16 pkey;
-	u8 group_id[10];
-} __packed;
-static_assert(sizeof(struct ipoib_mgid) == sizeof(union ib_gid));
-
-/* IBA 14.4.9, table "SA notices": what is reported of multicast groups */
-#define IPOIB_TRAP_GROUP_CREATED	66
-#define IPOIB_TRAP_GROUP_DELETED	67
-
-#define IPOIB_MGID_PREFIX		0xff
-#define IPOIB_MGID_FLAG_TRANSIENT	0x10
-#define IPOIB_MGID_SCOPE_LINK_LOCAL	0x02
-#define IPOIB_MGID_SIGNATURE_IPV4	0x401b
-#define IPOIB_MGID_SIGNATURE_IPV6	0x601b
-
-/* The header that this device shows to the network stack: the destination's
- * link-layer address, which never leaves the host, then the encapsulation.
- */
-struct ipoib_header {
-	struct ipoib_hwaddr hwaddr;
-	struct ipoib_encap encap;
-} __packed;
-static_assert(sizeof(struct ipoib_header) == 24);
-
-#define IPOIB_HARD_LEN		sizeof(struct ipoib_header)
-#define IPOIB_ENCAP_LEN		sizeof(struct ipoib_encap)
-
-#define IPOIB_PKEY_FULL		0x8000	/* IBA 10.9.3: full membership */
-#define IPOIB_QPN_MASK		0xffffff
-#define IPOIB_QPN_MULTICAST	0xffffff
+#include "ipoib_wire.h"
 
 #define IPOIB_RING_MIN		64
 #define IPOIB_RING_MAX		8192
@@ -108,8 +53,14 @@ static_assert(sizeof(struct ipoib_header) == 24);
 #define IPOIB_TX_REAP_SMALL_NS	5000000	/* ... and if none of them holds a packet */
 #define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
-#define IPOIB_PATHS_UNPROVEN_MAX 16384	/* paths that nobody vouches for */
-#define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group */
+#define IPOIB_PATHS_QUEUED_MAX	SZ_16M	/* octets of memory that wait for all of them */
+#define IPOIB_PATHS_MAX		65536	/* more than a subnet has unicast LIDs */
+#define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group ... */
+#define IPOIB_GROUPS_QUEUED_MAX	2048	/* ... and for all of a netdevice's */
+#define IPOIB_GROUPS_SENT_MAX	1024	/* groups that are only sent to */
+#define IPOIB_GROUPS_LISTED_MAX	4096	/* that the IP layer listens to */
+#define IPOIB_GROUPS_HEARD_MAX	16384	/* that a router hears because others have them */
+#define IPOIB_CHILDREN_MAX	1024	/* of a port */
 
 struct ipoib_dev;
 
@@ -146,11 +97,10 @@ struct ipoib_path_query {
 	void *own;			/* memory, freed with the query */
 };
 
-/* Where a packet came from, as its completion tells */
+/* Where a packet with a GRH came from, as its completion tells */
 struct ipoib_heard {
 	u16 lid;
 	u8 sl;
-	bool proven;			/* the GID stood in the GRH, which the HCA writes */
 };
 
 /*
@@ -168,30 +118,26 @@ struct ipoib_path {
 	struct list_head busy;		/* in ipoib_dev.paths_busy */
 	struct sk_buff_head queue;	/* packets that wait for the AH */
 	enum ipoib_request request;
-	struct ipoib_heard heard;	/* to make an AH of; LID 0: nothing new */
-	unsigned long doubted;		/* jiffies when another LID was last heard */
+	struct ipoib_heard heard;	/* to make a stopgap of; LID 0: nothing new */
+	unsigned long doubted;		/* jiffies when a packet last had it asked for */
 	bool ask;			/* the fabric is to be asked */
-	bool refused;			/* the fabric says that there is no path */
-	bool learned;			/* the fabric has not confirmed the AH; written by
-					 * the control path, read by all
-					 */
-	bool unproven;			/* counted in ipoib_dev.paths_unproven */
 	bool dead;			/* unhashed: queue nothing any more */
+
+	bool stopgap;			/* the AH is not the fabric's answer; written by the
+					 * control path, read by all
+					 */
 
 	/* control path only */
 	struct ipoib_path_query *query;
 	struct list_head waits;		/* in ipoib_dev.paths_waiting or .paths_failing */
-	struct list_head unconfirmed;	/* in ipoib_dev.paths_unconfirmed or .paths_confirmable */
-	unsigned long confirm_at;	/* jiffies */
-	bool proven;			/* what was learned: by a GRH */
 	unsigned long retry_at;		/* jiffies */
 	u8 failures;			/* since the last success */
 	struct rcu_head rcu;
 };
 
-/* How a LID and what the fabric says of a GID agree */
+/* How a LID and the path to a GID agree */
 enum ipoib_path_match {
-	IPOIB_PATH_UNKNOWN,		/* it has not said anything of late */
+	IPOIB_PATH_UNKNOWN,		/* there is no path */
 	IPOIB_PATH_SAME,		/* a LID of the same port */
 	IPOIB_PATH_OTHER,
 };
@@ -215,6 +161,7 @@ enum ipoib_group_role {
 	IPOIB_GROUP_ROUTER,		/* others have it, and we hear all groups */
 	IPOIB_GROUP_MEMBER,		/* the IP layer listens to it */
 	IPOIB_GROUP_BROADCAST,		/* the broadcast group: makes the link */
+	IPOIB_GROUP_ROLES
 };
 
 /* One IB multicast group that this device is, or wants to be, a member of */
@@ -235,8 +182,10 @@ struct ipoib_group {
 
 	/* control path only */
 	struct list_head all;		/* in ipoib_dev.groups_all */
-	enum ipoib_group_role role;
+	struct list_head waits;		/* in ipoib_dev.groups_waiting or .groups_failing */
+	enum ipoib_group_role role;	/* written under ipoib_dev.lock */
 	bool joined;
+	bool asked;			/* counted in ipoib_dev.groups_asked */
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* mark of mark-and-sweep */
 	bool fleeting;			/* counted in ipoib_dev.groups_fleeting */
@@ -244,7 +193,8 @@ struct ipoib_group {
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* the fabric service's own */
-	unsigned long retry_at;		/* jiffies */
+	unsigned long asked_at;		/* jiffies, as is */
+	unsigned long retry_at;
 	u8 failures;			/* since the last success */
 	struct rcu_head rcu;
 };
@@ -290,8 +240,9 @@ struct ipoib_group_report {
  *		ipoib_groups_listed()
  * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
  * @cancel:	have an unanswered query answered soon, with an error
- * @heard_attr:	fill in the AH attributes to answer a packet; NULL if packets do not
- *		tell. The caller destroys them with rdma_destroy_ah_attr()
+ * @heard_attr:	fill in the AH attributes to answer a packet of the GID's, with a GRH;
+ *		NULL if packets do not tell. The caller destroys them with
+ *		rdma_destroy_ah_attr()
  */
 struct ipoib_fabric_ops {
 	bool partitions;
@@ -307,8 +258,8 @@ struct ipoib_fabric_ops {
 	int (*list)(struct ipoib_dev *priv);
 	int (*resolve)(struct ipoib_path_query *query);
 	void (*cancel)(struct ipoib_path_query *query);
-	int (*heard_attr)(struct ipoib_dev *priv, const struct ipoib_heard *heard,
-			  struct rdma_ah_attr *attr);
+	int (*heard_attr)(struct ipoib_dev *priv, const union ib_gid *gid,
+			  const struct ipoib_heard *heard, struct rdma_ah_attr *attr);
 };
 
 /* CQs and QPs: made and replaced together */
@@ -318,6 +269,7 @@ struct ipoib_queues {
 	u32 tx_count;
 	u32 tx_size;			/* packets, a power of two */
 	u32 rx_size;			/* likewise */
+	u32 max_send_sge;
 	u32 max_recv_sge;
 };
 
@@ -359,7 +311,7 @@ struct ipoib_tx_buf {
 /* A page for headers of segments and for small packets: each slot has a place in one */
 struct ipoib_tx_headers {
 	void *octets;
-	u64 addr;			/* the HCA's */
+	dma_addr_t addr;		/* the HCA's */
 };
 
 /* A UD QP's */
@@ -372,13 +324,13 @@ struct ipoib_tx_ring {
 	u32 chained;			/* WRs that wait for the doorbell */
 	u32 sges;			/* theirs */
 	u32 size;			/* a power of two */
-	u32 max_sge;
 	u32 segments_max;		/* that a packet is cut into */
 	u32 refusals;			/* of ib_post_send() */
 	u32 held;			/* head behind the last slot that has a packet */
 	bool reaper_soon;		/* the reaper was started for such a one */
-	bool hca_sums;			/* makes checksums of TCP and UDP over IPv4 */
-	bool hca_cuts;			/* large packets of TCP over IPv4 */
+	bool hca_offloads;		/* over IPv4: makes checksums of TCP and UDP, and cuts
+					 * large packets of TCP
+					 */
 	u32 path_removals;		/* of ipoib_dev, when this was looked up: */
 	struct ipoib_path *path;	/* the last packet's; NULL: none */
 	struct ipoib_tx_buf *buf;
@@ -421,6 +373,7 @@ struct ipoib_rx_ring {
 	u32 frag_len;			/* with what an skb needs around them */
 	u16 events;			/* of the CQ, for DIM */
 	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
+	bool failed;			/* the QP is to be reset: nothing is posted */
 	bool armed;			/* an event of the CQ is due */
 
 	bool has_spill;			/* the HCA takes two SGEs */
@@ -448,6 +401,8 @@ enum ipoib_stat {
 	IPOIB_STAT_TX_PATH_LIMIT,
 	IPOIB_STAT_TX_GROUP_FULL,
 	IPOIB_STAT_TX_GROUP_FAILED,
+	IPOIB_STAT_TX_GROUP_BACKLOG,
+	IPOIB_STAT_TX_GROUP_LIMIT,
 	IPOIB_STAT_TX_LINEARIZED,
 	IPOIB_STAT_TX_SEGMENTED,
 	IPOIB_STAT_TX_TIMEOUTS,
@@ -467,8 +422,10 @@ enum ipoib_stat {
 	IPOIB_STAT_GROUP_FAILURES,
 	IPOIB_STAT_GROUP_FALLBACKS,
 	IPOIB_STAT_GROUP_EXPIRIES,
+	IPOIB_STAT_GROUP_LIMIT,
 	IPOIB_STAT_REPORTS_CREATED,
 	IPOIB_STAT_REPORTS_DELETED,
+	IPOIB_STAT_REPORTS_FORGED,
 	IPOIB_STAT_SUBSCRIPTIONS,
 	IPOIB_STAT_SUBSCRIPTION_FAILURES,
 	IPOIB_STAT_GROUP_LISTS,
@@ -516,6 +473,7 @@ struct ipoib_dev {
 	u32 qkey;
 	u32 mtu;			/* of the broadcast group, less encap */
 	u32 path_removals;		/* paths that ever left the table; under lock */
+	u8 max_sge;			/* of a send */
 	bool learn_paths;		/* private flags of ethtool; under rtnl */
 	bool arp_verify;
 	bool qp_running;		/* written by the control path */
@@ -531,8 +489,10 @@ struct ipoib_dev {
 
 	spinlock_t lock ____cacheline_aligned_in_smp;
 	struct list_head paths_busy;
-	u32 paths_unproven;
+	u32 paths_queued;		/* octets of memory that wait in them */
 	struct list_head groups_busy;
+	u32 groups_of[IPOIB_GROUP_ROLES];	/* how many have each role */
+	u32 groups_queued;		/* packets that wait for groups */
 	struct list_head ah_dead;	/* not published any more, for the next turn of ah_work */
 	struct rcu_gp_oldstate ah_dead_seen;	/* when the last of these died */
 	struct list_head group_reports;
@@ -561,12 +521,16 @@ struct ipoib_dev {
 	struct list_head paths_waiting;	/* until the window has room, by age */
 	struct list_head paths_failing;	/* until it is time to ask again */
 	unsigned long paths_retry_at;	/* jiffies when these need a look */
-	struct list_head paths_unconfirmed;	/* by age, until it shows whether they are used */
-	struct list_head paths_confirmable;	/* used, until it is their turn to be asked for */
-	u64 paths_confirm_at;		/* jiffies of the next turn */
 	struct list_head groups_all;
+	u32 groups_asked;		/* joins under way */
+	u32 groups_window;		/* so many may be */
+	struct list_head groups_waiting;	/* until the window has room, by age */
+	struct list_head groups_failing;	/* until it is time to ask again */
+	unsigned long groups_retry_at;	/* jiffies when these need a look */
 	unsigned int groups_fleeting;
 	bool routing;			/* a member of all groups there are */
+	bool broadcast_doubted;		/* reported deleted: the list has to tell */
+	u8 list_failures;		/* since the last success */
 	enum ipoib_reports reports;	/* asked for */
 	u32 list_round;			/* counts the questions */
 	unsigned long list_at;		/* jiffies of the next */
@@ -578,7 +542,6 @@ struct ipoib_dev {
 	struct delayed_work link_work;
 	struct delayed_work path_work;
 	struct delayed_work path_expire_work;
-	struct delayed_work path_confirm_work;
 	struct delayed_work group_work;
 	struct delayed_work group_expire_work;
 	struct delayed_work ah_work;
@@ -593,12 +556,17 @@ struct ipoib_dev {
 	struct ipoib_dev *parent;	/* of a child; NULL for the port's own */
 	netdevice_tracker parent_tracker;
 	struct list_head children;	/* ipoib_dev.siblings; also read under RCU */
+	u32 children_count;
+	bool of_sysfs;			/* a child that create_child made */
 	bool umcast;			/* groups that user space joined are its own */
+	bool trust_learned;		/* another private flag */
 	struct work_struct netdev_work;
 	u32 admin_mtu;			/* what the administrator asked for */
+	__be64 admin_guid;		/* likewise, for the port GID; or 0 */
 	u8 announcements;		/* how often peers are yet to be told our address */
 	struct delayed_work announce_work;
 	struct ipoib_queues queues;
+	u32 first_vector;		/* of completion vectors, modulo their number */
 	struct ipoib_moderation moderation;
 	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
@@ -617,31 +585,6 @@ do {										\
 #define ipoib_debug(priv, ...)	 ipoib_debug_at(ipoib_debug_level, priv, __VA_ARGS__)
 #define ipoib_mcast_debug(priv, ...) \
 	ipoib_debug_at(ipoib_mcast_debug_level, priv, __VA_ARGS__)
-
-static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
-{
-	return get_unaligned_be32(hwaddr) & IPOIB_QPN_MASK;
-}
-
-/**
- * ipoib_hwaddr_build() - put a link-layer address together
- * @hwaddr: filled in
- * @qpn: QP number, 24 bits
- * @gid: port GID
- *
- * RFC 4391 section 9.1.1. Context: any.
- */
-static inline void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn,
-				      const union ib_gid *gid)
-{
-	put_unaligned_be32(qpn & IPOIB_QPN_MASK, hwaddr);
-	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
-}
-
-static inline bool ipoib_gid_is_multicast(const u8 *gid)
-{
-	return gid[0] == IPOIB_MGID_PREFIX;
-}
 
 /* rhashtable_params.hashfn of tables by GID: cheaper than jhash() of 16 octets. All of
  * those that peers can choose count; prefixes are few.
@@ -689,6 +632,11 @@ static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
 	dev_kfree_skb_any(skb);
 }
 
+static inline bool ipoib_is_vf(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.kernel_cap_flags & IBK_VIRTUAL_FUNCTION;
+}
+
 /* Send queues that a netdevice can have */
 static inline unsigned int ipoib_queues_max(void)
 {
@@ -704,10 +652,17 @@ void ipoib_netdev_kick(struct ipoib_dev *priv);
 int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
 u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
 
+/* ipoib_address.c: the netdevice's link-layer address */
+void ipoib_address_init(struct ipoib_dev *priv);
+void ipoib_address_follow(struct ipoib_dev *priv);
+int ipoib_address_set(struct net_device *netdev, void *address);
+int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id);
+
 /* ipoib_link.c: the link's state machine */
 void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
 void ipoib_link_carrier(struct ipoib_dev *priv);
 void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params);
+void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid);
 void ipoib_link_init(struct ipoib_dev *priv);
 void ipoib_link_flush(struct ipoib_dev *priv);
 unsigned long ipoib_backoff(u8 failures);
@@ -722,6 +677,8 @@ struct ipoib_gso {
 };
 
 /* ipoib_gso.c: large packets, cut without the HCA's help */
+netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
+				       netdev_features_t features);
 bool ipoib_gso_can_cut(const struct sk_buff *skb);
 u32 ipoib_gso_header_len(const struct sk_buff *skb);
 u32 ipoib_gso_segments(const struct sk_buff *skb);
@@ -735,8 +692,6 @@ int ipoib_tx_ring_create(struct ipoib_tx_ring *tx);
 void ipoib_tx_ring_empty(struct ipoib_tx_ring *tx);
 void ipoib_tx_ring_destroy(struct ipoib_tx_ring *tx);
 u32 ipoib_tx_pending(struct ipoib_tx_ring *tx);
-netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
-				       netdev_features_t features);
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev);
 void ipoib_tx_reap(struct ipoib_tx_ring *tx);
 bool ipoib_tx_poll(struct ipoib_tx_ring *tx, int budget);
@@ -761,7 +716,7 @@ void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 void ipoib_dim_init(struct ipoib_dev *priv);
 void ipoib_dim_start(struct ipoib_dev *priv);
 void ipoib_dim_event(struct ipoib_dev *priv);
-void ipoib_dim_flush(struct ipoib_dev *priv);
+void ipoib_dim_cancel(struct ipoib_dev *priv);
 void ipoib_dim_stop(struct ipoib_dev *priv);
 
 /* ipoib_ah.c: address handles */
@@ -784,6 +739,7 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 		      const struct ipoib_heard *heard);
+void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid);
 enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
 					 u32 lid);
 bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
@@ -795,14 +751,15 @@ void ipoib_paths_destroy(struct ipoib_dev *priv);
 /* ipoib_learn.c: what received packets tell of their senders */
 void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct ib_grh *grh, struct ipoib_hwaddr *hwaddr);
-bool ipoib_learn_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
-		       const struct sk_buff *skb);
 bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
 		      struct ipoib_heard *from);
-void ipoib_learn_confirmed(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid);
 void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
+
+/* ipoib_verify.c: whether ARP and ND tell the truth about their sender */
+bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
+			const struct sk_buff *skb);
 
 /* ipoib_mgid.c: MGIDs that IP multicast addresses map to */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
@@ -810,10 +767,23 @@ bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
 bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr);
 
-/* ipoib_multicast.c: joins and leaves */
-struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
+/* ipoib_join.c: how groups are asked for */
+void ipoib_group_make_busy(struct ipoib_group *group);
 void ipoib_group_answer(struct ipoib_group *group, int status,
 			const struct ipoib_group_params *params);
+void ipoib_group_detach(struct ipoib_group *group);
+void ipoib_group_leave(struct ipoib_group *group);
+void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role);
+void ipoib_group_drop_queued(struct ipoib_group *group);
+void ipoib_group_set_fleeting(struct ipoib_group *group, bool fleeting);
+unsigned long ipoib_groups_join(struct ipoib_dev *priv);
+void ipoib_groups_join_init(struct ipoib_dev *priv);
+
+/* ipoib_multicast.c: which groups there are */
+struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
+void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role);
+void ipoib_group_forget(struct ipoib_group *group);
+bool ipoib_group_exists(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
 void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
 void ipoib_groups_sweep(struct ipoib_dev *priv);
@@ -832,6 +802,8 @@ void ipoib_groups_reported(struct ipoib_dev *priv, int status);
 void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids);
 void ipoib_router_read(struct ipoib_dev *priv);
 unsigned long ipoib_router_ask(struct ipoib_dev *priv);
+void ipoib_router_doubt(struct ipoib_dev *priv);
+void ipoib_router_doubt_broadcast(struct ipoib_dev *priv);
 void ipoib_router_stop(struct ipoib_dev *priv);
 
 /* ipoib_verbs.c: PD, CQs, QP, P_Key index */
@@ -873,11 +845,17 @@ void ipoib_child_link(struct ipoib_dev *priv);
 void ipoib_child_unlink(struct ipoib_dev *priv);
 void ipoib_children_up(struct ipoib_dev *parent);
 void ipoib_children_down(struct ipoib_dev *parent);
+void ipoib_children_follow_guid(struct ipoib_dev *parent);
 void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list);
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey);
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey);
 int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
 void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
+bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);
+
+/* ipoib_rdma_cm.c: which netdevice a request to the RDMA CM is for */
+struct net_device *ipoib_rdma_cm_netdev(const struct list_head *netdevs, u32 port, u16 pkey,
+					const union ib_gid *gid, const struct sockaddr *addr);
 
 /* ipoib_sysfs.c */
 extern const struct attribute_group ipoib_sysfs_group;

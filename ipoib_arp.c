@@ -8,6 +8,11 @@
  * that needs it, and from then on either has an AH, or a query to the fabric
  * that is under way or has its time set: no packet finds one that is left without.
  * It goes when no packet has used it for a while, and soon if it leads nowhere.
+ *
+ * A peer that has just spoken is answered at once, by a stopgap: an AH made of what its
+ * packet told, whose GRH proves who sent it (ipoib_learn.c). The fabric is asked all the
+ * same, and its answer takes the stopgap's place. From then on no packet changes the
+ * path: one that comes from another port only makes the fabric be asked again.
  */
 #include <linux/random.h>
 
@@ -19,11 +24,7 @@
 #define IPOIB_PATH_QUERIES	8		/* under way at once, to begin with ... */
 #define IPOIB_PATH_QUERIES_MAX	64		/* ... and at most */
 #define IPOIB_PATH_SLOW		(HZ / 4)	/* an answer later than that is slow */
-#define IPOIB_PATH_DOUBT	(10 * HZ)	/* another LID is looked into so often */
-#define IPOIB_PATH_DENIALS	3		/* in a row, before a claim is given up */
-#define IPOIB_PATH_CONFIRM	(5 * HZ)	/* a learned path has to be in use so late ... */
-#define IPOIB_PATH_CONFIRM_PACE	(HZ / 10)	/* ... and is asked for after so long a path, ... */
-#define IPOIB_PATH_CONFIRM_SLOW	(10 * HZ)	/* ... but not longer */
+#define IPOIB_PATH_DOUBT	(10 * HZ)	/* packets may have a path asked for so often */
 #define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
 #define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
@@ -41,6 +42,12 @@ static const struct rhashtable_params paths_params = {
 	.head_offset = offsetof(struct ipoib_path, node),
 	.automatic_shrinking = true,
 };
+
+/* Whether a stopgap may be made of what packets told */
+static bool path_may_learn(const struct ipoib_dev *priv)
+{
+	return READ_ONCE(priv->learn_paths) && priv->fabric->heard_attr;
+}
 
 /* Has path_work look at a path */
 static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
@@ -62,41 +69,17 @@ static void path_kick(struct ipoib_dev *priv)
 	mod_delayed_work(priv->wq, &priv->path_work, 0);
 }
 
-/* Whether a path may be made of what a packet said. Who verifies ARP does not believe a
- * GID that is only claimed.
- */
-static bool path_believes(const struct ipoib_dev *priv, const struct ipoib_heard *heard)
-{
-	return READ_ONCE(priv->learn_paths) && priv->fabric->heard_attr &&
-	       (heard->proven || !READ_ONCE(priv->arp_verify));
-}
-
-/* Has the peer spoken of late? */
-static void path_look_up(struct ipoib_dev *priv, const union ib_gid *gid,
-			 struct ipoib_heard *heard)
-{
-	if (!ipoib_learn_find(priv, gid, heard) || !path_believes(priv, heard))
-		*heard = (struct ipoib_heard) {};
-}
-
-/* Counts the paths that neither the fabric nor the HCA vouches for */
-static void path_set_unproven(struct ipoib_dev *priv, struct ipoib_path *path, bool unproven)
-{
-	lockdep_assert_held(&priv->lock);
-	priv->paths_unproven += unproven - path->unproven;
-	path->unproven = unproven;
-}
-
 /* Anybody can make the network stack send to a GID that does not exist, by ARP or ND
- * that claims it. There is always room for a peer that the HCA vouches for.
+ * that claims it. There is always room for a peer that has proven its GID of late.
  */
 static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid *gid)
 {
-	struct ipoib_heard heard;
+	struct ipoib_heard heard = {};
 	struct ipoib_path *path;
 
-	path_look_up(priv, gid, &heard);
-	if (!heard.proven && priv->paths_unproven >= IPOIB_PATHS_UNPROVEN_MAX)
+	if (path_may_learn(priv))
+		ipoib_learn_find(priv, gid, &heard);
+	if (!heard.lid && atomic_read(&priv->paths.nelems) >= IPOIB_PATHS_MAX)
 		return ERR_PTR(-ENOSPC);
 	path = kzalloc(sizeof(*path), GFP_ATOMIC);
 	if (!path)
@@ -105,7 +88,6 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
 	path->heard = heard;
 	INIT_LIST_HEAD(&path->busy);
 	INIT_LIST_HEAD(&path->waits);
-	INIT_LIST_HEAD(&path->unconfirmed);
 	__skb_queue_head_init(&path->queue);
 	path->used = jiffies;
 	path->retry_at = jiffies;
@@ -114,21 +96,49 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
 		kfree(path);
 		return ERR_PTR(-ENOMEM);
 	}
-	path_set_unproven(priv, path, true);
 	path_want_answer(path, priv);
 	path_kick(priv);
 	return path;
 }
 
-/* Keeps a packet until the path has an AH */
+/* Keeps a packet until the path has an AH. Many paths may wait at once, so what all of
+ * them keep is bounded as well.
+ */
 static void path_queue(struct ipoib_dev *priv, struct ipoib_path *path, struct sk_buff *skb)
 {
-	if (path->dead)
+	lockdep_assert_held(&priv->lock);
+	if (path->dead) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FAILED);
-	else if (skb_queue_len(&path->queue) >= IPOIB_PATH_QUEUE_MAX)
+		return;
+	}
+	if (skb_queue_len(&path->queue) >= IPOIB_PATH_QUEUE_MAX ||
+	    priv->paths_queued + skb->truesize > IPOIB_PATHS_QUEUED_MAX) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FULL);
-	else
-		__skb_queue_tail(&path->queue, skb);
+		return;
+	}
+	priv->paths_queued += skb->truesize;
+	__skb_queue_tail(&path->queue, skb);
+}
+
+/* Takes all that waits for a path */
+static void path_dequeue(struct ipoib_dev *priv, struct ipoib_path *path,
+			 struct sk_buff_head *queue)
+{
+	struct sk_buff *skb;
+
+	lockdep_assert_held(&priv->lock);
+	skb_queue_walk(&path->queue, skb)
+		priv->paths_queued -= skb->truesize;
+	skb_queue_splice_tail_init(&path->queue, queue);
+}
+
+static void path_purge(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	struct sk_buff_head queue;
+
+	__skb_queue_head_init(&queue);
+	path_dequeue(priv, path, &queue);
+	ipoib_queue_purge(priv, &queue, IPOIB_STAT_TX_PATH_FAILED);
 }
 
 static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path *path,
@@ -225,7 +235,7 @@ bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
 }
 
 /**
- * ipoib_path_compare() - hold a LID against what the fabric says of a GID
+ * ipoib_path_compare() - hold a LID against the path to a GID
  * @priv: the device
  * @gid: the peer's
  * @lid: where it was heard
@@ -242,44 +252,71 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 
 	rcu_read_lock();
 	path = rhashtable_lookup(&priv->paths, gid, paths_params);
-	ah = path && !READ_ONCE(path->learned) ? rcu_dereference(path->ah) : NULL;
+	ah = path ? rcu_dereference(path->ah) : NULL;
 	if (ah)
 		match = ipoib_same_port(priv, ah->dlid, lid) ? IPOIB_PATH_SAME : IPOIB_PATH_OTHER;
 	rcu_read_unlock();
 	return match;
 }
 
-/* A path follows what the HCA vouches for. One without an AH, or with one that was
- * learned, follows a mere claim, too, unless the fabric has said that there is no such
- * path. What is not believed is a reason to ask.
- */
-static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path,
-		       const struct ipoib_heard *heard)
+static bool path_has_answer(const struct ipoib_path *path)
 {
-	bool weak = path->learned || !rcu_access_pointer(path->ah);
+	return rcu_access_pointer(path->ah) && !READ_ONCE(path->stopgap);
+}
 
+/* Something contradicts the path. Whoever it is that does so, the fabric is not asked
+ * again and again.
+ */
+static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path)
+{
 	lockdep_assert_held(&priv->lock);
-	if (path->dead)
+	if (time_before(jiffies, path->doubted + IPOIB_PATH_DOUBT))
 		return;
-	if (path_believes(priv, heard) && (heard->proven || (weak && !path->refused))) {
-		path->heard = *heard;
-	} else {
-		if (time_before(jiffies, path->doubted + IPOIB_PATH_DOUBT))
-			return;
-		path->doubted = jiffies;
-		path->ask = true;
+	path->doubted = jiffies;
+	path_want_answer(path, priv);
+	path_kick(priv);
+}
+
+/**
+ * ipoib_path_doubt() - have the fabric asked whether a path is still right
+ * @priv: the device
+ * @gid: the peer's; nothing happens if there is no path to it
+ *
+ * Context: the receive poll.
+ */
+void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid)
+{
+	struct ipoib_path *path;
+
+	spin_lock(&priv->lock);
+	path = rhashtable_lookup_fast(&priv->paths, gid, paths_params);
+	if (path)
+		path_doubt(priv, path);
+	spin_unlock(&priv->lock);
+}
+
+/* The fabric's answer stands, until the fabric gives another one */
+static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
+		      const struct ipoib_heard *heard)
+{
+	lockdep_assert_held(&priv->lock);
+	if (path_has_answer(path)) {
+		path_doubt(priv, path);
+		return;
 	}
+	path->heard = *heard;
 	path_make_busy(path, priv);
 	path_kick(priv);
 }
 
 /**
- * ipoib_path_heard() - a packet says where a GID is
+ * ipoib_path_heard() - a packet proves where a GID is
  * @priv: the device
- * @gid: its sender's
+ * @gid: its sender's, from the GRH
  * @heard: where it came from
  *
- * Is there a path to it that leads elsewhere, or nowhere, then it is mended.
+ * If there is a path to it that leads nowhere yet, or a stopgap that leads elsewhere, it
+ * is used for that path.
  *
  * Context: the receive poll.
  */
@@ -289,7 +326,7 @@ void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 	const struct ipoib_ah *ah;
 	struct ipoib_path *path;
 
-	if (!READ_ONCE(priv->learn_paths))
+	if (!path_may_learn(priv))
 		return;
 	rcu_read_lock();
 	path = rhashtable_lookup(&priv->paths, gid, paths_params);
@@ -299,7 +336,7 @@ void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 	if (ah && ipoib_same_port(priv, ah->dlid, heard->lid))
 		goto out;
 	spin_lock(&priv->lock);
-	path_doubt(priv, path, heard);
+	path_hear(priv, path, heard);
 	spin_unlock(&priv->lock);
 out:
 	rcu_read_unlock();
@@ -402,20 +439,31 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
-	path->failures = 0;
 	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u%s\n", path->gid.raw, ah->dlid, ah->sl,
-		    path->learned ? ", not confirmed" : "");
+		    path->stopgap ? ", by what a packet told" : "");
 	ipoib_ah_replace(priv, &path->ah, ah);
 	trace_ipoib_path_state(priv, path, 0);
-	list_del_init(&path->waits);
 	spin_lock_bh(&priv->lock);
-	path->heard.lid = 0;
-	path->refused = false;
-	path->ask = false;
-	path_set_unproven(priv, path, path->learned && !path->proven);
-	skb_queue_splice_init(&path->queue, &queue);
+	path_dequeue(priv, path, &queue);
 	spin_unlock_bh(&priv->lock);
 	ipoib_queue_resend(priv, &queue);
+}
+
+/* There is nothing more to ask the fabric about the path */
+static void path_settle(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	path->failures = 0;
+	list_del_init(&path->waits);
+	spin_lock_bh(&priv->lock);
+	path->ask = false;
+	path->heard.lid = 0;
+	spin_unlock_bh(&priv->lock);
+}
+
+static bool ah_leads_elsewhere(struct ipoib_dev *priv, const struct ipoib_ah *ah,
+			       const struct ipoib_ah *other)
+{
+	return !ipoib_same_port(priv, ah->dlid, other->dlid) || ah->sl != other->sl;
 }
 
 static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
@@ -423,40 +471,19 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 {
 	const struct ipoib_ah *old = rcu_dereference_protected(path->ah, true);
 
-	if (path->learned && old->dlid != ah->dlid)
+	if (path->stopgap && ah_leads_elsewhere(priv, old, ah))
 		ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
-	WRITE_ONCE(path->learned, false);
-	list_del_init(&path->unconfirmed);
-	ipoib_learn_confirmed(priv, &path->gid, ah->dlid);
+	WRITE_ONCE(path->stopgap, false);
+	path_settle(priv, path);
 	path_publish(priv, path, ah);
 }
 
-/* There is no such path, whatever a packet claimed. What the HCA vouches for is kept, and
- * so is a claim at first: an SA that has just begun denies what it will know soon.
- */
-static void path_denied(struct ipoib_dev *priv, struct ipoib_path *path)
-{
-	spin_lock_bh(&priv->lock);
-	path->refused = true;
-	spin_unlock_bh(&priv->lock);
-	if (!path->learned || path->proven || path->failures < IPOIB_PATH_DENIALS)
-		return;
-	ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
-	WRITE_ONCE(path->learned, false);
-	list_del_init(&path->unconfirmed);
-	ipoib_ah_replace(priv, &path->ah, NULL);
-	spin_lock_bh(&priv->lock);
-	path_set_unproven(priv, path, true);
-	spin_unlock_bh(&priv->lock);
-}
-
-/* The path is to be asked for again. An AH that it has is kept, since an SA that
- * does not answer is no sign that the path is gone.
+/* The path is to be asked for again. An AH that it has is kept: an SA that does not
+ * answer is no sign that the path is gone, and ib_core tells an SA that is busy from one
+ * that knows no such path as little.
  */
 static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
 {
-	if (err == -EINVAL)
-		path_denied(priv, path);
 	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
 	trace_ipoib_path_state(priv, path, err);
 	ipoib_debug(priv, "no path to %pI6: error %d\n", path->gid.raw, err);
@@ -467,7 +494,7 @@ static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err
 		path->failures++;
 	spin_lock_bh(&priv->lock);
 	path->ask = true;
-	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
+	path_purge(priv, path);
 	spin_unlock_bh(&priv->lock);
 }
 
@@ -490,16 +517,17 @@ static bool path_take_heard(struct ipoib_dev *priv, struct ipoib_path *path,
 	*heard = path->heard;
 	path->heard.lid = 0;
 	spin_unlock_bh(&priv->lock);
-	return heard->lid;
+	return heard->lid && !path_has_answer(path);
 }
 
-static struct ipoib_ah *heard_ah(struct ipoib_dev *priv, const struct ipoib_heard *heard)
+static struct ipoib_ah *stopgap_ah(struct ipoib_dev *priv, const struct ipoib_path *path,
+				   const struct ipoib_heard *heard)
 {
 	struct rdma_ah_attr attr;
 	struct ipoib_ah *ah;
 	int err;
 
-	err = priv->fabric->heard_attr(priv, heard, &attr);
+	err = priv->fabric->heard_attr(priv, &path->gid, heard, &attr);
 	if (err)
 		return ERR_PTR(err);
 	ah = ipoib_ah_create(priv, &attr);
@@ -507,24 +535,20 @@ static struct ipoib_ah *heard_ah(struct ipoib_dev *priv, const struct ipoib_hear
 	return ah;
 }
 
-/* The path of what the peer said. That is in use at once; the fabric is asked when the
- * rush is over, if the path is still in use then.
+/* The path is in use at once; that the fabric is asked for it goes on, unless the
+ * administrator knows that what packets tell is what the fabric would say.
  */
 static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 		       const struct ipoib_heard *heard)
 {
-	struct ipoib_ah *ah = heard_ah(priv, heard);
+	struct ipoib_ah *ah = stopgap_ah(priv, path, heard);
 
 	if (IS_ERR(ah))
 		return;
 	ipoib_count(priv, IPOIB_STAT_PATHS_LEARNED);
-	WRITE_ONCE(path->learned, true);
-	path->proven = heard->proven;
-	path->confirm_at = jiffies + IPOIB_PATH_CONFIRM +
-			   get_random_u32_below(IPOIB_PATH_CONFIRM);
-	if (list_empty(&path->unconfirmed))
-		list_add_tail(&path->unconfirmed, &priv->paths_unconfirmed);
-	queue_delayed_work(priv->wq, &priv->path_confirm_work, IPOIB_PATH_CONFIRM);
+	WRITE_ONCE(path->stopgap, true);
+	if (READ_ONCE(priv->trust_learned))
+		path_settle(priv, path);
 	path_publish(priv, path, ah);
 }
 
@@ -551,7 +575,7 @@ static void path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
 
 	if (path->request == IPOIB_REQUEST_ANSWERED)
 		path_serve_answer(priv, path);
-	else if (path_take_heard(priv, path, &heard))
+	if (path_take_heard(priv, path, &heard))
 		path_learn(priv, path, &heard);
 	path_await(priv, path);
 }
@@ -588,9 +612,8 @@ static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
 	/* Pairs with path_lookup(), which sees this before it can see the path freed */
 	smp_store_release(&priv->path_removals, priv->path_removals + 1);
 	path->dead = true;
-	path_set_unproven(priv, path, false);
 	list_del_init(&path->busy);
-	ipoib_queue_purge(priv, &path->queue, IPOIB_STAT_TX_PATH_FAILED);
+	path_purge(priv, path);
 	spin_unlock_bh(&priv->lock);
 }
 
@@ -598,7 +621,6 @@ static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_ah *ah = NULL;
 
-	list_del_init(&path->unconfirmed);
 	list_del_init(&path->waits);
 	if (path->query && !path_take_answer(priv, path, &ah))
 		ipoib_ah_retire(ah);
@@ -738,86 +760,6 @@ void ipoib_paths_flush(struct ipoib_dev *priv)
 	paths_remove(priv, path_any);
 }
 
-/* A path that is not used any more is let go: it costs nothing to learn it again. Returns
- * whether the path is still to be confirmed.
- */
-static bool path_confirmable(struct ipoib_dev *priv, struct ipoib_path *path)
-{
-	list_del_init(&path->unconfirmed);
-	if (path->query)
-		return false;
-	if (!time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_CONFIRM))
-		return true;
-	path_forget(priv, path);
-	return false;
-}
-
-static struct ipoib_path *path_first(struct list_head *unconfirmed)
-{
-	return list_first_entry_or_null(unconfirmed, struct ipoib_path, unconfirmed);
-}
-
-/* Which of them are in use, as soon as they are old enough: these wait for their turn */
-static void paths_look(struct ipoib_dev *priv)
-{
-	struct ipoib_path *path;
-
-	while ((path = path_first(&priv->paths_unconfirmed)) &&
-	       time_after_eq(jiffies, path->confirm_at)) {
-		if (path_confirmable(priv, path))
-			list_add_tail(&path->unconfirmed, &priv->paths_confirmable);
-		cond_resched();
-	}
-}
-
-/* Who has many paths has them to hosts with as many: the more there are, the longer each
- * waits, so that a fabric in which all talk to all does not ask its SA more often.
- */
-static unsigned long confirm_pace(struct ipoib_dev *priv)
-{
-	unsigned long pace = IPOIB_PATH_CONFIRM_PACE * atomic_read(&priv->paths.nelems);
-
-	pace = clamp_t(unsigned long, pace, IPOIB_PATH_CONFIRM_PACE, IPOIB_PATH_CONFIRM_SLOW);
-	return pace / 2 + get_random_u32_below(pace);
-}
-
-static void paths_ask_next(struct ipoib_dev *priv)
-{
-	struct ipoib_path *path;
-
-	while ((path = path_first(&priv->paths_confirmable))) {
-		if (path_confirmable(priv, path)) {
-			spin_lock_bh(&priv->lock);
-			path_want_answer(path, priv);
-			spin_unlock_bh(&priv->lock);
-			path_kick(priv);
-			priv->paths_confirm_at = get_jiffies_64() + confirm_pace(priv);
-			return;
-		}
-		cond_resched();
-	}
-}
-
-/* The fabric is asked for one path at a time, for there may be thousands */
-static void path_confirm_work(struct work_struct *work)
-{
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_confirm_work.work);
-	long wait = IPOIB_PATH_CONFIRM;
-	struct ipoib_path *path;
-
-	paths_look(priv);
-	if (time_after_eq64(get_jiffies_64(), priv->paths_confirm_at))
-		paths_ask_next(priv);
-	path = path_first(&priv->paths_unconfirmed);
-	if (path)
-		wait = min_t(long, wait, path->confirm_at - jiffies);
-	else if (list_empty(&priv->paths_confirmable))
-		return;
-	if (!list_empty(&priv->paths_confirmable))
-		wait = min_t(s64, wait, priv->paths_confirm_at - get_jiffies_64());
-	queue_delayed_work(priv->wq, &priv->path_confirm_work, max(wait, 1L));
-}
-
 static void path_expire_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_expire_work.work);
@@ -840,13 +782,12 @@ static void path_refresh(void *entry, void *context)
 }
 
 /**
- * ipoib_paths_refresh() - have all paths confirmed by the fabric
+ * ipoib_paths_refresh() - have all paths asked for again
  * @priv: the device
  *
  * Each keeps its AH until the answer comes: most will not have changed. What packets
- * have said is forgotten: the LIDs may be others now. The
- * queries are spread over a quarter of a second, for on a large fabric every
- * port asks at the same time.
+ * have said is forgotten: the LIDs may be others now. The queries are spread over a
+ * quarter of a second, for on a large fabric every port asks at the same time.
  *
  * Context: control path.
  */
@@ -877,9 +818,6 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 	INIT_LIST_HEAD(&priv->paths_failing);
 	INIT_DELAYED_WORK(&priv->path_work, path_work);
 	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
-	INIT_DELAYED_WORK(&priv->path_confirm_work, path_confirm_work);
-	INIT_LIST_HEAD(&priv->paths_unconfirmed);
-	INIT_LIST_HEAD(&priv->paths_confirmable);
 	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
 	return 0;
 }
@@ -892,7 +830,6 @@ int ipoib_paths_init(struct ipoib_dev *priv)
  */
 void ipoib_paths_destroy(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->path_confirm_work);
 	cancel_delayed_work_sync(&priv->path_expire_work);
 	cancel_delayed_work_sync(&priv->path_work);
 	rhashtable_destroy(&priv->paths);

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * P_Key children: further netdevices of a port, each in a partition of its own.
- * They are made and removed by rtnetlink (kind "ipoib") and, as of old, by the
- * parent's sysfs files create_child and delete_child.
+ * Children: further netdevices of a port, in any of its partitions. They are made and
+ * removed by rtnetlink (kind "ipoib") and, as of old, by the parent's sysfs files
+ * create_child and delete_child.
+ *
+ * Any number of rtnetlink's may share a P_Key, also the parent's: each has a name to
+ * remove it by. The files know a child by its P_Key only, so the P_Keys of theirs differ
+ * from each other and from the parent's, and they do not remove rtnetlink's.
  *
  * A child has a QP, groups and paths of its own. Its parent is the port's first
  * netdevice, whose list of children rtnl guards, and RCU readers may follow.
@@ -14,6 +18,11 @@
 
 #include "ipoib.h"
 
+/* The control path, which must not wait for rtnl, looks at the groups of a port's other
+ * netdevices. Those on the list have their tables; taken within rtnl.
+ */
+static DEFINE_MUTEX(siblings_lock);
+
 static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
 	[IFLA_IPOIB_PKEY] = { .type = NLA_U16 },
 	[IFLA_IPOIB_MODE] = NLA_POLICY_MAX(NLA_U16, IPOIB_MODE_CONNECTED),
@@ -23,28 +32,23 @@ static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
 /* 10.9.1.2: a P_Key without its membership bit must not be zero */
 static int pkey_check(const struct ipoib_dev *parent, u16 pkey, struct netlink_ext_ack *extack)
 {
-	const struct ipoib_dev *child;
-
 	if (!parent->fabric->partitions) {
-		NL_SET_ERR_MSG(extack, "A RoCE port has the default P_Key 0xffff only");
+		NL_SET_ERR_MSG(extack, "RoCE: the default P_Key 0xffff only, no children");
 		return -EOPNOTSUPP;
 	}
 	if (!(pkey & ~IPOIB_PKEY_FULL)) {
 		NL_SET_ERR_MSG(extack, "P_Keys 0 and 0x8000 are invalid, use 0x8001 to 0xffff");
 		return -EINVAL;
 	}
-	pkey |= IPOIB_PKEY_FULL;
-	if (pkey == parent->pkey) {
-		NL_SET_ERR_MSG(extack, "This P_Key is that of the parent interface itself");
-		return -ENOTUNIQ;
-	}
-	list_for_each_entry(child, &parent->children, siblings) {
-		if (child->pkey != pkey)
-			continue;
-		NL_SET_ERR_MSG(extack, "The parent has a child with this P_Key already");
-		return -ENOTUNIQ;
-	}
 	return 0;
+}
+
+/* An address that was chosen for the parent is the children's, too */
+static void child_inherit_guid(struct ipoib_dev *priv)
+{
+	priv->admin_guid = priv->parent->admin_guid;
+	if (priv->admin_guid)
+		priv->local_gid.global.interface_id = priv->admin_guid;
 }
 
 static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey,
@@ -56,13 +60,20 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey
 	err = pkey_check(parent, pkey, extack);
 	if (err)
 		return err;
+	if (parent->children_count >= IPOIB_CHILDREN_MAX) {
+		NL_SET_ERR_MSG(extack, "The limit of 1024 children is reached: delete some");
+		return -ENOSPC;
+	}
 	priv->parent = parent;
 	priv->netdev->sysfs_groups[0] = &ipoib_sysfs_child_group;
 	priv->pkey = pkey | IPOIB_PKEY_FULL;
 	err = ipoib_bind(priv, parent->ibdev, parent->port);
-	if (err)
+	if (err) {
 		NL_SET_ERR_MSG(extack, "The HCA does not answer");
-	return err;
+		return err;
+	}
+	child_inherit_guid(priv);
+	return 0;
 }
 
 /**
@@ -76,7 +87,10 @@ void ipoib_child_link(struct ipoib_dev *priv)
 	if (!priv->parent)
 		return;
 	netdev_hold(priv->parent->netdev, &priv->parent_tracker, GFP_KERNEL);
+	mutex_lock(&siblings_lock);
 	list_add_tail_rcu(&priv->siblings, &priv->parent->children);
+	mutex_unlock(&siblings_lock);
+	priv->parent->children_count++;
 }
 
 /**
@@ -89,7 +103,10 @@ void ipoib_child_unlink(struct ipoib_dev *priv)
 {
 	if (!priv->parent)
 		return;
+	mutex_lock(&siblings_lock);
 	list_del_rcu(&priv->siblings);
+	mutex_unlock(&siblings_lock);
+	priv->parent->children_count--;
 	netdev_put(priv->parent->netdev, &priv->parent_tracker);
 }
 
@@ -122,6 +139,22 @@ void ipoib_children_down(struct ipoib_dev *parent)
 }
 
 /**
+ * ipoib_children_follow_guid() - give the children the GUID that the parent was given
+ * @parent: the device
+ *
+ * Context: rtnl held. Their addresses change soon, those that are up join their groups anew.
+ */
+void ipoib_children_follow_guid(struct ipoib_dev *parent)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings) {
+		WRITE_ONCE(child->admin_guid, parent->admin_guid);
+		ipoib_link_event(child, IPOIB_EVENT_CHECK);
+	}
+}
+
+/**
  * ipoib_children_remove() - have all children unregistered
  * @parent: the device
  * @list: of those to be unregistered; added to
@@ -136,28 +169,45 @@ void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list)
 		unregister_netdevice_queue(child->netdev, list);
 }
 
+/* The child that sysfs made with this P_Key, or NULL */
+static struct ipoib_dev *child_of_sysfs(const struct ipoib_dev *parent, u16 pkey)
+{
+	struct ipoib_dev *child;
+
+	list_for_each_entry(child, &parent->children, siblings)
+		if (child->of_sysfs && child->pkey == (pkey | IPOIB_PKEY_FULL))
+			return child;
+	return NULL;
+}
+
 /**
- * ipoib_child_create() - make a child, named after its parent and P_Key
+ * ipoib_child_create() - make a child for sysfs, named after its parent and P_Key
  * @parent: the device
  * @pkey: with or without the full-member bit
  *
  * Context: rtnl held, may sleep.
- * Return: 0, -EINVAL or -ENOTUNIQ for a P_Key that cannot be had, or another
- * negative error.
+ * Return: 0, -EINVAL for a P_Key that there cannot be, -ENOTUNIQ for that of the parent or
+ * of another such child, or another negative error.
  */
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 {
 	struct net_device *netdev;
+	struct ipoib_dev *priv;
 	char name[IFNAMSIZ];
 	int err;
 
-	snprintf(name, sizeof(name), "%s.%04x", parent->netdev->name, pkey);
-	netdev = alloc_netdev_mqs(sizeof(*parent), name, NET_NAME_ENUM, ipoib_setup,
+	if (parent->pkey == (pkey | IPOIB_PKEY_FULL) || child_of_sysfs(parent, pkey))
+		return -ENOTUNIQ;
+	/* The P_Key must stay whole, or two children have one name */
+	snprintf(name, sizeof(name), "%.10s.%04x", parent->netdev->name, pkey);
+	netdev = alloc_netdev_mqs(sizeof(*parent), name, NET_NAME_UNKNOWN, ipoib_setup,
 				  ipoib_queues_max(), 1);
 	if (!netdev)
 		return -ENOMEM;
 	dev_net_set(netdev, dev_net(parent->netdev));
-	err = child_bind(netdev_priv(netdev), parent, pkey, NULL);
+	priv = netdev_priv(netdev);
+	priv->of_sysfs = true;
+	err = child_bind(priv, parent, pkey, NULL);
 	if (!err)
 		err = register_netdevice(netdev);
 	if (err)
@@ -166,7 +216,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 }
 
 /**
- * ipoib_child_delete() - remove a child
+ * ipoib_child_delete() - remove a child that ipoib_child_create() made
  * @parent: the device
  * @pkey: the child's, with or without the full-member bit
  *
@@ -175,15 +225,12 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
  */
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey)
 {
-	struct ipoib_dev *child;
+	struct ipoib_dev *child = child_of_sysfs(parent, pkey);
 
-	list_for_each_entry(child, &parent->children, siblings) {
-		if (child->pkey != (pkey | IPOIB_PKEY_FULL))
-			continue;
-		unregister_netdevice(child->netdev);
-		return 0;
-	}
-	return -ENODEV;
+	if (!child)
+		return -ENODEV;
+	unregister_netdevice(child->netdev);
+	return 0;
 }
 
 static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
@@ -223,6 +270,8 @@ int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *ext
 	if (mode == IPOIB_MODE_DATAGRAM)
 		return 0;
 	NL_SET_ERR_MSG(extack, "Only datagram mode is supported");
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "connected mode is not supported, staying in datagram mode\n");
 	return -EOPNOTSUPP;
 }
 
@@ -240,16 +289,53 @@ void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast)
 		ipoib_groups_changed(priv);
 }
 
+/* A parent's tables live longer than its children */
+static bool sibling_has_group(struct ipoib_dev *priv, const union ib_gid *mgid)
+{
+	struct ipoib_dev *parent = priv->parent ?: priv, *child;
+	bool found = parent != priv && ipoib_group_exists(parent, mgid);
+
+	mutex_lock(&siblings_lock);
+	list_for_each_entry(child, &parent->children, siblings) {
+		if (found)
+			break;
+		found = child != priv && ipoib_group_exists(child, mgid);
+	}
+	mutex_unlock(&siblings_lock);
+	return found;
+}
+
+/**
+ * ipoib_group_is_of_user() - whether a group is left to a program that has joined it
+ * @priv: the device
+ * @mgid: the group, which the device does not have
+ *
+ * With umcast, it is if the port is a member of the group already. That tells of no program
+ * where another netdevice of the port has the group: all containers of a partition
+ * listen to 224.0.0.1.
+ *
+ * Context: control path.
+ * Return: true if so.
+ */
+bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	return READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid) &&
+	       !sibling_has_group(priv, mgid);
+}
+
 static int link_set_options(struct ipoib_dev *priv, struct nlattr *data[],
 			    struct netlink_ext_ack *extack)
 {
+	int err = 0;
+
 	if (!data)
 		return 0;
-	if (data[IFLA_IPOIB_UMCAST])
-		ipoib_set_umcast(priv, nla_get_u16(data[IFLA_IPOIB_UMCAST]));
+	/* What may be refused comes first, so that nothing is done by halves */
 	if (data[IFLA_IPOIB_MODE])
-		return ipoib_set_mode(priv, nla_get_u16(data[IFLA_IPOIB_MODE]), extack);
-	return 0;
+		err = ipoib_set_mode(priv, nla_get_u16(data[IFLA_IPOIB_MODE]), extack);
+	if (!err && data[IFLA_IPOIB_UMCAST])
+		ipoib_set_umcast(priv, nla_get_u16(data[IFLA_IPOIB_UMCAST]));
+	return err;
 }
 
 static int link_set_mtu(struct ipoib_dev *priv, struct nlattr *tb[],
@@ -270,6 +356,11 @@ static int link_set_mtu(struct ipoib_dev *priv, struct nlattr *tb[],
 	return 0;
 }
 
+static u16 link_pkey(struct nlattr *data[], const struct ipoib_dev *parent)
+{
+	return data && data[IFLA_IPOIB_PKEY] ? nla_get_u16(data[IFLA_IPOIB_PKEY]) : parent->pkey;
+}
+
 static int link_new(struct net *net, struct net_device *netdev, struct nlattr *tb[],
 		    struct nlattr *data[], struct netlink_ext_ack *extack)
 {
@@ -279,11 +370,7 @@ static int link_new(struct net *net, struct net_device *netdev, struct nlattr *t
 
 	if (IS_ERR(parent))
 		return PTR_ERR(parent);
-	if (!data || !data[IFLA_IPOIB_PKEY]) {
-		NL_SET_ERR_MSG(extack, "A P_Key is needed: add `pkey 0x8001`");
-		return -EINVAL;
-	}
-	err = child_bind(priv, parent, nla_get_u16(data[IFLA_IPOIB_PKEY]), extack);
+	err = child_bind(priv, parent, link_pkey(data, parent), extack);
 	if (err)
 		return err;
 	err = link_set_mtu(priv, tb, extack);

@@ -26,20 +26,30 @@ static const char *yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
+/* There is no figure of the port's own rate, whichever that is */
+static void show_rate(struct seq_file *m, enum ib_rate rate)
+{
+	int mbps = ib_rate_to_mbps(rate);
+
+	if (mbps > 0)
+		seq_printf(m, "  rate: %8d.%d Gb/sec\n", mbps / 1000, mbps % 1000);
+	else
+		seq_puts(m, "  rate:       port's\n");
+}
+
 static void show_path(void *entry, void *context)
 {
 	const struct ipoib_path *path = entry;
 	struct seq_file *m = context;
 	const struct ipoib_ah *ah = rcu_dereference(path->ah);
-	int mbps;
 
 	show_gid(m, &path->gid);
 	seq_printf(m, "  complete: %6s\n", yes_no(ah));
 	if (ah) {
-		mbps = ib_rate_to_mbps(ah->rate);
 		seq_printf(m, "  DLID:     0x%04x\n", ah->dlid);
 		seq_printf(m, "  SL: %12d\n", ah->sl);
-		seq_printf(m, "  rate: %8d.%d Gb/sec\n", mbps / 1000, mbps % 1000);
+		show_rate(m, ah->rate);
+		seq_printf(m, "  stopgap: %7s\n", yes_no(READ_ONCE(path->stopgap)));
 	}
 	seq_putc(m, '\n');
 }

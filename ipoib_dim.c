@@ -67,14 +67,19 @@ void ipoib_dim_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_dim_flush() - have what was decided done
- * @priv: the device; either its polls are over, or it is stopped being adaptive
+ * ipoib_dim_cancel() - leave undone what was decided and is not done yet
+ * @priv: the device; its polls are over, or it has stopped being adaptive
  *
- * Context: may sleep.
+ * On return nothing uses the receive CQ. net_dim() queues its work on a workqueue of the
+ * kernel's that may have to wait for memory, so whoever frees memory must not wait for it:
+ * the control path does not call this when it stops the rings. It is for those who replace
+ * the CQ, and all of them hold rtnl.
+ *
+ * Context: rtnl held, may sleep.
  */
-void ipoib_dim_flush(struct ipoib_dev *priv)
+void ipoib_dim_cancel(struct ipoib_dev *priv)
 {
-	flush_work(&priv->rx.dim.work);
+	cancel_work_sync(&priv->rx.dim.work);
 }
 
 /**
@@ -88,7 +93,7 @@ void ipoib_dim_stop(struct ipoib_dev *priv)
 	WRITE_ONCE(priv->rx.adaptive, false);
 	/* A poll may have read it before */
 	synchronize_net();
-	ipoib_dim_flush(priv);
+	ipoib_dim_cancel(priv);
 }
 
 /**

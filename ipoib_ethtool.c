@@ -43,6 +43,8 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_PATH_LIMIT]	= "tx_path_limit",
 	[IPOIB_STAT_TX_GROUP_FULL]	= "tx_group_queue_full",
 	[IPOIB_STAT_TX_GROUP_FAILED]	= "tx_group_failed",
+	[IPOIB_STAT_TX_GROUP_BACKLOG]	= "tx_group_backlog",
+	[IPOIB_STAT_TX_GROUP_LIMIT]	= "tx_group_limit",
 	[IPOIB_STAT_TX_LINEARIZED]	= "tx_linearized",
 	[IPOIB_STAT_TX_SEGMENTED]	= "tx_segmented",
 	[IPOIB_STAT_TX_TIMEOUTS]	= "tx_timeouts",
@@ -62,8 +64,10 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_GROUP_FAILURES]	= "group_failures",
 	[IPOIB_STAT_GROUP_FALLBACKS]	= "group_fallbacks",
 	[IPOIB_STAT_GROUP_EXPIRIES]	= "group_expiries",
+	[IPOIB_STAT_GROUP_LIMIT]	= "group_limit",
 	[IPOIB_STAT_REPORTS_CREATED]	= "reports_created",
 	[IPOIB_STAT_REPORTS_DELETED]	= "reports_deleted",
+	[IPOIB_STAT_REPORTS_FORGED]	= "reports_forged",
 	[IPOIB_STAT_SUBSCRIPTIONS]	= "subscriptions",
 	[IPOIB_STAT_SUBSCRIPTION_FAILURES] = "subscribe_failures",
 	[IPOIB_STAT_GROUP_LISTS]	= "group_lists",
@@ -120,6 +124,7 @@ static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringpar
 			       struct netlink_ext_ack *extack)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
 
 	if (!is_power_of_2(ring->rx_pending) || !is_power_of_2(ring->tx_pending) ||
 	    ring->rx_pending < IPOIB_RING_MIN || ring->tx_pending < IPOIB_RING_MIN) {
@@ -129,8 +134,11 @@ static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringpar
 	if (ring->rx_pending == priv->queues.rx_size &&
 	    ring->tx_pending == priv->queues.tx_size)
 		return 0;
-	return ipoib_netdev_resize(priv, priv->queues.tx_count, ring->tx_pending,
-				   ring->rx_pending);
+	err = ipoib_netdev_resize(priv, priv->queues.tx_count, ring->tx_pending,
+				  ring->rx_pending);
+	if (err == -EINVAL || err == -ENOMEM)
+		NL_SET_ERR_MSG(extack, "No room for such rings in HCA or memory: try smaller ones");
+	return err;
 }
 
 static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
@@ -147,10 +155,19 @@ static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce
 	return 0;
 }
 
+/* Fixed values of the receive ring: scripts set them on any HCA, and were never told that
+ * some cannot moderate
+ */
+static bool only_rx_is_set(const struct ipoib_moderation *moderation)
+{
+	return !moderation->rx_adaptive && !moderation->tx_frames && !moderation->tx_usecs;
+}
+
 static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce *coalesce,
 			      struct kernel_ethtool_coalesce *kernel_coalesce,
 			      struct netlink_ext_ack *extack)
 {
+	struct ipoib_dev *priv = netdev_priv(netdev);
 	struct ipoib_moderation moderation = {
 		.rx_adaptive = coalesce->use_adaptive_rx_coalesce,
 		.rx_usecs = coalesce->rx_coalesce_usecs,
@@ -165,7 +182,11 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 		NL_SET_ERR_MSG(extack, "At most 65535 microseconds and frames");
 		return -EINVAL;
 	}
-	err = ipoib_moderate(netdev_priv(netdev), &moderation);
+	err = ipoib_moderate(priv, &moderation);
+	if (err == -EOPNOTSUPP && only_rx_is_set(&moderation)) {
+		priv->moderation = moderation;
+		return 0;
+	}
 	if (err == -EOPNOTSUPP)
 		NL_SET_ERR_MSG(extack, "The HCA cannot moderate completions");
 	return err;
@@ -215,23 +236,31 @@ static int ipoib_set_channels(struct net_device *netdev, struct ethtool_channels
 }
 
 /* ethtool --set-priv-flags; a bit each, in this order */
-static const char private_flag_names[][ETH_GSTRING_LEN] = { "learn-paths", "arp-verify" };
+static const char private_flag_names[][ETH_GSTRING_LEN] = {
+	"learn-paths", "trust-learned", "arp-verify",
+};
 
-enum private_flag { FLAG_LEARN_PATHS, FLAG_ARP_VERIFY };
+enum private_flag { FLAG_LEARN_PATHS, FLAG_TRUST_LEARNED, FLAG_ARP_VERIFY };
 
 static u32 ipoib_get_priv_flags(struct net_device *netdev)
 {
 	const struct ipoib_dev *priv = netdev_priv(netdev);
 
-	return priv->learn_paths << FLAG_LEARN_PATHS | priv->arp_verify << FLAG_ARP_VERIFY;
+	return priv->learn_paths << FLAG_LEARN_PATHS |
+	       priv->trust_learned << FLAG_TRUST_LEARNED | priv->arp_verify << FLAG_ARP_VERIFY;
 }
 
+/* Whoever stops trusting packets has the SA asked for what they told before */
 static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
+	bool trusted = priv->learn_paths && priv->trust_learned;
 
 	WRITE_ONCE(priv->learn_paths, flags & BIT(FLAG_LEARN_PATHS));
+	WRITE_ONCE(priv->trust_learned, flags & BIT(FLAG_TRUST_LEARNED));
 	WRITE_ONCE(priv->arp_verify, flags & BIT(FLAG_ARP_VERIFY));
+	if (trusted && !(priv->learn_paths && priv->trust_learned))
+		ipoib_link_event(priv, IPOIB_EVENT_LIGHT);
 	return 0;
 }
 

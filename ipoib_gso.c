@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Large packets of TCP and UDP, cut without the HCA's help.
+ * Large packets of TCP and UDP: which of them the driver takes, and how they are cut
+ * without the HCA's help.
  *
  * The stack makes one packet of up to 64 KiB and passes it down once; here each segment
  * gets headers of its own, in memory that the ring keeps for that, and the payload stays
@@ -14,6 +15,11 @@
 
 #include "ipoib.h"
 
+#define GSO_KNOWN	(SKB_GSO_TCPV4 | SKB_GSO_TCPV6 | SKB_GSO_UDP_L4 | SKB_GSO_DODGY)
+
+/* The longest headers, of IPv4 and TCP with all their options, fit */
+static_assert(IPOIB_ENCAP_LEN + 2 * 60 <= IPOIB_TX_HEADER_MAX);
+
 static u32 transport_len(const struct sk_buff *skb)
 {
 	return skb_is_gso_tcp(skb) ? tcp_hdrlen(skb) : sizeof(struct udphdr);
@@ -21,10 +27,11 @@ static u32 transport_len(const struct sk_buff *skb)
 
 /**
  * ipoib_gso_can_cut() - whether ipoib_gso_next() knows a large packet's headers
- * @skb: the packet, of TCP or UDP
+ * @skb: the packet
  *
  * The length of IPv6's extension headers is nothing that <net/tso.h> counts. Headers
- * that are not in one piece are a forwarder's or a raw socket's: rare.
+ * that are not in one piece are a forwarder's or a raw socket's: rare. An untrusted
+ * source may have written anything there.
  *
  * Context: any.
  * Return: whether it does.
@@ -32,13 +39,55 @@ static u32 transport_len(const struct sk_buff *skb)
 bool ipoib_gso_can_cut(const struct sk_buff *skb)
 {
 	u32 network_len = skb_transport_offset(skb) - skb_network_offset(skb);
+	bool ip6 = skb->protocol == htons(ETH_P_IPV6);
 
-	if (skb_headlen(skb) < skb_transport_offset(skb) + sizeof(struct tcphdr) &&
-	    skb_is_gso_tcp(skb))
+	if (skb_shinfo(skb)->gso_type & ~GSO_KNOWN)
 		return false;
-	if (skb->protocol == htons(ETH_P_IPV6) && network_len != sizeof(struct ipv6hdr))
+	if (ip6 ? network_len != sizeof(struct ipv6hdr) :
+		  network_len - sizeof(struct iphdr) > MAX_IPOPTLEN)
 		return false;
-	return IPOIB_ENCAP_LEN + network_len + transport_len(skb) <= IPOIB_TX_HEADER_MAX;
+	if (!skb_is_gso_tcp(skb))
+		return true;
+	return skb_headlen(skb) >= skb_transport_offset(skb) + sizeof(struct tcphdr) &&
+	       tcp_hdrlen(skb) >= sizeof(struct tcphdr);
+}
+
+/* The stack counts the segments of the packets that it makes, and holds them against the
+ * limit. Those of a tap device or a packet socket come without a number.
+ */
+static bool is_uncounted(const struct sk_buff *skb, const struct net_device *netdev)
+{
+	const struct skb_shared_info *info = skb_shinfo(skb);
+
+	return unlikely(!info->gso_segs) &&
+	       skb->len > (u32)info->gso_size * READ_ONCE(netdev->gso_max_segs);
+}
+
+/**
+ * ipoib_features_check() - ndo_features_check: what cannot be done for a packet
+ * @skb: the packet
+ * @netdev: the device
+ * @features: what can be done in general
+ *
+ * A large packet in more pieces than a work request takes is segmented by the
+ * stack: cheaper than to copy it into one. So is one with unusual headers, or with
+ * more segments than the ring takes.
+ *
+ * A packet socket that bypasses the queueing discipline calls this without any lock, while
+ * the rings may be replaced: nothing of a ring is used here.
+ *
+ * Context: any.
+ * Return: @features, or fewer.
+ */
+netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
+				       netdev_features_t features)
+{
+	const struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > READ_ONCE(priv->max_sge) ||
+				!ipoib_gso_can_cut(skb) || is_uncounted(skb, netdev)))
+		features &= ~NETIF_F_GSO_MASK;
+	return features;
 }
 
 /**
@@ -82,7 +131,7 @@ void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
 
 	gso->priv = priv;
 	gso->buf = buf;
-	gso->hca_sums = priv->tx->hca_sums && skb->protocol == htons(ETH_P_IP);
+	gso->hca_sums = priv->tx->hca_offloads && skb->protocol == htons(ETH_P_IP);
 	tso_start(skb, &gso->tso);
 	gso->left = skb->len - buf->header_len;
 }
@@ -180,6 +229,5 @@ u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers
 	sge->addr = headers->addr + offset;
 	sge->length = gso->buf->header_len;
 	sge->lkey = gso->priv->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(gso->priv->ibdev, sge->addr, sge->length, DMA_TO_DEVICE);
 	return n + 1;
 }

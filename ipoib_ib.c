@@ -21,7 +21,12 @@
 /* Room in front of the GRH for whoever pushes headers on a received packet */
 #define IPOIB_RX_HEADROOM	NET_SKB_PAD
 
+/* How long an HCA may take to flush a QP; and if it has not done so the last time */
 #define IPOIB_DRAIN_MS		5000
+#define IPOIB_DRAIN_AGAIN_MS	50
+
+/* The HCA that did not flush last, to compare with, never followed */
+static const struct ib_device *drain_failed;
 
 /**
  * ipoib_ring_account() - count what a poll moved
@@ -45,22 +50,36 @@ void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 struct rx_frag {
 	struct page *page;
 	unsigned int offset;
-	u64 addr;			/* the HCA's */
 };
+
+/* The pool maps its pages for the HCA, as long as it has them, and gives them to it again when
+ * they come back. An HCA that is software takes the kernel's addresses, and needs neither.
+ */
+static void rx_pool_map(const struct ipoib_dev *priv, struct page_pool_params *params)
+{
+	if (ib_uses_virt_dma(priv->ibdev))
+		return;
+	params->flags |= PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
+	params->dev = priv->ibdev->dma_device;
+	params->dma_dir = DMA_FROM_DEVICE;
+	params->max_len = PAGE_SIZE << params->order;
+}
+
+/* What the HCA is told of it. The pool's pages are not of high memory. */
+static u64 rx_frag_addr(const struct ipoib_dev *priv, const struct rx_frag *frag)
+{
+	u64 page = ib_uses_virt_dma(priv->ibdev) ? (uintptr_t)page_address(frag->page) :
+						   page_pool_get_dma_addr(frag->page);
+
+	return page + frag->offset + IPOIB_RX_HEADROOM;
+}
 
 static int rx_frag_alloc(struct ipoib_dev *priv, struct rx_frag *frag, gfp_t gfp)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
 
 	frag->page = page_pool_alloc_frag(rx->pool, &frag->offset, rx->frag_len, gfp);
-	if (unlikely(!frag->page))
-		return -ENOMEM;
-	frag->addr = ib_dma_map_page(priv->ibdev, frag->page, frag->offset + IPOIB_RX_HEADROOM,
-				     rx->buf_len, DMA_FROM_DEVICE);
-	if (likely(!ib_dma_mapping_error(priv->ibdev, frag->addr)))
-		return 0;
-	page_pool_put_full_page(rx->pool, frag->page, false);
-	return -EIO;
+	return likely(frag->page) ? 0 : -ENOMEM;
 }
 
 /* Gives the slot fresh memory, if there is any; what it had is in @frag then */
@@ -70,10 +89,9 @@ static int rx_exchange(struct ipoib_dev *priv, struct ipoib_rx_buf *buf, struct 
 
 	if (unlikely(err))
 		return err;
+	buf->sge[0].addr = rx_frag_addr(priv, frag);
 	swap(buf->page, frag->page);
 	swap(buf->offset, frag->offset);
-	swap(buf->sge[0].addr, frag->addr);
-	ib_dma_unmap_page(priv->ibdev, frag->addr, priv->rx.buf_len, DMA_FROM_DEVICE);
 	return 0;
 }
 
@@ -156,7 +174,7 @@ static void rx_deliver(struct ipoib_dev *priv, const struct rx_frag *frag,
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, wc->byte_len);
 	rx_headers(priv, skb, wc);
-	if (unlikely(rx_makes_claim(skb) && !ipoib_learn_claim(priv, wc, skb))) {
+	if (unlikely(rx_makes_claim(skb) && !ipoib_verify_claim(priv, wc, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
 	}
@@ -188,20 +206,32 @@ static bool rx_is_loopback(struct ipoib_dev *priv, const struct ib_wc *wc)
 	if (likely(!qpn_is_ours(priv, wc->src_qp)) || !(wc->wc_flags & IB_WC_GRH))
 		return false;
 	grh = page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
-	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge[0].addr, sizeof(*grh), DMA_FROM_DEVICE);
 	return !memcmp(&grh->sgid, &priv->local_gid, sizeof(grh->sgid));
+}
+
+/* The QP is in the error state, and not every HCA tells by an event. It is reset, once. Until
+ * then nothing is posted: it would come back at once.
+ */
+static void rx_failed(struct ipoib_dev *priv, const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		ipoib_count(priv, IPOIB_STAT_RX_ERROR);
+	else if (!READ_ONCE(priv->qp_running))
+		return;
+	if (priv->rx.failed)
+		return;
+	priv->rx.failed = true;
+	if (net_ratelimit())
+		netdev_warn(priv->netdev,
+			    "receive failed: %s (vendor error %#x), resetting QP\n",
+			    ib_wc_status_msg(wc->status), wc->vendor_err);
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
 static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 {
-	if (unlikely(wc->status == IB_WC_WR_FLUSH_ERR))
-		return false;
 	if (unlikely(wc->status != IB_WC_SUCCESS)) {
-		ipoib_count(priv, IPOIB_STAT_RX_ERROR);
-		if (net_ratelimit())
-			netdev_warn(priv->netdev, "receive failed: %s (vendor error %#x)\n",
-				    ib_wc_status_msg(wc->status), wc->vendor_err);
-		ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+		rx_failed(priv, wc);
 		return false;
 	}
 	if (unlikely(wc->byte_len < IB_GRH_BYTES + IPOIB_ENCAP_LEN)) {
@@ -212,11 +242,27 @@ static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 		ipoib_count(priv, IPOIB_STAT_RX_TOO_LONG);
 		return false;
 	}
-	if (unlikely(rx_is_loopback(priv, wc))) {
-		ipoib_count(priv, IPOIB_STAT_RX_LOOPBACK);
-		return false;
-	}
 	return true;
+}
+
+/* Takes a packet out of its slot, which has another buffer then; one that is not wanted, or for
+ * which there is none, leaves its buffer there
+ */
+static bool rx_take(struct ipoib_dev *priv, const struct ib_wc *wc, struct rx_frag *frag)
+{
+	struct ipoib_rx_buf *buf = &priv->rx.buf[wc->wr_id];
+
+	ib_dma_sync_single_for_cpu(priv->ibdev, buf->sge[0].addr, wc->byte_len,
+				   DMA_FROM_DEVICE);
+	if (unlikely(rx_is_loopback(priv, wc)))
+		ipoib_count(priv, IPOIB_STAT_RX_LOOPBACK);
+	else if (unlikely(rx_exchange(priv, buf, frag)))
+		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
+	else
+		return true;
+	ib_dma_sync_single_for_device(priv->ibdev, buf->sge[0].addr, wc->byte_len,
+				      DMA_FROM_DEVICE);
+	return false;
 }
 
 static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc, struct rx_done *done)
@@ -225,13 +271,8 @@ static void rx_complete(struct ipoib_dev *priv, const struct ib_wc *wc, struct r
 
 	trace_ipoib_rx(priv, wc);
 	priv->rx.posted--;
-	if (!rx_is_good(priv, wc))
-		return;
-	if (unlikely(rx_exchange(priv, &priv->rx.buf[wc->wr_id], &frag))) {
-		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
-		return;
-	}
-	rx_deliver(priv, &frag, wc, done);
+	if (rx_is_good(priv, wc) && rx_take(priv, wc, &frag))
+		rx_deliver(priv, &frag, wc, done);
 }
 
 static int rx_post(struct ipoib_dev *priv, struct ib_recv_wr *first, u32 n)
@@ -275,7 +316,7 @@ static void rx_repost(struct ipoib_dev *priv, int n)
 	struct ipoib_rx_ring *rx = &priv->rx;
 	int i;
 
-	if (unlikely(!READ_ONCE(priv->qp_running)))
+	if (unlikely(!READ_ONCE(priv->qp_running) || rx->failed))
 		return;
 	for (i = 0; i < n; i++) {
 		struct ib_recv_wr *wr = &rx->buf[rx->wc[i].wr_id].wr;
@@ -390,7 +431,7 @@ static int rx_fill(struct ipoib_dev *priv)
 			return err;
 		buf->page = frag.page;
 		buf->offset = frag.offset;
-		buf->sge[0].addr = frag.addr;
+		buf->sge[0].addr = rx_frag_addr(priv, &frag);
 		buf->sge[0].length = rx->buf_len;
 		buf->sge[0].lkey = priv->pd->local_dma_lkey;
 		buf->sge[1].addr = rx->spill_addr;
@@ -414,7 +455,6 @@ static void rx_empty(struct ipoib_dev *priv)
 
 		if (!buf->page)
 			continue;
-		ib_dma_unmap_page(priv->ibdev, buf->sge[0].addr, rx->buf_len, DMA_FROM_DEVICE);
 		page_pool_put_full_page(rx->pool, buf->page, false);
 		buf->page = NULL;
 	}
@@ -426,7 +466,7 @@ static void rx_empty(struct ipoib_dev *priv)
  * @priv: the device; its QP is in INIT and its rings are empty
  *
  * Context: control path.
- * Return: 0, -ENOMEM, -EIO, or what ib_post_recv() says; nothing runs then.
+ * Return: 0, -ENOMEM, or what ib_post_recv() says; nothing runs then.
  */
 int ipoib_rings_start(struct ipoib_dev *priv)
 {
@@ -437,6 +477,7 @@ int ipoib_rings_start(struct ipoib_dev *priv)
 	if (err)
 		goto err_empty;
 	rx_keep_none(&priv->rx);
+	priv->rx.failed = false;
 	err = rx_post(priv, &priv->rx.buf[0].wr, priv->rx.size);
 	if (err)
 		goto err_empty;
@@ -462,29 +503,40 @@ static u32 txs_pending(const struct ipoib_dev *priv)
 	return pending;
 }
 
+static bool rings_drained(const struct ipoib_dev *priv)
+{
+	return !READ_ONCE(priv->rx.posted) && !txs_pending(priv);
+}
+
 /**
  * ipoib_rings_drain() - wait until the HCA has given back every WR
  * @priv: the device; its QPs are in the error state, polling still goes on
  *
- * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. A
- * CQ that failed will report nothing.
+ * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. It is dead, so
+ * its other netdevices, of which there may be many, wait no more than IPOIB_DRAIN_AGAIN_MS each:
+ * whoever sets them down holds rtnl. A CQ that failed will report nothing.
  *
  * Context: control path.
  */
 void ipoib_rings_drain(struct ipoib_dev *priv)
 {
-	unsigned long limit = jiffies + msecs_to_jiffies(IPOIB_DRAIN_MS);
+	bool again = READ_ONCE(drain_failed) == priv->ibdev;
+	unsigned long limit = jiffies + msecs_to_jiffies(again ? IPOIB_DRAIN_AGAIN_MS :
+								 IPOIB_DRAIN_MS);
 
-	while (READ_ONCE(priv->rx.posted) || txs_pending(priv)) {
+	while (!rings_drained(priv)) {
 		if (READ_ONCE(priv->cq_failed))
 			return;
 		if (time_after(jiffies, limit)) {
 			netdev_warn(priv->netdev, "HCA did not flush %u receives, %u sends\n",
 				    READ_ONCE(priv->rx.posted), txs_pending(priv));
+			WRITE_ONCE(drain_failed, priv->ibdev);
 			return;
 		}
 		usleep_range(100, 1000);
 	}
+	if (again)
+		WRITE_ONCE(drain_failed, NULL);
 }
 
 /**
@@ -499,7 +551,6 @@ void ipoib_rings_stop(struct ipoib_dev *priv)
 
 	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
 		napi_disable(tx->napi);
-	ipoib_dim_flush(priv);
 	/* A poll may have woken the queues until just now; nobody does after */
 	netif_tx_disable(priv->netdev);
 	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
@@ -561,8 +612,10 @@ static int rx_pool_create(struct ipoib_dev *priv, u32 mtu)
 		.pool_size = priv->rx.size,
 		.nid = ibdev_to_node(priv->ibdev),
 	};
-	struct page_pool *pool = page_pool_create(&params);
+	struct page_pool *pool;
 
+	rx_pool_map(priv, &params);
+	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);
 	priv->rx.pool = pool;

@@ -10,6 +10,10 @@
  * a MAD agent of its own. Only one agent of a port may receive the SA's Reports; where
  * somebody has been faster there is no news, but still the list.
  *
+ * Anybody can send to QP1. The SA is whoever sends from QP1 of the port that the subnet
+ * manager is at, which neither a user's QP nor another host can pretend to be: the HCA
+ * writes the source LID and QP. What comes from elsewhere is counted and left unanswered.
+ *
  * What the SA is to know follows from what the interfaces want, step by step, in each
  * port's work: it alone opens and closes the agent and sends requests. Answers and
  * Reports come by callbacks, which note them and queue the work.
@@ -66,6 +70,9 @@ struct inform_port {
 	bool hears;			/* the agent gets Reports */
 
 	spinlock_t lock;		/* guards the rest; ipoib_dev.lock nests inside */
+	u32 sm_lid;			/* 0: not known */
+	u8 lmc;				/* the port's, as the SM's */
+	bool sm_stale;			/* the SM may be another one now */
 	struct list_head watchers;
 	struct inform_trap traps[INFORM_TRAPS];
 };
@@ -164,12 +171,16 @@ static void trap_done(struct inform_port *port, struct inform_trap *trap)
 	watchers_tell(port);
 }
 
-/* Passes the list on, and with it its memory */
+/* Passes the list on, and with it its memory, to one who still wants it */
 static void list_done(struct inform_watcher *watcher)
 {
 	struct inform_request *request = &watcher->list;
 
-	ipoib_groups_listed(watcher->priv, request->status ?: request->count, request->mgids);
+	if (watcher->reports)
+		ipoib_groups_listed(watcher->priv, request->status ?: request->count,
+				    request->mgids);
+	else
+		kvfree(request->mgids);
 	request->mgids = NULL;
 }
 
@@ -275,6 +286,31 @@ static void report_respond(struct ib_mad_agent *agent, const struct ib_mad_recv_
 		buf_free(buf);
 }
 
+/* IBA 15.4.2: the SA is at a LID of the SM, on QP1. Where ports share a LID they are told
+ * apart by the GRH, which the SA must have written to reach this one.
+ */
+static bool mad_is_of_sa(struct inform_port *port, const struct ib_wc *wc)
+{
+	bool sm;
+
+	spin_lock_bh(&port->lock);
+	sm = port->sm_lid && !((wc->slid ^ port->sm_lid) >> port->lmc);
+	spin_unlock_bh(&port->lock);
+	return sm && wc->src_qp == 1 &&
+	       (wc->wc_flags & IB_WC_GRH || !rdma_is_grh_required(port->ibdev, port->port));
+}
+
+static void forgery_count(struct inform_port *port)
+{
+	struct inform_watcher *watcher;
+
+	spin_lock_bh(&port->lock);
+	list_for_each_entry(watcher, &port->watchers, node)
+		if (watcher->reports)
+			ipoib_count(watcher->priv, IPOIB_STAT_REPORTS_FORGED);
+	spin_unlock_bh(&port->lock);
+}
+
 static void report_deliver(struct inform_port *port, const struct ib_sa_mad *mad)
 {
 	struct inform_watcher *watcher;
@@ -298,10 +334,13 @@ static void answer_take(struct inform_port *port, const struct ib_mad_send_buf *
 	struct inform_request *request, answer = {};
 
 	if (hdr->status) {
-		answer.status = -EINVAL;
+		answer.status = hdr->status & cpu_to_be16(IB_MGMT_MAD_STATUS_BUSY) ? -EBUSY :
+										     -EINVAL;
 	} else if (hdr->method == IB_SA_METHOD_GET_TABLE_RESP) {
 		answer.mgids = ipoib_list_parse(wc, &answer.count);
-		answer.status = answer.mgids ? 0 : -ENOMEM;
+		answer.status = PTR_ERR_OR_ZERO(answer.mgids);
+		if (answer.status)
+			answer.mgids = NULL;
 	}
 	spin_lock_bh(&port->lock);
 	request = request_of(port, buf);
@@ -319,7 +358,10 @@ static void inform_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *
 {
 	struct inform_port *port = agent->context;
 
-	if (buf) {
+	/* An answer that is not taken leaves its question without one */
+	if (!mad_is_of_sa(port, wc->wc)) {
+		forgery_count(port);
+	} else if (buf) {
 		answer_take(port, buf, wc);
 	} else {
 		report_deliver(port, (const void *)wc->recv_buf.mad);
@@ -328,18 +370,46 @@ static void inform_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *
 	ib_free_recv_mad(wc);
 }
 
-/* IBA 15.4.2: the SA is at the SM's LID, on QP1 */
+/* Where is the SM now? Asks the HCA, and keeps the answer for those who must not sleep */
+static int sm_look(struct inform_port *port, struct ib_port_attr *state)
+{
+	int err;
+
+	spin_lock_bh(&port->lock);
+	port->sm_stale = false;
+	spin_unlock_bh(&port->lock);
+	err = ib_query_port(port->ibdev, port->port, state);
+	if (!err && !state->sm_lid)
+		err = -ENETUNREACH;
+	spin_lock_bh(&port->lock);
+	port->sm_lid = err ? 0 : state->sm_lid;
+	port->lmc = state->lmc;
+	spin_unlock_bh(&port->lock);
+	return err;
+}
+
+/* After an event, before anything is asked: the new SM's Reports are its own */
+static void sm_follow(struct inform_port *port)
+{
+	struct ib_port_attr state = {};
+	bool stale;
+
+	spin_lock_bh(&port->lock);
+	stale = port->sm_stale;
+	spin_unlock_bh(&port->lock);
+	if (stale)
+		sm_look(port, &state);
+}
+
 static struct ib_ah *sa_ah_create(struct inform_port *port)
 {
 	struct rdma_ah_attr attr = { .type = rdma_ah_find_type(port->ibdev, port->port) };
-	struct ib_port_attr state;
+	struct ib_port_attr state = {};
 	int err;
 
-	err = ib_query_port(port->ibdev, port->port, &state);
+	err = sm_look(port, &state);
 	if (err)
 		return ERR_PTR(err);
-	if (!state.sm_lid)
-		return ERR_PTR(-ENETUNREACH);
 	rdma_ah_set_dlid(&attr, state.sm_lid);
 	rdma_ah_set_sl(&attr, state.sm_sl);
 	rdma_ah_set_port_num(&attr, port->port);
@@ -580,8 +650,10 @@ static unsigned long port_serve(struct inform_port *port)
 	bool wanted = port_is_wanted(port);
 	int i;
 
-	if (wanted)
+	if (wanted) {
+		sm_follow(port);
 		agent_open(port);
+	}
 	for (i = 0; i < INFORM_TRAPS; i++)
 		trap_serve(port, i, &wait);
 	lists_serve(port);
@@ -623,6 +695,9 @@ static struct inform_port *port_get(const struct ipoib_dev *priv)
 			return NULL;
 		port->ibdev = priv->ibdev;
 		port->port = priv->port;
+		port->sm_stale = true;
+		/* Not to be guessed: answers are known by it */
+		atomic_set(&port->tid, get_random_u32());
 		mutex_init(&port->serving);
 		spin_lock_init(&port->lock);
 		INIT_LIST_HEAD(&port->watchers);
@@ -718,6 +793,7 @@ void ipoib_inform_void(struct ipoib_dev *priv)
 
 	spin_lock_bh(&port->lock);
 	if (list_is_first(&watcher->node, &port->watchers)) {
+		port->sm_stale = true;
 		for (i = 0; i < INFORM_TRAPS; i++)
 			trap_void(&port->traps[i]);
 		list_for_each_entry(watcher, &port->watchers, node)

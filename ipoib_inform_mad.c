@@ -56,6 +56,11 @@ struct inform_group {
 } __packed;
 static_assert(sizeof(struct inform_group) == 52);
 
+/* What is read of an answer to GetTable: records for 65536 groups of one partition, more
+ * than a subnet has LIDs of either kind
+ */
+#define INFORM_LIST_MAX		(65536 * 56)
+
 /**
  * ipoib_inform_fill() - have a Set(InformInfo) say which Reports are wanted
  * @mad: its data are filled in
@@ -158,7 +163,8 @@ static int answer_pick(void *data, size_t len, size_t stride)
  * @count: filled in: how many groups there are
  *
  * Context: may sleep.
- * Return: their MGIDs, to be freed by kvfree(), or NULL if there is no memory.
+ * Return: their MGIDs, to be freed by kvfree(), or an ERR_PTR: -ENOMEM, or -EMSGSIZE if
+ * the list is longer than any can be.
  */
 union ib_gid *ipoib_list_parse(const struct ib_mad_recv_wc *wc, int *count)
 {
@@ -166,8 +172,11 @@ union ib_gid *ipoib_list_parse(const struct ib_mad_recv_wc *wc, int *count)
 	size_t len = max_t(int, wc->mad_len - IB_MGMT_SA_HDR, 0);
 	void *data;
 
+	if (len > INFORM_LIST_MAX)
+		return ERR_PTR(-EMSGSIZE);
 	data = answer_join(wc, len);
-	if (data)
-		*count = answer_pick(data, len, be16_to_cpu(mad->sa_hdr.attr_offset) * 8);
+	if (!data)
+		return ERR_PTR(-ENOMEM);
+	*count = answer_pick(data, len, be16_to_cpu(mad->sa_hdr.attr_offset) * 8);
 	return data;
 }

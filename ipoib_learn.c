@@ -4,24 +4,21 @@
  *
  * The HCA, not software, writes the LID and the QPN that a packet comes from, and the
  * GID of its GRH if it has one, as all multicasts have. So the first ARP request or
- * neighbour solicitation of a peer tells all that it takes to answer it: "without
- * consulting the SM/SA", as IPoIB was once meant to be
- * (draft-kashyap-ipv4-arp-over-infiniband).
+ * neighbour solicitation of a peer tells all that it takes to answer it
+ * (draft-kashyap-ipv4-arp-over-infiniband). Packets without a GRH prove nothing about a
+ * GID, and what they claim in their payload is not taken note of here.
  *
  * Three uses are made of it:
  *
- *  - a path to a peer that has just spoken is made at once, and confirmed by the
- *    fabric later (ipoib_arp.c);
+ *  - a peer that has just spoken is answered at once, by what its packet told, while the
+ *    fabric is asked for the path (ipoib_arp.c);
  *  - received packets show their sender's link-layer address to the network stack;
- *  - ARP and ND that claim another one can be told from true ones, and dropped.
+ *  - ARP and ND that claim another one can be told from true ones (ipoib_verify.c).
  *
  * Senders are kept in a table of fixed size, by LID and QPN: on a large fabric every
  * host hears all others' broadcasts, but talks to few of them.
  */
-#include <linux/if_arp.h>
 #include <linux/jhash.h>
-#include <net/ipv6.h>
-#include <net/ndisc.h>
 
 #include "ipoib.h"
 
@@ -55,10 +52,12 @@ struct ipoib_learn {
 	struct sender by_qp[LEARN_SLOTS];
 };
 
-/* LIDs and QPNs are dense, so neighbours in number do not meet in a slot */
+/* LIDs and QPNs are dense. Neighbours in either number do not meet in a slot, nor do two
+ * peers whose LIDs are exchanged; a sum without a factor would let them.
+ */
 static u32 qp_slot(const struct ib_wc *wc)
 {
-	return (wc->slid + wc->src_qp) % LEARN_SLOTS;
+	return (wc->slid + 61 * wc->src_qp) % LEARN_SLOTS;
 }
 
 static u32 gid_slot(const union ib_gid *gid)
@@ -92,7 +91,7 @@ static bool sender_is_local(const struct ipoib_dev *priv, const struct ib_wc *wc
  * there, or the slot is another's who is active.
  */
 static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
-		       const union ib_gid *gid, bool proven)
+		       const union ib_gid *gid)
 {
 	u32 slot = qp_slot(wc);
 	struct sender *sender = &learn->by_qp[slot];
@@ -101,7 +100,7 @@ static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 	if (!same && sender_is_set(learn, sender) &&
 	    time_before(jiffies, sender->heard + LEARN_KEEP))
 		return false;
-	same = same && sender->from.proven == proven && !memcmp(&sender->gid, gid, sizeof(*gid));
+	same = same && ipoib_gid_equal(&sender->gid, gid);
 	sender->heard = jiffies;
 	if (same && time_before(jiffies, sender->told + LEARN_AGAIN))
 		return false;
@@ -109,7 +108,7 @@ static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 		.gid = *gid,
 		.qpn = wc->src_qp,
 		.epoch = learn->epoch,
-		.from = { .lid = wc->slid, .sl = wc->sl, .proven = proven },
+		.from = { .lid = wc->slid, .sl = wc->sl },
 		.heard = jiffies,
 		.told = jiffies,
 	};
@@ -118,15 +117,15 @@ static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 }
 
 static void sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
-			 const union ib_gid *gid, bool proven)
+			 const union ib_gid *gid)
 {
-	const struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl, .proven = proven };
+	const struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl };
 	bool news;
 
 	if (!sender_is_local(priv, wc, gid))
 		return;
 	spin_lock(&priv->learn->lock);
-	news = sender_put(priv->learn, wc, gid, proven);
+	news = sender_put(priv->learn, wc, gid);
 	spin_unlock(&priv->learn->lock);
 	if (news)
 		ipoib_path_heard(priv, gid, &from);
@@ -146,7 +145,7 @@ static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc
 {
 	union ib_gid gid = sender->gid;
 
-	sender_learn(priv, wc, &gid, true);
+	sender_learn(priv, wc, &gid);
 }
 
 /**
@@ -166,10 +165,10 @@ void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 
 	if (has_gid(wc)) {
 		ipoib_hwaddr_build(hwaddr, wc->src_qp, &grh->sgid);
-		sender_learn(priv, wc, &grh->sgid, true);
+		sender_learn(priv, wc, &grh->sgid);
 		return;
 	}
-	if (!sender_is(table, sender, wc) || !sender->from.proven) {
+	if (!sender_is(table, sender, wc)) {
 		memset(hwaddr, 0, sizeof(*hwaddr));
 		return;
 	}
@@ -179,156 +178,6 @@ void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 		sender_again(priv, wc, sender);
 	else if (time_before(sender->heard, jiffies))
 		WRITE_ONCE(sender->heard, jiffies);
-}
-
-/* RFC 826; RFC 4391 section 9.1: the sender's link-layer address */
-static const struct ipoib_hwaddr *arp_claim(const struct sk_buff *skb)
-{
-	const struct arphdr *arp = (const struct arphdr *)skb->data;
-
-	if (skb->len < sizeof(*arp) + INFINIBAND_ALEN || arp->ar_hln != INFINIBAND_ALEN)
-		return NULL;
-	return (const struct ipoib_hwaddr *)(arp + 1);
-}
-
-/* RFC 4861 section 4: which option tells the sender's own link-layer address, and how
- * long the message is before its options; 0: there are none.
- */
-static size_t nd_length(u8 message, u8 *type)
-{
-	*type = ND_OPT_SOURCE_LL_ADDR;
-	switch (message) {
-	case NDISC_ROUTER_SOLICITATION:
-		return sizeof(struct rs_msg);
-	case NDISC_ROUTER_ADVERTISEMENT:
-		return sizeof(struct ra_msg);
-	case NDISC_NEIGHBOUR_SOLICITATION:
-		return sizeof(struct nd_msg);
-	case NDISC_NEIGHBOUR_ADVERTISEMENT:
-		*type = ND_OPT_TARGET_LL_ADDR;
-		return sizeof(struct nd_msg);
-	default:
-		return 0;
-	}
-}
-
-/* Where the options of an ND message begin, and end; NULL if this is none. Headers may
- * stand between IPv6's and ICMPv6's.
- */
-static const u8 *nd_options_find(const struct sk_buff *skb, const u8 **end, u8 *type)
-{
-	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
-	int offset = sizeof(*ip);
-	__be16 fragment;
-	size_t len;
-	u8 next;
-
-	if (skb->len < sizeof(*ip))
-		return NULL;
-	next = ip->nexthdr;
-	if (next != NEXTHDR_ICMP && ipv6_ext_hdr(next))
-		offset = ipv6_skip_exthdr(skb, offset, &next, &fragment);
-	if (next != NEXTHDR_ICMP || offset < 0 || offset >= skb->len)
-		return NULL;
-	len = nd_length(skb->data[offset], type);
-	*end = skb->data + min_t(u32, skb->len, sizeof(*ip) + be16_to_cpu(ip->payload_len));
-	if (!len || offset + len > *end - skb->data)
-		return NULL;
-	return skb->data + offset + len;
-}
-
-/* Whether a packet may have come from where it says. What is known of its sender stands
- * in the pseudo header; if that is nothing, the path to the claimed GID may tell.
- */
-static bool claim_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-			const struct ipoib_hwaddr *known, const struct ipoib_hwaddr *claimed)
-{
-	struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl };
-	union ib_gid gid;
-
-	if (ipoib_hwaddr_qpn(claimed) != wc->src_qp)
-		return false;
-	memcpy(&gid, claimed->gid, sizeof(gid));
-	if (ipoib_hwaddr_qpn(known))
-		return !memcmp(known->gid, &gid, sizeof(gid));
-	switch (ipoib_path_compare(priv, &gid, wc->slid)) {
-	case IPOIB_PATH_SAME:
-		sender_learn(priv, wc, &gid, true);
-		return true;
-	case IPOIB_PATH_OTHER:
-		/* Or the peer has got another LID: the fabric is asked */
-		ipoib_path_heard(priv, &gid, &from);
-		return false;
-	default:
-		sender_learn(priv, wc, &gid, false);
-		return true;
-	}
-}
-
-static bool arp_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-		      const struct ipoib_hwaddr *known, const struct sk_buff *skb)
-{
-	const struct ipoib_hwaddr *claimed = arp_claim(skb);
-
-	return !claimed || claim_holds(priv, wc, known, claimed);
-}
-
-/* RFC 4861 section 4.6.1. Each option counts, for which of two is believed is the network
- * stack's affair.
- */
-static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-		     const struct ipoib_hwaddr *known, const struct sk_buff *skb)
-{
-	const struct ipoib_hwaddr *claimed;
-	struct nd_opt_hdr *option;
-	const u8 *at, *end;
-	u8 type;
-
-	at = nd_options_find(skb, &end, &type);
-	for (; at && end - at >= sizeof(*option); at += option->nd_opt_len << 3) {
-		option = (struct nd_opt_hdr *)at;
-		if (!option->nd_opt_len || option->nd_opt_len << 3 > end - at)
-			break;
-		if (option->nd_opt_type != type)
-			continue;
-		claimed = (void *)__ndisc_opt_addr_data(option, INFINIBAND_ALEN,
-							ndisc_addr_option_pad(ARPHRD_INFINIBAND));
-		if (claimed && !claim_holds(priv, wc, known, claimed))
-			return false;
-	}
-	return true;
-}
-
-/**
- * ipoib_learn_claim() - hold what ARP and ND say against the packet's true sender
- * @priv: the device
- * @wc: the packet's
- * @skb: the packet, ARP or IPv6; its pseudo header is as by ipoib_learn_sender(), data
- *	begins with the network layer's header
- *
- * Context: the receive poll.
- * Return: false if the packet is to be dropped: it claims a link-layer address that it
- * cannot have come from, and the administrator wants such packets dropped. The QPN tells
- * in any case, the GID if this peer has sent a multicast of late, or the fabric has told
- * the path to the claimed GID.
- */
-bool ipoib_learn_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
-		       const struct sk_buff *skb)
-{
-	const struct ipoib_header *header = (struct ipoib_header *)skb_mac_header(skb);
-	bool holds;
-
-	if (skb->protocol == htons(ETH_P_ARP))
-		holds = arp_holds(priv, wc, &header->hwaddr, skb);
-	else
-		holds = nd_holds(priv, wc, &header->hwaddr, skb);
-	if (likely(holds))
-		return true;
-	ipoib_count(priv, IPOIB_STAT_RX_FORGED);
-	if (!READ_ONCE(priv->arp_verify))
-		return true;
-	ipoib_count(priv, IPOIB_STAT_RX_FORGED_DROPPED);
-	return false;
 }
 
 /**
@@ -349,35 +198,12 @@ bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
 
 	spin_lock(&table->lock);
 	sender = &table->by_qp[table->by_gid[gid_slot(gid)]];
-	found = sender_is_set(table, sender) && !memcmp(&sender->gid, gid, sizeof(*gid)) &&
+	found = sender_is_set(table, sender) && ipoib_gid_equal(&sender->gid, gid) &&
 		time_before(jiffies, READ_ONCE(sender->heard) + LEARN_FRESH);
 	if (found)
 		*from = sender->from;
 	spin_unlock(&table->lock);
 	return found;
-}
-
-/**
- * ipoib_learn_confirmed() - the fabric says where a GID is
- * @priv: the device
- * @gid: the peer's
- * @lid: its LID, or one of them
- *
- * What was only claimed by the peer is proven, if it says the same.
- *
- * Context: process.
- */
-void ipoib_learn_confirmed(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid)
-{
-	struct ipoib_learn *table = priv->learn;
-	struct sender *sender;
-
-	spin_lock_bh(&table->lock);
-	sender = &table->by_qp[table->by_gid[gid_slot(gid)]];
-	if (sender_is_set(table, sender) && !memcmp(&sender->gid, gid, sizeof(*gid)) &&
-	    ipoib_same_port(priv, sender->from.lid, lid))
-		WRITE_ONCE(sender->from.proven, true);
-	spin_unlock_bh(&table->lock);
 }
 
 /**

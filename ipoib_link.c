@@ -110,7 +110,8 @@ static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 }
 
 /* Buffers are of the size that fabrics mostly need; where the group's MTU is larger, the
- * QP is given others before there is carrier
+ * QP is given others before there is carrier. If it grew while there was, there is none
+ * until then: queues that are stopped with carrier on are stuck for the stack's watchdog.
  */
 static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 {
@@ -118,6 +119,7 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 
 	if (mtu <= priv->rx.mtu)
 		return 0;
+	link_set(priv, IPOIB_LINK_WAIT_JOIN);
 	ipoib_qp_stop(priv);
 	err = ipoib_rings_fit(priv, mtu);
 	return err ? : ipoib_qp_start(priv);
@@ -159,9 +161,28 @@ void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *
 		link_retry(priv, "cannot set the group's Q_Key", err);
 		return;
 	}
+	if (mtu != priv->mtu)
+		netdev_info(priv->netdev, "the broadcast group allows an MTU of %u, before %u\n",
+			    mtu, priv->mtu);
 	WRITE_ONCE(priv->mtu, mtu);
 	link_set(priv, IPOIB_LINK_RUNNING);
 	ipoib_netdev_kick(priv);
+}
+
+/* The port has as many GIDs as the subnet manager gives it; the administrator may choose */
+static int link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
+{
+	__be64 guid = READ_ONCE(priv->admin_guid);
+	const struct ib_gid_attr *attr;
+
+	if (!guid)
+		return 0;
+	gid->global.interface_id = guid;
+	attr = rdma_find_gid_by_port(priv->ibdev, gid, IB_GID_TYPE_IB, priv->port, NULL);
+	if (IS_ERR(attr))
+		return PTR_ERR(attr);
+	rdma_put_gid_attr(attr);
+	return 0;
 }
 
 /* Is the port fit for traffic? Notes the GID that it has now. */
@@ -171,6 +192,7 @@ static bool link_port_ready(struct ipoib_dev *priv)
 	int err;
 
 	err = priv->fabric->port_ready(priv, &gid);
+	err = link_choose_gid(priv, &gid) ?: err;
 	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
 		priv->local_gid = gid;
 		set_bit(IPOIB_EVENT_ADDRESS, &priv->events);
@@ -178,13 +200,15 @@ static bool link_port_ready(struct ipoib_dev *priv)
 	return !err;
 }
 
-/* Is the P_Key in the port's table, and where the QP believes it to be? */
+/* Is the P_Key in the port's table, and where the QP believes it to be? ib_core's cache has the
+ * table as it is when an event is told; of two memberships it chooses the full one.
+ */
 static bool link_pkey_present(struct ipoib_dev *priv, bool *moved)
 {
 	u16 index;
 	int err;
 
-	err = ib_find_pkey(priv->ibdev, priv->port, priv->pkey, &index);
+	err = ib_find_cached_pkey(priv->ibdev, priv->port, priv->pkey, &index);
 	*moved = err || index != priv->pkey_index;
 	if (err)
 		return false;
@@ -289,6 +313,27 @@ void ipoib_link_flush(struct ipoib_dev *priv)
 		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 		flush_delayed_work(&priv->link_work);
 	} while (!smp_load_acquire(&priv->link_is_down)); /* pairs with link_down() */
+}
+
+/**
+ * ipoib_link_set_guid() - choose one of the port's GIDs
+ * @priv: the device; administratively down
+ * @guid: the GID's; the first GID's own: the link follows that again
+ *
+ * While the port has no such GID the link does not run.
+ *
+ * Context: rtnl held, may sleep. &ipoib_dev.local_gid has the GUID on return.
+ */
+void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid)
+{
+	union ib_gid first;
+	int err;
+
+	err = rdma_query_gid(priv->ibdev, priv->port, 0, &first);
+	if (!err && guid == first.global.interface_id)
+		guid = 0;
+	WRITE_ONCE(priv->admin_guid, guid);
+	ipoib_link_flush(priv);
 }
 
 /**

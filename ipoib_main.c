@@ -26,7 +26,11 @@ MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a p
 
 static bool learn_paths = true;
 module_param(learn_paths, bool, 0644);
-MODULE_PARM_DESC(learn_paths, "New interfaces make paths of what packets tell (ethtool --set-priv-flags learn-paths)");
+MODULE_PARM_DESC(learn_paths, "New interfaces answer by what packets tell until the SA has said (ethtool --set-priv-flags learn-paths)");
+
+static bool trust_learned;
+module_param(trust_learned, bool, 0644);
+MODULE_PARM_DESC(trust_learned, "New interfaces do not ask the SA where packets have told (ethtool --set-priv-flags trust-learned)");
 
 static bool arp_verify;
 module_param(arp_verify, bool, 0644);
@@ -51,11 +55,9 @@ struct ib_sa_client ipoib_sa_client;
 
 static struct ib_client ipoib_client;
 
-/* Peers would send to an old address until their neighbour entries time out, so they
- * are told of a new one. More than once: an SM answers a join before the switches
+/* Peers are told of a new address more than once: an SM answers a join before the switches
  * forward to the new member.
  */
-#define IPOIB_ANNOUNCEMENTS	3
 #define IPOIB_ANNOUNCE_GAP	(2 * HZ)
 
 /* Work that needs rtnl, for which ndo_stop() cannot wait */
@@ -79,19 +81,6 @@ void ipoib_netdev_kick(struct ipoib_dev *priv)
 	dev_hold(priv->netdev);
 	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
 		dev_put(priv->netdev);
-}
-
-static void netdev_follow_address(struct ipoib_dev *priv)
-{
-	struct net_device *netdev = priv->netdev;
-	struct ipoib_hwaddr hwaddr;
-
-	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
-	if (!memcmp(netdev->dev_addr, &hwaddr, sizeof(hwaddr)))
-		return;
-	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
-	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
-	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 
 /* Has the announcements that are left made, if any are */
@@ -121,22 +110,21 @@ static void announce_work(struct work_struct *work)
 }
 
 /* As large as the link allows, but no larger than the administrator wants */
+static u32 netdev_mtu(const struct ipoib_dev *priv)
+{
+	return min(priv->admin_mtu, READ_ONCE(priv->mtu));
+}
+
 static void netdev_follow_mtu(struct ipoib_dev *priv)
 {
-	struct net_device *netdev = priv->netdev;
-	u32 wanted = priv->admin_mtu, limit = READ_ONCE(priv->mtu);
+	u32 wanted = priv->admin_mtu, mtu = netdev_mtu(priv);
 	int err;
 
-	if (limit != netdev->max_mtu)
-		netdev_info(netdev, "the broadcast group allows an MTU of %u, before %u\n",
-			    limit, netdev->max_mtu);
-	netdev->max_mtu = limit;
-	if (netdev->mtu == min(wanted, netdev->max_mtu))
+	if (priv->netdev->mtu == mtu)
 		return;
-	err = dev_set_mtu(netdev, min(wanted, netdev->max_mtu));
+	err = dev_set_mtu(priv->netdev, mtu);
 	if (err)
-		netdev_warn(netdev, "cannot set MTU to %u: error %d\n",
-			    min(wanted, netdev->max_mtu), err);
+		netdev_warn(priv->netdev, "cannot set MTU to %u: error %d\n", mtu, err);
 	priv->admin_mtu = wanted;
 }
 
@@ -200,7 +188,7 @@ int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 	if (running)
 		netdev_stop(priv);
 	err = ipoib_queues_resize(priv, tx_count, tx_size, rx_size);
-	netdev_follow_address(priv);
+	ipoib_address_follow(priv);
 	if (running)
 		start_err = netdev_start(priv);
 	if (start_err) {
@@ -234,7 +222,7 @@ static void netdev_work(struct work_struct *work)
 	rtnl_lock();
 	if (priv->netdev->reg_state == NETREG_REGISTERED) {
 		netdev_repair(priv);
-		netdev_follow_address(priv);
+		ipoib_address_follow(priv);
 		netdev_follow_mtu(priv);
 		ipoib_link_carrier(priv);
 	}
@@ -242,12 +230,13 @@ static void netdev_work(struct work_struct *work)
 	dev_put(priv->netdev);
 }
 
+/* Up to the port's: what is more than the group's counts when that grows */
 static int ipoib_change_mtu(struct net_device *netdev, int mtu)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
 	priv->admin_mtu = mtu;
-	netdev->mtu = mtu;
+	netdev->mtu = netdev_mtu(priv);
 	return 0;
 }
 
@@ -261,7 +250,8 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 	struct ipoib_dev *priv = netdev_priv(netdev);
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
-	if (net_ratelimit())
+	/* The watchdog also looks at queues that have no ring */
+	if (queue < priv->queues.tx_count && net_ratelimit())
 		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
 			    queue, READ_ONCE(priv->tx[queue].head),
 			    READ_ONCE(priv->tx[queue].tail));
@@ -307,7 +297,7 @@ static void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats6
 			    ipoib_stat_read(priv, IPOIB_STAT_RX_FORGED_DROPPED);
 	stats->tx_errors = stat_sum(priv, IPOIB_STAT_TX_DMA_MAP, IPOIB_STAT_TX_ERROR);
 	stats->tx_dropped = stat_sum(priv, IPOIB_STAT_TX_SHORT, IPOIB_STAT_TX_NO_MEMORY) +
-			    stat_sum(priv, IPOIB_STAT_TX_FLUSHED, IPOIB_STAT_TX_GROUP_FAILED);
+			    stat_sum(priv, IPOIB_STAT_TX_FLUSHED, IPOIB_STAT_TX_GROUP_BACKLOG);
 	stats->tx_carrier_errors = ipoib_stat_read(priv, IPOIB_STAT_TX_NO_CARRIER);
 }
 
@@ -332,16 +322,6 @@ static int ipoib_get_iflink(const struct net_device *netdev)
 	const struct ipoib_dev *priv = netdev_priv(netdev);
 
 	return priv->parent ? priv->parent->netdev->ifindex : netdev->ifindex;
-}
-
-/* The port's GUID, the same for all netdevices on it */
-static int ipoib_get_phys_port_id(struct net_device *netdev, struct netdev_phys_item_id *id)
-{
-	struct ipoib_dev *priv = netdev_priv(netdev);
-
-	id->id_len = sizeof(priv->local_gid.global.interface_id);
-	memcpy(id->id, &priv->local_gid.global.interface_id, id->id_len);
-	return 0;
 }
 
 static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
@@ -384,20 +364,12 @@ static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int ty
 	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
 }
 
-/* Packet sockets tell by it who sent a packet; that of one that leaves is our own */
-static int ipoib_header_parse(const struct sk_buff *skb, unsigned char *address)
-{
-	const struct ipoib_header *header = (struct ipoib_header *)skb_mac_header(skb);
-
-	if (skb->pkt_type == PACKET_OUTGOING)
-		return 0;
-	memcpy(address, &header->hwaddr, INFINIBAND_ALEN);
-	return INFINIBAND_ALEN;
-}
-
+/* There is no .parse: its callers (nfnetlink_log, nfnetlink_queue, packet rings) have room for
+ * 8 octets of an address, and do not say so. The sender's 20 are in the pseudo header, in
+ * front of the packet.
+ */
 static const struct header_ops ipoib_header_ops = {
 	.create = ipoib_hard_header,
-	.parse = ipoib_header_parse,
 };
 
 static int netdev_init_tables(struct ipoib_dev *priv)
@@ -422,25 +394,15 @@ err_learn:
 	return err;
 }
 
+/* Events of the QPs and of the port queue the link's work, which looks at the tables: it is
+ * cancelled when there is neither any more.
+ */
 static void netdev_free_tables(struct ipoib_dev *priv)
 {
+	cancel_delayed_work_sync(&priv->link_work);
 	ipoib_paths_destroy(priv);
 	ipoib_groups_destroy(priv);
-	ipoib_ahs_flush(priv);
 	ipoib_learn_destroy(priv);
-}
-
-static void netdev_init_addresses(struct ipoib_dev *priv)
-{
-	struct net_device *netdev = priv->netdev;
-	struct ipoib_hwaddr hwaddr;
-
-	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
-	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
-	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
-	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
-	/* The QPN is another one than that of the module's last load, too */
-	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 
 static int netdev_init_stats(struct ipoib_dev *priv)
@@ -479,24 +441,23 @@ static int ipoib_init(struct net_device *netdev)
 	ipoib_link_init(priv);
 	ipoib_ahs_init(priv);
 	netif_napi_add(netdev, &priv->napi, ipoib_poll);
-	err = ipoib_verbs_create(priv);
-	if (err)
-		goto err_wq;
 	err = netdev_init_tables(priv);
 	if (err)
-		goto err_verbs;
-	netdev_init_addresses(priv);
-	err = priv->fabric->start(priv);
+		goto err_wq;
+	err = ipoib_verbs_create(priv);
 	if (err)
 		goto err_tables;
+	ipoib_address_init(priv);
+	err = priv->fabric->start(priv);
+	if (err)
+		goto err_verbs;
 	ipoib_child_link(priv);
 	return 0;
 
-err_tables:
-	cancel_delayed_work_sync(&priv->link_work);
-	netdev_free_tables(priv);
 err_verbs:
 	ipoib_verbs_destroy(priv);
+err_tables:
+	netdev_free_tables(priv);
 err_wq:
 	destroy_workqueue(priv->wq);
 err_stats:
@@ -512,28 +473,37 @@ static void ipoib_uninit(struct net_device *netdev)
 		dev_put(netdev);
 	ipoib_child_unlink(priv);
 	priv->fabric->stop(priv);
-	cancel_delayed_work_sync(&priv->link_work);
-	netdev_free_tables(priv);
+	ipoib_ahs_flush(priv);
 	ipoib_verbs_destroy(priv);
+	netdev_free_tables(priv);
 	netif_napi_del(&priv->napi);
 	destroy_workqueue(priv->wq);
 	netdev_free_stats(priv);
 }
 
+#define IPOIB_NETDEV_OPS						\
+	.ndo_init = ipoib_init,						\
+	.ndo_uninit = ipoib_uninit,					\
+	.ndo_open = ipoib_open,						\
+	.ndo_stop = ipoib_stop,						\
+	.ndo_start_xmit = ipoib_start_xmit,				\
+	.ndo_select_queue = ipoib_select_queue,				\
+	.ndo_features_check = ipoib_features_check,			\
+	.ndo_change_mtu = ipoib_change_mtu,				\
+	.ndo_set_mac_address = ipoib_address_set,			\
+	.ndo_set_rx_mode = ipoib_set_rx_mode,				\
+	.ndo_tx_timeout = ipoib_tx_timeout,				\
+	.ndo_get_stats64 = ipoib_get_stats64,				\
+	.ndo_get_iflink = ipoib_get_iflink,				\
+	.ndo_get_phys_port_id = ipoib_address_port_id
+
+/* A container that has a child only must not reach the port's virtual functions by it */
 static const struct net_device_ops ipoib_netdev_ops = {
-	.ndo_init = ipoib_init,
-	.ndo_uninit = ipoib_uninit,
-	.ndo_open = ipoib_open,
-	.ndo_stop = ipoib_stop,
-	.ndo_start_xmit = ipoib_start_xmit,
-	.ndo_select_queue = ipoib_select_queue,
-	.ndo_features_check = ipoib_features_check,
-	.ndo_change_mtu = ipoib_change_mtu,
-	.ndo_set_rx_mode = ipoib_set_rx_mode,
-	.ndo_tx_timeout = ipoib_tx_timeout,
-	.ndo_get_stats64 = ipoib_get_stats64,
-	.ndo_get_iflink = ipoib_get_iflink,
-	.ndo_get_phys_port_id = ipoib_get_phys_port_id,
+	IPOIB_NETDEV_OPS,
+};
+
+static const struct net_device_ops ipoib_port_netdev_ops = {
+	IPOIB_NETDEV_OPS,
 	.ndo_set_vf_link_state = ipoib_set_vf_link_state,
 	.ndo_get_vf_config = ipoib_get_vf_config,
 	.ndo_get_vf_stats = ipoib_get_vf_stats,
@@ -550,7 +520,8 @@ static const struct net_device_ops ipoib_netdev_ops = {
  */
 bool ipoib_is_ours(const struct net_device *netdev)
 {
-	return netdev->netdev_ops == &ipoib_netdev_ops;
+	return netdev->netdev_ops == &ipoib_netdev_ops ||
+	       netdev->netdev_ops == &ipoib_port_netdev_ops;
 }
 
 /**
@@ -571,7 +542,10 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->hard_header_len = IPOIB_HARD_LEN;
 	netdev->min_header_len = IPOIB_HARD_LEN;
 	netdev->flags = IFF_BROADCAST | IFF_MULTICAST;
-	netdev->features = NETIF_F_HIGHDMA | NETIF_F_VLAN_CHALLENGED;
+	netdev->features = NETIF_F_VLAN_CHALLENGED;
+	/* To make checksums the payload is read: it must have an address */
+	if (!IS_ENABLED(CONFIG_HIGHMEM))
+		netdev->features |= NETIF_F_HIGHDMA;
 	netdev->watchdog_timeo = 5 * HZ;
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->tx_queue_len = 2 * send_queue_size;
@@ -630,6 +604,7 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	priv->rx.mtu = IPOIB_RX_MTU_DEFAULT;
 	priv->admin_mtu = U32_MAX;
 	priv->learn_paths = learn_paths;
+	priv->trust_learned = trust_learned;
 	priv->arp_verify = arp_verify;
 	priv->max_mtu = attr.max_mtu;
 	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
@@ -638,11 +613,21 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	netdev->dev_port = port - 1;
 	netdev->dev_id = port - 1;
 	netdev->rtnl_link_ops = &ipoib_link_ops;
+	if (!priv->parent && !ipoib_is_vf(priv->ibdev))
+		netdev->netdev_ops = &ipoib_port_netdev_ops;
 	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
 	netdev->hw_features = hw_features(ibdev);
 	netdev->features |= netdev->hw_features;
 	netif_carrier_off(netdev);
 	return 0;
+}
+
+/* RoCE ports come and go with rxe devices, whose names must not shift those that
+ * configuration files have
+ */
+static const char *port_name_format(struct ib_device *ibdev, u32 port)
+{
+	return rdma_protocol_ib(ibdev, port) ? "ib%d" : "roce%d";
 }
 
 static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 port)
@@ -651,8 +636,8 @@ static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 po
 	struct ipoib_dev *priv;
 	int err;
 
-	netdev = alloc_netdev_mqs(sizeof(*priv), "ib%d", NET_NAME_ENUM, ipoib_setup,
-				  ipoib_queues_max(), 1);
+	netdev = alloc_netdev_mqs(sizeof(*priv), port_name_format(ibdev, port), NET_NAME_UNKNOWN,
+				  ipoib_setup, ipoib_queues_max(), 1);
 	if (!netdev)
 		return -ENOMEM;
 	priv = netdev_priv(netdev);
@@ -725,52 +710,14 @@ static struct notifier_block netdev_notifier = {
 	.notifier_call = netdev_event,
 };
 
-/* P_Keys of a port are unique among its netdevices */
-static struct ipoib_dev *port_find_pkey(struct ipoib_dev *parent, u16 pkey)
-{
-	struct ipoib_dev *child;
-
-	if (parent->pkey == pkey)
-		return parent;
-	list_for_each_entry_rcu(child, &parent->children, siblings)
-		if (child->pkey == pkey)
-			return child;
-	return NULL;
-}
-
-/* What has the IP addresses: the netdevice, or the bond that it is part of */
-static struct net_device *netdev_with_addresses(struct net_device *netdev)
-{
-	struct net_device *master = netdev_master_upper_dev_get_rcu(netdev);
-
-	return master && netif_is_bond_master(master) ? master : netdev;
-}
-
-/* The RDMA CM asks which netdevice a request is for. ib_core keeps the list of
- * ports as it is meanwhile.
- */
+/* ib_core keeps the list of ports as it is meanwhile */
 static struct net_device *ipoib_find_netdev(struct ib_device *ibdev, u32 port, u16 pkey,
 					    const union ib_gid *gid, const struct sockaddr *addr,
 					    void *client_data)
 {
-	struct net_device *netdev = NULL;
-	struct ipoib_hca *hca = client_data;
-	struct ipoib_dev *priv, *found;
+	const struct ipoib_hca *hca = client_data;
 
-	rcu_read_lock();
-	list_for_each_entry(priv, &hca->netdevs, siblings) {
-		if (priv->port != port ||
-		    (gid && memcmp(gid, &priv->local_gid, sizeof(*gid))))
-			continue;
-		found = port_find_pkey(priv, pkey | IPOIB_PKEY_FULL);
-		if (!found)
-			continue;
-		netdev = netdev_with_addresses(found->netdev);
-		dev_hold(netdev);
-		break;
-	}
-	rcu_read_unlock();
-	return netdev;
+	return ipoib_rdma_cm_netdev(&hca->netdevs, port, pkey, gid, addr);
 }
 
 static struct ib_client ipoib_client = {

@@ -21,6 +21,9 @@
 #define IPOIB_LIST_PERIOD	(300 * HZ)
 #define IPOIB_LIST_PERIOD_DEAF	(15 * HZ)
 
+/* ... and after what the list alone can tell: so many such occasions have one list */
+#define IPOIB_LIST_DOUBT	(5 * HZ)
+
 /* Reports that wait to be read; of more the list has to tell */
 #define IPOIB_REPORTS_MAX	1024
 
@@ -89,16 +92,44 @@ void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
 {
 	spin_lock_bh(&priv->lock);
 	priv->list_count = count;
-	priv->list_answer = mgids;
+	swap(priv->list_answer, mgids);
 	WRITE_ONCE(priv->list_request, IPOIB_REQUEST_ANSWERED);
 	spin_unlock_bh(&priv->lock);
+	/* One that nobody has read yet */
+	kvfree(mgids);
 	ipoib_groups_kick(priv);
+}
+
+/**
+ * ipoib_router_doubt() - have the list tell soon whether groups exist
+ * @priv: the device; a router
+ *
+ * Context: control path.
+ */
+void ipoib_router_doubt(struct ipoib_dev *priv)
+{
+	unsigned long soon = jiffies + IPOIB_LIST_DOUBT;
+
+	if (time_before(soon, priv->list_at))
+		priv->list_at = soon;
+}
+
+/**
+ * ipoib_router_doubt_broadcast() - have the list tell whether there is a broadcast group
+ * @priv: the device; it wants reports
+ *
+ * Context: control path.
+ */
+void ipoib_router_doubt_broadcast(struct ipoib_dev *priv)
+{
+	priv->broadcast_doubted = true;
+	WRITE_ONCE(priv->list_wanted, true);
 }
 
 static void router_note_group(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	if (priv->routing && ipoib_mgid_is_ours(priv, mgid) && !ipoib_group_appeared(priv, mgid))
-		WRITE_ONCE(priv->list_wanted, true);
+		ipoib_router_doubt(priv);
 }
 
 static void router_read_reports(struct ipoib_dev *priv)
@@ -119,26 +150,65 @@ static void router_read_reports(struct ipoib_dev *priv)
 	}
 }
 
-static void router_read_list(struct ipoib_dev *priv)
+/* The link goes on by a broadcast group that the list has */
+static void router_judge_broadcast(struct ipoib_dev *priv, bool listed)
+{
+	if (priv->broadcast_doubted && !listed)
+		ipoib_group_forget(priv->broadcast);
+	priv->broadcast_doubted = false;
+}
+
+static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int count)
+{
+	bool broadcast = false;
+	int i;
+
+	priv->list_failures = 0;
+	for (i = 0; i < count; i++) {
+		broadcast |= ipoib_gid_equal(&mgids[i], &priv->broadcast->mgid);
+		router_note_group(priv, &mgids[i]);
+		cond_resched();
+	}
+	router_judge_broadcast(priv, broadcast);
+	ipoib_groups_sweep(priv);
+}
+
+/* Whoever asked for a list has it, or does not want it any more */
+static union ib_gid *router_take_list(struct ipoib_dev *priv, int *count)
 {
 	union ib_gid *mgids;
-	int count, i;
 
 	spin_lock_bh(&priv->lock);
 	mgids = priv->list_answer;
 	priv->list_answer = NULL;
 	priv->list_request = IPOIB_REQUEST_NONE;
-	count = priv->list_count;
+	*count = priv->list_count;
 	spin_unlock_bh(&priv->lock);
+	return mgids;
+}
+
+static void router_read_list(struct ipoib_dev *priv)
+{
+	union ib_gid *mgids;
+	int count;
+
+	mgids = router_take_list(priv, &count);
 	if (count >= 0) {
-		for (i = 0; i < count; i++)
-			router_note_group(priv, &mgids[i]);
-		ipoib_groups_sweep(priv);
+		router_follow_list(priv, mgids, count);
 	} else {
 		ipoib_count(priv, IPOIB_STAT_GROUP_LIST_FAILURES);
-		priv->list_at = jiffies + ipoib_backoff(2);
+		priv->list_at = jiffies + ipoib_backoff(priv->list_failures);
+		if (priv->list_failures < U8_MAX)
+			priv->list_failures++;
 	}
 	kvfree(mgids);
+}
+
+static void router_forget_list(struct ipoib_dev *priv)
+{
+	int count;
+
+	kvfree(router_take_list(priv, &count));
 }
 
 /* Returns the jiffies until the list is due again */
@@ -147,7 +217,8 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 	bool reports = READ_ONCE(priv->reports_come);
 	long wait;
 
-	if (!priv->routing || READ_ONCE(priv->list_request) == IPOIB_REQUEST_SENT)
+	if (!(priv->routing || priv->broadcast_doubted) ||
+	    READ_ONCE(priv->list_request) == IPOIB_REQUEST_SENT)
 		return MAX_JIFFY_OFFSET;
 	if (xchg(&priv->list_wanted, false))
 		priv->list_at = jiffies;
@@ -190,7 +261,7 @@ static void router_choose_reports(struct ipoib_dev *priv)
 
 	if (priv->routing)
 		reports = IPOIB_REPORTS_ALL;
-	else if (priv->groups_fleeting)
+	else if (priv->groups_fleeting || priv->broadcast_doubted)
 		reports = IPOIB_REPORTS_DELETED;
 	if (reports == priv->reports || !priv->fabric->report)
 		return;
@@ -198,6 +269,9 @@ static void router_choose_reports(struct ipoib_dev *priv)
 	WRITE_ONCE(priv->reports_come, false);
 	WRITE_ONCE(priv->reports_begin, false);
 	priv->fabric->report(priv, reports);
+	/* An answer that was still due does not come */
+	if (!reports)
+		router_forget_list(priv);
 }
 
 /**
@@ -237,16 +311,10 @@ unsigned long ipoib_router_ask(struct ipoib_dev *priv)
  */
 void ipoib_router_stop(struct ipoib_dev *priv)
 {
-	union ib_gid *mgids;
-
 	priv->routing = false;
+	priv->broadcast_doubted = false;
 	router_choose_reports(priv);
 	/* There are no groups that they could be about */
 	router_read_reports(priv);
-	spin_lock_bh(&priv->lock);
-	mgids = priv->list_answer;
-	priv->list_answer = NULL;
-	priv->list_request = IPOIB_REQUEST_NONE;
-	spin_unlock_bh(&priv->lock);
-	kvfree(mgids);
+	router_forget_list(priv);
 }

@@ -45,15 +45,17 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 		return;
 	trace_ipoib_port_event(priv, event->event);
 	switch (event->event) {
+	/* A port that was down and is ACTIVE again before the link's work has looked may be
+	 * somewhere else in the fabric. If a client re-register follows, as mostly it does,
+	 * paths that are asked for already are not asked for twice.
+	 */
+	case IB_EVENT_PORT_ACTIVE:
 	case IB_EVENT_SM_CHANGE:
 	case IB_EVENT_CLIENT_REREGISTER:
 	case IB_EVENT_LID_CHANGE:
 		ipoib_inform_void(priv);
 		ipoib_link_event(priv, IPOIB_EVENT_LIGHT);
 		break;
-	case IB_EVENT_PORT_ACTIVE:
-		ipoib_inform_void(priv);
-		fallthrough;
 	case IB_EVENT_PORT_ERR:
 	case IB_EVENT_PKEY_CHANGE:
 	case IB_EVENT_GID_CHANGE:
@@ -64,18 +66,21 @@ static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
 	}
 }
 
+/* As ib_core has it in its cache, which it updates before it tells of an event of the port.
+ * The HCA itself would be asked by a firmware command, for each netdevice again.
+ */
 static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
-	struct ib_port_attr attr;
+	enum ib_port_state state;
 	int err;
 
-	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	err = ib_get_cached_port_state(priv->ibdev, priv->port, &state);
 	if (err)
 		return err;
 	err = rdma_query_gid(priv->ibdev, priv->port, 0, gid);
 	if (err)
 		return err;
-	return attr.state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
+	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
 }
 
 /* IBA 14.2.5.6: LinkSpeedActive, as ethtool's Mbit/s of one lane */
@@ -161,13 +166,41 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 	rec->hop_limit = params->hop_limit;
 }
 
+/* Can a group be like that? The MTU decides about buffers, the rate goes to the HCA, the MLID
+ * is what packets are sent to. SL, flow label and the like have as many bits in the record as
+ * they have values. The Q_Key may be any: one with the highest bit has the HCA take the QP's
+ * (IBA 10.2.5), which is the group's, and a kernel's QP may have it.
+ */
+static bool sa_params_valid(const struct ipoib_dev *priv,
+			    const struct ipoib_group_params *params)
+{
+	return params->mtu >= IB_MTU_256 && params->mtu <= priv->max_mtu &&
+	       ib_rate_to_mbps(params->rate) > 0 &&
+	       params->mlid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
+	       params->mlid != be16_to_cpu(IB_LID_PERMISSIVE);
+}
+
+static void sa_warn_of_params(struct ipoib_dev *priv, const union ib_gid *mgid,
+			      const struct ipoib_group_params *params)
+{
+	if (net_ratelimit())
+		netdev_warn(priv->netdev,
+			    "the SA's %pI6 cannot be: MTU code %u (at most %u), rate code %u, MLID %#x\n",
+			    mgid->raw, params->mtu, priv->max_mtu, params->rate, params->mlid);
+}
+
 static int sa_joined(int status, struct ib_sa_multicast *membership)
 {
+	struct ipoib_group *group = membership->context;
 	struct ipoib_group_params params;
 
 	sa_params_from_rec(&membership->rec, &params);
+	if (!status && !sa_params_valid(group->priv, &params)) {
+		sa_warn_of_params(group->priv, &membership->rec.mgid, &params);
+		status = -EPROTO;
+	}
 	params.fleeting = !(membership->rec.join_state & SA_JOIN_KEEPING);
-	ipoib_group_answer(membership->context, status, &params);
+	ipoib_group_answer(group, status, &params);
 	/* It is freed by sa_leave() in any case */
 	return 0;
 }
@@ -317,21 +350,30 @@ static void sa_cancel(struct ipoib_path_query *query)
 	ib_sa_cancel_query(query->handle_id, query->handle);
 }
 
-/* IBA 13.5.4: an answer goes by the request's SL. Every member of the link can be reached
- * at the broadcast group's rate.
+/* A stopgap until the SA's answer. What rate the way can take only the SA knows; the
+ * broadcast group's would be its slowest member's, for each flow. So it is the port's
+ * own. The GRH tells ports apart that share a LID, and proves to the peer who we are, so
+ * that it can answer at once as well. A hop limit of 1 keeps the packet in the subnet
+ * (IBA 8.3.6).
  */
-static int sa_heard_attr(struct ipoib_dev *priv, const struct ipoib_heard *heard,
-			 struct rdma_ah_attr *attr)
+static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
+			 const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
 {
-	if (!priv->broadcast || rdma_cap_opa_ah(priv->ibdev, priv->port))
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid = *gid;
+
+	if (rdma_cap_opa_ah(priv->ibdev, priv->port))
 		return -EOPNOTSUPP;
-	*attr = (struct rdma_ah_attr) {
-		.type = RDMA_AH_ATTR_TYPE_IB,
-		.static_rate = priv->broadcast->params.rate,
-	};
+	sgid_attr = rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_IB,
+					  priv->port, NULL);
+	if (IS_ERR(sgid_attr))
+		return PTR_ERR(sgid_attr);
+	*attr = (struct rdma_ah_attr) { .type = RDMA_AH_ATTR_TYPE_IB };
 	rdma_ah_set_port_num(attr, priv->port);
 	rdma_ah_set_dlid(attr, heard->lid);
 	rdma_ah_set_sl(attr, heard->sl);
+	rdma_ah_set_static_rate(attr, IB_RATE_PORT_CURRENT);
+	rdma_move_grh_sgid_attr(attr, &dgid, 0, 1, 0, sgid_attr);
 	return 0;
 }
 

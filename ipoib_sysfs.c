@@ -9,11 +9,14 @@
 
 #include "ipoib.h"
 
-/* Taking a file away waits for its users, with rtnl held: they must not wait for
- * rtnl, but begin again.
+/* For who may do as much by rtnetlink: to own a file is not enough, as for all others of
+ * a netdevice. Taking a file away waits for its users, with rtnl held: they must not wait
+ * for rtnl, but begin again.
  */
 static int sysfs_lock(struct net_device *netdev)
 {
+	if (!ns_capable(dev_net(netdev)->user_ns, CAP_NET_ADMIN))
+		return -EPERM;
 	if (!rtnl_trylock())
 		return restart_syscall();
 	if (netdev->reg_state == NETREG_REGISTERED)
@@ -95,12 +98,11 @@ static DEVICE_ATTR_RO(parent);
 static ssize_t store_child(struct net_device *netdev, const char *buf, size_t count,
 			   int (*make)(struct ipoib_dev *parent, u16 pkey))
 {
-	u16 pkey;
-	int err;
+	int pkey, err;
 
-	err = kstrtou16(buf, 0, &pkey);
-	if (err)
-		return err;
+	/* Any base, and whatever follows the number: scripts have relied on it */
+	if (sscanf(buf, " %i", &pkey) != 1 || pkey < 0 || pkey > U16_MAX)
+		return -EINVAL;
 	err = sysfs_lock(netdev);
 	if (err)
 		return err;

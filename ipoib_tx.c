@@ -270,29 +270,6 @@ static void tx_stop_if_full(struct ipoib_tx_ring *tx)
 		netif_tx_start_queue(tx->txq);
 }
 
-/**
- * ipoib_features_check() - ndo_features_check: what cannot be done for a packet
- * @skb: the packet
- * @netdev: the device
- * @features: what can be done in general
- *
- * A large packet in more pieces than a work request takes is segmented by the
- * stack: cheaper than to copy it into one. So is one with unusual headers.
- *
- * Context: any.
- * Return: @features, or fewer.
- */
-netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
-				       netdev_features_t features)
-{
-	struct ipoib_dev *priv = netdev_priv(netdev);
-
-	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > priv->tx->max_sge ||
-				!ipoib_gso_can_cut(skb)))
-		features &= ~NETIF_F_GSO_MASK;
-	return features;
-}
-
 /* What tells our link-layer address goes by the QP that it names: peers may hold one
  * against the other (ipoib_learn.c). So does what is for groups, from which they know us.
  */
@@ -306,8 +283,9 @@ static bool tx_tells_address(const struct sk_buff *skb)
 
 	if (skb_headlen(skb) < sizeof(*header) || ipoib_gid_is_multicast(header->hwaddr.gid))
 		return true;
-	if (skb->protocol != htons(ETH_P_IPV6))
-		return skb->protocol == htons(ETH_P_ARP);
+	/* A packet socket need not have told the stack its protocol */
+	if (header->encap.ethertype != htons(ETH_P_IPV6))
+		return header->encap.ethertype == htons(ETH_P_ARP);
 	ip = skb_header_pointer(skb, sizeof(*header), sizeof(*ip), &ip_copy);
 	if (!ip || ip->nexthdr != NEXTHDR_ICMP)
 		return false;
@@ -335,7 +313,7 @@ static bool tx_hca_sums(const struct ipoib_tx_ring *tx, const struct sk_buff *sk
 {
 	const struct iphdr *ip = ip_hdr(skb);
 
-	if (!tx->hca_sums || skb->protocol != htons(ETH_P_IP) ||
+	if (!tx->hca_offloads || skb->protocol != htons(ETH_P_IP) ||
 	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + ip_hdrlen(skb))
 		return false;
 	return (ip->protocol == IPPROTO_TCP &&
@@ -348,12 +326,31 @@ static bool tx_hca_sums(const struct ipoib_tx_ring *tx, const struct sk_buff *sk
 static bool tx_is_cut(const struct ipoib_tx_ring *tx, const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
-	       !(tx->hca_cuts && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
+	       !(tx->hca_offloads && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
+}
+
+/* Slots that a packet takes; none if the ring cannot take it. The stack has asked
+ * ipoib_features_check(), but of an untrusted source's packet it read the headers only
+ * then, and put right where they begin; nor need the rings be those of that moment.
+ */
+static u32 tx_slots(const struct ipoib_tx_ring *tx, const struct sk_buff *skb)
+{
+	u32 segments;
+
+	if (!skb_is_gso(skb))
+		return 1;
+	if (unlikely(skb_shinfo(skb)->nr_frags + 2 > tx->priv->max_sge ||
+		     !ipoib_gso_can_cut(skb)))
+		return 0;
+	segments = ipoib_gso_segments(skb);
+	if (unlikely(segments > tx->segments_max))
+		return 0;
+	return tx_is_cut(tx, skb) ? segments : min(segments, 1u);
 }
 
 static int tx_linearize(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
-	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= tx->max_sge))
+	if (likely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) <= tx->priv->max_sge))
 		return 0;
 	ipoib_count(tx->priv, IPOIB_STAT_TX_LINEARIZED);
 	return skb_linearize(skb);
@@ -421,7 +418,6 @@ static void tx_copy(struct ipoib_tx_ring *tx, const struct sk_buff *skb, struct 
 static bool tx_small(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn)
 {
 	struct ib_ud_wr *ud = tx_next_wr(tx);
-	struct ipoib_dev *priv = tx->priv;
 	struct ib_sge *sge = ud->wr.sg_list;
 	struct ipoib_tx_headers *page;
 	struct ipoib_tx_buf *buf;
@@ -435,8 +431,7 @@ static bool tx_small(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah
 	tx_copy(tx, skb, ud, page->octets + offset);
 	sge->addr = page->addr + offset;
 	sge->length = len;
-	sge->lkey = priv->pd->local_dma_lkey;
-	ib_dma_sync_single_for_device(priv->ibdev, sge->addr, len, DMA_TO_DEVICE);
+	sge->lkey = tx->priv->pd->local_dma_lkey;
 	ud->wr.num_sge = 1;
 	skb_tx_timestamp(skb);
 	dev_consume_skb_any(skb);
@@ -445,14 +440,15 @@ static bool tx_small(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah
 	return __netdev_tx_sent_queue(tx->txq, len, netdev_xmit_more());
 }
 
-/* Puts a packet on the ring; true if the doorbell must not wait for more */
-static bool tx_packet(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah)
+/* Puts a packet on the ring that takes so many slots; true if the doorbell must not wait
+ * for more
+ */
+static bool tx_put(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah, u32 slots)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	struct ipoib_dev *priv = tx->priv;
-	u32 qpn = tx_qpn(hwaddr), slots;
+	u32 qpn = tx_qpn(hwaddr);
 	struct ipoib_tx_buf *buf;
-	bool cut;
 
 	trace_ipoib_tx(tx, skb, hwaddr);
 	skb_pull(skb, INFINIBAND_ALEN);
@@ -460,12 +456,6 @@ static bool tx_packet(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_a
 		return tx_small(tx, skb, ibah, qpn);
 	if (unlikely(tx_prepare(tx, skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
-		return false;
-	}
-	cut = tx_is_cut(tx, skb);
-	slots = cut ? ipoib_gso_segments(skb) : 1;
-	if (unlikely(slots > tx->segments_max)) {
-		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_TOO_LONG);
 		return false;
 	}
 	buf = tx_slot(tx, tx->head + slots - 1);
@@ -477,13 +467,47 @@ static bool tx_packet(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_a
 		return false;
 	}
 	skb_tx_timestamp(skb);
-	if (cut)
+	if (tx_is_cut(tx, skb))
 		tx_segments(tx, buf, ibah, qpn);
 	else
 		tx_whole(tx, buf, ibah, qpn);
 	tx->held = tx->head;
 	tx_stop_if_full(tx);
 	return __netdev_tx_sent_queue(tx->txq, skb->len, netdev_xmit_more());
+}
+
+/* A large packet that the ring cannot take goes as the packets that the stack makes of it.
+ * There is always room for tx->segments_max of them, and mostly for more.
+ */
+static bool tx_put_segmented(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah)
+{
+	struct net_device *netdev = tx->priv->netdev;
+	struct sk_buff *segments, *next;
+	bool kick = false;
+
+	segments = skb_gso_segment(skb, netdev->features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segments)) {
+		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
+		return false;
+	}
+	consume_skb(skb);
+	skb_list_walk_safe(segments, skb, next) {
+		skb_mark_not_on_list(skb);
+		if (ipoib_tx_used(tx) < tx->size)
+			kick |= tx_put(tx, skb, ibah, 1);
+		else
+			ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
+	}
+	return kick;
+}
+
+static bool tx_packet(struct ipoib_tx_ring *tx, struct sk_buff *skb, struct ib_ah *ibah)
+{
+	u32 slots = tx_slots(tx, skb);
+
+	if (unlikely(!slots))
+		return tx_put_segmented(tx, skb, ibah);
+	return tx_put(tx, skb, ibah, slots);
 }
 
 /* Of a large packet each segment counts. The MTU may have shrunk a moment ago. */
@@ -530,6 +554,11 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	bool kick = !netdev_xmit_more();
 	struct ipoib_ah *ah;
 
+	/* Who bypasses the queueing discipline may have chosen the queue before there were fewer */
+	if (unlikely(skb_get_queue_mapping(skb) >= netdev->real_num_tx_queues)) {
+		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_FLUSHED);
+		return NETDEV_TX_OK;
+	}
 	/* An AH stays valid after the section: once the packet is on the ring,
 	 * it is the ring that holds it (see ipoib_ah_retire()).
 	 */
@@ -598,8 +627,12 @@ static enum ipoib_stat tx_status(struct ipoib_dev *priv, const struct ib_wc *wc)
 {
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return TX_SENT;
-	if (wc->status == IB_WC_WR_FLUSH_ERR)
+	if (wc->status == IB_WC_WR_FLUSH_ERR) {
+		/* By a QP in the error state of which no event told */
+		if (READ_ONCE(priv->qp_running))
+			ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 		return IPOIB_STAT_TX_FLUSHED;
+	}
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "send failed: %s (vendor error %#x)\n",
 			    ib_wc_status_msg(wc->status), wc->vendor_err);
@@ -755,27 +788,35 @@ static u32 tx_header_pages(const struct ipoib_tx_ring *tx)
 	return DIV_ROUND_UP(tx->size, TX_HEADERS_PER_PAGE);
 }
 
-static void tx_headers_destroy(struct ipoib_tx_ring *tx, u32 pages)
+/* The page is written again and again while the HCA may read other parts of it: it is
+ * coherent memory, which belongs to both. A device that software makes has no other
+ * addresses than the kernel's.
+ */
+static int tx_headers_page(struct ib_device *ibdev, struct ipoib_tx_headers *headers)
 {
-	while (pages--) {
-		ib_dma_unmap_single(tx->priv->ibdev, tx->headers[pages].addr, PAGE_SIZE,
-				    DMA_TO_DEVICE);
-		free_page((unsigned long)tx->headers[pages].octets);
+	if (ib_uses_virt_dma(ibdev)) {
+		headers->octets = (void *)get_zeroed_page(GFP_KERNEL);
+		headers->addr = (uintptr_t)headers->octets;
+	} else {
+		headers->octets = dma_alloc_coherent(ibdev->dma_device, PAGE_SIZE,
+						     &headers->addr, GFP_KERNEL);
 	}
-	kfree(tx->headers);
+	return headers->octets ? 0 : -ENOMEM;
 }
 
-static int tx_headers_page(struct ipoib_dev *priv, struct ipoib_tx_headers *headers)
+static void tx_headers_page_free(struct ib_device *ibdev, struct ipoib_tx_headers *headers)
 {
-	headers->octets = (void *)get_zeroed_page(GFP_KERNEL);
-	if (!headers->octets)
-		return -ENOMEM;
-	headers->addr = ib_dma_map_single(priv->ibdev, headers->octets, PAGE_SIZE,
-					  DMA_TO_DEVICE);
-	if (!ib_dma_mapping_error(priv->ibdev, headers->addr))
-		return 0;
-	free_page((unsigned long)headers->octets);
-	return -EIO;
+	if (ib_uses_virt_dma(ibdev))
+		free_page((unsigned long)headers->octets);
+	else
+		dma_free_coherent(ibdev->dma_device, PAGE_SIZE, headers->octets, headers->addr);
+}
+
+static void tx_headers_destroy(struct ipoib_tx_ring *tx, u32 pages)
+{
+	while (pages--)
+		tx_headers_page_free(tx->priv->ibdev, &tx->headers[pages]);
+	kfree(tx->headers);
 }
 
 static int tx_headers_create(struct ipoib_tx_ring *tx)
@@ -787,7 +828,7 @@ static int tx_headers_create(struct ipoib_tx_ring *tx)
 	if (!tx->headers)
 		return -ENOMEM;
 	for (i = 0; i < pages; i++) {
-		err = tx_headers_page(tx->priv, &tx->headers[i]);
+		err = tx_headers_page(tx->priv->ibdev, &tx->headers[i]);
 		if (err) {
 			tx_headers_destroy(tx, i);
 			return err;

@@ -8,6 +8,9 @@
  */
 #include "ipoib.h"
 
+/* Netdevices that were ever made, of all HCAs */
+static atomic_t netdevs_made;
+
 static void rx_cq_completed(struct ib_cq *cq, void *context)
 {
 	struct ipoib_dev *priv = context;
@@ -54,21 +57,39 @@ static void tx_cq_event(struct ib_event *event, void *context)
 	cq_failed(tx->priv, event);
 }
 
-/* Where a queue's interrupts go: ports and queues are spread over what there is */
+/* Where a queue's interrupts go: each netdevice begins one completion vector after the one
+ * that was made before it, and its queues go on from there
+ */
 static u32 comp_vector(const struct ipoib_dev *priv, u32 index)
 {
-	return (priv->port - 1 + index) % priv->ibdev->num_comp_vectors;
+	return (priv->first_vector + index) % priv->ibdev->num_comp_vectors;
 }
 
-/* The verbs promise checksums of IPv4 alone, and segmentation only with them */
-static bool hca_sums(const struct ib_device_attr *attrs)
+/* The verbs promise checksums of IPv4 alone, and segmentation only with them. mlx5 may
+ * promise checksums without segmentation, but makes them only on QPs that were made for it.
+ */
+static bool hca_offloads(const struct ib_device_attr *attrs)
 {
-	return attrs->device_cap_flags & IB_DEVICE_UD_IP_CSUM;
+	return (attrs->device_cap_flags & IB_DEVICE_UD_IP_CSUM) &&
+	       (attrs->kernel_cap_flags & IBK_UD_TSO);
 }
 
-static bool hca_cuts(const struct ib_device_attr *attrs)
+/* What a QP is wanted for is told to those HCAs that have an own way to do it: mlx4 steers
+ * what IPoIB receives by a flow rule, hfi1 gives IPoIB QP numbers of a range of its own.
+ */
+static u32 qp_create_flags(const struct ib_device_attr *attrs, bool receives)
 {
-	return hca_sums(attrs) && (attrs->kernel_cap_flags & IBK_UD_TSO);
+	u32 flags = 0;
+
+	if (attrs->kernel_cap_flags & IBK_BLOCK_MULTICAST_LOOPBACK)
+		flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
+	if (hca_offloads(attrs))
+		flags |= IB_QP_CREATE_IPOIB_UD_LSO;
+	if (receives && (attrs->device_cap_flags & IB_DEVICE_MANAGED_FLOW_STEERING))
+		flags |= IB_QP_CREATE_NETIF_QP;
+	if (attrs->kernel_cap_flags & IBK_RDMA_NETDEV_OPA)
+		flags |= IB_QP_CREATE_NETDEV_USE;
+	return flags;
 }
 
 /* The first ring's also receives. Of the others no buffer is ever posted, but not every
@@ -85,28 +106,27 @@ static int qp_create(struct ipoib_queues *queues, struct ipoib_tx_ring *tx)
 		.cap = {
 			.max_send_wr = queues->tx_size,
 			.max_recv_wr = tx->index ? 1 : queues->rx_size,
-			.max_send_sge = min_t(u32, attrs->max_send_sge, IPOIB_TX_SGE_MAX),
+			.max_send_sge = queues->max_send_sge,
 			.max_recv_sge = min(attrs->max_recv_sge, 2),
 		},
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = IB_QPT_UD,
+		.create_flags = qp_create_flags(attrs, !tx->index),
 	};
 
-	if (attrs->kernel_cap_flags & IBK_BLOCK_MULTICAST_LOOPBACK)
-		init.create_flags |= IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK;
-	if (hca_cuts(attrs))
-		init.create_flags |= IB_QP_CREATE_IPOIB_UD_LSO;
 	tx->qp = ib_create_qp(tx->priv->pd, &init);
 	if (IS_ERR(tx->qp))
 		return PTR_ERR(tx->qp);
-	tx->max_sge = init.cap.max_send_sge;
 	queues->max_recv_sge = init.cap.max_recv_sge;
 	return 0;
 }
 
 /**
- * ipoib_ring_limit() - the largest ring that the HCA can hold
+ * ipoib_ring_limit() - the largest ring that the HCA promises to hold
  * @priv: the device
+ *
+ * The promise is of the shortest work requests. With as many pieces as ours have, it
+ * may hold fewer, which shows when a QP is made.
  *
  * Context: any.
  * Return: packets, a power of two.
@@ -143,8 +163,7 @@ static int tx_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 in
 	tx->txq = netdev_get_tx_queue(priv->netdev, index);
 	tx->size = queues->tx_size;
 	tx->segments_max = min_t(u32, tx->size / 4, IPOIB_TX_SEGMENTS_MAX);
-	tx->hca_sums = hca_sums(attrs);
-	tx->hca_cuts = hca_cuts(attrs);
+	tx->hca_offloads = hca_offloads(attrs);
 	u64_stats_init(&tx->stats.syncp);
 	tx->cq = ib_create_cq(priv->ibdev, tx_cq_completed, tx_cq_event, tx, &attr);
 	if (IS_ERR(tx->cq))
@@ -216,6 +235,37 @@ err_rx_cq:
 	return err;
 }
 
+/* Asks for less than the HCA has refused: half of the longer ring, of equal ones the send
+ * ring, whose work requests are longer. Then for fewer pieces of a packet.
+ */
+static bool queues_shrink(struct ipoib_queues *queues)
+{
+	u32 *most = queues->tx_size < queues->rx_size ? &queues->rx_size : &queues->tx_size;
+
+	if (*most <= IPOIB_RING_MIN)
+		most = &queues->max_send_sge;
+	*most /= 2;
+	return *most;
+}
+
+/* For a new netdevice: nobody is there yet to be told that its rings are too long */
+static int queues_create_fitting(struct ipoib_dev *priv, struct ipoib_queues *queues)
+{
+	struct ipoib_queues asked = *queues;
+	int err;
+
+	do {
+		err = queues_create(priv, queues);
+	} while ((err == -EINVAL || err == -ENOMEM) && queues_shrink(queues));
+	if (!err && (queues->tx_size != asked.tx_size || queues->rx_size != asked.rx_size ||
+		     queues->max_send_sge != asked.max_send_sge))
+		netdev_info(priv->netdev,
+			    "the HCA refuses rings of %u sends of %u pieces and %u receives: made %u of %u and %u\n",
+			    asked.tx_size, asked.max_send_sge, asked.rx_size,
+			    queues->tx_size, queues->max_send_sge, queues->rx_size);
+	return err;
+}
+
 static void queues_destroy(struct ipoib_queues *queues)
 {
 	txs_destroy(queues, queues->tx_count);
@@ -228,6 +278,7 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	priv->queues = *queues;
 	priv->tx = queues->tx;
 	priv->qp = queues->tx->qp;
+	WRITE_ONCE(priv->max_sge, queues->max_send_sge);
 	priv->rx.cq = queues->rx_cq;
 	priv->rx.armed = false;
 	priv->rx.size = queues->rx_size;
@@ -238,7 +289,8 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 
 /**
  * ipoib_verbs_create() - create PD, CQs and QPs
- * @priv: the device; ring sizes are set, the NAPI context added
+ * @priv: the device; ring sizes are set, the NAPI context added. They are less on
+ * return if the HCA cannot hold so much
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
@@ -250,13 +302,16 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 		.tx_count = 1,
 		.tx_size = min(priv->queues.tx_size, most),
 		.rx_size = min(priv->queues.rx_size, most),
+		.max_send_sge = clamp_t(u32, priv->ibdev->attrs.max_send_sge, 1,
+					IPOIB_TX_SGE_MAX),
 	};
 	int err;
 
+	priv->first_vector = atomic_fetch_inc(&netdevs_made);
 	priv->pd = ib_alloc_pd(priv->ibdev, 0);
 	if (IS_ERR(priv->pd))
 		return PTR_ERR(priv->pd);
-	err = queues_create(priv, &queues);
+	err = queues_create_fitting(priv, &queues);
 	if (err) {
 		ib_dealloc_pd(priv->pd);
 		return err;
@@ -274,6 +329,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
  */
 void ipoib_verbs_destroy(struct ipoib_dev *priv)
 {
+	ipoib_dim_cancel(priv);
 	queues_destroy(&priv->queues);
 	ib_dealloc_pd(priv->pd);
 }
@@ -305,6 +361,7 @@ int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 		.tx_count = tx_count,
 		.tx_size = tx_size,
 		.rx_size = rx_size,
+		.max_send_sge = priv->queues.max_send_sge,
 	};
 	struct ipoib_queues old = priv->queues;
 	int err;
@@ -313,6 +370,7 @@ int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 	if (err)
 		return err;
 	ipoib_ahs_flush(priv);
+	ipoib_dim_cancel(priv);
 	stats_keep(&queues, &old);
 	queues_use(priv, &queues);
 	queues_destroy(&old);

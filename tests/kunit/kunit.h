@@ -31,6 +31,7 @@ struct hca_cq {
 	u32 size;
 	u32 head;
 	u32 tail;
+	u32 vector;
 	u16 frames;		/* the moderation that was asked for */
 	u16 usecs;
 };
@@ -59,7 +60,7 @@ struct hca_posted {
 
 struct hca_recv {
 	u64 wr_id;
-	void *addr;
+	u64 addr;
 	u32 length;
 };
 
@@ -77,6 +78,8 @@ struct hca_qp {
 	u32 send_tail;
 	u32 recv_size;
 	u32 send_size;
+	u32 flushed;		/* work requests, since it was made */
+	u32 create_flags;
 };
 
 struct hca_ah {
@@ -87,7 +90,12 @@ struct hca_ah {
 /**
  * struct hca - an HCA of one port that does what the test says
  * @fail_in: the call of a verb, counted down, that fails with -ENOMEM; 0 for none
+ * @send_room: octets that a send queue may take, a WR 64 and 16 for each piece; 0: any
+ * @cq_room: CQEs that a CQ may have; 0: any
  * @hold: sends complete when the test says so, not at once
+ * @stuck: QPs in the error state flush nothing
+ * @dies_loudly: a QP that is destroyed reports a fatal event meanwhile
+ * @gate: a CQ is moderated once it is complete, or after five seconds; NULL: at once
  * @seen: is shown what each send gathers, if the test wants to see it
  */
 struct hca {
@@ -95,13 +103,21 @@ struct hca {
 	enum ib_port_state state;
 	enum ib_mtu max_mtu;
 	union ib_gid gid;
+	union ib_gid alias;	/* another one of the port, or zeroes */
 	u16 pkeys[HCA_PKEYS];
 	int max_qp_wr;
 	int max_cqe;
+	atomic_t queries;	/* of port and P_Keys: firmware commands, on others */
 	u32 next_qpn;
+	u32 send_room;
+	u32 cq_room;
 	atomic_t fail_in;
 	atomic_t objects[HCA_OBJECTS];
 	bool hold;
+	bool stuck;
+	bool dies_loudly;
+	u32 deaths;		/* of QPs that did */
+	struct completion *gate;
 	void (*seen)(struct hca *hca, const struct hca_send *send, const u8 *octets);
 	struct hca_qp *qp;	/* the one that was made last, or that the test chose */
 	struct hca_send log[HCA_LOG];
@@ -111,14 +127,25 @@ struct hca {
 
 /* kunit_hca.c */
 struct hca *hca_register(void);
+struct hca *hca_register_with(struct device *dma_device);
 void hca_unregister(struct hca *hca);
 int hca_leaks(struct hca *hca);
 void hca_event(struct hca *hca, enum ib_event_type type);
+void hca_port_state(struct hca *hca, enum ib_port_state state);
+void hca_pkey(struct hca *hca, u16 index, u16 pkey);
 int hca_receive(struct hca *hca, const void *data, u32 len, const struct ib_wc *like);
 void hca_choose(struct hca *hca, struct ib_qp *ibqp);
+void hca_break(struct hca *hca);
 void hca_wait(struct hca *hca);
 void hca_complete(struct hca *hca, u32 count, enum ib_wc_status status);
 const struct hca_send *hca_sent(struct hca *hca, u32 index);
+
+/* kunit_dma.c */
+struct device *dma_begin(void);
+void dma_end(void);
+void dma_write(u64 addr, const void *octets, u32 len);
+u32 dma_maps(void);
+u32 dma_wrong(void);
 
 /**
  * struct fabric - fabric services that answer when and what the test says
@@ -175,6 +202,7 @@ struct fixture_block {
 
 /* kunit_fixture.c */
 int fixture_init(struct kunit *test);
+int fixture_init_dma(struct kunit *test);
 int fixture_init_sending(struct kunit *test);
 void fixture_exit(struct kunit *test);
 void fixture_settle(struct fixture *fx);

@@ -182,7 +182,6 @@ static void path_waiting_to_none(struct kunit *test)
 	time_is_up(fx, path);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 0u);
 	path_resolved(test, 9);
 }
 
@@ -306,6 +305,32 @@ static void path_queue_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_PATH_QUEUE_MAX);
 }
 
+/* ... and so is what waits for all paths together */
+static void path_queues_are_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *priv = fx->priv;
+	const u32 others = IPOIB_PATHS_QUEUED_MAX - 1;
+	u32 one;
+
+	send_to(test, 9);
+	one = priv->paths_queued;
+	KUNIT_EXPECT_GE(test, one, IPOIB_HARD_LEN + 100);
+	send_to(test, 10);
+	KUNIT_EXPECT_EQ(test, priv->paths_queued, 2 * one);
+	priv->paths_queued += others;
+	send_to(test, 11);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FULL), 1ull);
+	priv->paths_queued -= others;
+	send_to(test, 11);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, priv->paths_queued, 2 * one);
+	answer(test, 10, -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, priv->paths_queued, one);
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, priv->paths_queued, 0u);
+}
+
 static void path_window(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -388,11 +413,15 @@ static void path_dead(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path path = { .dead = true };
+	struct sk_buff *skb;
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
 	__skb_queue_head_init(&path.queue);
-	path_queue(fx->priv, &path, fixture_packet(test, gid.raw, 1));
+	skb = fixture_packet(test, gid.raw, 1);
+	spin_lock_bh(&fx->priv->lock);
+	path_queue(fx->priv, &path, skb);
+	spin_unlock_bh(&fx->priv->lock);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&path.queue), 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
@@ -440,6 +469,7 @@ static struct kunit_case path_cases[] = {
 	KUNIT_CASE(path_flushed_while_asked),
 	KUNIT_CASE(path_late_answer),
 	KUNIT_CASE(path_queue_is_bounded),
+	KUNIT_CASE(path_queues_are_bounded),
 	KUNIT_CASE(path_window),
 	KUNIT_CASE(path_waits_unseen),
 	KUNIT_CASE(path_pace),
@@ -506,6 +536,7 @@ static int queries(struct kunit *test)
 	return atomic_read(&fx->fabric.resolves);
 }
 
+/* A stopgap is in use, and the fabric has been asked but has not answered */
 static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
 {
 	struct ipoib_path *path;
@@ -514,32 +545,45 @@ static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
 	send_to(test, last);
 	path = path_find(test->priv, last);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_ASSERT_TRUE(test, path->learned);
+	KUNIT_ASSERT_TRUE(test, path->stopgap);
+	KUNIT_ASSERT_EQ(test, path_lid(test, last), (u32)lid);
 	return path;
 }
 
-/* The time has come to ask the fabric */
-static void confirm(struct kunit *test, struct ipoib_path *path)
-{
-	struct fixture *fx = test->priv;
-
-	path->confirm_at = jiffies;
-	fx->priv->paths_confirm_at = get_jiffies_64();
-	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
-	fixture_settle(fx);
-}
-
-static void learned_without_query(struct kunit *test)
+/* The packet leaves at once; the fabric is asked at once as well */
+static void learned_and_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path = path_learned(test, 9, 9);
 
-	KUNIT_EXPECT_EQ(test, queries(test), 0);
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
 	KUNIT_EXPECT_EQ(test, (int)rcu_dereference_protected(path->ah, true)->sl, 5);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 1ull);
-	KUNIT_EXPECT_FALSE(test, list_empty(&fx->priv->paths_unconfirmed));
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	answer(test, 9, 0);
+}
+
+/* Where packets are trusted it is not asked at all */
+static void learned_and_trusted(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	fx->priv->trust_learned = true;
+	path = path_learned(test, 9, 9);
+	KUNIT_EXPECT_EQ(test, queries(test), 0);
+	expect_settled(test, path);
+	hear_proof(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_EQ(test, queries(test), 0);
+	/* Unless something is wrong with it */
+	ipoib_paths_refresh(fx->priv);
+	time_is_up(fx, path);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_FALSE(test, path->stopgap);
 }
 
 static void learned_not_if_off(struct kunit *test)
@@ -570,144 +614,108 @@ static void learned_not_possible(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 0ull);
 }
 
-/* A mere claim is good enough, but not for who verifies ARP */
-static void learned_by_claim(struct kunit *test)
+/* What ARP claims without a GRH makes no path, and ends no wait */
+static void learned_not_by_claim(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
 	hear_claim(test, 9, 9);
 	send_to(test, 9);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-	fx->priv->arp_verify = true;
-	hear_claim(test, 8, 8);
-	send_to(test, 8);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 8), 0u);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	hear_claim(test, 9, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	answer(test, 9, -EINVAL);
+	hear_claim(test, 9, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
 }
 
-static void learned_to_confirmed(struct kunit *test)
+/* Nor does it change one, or hide where the peer was heard */
+static void learned_keeps_from_claim(struct kunit *test)
+{
+	struct ipoib_path *path = path_learned(test, 9, 9);
+	struct fixture *fx = test->priv;
+
+	hear_claim(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 1ull);
+	answer(test, 9, 0);
+	hear_claim(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 2ull);
+	path_forget(fx->priv, path);
+	hear_claim(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 3ull);
+	send_to(test, 9);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	answer(test, 9, 0);
+}
+
+static void learned_to_answered(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path = path_learned(test, 9, 9);
 
-	confirm(test, path);
-	KUNIT_EXPECT_EQ(test, queries(test), 1);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	/* As the fabric's answer will be */
+	rcu_dereference_protected(path->ah, true)->sl = 3;
 	answer(test, 9, 0);
-	KUNIT_EXPECT_FALSE(test, path->learned);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	KUNIT_EXPECT_FALSE(test, path->stopgap);
 	expect_settled(test, path);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->paths_unconfirmed));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 0ull);
 }
 
 static void learned_to_corrected(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_path *path = path_learned(test, 9, 12);
 
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
-	confirm(test, path);
+	path_learned(test, 9, 12);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
+	/* The SL alone may differ, too */
+	path_learned(test, 8, 8);
+	answer(test, 8, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 2ull);
 }
 
-/* The fabric knows no such path: what a claim says again is not believed */
-static void learned_to_denied(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ipoib_path *path;
-	int i;
-
-	hear_claim(test, 9, 12);
-	send_to(test, 9);
-	path = path_find(fx, 9);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	confirm(test, path);
-	answer(test, 9, -EINVAL);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
-	for (i = 0; i < IPOIB_PATH_DENIALS; i++) {
-		time_is_up(fx, path);
-		answer(test, 9, -EINVAL);
-	}
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
-	hear_claim(test, 9, 13);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
-	send_to(test, 9);
-	hear_proof(test, 9, 14);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 14u);
-}
-
-/* What the HCA vouches for is used on */
-static void learned_and_denied(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ipoib_path *path = path_learned(test, 9, 12);
-	int i;
-
-	confirm(test, path);
-	for (i = 0; i <= IPOIB_PATH_DENIALS; i++) {
-		answer(test, 9, -EINVAL);
-		time_is_up(fx, path);
-	}
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
-	answer(test, 9, 0);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-}
-
-/* An SA that does not answer has not said no */
+/* An SA that does not answer, is busy or has just begun has not said where the path leads */
 static void learned_and_no_answer(struct kunit *test)
 {
-	struct ipoib_path *path = path_learned(test, 9, 12);
-
-	confirm(test, path);
-	answer(test, 9, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
-	KUNIT_EXPECT_TRUE(test, path->learned);
-	KUNIT_EXPECT_TRUE(test, path->ask);
-}
-
-static void learned_and_unused(struct kunit *test)
-{
-	struct ipoib_path *path = path_learned(test, 9, 9);
-
-	path->used = jiffies - IPOIB_PATH_CONFIRM - 1;
-	confirm(test, path);
-	KUNIT_EXPECT_NULL(test, path_find(test->priv, 9));
-	KUNIT_EXPECT_EQ(test, queries(test), 0);
-}
-
-/* Many are confirmed one by one, the slower the more paths there are */
-static void learned_confirmed_by_and_by(struct kunit *test)
-{
 	struct fixture *fx = test->priv;
-	long pace;
+	struct ipoib_path *path = path_learned(test, 9, 12);
 	int i;
 
-	for (i = 9; i < 9 + IPOIB_PATH_QUERIES; i++)
-		path_learned(test, i, i)->confirm_at = jiffies;
-	for (i = 1; i <= IPOIB_PATH_QUERIES; i++) {
-		confirm(test, path_find(fx, 9));
-		KUNIT_EXPECT_EQ(test, queries(test), i);
+	for (i = 0; i < 6; i++) {
+		answer(test, 9, i % 2 ? -ETIMEDOUT : -EINVAL);
+		KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+		KUNIT_EXPECT_TRUE(test, path->stopgap);
+		KUNIT_EXPECT_TRUE(test, path->ask);
+		time_is_up(fx, path);
 	}
-	for (i = 0; i < 100; i++) {
-		pace = confirm_pace(fx->priv);
-		KUNIT_EXPECT_GE(test, pace, IPOIB_PATH_QUERIES * IPOIB_PATH_CONFIRM_PACE / 2);
-		KUNIT_EXPECT_LT(test, pace, 3 * IPOIB_PATH_QUERIES * IPOIB_PATH_CONFIRM_PACE / 2);
-	}
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	expect_settled(test, path);
 }
 
-/* What the fabric told once follows proof, for a LID may change while there is no SM */
-static void resolved_follows_proof(struct kunit *test)
+/* What the fabric told stands against proof, too, which has it asked again */
+static void resolved_stands(struct kunit *test)
 {
 	struct ipoib_path *path = path_resolved(test, 9);
+	int i;
 
 	hear_proof(test, 9, 9);
-	KUNIT_EXPECT_FALSE(test, path->learned);
-	hear_proof(test, 9, 12);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
-	KUNIT_EXPECT_TRUE(test, path->learned);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	for (i = 0; i < 5; i++) {
+		hear_proof(test, 9, 12 + i);
+		KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+		KUNIT_EXPECT_FALSE(test, path->stopgap);
+	}
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	answer(test, 9, -EINVAL);
+	hear_proof(test, 9, 13);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
 /* A claim is a reason to ask, but not time and again */
@@ -731,28 +739,36 @@ static void resolved_doubts_claim(struct kunit *test)
 static void resolved_by_other_lid_of_port(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_path *path = path_resolved(test, 9);
 
+	path_resolved(test, 9);
 	fx->hca->ibdev.port_data[1].cache.lmc = 2;
 	hear_proof(test, 9, 11);
-	KUNIT_EXPECT_FALSE(test, path->learned);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
+	hear_claim(test, 9, 10);
+	KUNIT_EXPECT_EQ(test, queries(test), 1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 0ull);
 	hear_proof(test, 9, 12);
-	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	answer(test, 9, 0);
 }
 
 /* Whoever speaks is not kept waiting until it is time to ask again */
 static void failing_mends_by_packet(struct kunit *test)
 {
+	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
 	send_to(test, 9);
 	answer(test, 9, -ETIMEDOUT);
-	path = path_find(test->priv, 9);
+	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	hear_claim(test, 9, 9);
+	send_to(test, 9);
+	hear_proof(test, 9, 12);
+	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_TRUE(test, path->ask);
+	time_is_up(fx, path);
+	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-	expect_settled(test, path);
 }
 
 /* Nor if its GID is known from before, and all that it sends is unicast */
@@ -792,96 +808,51 @@ static void asked_and_heard(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-	KUNIT_EXPECT_FALSE(test, path->learned);
+	KUNIT_EXPECT_FALSE(test, path->stopgap);
 	expect_settled(test, path);
 }
 
-/* There is an end to paths that nobody vouches for, but not to those that somebody does */
-static void unproven_are_bounded(struct kunit *test)
+/* There is an end to paths, but not to those of peers that have proven who they are */
+static void paths_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_dev *priv = fx->priv;
-	const u32 others = IPOIB_PATHS_UNPROVEN_MAX - 2;
+	const int others = IPOIB_PATHS_MAX - 1;
 
 	hear_proof(test, 5, 5);
-	priv->paths_unproven += others;
 	hear_claim(test, 6, 6);
-	send_to(test, 6);
+	atomic_add(others, &priv->paths.nelems);
 	send_to(test, 7);
-	KUNIT_EXPECT_EQ(test, priv->paths_unproven, (u32)IPOIB_PATHS_UNPROVEN_MAX);
+	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 7));
+	send_to(test, 6);
 	send_to(test, 8);
+	KUNIT_EXPECT_NULL(test, path_find(fx, 6));
 	KUNIT_EXPECT_NULL(test, path_find(fx, 8));
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_LIMIT), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_LIMIT), 2ull);
 	send_to(test, 5);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 5), 5u);
-	answer(test, 7, 0);
+	atomic_sub(others, &priv->paths.nelems);
 	send_to(test, 8);
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 8));
-	priv->paths_unproven -= others;
-	KUNIT_EXPECT_EQ(test, priv->paths_unproven, 2u);
-	fixture_down(fx);
-	KUNIT_EXPECT_EQ(test, priv->paths_unproven, 0u);
-}
-
-/* A claim that the fabric confirms, and one of which there is proof */
-static void unproven_until_told(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	int i;
-
-	for (i = 8; i <= 9; i++) {
-		hear_claim(test, i, i);
-		send_to(test, i);
-		KUNIT_EXPECT_EQ(test, path_lid(test, i), (u32)i);
-	}
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 2u);
-	confirm(test, path_find(fx, 8));
-	answer(test, 8, 0);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 1u);
-	hear_proof(test, 9, 10);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_unproven, 0u);
-}
-
-/* What is not used any more does not wait until it is its turn to be confirmed */
-static void unused_go_at_once(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ipoib_path *path;
-	int i;
-
-	for (i = 9; i < 19; i++) {
-		path = path_learned(test, i, i);
-		path->used = jiffies - IPOIB_PATH_CONFIRM - 1;
-		path->confirm_at = jiffies;
-	}
-	mod_delayed_work(fx->priv->wq, &fx->priv->path_confirm_work, 0);
-	fixture_settle(fx);
-	for (i = 9; i < 19; i++)
-		KUNIT_EXPECT_NULL(test, path_find(fx, i));
-	KUNIT_EXPECT_EQ(test, queries(test), 0);
 }
 
 static struct kunit_case learned_cases[] = {
-	KUNIT_CASE(learned_without_query),
+	KUNIT_CASE(learned_and_asked),
+	KUNIT_CASE(learned_and_trusted),
 	KUNIT_CASE(learned_not_if_off),
 	KUNIT_CASE(learned_not_possible),
-	KUNIT_CASE(learned_by_claim),
-	KUNIT_CASE(learned_to_confirmed),
+	KUNIT_CASE(learned_not_by_claim),
+	KUNIT_CASE(learned_keeps_from_claim),
+	KUNIT_CASE(learned_to_answered),
 	KUNIT_CASE(learned_to_corrected),
-	KUNIT_CASE(learned_to_denied),
-	KUNIT_CASE(learned_and_denied),
 	KUNIT_CASE(learned_and_no_answer),
-	KUNIT_CASE(learned_and_unused),
-	KUNIT_CASE(learned_confirmed_by_and_by),
-	KUNIT_CASE(resolved_follows_proof),
+	KUNIT_CASE(resolved_stands),
 	KUNIT_CASE(resolved_doubts_claim),
 	KUNIT_CASE(resolved_by_other_lid_of_port),
 	KUNIT_CASE(failing_mends_by_packet),
 	KUNIT_CASE(failing_mends_by_unicast),
 	KUNIT_CASE(asked_and_heard),
-	KUNIT_CASE(unproven_are_bounded),
-	KUNIT_CASE(unproven_until_told),
-	KUNIT_CASE(unused_go_at_once),
+	KUNIT_CASE(paths_are_bounded),
 	{}
 };
 

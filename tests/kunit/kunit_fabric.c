@@ -97,8 +97,8 @@ static int fabric_resolve(struct ipoib_path_query *query)
 	return -EBUSY;
 }
 
-static int fabric_heard_attr(struct ipoib_dev *priv, const struct ipoib_heard *heard,
-			     struct rdma_ah_attr *attr)
+static int fabric_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
+			     const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
 {
 	fabric_attr(attr, priv->port, heard->lid);
 	rdma_ah_set_sl(attr, heard->sl);

@@ -33,14 +33,7 @@ static int netdev_make(struct fixture *fx)
 	return err;
 }
 
-/**
- * fixture_init() - a suite's init: kunit.priv is a new fixture, its link down
- * @test: the test
- *
- * Context: may sleep.
- * Return: 0 or a negative error.
- */
-int fixture_init(struct kunit *test)
+static int init_with(struct kunit *test, struct device *dma_device)
 {
 	struct fixture *fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
 	int err;
@@ -48,7 +41,7 @@ int fixture_init(struct kunit *test)
 	if (!fx)
 		return -ENOMEM;
 	fabric_init(&fx->fabric);
-	fx->hca = hca_register();
+	fx->hca = hca_register_with(dma_device);
 	if (!fx->hca)
 		return -ENOMEM;
 	err = netdev_make(fx);
@@ -58,6 +51,38 @@ int fixture_init(struct kunit *test)
 	}
 	test->priv = fx;
 	return 0;
+}
+
+/**
+ * fixture_init() - a suite's init: kunit.priv is a new fixture, its link down
+ * @test: the test
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int fixture_init(struct kunit *test)
+{
+	return init_with(test, NULL);
+}
+
+/**
+ * fixture_init_dma() - the same on an HCA with a DMA device
+ * @test: the test
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int fixture_init_dma(struct kunit *test)
+{
+	struct device *dma_device = dma_begin();
+	int err;
+
+	if (IS_ERR(dma_device))
+		return PTR_ERR(dma_device);
+	err = init_with(test, dma_device);
+	if (err)
+		dma_end();
+	return err;
 }
 
 /**
@@ -80,6 +105,7 @@ void fixture_exit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.started), 0);
 	hca_unregister(fx->hca);
+	dma_end();
 }
 
 static bool qdisc_busy(struct net_device *netdev)

@@ -18,6 +18,7 @@ struct large {
 	bool ip6;
 	u8 protocol;
 	u32 options;		/* octets of TCP's */
+	u32 extension;		/* octets of an extension header of IPv6 */
 	u32 payload;
 	u32 mss;
 	u32 linear;		/* octets of payload beside the headers */
@@ -41,7 +42,7 @@ static u8 pattern(u32 at)
 
 static u32 network_len(const struct large *large)
 {
-	return large->ip6 ? sizeof(struct ipv6hdr) : sizeof(struct iphdr);
+	return large->ip6 ? sizeof(struct ipv6hdr) + large->extension : sizeof(struct iphdr);
 }
 
 static u32 transport_len(const struct large *large)
@@ -135,6 +136,17 @@ static void see(struct hca *hca, const struct hca_send *send, const u8 *octets)
 	seen.payload += len;
 }
 
+/* IPv6's options for the destination, of which there is none: padding */
+static void put_extension(struct sk_buff *skb, const struct large *large)
+{
+	u8 *extension = skb_put_zero(skb, large->extension);
+
+	extension[0] = large->protocol;
+	extension[1] = large->extension / 8 - 1;
+	extension[2] = IPV6_TLV_PADN;
+	extension[3] = large->extension - 4;
+}
+
 static void put_network(struct sk_buff *skb, const struct large *large)
 {
 	struct ipv6hdr *ip6;
@@ -147,6 +159,10 @@ static void put_network(struct sk_buff *skb, const struct large *large)
 		ip6->nexthdr = large->protocol;
 		ip6->saddr.s6_addr[15] = 1;
 		ip6->daddr.s6_addr[15] = 2;
+		if (!large->extension)
+			return;
+		ip6->nexthdr = NEXTHDR_DEST;
+		put_extension(skb, large);
 		return;
 	}
 	ip = skb_put_zero(skb, sizeof(*ip));
@@ -205,6 +221,23 @@ static void put_payload(struct kunit *test, struct sk_buff *skb, const struct la
 	}
 }
 
+/* The stack has the pseudo header's checksum there, of all of the packet */
+static void put_sum(struct sk_buff *skb, const struct large *large)
+{
+	u32 len = transport_len(large) + large->payload;
+	struct udphdr *udp = udp_hdr(skb);
+	__sum16 sum;
+
+	seen.large = large;
+	sum = (__force __sum16)~pseudo_sum(skb_network_header(skb), len, 0);
+	if (large->protocol == IPPROTO_TCP) {
+		tcp_hdr(skb)->check = sum;
+		return;
+	}
+	udp->len = htons(len);
+	udp->check = sum;
+}
+
 static struct sk_buff *build(struct kunit *test, const struct large *large)
 {
 	struct fixture *fx = test->priv;
@@ -212,7 +245,8 @@ static struct sk_buff *build(struct kunit *test, const struct large *large)
 	struct sk_buff *skb;
 	union ib_gid gid;
 
-	skb = alloc_skb(IPOIB_HARD_LEN + IPOIB_TX_HEADER_MAX + large->linear, GFP_KERNEL);
+	skb = alloc_skb(IPOIB_HARD_LEN + IPOIB_TX_HEADER_MAX + large->extension + large->linear,
+			GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
 	fixture_gid(&gid, 9);
 	header = skb_put_zero(skb, sizeof(*header));
@@ -223,6 +257,7 @@ static struct sk_buff *build(struct kunit *test, const struct large *large)
 	put_network(skb, large);
 	put_transport(skb, large);
 	put_payload(test, skb, large);
+	put_sum(skb, large);
 	skb_shinfo(skb)->gso_size = large->mss;
 	skb_shinfo(skb)->gso_segs = DIV_ROUND_UP(large->payload, large->mss);
 	skb_shinfo(skb)->gso_type = large->protocol == IPPROTO_UDP ? SKB_GSO_UDP_L4 :
@@ -238,7 +273,6 @@ static void cut(struct kunit *test, const struct large *large)
 	seen.segments = 0;
 	seen.payload = 0;
 	seen.fault = NULL;
-	fx->priv->tx->hca_sums = large->hca_sums;
 	fixture_send(fx, build(test, large), false);
 	KUNIT_EXPECT_EQ_MSG(test, seen.payload, large->payload, "MSS %u, linear %u, pieces of %u",
 			    large->mss, large->linear, large->piece);
@@ -313,14 +347,48 @@ static void gso_udp6(struct kunit *test)
 	cut_all(test, &large);
 }
 
-/* Checksums are the HCA's, segments are not */
+/* Checksums are the HCA's; segments of UDP are not */
 static void gso_hca_sums(struct kunit *test)
 {
-	struct large large = { .protocol = IPPROTO_TCP, .hca_sums = true };
+	struct large large = { .protocol = IPPROTO_UDP, .hca_sums = true };
+	struct fixture *fx = test->priv;
 
+	fx->priv->tx->hca_offloads = true;
 	cut_all(test, &large);
-	large.protocol = IPPROTO_UDP;
-	cut_all(test, &large);
+}
+
+/* Checksums are left to an HCA that also segments, and to no other */
+static void gso_hca_promises(struct kunit *test)
+{
+	static const struct {
+		u64 device_caps;
+		u32 kernel_caps;
+		bool sums;
+	} examples[] = {
+		{ 0, 0, false },
+		{ IB_DEVICE_UD_IP_CSUM, 0, false },
+		{ 0, IBK_UD_TSO, false },
+		{ IB_DEVICE_UD_IP_CSUM, IBK_UD_TSO, true },
+	};
+	struct large large = { .protocol = IPPROTO_UDP, .mss = 1000, .payload = 9999,
+			       .piece = 4096 };
+	struct fixture *fx = test->priv;
+	struct ib_device_attr *attrs = &fx->hca->ibdev.attrs;
+	union ib_gid gid;
+	int i;
+
+	fixture_gid(&gid, 9);
+	for (i = 0; i < ARRAY_SIZE(examples); i++) {
+		attrs->device_cap_flags = examples[i].device_caps;
+		attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | examples[i].kernel_caps;
+		fx->hca->seen = NULL;
+		KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 256, 64), 0);
+		fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+		fixture_settle(fx);
+		fx->hca->seen = see;
+		large.hca_sums = examples[i].sums;
+		cut(test, &large);
+	}
 }
 
 static void gso_options(struct kunit *test)
@@ -349,16 +417,126 @@ static void gso_counts_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.tx_bytes - before.tx_bytes, 9999ull + 10 * (4 + 20 + 20));
 }
 
-/* More segments than there is always room for */
+/* More segments than there is always room for are the stack's to make */
 static void gso_too_many(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct large large = { .protocol = IPPROTO_UDP, .mss = 8, .piece = 1000 };
+	struct large large = { .mss = 8, .piece = 1000 };
 
 	large.payload = 8 * fx->priv->tx->segments_max + 1;
+	for (large.ip6 = false; ; large.ip6 = true) {
+		large.protocol = IPPROTO_UDP;
+		cut(test, &large);
+		large.protocol = IPPROTO_TCP;
+		cut(test, &large);
+		if (large.ip6)
+			break;
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 0ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_SEGMENTED), 0ull);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+}
+
+/* More than the ring has room for at all: what is too much is counted */
+static void gso_far_too_many(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 8, .piece = 1000 };
+
+	fx->hca->hold = true;
+	large.payload = 8 * (tx->size + 10);
+	fixture_send(fx, build(test, &large), false);
+	KUNIT_EXPECT_EQ(test, seen.segments, tx->size);
+	KUNIT_EXPECT_NULL(test, seen.fault);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 10ull);
+	KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, 0));
+	hca_complete(fx->hca, U32_MAX, IB_WC_SUCCESS);
+	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 0));
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
+}
+
+/* Of a packet whose segments nobody has counted, the stack is told before whether it is to
+ * make them
+ */
+static void gso_uncounted(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 100, .piece = 1000 };
+	netdev_features_t kept, all = NETIF_F_GSO_MASK | NETIF_F_SG;
+	u32 most = fx->priv->tx->segments_max;
+	struct sk_buff *skb;
+
+	for (large.payload = 100 * (most - 2); large.payload <= 100 * (most + 2);
+	     large.payload += 400) {
+		skb = build(test, &large);
+		kept = ipoib_features_check(skb, fx->netdev, all);
+		KUNIT_EXPECT_EQ(test, kept, all);
+		skb_shinfo(skb)->gso_segs = 0;
+		skb_shinfo(skb)->gso_type |= SKB_GSO_DODGY;
+		kept = ipoib_features_check(skb, fx->netdev, all);
+		KUNIT_EXPECT_EQ_MSG(test, kept & NETIF_F_GSO_MASK,
+				    large.payload < 100 * most ? NETIF_F_GSO_MASK : 0,
+				    "payload %u", large.payload);
+		kfree_skb(skb);
+	}
+}
+
+/* What is no large packet of TCP or UDP over IP, whatever its source calls it */
+static void gso_lies(struct kunit *test)
+{
+	static const u32 types[] = {
+		SKB_GSO_UDP, SKB_GSO_SCTP, SKB_GSO_TCPV4 | SKB_GSO_GRE,
+		SKB_GSO_TCPV4 | SKB_GSO_TCP_FIXEDID, SKB_GSO_UDP_L4 | SKB_GSO_UDP_TUNNEL,
+		SKB_GSO_TCPV4 | SKB_GSO_PARTIAL, SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST,
+	};
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 100, .payload = 1000,
+			       .linear = 1000 };
+	struct sk_buff *skb = build(test, &large);
+	int network = skb_network_offset(skb), transport = skb_transport_offset(skb), i;
+
+	KUNIT_EXPECT_TRUE(test, ipoib_gso_can_cut(skb));
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		skb_shinfo(skb)->gso_type = types[i];
+		KUNIT_EXPECT_FALSE_MSG(test, ipoib_gso_can_cut(skb), "type %#x", types[i]);
+	}
+	skb_shinfo(skb)->gso_type = SKB_GSO_TCPV4 | SKB_GSO_DODGY;
+	KUNIT_EXPECT_TRUE(test, ipoib_gso_can_cut(skb));
+	for (i = 0; i <= 200; i++) {
+		skb_set_transport_header(skb, i);
+		KUNIT_EXPECT_FALSE_MSG(test, (i < network + 20 || i > network + 60) &&
+				       ipoib_gso_can_cut(skb), "transport header at %d", i);
+	}
+	skb_set_transport_header(skb, transport);
+	tcp_hdr(skb)->doff = 4;
+	KUNIT_EXPECT_FALSE(test, ipoib_gso_can_cut(skb));
+	kfree_skb(skb);
+}
+
+/* Headers without payload make no segment; nothing is put on the ring */
+static void gso_nothing(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .piece = 1000 };
+
 	fixture_send(fx, build(test, &large), false);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	large.payload = 1000;
+	cut(test, &large);
+}
+
+/* The driver was asked while the transport header was said to be where it knows it; the
+ * stack has found it elsewhere, and more headers than a slot takes
+ */
+static void gso_headers_grow(struct kunit *test)
+{
+	struct large large = { .protocol = IPPROTO_TCP, .ip6 = true, .mss = 1000,
+			       .payload = 9999, .piece = 4096 };
+
+	for (large.extension = 8; large.extension <= 240; large.extension += 8)
+		cut(test, &large);
 }
 
 /* The queue stops while the largest packet has room yet; no slot is used twice */
@@ -451,9 +629,15 @@ static struct kunit_case gso_cases[] = {
 	KUNIT_CASE(gso_udp4),
 	KUNIT_CASE(gso_udp6),
 	KUNIT_CASE(gso_hca_sums),
+	KUNIT_CASE(gso_hca_promises),
 	KUNIT_CASE(gso_options),
 	KUNIT_CASE(gso_counts_segments),
 	KUNIT_CASE(gso_too_many),
+	KUNIT_CASE(gso_far_too_many),
+	KUNIT_CASE(gso_uncounted),
+	KUNIT_CASE(gso_lies),
+	KUNIT_CASE(gso_nothing),
+	KUNIT_CASE(gso_headers_grow),
 	KUNIT_CASE(gso_ring_fills),
 	KUNIT_CASE(gso_refused),
 	KUNIT_CASE(gso_failed),

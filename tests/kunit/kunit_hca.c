@@ -65,12 +65,13 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 {
 	struct hca *hca = to_hca(ibdev);
 
+	atomic_inc(&hca->queries);
 	if (fails(ibdev))
 		return -ENOMEM;
 	attr->state = hca->state;
 	attr->max_mtu = hca->max_mtu;
 	attr->active_mtu = hca->max_mtu;
-	attr->gid_tbl_len = 1;
+	attr->gid_tbl_len = 2;
 	attr->pkey_tbl_len = HCA_PKEYS;
 	attr->active_width = IB_WIDTH_4X;
 	attr->active_speed = IB_SPEED_EDR;
@@ -82,13 +83,14 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port,
 			      struct ib_port_immutable *immutable)
 {
 	immutable->pkey_tbl_len = HCA_PKEYS;
-	immutable->gid_tbl_len = 1;
+	immutable->gid_tbl_len = 2;
 	immutable->core_cap_flags = RDMA_CORE_CAP_PROT_IB;
 	return 0;
 }
 
 static int query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 {
+	atomic_inc(&to_hca(ibdev)->queries);
 	if (fails(ibdev))
 		return -ENOMEM;
 	if (index >= HCA_PKEYS)
@@ -99,7 +101,7 @@ static int query_pkey(struct ib_device *ibdev, u32 port, u16 index, u16 *pkey)
 
 static int query_gid(struct ib_device *ibdev, u32 port, int index, union ib_gid *gid)
 {
-	*gid = to_hca(ibdev)->gid;
+	*gid = index ? to_hca(ibdev)->alias : to_hca(ibdev)->gid;
 	return 0;
 }
 
@@ -149,10 +151,14 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		     struct ib_udata *udata)
 {
 	struct hca_cq *cq = to_cq(ibcq);
+	u32 room = to_hca(ibcq->device)->cq_room;
 	int err;
 
+	if (room && attr->cqe > room)
+		return -EINVAL;
 	spin_lock_init(&cq->lock);
 	cq->size = attr->cqe;
+	cq->vector = attr->comp_vector;
 	cq->wc = kcalloc(cq->size, sizeof(*cq->wc), GFP_KERNEL);
 	if (!cq->wc)
 		return -ENOMEM;
@@ -171,8 +177,11 @@ static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 
 static int modify_cq(struct ib_cq *ibcq, u16 frames, u16 usecs)
 {
+	struct completion *gate = READ_ONCE(to_hca(ibcq->device)->gate);
 	struct hca_cq *cq = to_cq(ibcq);
 
+	if (gate)
+		wait_for_completion_timeout(gate, 5 * HZ);
 	if (fails(ibcq->device))
 		return -ENOMEM;
 	cq->frames = frames;
@@ -218,13 +227,22 @@ static void cq_interrupt(struct ib_cq *ibcq)
 	local_bh_enable();
 }
 
+static bool has_room(const struct hca *hca, const struct ib_qp_cap *cap)
+{
+	return !hca->send_room ||
+	       cap->max_send_wr * (64 + 16 * cap->max_send_sge) <= hca->send_room;
+}
+
 static int create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init, struct ib_udata *udata)
 {
 	struct hca_qp *qp = to_qp(ibqp);
 	struct hca *hca = to_hca(ibqp->device);
 	int err = -ENOMEM;
 
+	if (!has_room(hca, &init->cap))
+		return -EINVAL;
 	spin_lock_init(&qp->lock);
+	qp->create_flags = init->create_flags;
 	qp->recv_size = init->cap.max_recv_wr;
 	qp->send_size = init->cap.max_send_wr;
 	qp->recv = kcalloc(qp->recv_size, sizeof(*qp->recv), GFP_KERNEL);
@@ -245,7 +263,16 @@ static int destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 {
 	struct hca_qp *qp = to_qp(ibqp);
 	struct hca *hca = to_hca(ibqp->device);
+	struct ib_event event = {
+		.device = ibqp->device,
+		.element.qp = ibqp,
+		.event = IB_EVENT_QP_FATAL,
+	};
 
+	if (hca->dies_loudly) {
+		hca->deaths++;
+		ibqp->event_handler(&event, ibqp->qp_context);
+	}
 	if (hca->qp == qp)
 		hca->qp = NULL;
 	kfree(qp->recv);
@@ -286,12 +313,16 @@ static void qp_flush(struct hca_qp *qp)
 	struct hca_posted send;
 	struct hca_recv recv;
 
+	if (to_hca(qp->ibqp.device)->stuck)
+		return;
 	while (qp_pop_send(qp, &send)) {
 		wc.wr_id = send.wr_id;
+		qp->flushed++;
 		cq_put(qp->ibqp.send_cq, &wc);
 	}
 	while (qp_pop_recv(qp, &recv)) {
 		wc.wr_id = recv.wr_id;
+		qp->flushed++;
 		cq_put(qp->ibqp.recv_cq, &wc);
 	}
 	cq_interrupt(qp->ibqp.send_cq);
@@ -329,7 +360,14 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* The DMA addresses of a device without a DMA device are the kernel's own */
+/* The DMA addresses of a device without a DMA device are the kernel's own. Those of a DMA
+ * device are the memory's, where nothing translates or bounces.
+ */
+static void *dma_memory(const struct hca *hca, u64 addr)
+{
+	return hca->ibdev.dma_device ? phys_to_virt(addr) : (void *)(uintptr_t)addr;
+}
+
 static void show_send(struct hca *hca, const struct hca_send *send, const struct ib_ud_wr *wr)
 {
 	u8 *octets = kmalloc(send->length, GFP_ATOMIC);
@@ -339,7 +377,7 @@ static void show_send(struct hca *hca, const struct hca_send *send, const struct
 	if (!octets)
 		return;
 	for (i = 0; i < wr->wr.num_sge; i++) {
-		memcpy(octets + done, (void *)(uintptr_t)wr->wr.sg_list[i].addr,
+		memcpy(octets + done, dma_memory(hca, wr->wr.sg_list[i].addr),
 		       wr->wr.sg_list[i].length);
 		done += wr->wr.sg_list[i].length;
 	}
@@ -409,7 +447,9 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 			.signaled = wr->send_flags & IB_SEND_SIGNALED,
 		};
 	}
-	if (!hca->hold)
+	if (qp->state == IB_QPS_ERR)
+		qp_flush(qp);
+	else if (!hca->hold)
 		sends_complete(hca, qp, U32_MAX, IB_WC_SUCCESS);
 	return 0;
 }
@@ -430,9 +470,11 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		}
 		recv = &qp->recv[qp->recv_head++ % qp->recv_size];
 		recv->wr_id = wr->wr_id;
-		recv->addr = (void *)(uintptr_t)wr->sg_list->addr;
+		recv->addr = wr->sg_list->addr;
 		recv->length = wr->sg_list->length;
 	}
+	if (qp->state == IB_QPS_ERR)
+		qp_flush(qp);
 	return 0;
 }
 
@@ -494,12 +536,24 @@ static void hca_preset(struct hca *hca)
 }
 
 /**
- * hca_register() - make an HCA with an active port
+ * hca_register() - make an HCA with an active port, without a DMA device
  *
  * Context: may sleep.
  * Return: the HCA, to be given to hca_unregister(); or NULL.
  */
 struct hca *hca_register(void)
+{
+	return hca_register_with(NULL);
+}
+
+/**
+ * hca_register_with() - the same with a DMA device
+ * @dma_device: the device, as dma_begin() made it
+ *
+ * Context: may sleep.
+ * Return: the HCA, to be given to hca_unregister(); or NULL.
+ */
+struct hca *hca_register_with(struct device *dma_device)
 {
 	struct hca *hca = ib_alloc_device(hca, ibdev);
 
@@ -511,7 +565,7 @@ struct hca *hca_register(void)
 	hca->ibdev.node_type = RDMA_NODE_IB_CA;
 	hca->ibdev.node_guid = cpu_to_be64(0x021bfa0100000000ULL);
 	ib_set_device_ops(&hca->ibdev, &hca_ops);
-	if (!ib_register_device(&hca->ibdev, "ipoibkunit%d", NULL))
+	if (!ib_register_device(&hca->ibdev, "ipoibkunit%d", dma_device))
 		return hca;
 	ib_dealloc_device(&hca->ibdev);
 	return NULL;
@@ -564,6 +618,33 @@ void hca_event(struct hca *hca, enum ib_event_type type)
 	flush_workqueue(ib_wq);
 }
 
+/**
+ * hca_port_state() - the port changes its state, and says so
+ * @hca: the HCA
+ * @state: the new one
+ *
+ * Context: may sleep.
+ */
+void hca_port_state(struct hca *hca, enum ib_port_state state)
+{
+	hca->state = state;
+	hca_event(hca, state == IB_PORT_ACTIVE ? IB_EVENT_PORT_ACTIVE : IB_EVENT_PORT_ERR);
+}
+
+/**
+ * hca_pkey() - the subnet manager writes an entry of the P_Key table
+ * @hca: the HCA
+ * @index: of the entry
+ * @pkey: what it writes
+ *
+ * Context: may sleep.
+ */
+void hca_pkey(struct hca *hca, u16 index, u16 pkey)
+{
+	hca->pkeys[index] = pkey;
+	hca_event(hca, IB_EVENT_PKEY_CHANGE);
+}
+
 /* The driver's poll is over, or there is none */
 static bool napi_is_idle(const struct napi_struct *napi)
 {
@@ -600,6 +681,18 @@ void hca_choose(struct hca *hca, struct ib_qp *ibqp)
 }
 
 /**
+ * hca_break() - the QP goes to the error state, and no event tells of it
+ * @hca: the HCA
+ *
+ * Context: process.
+ */
+void hca_break(struct hca *hca)
+{
+	hca->qp->state = IB_QPS_ERR;
+	qp_flush(hca->qp);
+}
+
+/**
  * hca_wait() - wait until all completions have been polled
  * @hca: the HCA
  *
@@ -616,6 +709,15 @@ void hca_wait(struct hca *hca)
 			return;
 		usleep_range(100, 200);
 	}
+}
+
+/* The DMA addresses of a device without a DMA device are the kernel's own */
+static void put_received(struct hca *hca, const struct hca_recv *recv, const void *data, u32 len)
+{
+	if (hca->ibdev.dma_device)
+		dma_write(recv->addr, data, len);
+	else
+		memcpy((void *)(uintptr_t)recv->addr, data, len);
 }
 
 /**
@@ -636,7 +738,7 @@ int hca_receive(struct hca *hca, const void *data, u32 len, const struct ib_wc *
 	if (!qp_pop_recv(hca->qp, &recv))
 		return -ENOBUFS;
 	if (data)
-		memcpy(recv.addr, data, min(len, recv.length));
+		put_received(hca, &recv, data, min(len, recv.length));
 	wc.wr_id = recv.wr_id;
 	wc.byte_len = len;
 	cq_put(hca->qp->ibqp.recv_cq, &wc);

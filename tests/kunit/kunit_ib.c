@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the data path: work requests in chains, what becomes of those that the
- * HCA refuses or fails, headers, and what is taken of what comes in.
+ * Suite of the data path's sending half: work requests in chains, what becomes of those
+ * that the HCA refuses or fails, and headers.
  */
+#include <linux/platform_device.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
 
@@ -81,6 +82,16 @@ static void tx_chain_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->tx->chained, 0u);
 }
 
+/* As if the timer had not been there meanwhile, which on a slow machine it has */
+static void send_unwatched(struct kunit *test, u32 len)
+{
+	struct fixture *fx = test->priv;
+
+	hca_wait(fx->hca);
+	WRITE_ONCE(fx->priv->tx->armed, false);
+	send(test, len, false);
+}
+
 /* What is in the ring is looked for sooner if one of it is a packet that is not freed yet */
 static void tx_reaper_hurries(struct kunit *test)
 {
@@ -89,11 +100,11 @@ static void tx_reaper_hurries(struct kunit *test)
 
 	hrtimer_cancel(&tx->reaper);
 	fx->hca->hold = true;
-	send(test, 10, false);
+	send_unwatched(test, 10);
 	KUNIT_EXPECT_FALSE(test, tx->reaper_soon);
-	send(test, IPOIB_TX_HEADER_MAX, false);
+	send_unwatched(test, IPOIB_TX_HEADER_MAX);
 	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
-	send(test, 10, false);
+	send_unwatched(test, 10);
 	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	hrtimer_cancel(&tx->reaper);
@@ -149,6 +160,21 @@ static void tx_failure(struct kunit *test)
 	fx->hca->hold = false;
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_ERROR), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+/* A send that is flushed while the QP is said to run: it does not, though no event told */
+static void tx_silent_error(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->hca->hold = true;
+	send(test, 10, false);
+	hca_complete(fx->hca, 1, IB_WC_WR_FLUSH_ERR);
+	fx->hca->hold = false;
+	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
@@ -279,7 +305,7 @@ static void tx_pieces(struct kunit *test)
 	fixture_send(fx, packet_in_pieces(test, 3), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 4);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 3 * 64);
-	fx->priv->tx->max_sge = 4;
+	fx->priv->max_sge = 4;
 	fixture_send(fx, packet_in_pieces(test, 4), false);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->num_sge, 1);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 12u + 4 * 64);
@@ -295,7 +321,7 @@ static void tx_features(struct kunit *test)
 	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
 	struct sk_buff *skb = packet_in_pieces(test, 4);
 
-	fx->priv->tx->max_sge = 5;
+	fx->priv->max_sge = 5;
 	skb_set_network_header(skb, IPOIB_HARD_LEN);
 	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr));
 	skb->protocol = htons(ETH_P_IPV6);
@@ -305,12 +331,33 @@ static void tx_features(struct kunit *test)
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
-	fx->priv->tx->max_sge = 6;
+	fx->priv->max_sge = 6;
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, all);
 	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr) + 8);
 	kept = ipoib_features_check(skb, fx->netdev, all);
 	KUNIT_EXPECT_EQ(test, kept, (netdev_features_t)NETIF_F_SG);
+	kfree_skb(skb);
+}
+
+/* A packet socket that bypasses the queueing discipline asks while the rings are replaced */
+static void tx_features_without_ring(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct sk_buff *skb = packet_in_pieces(test, 4);
+	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
+
+	fixture_down(fx);
+	skb_set_network_header(skb, IPOIB_HARD_LEN);
+	skb_set_transport_header(skb, IPOIB_HARD_LEN + sizeof(struct ipv6hdr));
+	skb->protocol = htons(ETH_P_IPV6);
+	skb_shinfo(skb)->gso_size = 1000;
+	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
+	fx->priv->tx = NULL;
+	kept = ipoib_features_check(skb, fx->netdev, all);
+	fx->priv->tx = tx;
+	KUNIT_EXPECT_EQ(test, kept, all);
 	kfree_skb(skb);
 }
 
@@ -403,11 +450,40 @@ static void tx_small_checksum(struct kunit *test)
 	fx->hca->seen = NULL;
 }
 
+/* On an HCA that reaches memory by DMA: what is in a slot's own memory, and what is mapped */
+static void tx_dma(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct platform_device *device =
+		platform_device_register_simple("ipoib-kunit", PLATFORM_DEVID_AUTO, NULL, 0);
+	u32 len, i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(device));
+	fixture_down(fx);
+	fx->hca->ibdev.dma_device = &device->dev;
+	fixture_up(test);
+	send(test, 1, false);
+	fixture_settle(fx);
+	fx->hca->seen = small_seen;
+	for (len = 100; len < 1000; len += 800) {
+		memset(small_octets, 0, sizeof(small_octets));
+		send(test, len, false);
+		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, len + IPOIB_ENCAP_LEN);
+		for (i = IPOIB_ENCAP_LEN; i < 100; i++)
+			KUNIT_EXPECT_EQ(test, small_octets[i], 0x5a);
+	}
+	fx->hca->seen = NULL;
+	fixture_down(fx);
+	fx->hca->ibdev.dma_device = NULL;
+	platform_device_unregister(device);
+}
+
 static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_one),
 	KUNIT_CASE(tx_path_at_hand),
 	KUNIT_CASE(tx_small_is_copied),
 	KUNIT_CASE(tx_small_checksum),
+	KUNIT_CASE(tx_dma),
 	KUNIT_CASE(tx_multicast_qpn),
 	KUNIT_CASE(tx_chained),
 	KUNIT_CASE(tx_chain_is_bounded),
@@ -415,6 +491,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_reaper_hurries),
 	KUNIT_CASE(tx_refusal),
 	KUNIT_CASE(tx_failure),
+	KUNIT_CASE(tx_silent_error),
 	KUNIT_CASE(tx_ring_fills),
 	KUNIT_CASE(tx_stale_completion),
 	KUNIT_CASE(tx_silence),
@@ -422,6 +499,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_length_limit),
 	KUNIT_CASE(tx_pieces),
 	KUNIT_CASE(tx_features),
+	KUNIT_CASE(tx_features_without_ring),
 	{}
 };
 
@@ -434,367 +512,4 @@ static struct kunit_suite tx_suite = {
 	.test_cases = tx_cases,
 };
 
-/* What the network stack gets */
-struct received {
-	struct packet_type type;
-	u32 packets;
-	u32 len;
-	u8 pkt_type;
-	u8 ip_summed;
-	struct ipoib_header header;
-};
-
-static int received_take(struct sk_buff *skb, struct net_device *netdev,
-			 struct packet_type *type, struct net_device *orig)
-{
-	struct received *received = type->af_packet_priv;
-
-	received->packets++;
-	received->len = skb->len;
-	received->pkt_type = skb->pkt_type;
-	received->ip_summed = skb->ip_summed;
-	memcpy(&received->header, skb_mac_header(skb), sizeof(received->header));
-	consume_skb(skb);
-	return NET_RX_SUCCESS;
-}
-
-static struct received received;
-
-static int rx_init(struct kunit *test)
-{
-	struct fixture *fx;
-	int err = fixture_init(test);
-
-	if (err)
-		return err;
-	fx = test->priv;
-	fixture_up(test);
-	received = (struct received) {
-		.type = {
-			.type = htons(ETH_P_802_EX1),
-			.dev = fx->netdev,
-			.func = received_take,
-			.af_packet_priv = &received,
-		},
-	};
-	dev_add_pack(&received.type);
-	return 0;
-}
-
-static void rx_exit(struct kunit *test)
-{
-	if (received.type.func)
-		dev_remove_pack(&received.type);
-	received.type.func = NULL;
-	fixture_exit(test);
-}
-
-struct rx_packet {
-	struct ib_grh grh;
-	struct ipoib_encap encap;
-	u8 payload[4092];
-} __packed;
-
-/* Another port's packet */
-static const struct ib_wc rx_like = { .src_qp = 0x99, .wc_flags = IB_WC_GRH };
-
-static struct rx_packet *rx_packet(struct kunit *test)
-{
-	struct rx_packet *packet = kunit_kzalloc(test, sizeof(*packet), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, packet);
-	packet->encap.ethertype = htons(ETH_P_802_EX1);
-	packet->encap.reserved = htons(0xdead);
-	fixture_gid(&packet->grh.dgid, 1);
-	return packet;
-}
-
-/* Those that the HCA has, and those that it will get with others */
-static u32 rx_slots(const struct fixture *fx)
-{
-	return fx->priv->rx.posted + fx->priv->rx.kept;
-}
-
-/* Every length that is shorter than the headers, and the first that is not */
-static void rx_every_length(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct rx_packet *packet = rx_packet(test);
-	u32 posted = rx_slots(fx);
-	u32 least = IB_GRH_BYTES + IPOIB_ENCAP_LEN, len;
-
-	for (len = 0; len < least; len++) {
-		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
-		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), len + 1ull);
-		KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
-	}
-	KUNIT_EXPECT_EQ(test, received.packets, 0u);
-	for (len = least; len <= fx->priv->rx.buf_len; len += len < least + 8 ? 1 : 97) {
-		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
-		KUNIT_EXPECT_EQ(test, received.len, len - least);
-	}
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), (u64)least);
-	KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
-}
-
-/* What is longer has room, so that the QP takes no harm, but is not taken */
-static void rx_overlong(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ipoib_rx_ring *rx = &fx->priv->rx;
-	u32 packets = received.packets;
-
-	KUNIT_EXPECT_EQ(test, rx->buf[0].wr.num_sge, 2);
-	KUNIT_EXPECT_EQ(test, rx->buf[0].sge[0].length + rx->buf[0].sge[1].length, 4136u);
-	KUNIT_EXPECT_EQ(test, rx->buf[1].sge[1].addr, rx->buf[0].sge[1].addr);
-	hca_receive(fx->hca, NULL, rx->buf_len + 1, &rx_like);
-	hca_receive(fx->hca, NULL, 4136, &rx_like);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_TOO_LONG), 2ull);
-	KUNIT_EXPECT_EQ(test, received.packets, packets);
-}
-
-/* Buffers grow with the group's MTU */
-static void rx_longest(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct rx_packet *packet = rx_packet(test);
-
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)offsetof(struct rx_packet, payload[2044]));
-	hca_receive(fx->hca, packet, fx->priv->rx.buf_len, &rx_like);
-	KUNIT_EXPECT_EQ(test, received.len, 2044u);
-	rx_overlong(test);
-	fx->fabric.params.mtu = IB_MTU_4096;
-	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
-	fixture_settle(fx);
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)sizeof(*packet));
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf[0].wr.num_sge, 1);
-	hca_receive(fx->hca, packet, sizeof(*packet), &rx_like);
-	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
-}
-
-/* Reserved is not looked at, and no address of the sender's is made up */
-static void rx_header(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ib_wc like = { .src_qp = 0x99 };
-
-	hca_receive(fx->hca, rx_packet(test), 100, &like);
-	KUNIT_ASSERT_EQ(test, received.packets, 1u);
-	KUNIT_EXPECT_EQ(test, received.len, 56u);
-	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
-	KUNIT_EXPECT_EQ(test, ntohs(received.header.encap.ethertype), ETH_P_802_EX1);
-	KUNIT_EXPECT_NULL(test, memchr_inv(&received.header.hwaddr, 0, INFINIBAND_ALEN));
-}
-
-static void rx_types(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct rx_packet *packet = rx_packet(test);
-	struct ib_wc like = rx_like;
-
-	memcpy(packet->grh.dgid.raw, fx->netdev->broadcast + 4, 16);
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_BROADCAST);
-	packet->grh.dgid.raw[15] = 1;
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_MULTICAST);
-	like.wc_flags = 0;	/* then the GRH's place holds nothing */
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
-	KUNIT_EXPECT_EQ(test, received.packets, 3u);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_MULTICAST), 2ull);
-}
-
-/* Ours only if both QPN and GID are: another host's QP may have the same number */
-static void rx_loopback(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct rx_packet *packet = rx_packet(test);
-	struct ib_wc like = { .src_qp = fx->priv->qp->qp_num, .wc_flags = IB_WC_GRH };
-
-	packet->grh.sgid = fx->hca->gid;
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.packets, 0u);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
-	packet->grh.sgid.raw[15]++;
-	hca_receive(fx->hca, packet, 100, &like);
-	packet->grh.sgid.raw[15]--;
-	like.src_qp++;
-	hca_receive(fx->hca, packet, 100, &like);
-	like.src_qp--;
-	like.wc_flags = 0;
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.packets, 3u);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
-}
-
-static void rx_checksum(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct rx_packet *packet = rx_packet(test);
-	struct ib_wc like = rx_like;
-
-	like.wc_flags |= IB_WC_IP_CSUM_OK;
-	fx->netdev->features &= ~NETIF_F_RXCSUM;
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
-	fx->netdev->features |= NETIF_F_RXCSUM;
-	hca_receive(fx->hca, packet, 100, &like);
-	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_UNNECESSARY);
-	hca_receive(fx->hca, packet, 100, &rx_like);
-	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
-}
-
-static void rx_failure(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	struct ib_wc like = { .status = IB_WC_LOC_LEN_ERR };
-
-	hca_receive(fx->hca, NULL, 100, &like);
-	fixture_settle(fx);
-	KUNIT_EXPECT_EQ(test, received.packets, 0u);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_ERROR), 1ull);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
-}
-
-/* A receive that the HCA does not take back: the QP is reset, nothing is lost */
-static void rx_repost_refused(struct kunit *test)
-{
-	struct rx_packet *packet = rx_packet(test);
-	struct fixture *fx = test->priv;
-	int i;
-
-	atomic_set(&fx->hca->fail_in, 1);
-	for (i = 0; i < IPOIB_RX_POST_BATCH; i++)
-		hca_receive(fx->hca, packet, 100, &rx_like);
-	fixture_settle(fx);
-	KUNIT_EXPECT_EQ(test, received.packets, (u32)IPOIB_RX_POST_BATCH);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
-	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
-}
-
-/* A segment of a TCP connection, as long as the HCA says that its checksum is good */
-struct rx_segment {
-	struct ib_grh grh;
-	struct ipoib_encap encap;
-	struct iphdr ip;
-	struct tcphdr tcp;
-	u8 payload[100];
-} __packed;
-
-static struct rx_segment *rx_segment(struct kunit *test, u32 seq)
-{
-	struct rx_segment *segment = kunit_kzalloc(test, sizeof(*segment), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segment);
-	fixture_gid(&segment->grh.dgid, 1);
-	segment->encap.ethertype = htons(ETH_P_IP);
-	segment->ip = (struct iphdr) {
-		.version = 4,
-		.ihl = sizeof(segment->ip) / 4,
-		.tot_len = htons(sizeof(*segment) - offsetof(struct rx_segment, ip)),
-		.frag_off = htons(IP_DF),
-		.ttl = 64,
-		.protocol = IPPROTO_TCP,
-		.saddr = htonl(0x0a000001),
-		.daddr = htonl(0x0a000002),
-	};
-	segment->ip.check = ip_fast_csum(&segment->ip, segment->ip.ihl);
-	segment->tcp = (struct tcphdr) {
-		.source = htons(1000),
-		.dest = htons(2000),
-		.seq = htonl(seq),
-		.ack_seq = htonl(1),
-		.doff = sizeof(segment->tcp) / 4,
-		.ack = 1,
-		.window = htons(1000),
-	};
-	return segment;
-}
-
-static void rx_take_segment(struct kunit *test, u32 n)
-{
-	struct fixture *fx = test->priv;
-	const struct rx_segment *segment = rx_segment(test, n * sizeof(segment->payload));
-	struct ib_wc like = rx_like;
-
-	like.wc_flags |= IB_WC_IP_CSUM_OK;
-	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, segment, sizeof(*segment), &like), 0);
-}
-
-/* Takes a segment, the next one after @n, that GRO is to keep, and leaves it there. GRO lets
- * go of what is a tick old all the same: where one came meanwhile the answer says nothing, and
- * one more segment brings up whatever there is. Returns how many there were.
- */
-static u32 rx_have_kept(struct kunit *test, u32 n)
-{
-	struct fixture *fx = test->priv;
-	unsigned long begin;
-	unsigned int packets;
-
-	for (;;) {
-		packets = received.packets;
-		WRITE_ONCE(fx->netdev->gro_flush_timeout, 100ul * NSEC_PER_SEC);
-		begin = jiffies;
-		rx_take_segment(test, n++);
-		WRITE_ONCE(fx->netdev->gro_flush_timeout, 0);
-		if (!time_after(jiffies, begin))
-			break;
-		rx_take_segment(test, n++);
-	}
-	KUNIT_EXPECT_EQ(test, received.packets, packets);
-	return n;
-}
-
-/* One that comes alone goes up at once, but GRO keeps it if told to, and with what it has
- * kept the next one goes
- */
-static void rx_gro(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	unsigned int packets;
-	u32 n;
-
-	dev_remove_pack(&received.type);
-	received.type.type = htons(ETH_P_IP);
-	dev_add_pack(&received.type);
-	fx->netdev->features |= NETIF_F_RXCSUM;
-	rx_take_segment(test, 0);
-	KUNIT_EXPECT_EQ(test, received.packets, 1u);
-	KUNIT_EXPECT_EQ(test, received.len, 140u);
-
-	n = rx_have_kept(test, 1);
-	packets = received.packets;
-	rx_take_segment(test, n);
-	KUNIT_EXPECT_EQ(test, received.packets, packets + 1);
-	KUNIT_EXPECT_EQ(test, received.len, 240u);
-	rx_take_segment(test, n + 1);
-	KUNIT_EXPECT_EQ(test, received.packets, packets + 2);
-	KUNIT_EXPECT_EQ(test, received.len, 140u);
-}
-
-static struct kunit_case rx_cases[] = {
-	KUNIT_CASE(rx_every_length),
-	KUNIT_CASE(rx_longest),
-	KUNIT_CASE(rx_header),
-	KUNIT_CASE(rx_types),
-	KUNIT_CASE(rx_loopback),
-	KUNIT_CASE(rx_checksum),
-	KUNIT_CASE(rx_failure),
-	KUNIT_CASE(rx_repost_refused),
-	KUNIT_CASE(rx_gro),
-	{}
-};
-
-static struct kunit_suite rx_suite = {
-	.name = "ipoib_rx",
-	.suite_init = driver_begin,
-	.suite_exit = driver_end,
-	.init = rx_init,
-	.exit = rx_exit,
-	.test_cases = rx_cases,
-};
-
-kunit_test_suites(&tx_suite, &rx_suite);
+kunit_test_suites(&tx_suite);

@@ -161,6 +161,15 @@ static void inform_list_lacks(struct kunit *test)
 	kvfree(mgids);
 }
 
+/* Longer than any list can be: it is not read at all, as what it lacks would be left */
+static void inform_list_too_long(struct kunit *test)
+{
+	struct answer *answer = answer_make(test, 13, 7, INFORM_LIST_MAX + 1);
+	int count = 0;
+
+	KUNIT_EXPECT_EQ(test, PTR_ERR(ipoib_list_parse(&answer->wc, &count)), (long)-EMSGSIZE);
+}
+
 /* A port on which the fixture's interface wants news; no MADs */
 static struct inform_watcher *watcher_make(struct kunit *test)
 {
@@ -291,6 +300,98 @@ static void inform_stale(struct kunit *test)
 	watcher_end(fx);
 }
 
+struct source_example {
+	const char *name;
+	u32 sm_lid, lid, qpn;
+	u8 lmc;
+	bool grh, grh_required;
+	bool sa;
+};
+
+static const struct source_example source_examples[] = {
+	{ "the SM's LID, QP1", 5, 5, 1, 0, false, false, true },
+	{ "with a GRH", 5, 5, 1, 0, true, false, true },
+	{ "another host's QP1", 5, 6, 1, 0, false, false, false },
+	{ "a user's QP beside the SM", 5, 5, 0x48, 0, false, false, false },
+	{ "QP0", 5, 5, 0, 0, false, false, false },
+	{ "another LID of the SM's port", 4, 7, 1, 2, false, false, true },
+	{ "a LID beyond these", 4, 8, 1, 2, false, false, false },
+	{ "no SM is known", 0, 0, 1, 0, false, false, false },
+	{ "no GRH where one is needed", 5, 5, 1, 0, false, true, false },
+	{ "a GRH where one is needed", 5, 5, 1, 0, true, true, true },
+};
+
+static void source_describe(const struct source_example *example, char *name)
+{
+	strscpy(name, example->name, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(source, source_examples, source_describe);
+
+static void inform_source(struct kunit *test)
+{
+	const struct source_example *example = test->param_value;
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct ib_wc wc = {
+		.slid = example->lid,
+		.src_qp = example->qpn,
+		.wc_flags = example->grh ? IB_WC_GRH : 0,
+	};
+	u32 *caps = &fx->hca->ibdev.port_data[1].immutable.core_cap_flags;
+	u32 kept = *caps;
+
+	if (example->grh_required)
+		*caps |= RDMA_CORE_PORT_IB_GRH_REQUIRED;
+	watcher->port->sm_lid = example->sm_lid;
+	watcher->port->lmc = example->lmc;
+	KUNIT_EXPECT_EQ(test, mad_is_of_sa(watcher->port, &wc), example->sa);
+	*caps = kept;
+	watcher_end(fx);
+}
+
+/* After an event the SM is looked for, and only then */
+static void inform_follows_sm(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_port *port = watcher->port;
+
+	port->sm_lid = 77;
+	port->sm_stale = false;
+	sm_follow(port);
+	KUNIT_EXPECT_EQ(test, port->sm_lid, 77u);
+	ipoib_inform_void(fx->priv);
+	cancel_delayed_work_sync(&port->work);
+	KUNIT_EXPECT_TRUE(test, port->sm_stale);
+	sm_follow(port);
+	KUNIT_EXPECT_NE(test, port->sm_lid, 77u);
+	KUNIT_EXPECT_FALSE(test, port->sm_stale);
+	watcher_end(fx);
+}
+
+/* What the SA says of a question, and that it is busy is not what it says of others */
+static void inform_status(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform_watcher *watcher = watcher_make(test);
+	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+	struct answer *answer = answer_make(test, 0, 7, 0);
+	static struct ib_mad_send_buf buf;
+
+	trap->request.buf = &buf;
+	answer_take(watcher->port, &buf, &answer->wc);
+	KUNIT_EXPECT_EQ(test, trap->request.status, 0);
+	answer->mads[0].mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_BUSY);
+	answer_take(watcher->port, &buf, &answer->wc);
+	KUNIT_EXPECT_EQ(test, trap->request.status, -EBUSY);
+	answer->mads[0].mad_hdr.status = cpu_to_be16(0x0200);
+	answer_take(watcher->port, &buf, &answer->wc);
+	KUNIT_EXPECT_EQ(test, trap->request.status, -EINVAL);
+	trap->request.buf = NULL;
+	watcher_end(fx);
+}
+
 /* No MADs at this port: failures, and a list that says so */
 static void inform_without_mads(struct kunit *test)
 {
@@ -329,6 +430,10 @@ static struct kunit_case inform_cases[] = {
 	KUNIT_CASE_PARAM(inform_report, report_gen_params),
 	KUNIT_CASE(inform_list),
 	KUNIT_CASE(inform_list_lacks),
+	KUNIT_CASE(inform_list_too_long),
+	KUNIT_CASE_PARAM(inform_source, source_gen_params),
+	KUNIT_CASE(inform_follows_sm),
+	KUNIT_CASE(inform_status),
 	KUNIT_CASE(inform_wants),
 	KUNIT_CASE(inform_told),
 	KUNIT_CASE(inform_fails),

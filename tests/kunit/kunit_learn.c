@@ -84,7 +84,6 @@ static void sender_known(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
 	KUNIT_EXPECT_EQ(test, heard.lid, PEER_LID);
 	KUNIT_EXPECT_EQ(test, heard.sl, 5);
-	KUNIT_EXPECT_TRUE(test, heard.proven);
 	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID + 1, &heard));
 }
 
@@ -142,8 +141,7 @@ static void sender_slots(struct kunit *test)
 	struct ipoib_heard heard;
 
 	other.wc_flags = IB_WC_GRH;
-	other.slid += 7;
-	other.src_qp -= 7;
+	other.src_qp += LEARN_SLOTS;
 	KUNIT_ASSERT_EQ(test, qp_slot(&wc), qp_slot(&other));
 	fixture_gid(&f->grh.sgid, 77);
 	speak(test, &wc);
@@ -153,6 +151,24 @@ static void sender_slots(struct kunit *test)
 	receive(test, f, 50, &other);
 	KUNIT_EXPECT_TRUE(test, find(test, 77, &heard));
 	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
+}
+
+/* Two whose LIDs and QPNs both follow each other, and then each has the other's LID */
+static void sender_exchanged(struct kunit *test)
+{
+	struct frame *f = frame(test, ETH_P_802_EX1);
+	struct ib_wc wc = peer(IB_WC_GRH);
+	struct ipoib_heard heard;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		wc.src_qp = PEER_QPN + i % 2;
+		wc.slid = PEER_LID + (i % 2 ^ i / 2);
+		fixture_gid(&f->grh.sgid, i % 2);
+		receive(test, f, 50, &wc);
+		KUNIT_ASSERT_TRUE(test, find(test, i % 2, &heard));
+		KUNIT_EXPECT_EQ(test, heard.lid, wc.slid);
+	}
 }
 
 static void hwaddr_shown(struct kunit *test)
@@ -186,6 +202,7 @@ static struct kunit_case sender_cases[] = {
 	KUNIT_CASE(sender_forgotten),
 	KUNIT_CASE(sender_not_local),
 	KUNIT_CASE(sender_slots),
+	KUNIT_CASE(sender_exchanged),
 	KUNIT_CASE(hwaddr_shown),
 	{}
 };
@@ -267,7 +284,7 @@ static void claim_by_sender(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, find(test, 77, &heard));
 }
 
-/* Without a GRH, of one whose path the fabric has told */
+/* Without a GRH, of one to whom there is a path */
 static void claim_by_path(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -282,36 +299,40 @@ static void claim_by_path(struct kunit *test)
 	wc.slid = PEER_LID + 1;
 	receive(test, arp(test, PEER_QPN, PEER_LID), ARP_LEN, &wc);
 	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
-	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
 	/* and the fabric is asked whether that is still so */
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 2);
 	wc.slid = PEER_LID;
 	receive(test, arp(test, PEER_QPN, PEER_LID), ARP_LEN, &wc);
 	KUNIT_EXPECT_EQ(test, forged(test), 0ull);
-	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
-	KUNIT_EXPECT_TRUE(test, heard.proven);
+	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
 }
 
-/* Nothing speaks for it, nothing against it; later the fabric does */
-static void claim_unknown(struct kunit *test)
+/* Without a GRH, of one who has been heard elsewhere: that is not forgotten for it */
+static void claim_by_other(struct kunit *test)
 {
-	struct fixture *fx = test->priv;
 	struct ib_wc wc = peer(0);
 	struct ipoib_heard heard;
-	union ib_gid gid;
 
 	forged(test);
-	fixture_gid(&gid, PEER_LID);
+	speak(test, &wc);
+	wc.src_qp++;
+	wc.slid++;
+	receive(test, arp(test, PEER_QPN + 1, PEER_LID), ARP_LEN, &wc);
+	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
+	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_EQ(test, heard.lid, PEER_LID);
+}
+
+/* Nothing speaks for it, nothing against it: it passes, and nothing comes of it */
+static void claim_unknown(struct kunit *test)
+{
+	struct ib_wc wc = peer(0);
+	struct ipoib_heard heard;
+
+	forged(test);
 	receive(test, arp(test, PEER_QPN, PEER_LID), ARP_LEN, &wc);
 	KUNIT_EXPECT_EQ(test, forged(test), 0ull);
-	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
-	KUNIT_EXPECT_FALSE(test, heard.proven);
-	ipoib_learn_confirmed(fx->priv, &gid, PEER_LID + 1);
-	find(test, PEER_LID, &heard);
-	KUNIT_EXPECT_FALSE(test, heard.proven);
-	ipoib_learn_confirmed(fx->priv, &gid, PEER_LID);
-	find(test, PEER_LID, &heard);
-	KUNIT_EXPECT_TRUE(test, heard.proven);
+	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
 }
 
 static void arp_malformed(struct kunit *test)
@@ -460,6 +481,7 @@ static struct kunit_case claim_cases[] = {
 	KUNIT_CASE(claim_by_grh),
 	KUNIT_CASE(claim_by_sender),
 	KUNIT_CASE(claim_by_path),
+	KUNIT_CASE(claim_by_other),
 	KUNIT_CASE(claim_unknown),
 	KUNIT_CASE(arp_malformed),
 	KUNIT_CASE(nd_claims),

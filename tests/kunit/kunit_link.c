@@ -79,14 +79,14 @@ static void link_waits_for_port(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	fx->hca->state = IB_PORT_INIT;
+	hca_port_state(fx->hca, IB_PORT_INIT);
 	fixture_up(test);
 	expect_link(test, IPOIB_LINK_WAIT_PORT);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), 0);
-	fx->hca->state = IB_PORT_ACTIVE;
+	hca_port_state(fx->hca, IB_PORT_ACTIVE);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_RUNNING);
-	fx->hca->state = IB_PORT_DOWN;
+	hca_port_state(fx->hca, IB_PORT_DOWN);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_WAIT_PORT);
 	KUNIT_EXPECT_NULL(test, fx->priv->broadcast);
@@ -99,14 +99,14 @@ static void link_waits_for_pkey(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	fx->hca->pkeys[0] = 0x8001;
+	hca_pkey(fx->hca, 0, 0x8001);
 	fixture_up(test);
 	expect_link(test, IPOIB_LINK_WAIT_PORT);
-	fx->hca->pkeys[3] = 0xffff;
+	hca_pkey(fx->hca, 3, 0xffff);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 3);
-	fx->hca->pkeys[3] = 0;
+	hca_pkey(fx->hca, 3, 0);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_WAIT_PORT);
 }
@@ -142,6 +142,21 @@ static void link_down_while_joining(struct kunit *test)
 	fx->fabric.answers = true;
 	fixture_up(test);
 	expect_link(test, IPOIB_LINK_RUNNING);
+}
+
+/* What the port is like is read of ib_core's cache: no look at it is a command to the HCA,
+ * whatever happens
+ */
+static void link_asks_no_hca(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int queries = atomic_read(&fx->hca->queries), i;
+
+	fixture_up(test);
+	for (i = IPOIB_EVENT_CHECK; i <= IPOIB_EVENT_ADDRESS; i++)
+		event(fx, i);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->queries), queries);
 }
 
 static void link_light(struct kunit *test)
@@ -187,8 +202,8 @@ static void link_pkey_moves(struct kunit *test)
 
 	fixture_up(test);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 0);
-	fx->hca->pkeys[0] = 0x8001;
-	fx->hca->pkeys[5] = 0xffff;
+	hca_pkey(fx->hca, 0, 0x8001);
+	hca_pkey(fx->hca, 5, 0xffff);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 5);
@@ -287,6 +302,7 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_waits_for_pkey),
 	KUNIT_CASE(link_waits_for_join),
 	KUNIT_CASE(link_down_while_joining),
+	KUNIT_CASE(link_asks_no_hca),
 	KUNIT_CASE(link_light),
 	KUNIT_CASE(link_normal),
 	KUNIT_CASE(link_heavy),

@@ -129,12 +129,120 @@ static void netdev_is_infiniband(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->netdev->addr_len, 20);
 	KUNIT_EXPECT_EQ(test, fx->netdev->hard_header_len, 24);
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
-	KUNIT_EXPECT_EQ(test, ipoib_get_phys_port_id(fx->netdev, &id), 0);
+	KUNIT_EXPECT_EQ(test, ipoib_address_port_id(fx->netdev, &id), 0);
 	KUNIT_EXPECT_EQ(test, id.id_len, 8);
 	KUNIT_EXPECT_EQ(test, memcmp(id.id, fx->hca->gid.raw + 8, 8), 0);
 	KUNIT_EXPECT_EQ(test, dev_get_iflink(fx->netdev), fx->netdev->ifindex);
 	KUNIT_EXPECT_TRUE(test, ipoib_is_ours(fx->netdev));
 	KUNIT_EXPECT_FALSE(test, ipoib_is_ours(dev_net(fx->netdev)->loopback_dev));
+}
+
+static int set_mtu(struct fixture *fx, int mtu)
+{
+	int err;
+
+	rtnl_lock();
+	err = dev_set_mtu(fx->netdev, mtu);
+	rtnl_unlock();
+	return err;
+}
+
+static void group_mtu(struct fixture *fx, enum ib_mtu mtu)
+{
+	fx->fabric.params.mtu = mtu;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+}
+
+/* What the port can do may be asked for; the smaller one counts, and the wish is kept */
+static void mtu_beyond_group(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 4093), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 4000), 0);
+	fx->fabric.params.mtu = IB_MTU_2048;
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
+	group_mtu(fx, IB_MTU_4096);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4000u);
+	group_mtu(fx, IB_MTU_1024);
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 4092), 0);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1020u);
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 4093), -EINVAL);
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 1000), 0);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1000u);
+	KUNIT_EXPECT_EQ(test, set_mtu(fx, 3000), 0);
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1020u);
+	fixture_up(test);
+	group_mtu(fx, IB_MTU_4096);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 3000u);
+}
+
+/* As `ip link set address` of the netdevice's own, with octet @at changed by @by */
+static int set_address(struct fixture *fx, size_t at, u8 by)
+{
+	struct sockaddr_storage address = { .ss_family = ARPHRD_INFINIBAND };
+	int err;
+
+	memcpy(address.__data, fx->netdev->dev_addr, INFINIBAND_ALEN);
+	address.__data[at] ^= by;
+	rtnl_lock();
+	err = dev_set_mac_address(fx->netdev, (struct sockaddr *)&address, NULL);
+	rtnl_unlock();
+	return err;
+}
+
+/* The suites' fabric services do not listen to the port: the link is told here */
+static void gids_change(struct fixture *fx)
+{
+	hca_event(fx->hca, IB_EVENT_GID_CHANGE);
+	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+	fixture_settle(fx);
+}
+
+/* The GUID is the administrator's to choose, among those that the port has */
+static void address_of_other_gid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid other = fx->hca->gid;
+	struct netdev_phys_item_id id;
+
+	other.raw[15] ^= 0x80;
+	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &other, 16), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&fx->priv->local_gid, &other, 16), 0);
+	KUNIT_EXPECT_EQ(test, ipoib_address_port_id(fx->netdev, &id), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(id.id, fx->hca->gid.raw + 8, 8), 0);
+	fixture_up(test);
+	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_WAIT_PORT);
+	fx->hca->alias = other;
+	gids_change(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &other, 16), 0);
+	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), -EBUSY);
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
+	/* The first GID's again: it is followed, whatever becomes of it */
+	fx->hca->gid.raw[15] ^= 0x40;
+	gids_change(fx);
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
+}
+
+static void address_refused(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid = fx->hca->gid;
+	size_t at;
+
+	for (at = 0; at < 12; at++)
+		KUNIT_EXPECT_EQ(test, set_address(fx, at, 0x10), -EINVAL);
+	fx->hca->ibdev.attrs.kernel_cap_flags |= IBK_VIRTUAL_FUNCTION;
+	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), -EOPNOTSUPP);
+	fx->hca->ibdev.attrs.kernel_cap_flags &= ~(u64)IBK_VIRTUAL_FUNCTION;
+	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &gid, 16), 0);
 }
 
 /* Where each reason is found in `ip -s link`: the field's place, or nowhere */
@@ -155,6 +263,8 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_TX_PATH_LIMIT] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FAILED] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_GROUP_BACKLOG] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_GROUP_LIMIT] = NO_SUM,
 	[IPOIB_STAT_TX_LINEARIZED] = NO_SUM,
 	[IPOIB_STAT_TX_SEGMENTED] = NO_SUM,
 	[IPOIB_STAT_TX_TIMEOUTS] = NO_SUM,
@@ -174,8 +284,10 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_GROUP_FAILURES] = NO_SUM,
 	[IPOIB_STAT_GROUP_FALLBACKS] = NO_SUM,
 	[IPOIB_STAT_GROUP_EXPIRIES] = NO_SUM,
+	[IPOIB_STAT_GROUP_LIMIT] = NO_SUM,
 	[IPOIB_STAT_REPORTS_CREATED] = NO_SUM,
 	[IPOIB_STAT_REPORTS_DELETED] = NO_SUM,
+	[IPOIB_STAT_REPORTS_FORGED] = NO_SUM,
 	[IPOIB_STAT_SUBSCRIPTIONS] = NO_SUM,
 	[IPOIB_STAT_SUBSCRIPTION_FAILURES] = NO_SUM,
 	[IPOIB_STAT_GROUP_LISTS] = NO_SUM,
@@ -297,6 +409,43 @@ static void timeout_resets_qp(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
+static int coalesce(struct fixture *fx, const struct ethtool_coalesce *wish)
+{
+	struct ethtool_coalesce coalesce = *wish;
+	struct netlink_ext_ack extack = {};
+	int err;
+
+	rtnl_lock();
+	err = fx->netdev->ethtool_ops->set_coalesce(fx->netdev, &coalesce, NULL, &extack);
+	rtnl_unlock();
+	return err;
+}
+
+/* What scripts set on all hosts is taken, and shown, by an HCA that cannot do it */
+static void coalescing_without_hca(struct kunit *test)
+{
+	const struct ethtool_coalesce receive = {
+		.rx_coalesce_usecs = 16,
+		.rx_max_coalesced_frames = 8,
+	};
+	const struct ethtool_coalesce send = { .tx_coalesce_usecs = 16 };
+	const struct ethtool_coalesce adaptive = { .use_adaptive_rx_coalesce = 1 };
+	const struct ethtool_coalesce large = { .rx_coalesce_usecs = 65536 };
+	struct ethtool_coalesce is = {};
+	struct fixture *fx = test->priv;
+
+	fx->hca->ibdev.ops.modify_cq = NULL;
+	KUNIT_EXPECT_EQ(test, coalesce(fx, &receive), 0);
+	KUNIT_EXPECT_EQ(test, coalesce(fx, &send), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, coalesce(fx, &adaptive), -EOPNOTSUPP);
+	KUNIT_EXPECT_EQ(test, coalesce(fx, &large), -EINVAL);
+	rtnl_lock();
+	fx->netdev->ethtool_ops->get_coalesce(fx->netdev, &is, NULL, NULL);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, is.rx_coalesce_usecs, 16u);
+	KUNIT_EXPECT_EQ(test, is.rx_max_coalesced_frames, 8u);
+}
+
 static void ring_sizes(struct kunit *test)
 {
 	static const struct {
@@ -330,12 +479,16 @@ static struct kunit_case netdev_cases[] = {
 	KUNIT_CASE(header_built),
 	KUNIT_CASE(header_without_destination),
 	KUNIT_CASE(netdev_is_infiniband),
+	KUNIT_CASE(mtu_beyond_group),
+	KUNIT_CASE(address_of_other_gid),
+	KUNIT_CASE(address_refused),
 	KUNIT_CASE(counters_sum_up),
 	KUNIT_CASE(counters_of_all_cpus),
 	KUNIT_CASE(counters_have_names),
 	KUNIT_CASE(counters_of_ethtool),
 	KUNIT_CASE(traffic_is_counted),
 	KUNIT_CASE(timeout_resets_qp),
+	KUNIT_CASE(coalescing_without_hca),
 	KUNIT_CASE(ring_sizes),
 	KUNIT_CASE(features_of_hca),
 	{}

@@ -193,6 +193,7 @@ static void answer(struct fixture *fx, struct ipoib_group *group, int status)
 static void time_is_up(struct fixture *fx, struct ipoib_group *group)
 {
 	group->retry_at = jiffies;
+	fx->priv->groups_retry_at = jiffies;
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
@@ -258,6 +259,7 @@ static void group_send_only(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_FALSE(test, group->attached);
 	KUNIT_EXPECT_TRUE(test, list_empty(&group->busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&group->waits));
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
@@ -339,7 +341,7 @@ static void group_refused(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	KUNIT_EXPECT_GT(test, group->failures, 0);
 	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
-	KUNIT_EXPECT_FALSE(test, list_empty(&group->busy));
+	KUNIT_EXPECT_FALSE(test, list_empty(&group->waits));
 	fx->fabric.refusal = 0;
 	time_is_up(fx, group);
 	answer(fx, group, 0);
@@ -517,6 +519,187 @@ static void group_of_user_space(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 2));
 }
 
+/* The address of 239.1.N, of which there are many */
+static void many_address(struct fixture *fx, struct ipoib_hwaddr *hwaddr, u16 n)
+{
+	ip_ib_mc_map(htonl(0xef010000 | n), fx->netdev->broadcast, (u8 *)hwaddr);
+}
+
+/* A fabric that answers has more to answer, as the window lets it be asked */
+static void many_settle(struct fixture *fx)
+{
+	do
+		fixture_settle(fx);
+	while (fx->fabric.answers &&
+	       (READ_ONCE(fx->priv->groups_asked) || !list_empty(&fx->priv->groups_waiting)));
+}
+
+static void many_send(struct kunit *test, u16 first, u16 count)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+
+	for (; count; count--) {
+		many_address(fx, &hwaddr, first++);
+		fixture_send(fx, fixture_packet(test, hwaddr.gid, 1), false);
+	}
+	many_settle(fx);
+}
+
+static struct ipoib_group *many_find(struct fixture *fx, u16 n)
+{
+	struct ipoib_hwaddr hwaddr;
+
+	many_address(fx, &hwaddr, n);
+	return group_find(fx->priv, (union ib_gid *)hwaddr.gid);
+}
+
+/* However busy this machine is */
+static void answer_soon(struct fixture *fx, struct ipoib_group *group)
+{
+	group->asked_at = jiffies + 60 * HZ;
+	answer(fx, group, 0);
+}
+
+/* So many joins are under way, and no more; the window opens with each answer, those go
+ * first that have waited longest, and a late answer closes it.
+ */
+static void groups_are_paced(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int joins = atomic_read(&fx->fabric.joins), n;
+
+	fx->priv->groups_window = 8;
+	many_send(test, 0, 40);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 8);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 8u);
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 7)->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 8)->request, (int)IPOIB_REQUEST_NONE);
+	answer_soon(fx, many_find(fx, 3));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 10);
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 9)->request, (int)IPOIB_REQUEST_SENT);
+	many_find(fx, 4)->asked_at = jiffies - HZ;
+	answer(fx, many_find(fx, 4), 0);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_window, 4u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 10);
+	/* All that wait are served by and by */
+	fx->fabric.answers = true;
+	for (n = 0; n < 40; n++)
+		if (many_find(fx, n)->asked)
+			ipoib_group_answer(many_find(fx, n), 0, &fx->fabric.params);
+	many_settle(fx);
+	for (n = 0; n < 40; n++)
+		KUNIT_EXPECT_TRUE(test, many_find(fx, n)->joined);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 0u);
+}
+
+/* The SM has restarted: all are asked for again, the broadcast group first, and not at once */
+static void groups_rejoin_paced(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group;
+	int joins;
+
+	fx->fabric.answers = true;
+	many_send(test, 0, 40);
+	fx->fabric.answers = false;
+	fx->priv->groups_window = 8;
+	joins = atomic_read(&fx->fabric.joins);
+	list_for_each_entry(group, &fx->priv->groups_all, all)
+		ipoib_group_answer(group, -ENETRESET, NULL);
+	fixture_settle(fx);
+	list_for_each_entry(group, &fx->priv->groups_all, all)
+		group->retry_at = jiffies;
+	time_is_up(fx, fx->priv->broadcast);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->broadcast->request, (int)IPOIB_REQUEST_SENT);
+	answer_soon(fx, fx->priv->broadcast);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 9u);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1 + 9);
+}
+
+/* A scan: groups that are only sent to are so many, what is for others goes to all, until
+ * one that is idle makes room.
+ */
+static void groups_sent_are_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u32 *sent_to = &fx->priv->groups_of[IPOIB_GROUP_SEND_ONLY];
+	int joins;
+
+	fx->fabric.answers = true;
+	fx->fabric.params.mlid = 0xc001;
+	many_send(test, 0, IPOIB_GROUPS_SENT_MAX - *sent_to);
+	KUNIT_EXPECT_EQ(test, *sent_to, (u32)IPOIB_GROUPS_SENT_MAX);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_LIMIT), 0ull);
+	joins = atomic_read(&fx->fabric.joins);
+	fx->hca->logged = 0;
+	many_send(test, 5000, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins);
+	KUNIT_EXPECT_NULL(test, many_find(fx, 5000));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_LIMIT), 3ull);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 3u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc000);
+	/* The IP layer's own are not held up */
+	listen(fx, 9, true);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 9)->joined);
+	KUNIT_ASSERT_NOT_NULL(test, many_find(fx, 7));
+	WRITE_ONCE(many_find(fx, 7)->used, jiffies - (IPOIB_GROUP_CROWDED_IDLE + 1) * HZ);
+	mod_delayed_work(fx->priv->wq, &fx->priv->group_expire_work, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NULL(test, many_find(fx, 7));
+	fx->hca->logged = 0;
+	many_send(test, 5000, 1);
+	KUNIT_EXPECT_NOT_NULL(test, many_find(fx, 5000));
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc001);
+}
+
+/* Packets that wait for all groups together */
+static void groups_queues_are_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 0; i < IPOIB_GROUP_QUEUE_MAX; i++)
+		many_send(test, 0, IPOIB_GROUPS_QUEUED_MAX / IPOIB_GROUP_QUEUE_MAX);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_BACKLOG), 0ull);
+	many_send(test, 5000, 2);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_BACKLOG), 2ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FULL), 0ull);
+	fx->hca->logged = 0;
+	answer(fx, many_find(fx, 0), 0);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_GROUP_QUEUE_MAX);
+	many_send(test, 5000, 1);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&many_find(fx, 5000)->queue), 1u);
+	fixture_down(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, 0u);
+}
+
+/* The administrator of a container writes a list without end */
+static void groups_listed_are_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+	int i;
+
+	fx->fabric.answers = true;
+	rtnl_lock();
+	for (i = 0; i <= IPOIB_GROUPS_LISTED_MAX; i++) {
+		many_address(fx, &hwaddr, i);
+		dev_mc_add(fx->netdev, (u8 *)&hwaddr);
+	}
+	rtnl_unlock();
+	many_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups_of[IPOIB_GROUP_MEMBER],
+			(u32)IPOIB_GROUPS_LISTED_MAX);
+	KUNIT_EXPECT_NOT_NULL(test, many_find(fx, 0));
+	KUNIT_EXPECT_NULL(test, many_find(fx, IPOIB_GROUPS_LISTED_MAX));
+	KUNIT_EXPECT_GT(test, fixture_count(fx, IPOIB_STAT_GROUP_LIMIT), 0ull);
+}
+
 static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_member),
 	KUNIT_CASE(group_send_only),
@@ -535,6 +718,11 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_dead),
 	KUNIT_CASE(group_expires),
 	KUNIT_CASE(group_of_user_space),
+	KUNIT_CASE(groups_are_paced),
+	KUNIT_CASE(groups_rejoin_paced),
+	KUNIT_CASE(groups_sent_are_bounded),
+	KUNIT_CASE(groups_queues_are_bounded),
+	KUNIT_CASE(groups_listed_are_bounded),
 	{}
 };
 

@@ -109,14 +109,15 @@ static void queues_fail(struct kunit *test)
 	}
 }
 
-/* Whatever cannot be asked or moved: the next attempt has all QPs run */
+/* Whichever step of whichever QP fails: the next attempt has all of them run */
 static void queues_start_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_tx_ring *tx;
 	int n;
 
-	for (n = 1; n <= 4 * QUEUES; n++) {
+	/* Three states each, and the receives */
+	for (n = 1; n <= 3 * QUEUES + 1; n++) {
 		fixture_down(fx);
 		atomic_set(&fx->hca->fail_in, n);
 		fixture_up(test);
@@ -230,12 +231,19 @@ static u16 selected(struct fixture *fx, struct sk_buff *skb)
 	return queue;
 }
 
+/* As a packet socket of no protocol writes it */
+static void set_ethertype(struct sk_buff *skb, u16 ethertype)
+{
+	((struct ipoib_header *)skb->data)->encap.ethertype = htons(ethertype);
+	skb->protocol = 0;
+}
+
 static struct sk_buff *icmpv6(struct kunit *test, const u8 *gid, u8 next, u8 type)
 {
 	struct sk_buff *skb = fixture_packet(test, gid, sizeof(struct ipv6hdr) + 8);
 	struct ipv6hdr *ip = (void *)skb->data + IPOIB_HARD_LEN;
 
-	skb->protocol = htons(ETH_P_IPV6);
+	set_ethertype(skb, ETH_P_IPV6);
 	ip->nexthdr = next;
 	*(u8 *)(ip + 1) = type;
 	return skb;
@@ -268,7 +276,7 @@ static void queues_select(struct kunit *test)
 	fixture_gid(&gid, 9);
 	KUNIT_EXPECT_EQ(test, selected(fx, fixture_packet(test, gid.raw, 10)), QUEUES - 1);
 	skb = fixture_packet(test, gid.raw, 10);
-	skb->protocol = htons(ETH_P_ARP);
+	set_ethertype(skb, ETH_P_ARP);
 	KUNIT_EXPECT_EQ(test, selected(fx, skb), 0);
 	skb = fixture_packet(test, fx->netdev->broadcast + 4, 10);
 	KUNIT_EXPECT_EQ(test, selected(fx, skb), 0);
@@ -284,6 +292,62 @@ static void queues_select(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, selected(fx, skb), QUEUES - 1);
 }
 
+/* A packet socket that bypasses the queueing discipline chooses its queue long before it
+ * sends: there may be fewer then
+ */
+static void queues_gone(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+	u16 queue;
+
+	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
+	path_make(test);
+	fixture_gid(&gid, 9);
+	for (queue = 1; queue < QUEUES; queue++) {
+		fixture_send_by(fx, queue, fixture_packet(test, gid.raw, 10), false);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), (u64)queue);
+	}
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+}
+
+/* The stack's watchdog looks at all queues that there can be */
+static void queues_watched(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
+	fx->netdev->netdev_ops->ndo_tx_timeout(fx->netdev, fx->netdev->num_tx_queues - 1);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TIMEOUTS), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+/* The group's MTU grows while the link runs, and the QP cannot be started again with larger
+ * buffers: there is no carrier as long as the queues are stopped
+ */
+static void queues_stop_without_carrier(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int i;
+
+	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
+	fx->fabric.params.mtu = IB_MTU_4096;
+	atomic_set(&fx->hca->fail_in, 4);	/* to INIT, or the buffers' posting */
+	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	fixture_settle(fx);
+	KUNIT_EXPECT_LE(test, atomic_read(&fx->hca->fail_in), 0);
+	KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, 0));
+	KUNIT_EXPECT_FALSE(test, netif_carrier_ok(fx->netdev));
+	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4092u);
+	for (i = 0; i < fx->netdev->num_tx_queues; i++)
+		KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, i));
+}
+
 static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_come_and_go),
 	KUNIT_CASE(queues_fail),
@@ -294,6 +358,9 @@ static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_hold_ah),
 	KUNIT_CASE(queues_loopback),
 	KUNIT_CASE(queues_select),
+	KUNIT_CASE(queues_gone),
+	KUNIT_CASE(queues_watched),
+	KUNIT_CASE(queues_stop_without_carrier),
 	{}
 };
 

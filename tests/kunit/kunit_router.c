@@ -80,6 +80,16 @@ static void list_answer(struct kunit *test, u8 first, u8 last)
 	fixture_settle(fx);
 }
 
+/* A list of one */
+static union ib_gid *kvmemdup_gid(struct kunit *test, const union ib_gid *gid)
+{
+	union ib_gid *copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, copy);
+	*copy = *gid;
+	return copy;
+}
+
 static void listen(struct fixture *fx, u8 last, bool on)
 {
 	struct ipoib_hwaddr hwaddr;
@@ -101,6 +111,23 @@ static void send_to(struct kunit *test, u8 last)
 
 	group_mgid(fx, &mgid, last);
 	fixture_send(fx, fixture_packet(test, mgid.raw, 100), false);
+	fixture_settle(fx);
+}
+
+/* Its time has come */
+static void ask_again(struct fixture *fx, struct ipoib_group *group)
+{
+	group->retry_at = jiffies;
+	fx->priv->groups_retry_at = jiffies;
+	ipoib_groups_kick(fx->priv);
+	fixture_settle(fx);
+}
+
+/* The list is due now */
+static void list_is_due(struct fixture *fx)
+{
+	fx->priv->list_at = jiffies;
+	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
 
@@ -240,12 +267,122 @@ static void router_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->joined);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 2);
-	/* Nobody else has it */
+	/* Nobody else has it: our leaving deletes it, as is reported */
 	listen(fx, 9, true);
 	fx->fabric.status = -EINVAL;
 	listen(fx, 9, false);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 9), (int)IPOIB_GROUP_ROUTER);
+	report(fx, 9, false);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 9), -1);
-	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
+}
+
+/* ib_core says -EINVAL of a busy SA, too: asked again, and the list read soon. A group
+ * that the list does not have is gone.
+ */
+static void router_is_refused(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	int lists = atomic_read(&fx->fabric.lists), failures;
+
+	fx->fabric.status = -EINVAL;
+	report(fx, 3, true);
+	report(fx, 4, true);
+	KUNIT_ASSERT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	failures = group_of(fx, 3)->failures;
+	KUNIT_EXPECT_GT(test, failures, 0);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->list_at, jiffies + IPOIB_LIST_DOUBT));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists);
+	ask_again(fx, group_of(fx, 3));
+	KUNIT_EXPECT_GT(test, (int)group_of(fx, 3)->failures, failures);
+	fx->fabric.status = 0;
+	ask_again(fx, group_of(fx, 3));
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->joined);
+	list_is_due(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	list_answer(test, 1, 3);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 4), -1);
+}
+
+/* As many groups as may be heard are: no more are made of Reports, nor of the list */
+static void router_is_bounded(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	u32 *heard = &fx->priv->groups_of[IPOIB_GROUP_ROUTER];
+	u32 more = IPOIB_GROUPS_HEARD_MAX - *heard;
+	int lists = atomic_read(&fx->fabric.lists);
+
+	*heard += more;
+	report(fx, 3, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), -1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_LIMIT), 1ull);
+	list_is_due(fx);
+	list_answer(test, 1, 4);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 4), -1);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_LIMIT), 3ull);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	*heard -= more;
+	report(fx, 3, true);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
+}
+
+/* The broadcast group is the link: a Report that it was deleted is held against the list */
+static void broadcast_deleted(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *broadcast = fx->priv->broadcast;
+	struct ipoib_ah *ah = rcu_access_pointer(broadcast->ah);
+	int joins, leaves, lists;
+	union ib_gid *mgids;
+
+	fx->fabric.params.fleeting = true;
+	send_to(test, 1);
+	reports_begin(fx);
+	joins = atomic_read(&fx->fabric.joins);
+	leaves = atomic_read(&fx->fabric.leaves);
+	lists = atomic_read(&fx->fabric.lists);
+	ipoib_group_report(fx->priv, &broadcast->mgid, false);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->ah), ah);
+	KUNIT_EXPECT_TRUE(test, broadcast->joined && broadcast->attached);
+	/* It fails: asked again */
+	ipoib_groups_listed(fx->priv, -ETIMEDOUT, NULL);
+	fixture_settle(fx);
+	list_is_due(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
+	mgids = kvmemdup_gid(test, &broadcast->mgid);
+	ipoib_groups_listed(fx->priv, 1, mgids);
+	fixture_settle(fx);
+	list_is_due(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->ah), ah);
+	/* It is gone indeed */
+	ipoib_group_report(fx->priv, &broadcast->mgid, false);
+	fixture_settle(fx);
+	list_answer(test, 1, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
+	KUNIT_EXPECT_TRUE(test, broadcast->joined);
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->link, (int)IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 2), -1);
+}
+
+/* Routing ends before the list has come, and begins anew */
+static void router_forgets_list(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	allmulti(fx, 1);
+	reports_begin(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), 1);
+	allmulti(fx, -1);
+	allmulti(fx, 1);
+	reports_begin(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), 2);
+	list_answer(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
 }
 
 /* What a busy SA does not answer is asked for again */
@@ -362,9 +499,7 @@ static void join_again(struct kunit *test)
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_NULL(test, group);
 	KUNIT_EXPECT_EQ(test, group->failures, 0);
-	group->retry_at = jiffies;
-	ipoib_groups_kick(fx->priv);
-	fixture_settle(fx);
+	ask_again(fx, group);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
 }
@@ -413,6 +548,10 @@ static struct kunit_case router_cases[] = {
 	KUNIT_CASE(router_sweeps),
 	KUNIT_CASE(router_list_fails),
 	KUNIT_CASE(router_listens),
+	KUNIT_CASE(router_is_refused),
+	KUNIT_CASE(router_is_bounded),
+	KUNIT_CASE(router_forgets_list),
+	KUNIT_CASE(broadcast_deleted),
 	KUNIT_CASE(router_retries),
 	KUNIT_CASE(router_sends),
 	KUNIT_CASE(router_keeps_packets),

@@ -3,6 +3,7 @@
  * Suite of what is asked of a subnet administrator, how its answers are read, and
  * what the port's events lead to.
  */
+#include <linux/delay.h>
 #include <linux/rtnetlink.h>
 
 #include "ipoib_sa.c"
@@ -32,6 +33,73 @@ static void sa_params_both_ways(struct kunit *test)
 	memset(&params, 0, sizeof(params));
 	sa_params_from_rec(&rec, &params);
 	KUNIT_EXPECT_EQ(test, memcmp(&params, &sa_params, sizeof(params)), 0);
+}
+
+static const struct {
+	const char *what;
+	u8 mtu;
+	u8 rate;
+	u16 mlid;
+} sa_impossible[] = {
+	{ "no MTU", 0, IB_RATE_100_GBPS, 0xc000 },
+	{ "first MTU code behind the last", 6, IB_RATE_100_GBPS, 0xc000 },
+	{ "last MTU code", 63, IB_RATE_100_GBPS, 0xc000 },
+	{ "larger than the port's", IB_MTU_4096, IB_RATE_100_GBPS, 0xc000 },
+	{ "no rate", IB_MTU_2048, 0, 0xc000 },
+	{ "reserved rate", IB_MTU_2048, 1, 0xc000 },
+	{ "last rate code", IB_MTU_2048, 63, 0xc000 },
+	{ "no MLID", IB_MTU_2048, IB_RATE_100_GBPS, 0 },
+	{ "unicast LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xbfff },
+	{ "permissive LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xffff },
+};
+
+static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 qkey)
+{
+	struct ib_sa_multicast membership = {
+		.rec = {
+			.mgid = fx->priv->broadcast->mgid,
+			.mtu = mtu,
+			.rate = rate,
+			.mlid = cpu_to_be16(mlid),
+			.qkey = cpu_to_be32(qkey),
+			.join_state = SA_JOIN_FULL_MEMBER,
+		},
+		.context = fx->priv->broadcast,
+	};
+
+	sa_joined(0, &membership);
+	fixture_settle(fx);
+}
+
+/* An SA's answer that cannot be makes no link, and is not asked for again at once. The next
+ * good one does, also with a Q_Key that stands for the QP's own.
+ */
+static void sa_impossible_answers(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *priv = fx->priv;
+	int i;
+
+	priv->max_mtu = IB_MTU_2048;
+	fx->fabric.answers = false;
+	fixture_up(test);
+	for (i = 0; i < ARRAY_SIZE(sa_impossible); i++) {
+		answer_broadcast(fx, sa_impossible[i].mtu, sa_impossible[i].rate,
+				 sa_impossible[i].mlid, 0xb1b);
+		KUNIT_EXPECT_EQ_MSG(test, priv->link, IPOIB_LINK_WAIT_JOIN, "%s",
+				    sa_impossible[i].what);
+		KUNIT_EXPECT_FALSE(test, netif_carrier_ok(fx->netdev));
+		KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4092u);
+		KUNIT_EXPECT_EQ(test, priv->rx.mtu, (u32)IPOIB_RX_MTU_DEFAULT);
+		/* Of which the back-off is made */
+		KUNIT_EXPECT_EQ(test, priv->broadcast->failures, i + 1);
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES),
+			(u64)ARRAY_SIZE(sa_impossible));
+	answer_broadcast(fx, IB_MTU_2048, IB_RATE_100_GBPS, 0xfffe, 0x80010b1b);
+	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0x80010b1bu);
 }
 
 /* A group that is only sent to: the newer kind first, then by turns */
@@ -132,7 +200,7 @@ static const struct {
 	{ IB_EVENT_SM_CHANGE, BIT(IPOIB_EVENT_LIGHT) },
 	{ IB_EVENT_CLIENT_REREGISTER, BIT(IPOIB_EVENT_LIGHT) },
 	{ IB_EVENT_LID_CHANGE, BIT(IPOIB_EVENT_LIGHT) },
-	{ IB_EVENT_PORT_ACTIVE, BIT(IPOIB_EVENT_CHECK) },
+	{ IB_EVENT_PORT_ACTIVE, BIT(IPOIB_EVENT_LIGHT) },
 	{ IB_EVENT_PORT_ERR, BIT(IPOIB_EVENT_CHECK) },
 	{ IB_EVENT_PKEY_CHANGE, BIT(IPOIB_EVENT_CHECK) },
 	{ IB_EVENT_GID_CHANGE, BIT(IPOIB_EVENT_CHECK) },
@@ -167,6 +235,60 @@ static void sa_events(struct kunit *test)
 	rtnl_unlock();
 }
 
+static void port_event(struct fixture *fx, enum ib_event_type type)
+{
+	struct ib_event event = {
+		.device = &fx->hca->ibdev,
+		.element.port_num = 1,
+		.event = type,
+	};
+
+	sa_event(&fx->priv->event_handler, &event);
+}
+
+/* A port that was down only until the link's work could look is taken for one that was down:
+ * paths are asked for again. Once, also if the SM says that it is to be done.
+ */
+static void sa_port_bounce(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct fixture_block block;
+	union ib_gid gid;
+	int asked, i;
+
+	fixture_up(test);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, ipoib_inform_start(fx->priv), 0);
+	rtnl_unlock();
+	fixture_gid(&gid, 9);
+	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
+	fixture_settle(fx);
+	asked = atomic_read(&fx->fabric.resolves);
+	KUNIT_EXPECT_EQ(test, asked, 1);
+
+	fixture_block(fx, &block);
+	port_event(fx, IB_EVENT_PORT_ERR);
+	port_event(fx, IB_EVENT_PORT_ACTIVE);
+	fixture_unblock(fx, &block);
+	/* At the latest after a quarter of a second */
+	for (i = 0; i < 50 && atomic_read(&fx->fabric.resolves) == asked; i++)
+		msleep(100);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), asked + 1);
+	fixture_settle(fx);
+
+	fixture_block(fx, &block);
+	port_event(fx, IB_EVENT_PORT_ACTIVE);
+	port_event(fx, IB_EVENT_CLIENT_REREGISTER);
+	fixture_unblock(fx, &block);
+	msleep(500);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), asked + 2);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	rtnl_lock();
+	ipoib_inform_stop(fx->priv);
+	rtnl_unlock();
+}
+
 /* No MADs at this port: an error, not a crash */
 static void sa_without_sa(struct kunit *test)
 {
@@ -181,14 +303,43 @@ static void sa_without_sa(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sa_is_joined(fx->priv, &group->mgid));
 }
 
+/* What answers a packet goes at the port's own rate, and has a GRH */
+static void sa_stopgap(struct kunit *test)
+{
+	const struct ipoib_heard heard = { .lid = 7, .sl = 3 };
+	struct fixture *fx = test->priv;
+	struct rdma_ah_attr attr;
+	union ib_gid gid;
+
+	fixture_up(test);
+	fixture_gid(&gid, 7);
+	KUNIT_ASSERT_EQ(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 7u);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_sl(&attr), 3);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_PORT_CURRENT);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_port_num(&attr), 1u);
+	KUNIT_ASSERT_TRUE(test, rdma_ah_get_ah_flags(&attr) & IB_AH_GRH);
+	KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.dgid, &gid, sizeof(gid)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.sgid_attr->gid, &fx->hca->gid, sizeof(gid)), 0);
+	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 1);
+	rdma_destroy_ah_attr(&attr);
+	/* Not by a GID that the port does not have any more */
+	fx->priv->local_gid.raw[15] ^= 1;
+	KUNIT_EXPECT_LT(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
+	fx->priv->local_gid.raw[15] ^= 1;
+}
+
 static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_params_both_ways),
+	KUNIT_CASE(sa_impossible_answers),
 	KUNIT_CASE(sa_join_states),
 	KUNIT_CASE(sa_join_states_of_router),
 	KUNIT_CASE(sa_join_records),
 	KUNIT_CASE(sa_speeds),
 	KUNIT_CASE(sa_events),
+	KUNIT_CASE(sa_port_bounce),
 	KUNIT_CASE(sa_without_sa),
+	KUNIT_CASE(sa_stopgap),
 	{}
 };
 

@@ -228,6 +228,24 @@ static void open_allocations(struct kunit *test)
 	with_netdev(test, &attempt);
 }
 
+/* The last that a QP says comes when nothing else of the netdevice runs any more, and what it
+ * has run finds what it needs: KASAN would tell.
+ */
+static void init_event_at_end(struct kunit *test)
+{
+	struct attempt attempt = {
+		.act = init_locked,
+		.undo = nothing,
+		.verbs = true,
+		.least = 4,
+	};
+	struct fixture *fx = test->priv;
+
+	fx->hca->dies_loudly = true;
+	each_fault(test, &attempt);
+	KUNIT_EXPECT_GT(test, fx->hca->deaths, 0u);
+}
+
 static void child_init_allocations(struct kunit *test)
 {
 	struct attempt attempt = { .act = init_locked, .undo = nothing, .least = 10 };
@@ -319,6 +337,7 @@ static struct kunit_suite relink_suite = {
 static struct kunit_case unwind_cases[] = {
 	KUNIT_CASE(init_allocations),
 	KUNIT_CASE(init_verbs),
+	KUNIT_CASE(init_event_at_end),
 	KUNIT_CASE(child_init_allocations),
 	KUNIT_CASE(probe_verbs),
 	KUNIT_CASE(open_allocations),

@@ -3,6 +3,7 @@
  * Suites of the QP's life and its P_Key: which P_Key and index, what ring sizes an
  * HCA can hold, and queues that are replaced.
  */
+#include <linux/delay.h>
 #include <linux/rtnetlink.h>
 
 #include "ipoib_verbs.c"
@@ -56,12 +57,12 @@ static void pkey_index_prefers_full(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	fx->hca->pkeys[0] = 0;
-	fx->hca->pkeys[2] = 0x7fff;
-	fx->hca->pkeys[6] = 0xffff;
+	hca_pkey(fx->hca, 0, 0);
+	hca_pkey(fx->hca, 2, 0x7fff);
+	hca_pkey(fx->hca, 6, 0xffff);
 	fixture_up(test);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 6);
-	fx->hca->pkeys[6] = 0;
+	hca_pkey(fx->hca, 6, 0);
 	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->pkey_index, 2);
@@ -114,6 +115,155 @@ static void qp_created(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_PD]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
+}
+
+static u32 cq_vector(struct ib_cq *cq)
+{
+	return container_of(cq, struct hca_cq, ibcq)->vector;
+}
+
+/* Queues of one netdevice, and those of the next one, each have the next vector. They keep
+ * it when they are replaced.
+ */
+static void qp_vectors(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *child;
+	u32 first, i;
+
+	fx->hca->ibdev.num_comp_vectors = 3;
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 4, 64, 64), 0);
+	first = cq_vector(fx->priv->rx.cq);
+	KUNIT_EXPECT_EQ(test, first, fx->priv->first_vector % 3);
+	for (i = 0; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->tx[i].cq), (first + i) % 3);
+	for (i = 1; i < 4; i++) {
+		rtnl_lock();
+		KUNIT_EXPECT_EQ(test, ipoib_child_create(fx->priv, 0x8000 | i), 0);
+		child = list_last_entry(&fx->priv->children, struct ipoib_dev, siblings);
+		KUNIT_EXPECT_EQ(test, cq_vector(child->rx.cq), (first + i) % 3);
+		rtnl_unlock();
+	}
+	for (i = 1; i < 4; i++) {
+		rtnl_lock();
+		KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8000 | i), 0);
+		rtnl_unlock();
+	}
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 128, 64), 0);
+	KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->rx.cq), first);
+}
+
+/* What the HCA can do, and the flags that the first QP and the others are made with */
+static void qp_flags(struct kunit *test)
+{
+	static const struct {
+		u64 device_caps;
+		u32 kernel_caps, first, others;
+	} examples[] = {
+		{ 0, 0, 0, 0 },
+		{ IB_DEVICE_UD_IP_CSUM, 0, 0, 0 },
+		{ 0, IBK_UD_TSO, 0, 0 },
+		{ IB_DEVICE_UD_IP_CSUM, IBK_UD_TSO,
+		  IB_QP_CREATE_IPOIB_UD_LSO, IB_QP_CREATE_IPOIB_UD_LSO },
+		{ 0, IBK_BLOCK_MULTICAST_LOOPBACK, IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK,
+		  IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK },
+		{ IB_DEVICE_MANAGED_FLOW_STEERING, 0, IB_QP_CREATE_NETIF_QP, 0 },
+		{ 0, IBK_RDMA_NETDEV_OPA, IB_QP_CREATE_NETDEV_USE, IB_QP_CREATE_NETDEV_USE },
+	};
+	struct fixture *fx = test->priv;
+	struct ib_device_attr *attrs = &fx->hca->ibdev.attrs;
+	const struct hca_qp *qp;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(examples); i++) {
+		attrs->device_cap_flags = examples[i].device_caps;
+		attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | examples[i].kernel_caps;
+		KUNIT_EXPECT_EQ(test, fixture_resize(fx, 2, 64, 64), 0);
+		qp = container_of(fx->priv->tx[0].qp, struct hca_qp, ibqp);
+		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].first, "example %d", i);
+		qp = container_of(fx->priv->tx[1].qp, struct hca_qp, ibqp);
+		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].others, "example %d", i);
+	}
+}
+
+/* As for a new netdevice */
+static int create_again(struct fixture *fx, u32 tx_size, u32 rx_size)
+{
+	int err;
+
+	rtnl_lock();
+	ipoib_ahs_flush(fx->priv);
+	ipoib_verbs_destroy(fx->priv);
+	fx->priv->queues.tx_size = tx_size;
+	fx->priv->queues.rx_size = rx_size;
+	err = ipoib_verbs_create(fx->priv);
+	rtnl_unlock();
+	return err;
+}
+
+/* Rings are as long as the HCA can hold them, then work requests as long */
+static void qp_fits_hca(struct kunit *test)
+{
+	static const struct {
+		u32 send_room, cq_room, tx_size, rx_size, sges;
+	} examples[] = {
+		{ 0, 0, 8192, 1024, IPOIB_TX_SGE_MAX },
+		{ 8192 * (64 + 16 * IPOIB_TX_SGE_MAX), 0, 8192, 1024, IPOIB_TX_SGE_MAX },
+		{ 8192 * (64 + 16 * IPOIB_TX_SGE_MAX) - 1, 0, 4096, 1024, IPOIB_TX_SGE_MAX },
+		{ 0, 8191, 4096, 1024, IPOIB_TX_SGE_MAX },
+		{ 0, 512, 512, 512, IPOIB_TX_SGE_MAX },
+		{ 64 * (64 + 16 * IPOIB_TX_SGE_MAX), 0, 64, 128, IPOIB_TX_SGE_MAX },
+		{ 64 * (64 + 16 * IPOIB_TX_SGE_MAX) - 1, 0, 64, 64, IPOIB_TX_SGE_MAX / 2 },
+		{ 64 * (64 + 16), 0, 64, 64, 1 },
+	};
+	struct fixture *fx = test->priv;
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(examples); i++) {
+		fx->hca->send_room = examples[i].send_room;
+		fx->hca->cq_room = examples[i].cq_room;
+		KUNIT_ASSERT_EQ(test, create_again(fx, 8192, 1024), 0);
+		KUNIT_EXPECT_EQ_MSG(test, fx->priv->queues.tx_size, examples[i].tx_size,
+				    "example %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, fx->priv->queues.rx_size, examples[i].rx_size,
+				    "example %d", i);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)fx->priv->max_sge, examples[i].sges,
+				    "example %d", i);
+		KUNIT_EXPECT_EQ(test, fx->hca->qp->send_size, examples[i].tx_size);
+		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
+		KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
+	}
+	fx->hca->send_room = 0;
+}
+
+/* Who asks for rings that the HCA cannot hold is told so, and keeps those that there are */
+static void qp_refuses_rings(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ethtool_ops *ops = fx->netdev->ethtool_ops;
+	struct ethtool_ringparam ring = { .tx_pending = 8192, .rx_pending = 512 };
+	struct kernel_ethtool_ringparam kernel_ring = {};
+	struct netlink_ext_ack extack = {};
+	int err;
+
+	fixture_up(test);
+	fx->hca->send_room = 4096 * (64 + 16 * IPOIB_TX_SGE_MAX);
+	rtnl_lock();
+	err = ops->set_ringparam(fx->netdev, &ring, &kernel_ring, &extack);
+	rtnl_unlock();
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, err, -EINVAL);
+	KUNIT_EXPECT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_EQ(test, fx->priv->queues.tx_size, (u32)IPOIB_TX_RING_DEFAULT);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	ring.tx_pending = 4096;
+	rtnl_lock();
+	err = ops->set_ringparam(fx->netdev, &ring, &kernel_ring, &extack);
+	rtnl_unlock();
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, err, 0);
+	KUNIT_EXPECT_EQ(test, fx->priv->queues.tx_size, 4096u);
+	fx->hca->send_room = 0;
 }
 
 static void qp_replaced(struct kunit *test)
@@ -237,19 +387,47 @@ static void qp_moderation_adapts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
 	for (i = 0; i < 300; i++)
 		hca_receive(fx->hca, NULL, 100, &like);
-	ipoib_dim_flush(fx->priv);
+	flush_work(&fx->priv->rx.dim.work);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
+}
+
+/* DIM's work is on a workqueue of the kernel's that may need memory to go on. The link's, which
+ * may be what frees it, does not wait for it: workqueues warn of that, too.
+ */
+static void qp_stops_while_dim_works(struct kunit *test)
+{
+	DECLARE_COMPLETION_ONSTACK(gate);
+	struct fixture *fx = test->priv;
+	struct work_struct *work = &fx->priv->rx.dim.work;
+	int i;
+
+	fixture_up(test);
+	WRITE_ONCE(fx->hca->gate, &gate);
+	schedule_work(work);
+	for (i = 0; i < 10000 && !(work_busy(work) & WORK_BUSY_RUNNING); i++)
+		usleep_range(1000, 2000);
+	fixture_down(fx);
+	KUNIT_EXPECT_TRUE(test, work_busy(work) & WORK_BUSY_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_DOWN);
+	WRITE_ONCE(fx->hca->gate, NULL);
+	complete(&gate);
+	flush_work(work);
 }
 
 static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_ring_limit),
 	KUNIT_CASE(qp_created),
+	KUNIT_CASE(qp_vectors),
+	KUNIT_CASE(qp_flags),
+	KUNIT_CASE(qp_fits_hca),
+	KUNIT_CASE(qp_refuses_rings),
 	KUNIT_CASE(qp_replaced),
 	KUNIT_CASE(qp_cannot_be_replaced),
 	KUNIT_CASE(cq_fails),
 	KUNIT_CASE(qp_fails),
 	KUNIT_CASE(qp_moderation_is_kept),
 	KUNIT_CASE(qp_moderation_adapts),
+	KUNIT_CASE(qp_stops_while_dim_works),
 	{}
 };
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * A DMA device for the suites' HCA. What it writes is seen in memory no sooner than it
+ * is synced for the CPU, or unmapped; and it must not write again before it is synced for the
+ * device. That the driver's calls are seen is done by kprobes: x86 has no use for most of them.
+ */
+#include <linux/dma-mapping.h>
+#include <linux/io.h>
+#include <linux/kprobes.h>
+#include <linux/platform_device.h>
+
+#include "kunit.h"
+
+#define DMA_RANGES 512
+
+struct dma_range {
+	u64 addr;
+	u32 len;
+};
+
+static struct {
+	struct platform_device *pdev;
+	spinlock_t lock;		/* guards the rest */
+	u32 maps;
+	u32 wrong;
+	struct dma_range written;	/* and not synced yet; its octets: */
+	u8 octets[SZ_8K];
+	struct dma_range cpus[DMA_RANGES];	/* what the CPU has; length 0: none */
+} dma = {
+	.lock = __SPIN_LOCK_UNLOCKED(dma.lock),
+};
+
+static bool is_within(const struct dma_range *range, u64 addr, u64 len)
+{
+	return range->len && range->addr >= addr && range->addr < addr + len;
+}
+
+/* What was written there is in memory now */
+static void show(u64 addr, u64 len)
+{
+	if (!is_within(&dma.written, addr, len))
+		return;
+	memcpy(phys_to_virt(dma.written.addr), dma.octets,
+	       min_t(u64, dma.written.len, addr + len - dma.written.addr));
+	dma.written.len = 0;
+}
+
+static void cpu_takes(u64 addr, u32 len)
+{
+	int i;
+
+	for (i = 0; i < DMA_RANGES; i++) {
+		if (dma.cpus[i].len)
+			continue;
+		dma.cpus[i] = (struct dma_range) { .addr = addr, .len = len };
+		return;
+	}
+	dma.wrong++;
+}
+
+static void cpu_gives(u64 addr, u64 len)
+{
+	int i;
+
+	for (i = 0; i < DMA_RANGES; i++)
+		if (is_within(&dma.cpus[i], addr, len))
+			dma.cpus[i].len = 0;
+}
+
+static bool is_ours(struct pt_regs *regs)
+{
+	return dma.pdev && regs_get_kernel_argument(regs, 0) == (unsigned long)&dma.pdev->dev;
+}
+
+static int seen_map(struct kprobe *probe, struct pt_regs *regs)
+{
+	unsigned long flags;
+
+	if (!is_ours(regs))
+		return 0;
+	spin_lock_irqsave(&dma.lock, flags);
+	dma.maps++;
+	spin_unlock_irqrestore(&dma.lock, flags);
+	return 0;
+}
+
+static int seen_unmap(struct kprobe *probe, struct pt_regs *regs)
+{
+	u64 addr = regs_get_kernel_argument(regs, 1), len = regs_get_kernel_argument(regs, 2);
+	unsigned long flags;
+
+	if (!is_ours(regs))
+		return 0;
+	spin_lock_irqsave(&dma.lock, flags);
+	show(addr, len);
+	cpu_gives(addr, len);
+	spin_unlock_irqrestore(&dma.lock, flags);
+	return 0;
+}
+
+static int seen_for_cpu(struct kprobe *probe, struct pt_regs *regs)
+{
+	u64 addr = regs_get_kernel_argument(regs, 1), len = regs_get_kernel_argument(regs, 2);
+	unsigned long flags;
+
+	if (!is_ours(regs))
+		return 0;
+	spin_lock_irqsave(&dma.lock, flags);
+	show(addr, len);
+	cpu_takes(addr, len);
+	spin_unlock_irqrestore(&dma.lock, flags);
+	return 0;
+}
+
+static int seen_for_device(struct kprobe *probe, struct pt_regs *regs)
+{
+	u64 addr = regs_get_kernel_argument(regs, 1), len = regs_get_kernel_argument(regs, 2);
+	unsigned long flags;
+
+	if (!is_ours(regs))
+		return 0;
+	spin_lock_irqsave(&dma.lock, flags);
+	cpu_gives(addr, len);
+	spin_unlock_irqrestore(&dma.lock, flags);
+	return 0;
+}
+
+static struct kprobe map_probe = {
+	.symbol_name = "dma_map_page_attrs",
+	.pre_handler = seen_map,
+};
+
+static struct kprobe unmap_probe = {
+	.symbol_name = "dma_unmap_page_attrs",
+	.pre_handler = seen_unmap,
+};
+
+static struct kprobe for_cpu_probe = {
+	.symbol_name = "dma_sync_single_for_cpu",
+	.pre_handler = seen_for_cpu,
+};
+
+static struct kprobe for_device_probe = {
+	.symbol_name = "dma_sync_single_for_device",
+	.pre_handler = seen_for_device,
+};
+
+static struct kprobe *probes[] = {
+	&map_probe, &unmap_probe, &for_cpu_probe, &for_device_probe,
+};
+
+/* A probe that was registered once is not as it must be to be registered again */
+static int probes_register(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(probes); i++) {
+		probes[i]->addr = NULL;
+		probes[i]->flags = 0;
+	}
+	return register_kprobes(probes, ARRAY_SIZE(probes));
+}
+
+/**
+ * dma_begin() - make the device
+ *
+ * Context: may sleep.
+ * Return: the device, to be given to hca_register_with() and back by dma_end(); or an ERR_PTR.
+ */
+struct device *dma_begin(void)
+{
+	struct platform_device *pdev;
+	int err;
+
+	err = probes_register();
+	if (err)
+		return ERR_PTR(err);
+	pdev = platform_device_register_simple("ipoibkunit", PLATFORM_DEVID_NONE, NULL, 0);
+	if (IS_ERR(pdev)) {
+		unregister_kprobes(probes, ARRAY_SIZE(probes));
+		return ERR_CAST(pdev);
+	}
+	dma_coerce_mask_and_coherent(&pdev->dev, DMA_BIT_MASK(64));
+	memset(dma.cpus, 0, sizeof(dma.cpus));
+	dma.written.len = 0;
+	dma.maps = 0;
+	dma.wrong = 0;
+	dma.pdev = pdev;
+	return &pdev->dev;
+}
+
+/**
+ * dma_end() - the device goes
+ *
+ * Context: may sleep. Its HCA is gone.
+ */
+void dma_end(void)
+{
+	if (!dma.pdev)
+		return;
+	unregister_kprobes(probes, ARRAY_SIZE(probes));
+	platform_device_unregister(dma.pdev);
+	dma.pdev = NULL;
+}
+
+/**
+ * dma_write() - the device writes to memory
+ * @addr: where, an address of the DMA API's
+ * @octets: what
+ * @len: how much of it
+ *
+ * Until it is synced there is something else. To write where the CPU was given the memory is
+ * wrong: see dma_wrong().
+ *
+ * Context: process.
+ */
+void dma_write(u64 addr, const void *octets, u32 len)
+{
+	unsigned long flags;
+	int i;
+
+	spin_lock_irqsave(&dma.lock, flags);
+	for (i = 0; i < DMA_RANGES; i++)
+		dma.wrong += is_within(&dma.cpus[i], addr, len);
+	memset(phys_to_virt(addr), 0x11, len);
+	memcpy(dma.octets, octets, min_t(u32, len, sizeof(dma.octets)));
+	dma.written = (struct dma_range) { .addr = addr, .len = len };
+	spin_unlock_irqrestore(&dma.lock, flags);
+}
+
+/**
+ * dma_maps() - how much was mapped for the device
+ *
+ * Context: any.
+ * Return: calls, since dma_begin().
+ */
+u32 dma_maps(void)
+{
+	return READ_ONCE(dma.maps);
+}
+
+/**
+ * dma_wrong() - how often the device wrote where the CPU was given the memory
+ *
+ * Context: any.
+ * Return: since dma_begin(); 0 if the driver does what it must.
+ */
+u32 dma_wrong(void)
+{
+	return READ_ONCE(dma.wrong);
+}

@@ -1,0 +1,531 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suites of the data path's receiving half: what is taken of what comes in, what becomes of
+ * buffers, and of a QP that fails. The second one is of an HCA with a DMA device.
+ */
+#include <linux/delay.h>
+#include <linux/rtnetlink.h>
+#include <linux/tcp.h>
+#include <net/ip.h>
+
+#include "kunit.h"
+
+/* What the network stack gets */
+struct received {
+	struct packet_type type;
+	u32 packets;
+	u32 len;
+	u8 pkt_type;
+	u8 ip_summed;
+	struct ipoib_header header;
+};
+
+static int received_take(struct sk_buff *skb, struct net_device *netdev,
+			 struct packet_type *type, struct net_device *orig)
+{
+	struct received *received = type->af_packet_priv;
+
+	received->packets++;
+	received->len = skb->len;
+	received->pkt_type = skb->pkt_type;
+	received->ip_summed = skb->ip_summed;
+	memcpy(&received->header, skb_mac_header(skb), sizeof(received->header));
+	consume_skb(skb);
+	return NET_RX_SUCCESS;
+}
+
+static struct received received;
+
+static void rx_listen(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_up(test);
+	received = (struct received) {
+		.type = {
+			.type = htons(ETH_P_802_EX1),
+			.dev = fx->netdev,
+			.func = received_take,
+			.af_packet_priv = &received,
+		},
+	};
+	dev_add_pack(&received.type);
+}
+
+static int rx_init(struct kunit *test)
+{
+	int err = fixture_init(test);
+
+	if (!err)
+		rx_listen(test);
+	return err;
+}
+
+static int rx_dma_init(struct kunit *test)
+{
+	int err = fixture_init_dma(test);
+
+	if (!err)
+		rx_listen(test);
+	return err;
+}
+
+static void rx_exit(struct kunit *test)
+{
+	if (received.type.func)
+		dev_remove_pack(&received.type);
+	received.type.func = NULL;
+	fixture_exit(test);
+}
+
+struct rx_packet {
+	struct ib_grh grh;
+	struct ipoib_encap encap;
+	u8 payload[4092];
+} __packed;
+
+/* Another port's packet */
+static const struct ib_wc rx_like = { .src_qp = 0x99, .wc_flags = IB_WC_GRH };
+
+static struct rx_packet *rx_packet(struct kunit *test)
+{
+	struct rx_packet *packet = kunit_kzalloc(test, sizeof(*packet), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, packet);
+	packet->encap.ethertype = htons(ETH_P_802_EX1);
+	packet->encap.reserved = htons(0xdead);
+	fixture_gid(&packet->grh.dgid, 1);
+	return packet;
+}
+
+/* Those that the HCA has, and those that it will get with others */
+static u32 rx_slots(const struct fixture *fx)
+{
+	return fx->priv->rx.posted + fx->priv->rx.kept;
+}
+
+/* Every length that is shorter than the headers, and the first that is not */
+static void rx_every_length(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	u32 posted = rx_slots(fx);
+	u32 least = IB_GRH_BYTES + IPOIB_ENCAP_LEN, len;
+
+	for (len = 0; len < least; len++) {
+		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), len + 1ull);
+		KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
+	}
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	for (len = least; len <= fx->priv->rx.buf_len; len += len < least + 8 ? 1 : 97) {
+		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, packet, len, &rx_like), 0);
+		KUNIT_EXPECT_EQ(test, received.len, len - least);
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_SHORT), (u64)least);
+	KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
+}
+
+/* What is longer has room, so that the QP takes no harm, but is not taken */
+static void rx_overlong(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_rx_ring *rx = &fx->priv->rx;
+	u32 packets = received.packets;
+
+	KUNIT_EXPECT_EQ(test, rx->buf[0].wr.num_sge, 2);
+	KUNIT_EXPECT_EQ(test, rx->buf[0].sge[0].length + rx->buf[0].sge[1].length, 4136u);
+	KUNIT_EXPECT_EQ(test, rx->buf[1].sge[1].addr, rx->buf[0].sge[1].addr);
+	hca_receive(fx->hca, NULL, rx->buf_len + 1, &rx_like);
+	hca_receive(fx->hca, NULL, 4136, &rx_like);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_TOO_LONG), 2ull);
+	KUNIT_EXPECT_EQ(test, received.packets, packets);
+}
+
+/* Buffers grow with the group's MTU */
+static void rx_longest(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)offsetof(struct rx_packet, payload[2044]));
+	hca_receive(fx->hca, packet, fx->priv->rx.buf_len, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.len, 2044u);
+	rx_overlong(test);
+	fx->fabric.params.mtu = IB_MTU_4096;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, (u32)sizeof(*packet));
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf[0].wr.num_sge, 1);
+	hca_receive(fx->hca, packet, sizeof(*packet), &rx_like);
+	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
+}
+
+/* Reserved is not looked at, and no address of the sender's is made up */
+static void rx_header(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc like = { .src_qp = 0x99 };
+
+	hca_receive(fx->hca, rx_packet(test), 100, &like);
+	KUNIT_ASSERT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, received.len, 56u);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
+	KUNIT_EXPECT_EQ(test, ntohs(received.header.encap.ethertype), ETH_P_802_EX1);
+	KUNIT_EXPECT_NULL(test, memchr_inv(&received.header.hwaddr, 0, INFINIBAND_ALEN));
+}
+
+static void rx_types(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = rx_like;
+
+	memcpy(packet->grh.dgid.raw, fx->netdev->broadcast + 4, 16);
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_BROADCAST);
+	packet->grh.dgid.raw[15] = 1;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_MULTICAST);
+	like.wc_flags = 0;	/* then the GRH's place holds nothing */
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
+	KUNIT_EXPECT_EQ(test, received.packets, 3u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_MULTICAST), 2ull);
+}
+
+/* Ours only if both QPN and GID are: another host's QP may have the same number */
+static void rx_loopback(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = { .src_qp = fx->priv->qp->qp_num, .wc_flags = IB_WC_GRH };
+
+	packet->grh.sgid = fx->hca->gid;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
+	packet->grh.sgid.raw[15]++;
+	hca_receive(fx->hca, packet, 100, &like);
+	packet->grh.sgid.raw[15]--;
+	like.src_qp++;
+	hca_receive(fx->hca, packet, 100, &like);
+	like.src_qp--;
+	like.wc_flags = 0;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.packets, 3u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 1ull);
+}
+
+static void rx_checksum(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = rx_like;
+
+	like.wc_flags |= IB_WC_IP_CSUM_OK;
+	fx->netdev->features &= ~NETIF_F_RXCSUM;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
+	fx->netdev->features |= NETIF_F_RXCSUM;
+	hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_UNNECESSARY);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.ip_summed, CHECKSUM_NONE);
+}
+
+static void rx_failure(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc like = { .status = IB_WC_LOC_LEN_ERR };
+
+	hca_receive(fx->hca, NULL, 100, &like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_ERROR), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
+}
+
+/* A QP that goes to the error state and does not say so is found out by what it flushes, and
+ * each receive is flushed once, not posted again and again
+ */
+static void rx_silent_error(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct hca_qp *qp = fx->hca->qp;
+	u32 size = fx->priv->rx.size;
+
+	hca_break(fx->hca);
+	msleep(100);
+	KUNIT_EXPECT_LE(test, READ_ONCE(qp->flushed), size);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, (int)qp->state, (int)IB_QPS_RTS);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_ERROR), 0ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, size);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	hca_receive(fx->hca, rx_packet(test), 100, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+}
+
+/* Sets all up; all QPs run on return */
+static void rx_up(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_dev *child;
+
+	fixture_up(test);
+	KUNIT_EXPECT_TRUE(test, fx->priv->qp_running);
+	list_for_each_entry(child, &fx->priv->children, siblings) {
+		flush_workqueue(child->wq);
+		KUNIT_EXPECT_TRUE(test, child->qp_running);
+	}
+}
+
+/* How long it takes to set all down, in milliseconds */
+static unsigned int rx_down(struct fixture *fx)
+{
+	unsigned long begin = jiffies;
+
+	fixture_down(fx);
+	return jiffies_to_msecs(jiffies - begin);
+}
+
+/* An HCA that does not flush has its five seconds for the first netdevice, not for each. Once
+ * it flushes again, they are waited for again.
+ */
+static void rx_never_flushed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	unsigned int took;
+	u16 i;
+
+	for (i = 1; i <= 4; i++)
+		hca_pkey(fx->hca, i, 0x8000 | i);
+	rtnl_lock();
+	for (i = 1; i <= 4; i++)
+		KUNIT_EXPECT_EQ(test, ipoib_child_create(fx->priv, 0x8000 | i), 0);
+	rtnl_unlock();
+	fixture_down(fx);
+	rx_up(test);
+	fx->hca->stuck = true;
+	took = rx_down(fx);
+	KUNIT_EXPECT_GE(test, took, 5000u);
+	KUNIT_EXPECT_LT(test, took, 7500u);
+	rx_up(test);
+	KUNIT_EXPECT_LT(test, rx_down(fx), 2500u);
+	fx->hca->stuck = false;
+	rx_up(test);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+	fixture_down(fx);
+	rx_up(test);
+	fx->hca->stuck = true;
+	KUNIT_EXPECT_GE(test, rx_down(fx), 5000u);
+	fx->hca->stuck = false;
+	rtnl_lock();
+	for (i = 1; i <= 4; i++)
+		KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8000 | i), 0);
+	rtnl_unlock();
+}
+
+/* A receive that the HCA does not take back: the QP is reset, nothing is lost */
+static void rx_repost_refused(struct kunit *test)
+{
+	struct rx_packet *packet = rx_packet(test);
+	struct fixture *fx = test->priv;
+	int i;
+
+	atomic_set(&fx->hca->fail_in, 1);
+	for (i = 0; i < IPOIB_RX_POST_BATCH; i++)
+		hca_receive(fx->hca, packet, 100, &rx_like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, (u32)IPOIB_RX_POST_BATCH);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
+/* A segment of a TCP connection, as long as the HCA says that its checksum is good */
+struct rx_segment {
+	struct ib_grh grh;
+	struct ipoib_encap encap;
+	struct iphdr ip;
+	struct tcphdr tcp;
+	u8 payload[100];
+} __packed;
+
+static struct rx_segment *rx_segment(struct kunit *test, u32 seq)
+{
+	struct rx_segment *segment = kunit_kzalloc(test, sizeof(*segment), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, segment);
+	fixture_gid(&segment->grh.dgid, 1);
+	segment->encap.ethertype = htons(ETH_P_IP);
+	segment->ip = (struct iphdr) {
+		.version = 4,
+		.ihl = sizeof(segment->ip) / 4,
+		.tot_len = htons(sizeof(*segment) - offsetof(struct rx_segment, ip)),
+		.frag_off = htons(IP_DF),
+		.ttl = 64,
+		.protocol = IPPROTO_TCP,
+		.saddr = htonl(0x0a000001),
+		.daddr = htonl(0x0a000002),
+	};
+	segment->ip.check = ip_fast_csum(&segment->ip, segment->ip.ihl);
+	segment->tcp = (struct tcphdr) {
+		.source = htons(1000),
+		.dest = htons(2000),
+		.seq = htonl(seq),
+		.ack_seq = htonl(1),
+		.doff = sizeof(segment->tcp) / 4,
+		.ack = 1,
+		.window = htons(1000),
+	};
+	return segment;
+}
+
+static void rx_take_segment(struct kunit *test, u32 n)
+{
+	struct fixture *fx = test->priv;
+	const struct rx_segment *segment = rx_segment(test, n * sizeof(segment->payload));
+	struct ib_wc like = rx_like;
+
+	like.wc_flags |= IB_WC_IP_CSUM_OK;
+	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, segment, sizeof(*segment), &like), 0);
+}
+
+/* Takes a segment, the next one after @n, that GRO is to keep, and leaves it there. GRO lets
+ * go of what is a tick old all the same: where one came meanwhile the answer says nothing, and
+ * one more segment brings up whatever there is. Returns how many there were.
+ */
+static u32 rx_have_kept(struct kunit *test, u32 n)
+{
+	struct fixture *fx = test->priv;
+	unsigned long begin;
+	unsigned int packets;
+
+	for (;;) {
+		packets = received.packets;
+		WRITE_ONCE(fx->netdev->gro_flush_timeout, 100ul * NSEC_PER_SEC);
+		begin = jiffies;
+		rx_take_segment(test, n++);
+		WRITE_ONCE(fx->netdev->gro_flush_timeout, 0);
+		if (!time_after(jiffies, begin))
+			break;
+		rx_take_segment(test, n++);
+	}
+	KUNIT_EXPECT_EQ(test, received.packets, packets);
+	return n;
+}
+
+/* One that comes alone goes up at once, but GRO keeps it if told to, and with what it has
+ * kept the next one goes
+ */
+static void rx_gro(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	unsigned int packets;
+	u32 n;
+
+	dev_remove_pack(&received.type);
+	received.type.type = htons(ETH_P_IP);
+	dev_add_pack(&received.type);
+	fx->netdev->features |= NETIF_F_RXCSUM;
+	rx_take_segment(test, 0);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, received.len, 140u);
+
+	n = rx_have_kept(test, 1);
+	packets = received.packets;
+	rx_take_segment(test, n);
+	KUNIT_EXPECT_EQ(test, received.packets, packets + 1);
+	KUNIT_EXPECT_EQ(test, received.len, 240u);
+	rx_take_segment(test, n + 1);
+	KUNIT_EXPECT_EQ(test, received.packets, packets + 2);
+	KUNIT_EXPECT_EQ(test, received.len, 140u);
+}
+
+static struct kunit_case rx_cases[] = {
+	KUNIT_CASE(rx_every_length),
+	KUNIT_CASE(rx_longest),
+	KUNIT_CASE(rx_header),
+	KUNIT_CASE(rx_types),
+	KUNIT_CASE(rx_loopback),
+	KUNIT_CASE(rx_checksum),
+	KUNIT_CASE(rx_failure),
+	KUNIT_CASE(rx_silent_error),
+	KUNIT_CASE(rx_never_flushed),
+	KUNIT_CASE(rx_repost_refused),
+	KUNIT_CASE(rx_gro),
+	{}
+};
+
+static struct kunit_suite rx_suite = {
+	.name = "ipoib_rx",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = rx_init,
+	.exit = rx_exit,
+	.test_cases = rx_cases,
+};
+
+/* Pages are mapped, not packets */
+static void rx_dma_maps(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	u32 maps = dma_maps();
+	int i;
+
+	KUNIT_EXPECT_GT(test, maps, 0u);
+	for (i = 0; i < 1000; i++)
+		hca_receive(fx->hca, packet, 100, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.packets, 1000u);
+	KUNIT_EXPECT_LT(test, dma_maps() - maps, 100u);
+	KUNIT_EXPECT_EQ(test, dma_wrong(), 0u);
+}
+
+/* A buffer that was looked at and stays in its slot is the HCA's again before it is posted.
+ * Each slot comes more than once.
+ */
+static void rx_dma_given_back(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	struct ib_wc like = { .wc_flags = IB_WC_GRH };
+	int i;
+
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
+	like.src_qp = fx->priv->qp->qp_num;
+	packet->grh.sgid = fx->hca->gid;
+	for (i = 0; i < 200; i++)
+		hca_receive(fx->hca, packet, 100, &like);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), 200ull);
+	KUNIT_EXPECT_EQ(test, dma_wrong(), 0u);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+}
+
+static struct kunit_case rx_dma_cases[] = {
+	KUNIT_CASE(rx_dma_maps),
+	KUNIT_CASE(rx_dma_given_back),
+	KUNIT_CASE(rx_every_length),
+	KUNIT_CASE(rx_longest),
+	KUNIT_CASE(rx_header),
+	KUNIT_CASE(rx_types),
+	KUNIT_CASE(rx_silent_error),
+	KUNIT_CASE(rx_gro),
+	{}
+};
+
+static struct kunit_suite rx_dma_suite = {
+	.name = "ipoib_rx_dma",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = rx_dma_init,
+	.exit = rx_exit,
+	.test_cases = rx_dma_cases,
+};
+
+kunit_test_suites(&rx_suite, &rx_dma_suite);
