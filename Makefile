@@ -36,7 +36,7 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
-.PHONY: all driver ats ats-ask fabric kunit kdir tools install uninstall clean help
+.PHONY: all driver ats ats-ask fabric kunit kdir tools test-tools install uninstall clean help
 .PHONY: lint check capture coverage soak demo shell floor bench profile profile-exact
 
 all: driver ats
@@ -86,6 +86,18 @@ $(BUILD)/tools/ibats: $(wildcard tools/*.[ch]) uapi/ib_ats_netlink.h
 		$(filter %.c,$^) -lmnl -ljson-c
 
 tools: $(BUILD)/tools/ibats
+
+# What cases run in the guest, and nobody installs
+$(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
+		$(filter %.c,$^) -lmnl
+
+$(BUILD)/test-tools/ibvnet: tests/tools/ibvnet.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+
+test-tools: $(BUILD)/test-tools/ibhooks $(BUILD)/test-tools/ibvnet
 
 install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \

@@ -154,6 +154,8 @@ static bool fits_act(u32 act, const struct ibfab_hdrs *h,
 {
 	if (act == IBFAB_FAULT_QKEY)
 		return h->deth;
+	if (act == IBFAB_FAULT_SGID)
+		return h->grh;
 	if (act == IBFAB_FAULT_STATUS)
 		return mad && mad->method & IB_MGMT_METHOD_RESP;
 	if (act == IBFAB_FAULT_TRUNCATE || act == IBFAB_FAULT_GARBLE)
@@ -350,6 +352,15 @@ static struct ibfab_pkt *copy_cut(const struct ibfab_pkt *pkt,
 	return copy;
 }
 
+/* As of an HCA that lies: the GRH's SGID ends as the payload does from octet @at */
+static void put_sgid(const struct ibfab_hdrs *h, u32 at)
+{
+	u8 *end = h->grh->sgid.raw + sizeof(h->grh->sgid) - sizeof(u32);
+
+	if (at + sizeof(u32) <= h->payload_len)
+		memcpy(end, h->payload + at, sizeof(u32));
+}
+
 static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 {
 	u32 value = spec->value;
@@ -363,6 +374,9 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 	case IBFAB_FAULT_QKEY:
 		h->deth->qkey = value == ANY ? h->deth->qkey ^ cpu_to_be32(1) :
 					       cpu_to_be32(value);
+		break;
+	case IBFAB_FAULT_SGID:
+		put_sgid(h, value);
 		break;
 	case IBFAB_FAULT_OPCODE:
 		h->bth->opcode = value == ANY ? h->bth->opcode ^ 1 : value;
@@ -505,6 +519,7 @@ static bool value_valid(const struct rule_spec *spec)
 		return spec->value <= U16_MAX || spec->value == ANY;
 	case IBFAB_FAULT_OPCODE:
 		return spec->value <= U8_MAX || spec->value == ANY;
+	case IBFAB_FAULT_SGID:
 	case IBFAB_FAULT_STATUS:
 		return spec->value <= U16_MAX;
 	default:

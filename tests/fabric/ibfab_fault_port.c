@@ -16,6 +16,7 @@ const char * const ibfab_fault_names[IBFAB_FAULT_NUM] = {
 	[IBFAB_FAULT_REORDER] = "reorder",
 	[IBFAB_FAULT_PKEY] = "pkey",
 	[IBFAB_FAULT_QKEY] = "qkey",
+	[IBFAB_FAULT_SGID] = "sgid",
 	[IBFAB_FAULT_OPCODE] = "opcode",
 	[IBFAB_FAULT_STATUS] = "status",
 	[IBFAB_FAULT_TRUNCATE] = "truncate",

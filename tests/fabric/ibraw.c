@@ -6,12 +6,14 @@
  *  send      a line sends packets:
  *            dlid=3 qpn=0x12 qkey=0xb1b [port=1] [pkey_index=0] [sl=0]
  *            [path_bits=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
- *            [from_listener=1] [csum=1] [mss=1024 hlen=44] [vary=12,-32]
+ *            [from_listener=1] [csum=1] [mss=1024 hlen=44] [vary=12,-32] [own_qkey=N]
  *            With dgid there is a GRH; from_listener takes the receiving QP to
  *            send from; csum has the HCA put the checksums in; with mss it is a
  *            large send, the payload's first hlen octets being the header. The
  *            32-bit numbers at these octets of the payload go up by one with each
- *            packet, down after a minus sign. The write returns when all completed.
+ *            packet, down after a minus sign. With own_qkey the sending QP has that
+ *            Q_Key, which a qkey with the top bit set stands for: as to QP1, 0x80010000.
+ *            The write returns when all completed.
  *  listen    a line makes a receiving QP, in place of the last one:
  *            [port=1] [pkey_index=0] qkey=0xb1b [buffer=4136] [posted=64]
  *            [mgid=<gid> mlid=0xc000] [block_loopback=1]
@@ -66,6 +68,7 @@ struct ibraw_params {
 	u32 csum;
 	u32 mss;
 	u32 hlen;
+	u32 own_qkey;
 	bool has_gid;
 	union ib_gid gid;
 	int vary[1 + IBRAW_MAX_VARY];	/* how many, then these */
@@ -154,7 +157,7 @@ static const struct ibraw_key keys[] = {
 	KEY(port), KEY(pkey_index), KEY(qkey), KEY(dlid), KEY(qpn), KEY(sl),
 	KEY(path_bits), KEY(count), KEY(length), KEY(buffer), KEY(posted),
 	KEY(mlid), KEY(block_loopback), KEY(from_listener), KEY(csum),
-	KEY(mss), KEY(hlen),
+	KEY(mss), KEY(hlen), KEY(own_qkey),
 };
 
 static int parse_gid(struct ibraw_params *params, const char *value)
@@ -192,9 +195,7 @@ static int parse_word(void *of, char *word)
 		return *get_options(value, ARRAY_SIZE(params->vary), params->vary) ? -EINVAL : 0;
 	for (i = 0; i < ARRAY_SIZE(keys); i++)
 		if (!strcmp(word, keys[i].name))
-			return kstrtou32(value, 0,
-					 (u32 *)((char *)params +
-						 keys[i].offset));
+			return kstrtou32(value, 0, (u32 *)((char *)params + keys[i].offset));
 	return -EINVAL;
 }
 
@@ -211,8 +212,7 @@ static bool vary_valid(const struct ibraw_params *params)
 static bool params_valid(const struct ibraw_dev *dev,
 			 const struct ibraw_params *params)
 {
-	return vary_valid(params) &&
-	       rdma_is_port_valid(dev->ibdev, params->port) &&
+	return vary_valid(params) && rdma_is_port_valid(dev->ibdev, params->port) &&
 	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
 	       params->sl <= 15 && params->path_bits <= 127 &&
 	       params->count && params->count <= IBRAW_MAX_COUNT &&
@@ -321,7 +321,7 @@ static struct ib_qp *qp_create(struct ibraw_dev *dev, u32 send_wrs,
 static int qp_to_rts(struct ib_qp *qp, const struct ibraw_params *params)
 {
 	return ibtool_ud_to_rts(qp, params->port, params->pkey_index,
-				params->qkey & ~BIT(31));
+				params->own_qkey ?: params->qkey & ~BIT(31));
 }
 
 static int qp_reset(struct ib_qp *qp)

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Builds the tools, into build/tools, and all modules for the guest's kernel, and
-# prints the modules' folder (of which driver/, ats/, ats-ask/, fabric/ and, for the
+# Builds the tools, into build/tools, those of the cases, into build/test-tools, and all
+# modules for the guest's kernel, and prints the modules' folder (of which driver/, ats/, ats-ask/, fabric/ and, for the
 # debug kernel, kunit/ and kunit-ats/ hold them). The compiler's output goes to
 # build/build.log. Usage: build.sh [stock|debug]. For the debug kernel UBSAN checks them, and they count which of their lines run:
 # /sys/kernel/debug/gcov has it.
@@ -9,7 +9,7 @@
 . "$(dirname "$0")/common.sh"
 
 kind=${1:-stock}
-targets=(driver ats ats-ask fabric tools) options=()
+targets=(driver ats ats-ask fabric tools test-tools) options=()
 [ "$kind" != debug ] || {
 	targets+=(kunit)
 	options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)
@@ -24,7 +24,8 @@ build()
 release=$("$qemu_dir/kernel.sh" release "$kind")
 kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 mkdir -p "$top/build"
-if ! with_lock build build >"$top/build/build.log" 2>&1; then
+# Other checkouts build beside this one
+if ! with_lock "build-$(hash_of <(echo "$top"))" build >"$top/build/build.log" 2>&1; then
 	cat "$top/build/build.log" >&2
 	die "the modules do not build"
 fi

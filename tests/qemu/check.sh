@@ -127,7 +127,7 @@ run_on_guest()
 		--append "$(header "$script" append '') ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
-		--tools "$top/build/tools" \
+		--tools "$top/build/tools" --tools "$top/build/test-tools" \
 		"${suites[@]}" \
 		"$script" "$run"
 }
@@ -233,19 +233,33 @@ finish_one()
 	report
 }
 
+# The first of those left that there is room for: one that needs two guests does not keep
+# others waiting for the second. Sets $next; fails if there is none.
+choose()
+{
+	local count
+
+	for next in "${!left[@]}"; do
+		count=$(guests_of "$(script_of "${left[next]}")")
+		[ "$running" -gt 0 ] && [ $((running + count)) -gt "$jobs" ] || return 0
+	done
+	return 1
+}
+
 run_all()
 {
-	local name count running=0 guests=()
+	local left=("${names[@]}") next count running=0 guests=()
 
-	for name in "${names[@]}"; do
-		count=$(guests_of "$(script_of "$name")")
-		while [ "$running" -gt 0 ] &&
-			[ $((running + count)) -gt "$jobs" ]; do
+	while [ ${#left[@]} -gt 0 ]; do
+		if ! choose; then
 			finish_one
-		done
-		run_case "$name" &
+			continue
+		fi
+		count=$(guests_of "$(script_of "${left[next]}")")
+		run_case "${left[next]}" &
 		guests[$!]=$count
 		running=$((running + count))
+		unset "left[next]"
 	done
 	while [ "$running" -gt 0 ]; do
 		finish_one

@@ -16,7 +16,7 @@
 #   --add CPIO      an archive with more files for the guest's root
 #   --kernel KIND   stock (default) or debug, see kernel.sh
 #   --modules DIR   folder with our own modules; may be given several times
-#   --tools DIR     folder with our own programs, for the guest's PATH
+#   --tools DIR     folder with our own programs, for the guest's PATH; the same
 #   --role a|b      which of two guests this is, see pair.sh
 #   --link F,W      sockets to the other guest, open already: descriptors of
 #                   the one for frames and the one for words
@@ -27,7 +27,7 @@
 . "$(dirname "$0")/common.sh"
 
 limit=120 smp=2 mem=1024 append='' kernel=stock transcript=file icount=no
-module_dirs=() tools='' capture=() coverage=() archives=() role='' link=''
+module_dirs=() tool_dirs=() capture=() coverage=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -37,7 +37,7 @@ while [ $# -gt 0 ]; do
 	--append) append=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
 	--modules) module_dirs+=("$2") && shift 2 ;;
-	--tools) tools=$2 && shift 2 ;;
+	--tools) tool_dirs+=("$2") && shift 2 ;;
 	--capture) capture=(CAPTURE=1) && shift ;;
 	--coverage) coverage=(COVERAGE=1) && shift ;;
 	--icount) icount=yes smp=1 && shift ;;
@@ -84,7 +84,9 @@ make_initrd()
 	for dir in "${module_dirs[@]}"; do
 		cp "$dir"/*.ko "$tree/modules/"
 	done
-	[ -z "$tools" ] || install -D -t "$tree/usr/sbin" "$tools"/*
+	for dir in "${tool_dirs[@]}"; do
+		install -D -t "$tree/usr/sbin" "$dir"/*
+	done
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
 	cat "$("$qemu_dir/rootfs.sh")" "$kernel_dir/modules.cpio" "$run/own.cpio" \

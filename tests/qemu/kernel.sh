@@ -15,8 +15,8 @@ command=${1:-} kind=${2:-stock}
 # shellcheck source=kernel-debug.sh
 . "$qemu_dir/kernel-$kind.sh"
 
-# Prints the paths, below the root given, of the listed modules and of all
-# that they need.
+# Prints the paths, below the root given, of the listed modules of this kind of kernel and
+# of all that they need.
 module_files()
 {
 	local root=$1 module
@@ -24,7 +24,8 @@ module_files()
 	while read -r module; do
 		modprobe -d "$root" -S "$release" --show-depends "$module" ||
 			die "no module $module in $release"
-	done < <(sed 's/#.*//; /^[[:space:]]*$/d' "$qemu_dir/modules") |
+	done < <(sed 's/#.*//' "$qemu_dir/modules" |
+		awk -v kind="$kind" 'NF == 1 || $2 == kind { print $1 }') |
 		awk -v root="$root/" '$1 == "insmod" { sub(root, "", $2);
 			print $2 }' | sort -u
 }

@@ -7,8 +7,8 @@
 
 packages=(
 	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
-	iputils-arping iputils-ping jq kmod libjson-c5 libmnl0 opensm procps smcroute
-	socat systemd tcpdump
+	iputils-arping iputils-ping jq kmod libjson-c5 libmnl0 nftables opensm procps
+	smcroute socat systemd tcpdump
 )
 work=
 

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * ibcma: what its files share. ibcma_queue.c has QPs and buffers, the three ends of the
+ * RDMA CM that stand on it are in ibcma_service.c, ibcma_client.c and ibcma_group.c, and
+ * ibcma_main.c reads the lines that these do.
+ */
+#ifndef _IBCMA_H
+#define _IBCMA_H
+
+#include <linux/seq_file.h>
+#include <linux/socket.h>
+#include <linux/wait.h>
+#include <rdma/ib_verbs.h>
+#include <rdma/rdma_cm.h>
+
+#define IBCMA_NAME	16
+#define IBCMA_SLOTS	8
+#define IBCMA_MAX_SIZE	2048
+#define IBCMA_BUFFER	(IB_GRH_BYTES + IBCMA_MAX_SIZE)
+#define IBCMA_TIMEOUT	(20 * HZ)
+
+/* What a line says, all files' words together */
+struct ibcma_params {
+	const char *name;
+	const char *address;	/* of this end */
+	const char *peer;	/* likewise the peer's, or the group's */
+	const char *port;
+	u32 ud;
+	u32 ipoib;
+	u32 count;
+	u32 size;
+	u8 payload[IBCMA_MAX_SIZE];
+	struct sockaddr_storage here;
+	struct sockaddr_storage there;
+};
+
+struct ibcma_queue;
+struct ibcma_slot;
+
+/* Is shown what came in; has the slot posted again, or sent */
+typedef void (*ibcma_received)(struct ibcma_slot *slot, const struct ib_wc *wc);
+
+/* A buffer that is received into, and can be sent from */
+struct ibcma_slot {
+	struct ib_cqe recv;
+	struct ib_cqe send;
+	struct ib_sge sge;
+	u64 addr;
+	void *data;
+	struct ib_ah *ah;	/* of the datagram that is being sent; goes with it */
+	struct ibcma_queue *queue;
+};
+
+/* Where datagrams go */
+struct ibcma_target {
+	struct ib_ah *ah;
+	u32 qpn;
+	u32 qkey;
+};
+
+/**
+ * struct ibcma_queue - A QP and its buffers
+ * @ibdev: the device
+ * @pd: protection domain
+ * @cq: completion queue, of both directions
+ * @qp: the QP
+ * @offset: where what is received begins, in a buffer
+ * @posted: work requests that have not completed
+ * @errors: those that completed otherwise than well, but for flushed ones
+ * @received: is shown what comes in
+ * @target: where a datagram goes, for whom that is always the same
+ * @out: what is sent first
+ * @in: receives
+ */
+struct ibcma_queue {
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+	u32 offset;
+	atomic_t posted;
+	atomic_t errors;
+	ibcma_received received;
+	struct ibcma_target target;
+	struct ibcma_slot out;
+	struct ibcma_slot in[IBCMA_SLOTS];
+};
+
+extern wait_queue_head_t ibcma_wait;
+
+/* ibcma_queue.c */
+int ibcma_slot_receive(struct ibcma_slot *slot);
+int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
+		    const struct ibcma_target *target);
+struct ib_qp_init_attr ibcma_qp_attr(const struct ibcma_queue *queue, bool ud);
+int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud,
+		     ibcma_received received);
+int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id, ibcma_received received);
+void ibcma_queue_end(struct ibcma_queue *queue, struct rdma_cm_id *id);
+int ibcma_queue_aim(struct ibcma_queue *queue, struct rdma_ud_param *param);
+int ibcma_queue_post(struct ibcma_queue *queue);
+void ibcma_queue_quiesce(struct ibcma_queue *queue);
+void ibcma_queue_free(struct ibcma_queue *queue);
+
+/* ibcma_main.c */
+struct rdma_cm_id *ibcma_id_create(const struct ibcma_params *params, bool ud,
+				   rdma_cm_event_handler handler, void *context);
+struct rdma_conn_param ibcma_conn_param(const struct ib_qp *qp);
+void ibcma_id_dev(const struct rdma_cm_id *id, char *name);
+
+/* ibcma_service.c */
+int ibcma_listen(const struct ibcma_params *params);
+int ibcma_services_end(const char *name);
+void ibcma_services_show(struct seq_file *m);
+
+/* ibcma_client.c */
+int ibcma_connect(const struct ibcma_params *params);
+void ibcma_result_show(struct seq_file *m);
+
+/* ibcma_group.c */
+int ibcma_join(const struct ibcma_params *params);
+int ibcma_send(const struct ibcma_params *params);
+int ibcma_members_end(const char *name);
+void ibcma_members_show(struct seq_file *m);
+
+#endif

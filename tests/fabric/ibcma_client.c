@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibcma: the end that connects. One line is one connection, from the first question to
+ * the parting.
+ */
+#include <linux/completion.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <asm/unaligned.h>
+
+#include "ibcma.h"
+
+#define IBCMA_ASK	5000	/* ms, for an address or a route */
+
+/* What the end that connects knows */
+struct ibcma_client {
+	struct ibcma_queue queue;
+	struct rdma_cm_id *id;
+	enum rdma_cm_event_type event;	/* the last one */
+	int status;			/* its */
+	struct completion answered;	/* by one event */
+	struct completion returned;	/* one message */
+	u32 size;
+	u32 sent;
+	u32 received;
+	u32 spoilt;
+};
+
+/* What is left of it for "result" */
+struct ibcma_result {
+	const char *stage;
+	int status;
+	enum rdma_cm_event_type event;
+	char dev[IFNAMSIZ];
+	u32 sent;
+	u32 received;
+	u32 spoilt;
+};
+
+static DEFINE_MUTEX(connect_lock);	/* guards result; one connection at a time */
+static struct ibcma_result result;
+
+static void message_fill(u8 *to, u32 number, u32 size)
+{
+	u32 i;
+
+	put_unaligned_be32(number, to);
+	for (i = sizeof(number); i < size; i++)
+		to[i] = number + i;
+}
+
+static bool message_right(const u8 *message, u32 number, u32 size)
+{
+	u32 i;
+
+	if (get_unaligned_be32(message) != number)
+		return false;
+	for (i = sizeof(number); i < size; i++)
+		if (message[i] != (u8)(number + i))
+			return false;
+	return true;
+}
+
+static void client_received(struct ibcma_slot *slot, const struct ib_wc *wc)
+{
+	struct ibcma_queue *queue = slot->queue;
+	struct ibcma_client *client = container_of(queue, struct ibcma_client, queue);
+
+	if (wc->byte_len - queue->offset != client->size ||
+	    !message_right(slot->data + queue->offset, client->received, client->size))
+		client->spoilt++;
+	if (ibcma_slot_receive(slot))
+		atomic_inc(&queue->errors);
+	client->received++;
+	complete(&client->returned);
+}
+
+static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct ibcma_client *client = id->context;
+
+	client->event = event->event;
+	client->status = event->status;
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED && id->qp_type == IB_QPT_UD)
+		client->status = ibcma_queue_aim(&client->queue, &event->param.ud);
+	complete(&client->answered);
+	return 0;
+}
+
+/* The question has been put; any other answer is an error */
+static int client_answer(struct ibcma_client *client, enum rdma_cm_event_type wanted)
+{
+	if (!wait_for_completion_timeout(&client->answered, IBCMA_TIMEOUT))
+		return -ETIMEDOUT;
+	result.event = client->event;
+	if (client->event != wanted)
+		return client->status < 0 ? client->status : -ECONNREFUSED;
+	return client->status;
+}
+
+static int client_resolve(struct ibcma_client *client, const struct ibcma_params *params)
+{
+	struct sockaddr *from = params->address ? (struct sockaddr *)&params->here : NULL;
+	int ret;
+
+	result.stage = "address";
+	ret = rdma_resolve_addr(client->id, from, (struct sockaddr *)&params->there, IBCMA_ASK);
+	if (!ret)
+		ret = client_answer(client, RDMA_CM_EVENT_ADDR_RESOLVED);
+	ibcma_id_dev(client->id, result.dev);
+	if (ret)
+		return ret;
+	result.stage = "route";
+	ret = rdma_resolve_route(client->id, IBCMA_ASK);
+	return ret ?: client_answer(client, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* Each message waits for the last one to come back */
+static int client_exchange(struct ibcma_client *client, const struct ibcma_params *params)
+{
+	struct ibcma_slot *out = &client->queue.out;
+	int ret;
+
+	result.stage = "messages";
+	while (client->sent < params->count) {
+		ib_dma_sync_single_for_cpu(client->queue.ibdev, out->addr, params->size,
+					   DMA_TO_DEVICE);
+		message_fill(out->data, client->sent, params->size);
+		ret = ibcma_slot_send(out, 0, params->size, &client->queue.target);
+		if (ret)
+			return ret;
+		client->sent++;
+		if (!wait_for_completion_timeout(&client->returned, IBCMA_TIMEOUT))
+			return -ETIMEDOUT;
+	}
+	return client->spoilt || atomic_read(&client->queue.errors) ? -EPROTO : 0;
+}
+
+static int client_part(struct ibcma_client *client)
+{
+	int ret;
+
+	if (client->id->qp_type == IB_QPT_UD)
+		return 0;
+	result.stage = "parting";
+	ret = rdma_disconnect(client->id);
+	return ret ?: client_answer(client, RDMA_CM_EVENT_DISCONNECTED);
+}
+
+static int client_talk(struct ibcma_client *client, const struct ibcma_params *params)
+{
+	struct rdma_conn_param param = ibcma_conn_param(client->id->qp);
+	int ret;
+
+	result.stage = "connection";
+	ret = rdma_connect(client->id, &param);
+	if (!ret)
+		ret = client_answer(client, RDMA_CM_EVENT_ESTABLISHED);
+	if (!ret)
+		ret = client_exchange(client, params);
+	if (!ret)
+		ret = client_part(client);
+	return ret;
+}
+
+static int deaf_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	return 0;
+}
+
+/* No event makes an AH any more afterwards */
+static void client_deafen(struct ibcma_client *client)
+{
+	rdma_lock_handler(client->id);
+	client->id->event_handler = deaf_event;
+	rdma_unlock_handler(client->id);
+}
+
+static int client_run(struct ibcma_client *client, const struct ibcma_params *params)
+{
+	int ret;
+
+	ret = client_resolve(client, params);
+	if (ret)
+		return ret;
+	result.stage = "queue";
+	ret = ibcma_queue_of_id(&client->queue, client->id, client_received);
+	if (ret)
+		return ret;
+	ret = client_talk(client, params);
+	client_deafen(client);
+	ibcma_queue_end(&client->queue, client->id);
+	return ret;
+}
+
+static int connect_locked(const struct ibcma_params *params)
+{
+	struct ibcma_client *client = kzalloc(sizeof(*client), GFP_KERNEL);
+	int ret;
+
+	if (!client)
+		return -ENOMEM;
+	memset(&result, 0, sizeof(result));
+	result.stage = "id";
+	client->size = params->size;
+	init_completion(&client->answered);
+	init_completion(&client->returned);
+	client->id = ibcma_id_create(params, params->ud, client_event, client);
+	if (IS_ERR(client->id)) {
+		ret = PTR_ERR(client->id);
+		goto out;
+	}
+	ret = client_run(client, params);
+	rdma_destroy_id(client->id);
+	if (!ret)
+		result.stage = "done";
+	result.sent = client->sent;
+	result.received = client->received;
+	result.spoilt = client->spoilt;
+out:
+	result.status = ret;
+	kfree(client);
+	return ret;
+}
+
+/**
+ * ibcma_connect() - Connect, have messages sent back, and part.
+ * @params: the service's address and port, and what to send
+ *
+ * Context: process; the addresses are those of its network namespace.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_connect(const struct ibcma_params *params)
+{
+	int ret;
+
+	if (!params->peer || !params->port)
+		return -EINVAL;
+	mutex_lock(&connect_lock);
+	ret = connect_locked(params);
+	mutex_unlock(&connect_lock);
+	return ret;
+}
+
+/**
+ * ibcma_result_show() - Print what came of the last connection.
+ * @m: where to
+ *
+ * Context: process.
+ */
+void ibcma_result_show(struct seq_file *m)
+{
+	mutex_lock(&connect_lock);
+	seq_printf(m, "status %d\nstage %s\nevent %s\ndev %s\nsent %u\nreceived %u\nspoilt %u\n",
+		   result.status, result.stage ?: "none", rdma_event_msg(result.event),
+		   result.dev, result.sent, result.received, result.spoilt);
+	mutex_unlock(&connect_lock);
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibcma: memberships in multicast groups. For a kernel QP the RDMA CM joins at the SA and
+ * says what it was told; the QP is made, and attached, here.
+ */
+#include <linux/completion.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_addr.h>
+#include <rdma/ib_cache.h>
+
+#include "ibcma.h"
+#include "ibtool.h"
+
+#define IBCMA_SHOWN	64	/* octets of the last packet */
+
+struct ibcma_member {
+	struct list_head list;
+	char name[IBCMA_NAME];
+	struct ibcma_queue queue;
+	struct rdma_cm_id *id;
+	struct completion joined;	/* the SA has answered */
+	int status;			/* and how */
+	union ib_gid mgid;
+	u16 mlid;
+	bool attached;
+	spinlock_t lock;	/* guards what follows */
+	u64 packets;
+	u32 last_length;
+	u8 last[IBCMA_SHOWN];
+};
+
+static DEFINE_MUTEX(members_lock);	/* guards members; one sends at a time */
+static LIST_HEAD(members);
+
+static void member_received(struct ibcma_slot *slot, const struct ib_wc *wc)
+{
+	struct ibcma_queue *queue = slot->queue;
+	struct ibcma_member *member = container_of(queue, struct ibcma_member, queue);
+
+	spin_lock(&member->lock);
+	member->packets++;
+	member->last_length = wc->byte_len - queue->offset;
+	memcpy(member->last, slot->data + queue->offset,
+	       min_t(u32, member->last_length, IBCMA_SHOWN));
+	spin_unlock(&member->lock);
+	if (ibcma_slot_receive(slot))
+		atomic_inc(&queue->errors);
+}
+
+static int member_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct ibcma_member *member = id->context;
+	struct rdma_ud_param *param = &event->param.ud;
+	int status = event->status;
+
+	if (event->event != RDMA_CM_EVENT_MULTICAST_JOIN &&
+	    event->event != RDMA_CM_EVENT_MULTICAST_ERROR)
+		return 0;
+	if (event->event == RDMA_CM_EVENT_MULTICAST_JOIN) {
+		member->mgid = rdma_ah_read_grh(&param->ah_attr)->dgid;
+		member->mlid = rdma_ah_get_dlid(&param->ah_attr);
+		status = ibcma_queue_aim(&member->queue, param);
+	} else if (!status) {
+		status = -EIO;
+	}
+	member->status = status;
+	complete(&member->joined);
+	return 0;
+}
+
+/* For a kernel QP the RDMA CM joins at the SA only */
+static int member_attach(struct ibcma_member *member)
+{
+	struct rdma_cm_id *id = member->id;
+	u16 index;
+	int ret;
+
+	ret = ib_find_cached_pkey(id->device, id->port_num,
+				  ib_addr_get_pkey(&id->route.addr.dev_addr), &index);
+	if (!ret)
+		ret = ibtool_ud_to_rts(member->queue.qp, id->port_num, index,
+				       member->queue.target.qkey);
+	if (!ret)
+		ret = ibcma_queue_post(&member->queue);
+	if (!ret)
+		ret = ib_attach_mcast(member->queue.qp, &member->mgid, member->mlid);
+	member->attached = !ret;
+	return ret;
+}
+
+static int member_join(struct ibcma_member *member, const struct ibcma_params *params)
+{
+	int ret;
+
+	ret = rdma_join_multicast(member->id, (struct sockaddr *)&params->there,
+				  BIT(FULLMEMBER_JOIN), NULL);
+	if (ret)
+		return ret;
+	if (!wait_for_completion_timeout(&member->joined, IBCMA_TIMEOUT))
+		return -ETIMEDOUT;
+	return member->status ?: member_attach(member);
+}
+
+static int member_queue(struct ibcma_member *member)
+{
+	struct ibcma_queue *queue = &member->queue;
+	struct ib_qp_init_attr attr;
+	struct ib_qp *qp;
+	int ret;
+
+	if (!member->id->device)
+		return -ENODEV;
+	ret = ibcma_queue_init(queue, member->id->device, true, member_received);
+	if (ret)
+		return ret;
+	attr = ibcma_qp_attr(queue, true);
+	qp = ib_create_qp(queue->pd, &attr);
+	if (IS_ERR(qp)) {
+		ibcma_queue_free(queue);
+		return PTR_ERR(qp);
+	}
+	queue->qp = qp;
+	return 0;
+}
+
+/* Once its ID is gone no event makes an AH */
+static void member_free(struct ibcma_member *member)
+{
+	struct ibcma_queue *queue = &member->queue;
+
+	if (member->attached)
+		ib_detach_mcast(queue->qp, &member->mgid, member->mlid);
+	rdma_destroy_id(member->id);
+	if (queue->qp) {
+		ibcma_queue_quiesce(queue);
+		ib_destroy_qp(queue->qp);
+		ibcma_queue_free(queue);
+	}
+	kfree(member);
+}
+
+static struct ibcma_member *member_create(const struct ibcma_params *params)
+{
+	struct ibcma_member *member = kzalloc(sizeof(*member), GFP_KERNEL);
+	int ret;
+
+	if (!member)
+		return ERR_PTR(-ENOMEM);
+	strscpy(member->name, params->name, sizeof(member->name));
+	spin_lock_init(&member->lock);
+	init_completion(&member->joined);
+	member->id = ibcma_id_create(params, true, member_event, member);
+	if (IS_ERR(member->id)) {
+		ret = PTR_ERR(member->id);
+		kfree(member);
+		return ERR_PTR(ret);
+	}
+	ret = rdma_bind_addr(member->id, (struct sockaddr *)&params->here);
+	if (!ret)
+		ret = member_queue(member);
+	if (!ret)
+		ret = member_join(member, params);
+	if (ret) {
+		member_free(member);
+		return ERR_PTR(ret);
+	}
+	return member;
+}
+
+/**
+ * ibcma_join() - Join a group.
+ * @params: the membership's name, an address of the interface, and the group's
+ *
+ * Context: process; the addresses are those of its network namespace.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_join(const struct ibcma_params *params)
+{
+	struct ibcma_member *member;
+
+	if (!params->name || !params->address || !params->peer)
+		return -EINVAL;
+	member = member_create(params);
+	if (IS_ERR(member))
+		return PTR_ERR(member);
+	mutex_lock(&members_lock);
+	list_add_tail(&member->list, &members);
+	mutex_unlock(&members_lock);
+	return 0;
+}
+
+/* One after the other: there is one buffer to send from */
+static int member_send(struct ibcma_member *member, const struct ibcma_params *params)
+{
+	struct ibcma_queue *queue = &member->queue;
+	struct ibcma_slot *out = &queue->out;
+	int ret = 0;
+	u32 i;
+
+	ib_dma_sync_single_for_cpu(queue->ibdev, out->addr, params->size, DMA_TO_DEVICE);
+	memcpy(out->data, params->payload, params->size);
+	for (i = 0; i < params->count && !ret; i++) {
+		ret = ibcma_slot_send(out, 0, params->size, &member->queue.target);
+		wait_event_idle(ibcma_wait, atomic_read(&queue->posted) <= IBCMA_SLOTS);
+	}
+	return ret;
+}
+
+/**
+ * ibcma_send() - Send to a group.
+ * @params: the membership's name, and what to send
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; -ENOENT if there is no such membership.
+ */
+int ibcma_send(const struct ibcma_params *params)
+{
+	struct ibcma_member *member;
+	int ret = -ENOENT;
+
+	if (!params->name)
+		return -EINVAL;
+	mutex_lock(&members_lock);
+	list_for_each_entry(member, &members, list)
+		if (!strcmp(member->name, params->name))
+			ret = member_send(member, params);
+	mutex_unlock(&members_lock);
+	return ret;
+}
+
+static void member_show(struct seq_file *m, struct ibcma_member *member)
+{
+	char dev[IFNAMSIZ];
+
+	ibcma_id_dev(member->id, dev);
+	seq_printf(m, "%s dev %s mgid %pI6c mlid 0x%x qkey 0x%x errors %d", member->name, dev,
+		   &member->mgid, member->mlid, member->queue.target.qkey,
+		   atomic_read(&member->queue.errors));
+	spin_lock(&member->lock);
+	seq_printf(m, " packets %llu length %u last %*phN\n", member->packets,
+		   member->last_length, (int)min_t(u32, member->last_length, IBCMA_SHOWN),
+		   member->last);
+	spin_unlock(&member->lock);
+}
+
+/**
+ * ibcma_members_show() - Print what each membership has received.
+ * @m: where to
+ *
+ * Context: process.
+ */
+void ibcma_members_show(struct seq_file *m)
+{
+	struct ibcma_member *member;
+
+	mutex_lock(&members_lock);
+	list_for_each_entry(member, &members, list)
+		member_show(m, member);
+	mutex_unlock(&members_lock);
+}
+
+/**
+ * ibcma_members_end() - End the memberships of a name.
+ * @name: the name; NULL for all
+ *
+ * Context: process.
+ * Return: how many there were.
+ */
+int ibcma_members_end(const char *name)
+{
+	struct ibcma_member *member, *next;
+	int ended = 0;
+
+	mutex_lock(&members_lock);
+	list_for_each_entry_safe(member, next, &members, list) {
+		if (name && strcmp(member->name, name))
+			continue;
+		list_del(&member->list);
+		member_free(member);
+		ended++;
+	}
+	mutex_unlock(&members_lock);
+	return ended;
+}

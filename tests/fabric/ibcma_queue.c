@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibcma: a QP with its buffers. Each buffer is received into, and can be sent from
+ * afterwards; all are handled by work items, which may sleep.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/gfp.h>
+
+#include "ibcma.h"
+
+DECLARE_WAIT_QUEUE_HEAD(ibcma_wait);
+
+/* Nobody waits for it before its last work request has completed */
+static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
+		atomic_inc(&queue->errors);
+	if (atomic_dec_and_test(&queue->posted))
+		wake_up(&ibcma_wait);
+}
+
+/**
+ * ibcma_slot_receive() - Post a slot to receive into.
+ * @slot: one of its queue's in[]
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_slot_receive(struct ibcma_slot *slot)
+{
+	struct ibcma_queue *queue = slot->queue;
+	struct ib_recv_wr wr = {
+		.wr_cqe = &slot->recv,
+		.sg_list = &slot->sge,
+		.num_sge = 1,
+	};
+	int ret;
+
+	slot->sge.addr = slot->addr;
+	slot->sge.length = IBCMA_BUFFER;
+	ib_dma_sync_single_for_device(queue->ibdev, slot->addr, IBCMA_BUFFER, DMA_FROM_DEVICE);
+	atomic_inc(&queue->posted);
+	ret = ib_post_recv(queue->qp, &wr, NULL);
+	if (ret)
+		atomic_dec(&queue->posted);
+	return ret;
+}
+
+static void slot_drop_ah(struct ibcma_slot *slot)
+{
+	if (slot->ah)
+		rdma_destroy_ah(slot->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	slot->ah = NULL;
+}
+
+/**
+ * ibcma_slot_send() - Send what a slot has.
+ * @slot: any; one of in[] is posted to receive afterwards
+ * @offset: where it begins
+ * @length: how many octets
+ * @target: to where, for a datagram
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
+		    const struct ibcma_target *target)
+{
+	struct ibcma_queue *queue = slot->queue;
+	struct ib_ud_wr wr = {
+		.wr = {
+			.wr_cqe = &slot->send,
+			.sg_list = &slot->sge,
+			.num_sge = 1,
+			.opcode = IB_WR_SEND,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.ah = target->ah,
+		.remote_qpn = target->qpn,
+		.remote_qkey = target->qkey,
+	};
+	int ret;
+
+	slot->sge.addr = slot->addr + offset;
+	slot->sge.length = length;
+	ib_dma_sync_single_for_device(queue->ibdev, slot->sge.addr, length, DMA_TO_DEVICE);
+	atomic_inc(&queue->posted);
+	ret = ib_post_send(queue->qp, &wr.wr, NULL);
+	if (!ret)
+		return 0;
+	slot_drop_ah(slot);
+	atomic_dec(&queue->posted);
+	return ret;
+}
+
+static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibcma_slot *slot = container_of(wc->wr_cqe, struct ibcma_slot, recv);
+	struct ibcma_queue *queue = slot->queue;
+
+	if (wc->status == IB_WC_SUCCESS) {
+		ib_dma_sync_single_for_cpu(queue->ibdev, slot->addr, IBCMA_BUFFER,
+					   DMA_FROM_DEVICE);
+		queue->received(slot, wc);
+	}
+	completed(queue, wc);
+}
+
+/* What was received and sent back makes room for the next */
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibcma_slot *slot = container_of(wc->wr_cqe, struct ibcma_slot, send);
+	struct ibcma_queue *queue = slot->queue;
+
+	slot_drop_ah(slot);
+	if (wc->status == IB_WC_SUCCESS && slot != &queue->out && ibcma_slot_receive(slot))
+		atomic_inc(&queue->errors);
+	completed(queue, wc);
+}
+
+static int slot_init(struct ibcma_queue *queue, struct ibcma_slot *slot)
+{
+	void *data = (void *)__get_free_page(GFP_KERNEL);
+	u64 addr;
+
+	BUILD_BUG_ON(IBCMA_BUFFER > PAGE_SIZE);
+	if (!data)
+		return -ENOMEM;
+	addr = ib_dma_map_single(queue->ibdev, data, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	if (ib_dma_mapping_error(queue->ibdev, addr)) {
+		free_page((unsigned long)data);
+		return -ENOMEM;
+	}
+	slot->data = data;
+	slot->queue = queue;
+	slot->recv.done = recv_done;
+	slot->send.done = send_done;
+	slot->addr = addr;
+	slot->sge.lkey = queue->pd->local_dma_lkey;
+	return 0;
+}
+
+static void slot_free(struct ibcma_queue *queue, struct ibcma_slot *slot)
+{
+	if (!slot->data)
+		return;
+	slot_drop_ah(slot);
+	ib_dma_unmap_single(queue->ibdev, slot->addr, PAGE_SIZE, DMA_BIDIRECTIONAL);
+	free_page((unsigned long)slot->data);
+}
+
+/**
+ * ibcma_qp_attr() - What a queue's QP is to be like.
+ * @queue: the queue
+ * @ud: for datagrams
+ *
+ * Context: any.
+ * Return: the attributes.
+ */
+struct ib_qp_init_attr ibcma_qp_attr(const struct ibcma_queue *queue, bool ud)
+{
+	return (struct ib_qp_init_attr) {
+		.qp_type = ud ? IB_QPT_UD : IB_QPT_RC,
+		.send_cq = queue->cq,
+		.recv_cq = queue->cq,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
+		.cap = {
+			.max_send_wr = IBCMA_SLOTS + 1,
+			.max_recv_wr = IBCMA_SLOTS,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+	};
+}
+
+/**
+ * ibcma_queue_quiesce() - Let a QP do what it was asked, and no more.
+ * @queue: its queue; nothing is outstanding on return
+ *
+ * Context: process, before the QP is destroyed.
+ */
+void ibcma_queue_quiesce(struct ibcma_queue *queue)
+{
+	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
+
+	if (ib_modify_qp(queue->qp, &attr, IB_QP_STATE))
+		pr_err("%s: a QP does not stop\n", dev_name(&queue->ibdev->dev));
+	wait_event_idle(ibcma_wait, !atomic_read(&queue->posted));
+}
+
+/**
+ * ibcma_queue_free() - Undo ibcma_queue_init().
+ * @queue: the queue; its QP is gone
+ *
+ * Context: process.
+ */
+void ibcma_queue_free(struct ibcma_queue *queue)
+{
+	int i;
+
+	if (!IS_ERR_OR_NULL(queue->cq))
+		ib_free_cq(queue->cq);
+	slot_free(queue, &queue->out);
+	for (i = 0; i < IBCMA_SLOTS; i++)
+		slot_free(queue, &queue->in[i]);
+	if (queue->target.ah)
+		rdma_destroy_ah(queue->target.ah, RDMA_DESTROY_AH_SLEEPABLE);
+	if (!IS_ERR_OR_NULL(queue->pd))
+		ib_dealloc_pd(queue->pd);
+}
+
+/**
+ * ibcma_queue_init() - Make all of a queue but its QP.
+ * @queue: filled in; zeros
+ * @ibdev: the device
+ * @ud: for datagrams
+ * @received: is shown what comes in
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud,
+		     ibcma_received received)
+{
+	int ret, i;
+
+	queue->ibdev = ibdev;
+	queue->received = received;
+	queue->offset = ud ? IB_GRH_BYTES : 0;
+	queue->pd = ib_alloc_pd(ibdev, 0);
+	if (IS_ERR(queue->pd))
+		return PTR_ERR(queue->pd);
+	queue->cq = ib_alloc_cq(ibdev, queue, 2 * IBCMA_SLOTS + 2, 0, IB_POLL_WORKQUEUE);
+	if (IS_ERR(queue->cq)) {
+		ret = PTR_ERR(queue->cq);
+		goto err;
+	}
+	ret = slot_init(queue, &queue->out);
+	for (i = 0; i < IBCMA_SLOTS && !ret; i++)
+		ret = slot_init(queue, &queue->in[i]);
+	if (ret)
+		goto err;
+	return 0;
+
+err:
+	ibcma_queue_free(queue);
+	return ret;
+}
+
+/**
+ * ibcma_queue_post() - Post all slots to receive into.
+ * @queue: the queue; its QP is in INIT, or further
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_queue_post(struct ibcma_queue *queue)
+{
+	int ret = 0, i;
+
+	for (i = 0; i < IBCMA_SLOTS && !ret; i++)
+		ret = ibcma_slot_receive(&queue->in[i]);
+	return ret;
+}
+
+/**
+ * ibcma_queue_of_id() - Make a queue with a QP that the RDMA CM takes from state to state.
+ * @queue: filled in; zeros
+ * @id: the RDMA CM's ID, which has a device
+ * @received: is shown what comes in
+ *
+ * Context: process.
+ * Return: 0 or a negative errno; all is as before then.
+ */
+int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id,
+		      ibcma_received received)
+{
+	bool ud = id->qp_type == IB_QPT_UD;
+	struct ib_qp_init_attr attr;
+	int ret;
+
+	ret = ibcma_queue_init(queue, id->device, ud, received);
+	if (ret)
+		return ret;
+	attr = ibcma_qp_attr(queue, ud);
+	ret = rdma_create_qp(id, queue->pd, &attr);
+	if (ret)
+		goto err_queue;
+	queue->qp = id->qp;
+	ret = ibcma_queue_post(queue);
+	if (ret)
+		goto err_qp;
+	return 0;
+
+err_qp:
+	ibcma_queue_quiesce(queue);
+	rdma_destroy_qp(id);
+err_queue:
+	ibcma_queue_free(queue);
+	return ret;
+}
+
+/**
+ * ibcma_queue_end() - Undo ibcma_queue_of_id().
+ * @queue: the queue
+ * @id: the ID
+ *
+ * Context: process.
+ */
+void ibcma_queue_end(struct ibcma_queue *queue, struct rdma_cm_id *id)
+{
+	ibcma_queue_quiesce(queue);
+	rdma_destroy_qp(id);
+	ibcma_queue_free(queue);
+}
+
+/**
+ * ibcma_queue_aim() - Have all datagrams of a queue go to one place.
+ * @queue: the queue
+ * @param: the place, as the RDMA CM says it
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_queue_aim(struct ibcma_queue *queue, struct rdma_ud_param *param)
+{
+	struct ib_ah *ah;
+
+	ah = rdma_create_ah(queue->pd, &param->ah_attr, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	queue->target = (struct ibcma_target) {
+		.ah = ah,
+		.qpn = param->qp_num,
+		.qkey = param->qkey,
+	};
+	return 0;
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ibcma: services, which take all requests and send back all that they are sent. What a
+ * peer left stays until the service ends, so that it can be looked at.
+ */
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <rdma/rdma_cm_ib.h>
+
+#include "ibcma.h"
+
+/* One connection to a service */
+struct ibcma_server {
+	struct list_head list;
+	struct ibcma_queue queue;
+	struct rdma_cm_id *id;
+	struct ibcma_service *service;
+};
+
+struct ibcma_service {
+	struct list_head list;
+	char name[IBCMA_NAME];
+	struct rdma_cm_id *id;
+	struct mutex lock;		/* guards servers */
+	struct list_head servers;	/* the last one first; they stay until the service ends */
+	atomic_t requests;
+	atomic_t established;
+	atomic_t messages;
+};
+
+static DEFINE_MUTEX(services_lock);	/* guards services */
+static LIST_HEAD(services);
+
+/* To the sender, the same octets */
+static void server_received(struct ibcma_slot *slot, const struct ib_wc *wc)
+{
+	struct ibcma_queue *queue = slot->queue;
+	struct ibcma_server *server = container_of(queue, struct ibcma_server, queue);
+	struct ibcma_target target = { .qpn = wc->src_qp, .qkey = RDMA_UDP_QKEY };
+
+	atomic_inc(&server->service->messages);
+	if (queue->qp->qp_type == IB_QPT_UD) {
+		target.ah = ib_create_ah_from_wc(queue->pd, wc, slot->data, server->id->port_num);
+		if (IS_ERR(target.ah)) {
+			atomic_inc(&queue->errors);
+			return;
+		}
+		slot->ah = target.ah;
+	}
+	if (ibcma_slot_send(slot, queue->offset, wc->byte_len - queue->offset, &target))
+		atomic_inc(&queue->errors);
+}
+
+static int server_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	struct ibcma_server *server = id->context;
+
+	if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		atomic_inc(&server->service->established);
+	if (event->event == RDMA_CM_EVENT_DISCONNECTED)
+		rdma_disconnect(id);
+	return 0;
+}
+
+/* The ID goes if this fails */
+static int service_request(struct ibcma_service *service, struct rdma_cm_id *id)
+{
+	struct ibcma_server *server;
+	struct rdma_conn_param param;
+	int ret;
+
+	atomic_inc(&service->requests);
+	server = kzalloc(sizeof(*server), GFP_KERNEL);
+	if (!server)
+		return -ENOMEM;
+	server->id = id;
+	server->service = service;
+	ret = ibcma_queue_of_id(&server->queue, id, server_received);
+	if (ret)
+		goto err_server;
+	id->context = server;
+	id->event_handler = server_event;
+	param = ibcma_conn_param(id->qp);
+	ret = rdma_accept(id, &param);
+	if (ret)
+		goto err_queue;
+	mutex_lock(&service->lock);
+	list_add(&server->list, &service->servers);
+	mutex_unlock(&service->lock);
+	return 0;
+
+err_queue:
+	ibcma_queue_end(&server->queue, id);
+err_server:
+	kfree(server);
+	return ret;
+}
+
+static int service_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
+{
+	if (event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
+		return 0;
+	return service_request(id->context, id);
+}
+
+static void server_free(struct ibcma_server *server)
+{
+	rdma_disconnect(server->id);
+	ibcma_queue_end(&server->queue, server->id);
+	rdma_destroy_id(server->id);
+	kfree(server);
+}
+
+/* Once its ID is gone it gets no more requests */
+static void service_free(struct ibcma_service *service)
+{
+	struct ibcma_server *server, *next;
+
+	rdma_destroy_id(service->id);
+	list_for_each_entry_safe(server, next, &service->servers, list)
+		server_free(server);
+	kfree(service);
+}
+
+static struct ibcma_service *service_create(const struct ibcma_params *params)
+{
+	struct ibcma_service *service = kzalloc(sizeof(*service), GFP_KERNEL);
+	int ret;
+
+	if (!service)
+		return ERR_PTR(-ENOMEM);
+	strscpy(service->name, params->name, sizeof(service->name));
+	mutex_init(&service->lock);
+	INIT_LIST_HEAD(&service->servers);
+	service->id = ibcma_id_create(params, params->ud, service_event, service);
+	if (IS_ERR(service->id)) {
+		ret = PTR_ERR(service->id);
+		kfree(service);
+		return ERR_PTR(ret);
+	}
+	ret = rdma_bind_addr(service->id, (struct sockaddr *)&params->here);
+	if (!ret)
+		ret = rdma_listen(service->id, IBCMA_SLOTS);
+	if (ret) {
+		service_free(service);
+		return ERR_PTR(ret);
+	}
+	return service;
+}
+
+/**
+ * ibcma_listen() - Make a service.
+ * @params: its name, address and port
+ *
+ * Context: process; the service is in its network namespace.
+ * Return: 0 or a negative errno.
+ */
+int ibcma_listen(const struct ibcma_params *params)
+{
+	struct ibcma_service *service;
+
+	if (!params->name || !params->address || !params->port)
+		return -EINVAL;
+	service = service_create(params);
+	if (IS_ERR(service))
+		return PTR_ERR(service);
+	mutex_lock(&services_lock);
+	list_add_tail(&service->list, &services);
+	mutex_unlock(&services_lock);
+	return 0;
+}
+
+static void service_show(struct seq_file *m, struct ibcma_service *service)
+{
+	struct ibcma_server *server;
+	char dev[IFNAMSIZ] = "none";
+
+	seq_printf(m, "%s requests %d established %d messages %d", service->name,
+		   atomic_read(&service->requests), atomic_read(&service->established),
+		   atomic_read(&service->messages));
+	mutex_lock(&service->lock);
+	server = list_first_entry_or_null(&service->servers, struct ibcma_server, list);
+	if (server) {
+		ibcma_id_dev(server->id, dev);
+		seq_printf(m, " dev %s address %pISc peer %pISc errors %d", dev,
+			   &server->id->route.addr.src_addr, &server->id->route.addr.dst_addr,
+			   atomic_read(&server->queue.errors));
+	}
+	mutex_unlock(&service->lock);
+	seq_putc(m, '\n');
+}
+
+/**
+ * ibcma_services_show() - Print what each service has been asked.
+ * @m: where to
+ *
+ * Context: process.
+ */
+void ibcma_services_show(struct seq_file *m)
+{
+	struct ibcma_service *service;
+
+	mutex_lock(&services_lock);
+	list_for_each_entry(service, &services, list)
+		service_show(m, service);
+	mutex_unlock(&services_lock);
+}
+
+/**
+ * ibcma_services_end() - End the services of a name, with their connections.
+ * @name: the name; NULL for all
+ *
+ * Context: process.
+ * Return: how many there were.
+ */
+int ibcma_services_end(const char *name)
+{
+	struct ibcma_service *service, *next;
+	int ended = 0;
+
+	mutex_lock(&services_lock);
+	list_for_each_entry_safe(service, next, &services, list) {
+		if (name && strcmp(service->name, name))
+			continue;
+		list_del(&service->list);
+		service_free(service);
+		ended++;
+	}
+	mutex_unlock(&services_lock);
+	return ended;
+}
