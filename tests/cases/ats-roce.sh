@@ -34,10 +34,10 @@ rdma link add rxe0 type rxe netdev v0 || fail "no rxe device"
 ipoib_load
 insmod /modules/ib_ats.ko
 insmod /modules/ibatsask.ko
-wait_for 10 test -e /sys/class/net/ib0
-ip link set ib0 up
-ip address add 10.0.0.1/24 dev ib0
-ip address add 10.0.0.2/24 dev ib0
+wait_for 10 test -e /sys/class/net/roce0
+ip link set roce0 up
+ip address add 10.0.0.1/24 dev roce0
+ip address add 10.0.0.2/24 dev roce0
 gid=fe80::5054:ff:fe00:1
 sid=0x10000ce1004154
 
@@ -69,25 +69,25 @@ done
 assert_eq "another namespace's list" "$(on h1 ibats -j list)" '[]'
 on h1 ibats --json monitor >/run/monitor &
 monitor=$!
-ibats primary ib0 10.0.0.2
+ibats primary roce0 10.0.0.2
 wait_for 10 lists '10.0.0.1 local false' '10.0.0.2 local true'
-ibats primary ib0
+ibats primary roce0
 wait_for 10 lists '10.0.0.1 local true' '10.0.0.2 local false'
 kill "$monitor"
 wait "$monitor" || :
 refute test -s /run/monitor
 
 step "What it has no more is not"
-ip address delete 10.0.0.1/24 dev ib0
+ip address delete 10.0.0.1/24 dev roce0
 wait_for 10 unknown addr=10.0.0.1
 
 step "The device goes, and comes"
 rdma link delete rxe0
 refute ask hca=rxe0 addr=10.0.0.2
 rdma link add rxe0 type rxe netdev v0
-wait_for 10 test -e /sys/class/net/ib0
-ip link set ib0 up
-ip address add 10.0.0.5/24 dev ib0
+wait_for 10 test -e /sys/class/net/roce0
+ip link set roce0 up
+ip address add 10.0.0.5/24 dev roce0
 wait_for 10 ask hca=rxe0 addr=10.0.0.5
 rmmod ibatsask
 rmmod ib_ats

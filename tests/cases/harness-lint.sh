@@ -73,6 +73,10 @@ specs=Documentation/netlink/specs
 mkdir -p "$tree/$specs"
 cp "$top/$specs/ib_ats.yaml" "$tree/$specs/"
 printf '// %s\nint main(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/tools/ibats.c"
+mkdir "$tree/tests/tools"
+for tool in ibhooks ibvnet; do
+	cp "$tree/tools/ibats.c" "$tree/tests/tools/$tool.c"
+done
 cat >"$tree/tools/ibats.8" <<-E
 	.\\" $licence
 	.Dd November 21, 2026

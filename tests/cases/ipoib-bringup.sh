@@ -55,14 +55,23 @@ for k in 0 1; do
 		00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff
 done
 
-step "An MTU beyond the group's is refused, a smaller one is kept"
+step "An MTU beyond the port's is refused, one beyond the group's counts no more than that, a smaller one is kept"
 dev=$(dev_of h0)
-refute ip -n h0 link set "$dev" mtu 2045
+refute ip -n h0 link set "$dev" mtu 4093
+ip -n h0 link set "$dev" mtu 4092
+assert_match "the MTU" "$(ip -n h0 link show "$dev")" ' mtu 2044 '
 ip -n h0 link set "$dev" mtu 1500
 ip -n h0 link set "$dev" down
+refute ip -n h0 link set "$dev" mtu 4093
 ip -n h0 link set "$dev" up
 wait_for 20 has_carrier h0 "$dev"
 assert_eq "the MTU" "$(on h0 cat "/sys/class/net/$dev/mtu")" 1500
+ip -n h0 link set "$dev" down
+ip -n h0 link set "$dev" mtu 4092
+ip -n h0 link set "$dev" up
+wait_for 20 has_carrier h0 "$dev"
+assert_eq "the MTU" "$(on h0 cat "/sys/class/net/$dev/mtu")" 2044
+ip -n h0 link set "$dev" mtu 1500
 ip -n h0 link set "$dev" mtu 2044
 on h0 ping -q -c 2 -i 0.2 -W 2 -s 2016 -M "do" 10.0.0.2
 

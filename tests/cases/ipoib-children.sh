@@ -132,25 +132,85 @@ refute ip -n h0 link show storage
 step "What is refused, and why"
 refused 'invalid' child_add h0 0000
 refused 'invalid' child_add h0 8000
-refused 'already' ip -n h0 link add link ib name x type ipoib pkey 0x8001
-refused 'already' ip -n h0 link add link ib name x type ipoib pkey 0x0001
-refused 'parent interface itself' child_add h0 ffff
 refused 'child itself' ip -n h0 link add link ib.8001 name x type ipoib pkey 0x8002
-refused 'P_Key is needed' ip -n h0 link add link ib name x type ipoib
 refused 'not an interface of this driver' \
 	ip -n h0 link add link lo name x type ipoib pkey 0x8002
 refused 'Only datagram' child_add h0 8002 mode connected
 refused 'keeps its P_Key' ip -n h0 link set ib.8001 type ipoib pkey 0x8002
 refused 'beyond' ip -n h0 link add link ib name x mtu 65520 type ipoib pkey 0x8002
-refute on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/create_child'
+for pkey in 0x8001 0x0001 32769 1; do
+	refute on h1 sh -ec "echo $pkey >/sys/class/net/ib/create_child"
+done
+refute on h1 sh -ec 'echo 0xffff >/sys/class/net/ib/create_child'
+# What `ip link add` made has a name to go by
+refute on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
 refute on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
 refute on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
 refute on h0 sh -ec 'echo 0x8777 >/sys/class/net/ib/delete_child'
-refute on h0 sh -ec 'echo connected >/sys/class/net/ib/mode'
+said=$(echo connected | on h0 dd of=/sys/class/net/ib/mode status=none 2>&1) && fail "connected mode"
+assert_match "what the kernel says" "$said" 'not supported'
+dmesg | grep ' ib: connected mode is not supported' || fail "no line in the log"
+refused 'Only datagram' ip -n h0 link set ib.8001 type ipoib umcast 1 mode connected
+shows h0 ib.8001 'mode +datagram umcast +0000'
 on h0 sh -ec 'echo datagram >/sys/class/net/ib/mode'
 # As the kernel's own driver: nothing happens
 ip -n h0 link delete ib
 ip -n h0 link show ib >/run/log
+assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
+
+step "What create_child and delete_child read"
+for word in -1 0x10000 65536 x '' 0 0x8000; do
+	refute on h0 sh -ec "echo $word >/sys/class/net/ib/create_child"
+done
+for word in 0x8005 32774 0100007 '0x8008 and more'; do
+	on h0 sh -ec "echo $word >/sys/class/net/ib/create_child"
+done
+assert_eq "children" "$(on h0 sh -c 'ls -d /sys/class/net/ib.*' | sed 's/.*\.//' | tr '\n' ' ')" \
+	"8001 8005 8006 8007 8008 "
+assert_match "a name that nobody chose has no type" \
+	"$(on h0 cat /sys/class/net/ib.8005/name_assign_type 2>&1)" 'Invalid argument'
+for word in 32773 0x0006 0x8007 0x8008; do
+	on h0 sh -ec "echo $word >/sys/class/net/ib/delete_child"
+done
+assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
+
+step "Names of children tell their P_Keys, however long the parent's is"
+# renamed FROM TO: of h0, which is down meanwhile.
+renamed()
+{
+	ip -n h0 link set "$1" down
+	ip -n h0 link set "$1" name "$2"
+	ip -n h0 link set "$2" up
+	wait_for 20 has_carrier h0 "$2"
+	ip -n h0 address replace fd00::1/64 dev "$2" nodad
+}
+renamed ib ibp193s0f0d1
+for word in 0x8005 0x8006; do
+	on h0 sh -ec "echo $word >/sys/class/net/ibp193s0f0d1/create_child"
+done
+for word in 8005 8006; do
+	shows h0 "ibp193s0f0.$word" "pkey +0x$word"
+	on h0 sh -ec "echo 0x$word >/sys/class/net/ibp193s0f0d1/delete_child"
+done
+renamed ibp193s0f0d1 ib
+
+step "To own the files is not enough"
+# by_user CMD: in h0, of a user without capabilities.
+by_user()
+{
+	on h0 start-stop-daemon --start --pidfile /run/none --chuid 1000:1000 \
+		--startas /bin/sh -- -ec "$1"
+}
+as_user sh -c :
+for file in create_child delete_child umcast mode; do
+	on h0 chown 1000 "/sys/class/net/ib/$file"
+	word=0x8005
+	[ "$file" != mode ] || word=datagram
+	said=$(by_user "echo $word | dd of=/sys/class/net/ib/$file status=none" 2>&1) &&
+		fail "$file was written"
+	assert_match "$file" "$said" 'Operation not permitted'
+	on h0 chown 0 "/sys/class/net/ib/$file"
+done
 assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
 
 step "A limited member, and a P_Key that comes late"
@@ -215,11 +275,30 @@ ip -n h1 link set ib.8001 netns "$user_netns"
 in_user_netns ip address add 10.1.0.22/24 dev ib.8001
 in_user_netns ip link set ib.8001 up
 wait_for 20 pings h0 10.1.0.22
+refute in_user_netns ip link add link ib.8001 name more type ipoib pkey 0x8002
+refute in_user_netns ip link add link ib.8001 name more type ipoib
+in_user_netns ip link set ib.8001 type ipoib umcast 1
+shows h1 ib 'umcast +0000'
 kill "$user_netns"
 wait_for 10 test -e /sys/class/net/ib.8001
 ip link set ib.8001 netns h1
 child_up h1 ib.8001 10.1.0.2
 wait_for 20 has_carrier h1 ib.8001
+
+step "The administrator of a namespace that has the parent makes children, and none other does"
+rm -r /run/user_netns
+user_netns_start
+ip -n h2 link set ib netns "$user_netns"
+# by_owner CMD: as the namespace's administrator, with its own view of sysfs.
+by_owner()
+{
+	in_user_netns unshare -m sh -ec "mount -t sysfs none /sys; $1"
+}
+by_owner 'echo 0x8006 | dd status=none of=/sys/class/net/ib/create_child'
+in_user_netns ip -d link show ib.8006 | grep 'ipoib pkey' || fail "no child"
+by_owner 'echo 0x8006 | dd status=none of=/sys/class/net/ib/delete_child'
+refute in_user_netns ip link show ib.8006
+kill "$user_netns"
 
 step "Deleted by sysfs, made again, and under traffic gone with the parent"
 on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Groups that wait, that are refused, that nobody uses any more; and a broadcast group whose MTU changes.
-# timeout: 300
+# timeout: 420
 
 . /cases/lib.sh
 
@@ -188,7 +188,35 @@ for limit in 4092 2044; do
 	wait_for 60 mtu_is h0 "$limit"
 	assert mtu_is h1 1500
 	wait_for 30 pings -s 1000
-	refute ip -n h0 link set "$(dev_of h0)" mtu $((limit + 1))
+	refute ip -n h0 link set "$(dev_of h0)" mtu 4093
 	dmesg | grep -E "$(dev_of h0): the broadcast group allows an MTU of $limit, before" ||
 		fail "no line in the log"
 done
+
+step "A scan of 1100 IPv6 addresses: 1024 groups at most, what is for others goes to all"
+echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh3
+echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh2
+# scanned: groups of the addresses below that the SA has.
+scanned()
+{
+	saquery -C ibfab0 -g >/run/sa.groups || return
+	grep -c 'MGID\.*ff12:601b:ffff::1:ff5c:' /run/sa.groups
+}
+# h1_settled: it has been granted all that it has asked for.
+h1_settled()
+{
+	cat "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg" >/run/mcg || return
+	! grep -q 'complete: *no' /run/mcg
+}
+# Nobody has these addresses. What waits for a neighbour is charged to its sender's
+# socket, so each of several sends to a hundred.
+for first in $(seq 0 100 1000); do
+	for n in $(seq "$first" $((first + 99))); do
+		printf 'fd00::5c:%x\n' "$n"
+	done >/run/scan
+	refute on h1 fping -6 -q -r 0 -t 100 -i 1 -f /run/scan
+done
+wait_for 10 stat_reaches h1 tx_group_limit 1
+wait_for 60 h1_settled
+note "$(scanned) groups, $(stat_of h1 tx_group_limit) packets to all"
+assert_between "groups that were only sent to" "$(scanned)" 900 1024

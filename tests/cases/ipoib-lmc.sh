@@ -24,12 +24,13 @@ hosts_make 2
 assert_eq "LMC" "$(printf '%d' "$(cat "$ib/ibfab0/ports/1/lid_mask_count")")" 2
 dev=$(dev_of h0)
 
-step "Unicast, both families, without a question to the SA whichever LID a packet comes from"
-before=$(stat_of h0 path_queries)
+step "Unicast, both families: the SA is asked once for a path, whichever LID packets come from"
+rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
 wait_for 20 pings 10.0.0.2
 wait_for 20 pings fd00::2
-assert_eq "questions" "$(stat_of h0 path_queries)" "$before"
-on h0 ping -q -c 20 -i 0.1 -w 60 10.0.0.2 || fail "packets are lost"
+said=$(on h0 ping -q -c 20 -i 0.1 -W 2 10.0.0.2) || fail "no answer: $said"
+assert_match "pings" "$said" '20 packets transmitted, 20 received'
+assert_between "questions of h1" "$(rule_figure ibfab0 seen)" 1 2
 
 step "Broadcast: the other hears it, the sender does not hear itself"
 # A duplicate of one's own address would show as its owner's answer

@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Several send queues: each CPU sends by its own, addresses are told by the first; changed under traffic, and refused.
 # smp: 4
-# timeout: 150
+# timeout: 210
 
 . /cases/lib.sh
 
@@ -105,6 +105,21 @@ done
 wait "$iperf" || fail "the stream broke: $(cat /run/iperf.log)"
 tail -n 4 /run/iperf.log
 traffic_stop iperf.h1
+
+step "More and fewer, under large packets that bypass the queueing discipline"
+on h0 ibvnet flood "$dev" 20 >/run/flood.log &
+flood=$!
+for count in 1 4 1 2 1 4; do
+	queues_set "$count"
+	on h0 ethtool -G "$dev" tx $((64 * count))
+	wait_for 20 has_carrier h0 "$dev"
+done
+wait "$flood" || fail "the flood broke: $(cat /run/flood.log)"
+note "$(cat /run/flood.log)"
+assert [ "$(sed -n 's/^sent=//p' /run/flood.log)" -gt 100 ]
+on h0 ethtool -G "$dev" tx 256
+wait_for 20 has_carrier h0 "$dev"
+wait_for 20 pings
 
 step "Without the HCA's consent they stay as they are"
 queues_set 2

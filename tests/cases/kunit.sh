@@ -40,6 +40,6 @@ now_ms
 note "$((now_ms - begin)) ms"
 
 step "The module is the whole driver, and goes, and with it all that it had of the HCAs"
-wait_for 10 test -e /sys/class/net/ib1
+wait_for 10 test -e /sys/class/net/roce1
 wait_for 10 rmmod ib_ipoib_kunit
 rdma resource show | diff /run/resources -

@@ -174,7 +174,8 @@ child_of()
 			pkey "0x$2" || return
 	fi
 	ip -n "$1" link set "$parent.$2" up || return
-	if [ $(($3 % 2)) -eq 0 ]; then
+	# delete_child removes only what create_child made
+	if [ $(($3 % 6)) -eq 0 ]; then
 		on "$1" sh -c "echo 0x$2 >/sys/class/net/$parent/delete_child"
 	else
 		ip -n "$1" link delete "$parent.$2"

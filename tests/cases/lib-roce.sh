@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
 # For cases of two guests whose RoCE (rxe) ports share an Ethernet; sources the
-# other libraries. The IPoIB netdevice ib0 goes to the namespace h0; the Ethernet
+# other libraries. The IPoIB netdevice roce0 goes to the namespace h0; the Ethernet
 # netdevice stays where rxe needs it.
 
 # shellcheck source=lib.sh
@@ -37,17 +37,17 @@ rxe_up()
 {
 	modprobe rdma_rxe
 	rdma link add rxe0 type rxe netdev "$trunk" || fail "no rxe device"
-	wait_for 10 test -e /sys/class/net/ib0
+	wait_for 10 test -e /sys/class/net/roce0
 }
 
-# ib0_up: in its namespace, with addresses and carrier.
-ib0_up()
+# roce0_up: in its namespace, with addresses and carrier.
+roce0_up()
 {
-	ip link set ib0 netns h0
-	ip -n h0 link set ib0 up
-	ip -n h0 address add "10.0.0.$part/24" dev ib0
-	ip -n h0 -6 address add "fd00::$part/64" dev ib0 nodad
-	wait_for 20 has_carrier h0 ib0
+	ip link set roce0 netns h0
+	ip -n h0 link set roce0 up
+	ip -n h0 address add "10.0.0.$part/24" dev roce0
+	ip -n h0 -6 address add "fd00::$part/64" dev roce0 nodad
+	wait_for 20 has_carrier h0 roce0
 }
 
 # roce_start MTU [PARAMETER...]: all of it, in both guests.
@@ -59,7 +59,7 @@ roce_start()
 	ip netns add h0
 	ip -n h0 link set lo up
 	rxe_up
-	ib0_up
+	roce0_up
 	pair_barrier roce
 }
 

@@ -78,21 +78,26 @@ slab_returned()
 
 # ---- Peers at will: h1 hears of them by ibraw's frames from ibfab2 ----
 
-# send COUNT PAYLOAD VARY: from ibfab2 to the host.
+# send COUNT PAYLOAD VARY [WORD...]: from ibfab2 to the host.
 send()
 {
+	_count=$1 _payload=$2 _vary=$3
+	shift 3
 	_to=$(on h1 cat "/sys/class/net/$(dev_of h1)/address" | cut -d: -f2-4 | tr -d :)
 	echo "dlid=$(lid_of ibfab1) qpn=0x$_to qkey=0xb1b from_listener=1" \
-		"count=$1 payload=$2 vary=$3" >/sys/kernel/debug/ibraw/ibfab2/send ||
+		"count=$_count payload=$_payload vary=$_vary $*" \
+		>/sys/kernel/debug/ibraw/ibfab2/send ||
 		fail "cannot send"
 }
 
-# say COUNT GID VARY: ARP requests, one from each of so many peers, who have
+# say COUNT GID VARY [WORD...]: ARP requests, one from each of so many peers, who have
 # IP addresses of their own and, by VARY, QPNs (12) or GIDs (28).
 say()
 {
 	_arp=0020080014040001$(printf '00%06x' "$qpn")${2}0a010101
-	send "$1" "08060000$_arp$(printf '%040d' 0)0a010001" "$3,32"
+	_times=$1 _which=$3
+	shift 3
+	send "$_times" "08060000$_arp$(printf '%040d' 0)0a010001" "$_which,32" "$@"
 }
 
 # say_qpns COUNT: of a port that the SA knows.

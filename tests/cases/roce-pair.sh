@@ -26,23 +26,23 @@ each_pings()
 
 mtu_is()
 {
-	[ "$(on h0 cat /sys/class/net/ib0/mtu)" -eq "$1" ]
+	[ "$(on h0 cat /sys/class/net/roce0/mtu)" -eq "$1" ]
 }
 
 no_carrier()
 {
-	! has_carrier h0 ib0
+	! has_carrier h0 roce0
 }
 
 gone()
 {
-	! ip -n h0 link show ib0
+	! ip -n h0 link show roce0
 }
 
 # received LEAST: packets of the interface.
 received()
 {
-	[ "$(netdev_counter h0 ib0 rx_packets)" -ge "$1" ]
+	[ "$(netdev_counter h0 roce0 rx_packets)" -ge "$1" ]
 }
 
 # heard FILE: from the other, and not from this guest itself.
@@ -89,12 +89,12 @@ refused()
 
 step "A netdevice for the rxe port, its address made of the port's GID"
 roce_start 4500
-assert_match "the address" "$(ip -n h0 link show ib0)" \
+assert_match "the address" "$(ip -n h0 link show roce0)" \
 	"link/infiniband 00:[0-9a-f:]{8}:fe:80:00:00:00:00:00:00:50:54:00:ff:fe:00:00:0$ROLE brd 00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff"
 assert mtu_is 4092
 assert_match "the Ethernet's groups" "$(ip maddress show dev "$trunk")" \
 	'inet6 ff12:401b:ffff::ffff:ffff'
-refused "default P_Key 0xffff only" ip -n h0 link add link ib0 name ib0.8001 type ipoib pkey 0x8001
+refused "default P_Key 0xffff only" ip -n h0 link add link roce0 name child type ipoib pkey 0x8001
 
 step "Both families, all sizes; the neighbour table has 20-byte addresses"
 each_pings
@@ -103,15 +103,15 @@ for size in 0 1000 4064 20000; do
 done
 assert_match "the neighbour" "$(ip -n h0 neigh show "$other4")" \
 	"lladdr 00:[0-9a-f:]{8}:$(echo "$other_gid" | sed 's/fe80:/fe:80:/') "
-assert_match "the path" "$(cat /sys/kernel/debug/ipoib/ib0*_path)" 'complete: +yes'
+assert_match "the path" "$(cat /sys/kernel/debug/ipoib/roce0*_path)" 'complete: +yes'
 
 step "Multicast each way, both families"
-on h0 ip route add 239.0.0.0/8 dev ib0
-on h0 ip -6 route add ff15::/16 dev ib0 table local
+on h0 ip route add 239.0.0.0/8 dev roce0
+on h0 ip -6 route add ff15::/16 dev roce0 table local
 multicast v4 "UDP4-RECV:5004,ip-add-membership=239.1.2.3:10.0.0.$part" \
 	"UDP4-SENDTO:239.1.2.3:5004,ip-multicast-if=10.0.0.$part,ip-multicast-loop=0"
 assert_eq "who was heard" "$(sort -u /run/heard.v4)" "from part $other_part"
-multicast v6 "UDP6-RECV:5006,ipv6-join-group=[ff15::123]:ib0" \
+multicast v6 "UDP6-RECV:5006,ipv6-join-group=[ff15::123]:roce0" \
 	"UDP6-SENDTO:[ff15::123]:5006"
 
 step "TCP and UDP"
@@ -133,11 +133,11 @@ done
 
 step "Down and up"
 if pair_here a; then
-	ip -n h0 link set ib0 down
+	ip -n h0 link set roce0 down
 	refute grep -q ffff:ffff /proc/net/igmp6
-	ip -n h0 link set ib0 up
-	ip -n h0 -6 address replace "fd00::$part/64" dev ib0 nodad
-	wait_for 20 has_carrier h0 ib0
+	ip -n h0 link set roce0 up
+	ip -n h0 -6 address replace "fd00::$part/64" dev roce0 nodad
+	wait_for 20 has_carrier h0 roce0
 fi
 pair_barrier up
 each_pings
@@ -147,7 +147,7 @@ if pair_here a; then
 	ip link set "$trunk" down
 	wait_for 20 no_carrier
 	ip link set "$trunk" up
-	wait_for 20 has_carrier h0 ib0
+	wait_for 20 has_carrier h0 roce0
 fi
 each_pings
 
@@ -168,39 +168,39 @@ if pair_here a; then
 	ip -6 address delete fe80::5054:ff:fe00:a/64 dev "$trunk"
 	has_new_gid()
 	{
-		ip -n h0 link show ib0 | grep -q 'fe:80:00:00:00:00:00:00:00:00:00:00:00:00:aa:aa brd'
+		ip -n h0 link show roce0 | grep -q 'fe:80:00:00:00:00:00:00:00:00:00:00:00:00:aa:aa brd'
 	}
 	wait_for 20 has_new_gid
-	wait_for 20 has_carrier h0 ib0
+	wait_for 20 has_carrier h0 roce0
 fi
 each_pings
 
 step "The port is removed under traffic, and comes again"
 if pair_here b; then
 	traffic_start flood on h0 ping -q -f -s 1000 "$other4"
-	before=$(netdev_counter h0 ib0 rx_packets)
+	before=$(netdev_counter h0 roce0 rx_packets)
 	wait_for 20 received $((before + 50))
 	rdma link delete rxe0 || fail "rdma link delete"
 	wait_for 10 gone
 	# It may have ended by itself: the address is gone
 	kill -s INT -- "-$(cat /run/traffic.flood.pid)" || :
 	rxe_up
-	ib0_up
+	roce0_up
 fi
 each_pings
 traffic_stop iperf.h0 >/run/iperf.end
 
 step "The module goes, with the port there"
-ip -n h0 link set ib0 netns 1
+ip -n h0 link set roce0 netns 1
 rmmod ib_ipoib
 refute grep -q 401b /proc/net/igmp6
 
 step "Which ports get a netdevice"
 refused "Invalid param" insmod /modules/ib_ipoib.ko roce=maybe
 insmod /modules/ib_ipoib.ko roce=off
-refute test -e /sys/class/net/ib0
+refute test -e /sys/class/net/roce0
 rmmod ib_ipoib
 insmod /modules/ib_ipoib.ko roce=all
-assert test -e /sys/class/net/ib0
+assert test -e /sys/class/net/roce0
 rmmod ib_ipoib
 rdma link delete rxe0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# Many hosts ping each other: seconds and questions to the SA, with learned paths, without, and with the kernel's own driver.
+# Many hosts ping each other: seconds and questions to the SA, with stopgaps, without, where packets are trusted, and with the kernel's own driver.
 # timeout: 600
 # mem: 4096
 # when: soak
@@ -66,10 +66,16 @@ all_ping()
 
 neighbours_unbounded
 
-step "Learned paths"
+step "Stopgaps until the SA has answered"
 hosts_start ipoib_load
-all_ping "learned paths"
-learned=$asked
+all_ping "stopgaps"
+stopgaps=$asked
+hosts_stop
+
+step "Packets are trusted"
+hosts_start ipoib_load trust_learned=1
+all_ping "trust_learned=1"
+trusted=$asked
 hosts_stop
 
 step "Every path from the SA"
@@ -86,6 +92,9 @@ if [ "$hosts" -le 64 ]; then
 	hosts_stop
 fi
 
-# Each pair is two paths
-assert test "$without" -ge $((hosts * (hosts - 1)))
-assert test "$learned" -le $((without / 20))
+# Each pair is two paths, of which the SM's own host asks for none on the cable
+pairs=$((hosts * (hosts - 1)))
+assert test "$without" -ge "$pairs"
+assert test "$stopgaps" -ge "$pairs"
+assert test "$stopgaps" -le $((without * 5 / 4))
+assert test "$trusted" -le $((without / 20))

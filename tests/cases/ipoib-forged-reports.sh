@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Reports of groups that come from anybody but the SA are neither believed nor answered; and the SA's own, that the broadcast group is gone, is held against its list.
+# timeout: 150
+
+. /cases/lib.sh
+
+rawmad=/sys/kernel/debug/ibrawmad
+broadcast=ff12401bffff000000000000ffffffff
+
+# report TRAP MGID: the octets of a Report, as the SA's. IBA 13.4.8.2: the notice is generic,
+# of type 3, from a class manager.
+report()
+{
+	_mad=$(printf '0103020600000000%016x0002000000000000' 1)
+	printf '%s83000004%04x%04x0000%012d%s' "$(hex_pad 112 "$_mad")" "$1" "$(lid_of ibfab0)" 0 "$2"
+}
+
+# report_qp1 HCA TRAP MGID: to h1, from that host's QP1. Fails if nobody answers.
+report_qp1()
+{
+	echo "qp=1 dlid=$(lid_of ibfab1) timeout=300 mad=$(report "$2" "$3")" >/run/report
+	# The shell would write again what could not be written
+	cat /run/report >"$rawmad/$1/send" 2>/run/report.log
+}
+
+# report_user HCA TRAP MGID: from a UD QP there, which any user may have, to QP1 of h1.
+report_user()
+{
+	echo "dlid=$(lid_of ibfab1) qpn=1 qkey=0x80010000 own_qkey=0x80010000" \
+		"payload=$(hex_pad 512 "$(report "$2" "$3")")" >"$raw/$1/send" || fail "cannot send"
+}
+
+# mgid N: of 239.7.7.N.
+mgid()
+{
+	printf 'ff12401bffff0000000000000f0707%02x' "$1"
+}
+
+# asked N: how often h1 has sent the Nth of these to the SA since they were counted.
+asked_begin()
+{
+	rules_clear ibfab1
+	# A list, with its acknowledgments; a join, a leave
+	for _method in 0x12 0x02 0x15; do
+		rule ibfab1 dir=out what=gmp class=0x03 attr=0x38 method=$_method do=drop every=4294967295
+	done
+}
+
+asked()
+{
+	rule_figure ibfab1 seen "$1"
+}
+
+asked_for()
+{
+	[ "$(asked "$1")" -gt 0 ]
+}
+
+subscribed_to()
+{
+	[ "$(saquery -C ibfab0 IIR | sed -n 's/.*trap_num\.*//p' | sort | tr '\n' ' ')" = "$1" ]
+}
+
+# joins_nothing: no request for a second.
+joins_nothing()
+{
+	_asked=$(stat_of h1 group_joins)
+	sleep 1
+	[ "$(stat_of h1 group_joins)" -eq "$_asked" ]
+}
+
+# broadcasts_arrive: five of five questions by ARP of h1 are answered, and of h2's to h1.
+broadcasts_arrive()
+{
+	for _n in 1 2 3 4 5; do
+		ip -n h1 neigh flush all
+		on h1 ping -q -c 1 -W 5 10.0.0.3 >/run/ping || fail "$(cat /run/ping)"
+		ip -n h2 neigh flush all
+		on h2 ping -q -c 1 -W 5 10.0.0.2 >/run/ping || fail "$(cat /run/ping)"
+	done
+}
+
+# Fewer groups, so that nothing but the Reports is a reason to ask the SA
+echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+fabric_start hcas=3
+module_insert /modules/ibraw.ko
+module_insert /modules/ibrawmad.ko
+opensm_start
+ipoib_load
+hosts_make 3 2>/run/no-ipv6
+ip -n h1 link set "$(dev_of h1)" allmulticast on
+wait_for 20 subscribed_to "66 67 "
+wait_for 20 joins_nothing
+forged=$(stat_of h1 reports_forged)
+assert_eq "Reports forged before" "$forged" 0
+
+step "66 and 67 from another host's QP1: nobody answers, and h1 asks the SA for nothing"
+asked_begin
+for n in 1 2 3 4 5; do
+	refute report_qp1 ibfab2 66 "$(mgid 1$n)"
+	refute report_qp1 ibfab2 67 $broadcast
+done
+sleep 1
+assert_eq "Reports forged" "$(stat_of h1 reports_forged)" 10
+assert_eq "lists, joins, leaves" "$(asked 1) $(asked 2) $(asked 3)" "0 0 0"
+
+step "The same from a user's QP, of another host and of the SM's own"
+for n in 1 2 3 4 5; do
+	for hca in ibfab0 ibfab2; do
+		report_user $hca 66 "$(mgid 2$n)"
+		report_user $hca 67 $broadcast
+	done
+done
+wait_for 5 stat_reaches h1 reports_forged 30
+sleep 1
+assert_eq "Reports forged" "$(stat_of h1 reports_forged)" 30
+assert_eq "lists, joins, leaves" "$(asked 1) $(asked 2) $(asked 3)" "0 0 0"
+assert_eq "Reports taken" "$(stat_of h1 reports_created) $(stat_of h1 reports_deleted)" "0 0"
+broadcasts_arrive
+
+step "From the SM's QP1 they are answered and believed: a group is asked for"
+assert report_qp1 ibfab0 66 "$(mgid 31)"
+wait_for 5 stat_reaches h1 reports_created 1
+wait_for 10 stat_reaches h1 group_failures 1
+assert asked_for 2
+
+step "There is no such group: the list says so, and it is forgotten"
+no_such_group()
+{
+	! grep -q f07:71f "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg"
+}
+wait_for 20 no_such_group
+
+step "That the broadcast group is gone, which it is not: the list is read, h1 stays its member"
+wait_for 20 joins_nothing
+asked_begin
+assert report_qp1 ibfab0 67 $broadcast
+wait_for 10 asked_for 1
+sleep 1
+assert_eq "joins, leaves" "$(asked 2) $(asked 3)" "0 0"
+assert has_carrier h1 "$(dev_of h1)"
+broadcasts_arrive
+assert_eq "Reports forged" "$(stat_of h1 reports_forged)" 30
+
+step "A hand-over: the new SM's Reports are taken, the old one's are not"
+rules_clear ibfab1
+created=$(stat_of h1 reports_created)
+opensm_kill
+sm_start ibfab2 5
+wait_for 60 served_by ibfab2
+wait_for 30 stat_reaches h1 subscriptions 2
+wait_for 20 joins_nothing
+traffic_start listen on h0 socat -u \
+	"UDP4-RECV:5000,ip-add-membership=239.7.7.41:$(dev_of h0)" OPEN:/run/heard,creat
+wait_for 20 stat_reaches h1 reports_created $((created + 1))
+forged=$(stat_of h1 reports_forged)
+refute report_qp1 ibfab0 66 "$(mgid 42)"
+assert_eq "Reports forged" "$(stat_of h1 reports_forged)" $((forged + 1))
+traffic_stop listen

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Containers with an interface each in one partition, as a plug-in makes them: among each other, with their host, with another host; both families, multicast, broadcast; moved and deleted under traffic.
+# timeout: 500
+
+. /cases/lib.sh
+
+pods="p1 p2 p3 p4"
+everybody="$pods h0 h1"
+others=$(($(echo "$everybody" | wc -w) - 1))
+
+number_of()
+{
+	case $1 in
+	h0) echo 1 ;;
+	h1) echo 2 ;;
+	p*) echo "1${1#p}" ;;
+	esac
+}
+
+# addressed HOST DEVICE: it is up, and has its addresses.
+addressed()
+{
+	_n=$(number_of "$1")
+	ip -n "$1" address add "10.0.0.$_n/24" brd + dev "$2"
+	ip -n "$1" address add "fd00::$_n/64" dev "$2" nodad
+	ip -n "$1" link set "$2" up
+	wait_for 20 has_carrier "$1" "$2"
+}
+
+# pod_make POD: as the plug-in: of the default partition, into the container under a
+# passing name, named there.
+pod_make()
+{
+	ip netns add "$1"
+	ip -n "$1" link set lo up
+	pod_interface "$1"
+}
+
+pod_interface()
+{
+	ip -n h0 link add link ib name passing netns "$1" type ipoib \
+		pkey 0x7fff mode datagram umcast 1
+	# IPv6 makes one link-local address of the GUID that all on the port have
+	ip -n "$1" link set passing name ib addrgenmode random
+	addressed "$1" ib
+}
+
+# received HOST ADDRESS COUNT [WORD...]: so many of as many pings.
+received()
+{
+	_host=$1 _address=$2 _count=$3
+	shift 3
+	on "$_host" ping -q -c "$_count" -i 0.05 -W 5 "$@" "$_address" >"/run/ping.$_host"
+	grep -q "$_count packets transmitted, $_count received, 0%" "/run/ping.$_host" ||
+		fail "$_host to $_address: $(cat "/run/ping.$_host")"
+}
+
+# everybody_pings [WORD...]: each the others, both families.
+everybody_pings()
+{
+	for _from in $everybody; do
+		for _to in $everybody; do
+			[ "$_from" != "$_to" ] || continue
+			received "$_from" "10.0.0.$(number_of "$_to")" 3 "$@"
+			received "$_from" "fd00::$(number_of "$_to")" 3 "$@"
+		done
+	done
+}
+
+# hears HOST COUNT TAG: that it has heard so many of them.
+hears()
+{
+	[ "$(grep -cx "$3" "/run/heard.$1")" -eq "$2" ]
+}
+
+# own HOST TARGET: with its address in the place of OWN.
+own()
+{
+	echo "$2" | sed "s/OWN/10.0.0.$(number_of "$1")/"
+}
+
+# listeners_start SOURCE
+listeners_start()
+{
+	for _host in $everybody; do
+		: >"/run/heard.$_host"
+		traffic_start "listen.$_host" on "$_host" socat -u "$(own "$_host" "$1")" \
+			"OPEN:/run/heard.$_host,append"
+		wait_for 10 listening "$_host" 5000 u
+	done
+}
+
+listeners_stop()
+{
+	for _host in $everybody; do
+		traffic_stop "listen.$_host"
+	done
+}
+
+# says HOST TAG TARGET
+says()
+{
+	echo "$2" | on "$1" socat -u STDIN "$3"
+}
+
+# warm HOST TARGET: all others hear it, by now.
+warm()
+{
+	says "$1" warm "$2"
+	sleep 0.1
+	for _listener in $everybody; do
+		[ "$_listener" = "$1" ] ||
+			[ "$(grep -c warm "/run/heard.$_listener")" -gt 0 ] || return
+	done
+}
+
+# everybody_says TARGET: five times, and each of the others hears five, none twice.
+everybody_says()
+{
+	for _speaker in $everybody; do
+		_own=$(own "$_speaker" "$1")
+		for _listener in $everybody; do
+			: >"/run/heard.$_listener"
+		done
+		wait_for 20 warm "$_speaker" "$_own"
+		for _ in 1 2 3 4 5; do
+			says "$_speaker" "of $_speaker" "$_own"
+		done
+		for _listener in $everybody; do
+			[ "$_listener" != "$_speaker" ] || continue
+			wait_for 5 hears "$_listener" 5 "of $_speaker"
+		done
+	done
+	sleep 0.5
+	for _listener in $everybody; do
+		[ "$_listener" = "$_speaker" ] || hears "$_listener" 5 "of $_speaker" ||
+			fail "$_listener heard $(grep -c "of $_speaker" "/run/heard.$_listener")"
+	done
+}
+
+# ping_begin HOST PEER COUNT: in the background, fifty a second.
+ping_begin()
+{
+	on "$1" ping -q -c "$3" -i 0.02 -W 5 "10.0.0.$(number_of "$2")" >"/run/pings/$1.$2" 2>&1 &
+	echo $! >>/run/pings.pids
+}
+
+# pings_end COUNT: each got as many answers.
+pings_end()
+{
+	while read -r _pid; do
+		# Its status says less than what it prints
+		wait "$_pid" || :
+	done </run/pings.pids
+	for _ping in /run/pings/*; do
+		grep -q "$1 packets transmitted, $1 received, 0%" "$_ping" || {
+			cat /run/pings/*
+			lost_where
+			fail "$_ping"
+		}
+	done
+	rm -r /run/pings /run/pings.pids
+}
+
+# lost_where: prints what was dropped, and why.
+lost_where()
+{
+	for _host in $everybody; do
+		on "$_host" ethtool -S ib | grep -vE ' 0$|packets|bytes|polls' | sed "s/^/$_host: /"
+	done
+	for _hca in ibfab0 ibfab1; do
+		grep -v ' 0$' "$ibfab/$_hca/counters" | sed "s/^/$_hca: /"
+	done
+}
+
+fabric_start hcas=2
+opensm_start
+ipoib_load
+hosts_make 2
+for host in h0 h1; do
+	ip -n "$host" link set "$(dev_of "$host")" down
+	ip -n "$host" link set "$(dev_of "$host")" name ib
+	ip -n "$host" link set ib up
+	wait_for 20 has_carrier "$host" ib
+	ip -n "$host" address replace "fd00::$(number_of "$host")/64" dev ib nodad
+done
+
+step "Containers get interfaces of their host's own partition"
+for pod in $pods; do
+	pod_make "$pod"
+	assert_match "$pod" "$(ip -n "$pod" -d link show dev ib)" \
+		'ipoib pkey +0xffff mode +datagram umcast +0001'
+done
+for address in $(for host in $everybody; do on "$host" cat /sys/class/net/ib/address; done); do
+	echo "$address"
+done | sort | uniq -d >/run/twice
+assert_eq "addresses that two have" "$(cat /run/twice)" ""
+ip -n h0 link add link ib name same type ipoib
+assert_match "without a P_Key" "$(ip -n h0 -d link show dev same)" 'pkey +0xffff'
+ip -n h0 link delete same
+
+step "Each reaches each, both families, small and large"
+everybody_pings
+everybody_pings -s 5000
+
+# all_answer HOST: its pings to all nodes of IPv6. ping ends with the first answer to its
+# last question, so that of the five before it all are to be there.
+all_answer()
+{
+	on "$1" ping -c 6 -i 0.2 -W 5 -L ff02::1%ib | tee /run/ping
+	[ "$(grep -c 'icmp_seq=[1-5] ' /run/ping)" -eq $((5 * others)) ]
+}
+
+step "All nodes of IPv6 answer each: nobody's interface takes the group for a program's"
+for host in $everybody; do
+	# Until those that answer have resolved its link-local address
+	wait_for 20 all_answer "$host"
+done
+
+step "Multicast and broadcast: each hears each, once"
+for host in $everybody; do
+	on "$host" ip route add 239.0.0.0/8 dev ib
+done
+listeners_start UDP4-RECV:5000,ip-add-membership=239.1.2.3:OWN
+everybody_says UDP4-SENDTO:239.1.2.3:5000,ip-multicast-if=OWN,ip-multicast-loop=0
+listeners_stop
+listeners_start UDP4-RECV:5000
+everybody_says UDP4-SENDTO:10.0.0.255:5000,broadcast
+listeners_stop
+
+step "All at once"
+mkdir /run/pings
+for pod in $pods; do
+	for to in $everybody; do
+		[ "$pod" = "$to" ] || ping_begin "$pod" "$to" 100
+	done
+done
+pings_end 100
+
+step "Others come, move and go: those that stay lose nothing"
+mkdir /run/pings
+ping_begin p1 p2 400
+ping_begin p2 h1 400
+ping_begin p1 h0 400
+ip -n p3 link delete ib
+refute ip -n p3 link show ib
+ip netns delete p4
+came_back()
+{
+	ip -d link show | grep -q 'ipoib pkey'
+}
+wait_for 10 came_back
+back=$(ip -o -d link show | awk -F '[:@ ]+' '/ipoib pkey/ { print $2; exit }')
+ip link delete "$back"
+pod_interface p3
+pod_make p4
+ip -n p4 link set ib netns p3 name moved
+ip -n p3 link set moved netns p4 name ib
+addressed p4 ib
+pings_end 400
+for host in $everybody; do
+	ip -n "$host" neigh flush dev ib
+done
+everybody_pings
+
+step "The parent goes down and up, and all with it"
+ip -n h0 link set ib down
+for pod in $pods; do
+	assert_match "$pod" "$(on "$pod" cat /sys/class/net/ib/flags)" '0x100[02]$'
+done
+ip -n h0 link set ib up
+ip -n h0 address replace fd00::1/64 dev ib nodad
+for pod in $pods; do
+	wait_for 20 has_carrier "$pod" ib
+	ip -n "$pod" address replace "fd00::$(number_of "$pod")/64" dev ib nodad
+done
+wait_for 20 has_carrier h0 ib
+everybody_pings
+
+step "The HCA goes: so do all interfaces of it"
+unplug ibfab0
+for host in $pods h0; do
+	refute ip -n "$host" link show ib
+done
+rmmod ib_ipoib
