@@ -46,20 +46,44 @@ pod_interface()
 	addressed "$1" ib
 }
 
-# everybody_pings OCTETS: each the others, both families, three times: all are answered.
+# pings HOST COUNT PERIOD OCTETS ADDRESS...: each address so often, a period of milliseconds
+# apart; all are answered. ping waits no longer for its last answer than for twice the time
+# that others took, fping as long as it is told.
+pings()
+{
+	_from=$1 _count=$2 _period=$3 _octets=$4
+	shift 4
+	_said=$(on "$_from" fping -q -c "$_count" -p "$_period" -i 1 -t 5000 -b "$_octets" \
+		"$@" 2>&1) || :
+	[ "$(echo "$_said" | grep -c "xmt/rcv/%loss = $_count/$_count/0%")" -eq $# ] || {
+		echo "$_from: $_said"
+		return 1
+	}
+}
+
+# addresses_of HOST...
+addresses_of()
+{
+	for _of; do
+		echo "10.0.0.$(number_of "$_of") fd00::$(number_of "$_of")"
+	done
+}
+
+# others_than HOST
+others_than()
+{
+	for _other in $everybody; do
+		[ "$_other" = "$1" ] || echo "$_other"
+	done
+}
+
+# everybody_pings OCTETS: each the others, both families.
 everybody_pings()
 {
-	for _from in $everybody; do
-		for _to in $everybody; do
-			[ "$_from" = "$_to" ] ||
-				echo "10.0.0.$(number_of "$_to") fd00::$(number_of "$_to")"
-		done >/run/targets
-		# Its status says less than what it prints
+	for _pinger in $everybody; do
 		# shellcheck disable=SC2046  # words
-		on "$_from" fping -q -c 3 -p 100 -i 5 -t 5000 -b "$1" $(cat /run/targets) \
-			>/run/fping 2>&1 || :
-		[ "$(grep -c 'xmt/rcv/%loss = 3/3/0%' /run/fping)" -eq $((2 * others)) ] ||
-			fail "$_from: $(cat /run/fping)"
+		pings "$_pinger" 3 100 "$1" $(addresses_of $(others_than "$_pinger")) ||
+			fail "$1 octets"
 	done
 }
 
@@ -110,6 +134,15 @@ warm()
 	done
 }
 
+# says_five HOST TAG TARGET: a datagram each.
+says_five()
+{
+	for _ in 1 2 3 4 5; do
+		echo "$2"
+		sleep 0.05
+	done | on "$1" socat -u STDIN "$3"
+}
+
 # everybody_says TARGET: five times, and each of the others hears five, none twice.
 everybody_says()
 {
@@ -119,9 +152,7 @@ everybody_says()
 			: >"/run/heard.$_listener"
 		done
 		wait_for 20 warm "$_speaker" "$_own"
-		for _ in 1 2 3 4 5; do
-			says "$_speaker" "of $_speaker" "$_own"
-		done
+		says_five "$_speaker" "of $_speaker" "$_own"
 		for _listener in $everybody; do
 			[ "$_listener" != "$_speaker" ] || continue
 			wait_for 5 hears "$_listener" 5 "of $_speaker"
@@ -134,35 +165,40 @@ everybody_says()
 	done
 }
 
-# ping_begin HOST PEER COUNT: in the background, fifty a second.
-ping_begin()
+# pings_begin HOST COUNT PEER...: in the background, fifty a second to each.
+pings_begin()
 {
-	on "$1" ping -q -c "$3" -i 0.02 -W 5 "10.0.0.$(number_of "$2")" >"/run/pings/$1.$2" 2>&1 &
+	_host=$1 _often=$2
+	shift 2
+	# shellcheck disable=SC2046  # words
+	pings "$_host" "$_often" 20 56 $(addresses_of "$@") >"/run/pings.$_host" &
 	echo $! >>/run/pings.pids
 }
 
-# pings_end COUNT: each got as many answers.
+# pings_end: all were answered.
 pings_end()
 {
 	while read -r _pid; do
-		# Its status says less than what it prints
-		wait "$_pid" || :
-	done </run/pings.pids
-	for _ping in /run/pings/*; do
-		grep -q "$1 packets transmitted, $1 received, 0%" "$_ping" || {
-			cat /run/pings/*
+		wait "$_pid" || {
+			cat /run/pings.*
 			lost_where
-			fail "$_ping"
+			fail "pings were lost"
 		}
-	done
-	rm -r /run/pings /run/pings.pids
+	done </run/pings.pids
+	rm /run/pings.*
 }
 
 # lost_where: prints what was dropped, and why.
 lost_where()
 {
 	for _host in $everybody; do
-		on "$_host" ethtool -S ib | grep -vE ' 0$|packets|bytes|polls' | sed "s/^/$_host: /"
+		{
+			on "$_host" ethtool -S ib | grep -vE ' 0$|packets|bytes|polls'
+			ip -n "$_host" -s link show dev ib | tail -n 4
+			tc -n "$_host" -s qdisc show dev ib
+			on "$_host" awk '$NF > 0 { print "raw socket:", $0 }' /proc/net/raw
+			on "$_host" grep '^Icmp:' /proc/net/snmp
+		} | sed "s/^/$_host: /"
 	done
 	for _hca in ibfab0 ibfab1; do
 		grep -v ' 0$' "$ibfab/$_hca/counters" | sed "s/^/$_hca: /"
@@ -225,19 +261,15 @@ everybody_says UDP4-SENDTO:10.0.0.255:5000,broadcast
 listeners_stop
 
 step "All at once"
-mkdir /run/pings
 for pod in $pods; do
-	for to in $everybody; do
-		[ "$pod" = "$to" ] || ping_begin "$pod" "$to" 100
-	done
+	# shellcheck disable=SC2046  # words
+	pings_begin "$pod" 100 $(others_than "$pod")
 done
-pings_end 100
+pings_end
 
 step "Others come, move and go: those that stay lose nothing"
-mkdir /run/pings
-ping_begin p1 p2 400
-ping_begin p2 h1 400
-ping_begin p1 h0 400
+pings_begin p1 400 p2 h0
+pings_begin p2 400 h1
 ip -n p3 link delete ib
 refute ip -n p3 link show ib
 ip netns delete p4
@@ -253,7 +285,7 @@ pod_make p4
 ip -n p4 link set ib netns p3 name moved
 ip -n p3 link set moved netns p4 name ib
 addressed p4 ib
-pings_end 400
+pings_end
 for host in $everybody; do
 	ip -n "$host" neigh flush dev ib
 done

@@ -12,9 +12,11 @@ note()
 	printf '    %s\n' "$*"
 }
 
+# step WHAT: what comes next; when, is in seconds of the guest since its start.
 step()
 {
-	printf '\n==> %s\n' "$*"
+	uptime_s
+	printf '\n==> %s (%s s)\n' "$*" "$uptime_s"
 }
 
 fail()
