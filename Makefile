@@ -93,11 +93,11 @@ $(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lmnl
 
-$(BUILD)/test-tools/ibvnet: tests/tools/ibvnet.c
+$(BUILD)/test-tools/%: tests/tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $<
 
-test-tools: $(BUILD)/test-tools/ibhooks $(BUILD)/test-tools/ibvnet
+test-tools: $(addprefix $(BUILD)/test-tools/,ibecho ibhooks ibvnet)
 
 install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \

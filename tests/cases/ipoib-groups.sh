@@ -208,15 +208,41 @@ h1_settled()
 	cat "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg" >/run/mcg || return
 	! grep -q 'complete: *no' /run/mcg
 }
+listen h0 239.1.1.2 /run/heard
+wait_for 20 group_has h0 ff12:401b:ffff:0:0:0:f01:102 'complete:       yes'
+echo 300 >/sys/module/ib_ipoib/parameters/sendonly_idle
 # Nobody has these addresses. What waits for a neighbour is charged to its sender's
 # socket, so each of several sends to a hundred.
-for first in $(seq 0 100 1000); do
-	for n in $(seq "$first" $((first + 99))); do
+scan()
+{
+	for n in $(seq "$1" $(($1 + 99))); do
 		printf 'fd00::5c:%x\n' "$n"
 	done >/run/scan
 	refute on h1 fping -6 -q -r 0 -t 100 -i 1 -f /run/scan
+}
+for first in $(seq 0 100 1000); do
+	scan "$first"
 done
 wait_for 10 stat_reaches h1 tx_group_limit 1
 wait_for 60 h1_settled
 note "$(scanned) groups, $(stat_of h1 tx_group_limit) packets to all"
 assert_between "groups that were only sent to" "$(scanned)" 900 1024
+
+step "... and those who listen hear what is sent to a group that there is no place for"
+# Others take the places of those that were idle before the scan
+scan 1100
+limited=$(stat_of h1 tx_group_limit)
+say_each h1 239.1.1.2 10
+wait_for 20 lines /run/heard 10
+assert test "$(stat_of h1 tx_group_limit)" -gt "$limited"
+traffic_stop listen.h0
+
+step "Who wants a place while there is none has all left that were idle for 30 s, not for 300"
+# few_scanned: most are left.
+few_scanned()
+{
+	[ "$(scanned)" -lt 200 ]
+}
+sleep 31
+scan 1200
+wait_for 10 few_scanned

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Packets tell where peers are until the SA does: first packets wait for no answer, its answer stands against forgers, true senders are shown, forged ARP and ND can be dropped.
-# timeout: 240
+# timeout: 400
 
 . /cases/lib.sh
 

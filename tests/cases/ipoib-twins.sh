@@ -196,7 +196,7 @@ lost_where()
 			on "$_host" ethtool -S ib | grep -vE ' 0$|packets|bytes|polls'
 			ip -n "$_host" -s link show dev ib | tail -n 4
 			tc -n "$_host" -s qdisc show dev ib
-			on "$_host" awk '$NF > 0 { print "raw socket:", $0 }' /proc/net/raw
+			on "$_host" cat /proc/net/raw
 			on "$_host" grep '^Icmp:' /proc/net/snmp
 		} | sed "s/^/$_host: /"
 	done

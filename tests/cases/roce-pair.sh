@@ -2,7 +2,6 @@
 # shellcheck shell=dash source=lib-roce.sh
 # Two hosts whose ports are RoCE (rxe): both families, all sizes, TCP, UDP, multicast, down and up, another MTU or GID of the Ethernet, and the port removed under traffic.
 # guests: 2
-# kernel: both
 # timeout: 400
 # mem: 768
 

@@ -11,13 +11,13 @@
 
 DECLARE_WAIT_QUEUE_HEAD(ibcma_wait);
 
-/* Nobody waits for it before its last work request has completed */
+/* Who waits does so for the last work request, or for the last one that sends */
 static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
 		atomic_inc(&queue->errors);
-	if (atomic_dec_and_test(&queue->posted))
-		wake_up(&ibcma_wait);
+	atomic_dec(&queue->posted);
+	wake_up(&ibcma_wait);
 }
 
 /**

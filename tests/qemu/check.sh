@@ -20,7 +20,8 @@
 #   runs     guest (default) or host: a bash script of this machine, which is
 #            given its run folder
 #   guests   1 (default) or 2: the script runs in two guests at once that a
-#            link joins, see lib-pair.sh. They count as two jobs.
+#            link joins, see lib-pair.sh. They count as one job: most of the time one
+#            waits for the other.
 #   kernel   stock (default), debug, or both. A run on the debug kernel is named
 #            CASE@debug, and its limit is $slowness times as long and $boot_time
 #            more: to boot, and to look for leaks, takes its time there.
@@ -228,38 +229,19 @@ finish_one()
 	local job
 
 	wait -n -p job
-	running=$((running - guests[job]))
+	running=$((running - 1))
 	! kill -- "-$job" 2>/dev/null || say "(it left processes behind)"
 	report
 }
 
-# The first of those left that there is room for: one that needs two guests does not keep
-# others waiting for the second. Sets $next; fails if there is none.
-choose()
-{
-	local count
-
-	for next in "${!left[@]}"; do
-		count=$(guests_of "$(script_of "${left[next]}")")
-		[ "$running" -gt 0 ] && [ $((running + count)) -gt "$jobs" ] || return 0
-	done
-	return 1
-}
-
 run_all()
 {
-	local left=("${names[@]}") next count running=0 guests=()
+	local name running=0
 
-	while [ ${#left[@]} -gt 0 ]; do
-		if ! choose; then
-			finish_one
-			continue
-		fi
-		count=$(guests_of "$(script_of "${left[next]}")")
-		run_case "${left[next]}" &
-		guests[$!]=$count
-		running=$((running + count))
-		unset "left[next]"
+	for name in "${names[@]}"; do
+		[ "$running" -lt "$jobs" ] || finish_one
+		run_case "$name" &
+		running=$((running + 1))
 	done
 	while [ "$running" -gt 0 ]; do
 		finish_one
