@@ -74,8 +74,10 @@ mkdir -p "$tree/$specs"
 cp "$top/$specs/ib_ats.yaml" "$tree/$specs/"
 printf '// %s\nint main(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/tools/ibats.c"
 mkdir "$tree/tests/tools"
-for tool in ibhooks ibvnet; do
-	cp "$tree/tools/ibats.c" "$tree/tests/tools/$tool.c"
+# Each tool's first file; what follows a low line is another of the same tool's.
+for tool in "$top"/tests/tools/*.c; do
+	tool=${tool##*/}
+	[[ $tool == *_* ]] || cp "$tree/tools/ibats.c" "$tree/tests/tools/$tool"
 done
 cat >"$tree/tools/ibats.8" <<-E
 	.\\" $licence

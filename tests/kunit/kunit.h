@@ -145,6 +145,7 @@ struct device *dma_begin(void);
 void dma_end(void);
 void dma_write(u64 addr, const void *octets, u32 len);
 u32 dma_maps(void);
+u32 dma_maps_to_device(void);
 u32 dma_wrong(void);
 
 /**

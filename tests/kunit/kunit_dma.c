@@ -22,6 +22,7 @@ static struct {
 	struct platform_device *pdev;
 	spinlock_t lock;		/* guards the rest */
 	u32 maps;
+	u32 to_device;
 	u32 wrong;
 	struct dma_range written;	/* and not synced yet; its octets: */
 	u8 octets[SZ_8K];
@@ -80,6 +81,7 @@ static int seen_map(struct kprobe *probe, struct pt_regs *regs)
 		return 0;
 	spin_lock_irqsave(&dma.lock, flags);
 	dma.maps++;
+	dma.to_device += regs_get_kernel_argument(regs, 4) == DMA_TO_DEVICE;
 	spin_unlock_irqrestore(&dma.lock, flags);
 	return 0;
 }
@@ -184,6 +186,7 @@ struct device *dma_begin(void)
 	memset(dma.cpus, 0, sizeof(dma.cpus));
 	dma.written.len = 0;
 	dma.maps = 0;
+	dma.to_device = 0;
 	dma.wrong = 0;
 	dma.pdev = pdev;
 	return &pdev->dev;
@@ -237,6 +240,17 @@ void dma_write(u64 addr, const void *octets, u32 len)
 u32 dma_maps(void)
 {
 	return READ_ONCE(dma.maps);
+}
+
+/**
+ * dma_maps_to_device() - how much was mapped for the device to read
+ *
+ * Context: any.
+ * Return: calls, since dma_begin().
+ */
+u32 dma_maps_to_device(void)
+{
+	return READ_ONCE(dma.to_device);
 }
 
 /**

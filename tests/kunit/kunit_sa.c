@@ -102,6 +102,36 @@ static void sa_impossible_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0x80010b1bu);
 }
 
+/* No QP is attached to a group that is only sent to, so no verb looks at its MLID */
+static void sa_impossible_mlid(struct kunit *test)
+{
+	struct ib_sa_multicast membership = {
+		.rec = {
+			.mtu = IB_MTU_2048,
+			.rate = IB_RATE_100_GBPS,
+			.mlid = cpu_to_be16(0xbfff),
+			.qkey = cpu_to_be32(0xb1b),
+			.join_state = SA_JOIN_SEND_ONLY_FULL,
+		},
+	};
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group;
+
+	fixture_up(test);
+	fx->fabric.answers = false;
+	membership.rec.mgid = fx->priv->broadcast->mgid;
+	membership.rec.mgid.raw[15] = 1;
+	fixture_send(fx, fixture_packet(test, membership.rec.mgid.raw, 1), false);
+	fixture_settle(fx);
+	group = list_last_entry(&fx->priv->groups_all, struct ipoib_group, all);
+	KUNIT_ASSERT_EQ(test, (int)group->role, (int)IPOIB_GROUP_SEND_ONLY);
+	membership.context = group;
+	sa_joined(0, &membership);
+	fixture_settle(fx);
+	KUNIT_EXPECT_FALSE(test, group->joined);
+	KUNIT_EXPECT_EQ(test, group->failures, 1);
+}
+
 /* A group that is only sent to: the newer kind first, then by turns */
 static void sa_join_states(struct kunit *test)
 {
@@ -312,6 +342,8 @@ static void sa_stopgap(struct kunit *test)
 	union ib_gid gid;
 
 	fixture_up(test);
+	/* The rate of the slowest member of the group, which need not be the peer's */
+	fx->priv->broadcast->params.rate = IB_RATE_10_GBPS;
 	fixture_gid(&gid, 7);
 	KUNIT_ASSERT_EQ(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 7u);
@@ -332,6 +364,7 @@ static void sa_stopgap(struct kunit *test)
 static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_params_both_ways),
 	KUNIT_CASE(sa_impossible_answers),
+	KUNIT_CASE(sa_impossible_mlid),
 	KUNIT_CASE(sa_join_states),
 	KUNIT_CASE(sa_join_states_of_router),
 	KUNIT_CASE(sa_join_records),
