@@ -186,8 +186,16 @@ lie()
 step "What the SA said stands against a GRH that says otherwise, be it that an HCA lies"
 rule ibfab3 dir=out what=data do=sgid value=28
 asked=$(questions)
+lies_doubted()
+{
+	lie
+	[ "$(questions)" -gt "$asked" ]
+}
 repeat 20 lie
-assert_eq "packets that lied" "$(rule_figure ibfab3 hits)" 20
+# The SA was asked before, and packets make nobody ask again within ten seconds
+wait_for 15 lies_doubted
+# These, and whatever else h3 sends meanwhile
+assert test "$(rule_figure ibfab3 hits)" -ge 20
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 assert_eq "SL" "$(path_field h1 h2 SL)" 0
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" no

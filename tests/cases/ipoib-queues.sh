@@ -107,7 +107,8 @@ tail -n 4 /run/iperf.log
 traffic_stop iperf.h1
 
 step "More and fewer, under large packets that bypass the queueing discipline"
-on h0 ibvnet flood "$dev" 20 >/run/flood.log &
+# It looks for the broadcast address in /sys
+ip netns exec h0 ibvnet flood "$dev" 20 >/run/flood.log &
 flood=$!
 for count in 1 4 1 2 1 4; do
 	queues_set "$count"

@@ -42,7 +42,8 @@ are_members_again()
 {
 	for _host in h1 h2; do
 		memberships "$_host" >/run/members.now || return
-		diff "/run/members.$_host" /run/members.now >/run/members.diff || return
+		grep -vxFf /run/members.now "/run/members.$_host" >/run/members.missing
+		[ ! -s /run/members.missing ] || return
 	done
 }
 
@@ -80,7 +81,7 @@ members_settle()
 		sleep 0.2
 		uptime_s
 	done
-	cat /run/members.diff
+	sed 's/^/    missing: /' /run/members.missing
 }
 
 # through WHAT LOAD...

@@ -36,6 +36,16 @@ link_is_down()
 	pair_barrier down
 }
 
+# traps_heeded: the SM has answered each of this end's switch that it could know of.
+traps_heeded()
+{
+	_pending=$(fabric_counter "$trunk_switch" port0.trap128.raised)
+	for _how in no_sm replaced repressed; do
+		_pending=$((_pending - $(fabric_counter "$trunk_switch" "port0.trap128.$_how")))
+	done
+	[ "$_pending" -eq 0 ]
+}
+
 # link_is_back: it is up, the SM has found it, and datagrams cross it both ways.
 link_is_back()
 {
@@ -49,6 +59,11 @@ link_is_back()
 	pair_barrier listening
 	send 20
 	wait_for 20 raw_is ibfab0 packets 20
+	# And has gone through the fabric: a link that is cut while it does so it takes down
+	# itself, of which there is no trap
+	wait_for 20 traps_heeded
+	pair_barrier heeded
+	sleep 1
 	note "link_up $(trunk_figure link_up), link_down $(trunk_figure link_down)"
 	seen=$(traps)
 	last_downs=$downs last_peer=$peer

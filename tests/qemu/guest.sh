@@ -139,7 +139,8 @@ boot()
 	words+=" no_timer_check cryptomgr.notests"
 	# Nobody is to be kept from reading another's memory here. And all CPUs that
 	# QEMU emulates have the host's counter as their own, so it can be the clock.
-	[ "$icount" = yes ] || words+=" mitigations=off tsc=reliable"
+	# And what is always at the same address QEMU translates once, not for each process.
+	[ "$icount" = yes ] || words+=" mitigations=off tsc=reliable norandmaps"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
 	words+=" ${capture[*]} ${coverage[*]}"
 	[ -z "$role" ] || words+=" ROLE=$role"

@@ -115,6 +115,13 @@ add_files()
 	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 }
 
+# Where libraries are. Without it each program looks for each of its libraries in a dozen folders.
+add_linker_cache()
+{
+	echo 'include /etc/ld.so.conf.d/*.conf' >"$1/etc/ld.so.conf"
+	ldconfig -r "$1"
+}
+
 build()
 {
 	local out=$1 root=$work/root
@@ -128,6 +135,7 @@ build()
 	prune "$root"
 	add_busybox "$root"
 	add_files "$root"
+	add_linker_cache "$root"
 	(cd "$root" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$work/root.cpio"
 	mv "$work/root.cpio" "$out"
