@@ -26,7 +26,7 @@ has_carrier_of()
 fabric_start hcas=4 switches=3
 module_insert /modules/ibraw.ko
 opensm_start
-echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ipv6_off
 intree_load
 for hca in ibfab0 ibfab1 ibfab2 ibfab3; do
 	wait_for 10 netdev_of "$hca"

@@ -112,7 +112,7 @@ step "A subscriber: traps go on to it, groups and GIDs come from the SA"
 for trap in 128 258 66 67 64 65; do
 	subscribe "$trap"
 done
-echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ipv6_off
 intree_load
 wait_for 10 netdev_of ibfab2
 dev=$(netdev_of ibfab2)

@@ -82,13 +82,13 @@ broadcasts_arrive()
 }
 
 # Fewer groups, so that nothing but the Reports is a reason to ask the SA
-echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+ipv6_off
 fabric_start hcas=3
 module_insert /modules/ibraw.ko
 module_insert /modules/ibrawmad.ko
 opensm_start
 ipoib_load
-hosts_make 3 2>/run/no-ipv6
+hosts_make 3
 ip -n h1 link set "$(dev_of h1)" allmulticast on
 wait_for 20 subscribed_to "66 67 "
 wait_for 20 joins_nothing

@@ -561,10 +561,23 @@ hosts_make()
 	done
 }
 
-# host_make HOST HCA NUMBER: with the HCA's netdevice, 10.0.0.NUMBER and fd00::NUMBER.
+# ipv6_off: no IPv6 here, nor in the hosts that are made from now on. It solicits routers and joins groups whenever
+# it likes, which a case that counts either has no use for.
+ipv6_off()
+{
+	echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
+}
+
+ipv6_is_off()
+{
+	[ "$(cat /proc/sys/net/ipv6/conf/default/disable_ipv6)" = 1 ]
+}
+
+# host_make HOST HCA NUMBER: with the HCA's netdevice, 10.0.0.NUMBER and, unless IPv6 is off, fd00::NUMBER.
 host_make()
 {
 	ip netns add "$1"
+	! ipv6_is_off || in_netns "$1" sysctl -q -w net.ipv6.conf.default.disable_ipv6=1
 	ip -n "$1" link set lo up
 	host_give "$@"
 }
@@ -577,7 +590,7 @@ host_give()
 	_ib=$(netdev_of "$2")
 	ip link set "$_ib" netns "$1"
 	ip -n "$1" address add "10.0.0.$3/24" dev "$_ib"
-	ip -n "$1" address add "fd00::$(printf %x "$3")/64" dev "$_ib" nodad
+	ipv6_is_off || ip -n "$1" address add "fd00::$(printf %x "$3")/64" dev "$_ib" nodad
 	ip -n "$1" link set "$_ib" up
 }
 
