@@ -15,7 +15,7 @@ for option in KASAN KASAN_GENERIC KASAN_VMALLOC SLUB SLUB_DEBUG \
 	PROVE_LOCKING PROVE_RCU DEBUG_ATOMIC_SLEEP DEBUG_PREEMPT DEBUG_KMEMLEAK \
 	DEBUG_OBJECTS DEBUG_OBJECTS_FREE DEBUG_OBJECTS_TIMERS \
 	DEBUG_OBJECTS_WORK DEBUG_OBJECTS_RCU_HEAD \
-	DEBUG_OBJECTS_PERCPU_COUNTER DEBUG_LIST PAGE_POISONING \
+	DEBUG_OBJECTS_PERCPU_COUNTER DEBUG_LIST DMA_API_DEBUG PAGE_POISONING \
 	FAULT_INJECTION FAILSLAB FAIL_FUNCTION KUNIT GCOV_KERNEL; do
 	assert grep -qx "CONFIG_$option=y" /run/config
 done
@@ -24,6 +24,7 @@ step "Lockdep, kmemleak and debug objects watch"
 assert grep -qE '^ *debug_locks: *1$' /proc/lockdep_stats
 assert grep -qE '^ *dependency chains: *[1-9]' /proc/lockdep_stats
 assert test -w "$debug/kmemleak"
+assert_eq "the DMA API's checks are off" "$(cat "$debug/dma-api/disabled")" N
 assert grep -qE '^pool_used *:[1-9]' "$debug/debug_objects/stats"
 
 # wrong_says WORD TEXT: what ibwrong says in the log

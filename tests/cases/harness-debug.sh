@@ -11,25 +11,30 @@ work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 modules=$("$qemu/build.sh" debug)
 
-# commits BUG...: a guest that has them must fail.
-commits()
+# guest_fails NAME: one that runs the script on standard input.
+guest_fails()
 {
 	local run=$work/$1
 
-	cat >"$work/$1.sh" <<-E
-		. /cases/lib.sh
+	{ echo '. /cases/lib.sh' && cat; } >"$work/$1.sh"
+	if "$qemu/guest.sh" --kernel debug --timeout 120 \
+		--append kasan_multi_shot --modules "$modules/fabric" \
+		"$work/$1.sh" "$run"; then
+		echo "passed: $1"
+		exit 1
+	fi
+	cat "$run/result"
+}
+
+# commits BUG...: a guest that has them must fail.
+commits()
+{
+	guest_fails "$1" <<-E
 		module_insert /modules/ibwrong.ko
 		for bug in $*; do
 			echo "\$bug" >/sys/kernel/debug/ibwrong/do
 		done
 	E
-	if "$qemu/guest.sh" --kernel debug --timeout 120 \
-		--append kasan_multi_shot --modules "$modules/fabric" \
-		"$work/$1.sh" "$run"; then
-		echo "passed with $*"
-		exit 1
-	fi
-	cat "$run/result"
 }
 
 # wanted RESULT REGEX...
@@ -49,6 +54,11 @@ wanted()
 commits inversion sleep shift list-twice
 commits rcu leak free-timer
 commits read-freed read-beyond
+guest_fails unmapped <<-'E'
+	fabric_start hcas=1
+	module_insert /modules/ibdma.ko
+	dma_do ibfab0 leak
+	E
 
 wanted inversion 'possible circular locking' \
 	'sleeping function called from invalid context' \
@@ -58,6 +68,7 @@ wanted rcu 'suspicious RCU usage' 'unreferenced object .*size 64' \
 	'ODEBUG: free active'
 wanted read-freed 'KASAN: (slab-)?use-after-free in ibwrong_' \
 	'KASAN: slab-out-of-bounds in ibwrong_'
+wanted unmapped 'DMA-API: leaked: ibfab\.0 .*DMA_FROM_DEVICE'
 
 # Without lockdep the rest of the run has shown nothing about locks
 grep -q '^FAILED: .*debug_locks' "$work/inversion/transcript.log"

@@ -80,6 +80,17 @@ sa_count()
 	rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
 }
 
+# assert_rates HCA RATE OTHER: of ten pings by h1 all requests leave at one static rate. At the other there
+# may be some MADs.
+assert_rates()
+{
+	_sent=$(fabric_counter "$1" "port1.static_rate.$2")
+	_other=$(fabric_counter "$1" "port1.static_rate.$3")
+	all_received h1 10.0.0.2 10
+	assert_between "packets at $2" $(($(fabric_counter "$1" "port1.static_rate.$2") - _sent)) 10 40
+	assert_between "packets at $3" $(($(fabric_counter "$1" "port1.static_rate.$3") - _other)) 0 4
+}
+
 # The SM has ibfab0 to itself, so that each question crosses its cable. h1 and h3 are on
 # one switch, h2 on the other.
 fabric_start hcas=4 switches=2
@@ -113,6 +124,8 @@ for host in h1 h2; do
 	assert_eq "stopgap of $host" "$(path_field $host $_peer stopgap)" yes
 	assert_eq "rate of $host" "$(path_field $host $_peer rate)" "port's"
 done
+# The fabric has seen it leave so
+assert_rates ibfab1 none 103125
 
 step "Its answer takes the stopgap's place, with the rate that the SA knows"
 sa_count
@@ -120,6 +133,7 @@ wait_for 20 path_is h1 h2 stopgap no
 wait_for 20 path_is h2 h1 stopgap no
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 assert_match "rate" "$(path_field h1 h2 rate)" '^103\.125$'
+assert_rates ibfab1 103125 none
 all_received h1 10.0.0.2 5
 all_received h2 fd00::1 5
 

@@ -50,6 +50,7 @@
 #define IBFAB_MFT_CAP		4096
 #define IBFAB_MFT_POSITIONS	16	/* of 16 ports each */
 #define IBFAB_SL2VL_LEN		16
+#define IBFAB_RATES		64	/* AVs have six bits for them: 9.11 */
 #define IBFAB_VLCAP		4	/* 14.2.5.6: VL0 to VL7 */
 #define IBFAB_MAX_MSG		0x40000000	/* octets */
 #define IBFAB_MAX_QP_WR		32768
@@ -229,6 +230,7 @@ struct ibfab_port {
 	atomic64_t drop[IBFAB_DROP_NUM];
 	atomic64_t offload[IBFAB_OFFLOAD_NUM];
 	atomic64_t rc[IBFAB_RC_NUM];
+	atomic64_t rate[IBFAB_RATES];
 
 	unsigned long events;
 	struct ibfab_qp __rcu *special[2];
@@ -438,6 +440,16 @@ struct ibfab_cq {
 };
 
 /**
+ * struct ibfab_pace - A QP that keeps to static rates
+ * @next: when it may send again; the engine's
+ * @timer: has the engine look at it then
+ */
+struct ibfab_pace {
+	ktime_t next;
+	struct hrtimer timer;
+};
+
+/**
  * struct ibfab_qp - Queue pair
  * @ibqp: core's part
  * @hca: whose it is
@@ -453,6 +465,7 @@ struct ibfab_cq {
  * @create_flags: enum ib_qp_create_flags
  * @sig_all: every send completes, signaled or not
  * @tx_node: in &ibfab_hca.tx_qps; its tx_lock
+ * @pace: how fast it sends
  * @rc: a connection's part, NULL for other QPs
  * @events: enum ib_event_type bits to be reported; the engine's
  * @event_node: in &ibfab_hca.event_qps; the engine's
@@ -471,6 +484,7 @@ struct ibfab_qp {
 	u32 create_flags;
 	bool sig_all;
 	struct list_head tx_node;
+	struct ibfab_pace pace;
 	struct ibfab_rc *rc;
 	unsigned long events;
 	struct list_head event_node;
@@ -507,7 +521,6 @@ struct ibfab_caps {
  * @ibdev: core's part
  * @node: the node
  * @index: in &ibfab_fabric.hca
- * @parent: parent of the ib_device
  * @caps: what it can do
  * @live: events may be dispatched: registered and not about to go; mgmt_lock
  * @engine: the tasklet. What it alone touches needs no lock; whoever else must
@@ -533,7 +546,6 @@ struct ibfab_hca {
 	struct ib_device ibdev;
 	struct ibfab_node node;
 	unsigned int index;
-	struct platform_device *parent;
 	struct ibfab_caps caps;
 	bool live;
 
@@ -773,8 +785,16 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 				 const struct ibfab_port *port,
 				 const struct ibfab_swr *wr, unsigned int len,
 				 u8 **payload);
-void ibfab_ud_transmit(struct ibfab_port *port, const struct ibfab_swr *wr,
+void ibfab_ud_transmit(struct ibfab_qp *qp, struct ibfab_port *port, const struct ibfab_swr *wr,
 		       struct ibfab_pkt *pkt);
+
+/* ibfab_rate.c */
+void ibfab_pace_init(struct ibfab_qp *qp);
+void ibfab_pace_stop(struct ibfab_qp *qp);
+bool ibfab_paced(struct ibfab_qp *qp);
+void ibfab_rate_count(struct ibfab_qp *qp, struct ibfab_port *port,
+		      const struct rdma_ah_attr *av, unsigned int bytes);
+void ibfab_rate_show(struct seq_file *m, const struct ibfab_port *port);
 
 /* ibfab_rc.c */
 enum ibfab_drop ibfab_rc_receive(struct ibfab_hca *hca,

@@ -197,6 +197,7 @@ void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port)
 	ibfab_traps_show(m, port);
 	show_faults(m, port);
 	ibfab_offload_show(m, port);
+	ibfab_rate_show(m, port);
 	ibfab_rc_show(m, port);
 }
 

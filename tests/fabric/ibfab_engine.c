@@ -231,6 +231,8 @@ static bool service_qp(struct ibfab_qp *qp, unsigned int *sent)
 		flush_sends(qp);
 		break;
 	case IB_QPS_RTS:
+		if (ibfab_paced(qp))
+			return false;
 		if (qp->rc)
 			return ibfab_rc_send(qp, sent);
 		*sent += send_burst(qp, &more);

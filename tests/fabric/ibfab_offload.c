@@ -470,7 +470,7 @@ static void send_segment(struct ibfab_qp *qp, struct ibfab_port *port,
 	if (wr->flags & IB_SEND_IP_CSUM)
 		ibfab_csum_fill(port, payload, wr->hlen + len);
 	count(port, IBFAB_OFFLOAD_TX_LSO_SEGMENTS);
-	ibfab_ud_transmit(port, wr, pkt);
+	ibfab_ud_transmit(qp, port, wr, pkt);
 }
 
 /**

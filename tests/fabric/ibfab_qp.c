@@ -143,6 +143,7 @@ int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 	qp->sig_all = init->sq_sig_type == IB_SIGNAL_ALL_WR;
 	INIT_LIST_HEAD(&qp->tx_node);
 	INIT_LIST_HEAD(&qp->event_node);
+	ibfab_pace_init(qp);
 
 	ret = assign_number(qp, init);
 	if (ret) {
@@ -208,6 +209,7 @@ static void reset_qp(struct ibfab_qp *qp)
 	set_state(qp, IB_QPS_RESET);
 	tasklet_disable(&qp->hca->engine);
 	ibfab_rc_reset(qp);
+	ibfab_pace_stop(qp);
 	ibfab_engine_forget_qp(qp);
 	qp->sq.prod = 0;
 	qp->sq.cons = 0;
@@ -391,9 +393,14 @@ static int fill_inline(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 static int fill_sges(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 		     const struct ib_send_wr *wr)
 {
+	int i;
+
 	if (wr->num_sge > qp->sq.max_sge)
 		return -EINVAL;
-	memcpy(swr->sge, wr->sg_list, wr->num_sge * sizeof(*swr->sge));
+	for (i = 0; i < wr->num_sge; i++) {
+		swr->sge[i] = wr->sg_list[i];
+		ibfab_sge_resolve(qp->ibqp.device, &swr->sge[i]);
+	}
 	swr->num_sge = wr->num_sge;
 	return 0;
 }
@@ -531,7 +538,6 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
 {
-	u32 lkey = ibqp->device->local_dma_lkey;
 	struct ibfab_qp *qp = to_qp(ibqp);
 	unsigned long flags;
 	bool flush;
@@ -540,7 +546,7 @@ int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	spin_lock_irqsave(&qp->rq.lock, flags);
 	for (; wr; wr = wr->next) {
 		ret = qp->state == IB_QPS_RESET || ibqp->srq ? -EINVAL :
-		      ibfab_queue_post_recv(&qp->rq, wr, lkey);
+		      ibfab_queue_post_recv(&qp->rq, ibqp->device, wr);
 		if (ret)
 			break;
 	}

@@ -8,7 +8,9 @@
 #ifndef _IBFAB_QUEUE_H
 #define _IBFAB_QUEUE_H
 
+#include <linux/dma-direct.h>
 #include <linux/list.h>
+#include <linux/mm.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
@@ -46,7 +48,9 @@ struct ibfab_swr {
 	};
 };
 
-/* A posted receive. With a bad key its buffers are not ours to write to. */
+/* A posted receive. With a bad key its buffers are not ours to write to. The addresses of
+ * SGEs here are the kernel's, see ibfab_sge_resolve().
+ */
 struct ibfab_rwr {
 	u64 wr_id;
 	u32 num_sge;
@@ -150,16 +154,42 @@ static inline u32 ibfab_queue_posted(const struct ibfab_queue *queue)
 }
 
 /**
+ * ibfab_sge_resolve() - What an HCA that does DMA reaches by an address.
+ * @ibdev: the HCA
+ * @sge: @sge->addr becomes the kernel's address of the memory. Where there is none @sge->lkey
+ *	becomes a bad key: a bus error
+ *
+ * The memory is that which a device would reach. If the DMA API gave a bounce buffer for what it
+ * was asked to map, that is it: the HCA sees what was synced to it, and what it writes is seen by
+ * nobody who does not sync or unmap.
+ *
+ * Context: any.
+ */
+static inline void ibfab_sge_resolve(const struct ib_device *ibdev, struct ib_sge *sge)
+{
+	phys_addr_t phys;
+
+	if (ib_uses_virt_dma((struct ib_device *)ibdev) || !sge->length)
+		return;
+	phys = dma_to_phys(ibdev->dma_device, sge->addr);
+	if (!pfn_valid(PHYS_PFN(phys)) || !pfn_valid(PHYS_PFN(phys + sge->length - 1)))
+		sge->lkey = ~ibdev->local_dma_lkey;
+	else
+		sge->addr = (uintptr_t)phys_to_virt(phys);
+}
+
+/**
  * ibfab_queue_post_recv() - Add a receive.
  * @queue: the queue
+ * @ibdev: whose it is
  * @wr: copied
- * @lkey: the only key that is good
  *
  * Context: any, lock held.
  * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
  */
 static inline int ibfab_queue_post_recv(struct ibfab_queue *queue,
-					const struct ib_recv_wr *wr, u32 lkey)
+					const struct ib_device *ibdev,
+					const struct ib_recv_wr *wr)
 {
 	struct ibfab_rwr *rwr;
 	int i;
@@ -176,8 +206,9 @@ static inline int ibfab_queue_post_recv(struct ibfab_queue *queue,
 	rwr->bad_key = false;
 	for (i = 0; i < wr->num_sge; i++) {
 		rwr->sge[i] = wr->sg_list[i];
-		rwr->length += wr->sg_list[i].length;
-		rwr->bad_key |= wr->sg_list[i].lkey != lkey;
+		ibfab_sge_resolve(ibdev, &rwr->sge[i]);
+		rwr->length += rwr->sge[i].length;
+		rwr->bad_key |= rwr->sge[i].lkey != ibdev->local_dma_lkey;
 	}
 	ibfab_queue_push(queue);
 	return 0;

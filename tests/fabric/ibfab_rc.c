@@ -162,6 +162,7 @@ void ibfab_rc_transmit(struct ibfab_qp *qp, struct ibfab_pkt *pkt)
 {
 	struct ibfab_port *port = ibfab_qp_port(qp);
 
+	ibfab_rate_count(qp, port, &qp->rc->av, pkt->frame->len);
 	if (ibfab_net_sl_admitted(qp, port, &qp->rc->av))
 		ibfab_net_transmit(port, pkt);
 	else

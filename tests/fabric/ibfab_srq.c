@@ -119,13 +119,12 @@ int ibfab_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad_wr)
 {
 	struct ibfab_queue *queue = &to_srq(ibsrq)->queue;
-	u32 lkey = ibsrq->device->local_dma_lkey;
 	unsigned long flags;
 	int ret = 0;
 
 	spin_lock_irqsave(&queue->lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = ibfab_queue_post_recv(queue, wr, lkey);
+		ret = ibfab_queue_post_recv(queue, ibsrq->device, wr);
 		if (ret)
 			break;
 	}

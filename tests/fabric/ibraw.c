@@ -5,7 +5,7 @@
  *
  *  send      a line sends packets:
  *            dlid=3 qpn=0x12 qkey=0xb1b [port=1] [pkey_index=0] [sl=0]
- *            [path_bits=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
+ *            [path_bits=0] [rate=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
  *            [from_listener=1] [csum=1] [mss=1024 hlen=44] [vary=12,-32] [own_qkey=N]
  *            With dgid there is a GRH; from_listener takes the receiving QP to
  *            send from; csum has the HCA put the checksums in; with mss it is a
@@ -58,6 +58,7 @@ struct ibraw_params {
 	u32 qpn;
 	u32 sl;
 	u32 path_bits;
+	u32 rate;
 	u32 count;
 	u32 length;
 	u32 buffer;
@@ -157,7 +158,7 @@ static const struct ibraw_key keys[] = {
 	KEY(port), KEY(pkey_index), KEY(qkey), KEY(dlid), KEY(qpn), KEY(sl),
 	KEY(path_bits), KEY(count), KEY(length), KEY(buffer), KEY(posted),
 	KEY(mlid), KEY(block_loopback), KEY(from_listener), KEY(csum),
-	KEY(mss), KEY(hlen), KEY(own_qkey),
+	KEY(mss), KEY(hlen), KEY(own_qkey), KEY(rate),
 };
 
 static int parse_gid(struct ibraw_params *params, const char *value)
@@ -214,7 +215,7 @@ static bool params_valid(const struct ibraw_dev *dev,
 {
 	return vary_valid(params) && rdma_is_port_valid(dev->ibdev, params->port) &&
 	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
-	       params->sl <= 15 && params->path_bits <= 127 &&
+	       params->sl <= 15 && params->path_bits <= 127 && params->rate <= U8_MAX &&
 	       params->count && params->count <= IBRAW_MAX_COUNT &&
 	       params->length <= IBRAW_MAX_PAYLOAD &&
 	       params->hlen <= params->length && params->mss <= INT_MAX &&
@@ -341,15 +342,13 @@ struct ibraw_send {
 
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct ibraw_send *send = container_of(wc->wr_cqe, struct ibraw_send,
-					       cqe);
+	struct ibraw_send *send = container_of(wc->wr_cqe, struct ibraw_send, cqe);
 
 	send->status = wc->status;
 	complete(&send->done);
 }
 
-static struct ib_ah *make_ah(struct ibraw_dev *dev,
-			     const struct ibraw_params *params)
+static struct ib_ah *make_ah(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
 	struct rdma_ah_attr attr;
 
@@ -357,11 +356,11 @@ static struct ib_ah *make_ah(struct ibraw_dev *dev,
 		       params->has_gid ? &params->gid : NULL);
 	rdma_ah_set_sl(&attr, params->sl);
 	rdma_ah_set_path_bits(&attr, params->path_bits);
+	rdma_ah_set_static_rate(&attr, params->rate);
 	return rdma_create_ah(dev->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
-static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr,
-		    struct ibraw_send *send)
+static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr, struct ibraw_send *send)
 {
 	int ret;
 

@@ -142,6 +142,9 @@ boot()
 	# And what is always at the same address QEMU translates once, not for each process.
 	[ "$icount" = yes ] || words+=" mitigations=off tsc=reliable norandmaps"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
+	# What a device writes is not in the memory that was mapped for it until that is synced or
+	# unmapped, and the other way round: 64 MiB of bounce buffers, for all DMA
+	words+=" swiotlb=32768,force"
 	words+=" ${capture[*]} ${coverage[*]}"
 	[ -z "$role" ] || words+=" ROLE=$role"
 	choose_devices

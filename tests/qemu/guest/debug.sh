@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib.sh
 # What the debug kernel is asked once the script has ended: has anything leaked,
-# and has lockdep watched till now?
+# is memory mapped for an HCA that is gone, and has lockdep watched till now?
 
 . /cases/lib.sh
 
 kmemleak=/sys/kernel/debug/kmemleak
+dma_api=/sys/kernel/debug/dma-api
 
 old_enough()
 {
@@ -36,8 +37,27 @@ log()
 	done
 }
 
-step "The debug kernel: no leaks, and lockdep is on"
+# hcas_unplug: each goes, and with it all that used it.
+hcas_unplug()
+{
+	for _hca in /sys/class/infiniband/ibfab*; do
+		[ ! -e "$_hca" ] || echo "${_hca##*/} unplug" >"$ibfab/hotplug"
+	done
+}
+
+# mapped_print: what the DMA API still has for HCAs; a line each.
+mapped_print()
+{
+	[ "$(cat "$dma_api/disabled")" = N ] || echo "DMA-API: debugging disabled"
+	awk '$1 ~ /^ibfab/ { print "DMA-API: leaked: " $0 }' "$dma_api/dump"
+}
+
+step "The debug kernel: no leaks, nothing mapped for an HCA that is gone, and lockdep is on"
 echo on >/proc/sys/kernel/printk_devkmsg
+hcas_unplug
+mapped_print >/run/mapped
+cat /run/mapped
+log </run/mapped
 leaks_print >/run/leaks
 cat /run/leaks
 log </run/leaks

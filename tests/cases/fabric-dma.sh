@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# An HCA reaches memory by what the DMA API gave, and by nothing else; what no packet brought is garbage; static rates are seen.
+# kernel: both
+# timeout: 60
+
+. /cases/lib.sh
+
+parameters=/sys/module/ibfab/parameters
+stale_grh=60000000ffff1bfffe80000000000000deadbeefdeadbeefff12401bffff000000000000ffffffff
+success=0
+local_protection_error=4
+
+# bounced: so many slots of the bounce buffers are in use, by HCAs alone.
+bounced()
+{
+	cat /sys/kernel/debug/swiotlb/io_tlb_used
+}
+
+nothing_bounced()
+{
+	[ "$(bounced)" = 0 ]
+}
+
+# arrives WAY OCTET: what is sent so, as an octet in hexadecimal.
+arrives()
+{
+	dma_do ibfab0 "$1"
+	assert_eq "status of the send, $1" "$dma_send_status" $success
+	assert_eq "status of the receive, $1" "$dma_recv_status" $success
+	assert_eq "arrived, $1" "$dma_synced" "$2"
+}
+
+# fails WAY: neither sent, nor received.
+fails()
+{
+	dma_do ibfab0 "$1"
+	assert_eq "status of the send, $1" "$dma_send_status" $local_protection_error
+	assert_eq "status of the receive, $1" "$dma_recv_status" -1
+}
+
+hcas_unplug()
+{
+	for _hca in 0 1; do
+		echo "ibfab$_hca unplug" >"$ibfab/hotplug"
+	done
+}
+
+rate_counted()
+{
+	fabric_counter ibfab0 "port1.static_rate.$1"
+}
+
+assert_eq "bounce buffers in use before" "$(bounced)" 0
+fabric_start hcas=2
+module_insert /modules/ibdma.ko
+module_insert /modules/ibraw.ko
+opensm_start
+assert test "$(bounced)" -gt 0
+
+step "What arrives is seen when it is synced, and not before"
+arrives good 11
+assert_eq "seen before" "$dma_unsynced" 33
+
+step "What changes once it is mapped is sent if it is synced, and only then"
+arrives changed 11
+arrives synced 22
+
+step "An address that nobody mapped, and the kernel's own, are errors"
+fails address
+fails kernel
+arrives good 11
+
+step "Garbage where no GRH came, and behind the payload; none on request"
+assert_eq GRH "$dma_grh" $stale_grh
+assert_eq "behind the payload" "$dma_behind" a5
+echo N >"$parameters/garbage"
+arrives good 11
+assert_eq GRH "$dma_grh" "$(printf '33%.0s' $(seq 40))"
+assert_eq "behind the payload" "$dma_behind" 33
+echo Y >"$parameters/garbage"
+
+step "Each packet's static rate is counted"
+for code_rate in 0:none 2:2500 3:10000 16:103125 22:637500 63:unknown; do
+	rate=${code_rate#*:}
+	counted=$(rate_counted "$rate")
+	dma_do ibfab0 good "rate=${code_rate%:*}"
+	assert_eq "packets at $rate" "$(rate_counted "$rate")" $((counted + 1))
+done
+
+step "Senders keep to it on request: 101 packets of 4 KiB at 2.5 Mbit/s take 1.3 s, at the port's own rate none"
+# paced WORDS: sets $took, in milliseconds.
+paced()
+{
+	now_ms
+	_from=$now_ms
+	echo "dlid=$(lid_of ibfab1) qpn=$qpn qkey=0x1bfa length=4096 count=101 $*" >"$raw/ibfab0/send"
+	now_ms
+	took=$((now_ms - _from))
+	note "$*: $took ms"
+}
+raw_listen ibfab1 "qkey=0x1bfa posted=1024"
+echo 1000 >"$parameters/pace"
+paced rate=2
+assert test "$took" -ge 1300
+paced rate=0
+assert test "$took" -lt 1300
+echo 0 >"$parameters/pace"
+paced rate=2
+assert test "$took" -lt 1300
+wait_for 5 raw_is ibfab1 packets 303
+
+step "With the HCAs all that was mapped goes"
+rmmod ibraw
+opensm_stop
+hcas_unplug
+wait_for 5 nothing_bounced
+rmmod ibdma
+fabric_stop
+
+step "dma=0: the kernel's addresses are the HCA's, and nothing bounces"
+fabric_start hcas=2 dma=0
+module_insert /modules/ibdma.ko
+opensm_start
+assert_eq "bounce buffers in use" "$(bounced)" 0
+arrives kernel 11
+assert_eq "seen before" "$dma_unsynced" 11
+arrives changed 22
