@@ -122,7 +122,8 @@ lint:
 unexport SECONDS
 check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
 	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
-	$(if $(HOSTS),--hosts $(HOSTS)) $(if $(SUITE),--suite '$(SUITE)')
+	$(if $(HOSTS),--hosts $(HOSTS)) $(if $(SUITE),--suite '$(SUITE)') \
+	$(if $(PROFILE),--profile $(PROFILE))
 
 check:
 	@$(check) $(if $(T),'$(T)')

@@ -24,7 +24,8 @@ ten_arrive()
 	rc_run from=ibfab0 to=ibfab1 count=10 "$@"
 }
 
-fabric_start hcas=3 switches=2 srq=1,1,0
+# Messages are longer than a bounce buffer can be
+fabric_start hcas=3 switches=2 srq=1,1,0 dma=0
 module_insert /modules/ibrc.ko
 opensm_start
 

@@ -158,13 +158,14 @@ module_users()
 # fabric_start [hcas=N ...]
 fabric_start()
 {
-	_hcas=2
+	_hcas=2 _profile=profile=${PROFILE:-virtual}
 	for _word; do
 		case $_word in
 		hcas=*) _hcas=${_word#hcas=} ;;
+		profile=*) _profile='' ;;
 		esac
 	done
-	module_insert /modules/ibfab.ko "$@"
+	module_insert /modules/ibfab.ko ${_profile:+"$_profile"} "$@"
 	[ -z "${CAPTURE:-}" ] || capture_start
 	modprobe ib_umad || fail "modprobe ib_umad"
 	wait_for 30 test -e "$ib/ibfab$((_hcas - 1))"

@@ -12,7 +12,7 @@ hosts=${HOSTS:-$(full_or 24 64)}
 
 hosts_start()
 {
-	fabric_start hcas=$((hosts + 1))
+	fabric_start hcas=$((hosts + 1)) dma=0
 	opensm_start
 	"$@"
 	now_ms

@@ -74,7 +74,7 @@ through()
 	step "$1"
 	_what=$1
 	shift
-	fabric_start hcas=3 pkeys=96
+	fabric_start hcas=3 pkeys=96 dma=0
 	opensm_start -P /run/partitions.conf
 	"$@"
 	for _k in 1 2; do

@@ -54,7 +54,7 @@ through()
 	step "$1"
 	_what=$1
 	shift
-	fabric_start hcas=2
+	fabric_start hcas=2 dma=0
 	opensm_start
 	"$@"
 	host_make h1 ibfab1 1

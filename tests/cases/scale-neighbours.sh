@@ -107,7 +107,7 @@ through()
 	step "$1"
 	_name=$1 _find=$2
 	shift 2
-	fabric_start hcas=3
+	fabric_start hcas=3 dma=0
 	opensm_start
 	module_insert /modules/ibraw.ko
 	"$@"

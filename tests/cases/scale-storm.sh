@@ -57,7 +57,7 @@ through()
 	step "$1"
 	_what=$1
 	shift
-	fabric_start "hcas=$((hosts + 1))"
+	fabric_start "hcas=$((hosts + 1))" dma=0
 	"$@"
 	for _k in $(seq "$hosts"); do
 		host_make "h$_k" "ibfab$_k" "$_k"

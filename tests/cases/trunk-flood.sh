@@ -5,7 +5,7 @@
 # timeout: 900
 # when: soak
 # soak: 900
-# mem: 768
+# mem: 2048
 
 . /cases/lib-trunk.sh
 

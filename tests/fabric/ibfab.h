@@ -35,6 +35,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibfab_caps.h"
 #include "ibfab_capture.h"
 #include "ibfab_fault.h"
 #include "ibfab_queue.h"
@@ -53,8 +54,6 @@
 #define IBFAB_RATES		64	/* AVs have six bits for them: 9.11 */
 #define IBFAB_VLCAP		4	/* 14.2.5.6: VL0 to VL7 */
 #define IBFAB_MAX_MSG		0x40000000	/* octets */
-#define IBFAB_MAX_QP_WR		32768
-#define IBFAB_MAX_CQE		1048576
 #define IBFAB_MCAST_BUCKETS	256
 #define IBFAB_OUI		0x021bfa /* locally administered */
 
@@ -100,12 +99,6 @@ enum ibfab_trap {
 	IBFAB_TRAP_BAD_PKEY,		/* 257 */
 	IBFAB_TRAP_BAD_QKEY,		/* 258 */
 	IBFAB_TRAP_NUM,
-};
-
-/* Bits of &ibfab_caps.offload */
-enum ibfab_offload {
-	IBFAB_OFFLOAD_CSUM = BIT(0),
-	IBFAB_OFFLOAD_LSO = BIT(1),
 };
 
 /* What an HCA's offloads did, in debugfs */
@@ -499,24 +492,6 @@ struct ibfab_mcast {
 };
 
 /**
- * struct ibfab_caps - What an HCA can do
- * @mtu: largest IB MTU, enum ib_mtu
- * @max_sge: scatter/gather entries of a work request
- * @max_inline: bytes of inline data
- * @srq: shared receive queues
- * @mcast_block: QPs that do not get their own multicasts
- * @offload: enum ibfab_offload
- */
-struct ibfab_caps {
-	u8 mtu;
-	u16 max_sge;
-	u16 max_inline;
-	bool srq;
-	bool mcast_block;
-	u8 offload;
-};
-
-/**
  * struct ibfab_hca - A host channel adapter
  * @ibdev: core's part
  * @node: the node
@@ -536,6 +511,7 @@ struct ibfab_caps {
  * @event_srqs: SRQs whose limit was reached; the engine's
  * @rc_acks: QPs that owe their peer an acknowledgment; the engine's
  * @qps: QPs by number, the special ones apart
+ * @num_qps: how many these are
  * @next_qpn: where to look for a free one
  * @mcast_lock: guards changes of @mcast. A leaf.
  * @mcast: attached groups, by MGID; RCU
@@ -562,6 +538,7 @@ struct ibfab_hca {
 	struct list_head rc_acks;
 
 	struct xarray qps;
+	atomic_t num_qps;
 	u32 next_qpn;
 	spinlock_t mcast_lock;	/* guards changes of mcast */
 	struct hlist_head mcast[IBFAB_MCAST_BUCKETS];
@@ -661,11 +638,6 @@ void ibfab_plan_cable_switches(void);
 struct ibfab_port *ibfab_plan_trunk_peer(void);
 __be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index);
 void ibfab_plan_describe(struct ibfab_node *node);
-
-/* ibfab_caps.c */
-extern unsigned int ibfab_pkeys;
-int ibfab_caps_init(void);
-void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps);
 
 /* ibfab_topo.c */
 int ibfab_node_init(struct ibfab_node *node, u8 num_ports);
@@ -803,7 +775,7 @@ enum ibfab_drop ibfab_rc_receive(struct ibfab_hca *hca,
 
 /* ibfab_offload.c */
 int ibfab_offload_init(void);
-u8 ibfab_offload_caps(unsigned int index);
+u8 ibfab_offload_caps(unsigned int index, u8 otherwise);
 void ibfab_offload_query(const struct ibfab_hca *hca,
 			 struct ib_device_attr *attr);
 bool ibfab_offload_qp_valid(const struct ibfab_hca *hca,
@@ -814,6 +786,7 @@ int ibfab_offload_fill(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 void ibfab_csum_fill(struct ibfab_port *port, u8 *data, unsigned int len);
 int ibfab_csum_verify(const struct ibfab_qp *qp, struct ibfab_port *port,
 		      const struct ibfab_hdrs *h);
+bool ibfab_csum_heeded(const struct ibfab_qp *qp, const struct ibfab_swr *wr);
 size_t ibfab_lso_room(u32 create_flags);
 u32 ibfab_lso_longest(const struct ibfab_swr *wr);
 void ibfab_lso_send(struct ibfab_qp *qp, struct ibfab_port *port,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Capabilities: what each HCA can do, as module parameters say. Each is a list, a
- * value for each HCA; the last value is that of all further HCAs.
+ * Capabilities: what each HCA can do. A profile has the limits of one kind of HCA; module
+ * parameters change some of them. Each is a list, a value for each HCA; the last value is
+ * that of all further HCAs.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -9,6 +10,76 @@
 #include <linux/moduleparam.h>
 
 #include "ibfab.h"
+
+/**
+ * struct profile - A kind of HCA
+ * @name: as in the parameter
+ * @caps: what it can do
+ */
+struct profile {
+	const char *name;
+	struct ibfab_caps caps;
+};
+
+static const struct profile profiles[] = {
+	/* None that exists: as much as is of use */
+	{ "virtual", {
+		.mtu = IB_MTU_4096,
+		.max_send_sge = 32,
+		.max_recv_sge = 32,
+		.max_inline = 256,
+		.srq = true,
+		.mcast_block = true,
+		.max_qp = 65536,
+		.max_qp_wr = 32768,
+		.max_cqe = 1048576,
+		.vectors = 1,
+	} },
+	/* As mlx4_ib has it of ConnectX-3: no inline data for the kernel's QPs */
+	{ "connectx3", {
+		.mtu = IB_MTU_4096,
+		.max_send_sge = 32,
+		.max_recv_sge = 32,
+		.srq = true,
+		.mcast_block = true,
+		.offload = IBFAB_OFFLOAD_CSUM | IBFAB_OFFLOAD_LSO,
+		.max_qp = 393144,
+		.max_qp_wr = 16351,
+		.max_cqe = 4194303,
+		.vectors = 4,
+	} },
+	/* As mlx5_ib has it of ConnectX-4 and 5 whose firmware offloads for IPoIB's own queues only */
+	{ "connectx5", {
+		.mtu = IB_MTU_4096,
+		.max_send_sge = 30,
+		.max_recv_sge = 32,
+		.max_inline = 400,
+		.srq = true,
+		.mcast_block = true,
+		.offload = IBFAB_OFFLOAD_CSUM | IBFAB_OFFLOAD_CSUM_LSO_QP,
+		.max_qp = 262144,
+		.max_qp_wr = 32768,
+		.max_cqe = 4194303,
+		.wqe_block = 64,
+		.wqe_max = 512,
+		.vectors = 4,
+	} },
+	/* None that exists: as little as the kernel's MADs can do with, and a few QPs */
+	{ "small", {
+		.mtu = IB_MTU_4096,
+		.max_send_sge = 2,
+		.max_recv_sge = 1,
+		.max_qp = 16,
+		.max_qp_wr = 512,
+		.max_cqe = 2048,
+		.vectors = 1,
+	} },
+};
+
+static char *profile[IBFAB_MAX_HCAS] = { "virtual" };
+static unsigned int num_profile = 1;
+module_param_array(profile, charp, &num_profile, 0444);
+MODULE_PARM_DESC(profile, "kind of each HCA: virtual, connectx3, connectx5 or small (default virtual)");
 
 struct caps_param {
 	const char *name;
@@ -18,10 +89,10 @@ struct caps_param {
 	unsigned int max;
 };
 
-/* A parameter, and what is known of it: NAME_param */
-#define DEFINE_CAPS_PARAM(_name, _default, _min, _max)			\
-static unsigned int _name##_values[IBFAB_MAX_HCAS] = { _default };	\
-static unsigned int _name##_num = 1;					\
+/* A parameter, and what is known of it: NAME_param. Not given, it is the profile's */
+#define DEFINE_CAPS_PARAM(_name, _min, _max)				\
+static unsigned int _name##_values[IBFAB_MAX_HCAS];			\
+static unsigned int _name##_num;					\
 module_param_array_named(_name, _name##_values, uint, &_name##_num, 0444); \
 static const struct caps_param _name##_param = {			\
 	.name = #_name,							\
@@ -31,21 +102,21 @@ static const struct caps_param _name##_param = {			\
 	.max = _max,							\
 }
 
-DEFINE_CAPS_PARAM(mtu, 4096, 256, 4096);
-MODULE_PARM_DESC(mtu, "largest IB MTU of each HCA (256 to 4096, default 4096)");
+DEFINE_CAPS_PARAM(mtu, 256, 4096);
+MODULE_PARM_DESC(mtu, "largest IB MTU of each HCA (256 to 4096, default its profile's)");
 
 /* ib_mad sends from two */
-DEFINE_CAPS_PARAM(max_sge, 32, 2, 32);
-MODULE_PARM_DESC(max_sge, "scatter/gather entries of each HCA (2 to 32, default 32)");
+DEFINE_CAPS_PARAM(max_sge, 2, 32);
+MODULE_PARM_DESC(max_sge, "scatter/gather entries of each HCA, to send and to receive (2 to 32, default its profile's)");
 
-DEFINE_CAPS_PARAM(max_inline, 256, 0, 1024);
-MODULE_PARM_DESC(max_inline, "bytes of inline data of each HCA (0 to 1024, default 256)");
+DEFINE_CAPS_PARAM(max_inline, 0, 1024);
+MODULE_PARM_DESC(max_inline, "bytes of inline data of each HCA (0 to 1024, default its profile's)");
 
-DEFINE_CAPS_PARAM(srq, 1, 0, 1);
-MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, default 1)");
+DEFINE_CAPS_PARAM(srq, 0, 1);
+MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, default its profile's)");
 
-DEFINE_CAPS_PARAM(mcast_block, 1, 0, 1);
-MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default 1)");
+DEFINE_CAPS_PARAM(mcast_block, 0, 1);
+MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default its profile's)");
 
 /* Length of each port's P_Key table */
 unsigned int ibfab_pkeys = IBFAB_SMP_PKEY_BLOCK;
@@ -56,6 +127,30 @@ static const struct caps_param * const params[] = {
 	&mtu_param, &max_sge_param, &max_inline_param, &srq_param,
 	&mcast_block_param,
 };
+
+static const struct profile *profile_find(const char *name)
+{
+	const struct profile *p;
+
+	for (p = profiles; p < profiles + ARRAY_SIZE(profiles); p++)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+static bool profiles_valid(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < num_profile; i++) {
+		if (!profile_find(profile[i])) {
+			pr_err("profile=%s is not virtual, connectx3, connectx5 or small\n",
+			       profile[i]);
+			return false;
+		}
+	}
+	return true;
+}
 
 static bool param_valid(const struct caps_param *param)
 {
@@ -109,14 +204,63 @@ int ibfab_caps_init(void)
 	for (i = 0; i < ARRAY_SIZE(params); i++)
 		if (!param_valid(params[i]))
 			return -EINVAL;
-	if (!mtus_valid() || !pkeys_valid())
+	if (!profiles_valid() || !mtus_valid() || !pkeys_valid())
 		return -EINVAL;
 	return ibfab_offload_init();
 }
 
-static unsigned int value_of(const struct caps_param *param, unsigned int index)
+/* What an HCA with blocks takes for a work request of a queue pair: a control segment and the address of
+ * a datagram or of remote memory, 16 octets for each SGE, or inline data with its length
+ */
+static u32 wqe_size(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
 {
-	return param->values[min(index, *param->num - 1)];
+	u32 header = init->qp_type == IB_QPT_RC ? 32 : 64;
+	u32 data = 16 * init->cap.max_send_sge;
+
+	if (init->create_flags & IB_QP_CREATE_IPOIB_UD_LSO)
+		header += 32;
+	if (init->cap.max_inline_data)
+		data = max(data, init->cap.max_inline_data + 4);
+	return ALIGN(header + data, caps->wqe_block);
+}
+
+static bool send_queue_fits(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
+{
+	u32 size;
+
+	if (!caps->wqe_block || !init->cap.max_send_wr)
+		return true;
+	size = wqe_size(caps, init);
+	return size <= caps->wqe_max &&
+	       roundup_pow_of_two(size * init->cap.max_send_wr) / caps->wqe_block <=
+	       caps->max_qp_wr;
+}
+
+/**
+ * ibfab_caps_qp_valid() - Whether an HCA can have a QP's queues.
+ * @caps: what it can do
+ * @init: what is asked for
+ *
+ * Context: any.
+ * Return: true if so.
+ */
+bool ibfab_caps_qp_valid(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
+{
+	const struct ib_qp_cap *cap = &init->cap;
+
+	return cap->max_send_wr <= caps->max_qp_wr &&
+	       cap->max_recv_wr <= caps->max_qp_wr &&
+	       cap->max_send_sge <= caps->max_send_sge &&
+	       cap->max_recv_sge <= caps->max_recv_sge &&
+	       cap->max_inline_data <= caps->max_inline &&
+	       send_queue_fits(caps, init);
+}
+
+/* What was given for an HCA, or else */
+static unsigned int value_of(const struct caps_param *param, unsigned int index,
+			     unsigned int otherwise)
+{
+	return *param->num ? param->values[min(index, *param->num - 1)] : otherwise;
 }
 
 /**
@@ -128,10 +272,13 @@ static unsigned int value_of(const struct caps_param *param, unsigned int index)
  */
 void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps)
 {
-	caps->mtu = ib_mtu_int_to_enum(value_of(&mtu_param, index));
-	caps->max_sge = value_of(&max_sge_param, index);
-	caps->max_inline = value_of(&max_inline_param, index);
-	caps->srq = value_of(&srq_param, index);
-	caps->mcast_block = value_of(&mcast_block_param, index);
-	caps->offload = ibfab_offload_caps(index);
+	*caps = profile_find(profile[min(index, num_profile - 1)])->caps;
+	if (mtu_num)
+		caps->mtu = ib_mtu_int_to_enum(value_of(&mtu_param, index, 0));
+	caps->max_send_sge = value_of(&max_sge_param, index, caps->max_send_sge);
+	caps->max_recv_sge = value_of(&max_sge_param, index, caps->max_recv_sge);
+	caps->max_inline = value_of(&max_inline_param, index, caps->max_inline);
+	caps->srq = value_of(&srq_param, index, caps->srq);
+	caps->mcast_block = value_of(&mcast_block_param, index, caps->mcast_block);
+	caps->offload = ibfab_offload_caps(index, caps->offload);
 }

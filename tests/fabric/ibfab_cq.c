@@ -19,9 +19,11 @@
 int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		    struct ib_udata *udata)
 {
+	const struct ibfab_caps *caps = &to_hca(ibcq->device)->caps;
 	struct ibfab_cq *cq = to_cq(ibcq);
 
-	if (!attr->cqe || attr->cqe > IBFAB_MAX_CQE || attr->flags)
+	if (!attr->cqe || attr->cqe > caps->max_cqe || attr->flags ||
+	    attr->comp_vector >= caps->vectors)
 		return -EINVAL;
 
 	cq->ring = kvcalloc(attr->cqe, sizeof(*cq->ring), GFP_KERNEL);

@@ -88,7 +88,7 @@ static void hca_init_ibdev(struct ibfab_hca *hca)
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = hca->node.guid;
 	ibdev->phys_port_cnt = hca->node.num_ports;
-	ibdev->num_comp_vectors = 1;
+	ibdev->num_comp_vectors = hca->caps.vectors;
 	ibdev->local_dma_lkey = IBFAB_LKEY;
 	ibdev->dev.parent = slot_of(hca->index);
 	memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));

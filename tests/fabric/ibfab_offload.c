@@ -23,10 +23,10 @@
 #define IBFAB_LSO_MAX		(256 * 1024)	/* octets of payload */
 #define IBFAB_LSO_HEADER	160		/* octets: IPoIB, IP, TCP, options */
 
-static char *offload[IBFAB_MAX_HCAS] = { "none" };
-static unsigned int num_offload = 1;
+static char *offload[IBFAB_MAX_HCAS];
+static unsigned int num_offload;
 module_param_array(offload, charp, &num_offload, 0444);
-MODULE_PARM_DESC(offload, "stateless offloads of each HCA: none, csum, or csum+lso (default none)");
+MODULE_PARM_DESC(offload, "stateless offloads of each HCA: none, csum, or csum+lso (default its profile's)");
 
 /* RFC 4391, 6: the encapsulation header */
 struct ipoib_header {
@@ -84,13 +84,14 @@ int ibfab_offload_init(void)
 /**
  * ibfab_offload_caps() - The offloads of an HCA.
  * @index: which HCA; beyond the list it is as the last of it
+ * @otherwise: what it has if there is no list
  *
  * Context: any.
- * Return: IBFAB_OFFLOAD_CSUM and IBFAB_OFFLOAD_LSO.
+ * Return: bits of enum ibfab_offload.
  */
-u8 ibfab_offload_caps(unsigned int index)
+u8 ibfab_offload_caps(unsigned int index, u8 otherwise)
 {
-	return parse(offload[min(index, num_offload - 1)]);
+	return num_offload ? parse(offload[min(index, num_offload - 1)]) : otherwise;
 }
 
 /**
@@ -343,6 +344,24 @@ int ibfab_csum_verify(const struct ibfab_qp *qp, struct ibfab_port *port,
 	result = verify(h->payload, h->payload_len);
 	count(port, result);
 	return result == IBFAB_OFFLOAD_RX_CSUM_OK ? IB_WC_IP_CSUM_OK : 0;
+}
+
+/**
+ * ibfab_csum_heeded() - Whether the HCA makes a datagram's checksums.
+ * @qp: that sends it
+ * @wr: the work request
+ *
+ * Some HCAs look at IB_SEND_IP_CSUM only on QPs that were made for LSO, and say nothing.
+ *
+ * Context: the engine.
+ * Return: true if so.
+ */
+bool ibfab_csum_heeded(const struct ibfab_qp *qp, const struct ibfab_swr *wr)
+{
+	if (!(wr->flags & IB_SEND_IP_CSUM))
+		return false;
+	return !(qp->hca->caps.offload & IBFAB_OFFLOAD_CSUM_LSO_QP) ||
+	       (qp->create_flags & IB_QP_CREATE_IPOIB_UD_LSO);
 }
 
 /* Large send */

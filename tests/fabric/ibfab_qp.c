@@ -13,14 +13,7 @@
 static bool init_valid(const struct ibfab_hca *hca,
 		       const struct ib_qp_init_attr *init)
 {
-	const struct ib_qp_cap *cap = &init->cap;
-
-	return cap->max_send_wr <= IBFAB_MAX_QP_WR &&
-	       cap->max_recv_wr <= IBFAB_MAX_QP_WR &&
-	       cap->max_send_sge <= hca->caps.max_sge &&
-	       cap->max_recv_sge <= hca->caps.max_sge &&
-	       cap->max_inline_data <= hca->caps.max_inline &&
-	       init->send_cq && init->recv_cq;
+	return init->send_cq && init->recv_cq && ibfab_caps_qp_valid(&hca->caps, init);
 }
 
 static int type_supported(const struct ibfab_hca *hca,
@@ -92,9 +85,13 @@ static int assign_number(struct ibfab_qp *qp, struct ib_qp_init_attr *init)
 	int ret;
 
 	if (init->qp_type != IB_QPT_SMI && init->qp_type != IB_QPT_GSI) {
+		if (!atomic_add_unless(&hca->num_qps, 1, hca->caps.max_qp))
+			return -ENOMEM;
 		ret = xa_alloc_cyclic(&hca->qps, &qp->ibqp.qp_num, qp,
 				      XA_LIMIT(2, IBFAB_QPN_MCAST - 1),
 				      &hca->next_qpn, GFP_KERNEL);
+		if (ret < 0)
+			atomic_dec(&hca->num_qps);
 		return min(ret, 0);
 	}
 
@@ -362,11 +359,13 @@ int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	struct ibfab_qp *qp = to_qp(ibqp);
 	struct ibfab_hca *hca = qp->hca;
 
-	if (ibqp->qp_num > 1)
+	if (ibqp->qp_num > 1) {
 		xa_erase(&hca->qps, ibqp->qp_num);
-	else
+		atomic_dec(&hca->num_qps);
+	} else {
 		RCU_INIT_POINTER(hca->node.ports[qp->port_num]
 				 .special[ibqp->qp_num], NULL);
+	}
 	reset_qp(qp);
 	free_queues(qp);
 	return 0;

@@ -25,8 +25,8 @@ int ibfab_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 
 	if (!hca->caps.srq || init->srq_type != IB_SRQT_BASIC)
 		return -EOPNOTSUPP;
-	if (!attr->max_wr || attr->max_wr > IBFAB_MAX_QP_WR ||
-	    attr->max_sge > hca->caps.max_sge || attr->srq_limit > attr->max_wr)
+	if (!attr->max_wr || attr->max_wr > hca->caps.max_qp_wr ||
+	    attr->max_sge > hca->caps.max_recv_sge || attr->srq_limit > attr->max_wr)
 		return -EINVAL;
 	ret = ibfab_queue_init_recv(&srq->queue, attr->max_wr, attr->max_sge);
 	if (ret)

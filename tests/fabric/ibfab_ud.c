@@ -190,7 +190,7 @@ static void send_one(struct ibfab_qp *qp, struct ibfab_port *port,
 		return;
 	}
 	put_payload(payload, wr);
-	if (wr->flags & IB_SEND_IP_CSUM)
+	if (ibfab_csum_heeded(qp, wr))
 		ibfab_csum_fill(port, payload, wr->length);
 	ibfab_ud_transmit(qp, port, wr, pkt);
 }

@@ -22,8 +22,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->page_size_cap = PAGE_SIZE;
 	attr->vendor_id = IBFAB_OUI;
 	attr->vendor_part_id = IBFAB_NODE_CA;
-	attr->max_qp = IBFAB_MAX_OBJECTS;
-	attr->max_qp_wr = IBFAB_MAX_QP_WR;
+	attr->max_qp = hca->caps.max_qp;
+	attr->max_qp_wr = hca->caps.max_qp_wr;
 	attr->max_qp_rd_atom = IBFAB_MAX_RD_ATOMIC;
 	attr->max_qp_init_rd_atom = IBFAB_MAX_RD_ATOMIC;
 	attr->device_cap_flags = IB_DEVICE_BAD_PKEY_CNTR |
@@ -33,11 +33,11 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->kernel_cap_flags = IBK_LOCAL_DMA_LKEY;
 	if (hca->caps.mcast_block)
 		attr->kernel_cap_flags |= IBK_BLOCK_MULTICAST_LOOPBACK;
-	attr->max_send_sge = hca->caps.max_sge;
-	attr->max_recv_sge = hca->caps.max_sge;
-	attr->max_sge_rd = hca->caps.max_sge;
+	attr->max_send_sge = hca->caps.max_send_sge;
+	attr->max_recv_sge = hca->caps.max_recv_sge;
+	attr->max_sge_rd = hca->caps.max_send_sge;
 	attr->max_cq = IBFAB_MAX_OBJECTS;
-	attr->max_cqe = IBFAB_MAX_CQE;
+	attr->max_cqe = hca->caps.max_cqe;
 	attr->max_mr = IBFAB_MAX_OBJECTS;
 	attr->max_pd = IBFAB_MAX_OBJECTS;
 	attr->max_mcast_grp = IBFAB_MAX_OBJECTS;
@@ -47,8 +47,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	attr->max_pkeys = ibfab_pkeys;
 	if (hca->caps.srq) {
 		attr->max_srq = IBFAB_MAX_OBJECTS;
-		attr->max_srq_wr = IBFAB_MAX_QP_WR;
-		attr->max_srq_sge = hca->caps.max_sge;
+		attr->max_srq_wr = hca->caps.max_qp_wr;
+		attr->max_srq_sge = hca->caps.max_recv_sge;
 	}
 	ibfab_offload_query(hca, attr);
 	return 0;

@@ -316,6 +316,7 @@ void ibrc_private_data(const struct ibrc_params *params, u32 index, u32 kind,
 		       void *to, u32 length);
 void ibrc_buf_cut(struct ibrc_buf *buf, u32 length);
 void ibrc_buf_scatter(struct ibrc_buf *buf, const void *from, u32 length);
+void ibrc_buf_inline(struct ibrc_buf *buf);
 bool ibrc_buf_differs(const struct ibrc_buf *buf, const void *from, u32 length);
 bool ibrc_buf_restore(struct ibrc_buf *buf, u32 length);
 

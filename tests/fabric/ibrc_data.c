@@ -183,6 +183,22 @@ void ibrc_buf_scatter(struct ibrc_buf *buf, const void *from, u32 length)
 }
 
 /**
+ * ibrc_buf_inline() - Have the list of a buffer that is sent inline.
+ * @buf: the buffer, cut and filled
+ *
+ * Inline data is read by the CPU, so its addresses are the kernel's and not the HCA's.
+ *
+ * Context: the run.
+ */
+void ibrc_buf_inline(struct ibrc_buf *buf)
+{
+	u32 i;
+
+	for (i = 0; i < buf->num_sge; i++)
+		buf->sge[i].addr = (uintptr_t)sge_data(buf, &buf->sge[i]);
+}
+
+/**
  * ibrc_buf_differs() - Compare a buffer with the message that it must hold.
  * @buf: the buffer
  * @from: the message

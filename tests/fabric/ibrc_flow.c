@@ -124,8 +124,10 @@ static void fill_send(struct ibrc_buf *buf, struct ib_send_wr *wr)
 	wr->num_sge = buf->num_sge;
 	if (is_signaled(params, buf->number))
 		wr->send_flags |= IB_SEND_SIGNALED;
-	if (length && length <= params->inline_data)
+	if (length && length <= params->inline_data) {
 		wr->send_flags |= IB_SEND_INLINE;
+		ibrc_buf_inline(buf);
+	}
 }
 
 /* What is sent inline was read when the verb returns (10.7.2.2): so it is spoilt */
@@ -258,8 +260,9 @@ static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 		result->spoilt[IBRC_SPOILT_CONTENTS]++;
 	if (!ibrc_buf_restore(buf, length))
 		result->spoilt[IBRC_SPOILT_BEYOND]++;
+	/* What was restored is to be there where the next message does not reach */
 	ib_dma_sync_single_for_device(buf->end->ibdev, buf->addr, buf->bytes,
-				      DMA_FROM_DEVICE);
+				      DMA_BIDIRECTIONAL);
 	result->bytes += length;
 	result->received++;
 	qp->received++;

@@ -5,18 +5,20 @@
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
 #                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
-#                 [--hosts N] [--suite PATTERN] [PATTERN]
+#                 [--hosts N] [--suite PATTERN] [--profile NAME] [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
 # whatever its header says. --soak runs those cases that have a longer form, in
 # that. SEED=N and SECONDS=S are set for cases that are random, and each case may
 # take S seconds more; HOSTS=N is for the scale-* cases, SUITE=PATTERN for
-# those of KUnit: which suites, and after a dot which tests of them.
+# those of KUnit: which suites, and after a dot which tests of them. PROFILE=NAME is that
+# of the HCAs, whatever the header says, where the case does not choose.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
 #   mem      MiB (default 1024)        append  more kernel parameters
 #   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
 #            guest's time: figures are the same on each machine
+#   profile  of the HCAs, where the case does not choose (default virtual)
 #   runs     guest (default) or host: a bash script of this machine, which is
 #            given its run folder
 #   guests   1 (default) or 2: the script runs in two guests at once that a
@@ -31,7 +33,7 @@
 . "$(dirname "$0")/common.sh"
 
 jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
-guest_options=() kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
+guest_options=() profile='' kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
@@ -44,6 +46,7 @@ while [ $# -gt 0 ]; do
 	--seed) words+=("SEED=$2") && shift 2 ;;
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
 	--hosts) words+=("HOSTS=$2") && shift 2 ;;
+	--profile) profile=$2 && shift 2 ;;
 	--suite) words+=("SUITE=$2") && shift 2 ;;
 	*) break ;;
 	esac
@@ -65,6 +68,12 @@ header()
 guests_of()
 {
 	header "$1" guests 1
+}
+
+# profile_of SCRIPT: as a word for the guest.
+profile_of()
+{
+	echo "PROFILE=${profile:-$(header "$1" profile virtual)}"
 }
 
 # script_of RUN: RUN is CASE or CASE@debug.
@@ -125,7 +134,7 @@ run_on_guest()
 		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
-		--append "$(header "$script" append '') ${words[*]}" \
+		--append "$(header "$script" append '') $(profile_of "$script") ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \

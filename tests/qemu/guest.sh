@@ -143,8 +143,9 @@ boot()
 	[ "$icount" = yes ] || words+=" mitigations=off tsc=reliable norandmaps"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
 	# What a device writes is not in the memory that was mapped for it until that is synced or
-	# unmapped, and the other way round: 64 MiB of bounce buffers, for all DMA
-	words+=" swiotlb=32768,force"
+	# unmapped, and the other way round: all DMA is by bounce buffers. These are an eighth of the
+	# memory, in slots of 2 KiB
+	words+=" swiotlb=$((mem * 64)),force"
 	words+=" ${capture[*]} ${coverage[*]}"
 	[ -z "$role" ] || words+=" ROLE=$role"
 	choose_devices
