@@ -67,3 +67,25 @@ for pair in '0 1 1024' '1 0 1024' '0 2 2048' '2 1 1024'; do
 done
 refused ibfab1 ibfab0 rtr Invalid mtu=2048
 rmmod ibrc
+opensm_stop
+fabric_stop
+
+step "Profiles: what each kind has, and no more"
+fabric_start hcas=4 profile=virtual,connectx3,connectx5,small dma=0
+module_insert /modules/ibrc.ko
+opensm_start
+for hca_sges in '0 32' '1 32' '2 30' '3 1'; do
+	# shellcheck disable=SC2086  # two words
+	set -- $hca_sges
+	whole "ibfab$1" "ibfab$1" "sge=$2" size=5000
+	refused "ibfab$1" "ibfab$1" create_qp Invalid "sge=$(($2 + 1))"
+done
+refused ibfab1 ibfab1 create_qp Invalid inline=1
+whole ibfab2 ibfab2 inline=400 size=400
+refused ibfab2 ibfab2 create_qp Invalid inline=401
+refused ibfab3 ibfab3 create_srq 'not supported' srq=1
+refused ibfab3 ibfab3 create_qp Invalid depth=513
+whole ibfab3 ibfab3 depth=500 size=100
+# 8 blocks each, and nearly all that there are
+whole ibfab2 ibfab2 depth=4000 sge=30 size=100
+rmmod ibrc

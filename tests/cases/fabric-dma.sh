@@ -26,17 +26,17 @@ nothing_bounced()
 arrives()
 {
 	dma_do ibfab0 "$1"
-	assert_eq "status of the send, $1" "$dma_send_status" $success
-	assert_eq "status of the receive, $1" "$dma_recv_status" $success
-	assert_eq "arrived, $1" "$dma_synced" "$2"
+	assert_eq "status of the send, $1" "$(dma_result send_status)" $success
+	assert_eq "status of the receive, $1" "$(dma_result recv_status)" $success
+	assert_eq "arrived, $1" "$(dma_result synced)" "$2"
 }
 
 # fails WAY: neither sent, nor received.
 fails()
 {
 	dma_do ibfab0 "$1"
-	assert_eq "status of the send, $1" "$dma_send_status" $local_protection_error
-	assert_eq "status of the receive, $1" "$dma_recv_status" -1
+	assert_eq "status of the send, $1" "$(dma_result send_status)" $local_protection_error
+	assert_eq "status of the receive, $1" "$(dma_result recv_status)" -1
 }
 
 hcas_unplug()
@@ -60,7 +60,7 @@ assert test "$(bounced)" -gt 0
 
 step "What arrives is seen when it is synced, and not before"
 arrives good 11
-assert_eq "seen before" "$dma_unsynced" 33
+assert_eq "seen before" "$(dma_result unsynced)" 33
 
 step "What changes once it is mapped is sent if it is synced, and only then"
 arrives changed 11
@@ -72,12 +72,12 @@ fails kernel
 arrives good 11
 
 step "Garbage where no GRH came, and behind the payload; none on request"
-assert_eq GRH "$dma_grh" $stale_grh
-assert_eq "behind the payload" "$dma_behind" a5
+assert_eq GRH "$(dma_result grh)" $stale_grh
+assert_eq "behind the payload" "$(dma_result behind)" a5
 echo N >"$parameters/garbage"
 arrives good 11
-assert_eq GRH "$dma_grh" "$(printf '33%.0s' $(seq 40))"
-assert_eq "behind the payload" "$dma_behind" 33
+assert_eq GRH "$(dma_result grh)" "$(printf '33%.0s' $(seq 40))"
+assert_eq "behind the payload" "$(dma_result behind)" 33
 echo Y >"$parameters/garbage"
 
 step "Each packet's static rate is counted"
@@ -124,5 +124,5 @@ module_insert /modules/ibdma.ko
 opensm_start
 assert_eq "bounce buffers in use" "$(bounced)" 0
 arrives kernel 11
-assert_eq "seen before" "$dma_unsynced" 11
+assert_eq "seen before" "$(dma_result unsynced)" 11
 arrives changed 22

@@ -53,7 +53,8 @@ refused "max_sge=1" 'ibfab: max_sge=1 '
 refused "max_inline=1025" 'ibfab: max_inline=1025 '
 refused "srq=2" 'ibfab: srq=2 is not between 0 and 1'
 refused "mcast_block=2" 'ibfab: mcast_block=2 '
-note "14 refused, a line each"
+refused "profile=small,tiny" 'ibfab: profile=tiny is not virtual'
+note "15 refused, a line each"
 
 # switch0 and switch1 are the upper level; ports 1, 2, ... of the HCAs are dealt
 # out to switch2, switch3, switch4.

@@ -396,13 +396,15 @@ fabric_counter()
 	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
 }
 
-# dma_do HCA WAY [rate=CODE]: a datagram of its own to itself, see ibdma.c; sets $dma_WORD for each word of the result.
+# dma_do HCA WAY [rate=CODE]: a datagram of the HCA's to itself, see ibdma.c.
+# dma_result NAME: what came of it.
 dma_do()
 {
 	echo "$*" >/sys/kernel/debug/ibdma/do
-	while read -r _word _value; do
-		eval "dma_$_word=\$_value"
-	done </sys/kernel/debug/ibdma/result
+}
+dma_result()
+{
+	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/ibdma/result
 }
 
 # counter_reaches NODE NAME LEAST

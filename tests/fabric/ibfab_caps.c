@@ -48,7 +48,7 @@ static const struct profile profiles[] = {
 		.max_cqe = 4194303,
 		.vectors = 4,
 	} },
-	/* As mlx5_ib has it of ConnectX-4 and 5 whose firmware offloads for IPoIB's own queues only */
+	/* As mlx5_ib has it of ConnectX-4 and 5 that offload for a netdevice of their own */
 	{ "connectx5", {
 		.mtu = IB_MTU_4096,
 		.max_send_sge = 30,
@@ -209,8 +209,8 @@ int ibfab_caps_init(void)
 	return ibfab_offload_init();
 }
 
-/* What an HCA with blocks takes for a work request of a queue pair: a control segment and the address of
- * a datagram or of remote memory, 16 octets for each SGE, or inline data with its length
+/* What an HCA with blocks takes for a work request of a queue pair: a control segment and the
+ * address of a datagram or of remote memory, 16 octets for each SGE, or inline data with its length
  */
 static u32 wqe_size(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
 {

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# HCAs of four kinds on one fabric: each interface keeps within what its HCA can do, and all reach each other.
+# timeout: 180
+
+. /cases/lib.sh
+
+hosts='0 1 2 3'
+kinds=virtual,connectx3,connectx5,small
+
+# ring HOST NAME: its size now, as ethtool has it.
+ring()
+{
+	on "h$1" ethtool -g "$(dev_of "h$1")" | awk -v name="$2:" '/^Current/ { now = 1 } now && $1 == name { print $2 }'
+}
+
+offloaded()
+{
+	fabric_counter "ibfab$1" "port1.offload.$2"
+}
+
+echo "Default=0x7fff, ipoib, mtu=5 : ALL=full;" >/run/partitions.conf
+fabric_start hcas=4 profile=$kinds
+opensm_start -P /run/partitions.conf
+ipoib_load send_queue_size=8192 recv_queue_size=1024
+hosts_make 4
+
+step "Rings as long as each HCA can hold"
+assert_eq "sends, virtual" "$(ring 0 TX)" 8192
+assert_eq "sends, connectx3" "$(ring 1 TX)" 8192
+# 19 pieces are 384 octets of 64 each: twice as many are more than 32768
+assert_eq "sends, connectx5" "$(ring 2 TX)" 4096
+assert_eq "sends, small" "$(ring 3 TX)" 512
+assert_eq "receives, virtual" "$(ring 0 RX)" 1024
+assert_eq "receives, small" "$(ring 3 RX)" 512
+dmesg | grep 'ib2.*: the HCA refuses rings of 8192' || fail "no line in the log"
+refute on h2 ethtool -G "$(dev_of h2)" tx 8192
+assert_eq "sends, connectx5" "$(ring 2 TX)" 4096
+
+step "All sizes, whole and in fragments, between all kinds"
+for from in $hosts; do
+	for to in $hosts; do
+		[ "$from" != "$to" ] || continue
+		for size in 0 1000 4000 4064 4065 9000; do
+			on "h$from" ping -q -c 2 -i 0.2 -W 5 -s $size "10.0.0.$((to + 1))" >/run/ping ||
+				fail "h$from to h$to, $size: $(cat /run/ping)"
+			on "h$from" ping -q -c 1 -W 5 -s $size "fd00::$((to + 1))" >/run/ping ||
+				fail "h$from to h$to, $size: $(cat /run/ping)"
+		done
+	done
+done
+
+step "A megabyte by TCP between all kinds, unharmed, with checksums and large sends where the HCA makes them"
+head -c 1000000 /dev/urandom >/run/data
+for from in $hosts; do
+	for to in $hosts; do
+		[ "$from" != "$to" ] || continue
+		traffic_start sink on "h$to" socat -u TCP4-LISTEN:5000 OPEN:/run/got,creat,trunc
+		wait_for 10 listening "h$to" 5000
+		on "h$from" socat -u OPEN:/run/data "TCP4:10.0.0.$((to + 1)):5000"
+		wait_for 10 cmp -s /run/data /run/got
+	done
+done
+assert test "$(offloaded 1 tx_lso)" -gt 0
+for hca in 2 3; do
+	assert_eq "checksums of ibfab$hca" "$(offloaded $hca tx_csum)" 0
+done
+for host in $hosts; do
+	netdev_has_none "h$host" rx_errors tx_errors tx_dropped
+done
+
+step "The sixteenth child is one more than the small HCA has QPs; the others go on"
+dev=$(dev_of h3)
+made=0
+while ip -n h3 link add link "$dev" name "ib.$made" type ipoib 2>/run/refused; do
+	ip -n h3 link set "ib.$made" up
+	made=$((made + 1))
+	[ "$made" -lt 20 ] || break
+done
+cat /run/refused
+assert_eq "children" "$made" 15
+for n in 0 14; do
+	wait_for 20 has_carrier h3 "ib.$n"
+done
+on h0 ping -q -c 3 -i 0.2 -W 5 10.0.0.4
+ip -n h3 link del ib.7
+assert ip -n h3 link add link "$dev" name ib.7 type ipoib
