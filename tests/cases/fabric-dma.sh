@@ -81,7 +81,10 @@ assert_eq "behind the payload" "$(dma_result behind)" 33
 echo Y >"$parameters/garbage"
 
 step "Each packet's static rate is counted"
-for code_rate in 0:none 2:2500 3:10000 16:103125 22:637500 63:unknown; do
+counted=$(rate_counted none)
+dma_do ibfab0 good
+assert test "$(rate_counted none)" -gt "$counted"
+for code_rate in 2:2500 3:10000 16:103125 22:637500 63:unknown; do
 	rate=${code_rate#*:}
 	counted=$(rate_counted "$rate")
 	dma_do ibfab0 good "rate=${code_rate%:*}"

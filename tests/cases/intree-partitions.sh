@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The kernel's own driver has children by netlink and by sysfs; full and limited members of a partition talk, two limited ones do not.
 # timeout: 90
+# mem: 2048
 
 . /cases/lib.sh
 

@@ -3,7 +3,7 @@
 # This driver in one guest and the kernel's own in another reach each other: IPv4, IPv6, multicast, children, both MTUs, the SM on either side, restarts of either side, TCP for a minute.
 # guests: 2
 # timeout: 1500
-# mem: 768
+# mem: 1536
 
 . /cases/lib-matrix.sh
 

@@ -297,6 +297,8 @@ static int prepare_sends(struct ibudbench *bench)
 
 	for (i = 0; i < params->size; i++)
 		((u8 *)bench->tx.data)[i] = i;
+	ib_dma_sync_single_for_device(bench->tx.ibdev, bench->tx.addr, bench->tx.bytes,
+				      DMA_BIDIRECTIONAL);
 	bench->send_sge = (struct ib_sge) {
 		.addr = bench->tx.addr,
 		.length = params->size,
@@ -430,6 +432,8 @@ static void check_contents(struct ibudbench *bench)
 	u64 used = min_t(u64, bench->result.received, bench->params.depth);
 	u64 i;
 
+	ib_dma_sync_single_for_cpu(bench->rx.ibdev, bench->rx.addr, bench->rx.bytes,
+				   DMA_BIDIRECTIONAL);
 	for (i = 0; i < used; i++)
 		if (memcmp(bench->rx.data + i * bench->rx.stride + IB_GRH_BYTES,
 			   bench->tx.data, bench->params.size))
