@@ -18,13 +18,6 @@ driver_load()
 	esac
 }
 
-# fabric_plain WORDS...: a fabric that takes the kernel's own addresses and writes nothing that no packet brought,
-# so that what is counted is the driver's.
-fabric_plain()
-{
-	fabric_start "$@" dma=0 garbage=0
-}
-
 # link_start IB_MTU OFFLOAD [QUEUES]: two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
 # QUEUES to send, if not one, is for this driver alone.
 link_start()

@@ -44,7 +44,7 @@ profile()
 	perf_profile 20 sh -c "echo '$(words "$1" "$2")' >$bench/run"
 }
 
-fabric_start hcas=2 dma=0 garbage=0
+fabric_plain hcas=2
 module_insert /modules/ibudbench.ko
 opensm_start
 # The SM's first sweep is over; it must not sweep again in between.

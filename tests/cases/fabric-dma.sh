@@ -39,13 +39,6 @@ fails()
 	assert_eq "status of the receive, $1" "$(dma_result recv_status)" -1
 }
 
-hcas_unplug()
-{
-	for _hca in 0 1; do
-		echo "ibfab$_hca unplug" >"$ibfab/hotplug"
-	done
-}
-
 rate_counted()
 {
 	fabric_counter ibfab0 "port1.static_rate.$1"

@@ -40,7 +40,7 @@ measured()
 }
 
 # What is measured is bare, and its buffers are longer than a bounce buffer can be
-fabric_start hcas=2 dma=0 garbage=0
+fabric_plain hcas=2
 module_insert /modules/ibudbench.ko
 opensm_start
 dropped="$(drops ibfab0) $(drops ibfab1) $(drops switch0)"

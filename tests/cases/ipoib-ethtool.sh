@@ -5,13 +5,6 @@
 
 . /cases/lib.sh
 
-ring()
-{
-	on h0 ethtool -g "$dev" | awk -v name="$1:" '
-		/^Current/ { current = 1 }
-		current && $1 == name { print $2 }'
-}
-
 pings()
 {
 	on h0 ping -q -c 1 -W 1 10.0.0.2
@@ -62,8 +55,8 @@ step "Rings: what is refused"
 refute on h0 ethtool -G "$dev" rx 100
 refute on h0 ethtool -G "$dev" tx 32
 refute on h0 ethtool -G "$dev" rx 16384
-assert_eq "the receive ring" "$(ring RX)" 512
-assert_eq "the send ring" "$(ring TX)" 256
+assert_eq "the receive ring" "$(ring_of h0 RX)" 512
+assert_eq "the send ring" "$(ring_of h0 TX)" 256
 
 step "Rings of other sizes, live: a new address, and the peer knows it"
 address=$(on h0 cat "/sys/class/net/$dev/address")
@@ -72,8 +65,8 @@ on h0 iperf3 -c 10.0.0.2 -t 12 >/run/iperf.log &
 iperf=$!
 sleep 2
 on h0 ethtool -G "$dev" rx 2048 tx 64
-assert_eq "the receive ring" "$(ring RX)" 2048
-assert_eq "the send ring" "$(ring TX)" 64
+assert_eq "the receive ring" "$(ring_of h0 RX)" 2048
+assert_eq "the send ring" "$(ring_of h0 TX)" 64
 wait_for 20 has_carrier h0 "$dev"
 refute test "$(on h0 cat "/sys/class/net/$dev/address")" = "$address"
 wait_for 10 pings
@@ -89,8 +82,8 @@ step "Without the memory, or the HCA's consent, they stay as they are"
 verb_fails ibfab0 create_qp 1 -12
 refute on h0 ethtool -G "$dev" rx 128 tx 128
 assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
-assert_eq "the receive ring" "$(ring RX)" 256
-assert_eq "the send ring" "$(ring TX)" 512
+assert_eq "the receive ring" "$(ring_of h0 RX)" 256
+assert_eq "the send ring" "$(ring_of h0 TX)" 512
 wait_for 20 has_carrier h0 "$dev"
 wait_for 10 pings
 
@@ -134,5 +127,5 @@ on h0 ethtool -G "$dev" rx 64 tx 64
 ip -n h0 link set "$dev" up
 wait_for 20 has_carrier h0 "$dev"
 wait_for 10 pings
-assert_eq "the receive ring" "$(ring RX)" 64
+assert_eq "the receive ring" "$(ring_of h0 RX)" 64
 on h0 ping -q -f -c 1000 10.0.0.2

@@ -8,12 +8,6 @@
 hosts='0 1 2 3'
 kinds=virtual,connectx3,connectx5,small
 
-# ring HOST NAME: its size now, as ethtool has it.
-ring()
-{
-	on "h$1" ethtool -g "$(dev_of "h$1")" | awk -v name="$2:" '/^Current/ { now = 1 } now && $1 == name { print $2 }'
-}
-
 offloaded()
 {
 	fabric_counter "ibfab$1" "port1.offload.$2"
@@ -26,16 +20,16 @@ ipoib_load send_queue_size=8192 recv_queue_size=1024
 hosts_make 4
 
 step "Rings as long as each HCA can hold"
-assert_eq "sends, virtual" "$(ring 0 TX)" 8192
-assert_eq "sends, connectx3" "$(ring 1 TX)" 8192
+assert_eq "sends, virtual" "$(ring_of h0 TX)" 8192
+assert_eq "sends, connectx3" "$(ring_of h1 TX)" 8192
 # 19 pieces are 384 octets of 64 each: twice as many are more than 32768
-assert_eq "sends, connectx5" "$(ring 2 TX)" 4096
-assert_eq "sends, small" "$(ring 3 TX)" 512
-assert_eq "receives, virtual" "$(ring 0 RX)" 1024
-assert_eq "receives, small" "$(ring 3 RX)" 512
+assert_eq "sends, connectx5" "$(ring_of h2 TX)" 4096
+assert_eq "sends, small" "$(ring_of h3 TX)" 512
+assert_eq "receives, virtual" "$(ring_of h0 RX)" 1024
+assert_eq "receives, small" "$(ring_of h3 RX)" 512
 dmesg | grep 'ib2.*: the HCA refuses rings of 8192' || fail "no line in the log"
 refute on h2 ethtool -G "$(dev_of h2)" tx 8192
-assert_eq "sends, connectx5" "$(ring 2 TX)" 4096
+assert_eq "sends, connectx5" "$(ring_of h2 TX)" 4096
 
 step "All sizes, whole and in fragments, between all kinds"
 for from in $hosts; do

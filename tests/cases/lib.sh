@@ -158,18 +158,25 @@ module_users()
 # fabric_start [hcas=N ...]
 fabric_start()
 {
-	_hcas=2 _profile=profile=${PROFILE:-virtual}
+	_hcas=2
 	for _word; do
 		case $_word in
 		hcas=*) _hcas=${_word#hcas=} ;;
-		profile=*) _profile='' ;;
 		esac
 	done
-	module_insert /modules/ibfab.ko ${_profile:+"$_profile"} "$@"
+	# Of two values of a parameter the module takes the last
+	module_insert /modules/ibfab.ko ${PROFILE:+"profile=$PROFILE"} "$@"
 	[ -z "${CAPTURE:-}" ] || capture_start
 	modprobe ib_umad || fail "modprobe ib_umad"
 	wait_for 30 test -e "$ib/ibfab$((_hcas - 1))"
 	wait_for 30 test -e "/dev/infiniband/umad$((_hcas - 1))"
+}
+
+# fabric_plain WORDS...: one that takes the kernel's own addresses and writes nothing that no packet brought, so
+# that what is counted is not the fabric's.
+fabric_plain()
+{
+	fabric_start "$@" dma=0 garbage=0
 }
 
 # fabric_stop: the module goes.
@@ -464,6 +471,14 @@ unplug()
 	echo "$1 unplug" >"$ibfab/hotplug" || fail "cannot unplug $1"
 }
 
+# hcas_unplug: each goes, and with it all that used it.
+hcas_unplug()
+{
+	for _hca in "$ib"/ibfab*; do
+		[ ! -e "$_hca" ] || unplug "${_hca##*/}"
+	done
+}
+
 plug()
 {
 	echo "$1 plug" >"$ibfab/hotplug" || fail "cannot plug $1"
@@ -582,7 +597,8 @@ ipv6_off()
 
 ipv6_is_off()
 {
-	[ "$(cat /proc/sys/net/ipv6/conf/default/disable_ipv6)" = 1 ]
+	read -r _off </proc/sys/net/ipv6/conf/default/disable_ipv6
+	[ "$_off" = 1 ]
 }
 
 # host_make HOST HCA NUMBER: with the HCA's netdevice, 10.0.0.NUMBER and, unless IPv6 is off, fd00::NUMBER.
@@ -604,6 +620,14 @@ host_give()
 	ip -n "$1" address add "10.0.0.$3/24" dev "$_ib"
 	ipv6_is_off || ip -n "$1" address add "fd00::$(printf %x "$3")/64" dev "$_ib" nodad
 	ip -n "$1" link set "$_ib" up
+}
+
+# ring_of HOST RX|TX: how many packets that ring of its netdevice holds now.
+ring_of()
+{
+	on "$1" ethtool -g "$(dev_of "$1")" | awk -v name="$2:" '
+		/^Current/ { current = 1 }
+		current && $1 == name { print $2 }'
 }
 
 # netdev_counter HOST DEVICE NAME: one of the netdevice's statistics.

@@ -70,12 +70,6 @@ guests_of()
 	header "$1" guests 1
 }
 
-# profile_of SCRIPT: as a word for the guest.
-profile_of()
-{
-	echo "PROFILE=${profile:-$(header "$1" profile virtual)}"
-}
-
 # script_of RUN: RUN is CASE or CASE@debug.
 script_of()
 {
@@ -134,7 +128,7 @@ run_on_guest()
 		--kernel "$kind" --timeout "$limit" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
-		--append "$(header "$script" append '') $(profile_of "$script") ${words[*]}" \
+		--append "$(header "$script" append '') PROFILE=${profile:-$(header "$script" profile '')} ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \

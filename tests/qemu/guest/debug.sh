@@ -37,14 +37,6 @@ log()
 	done
 }
 
-# hcas_unplug: each goes, and with it all that used it.
-hcas_unplug()
-{
-	for _hca in /sys/class/infiniband/ibfab*; do
-		[ ! -e "$_hca" ] || echo "${_hca##*/} unplug" >"$ibfab/hotplug"
-	done
-}
-
 # mapped_print: what the DMA API still has for HCAs; a line each.
 mapped_print()
 {
