@@ -29,6 +29,7 @@
 #            more: to boot, and to look for leaks, takes its time there.
 #   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
 #   when     check (default), or soak: without --soak it runs only by a PATTERN
+# Cases that are named apps-* have the programs of others too, see rootfs.sh.
 
 . "$(dirname "$0")/common.sh"
 
@@ -68,6 +69,12 @@ header()
 guests_of()
 {
 	header "$1" guests 1
+}
+
+# root_of CASE: the group of programs that its guest has.
+root_of()
+{
+	[[ $1 != apps-* ]] && echo base || echo apps
 }
 
 # script_of RUN: RUN is CASE or CASE@debug.
@@ -126,6 +133,7 @@ run_on_guest()
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
+		--root "$(root_of "${script##*/}")" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '') PROFILE=${profile:-$(header "$script" profile '')} ${words[*]}" \
@@ -218,7 +226,7 @@ prepare()
 	[[ "${names[*]}" != *@debug* ]] || kinds+=' debug'
 	# shellcheck disable=SC2086  # words
 	"$qemu_dir/deps.sh" build guest $kinds &&
-		"$qemu_dir/rootfs.sh" >"$state/rootfs" || return
+		"$qemu_dir/rootfs.sh" "$(root_of "$(printf '%s\n' "${names[@]}" | grep -m 1 ^apps-)")" >"$state/rootfs" || return
 	for kind in $kinds; do
 		"$qemu_dir/kernel.sh" prepare "$kind" &&
 			"$qemu_dir/build.sh" "$kind" >"$state/modules.$kind" ||

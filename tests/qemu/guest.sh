@@ -14,6 +14,7 @@
 #   --icount        one CPU on which an instruction takes a nanosecond of guest
 #                   time, to count instructions by
 #   --add CPIO      an archive with more files for the guest's root
+#   --root GROUP    the guest's programs: base (default) or apps, see rootfs.sh
 #   --kernel KIND   stock (default) or debug, see kernel.sh
 #   --modules DIR   folder with our own modules; may be given several times
 #   --tools DIR     folder with our own programs, for the guest's PATH; the same
@@ -26,7 +27,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-limit=120 smp=2 mem=1024 append='' kernel=stock transcript=file icount=no
+limit=120 smp=2 mem=1024 append='' kernel=stock root=base transcript=file icount=no
 module_dirs=() tool_dirs=() capture=() coverage=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
@@ -36,6 +37,7 @@ while [ $# -gt 0 ]; do
 	--mem) mem=$2 && shift 2 ;;
 	--append) append=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
+	--root) root=$2 && shift 2 ;;
 	--modules) module_dirs+=("$2") && shift 2 ;;
 	--tools) tool_dirs+=("$2") && shift 2 ;;
 	--capture) capture=(CAPTURE=1) && shift ;;
@@ -76,7 +78,7 @@ accelerator()
 # unpack.
 make_initrd()
 {
-	local tree=$run/tree dir module
+	local tree=$run/tree roots dir module
 
 	mkdir -p "$tree/cases" "$tree/modules"
 	install -m 755 "$qemu_dir/guest/init" "$tree/init"
@@ -93,7 +95,8 @@ make_initrd()
 	done
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
-	cat "$("$qemu_dir/rootfs.sh")" "$kernel_dir/modules.cpio" "$run/own.cpio" \
+	mapfile -t roots < <("$qemu_dir/rootfs.sh" "$root")
+	cat "${roots[@]}" "$kernel_dir/modules.cpio" "$run/own.cpio" \
 		"${archives[@]}" >"$run/initrd"
 	rm -rf "$tree" "$run/own.cpio"
 }

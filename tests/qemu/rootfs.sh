@@ -1,16 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The guest's root file system: Debian's own binaries as one cpio archive in
-# the cache, made anew when a package's version changes. Prints its path.
+# The guest's root file system: Debian's own binaries as cpio archives in the
+# cache, made anew when a package's version changes. Prints their paths.
+# Usage: rootfs.sh [apps]
+# All guests have the first archive. With "apps" there is a second one, of what the
+# packages in the list "apps" add to it: the programs of others that cases
+# named apps-* run.
 
 . "$(dirname "$0")/common.sh"
 
+group=${1:-base}
 packages=(
 	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
 	iputils-arping iputils-ping jq kmod libjson-c5 libmnl0 nftables opensm procps
 	smcroute socat systemd tcpdump
 )
-work=
+apps=(
+	wireguard-tools
+)
+case $group in
+base) ;;
+apps) packages+=("${apps[@]}") ;;
+*) die "no such group of packages: $group" ;;
+esac
+work='' base=''
 
 # The installed packages of the host play no part: with an empty status file
 # apt-get names everything that these need.
@@ -34,6 +47,7 @@ resolve()
 lists_key()
 {
 	{
+		echo "$group"
 		cat "$0"
 		find /var/lib/apt/lists -name '*Packages*' \
 			-printf '%p %s %T@\n' | sort
@@ -122,6 +136,20 @@ add_linker_cache()
 	ldconfig -r "$1"
 }
 
+# files FOLDER: what the archive is to hold. The first archive's files are not in the second, but for
+# the linker's cache, which must name the libraries of both.
+files()
+{
+	(cd "$1" && find . -mindepth 1) | sort >"$work/files"
+	[ -n "$base" ] || {
+		cat "$work/files"
+		return
+	}
+	cpio --quiet -t <"$base" | sed 's,^,./,' | sort >"$work/base"
+	comm -23 "$work/files" "$work/base"
+	echo ./etc/ld.so.cache
+}
+
 build()
 {
 	local out=$1 root=$work/root
@@ -136,8 +164,8 @@ build()
 	add_busybox "$root"
 	add_files "$root"
 	add_linker_cache "$root"
-	(cd "$root" && find . -mindepth 1 -print0 |
-		cpio --quiet --null -o -H newc -R 0:0) >"$work/root.cpio"
+	files "$root" >"$work/wanted"
+	(cd "$root" && cpio --quiet -o -H newc -R 0:0) <"$work/wanted" >"$work/root.cpio"
 	mv "$work/root.cpio" "$out"
 }
 
@@ -166,4 +194,11 @@ prepare()
 	echo "$cache/root-$key.cpio"
 }
 
-with_lock root prepare
+base_of()
+{
+	[ "$group" = base ] || "$qemu_dir/rootfs.sh"
+}
+
+base=$(base_of)
+[ -z "$base" ] || echo "$base"
+with_lock "root-$group" prepare
