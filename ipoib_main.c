@@ -337,9 +337,12 @@ static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf
 	int err;
 
 	err = ib_get_vf_config(priv->ibdev, vf, priv->port, info);
-	if (!err)
-		info->vf = vf;
-	return err;
+	if (err)
+		return err;
+	info->vf = vf;
+	/* A virtual function has GUIDs but no hardware address: users are shown the port's */
+	memcpy(info->mac, netdev->dev_addr, netdev->addr_len);
+	return 0;
 }
 
 static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_stats *stats)

@@ -167,6 +167,12 @@ for which in send recv; do
 	wait_for 60 has_carrier h1 "$(dev_of h1)"
 	goes_on
 done
+
+event "A QP that goes to ERR, and no event says so: it is reset"
+resets=$(stat_of h1 qp_resets)
+echo "error $(qpn_of h1)" >"$ibfab/ibfab1/completions"
+wait_for 30 stat_reaches h1 qp_resets $((resets + 1))
+goes_on
 tail -n 3 /run/traffic.stream.log
 traffic_stop stream
 traffic_stop iperf.h1

@@ -515,6 +515,7 @@ struct ibfab_mcast {
  * @next_qpn: where to look for a free one
  * @mcast_lock: guards changes of @mcast. A leaf.
  * @mcast: attached groups, by MGID; RCU
+ * @vfs: virtual functions of its first port, then of the next; rtnl
  * @debugfs: its folder
  * @faults: what is done to it on purpose
  */
@@ -542,6 +543,7 @@ struct ibfab_hca {
 	u32 next_qpn;
 	spinlock_t mcast_lock;	/* guards changes of mcast */
 	struct hlist_head mcast[IBFAB_MCAST_BUCKETS];
+	struct ibfab_vf *vfs;
 	struct dentry *debugfs;
 	struct ibfab_hca_faults faults;
 };

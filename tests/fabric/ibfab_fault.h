@@ -95,6 +95,7 @@ struct ibfab_verb_fault {
  * @late_timer: kicks the engine when the first are to show
  * @late_count: completions that came late
  * @overrun_count: CQs made to overrun
+ * @error_count: QPs that went to ERR without an event
  */
 struct ibfab_hca_faults {
 	const struct ib_device_ops *ops;
@@ -104,6 +105,7 @@ struct ibfab_hca_faults {
 	struct timer_list late_timer;
 	atomic64_t late_count;
 	atomic64_t overrun_count;
+	atomic64_t error_count;
 };
 
 /* How many faults that are set. No static key: to patch code that runs on another CPU hangs QEMU's

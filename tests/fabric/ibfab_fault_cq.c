@@ -124,28 +124,39 @@ void ibfab_late_stop(struct ibfab_hca *hca)
 	del_timer_sync(&hca->faults.late_timer);
 }
 
-/* A QP in the table cannot go away while the table is locked */
-static int overrun(struct ibfab_hca *hca, u32 qpn, const char *which)
+static void overrun_send(struct ibfab_qp *qp)
 {
-	struct ibfab_qp *qp;
-	int ret = -ENOENT;
-
-	if (strcmp(which, "send") && strcmp(which, "recv"))
-		return -EINVAL;
-	xa_lock(&hca->qps);
-	qp = xa_load(&hca->qps, qpn);
-	if (qp) {
-		ibfab_cq_set_full(to_cq(*which == 's' ? qp->ibqp.send_cq :
-							qp->ibqp.recv_cq));
-		ret = 0;
-	}
-	xa_unlock(&hca->qps);
-	if (!ret)
-		atomic64_inc(&hca->faults.overrun_count);
-	return ret;
+	ibfab_cq_set_full(to_cq(qp->ibqp.send_cq));
+	atomic64_inc(&qp->hca->faults.overrun_count);
 }
 
-/* "late 20", in ms, 0 for never; "overrun QPN send|recv" */
+static void overrun_recv(struct ibfab_qp *qp)
+{
+	ibfab_cq_set_full(to_cq(qp->ibqp.recv_cq));
+	atomic64_inc(&qp->hca->faults.overrun_count);
+}
+
+/* What was posted flushes, and no event says why */
+static void silent_error(struct ibfab_qp *qp)
+{
+	ibfab_qp_fail(qp, IB_QPS_ERR);
+	atomic64_inc(&qp->hca->faults.error_count);
+}
+
+/* A QP in the table cannot go away while the table is locked */
+static int of_qp(struct ibfab_hca *hca, u32 qpn, void (*fault)(struct ibfab_qp *qp))
+{
+	struct ibfab_qp *qp;
+
+	xa_lock(&hca->qps);
+	qp = xa_load(&hca->qps, qpn);
+	if (qp)
+		fault(qp);
+	xa_unlock(&hca->qps);
+	return qp ? 0 : -ENOENT;
+}
+
+/* "late 20", in ms, 0 for never; "overrun QPN send|recv"; "error QPN" */
 static int completions_line(void *of, char *line)
 {
 	struct ibfab_hca *hca = of;
@@ -158,9 +169,13 @@ static int completions_line(void *of, char *line)
 		set_late(hca, value);
 		return 0;
 	}
-	if (sscanf(line, "overrun %i %4s", &value, which) == 2)
-		return overrun(hca, value, which);
-	return -EINVAL;
+	if (sscanf(line, "error %i", &value) == 1)
+		return of_qp(hca, value, silent_error);
+	if (sscanf(line, "overrun %i %4s", &value, which) != 2)
+		return -EINVAL;
+	if (!strcmp(which, "send"))
+		return of_qp(hca, value, overrun_send);
+	return strcmp(which, "recv") ? -EINVAL : of_qp(hca, value, overrun_recv);
 }
 
 static int completions_show(struct seq_file *m, void *v)
@@ -168,9 +183,10 @@ static int completions_show(struct seq_file *m, void *v)
 	const struct ibfab_hca *hca = m->private;
 	const struct ibfab_hca_faults *faults = &hca->faults;
 
-	seq_printf(m, "late_ms %u\nlate %lld\noverrun %lld\n", faults->late_ms,
+	seq_printf(m, "late_ms %u\nlate %lld\noverrun %lld\nerror %lld\n", faults->late_ms,
 		   atomic64_read(&faults->late_count),
-		   atomic64_read(&faults->overrun_count));
+		   atomic64_read(&faults->overrun_count),
+		   atomic64_read(&faults->error_count));
 	return 0;
 }
 

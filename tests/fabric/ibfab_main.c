@@ -4,11 +4,10 @@
  * protocols and subnet managers on. Makes the HCAs and switches that the plan asks
  * for, and cables them.
  */
-#include <linux/dma-mapping.h>
 #include <linux/module.h>
-#include <linux/platform_device.h>
 
 #include "ibfab.h"
+#include "ibfab_slot.h"
 
 #define IBFAB_LKEY	0x1bfa
 
@@ -19,11 +18,6 @@ MODULE_PARM_DESC(dma, "HCAs reach memory by the DMA API's addresses, not the ker
 struct ibfab_fabric ibfab = {
 	.mgmt_lock = __SPIN_LOCK_UNLOCKED(ibfab.mgmt_lock),
 };
-
-/* Where the HCAs are plugged in, and what their DMA is accounted to. They stay while an HCA is
- * pulled out: what is still mapped then has leaked.
- */
-static struct platform_device *slots[IBFAB_MAX_HCAS];
 
 static const struct ibfab_node_ops hca_ops = {
 	.receive = ibfab_engine_receive,
@@ -39,11 +33,6 @@ static const struct ibfab_node_ops hca_ops = {
 struct ibfab_hca *ibfab_hca_get(unsigned int index)
 {
 	return rcu_dereference(ibfab.hca[index]);
-}
-
-static struct device *slot_of(unsigned int index)
-{
-	return &slots[index]->dev;
 }
 
 static int hca_init_node(struct ibfab_hca *hca)
@@ -90,7 +79,7 @@ static void hca_init_ibdev(struct ibfab_hca *hca)
 	ibdev->phys_port_cnt = hca->node.num_ports;
 	ibdev->num_comp_vectors = hca->caps.vectors;
 	ibdev->local_dma_lkey = IBFAB_LKEY;
-	ibdev->dev.parent = slot_of(hca->index);
+	ibdev->dev.parent = ibfab_slot(hca->index);
 	memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));
 }
 
@@ -98,6 +87,7 @@ static void hca_free(struct ibfab_hca *hca)
 {
 	xa_destroy(&hca->qps);
 	ibfab_fault_verbs_free(hca);
+	ibfab_vf_free(hca);
 	ibfab_node_cleanup(&hca->node);
 	ib_dealloc_device(&hca->ibdev);
 }
@@ -113,12 +103,17 @@ static struct ibfab_hca *hca_alloc(unsigned int index)
 	ret = hca_init_node(hca);
 	if (ret)
 		goto err_dealloc;
+	ret = ibfab_vf_alloc(hca);
+	if (ret)
+		goto err_node;
 	hca_init_ibdev(hca);
 	ret = ibfab_fault_verbs_init(hca);
 	if (ret)
-		goto err_node;
+		goto err_vfs;
 	return hca;
 
+err_vfs:
+	ibfab_vf_free(hca);
 err_node:
 	ibfab_node_cleanup(&hca->node);
 err_dealloc:
@@ -182,7 +177,7 @@ int ibfab_hca_create(unsigned int index)
 	if (IS_ERR(hca))
 		return PTR_ERR(hca);
 	rcu_assign_pointer(ibfab.hca[index], hca);
-	ret = ib_register_device(&hca->ibdev, hca->node.name, dma ? slot_of(index) : NULL);
+	ret = ib_register_device(&hca->ibdev, hca->node.name, dma ? ibfab_slot(index) : NULL);
 	if (ret) {
 		hca_forget(hca);
 		return ret;
@@ -220,26 +215,6 @@ void ibfab_hca_destroy(struct ibfab_hca *hca)
 	hca_forget(hca);
 }
 
-static void destroy_slots(void)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(slots); i++)
-		platform_device_unregister(slots[i]);
-}
-
-static int create_slot(unsigned int index)
-{
-	struct platform_device *slot;
-
-	slot = platform_device_register_simple(KBUILD_MODNAME, index, NULL, 0);
-	if (IS_ERR(slot))
-		return PTR_ERR(slot);
-	slots[index] = slot;
-	dma_set_max_seg_size(&slot->dev, UINT_MAX);
-	return dma_coerce_mask_and_coherent(&slot->dev, DMA_BIT_MASK(64));
-}
-
 static void destroy_hcas(void)
 {
 	struct ibfab_hca *hca;
@@ -261,9 +236,7 @@ static int create_hcas(void)
 
 	ibfab.num_hcas = ibfab_plan_hcas();
 	for (i = 0; i < ibfab.num_hcas; i++) {
-		ret = create_slot(i);
-		if (!ret)
-			ret = ibfab_hca_create(i);
+		ret = ibfab_hca_create(i);
 		if (ret)
 			return ret;
 	}
@@ -304,7 +277,7 @@ static void fabric_destroy(void)
 	ibfab_hotplug_exit();
 	ibfab_trunk_stop();
 	destroy_hcas();
-	destroy_slots();
+	ibfab_slots_exit();
 	ibfab_debugfs_exit();
 	ibfab_trunk_exit();
 	destroy_switches();
@@ -321,9 +294,17 @@ static int __init ibfab_init(void)
 	ret = ibfab_caps_init();
 	if (ret)
 		return ret;
-	ret = ibfab_trunk_init();
+	ret = ibfab_vf_init();
 	if (ret)
 		return ret;
+	ret = ibfab_slots_init(ibfab_plan_hcas());
+	if (ret)
+		return ret;
+	ret = ibfab_trunk_init();
+	if (ret) {
+		ibfab_slots_exit();
+		return ret;
+	}
 	ret = ibfab_pool_init();
 	ibfab_debugfs_init();
 	if (!ret)

@@ -8,6 +8,7 @@
 #include <rdma/ib_mad.h>
 
 #include "ibfab.h"
+#include "ibfab_slot.h"
 
 #define IBFAB_MAX_OBJECTS	65536
 #define IBFAB_WIDTH_4X		2
@@ -389,6 +390,12 @@ const struct ib_device_ops ibfab_device_ops = {
 	.post_recv = ibfab_post_recv,
 	.attach_mcast = ibfab_attach_mcast,
 	.detach_mcast = ibfab_detach_mcast,
+
+	.set_vf_link_state = ibfab_set_vf_link_state,
+	.get_vf_config = ibfab_get_vf_config,
+	.get_vf_stats = ibfab_get_vf_stats,
+	.get_vf_guid = ibfab_get_vf_guid,
+	.set_vf_guid = ibfab_set_vf_guid,
 
 	INIT_RDMA_OBJ_SIZE(ib_pd, ibfab_pd, ibpd),
 	INIT_RDMA_OBJ_SIZE(ib_ah, ibfab_ah, ibah),
