@@ -166,27 +166,31 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 	rec->hop_limit = params->hop_limit;
 }
 
-/* Can a group be like that? The MTU decides about buffers, the rate goes to the HCA, the MLID
- * is what packets are sent to. SL, flow label and the like have as many bits in the record as
- * they have values. The Q_Key may be any: one with the highest bit has the HCA take the QP's
+/* Is that the group, and can it be like that? The MTU decides about buffers, the rate goes to
+ * the HCA, the MLID is what packets are sent to. SL, flow label and the like have as many bits
+ * in the record as they have values. The Q_Key may be any: one with the highest bit has the HCA take the QP's
  * (IBA 10.2.5), which is the group's, and a kernel's QP may have it.
  */
-static bool sa_params_valid(const struct ipoib_dev *priv,
+static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_mcmember_rec *rec,
 			    const struct ipoib_group_params *params)
 {
-	return params->mtu >= IB_MTU_256 && params->mtu <= priv->max_mtu &&
+	const struct ipoib_dev *priv = group->priv;
+
+	return !memcmp(&rec->mgid, &group->mgid, sizeof(rec->mgid)) &&
+	       params->mtu >= IB_MTU_256 && params->mtu <= priv->max_mtu &&
 	       ib_rate_to_mbps(params->rate) > 0 &&
 	       params->mlid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
 	       params->mlid != be16_to_cpu(IB_LID_PERMISSIVE);
 }
 
-static void sa_warn_of_params(struct ipoib_dev *priv, const union ib_gid *mgid,
+static void sa_warn_of_params(const struct ipoib_group *group, const union ib_gid *mgid,
 			      const struct ipoib_group_params *params)
 {
 	if (net_ratelimit())
-		netdev_warn(priv->netdev,
-			    "the SA's %pI6 cannot be: MTU code %u (at most %u), rate code %u, MLID %#x\n",
-			    mgid->raw, params->mtu, priv->max_mtu, params->rate, params->mlid);
+		netdev_warn(group->priv->netdev,
+			    "the SA's group %pI6 cannot be: MGID %pI6, MTU code %u (at most %u), rate code %u, MLID %#x\n",
+			    group->mgid.raw, mgid->raw, params->mtu, group->priv->max_mtu,
+			    params->rate, params->mlid);
 }
 
 static int sa_joined(int status, struct ib_sa_multicast *membership)
@@ -195,8 +199,8 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
 	struct ipoib_group_params params;
 
 	sa_params_from_rec(&membership->rec, &params);
-	if (!status && !sa_params_valid(group->priv, &params)) {
-		sa_warn_of_params(group->priv, &membership->rec.mgid, &params);
+	if (!status && !sa_params_valid(group, &membership->rec, &params)) {
+		sa_warn_of_params(group, &membership->rec.mgid, &params);
 		status = -EPROTO;
 	}
 	params.fleeting = !(membership->rec.join_state & SA_JOIN_KEEPING);
@@ -299,14 +303,26 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 					attr);
 }
 
-/* An answer that was cut short reads as zeroes from there on. An AH without a unicast
- * LID would lose all packets, as long as the path is in use.
+/* An answer that was cut short reads as zeroes from there on. An AH without a unicast LID would
+ * lose all packets, as long as the path is in use; one to the LID of somebody else's GID would give
+ * them to him; and what a rate's code means the HCA would have to guess.
  */
-static bool sa_path_rec_valid(struct sa_path_rec *rec)
+static bool sa_path_rec_valid(const struct ipoib_path_query *query, struct sa_path_rec *rec)
 {
 	u32 dlid = be32_to_cpu(sa_path_get_dlid(rec));
 
-	return dlid && (sa_path_is_opa(rec) || dlid < be16_to_cpu(IB_MULTICAST_LID_BASE));
+	return !memcmp(&rec->dgid, &query->path->gid, sizeof(rec->dgid)) && dlid &&
+	       (sa_path_is_opa(rec) || dlid < be16_to_cpu(IB_MULTICAST_LID_BASE)) &&
+	       ib_rate_to_mbps(rec->rate) > 0;
+}
+
+static void sa_warn_of_path(const struct ipoib_path_query *query, struct sa_path_rec *rec)
+{
+	if (net_ratelimit())
+		netdev_warn(query->priv->netdev,
+			    "the SA's path to %pI6 cannot be: to %pI6, LID %#x, rate code %u\n",
+			    query->path->gid.raw, rec->dgid.raw,
+			    be32_to_cpu(sa_path_get_dlid(rec)), rec->rate);
 }
 
 static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *context)
@@ -314,8 +330,10 @@ static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *co
 	struct ipoib_path_query *query = context;
 	struct ipoib_dev *priv = query->priv;
 
-	if (!status && !sa_path_rec_valid(rec))
+	if (!status && !sa_path_rec_valid(query, rec)) {
+		sa_warn_of_path(query, rec);
 		status = -EPROTO;
+	}
 	if (!status)
 		status = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, &query->attr,
 						   NULL);

@@ -4,6 +4,7 @@
  * lost, doubled, held back or changed. They act on the cable, between what its
  * two ends count and capture.
  */
+#include <asm/unaligned.h>
 #include <linux/bottom_half.h>
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
@@ -44,6 +45,8 @@ static const char * const what_names[] = {
  * @class: MgmtClass of a MAD, or ANY
  * @method: its method, or ANY
  * @attr: its attribute, or ANY
+ * @at: octet of the payload that is overwritten
+ * @size: how many are, from there: 1, 2 or 4
  * @value: what to write into the packet, ANY to flip the lowest bit; how many
  * octets to keep or to spoil, ANY for a random number
  */
@@ -61,6 +64,8 @@ struct rule_spec {
 	u32 class;
 	u32 method;
 	u32 attr;
+	u32 at;
+	u32 size;
 	u32 value;
 };
 
@@ -149,9 +154,11 @@ static bool fits_mad(const struct rule_spec *spec, const struct ib_mad_hdr *mad)
 }
 
 /* Whether there is in the packet what the rule is to change */
-static bool fits_act(u32 act, const struct ibfab_hdrs *h,
+static bool fits_act(const struct rule_spec *spec, const struct ibfab_hdrs *h,
 		     const struct ib_mad_hdr *mad)
 {
+	u32 act = spec->act;
+
 	if (act == IBFAB_FAULT_QKEY)
 		return h->deth;
 	if (act == IBFAB_FAULT_SGID)
@@ -160,6 +167,8 @@ static bool fits_act(u32 act, const struct ibfab_hdrs *h,
 		return mad && mad->method & IB_MGMT_METHOD_RESP;
 	if (act == IBFAB_FAULT_TRUNCATE || act == IBFAB_FAULT_GARBLE)
 		return h->payload_len;
+	if (act == IBFAB_FAULT_PUT)
+		return h->payload_len >= spec->size && spec->at <= h->payload_len - spec->size;
 	return true;
 }
 
@@ -169,7 +178,7 @@ static bool fits(const struct rule_spec *spec, const struct ibfab_hdrs *h)
 
 	return fits_what(spec->what, h, mad) &&
 	       fits_value(spec->opcode, h->bth->opcode) &&
-	       fits_mad(spec, mad) && fits_act(spec->act, h, mad);
+	       fits_mad(spec, mad) && fits_act(spec, h, mad);
 }
 
 static bool chosen(struct rule *rule)
@@ -361,6 +370,21 @@ static void put_sgid(const struct ibfab_hdrs *h, u32 at)
 		memcpy(end, h->payload + at, sizeof(u32));
 }
 
+/* In network order */
+static void put_value(const struct rule_spec *spec, u8 *at)
+{
+	switch (spec->size) {
+	case 1:
+		*at = spec->value;
+		break;
+	case 2:
+		put_unaligned_be16(spec->value, at);
+		break;
+	default:
+		put_unaligned_be32(spec->value, at);
+	}
+}
+
 static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 {
 	u32 value = spec->value;
@@ -389,6 +413,9 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 		break;
 	case IBFAB_FAULT_GARBLE:
 		garble(h, part(spec, h));
+		break;
+	case IBFAB_FAULT_PUT:
+		put_value(spec, h->payload + spec->at);
 		break;
 	}
 }
@@ -522,6 +549,9 @@ static bool value_valid(const struct rule_spec *spec)
 	case IBFAB_FAULT_SGID:
 	case IBFAB_FAULT_STATUS:
 		return spec->value <= U16_MAX;
+	case IBFAB_FAULT_PUT:
+		return (spec->size == 1 && spec->value <= U8_MAX) ||
+		       (spec->size == 2 && spec->value <= U16_MAX) || spec->size == 4;
 	default:
 		return true;
 	}
@@ -629,7 +659,7 @@ static const struct rule_key rule_keys[] = {
 	KEY_WORDS("what", what, what_names, ARRAY_SIZE(what_names)),
 	KEY_WORDS("do", act, ibfab_fault_names, IBFAB_FAULT_RULES),
 	KEY(port), KEY(every), KEY(ppm), KEY(count), KEY(ms), KEY(by),
-	KEY(opcode), KEY(class), KEY(method), KEY(attr), KEY(value),
+	KEY(opcode), KEY(class), KEY(method), KEY(attr), KEY(at), KEY(size), KEY(value),
 };
 
 static const struct rule_key *find_key(const char *name)
@@ -667,7 +697,7 @@ static int parse_rule(struct rule_spec *spec, char *line)
 	*spec = (struct rule_spec) {
 		.port = 1, .act = ANY, .every = 1, .ms = 100, .by = 1,
 		.opcode = ANY, .class = ANY, .method = ANY, .attr = ANY,
-		.value = ANY,
+		.size = 1, .value = ANY,
 	};
 	return ibtool_each_word(line, parse_word, spec);
 }

@@ -32,6 +32,7 @@ enum ibfab_fault {
 	IBFAB_FAULT_STATUS,	/* a MAD's answer */
 	IBFAB_FAULT_TRUNCATE,
 	IBFAB_FAULT_GARBLE,
+	IBFAB_FAULT_PUT,
 	IBFAB_FAULT_RULES,	/* those above are rules for packets */
 	IBFAB_FAULT_CABLE_DOWN = IBFAB_FAULT_RULES,
 	IBFAB_FAULT_CABLE_UP,

@@ -21,6 +21,7 @@ const char * const ibfab_fault_names[IBFAB_FAULT_NUM] = {
 	[IBFAB_FAULT_STATUS] = "status",
 	[IBFAB_FAULT_TRUNCATE] = "truncate",
 	[IBFAB_FAULT_GARBLE] = "garble",
+	[IBFAB_FAULT_PUT] = "put",
 	[IBFAB_FAULT_CABLE_DOWN] = "cable_down",
 	[IBFAB_FAULT_CABLE_UP] = "cable_up",
 	[IBFAB_FAULT_PKEY_TABLE] = "pkey_table",
