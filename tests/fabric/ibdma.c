@@ -11,6 +11,7 @@
  *  synced         the same, and that is synced
  *  address        the address is one that nobody ever mapped
  *  kernel         the address is the kernel's own
+ *  early          what is sent is unmapped before
  *  leak           the receive stays mapped
  *
  * What came of the last one is in /sys/kernel/debug/ibdma/result.
@@ -50,6 +51,7 @@ static DEFINE_MUTEX(ibdma_mutex);
  * @sync: and sync it
  * @wrong_address: one that is not mapped
  * @kernel_address: the kernel's
+ * @early: unmap what is sent before it is posted
  * @leak: do not unmap the receive
  */
 struct ibdma_way {
@@ -58,6 +60,7 @@ struct ibdma_way {
 	bool sync;
 	bool wrong_address;
 	bool kernel_address;
+	bool early;
 	bool leak;
 };
 
@@ -67,6 +70,7 @@ static const struct ibdma_way ibdma_ways[] = {
 	{ .word = "synced", .change = true, .sync = true },
 	{ .word = "address", .wrong_address = true },
 	{ .word = "kernel", .kernel_address = true },
+	{ .word = "early", .early = true },
 	{ .word = "leak", .leak = true },
 };
 
@@ -142,9 +146,15 @@ err_free:
 	return -ENOMEM;
 }
 
-static void ibdma_unmap(struct ibdma_transfer *t)
+static void ibdma_unmap_data(struct ibdma_transfer *t)
 {
 	ib_dma_unmap_single(t->ibdev, t->data_dma, IBDMA_LENGTH, DMA_TO_DEVICE);
+}
+
+static void ibdma_unmap(struct ibdma_transfer *t)
+{
+	if (!t->way->early)
+		ibdma_unmap_data(t);
 	kfree(t->data);
 	if (t->way->leak)
 		return;
@@ -293,6 +303,8 @@ static int ibdma_transfer(struct ibdma_transfer *t)
 		memset(t->data, IBDMA_CHANGED, IBDMA_LENGTH);
 	if (t->way->sync)
 		ib_dma_sync_single_for_device(t->ibdev, t->data_dma, IBDMA_LENGTH, DMA_TO_DEVICE);
+	if (t->way->early)
+		ibdma_unmap_data(t);
 	ret = ibdma_post(t);
 	if (!ret) {
 		ibdma_poll(t);

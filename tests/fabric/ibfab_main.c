@@ -7,6 +7,7 @@
 #include <linux/module.h>
 
 #include "ibfab.h"
+#include "ibfab_garbage.h"
 #include "ibfab_slot.h"
 
 #define IBFAB_LKEY	0x1bfa
@@ -277,6 +278,7 @@ static void fabric_destroy(void)
 	ibfab_hotplug_exit();
 	ibfab_trunk_stop();
 	destroy_hcas();
+	ibfab_garbage_exit();
 	ibfab_slots_exit();
 	ibfab_debugfs_exit();
 	ibfab_trunk_exit();
@@ -300,11 +302,12 @@ static int __init ibfab_init(void)
 	ret = ibfab_slots_init(ibfab_plan_hcas());
 	if (ret)
 		return ret;
+	ret = ibfab_garbage_init();
+	if (ret)
+		goto err_slots;
 	ret = ibfab_trunk_init();
-	if (ret) {
-		ibfab_slots_exit();
-		return ret;
-	}
+	if (ret)
+		goto err_garbage;
 	ret = ibfab_pool_init();
 	ibfab_debugfs_init();
 	if (!ret)
@@ -315,6 +318,12 @@ static int __init ibfab_init(void)
 		ret = ibfab_trunk_start();
 	if (ret)
 		fabric_destroy();
+	return ret;
+
+err_garbage:
+	ibfab_garbage_exit();
+err_slots:
+	ibfab_slots_exit();
 	return ret;
 }
 module_init(ibfab_init);

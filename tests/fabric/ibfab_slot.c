@@ -122,3 +122,15 @@ struct device *ibfab_slot(unsigned int index)
 {
 	return &slots[index]->dev;
 }
+
+/**
+ * ibfab_slot_is() - Whether a device is a slot.
+ * @dev: any device, or NULL
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ibfab_slot_is(const struct device *dev)
+{
+	return dev && dev->bus == &slot_bus;
+}

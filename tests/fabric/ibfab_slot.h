@@ -14,6 +14,7 @@ struct ibfab_hca;
 int ibfab_slots_init(unsigned int num);
 void ibfab_slots_exit(void);
 struct device *ibfab_slot(unsigned int index);
+bool ibfab_slot_is(const struct device *dev);
 
 /**
  * struct ibfab_vf - A virtual function of a port

@@ -3,17 +3,11 @@
  * Unreliable datagrams, the management QPs' among them: builds a packet from a
  * work request, and checks and delivers one that came in.
  */
-#include <linux/moduleparam.h>
 #include <linux/rculist.h>
 
 #include "ibfab.h"
+#include "ibfab_garbage.h"
 #include "ibfab_net.h"
-
-#define IBFAB_DMA_LINE	64	/* octets that an HCA writes at once */
-
-static bool garbage = true;
-module_param(garbage, bool, 0644);
-MODULE_PARM_DESC(garbage, "receives get garbage where nothing came: for the GRH, behind the payload (default: yes)");
 
 /* 10.6.7.2.4: is the memory within its key's reach, and the message sendable? */
 static enum ib_wc_status check_send(const struct ibfab_qp *qp,
@@ -316,29 +310,6 @@ static enum ibfab_drop fail_recv(struct ibfab_qp *qp,
 	return IBFAB_DROP_RX_BUFFER;
 }
 
-/* What an earlier packet left: it makes a broadcast of a unicast packet, for who looks at it
- * without IB_WC_GRH
- */
-static const struct ib_grh stale_grh = {
-	.version_tclass_flow = cpu_to_be32(IBFAB_GRH_IPVER << 28),
-	.paylen = cpu_to_be16(U16_MAX),
-	.next_hdr = IBFAB_GRH_NEXT_HDR,
-	.hop_limit = 255,
-	.sgid.raw = { 0xfe, 0x80, [8] = 0xde, 0xad, 0xbe, 0xef, 0xde, 0xad, 0xbe, 0xef },
-	.dgid.raw = { 0xff, 0x12, 0x40, 0x1b, 0xff, 0xff, [12] = 0xff, 0xff, 0xff, 0xff },
-};
-
-/* The octets that no packet has a say in are not what they were before (11.4.1.2: undefined) */
-static void put_garbage(const struct ibfab_rwr *rwr, const struct ibfab_hdrs *h)
-{
-	static const u8 behind[IBFAB_DMA_LINE] = { [0 ... IBFAB_DMA_LINE - 1] = 0xa5 };
-	unsigned int end = IB_GRH_BYTES + h->payload_len;
-
-	if (!h->grh)
-		ibfab_scatter(rwr, 0, &stale_grh, IB_GRH_BYTES);
-	ibfab_scatter(rwr, end, behind, min(-end % IBFAB_DMA_LINE, rwr->length - end));
-}
-
 /* Copy a packet into a QP's next receive. The first 40 bytes are the GRH's,
  * whether there is one or not (11.4.1.2).
  */
@@ -354,8 +325,7 @@ static enum ibfab_drop fill_recv(struct ibfab_qp *qp,
 	}
 	if (rwr->bad_key || rwr->length < IB_GRH_BYTES + h->payload_len)
 		return fail_recv(qp, rwr, h, pkey_index);
-	if (READ_ONCE(garbage))
-		put_garbage(rwr, h);
+	ibfab_garbage_receive(rwr, h);
 	if (h->grh)
 		ibfab_scatter(rwr, 0, h->grh, IB_GRH_BYTES);
 	ibfab_scatter(rwr, IB_GRH_BYTES, h->payload, h->payload_len);
