@@ -29,6 +29,12 @@ lines()
 	tcp8.2044.lso	... eight streams
 	udp64	UDP, 64 octets: instructions/packet
 	udp1400	UDP, 1400 octets
+	tcp.2044.dma	TCP bulk, MTU 2044, all DMA by bounce buffers: instructions/octet
+	tcp8.2044.dma	... eight streams
+	udp64.dma	UDP, 64 octets, bounce buffers: instructions/packet
+	udp1400.dma	UDP, 1400 octets, bounce buffers
+	rr.dma	TCP request and response of 1 octet, bounce buffers
+	ping.dma	ping flood, bounce buffers
 	gso	UDP, 63000 octets a send, cut to 2000: instructions/send
 	gso.csum	... HCA makes checksums
 	rr	TCP request and response of 1 octet: instructions/round trip
@@ -165,7 +171,7 @@ measure_all()
 {
 	local driver part guests=()
 
-	for part in traffic offload control forward memory neighbours; do
+	for part in traffic dma offload control forward memory neighbours; do
 		for driver in intree ours veth; do
 			has_part "$driver" "$part" || continue
 			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
