@@ -224,12 +224,15 @@ void ibfab_cq_notify(struct ibfab_cq *cq)
 	fail = cq->fail;
 	cq->fire = false;
 	cq->fail = false;
-	spin_unlock_irqrestore(&cq->lock, flags);
-
+	/* Handlers are called with interrupts off, as from an HCA's own: those that
+	 * count on softirqs meet lockdep, or hang
+	 */
+	spin_unlock(&cq->lock);
 	if (fail && cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 	if (fire && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	local_irq_restore(flags);
 }
 
 /**

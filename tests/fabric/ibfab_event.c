@@ -142,7 +142,12 @@ void ibfab_event_srq(struct ibfab_srq *srq)
  */
 void ibfab_event_run(struct ibfab_hca *hca)
 {
+	unsigned long flags;
+
 	run_ports(hca);
+	/* As from an HCA's interrupt */
+	local_irq_save(flags);
 	run_qps(hca);
 	run_srqs(hca);
+	local_irq_restore(flags);
 }
