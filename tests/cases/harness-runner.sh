@@ -57,3 +57,30 @@ soaked=$("$qemu/check.sh" --cases "$work/soak" --results "$work/results" \
 	--soak --seed 7 --seconds 5 2>&1) || :
 echo "$soaked"
 [ "$(tail -n 1 <<<"$soaked")" = "1 passed, 0 failed" ]
+
+# A case that passes on several kinds of HCAs runs on the first, or on the one asked for, and is
+# soaked on all, in its short form
+mkdir "$work/kinds"
+cp "$work/cases/lib.sh" "$work/kinds"
+cat >"$work/kinds/any-hca.sh" <<'E'
+# profiles: small connectx3
+# soak: 60
+. /cases/lib.sh
+echo "on ${PROFILE:-none} ${SOAK:-short}"
+E
+# on_profiles ARGUMENT...: what the case's runs had, in the order of their names.
+on_profiles()
+{
+	local run
+
+	rm -rf "$work/results"
+	"$qemu/check.sh" --cases "$work/kinds" --results "$work/results" "$@" >&2
+	for run in "$work"/results/*; do
+		echo "${run##*/}: $(tr -d '\r' <"$run/transcript.log" | grep '^on ')"
+	done
+}
+[ "$(on_profiles)" = "any-hca: on small short" ]
+[ "$(on_profiles --profile virtual)" = "any-hca: on virtual short" ]
+[ "$(on_profiles --soak)" = "any-hca: on small 1
+any-hca+connectx3: on connectx3 short
+any-hca+small: on small short" ]

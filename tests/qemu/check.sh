@@ -8,7 +8,8 @@
 #                 [--hosts N] [--suite PATTERN] [--profile NAME] [PATTERN]
 # With --kernel every case that runs in a guest does so on that kind of kernel,
 # whatever its header says. --soak runs those cases that have a longer form, in
-# that. SEED=N and SECONDS=S are set for cases that are random, and each case may
+# that, and those that pass on several kinds of HCAs on each, as CASE+PROFILE.
+# SEED=N and SECONDS=S are set for cases that are random, and each case may
 # take S seconds more; HOSTS=N is for the scale-* cases, SUITE=PATTERN for
 # those of KUnit: which suites, and after a dot which tests of them. PROFILE=NAME is that
 # of the HCAs, whatever the header says, where the case does not choose.
@@ -18,7 +19,8 @@
 #   mem      MiB (default 1024)        append  more kernel parameters
 #   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
 #            guest's time: figures are the same on each machine
-#   profile  of the HCAs, where the case does not choose (default virtual)
+#   profiles of the HCAs that it passes on: it runs on the first, or with --soak
+#            on each (default: what it chooses itself)
 #   runs     guest (default) or host: a bash script of this machine, which is
 #            given its run folder
 #   guests   1 (default) or 2: the script runs in two guests at once that a
@@ -43,7 +45,7 @@ while [ $# -gt 0 ]; do
 	--coverage) guest_options+=(--coverage) && shift ;;
 	--results) results=$2 && shift 2 ;;
 	--kernel) kernel=$2 && shift 2 ;;
-	--soak) soak=yes && words+=(SOAK=1) && shift ;;
+	--soak) soak=yes && shift ;;
 	--seed) words+=("SEED=$2") && shift 2 ;;
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
 	--hosts) words+=("HOSTS=$2") && shift 2 ;;
@@ -53,8 +55,6 @@ while [ $# -gt 0 ]; do
 	esac
 done
 pattern=${1:-*}
-limits=timeout
-[ -z "$soak" ] || limits=soak
 passed=0 failed=0
 
 # header CASE NAME DEFAULT
@@ -77,21 +77,43 @@ root_of()
 	[[ $1 != apps-* ]] && echo base || echo apps
 }
 
-# script_of RUN: RUN is CASE or CASE@debug.
+# script_of RUN: RUN is CASE, CASE@debug, CASE+PROFILE or CASE@debug+PROFILE.
 script_of()
 {
-	echo "$cases/${1%@*}.sh"
+	echo "$cases/${1%%[@+]*}.sh"
 }
 
 kernel_of()
 {
-	[[ $1 != *@debug ]] && echo stock || echo debug
+	[[ $1 != *@debug* ]] && echo stock || echo debug
+}
+
+# profile_of RUN: nothing if the case is to choose.
+profile_of()
+{
+	local profiles
+
+	if [[ $1 == *+* ]]; then
+		echo "${1#*+}"
+	elif [ -n "$profile" ]; then
+		echo "$profile"
+	else
+		profiles=$(header "$(script_of "$1")" profiles '')
+		echo "${profiles%% *}"
+	fi
+}
+
+# is_long RUN: it is the longer form of its case.
+is_long()
+{
+	[ -n "$soak" ] && [[ $1 != *+* ]]
 }
 
 limit_of()
 {
-	local limit
+	local limit limits=timeout
 
+	! is_long "$1" || limits=soak
 	limit=$(header "$(script_of "$1")" "$limits" 120)
 	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness + boot_time))
 	echo $((limit + extra))
@@ -123,20 +145,21 @@ run_on_host()
 
 run_on_guest()
 {
-	local script=$1 run=$2 limit=$3 kind=$4 boots=guest.sh built suites=()
-	local counted=()
+	local script=$1 run=$2 limit=$3 kind=$4 name=$5 boots=guest.sh built suites=()
+	local counted=() own=("PROFILE=$(profile_of "$5")")
 
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
 	[ "$kind" = stock ] ||
 		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
+	! is_long "$name" || own+=(SOAK=1)
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--root "$(root_of "${script##*/}")" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
-		--append "$(header "$script" append '') PROFILE=${profile:-$(header "$script" profile '')} ${words[*]}" \
+		--append "$(header "$script" append '') ${own[*]} ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
@@ -153,7 +176,7 @@ run_case()
 	rm -rf "$run"
 	mkdir -p "$run"
 	"run_on_$(header "$script" runs guest)" "$script" "$run" \
-		"$(limit_of "$1")" "$(kernel_of "$1")" || verdict=FAIL
+		"$(limit_of "$1")" "$(kernel_of "$1")" "$1" || verdict=FAIL
 	[ "$verdict" = pass ] || [ -e "$run/result" ] ||
 		echo "the harness ended without a result" >"$run/result"
 	printf '%s  %-32s %4d s\n' "$verdict" "$1" $((SECONDS - begin)) \
@@ -259,11 +282,30 @@ run_all()
 	done
 }
 
+# runs_of SCRIPT: a check's runs are one for each kernel; of a soak there is none but for a longer
+# form, and for each profile.
+runs_of()
+{
+	local script=$1 kind run profile
+
+	for kind in $(kernels_of "$script"); do
+		run=$(basename "$script" .sh)
+		[ "$kind" = stock ] || run+=@$kind
+		if [ -z "$soak" ] || [ -n "$(header "$script" soak '')" ]; then
+			echo "$run"
+		fi
+		[ -n "$soak" ] || continue
+		for profile in $(header "$script" profiles ''); do
+			echo "$run+$profile"
+		done
+	done
+}
+
 # The names that match, those with the longest limits first: they are best not
 # left for the end, when other processors have nothing to do.
 select_cases()
 {
-	local script name kind
+	local script name
 
 	for script in "$cases"/*.sh; do
 		name=$(basename "$script" .sh)
@@ -271,14 +313,10 @@ select_cases()
 		if [[ $name == lib* || $name != $pattern ]]; then
 			continue
 		fi
-		[ -z "$soak" ] || [ -n "$(header "$script" soak '')" ] || continue
 		[ "$soak$pattern" != '*' ] ||
 			[ "$(header "$script" when check)" = check ] || continue
-		for kind in $(kernels_of "$script"); do
-			echo "$name@$kind"
-		done
+		runs_of "$script"
 	done | while read -r name; do
-		name=${name%@stock}
 		echo "$(limit_of "$name") $name"
 	done | sort -k1,1nr -s | cut -d ' ' -f 2
 }
