@@ -16,7 +16,7 @@ packages=(
 	smcroute socat systemd tcpdump
 )
 apps=(
-	wireguard-tools
+	conntrack wireguard-tools
 )
 case $group in
 base) ;;

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# For cases that look whether all arrives as it was sent, whatever it goes through: pings
+# of given sizes, and a file by TCP, there and back. Sourced after lib.sh.
+
+stream_port=7000
+
+# stream_prepare OCTETS HOST...: the file to send, and who sends it back on each host.
+stream_prepare()
+{
+	stream_size=$1
+	shift
+	head -c "$stream_size" /dev/urandom >/run/stream.sent
+	for _host; do
+		traffic_start "echo.$_host" on "$_host" socat -t 60 \
+			"TCP6-LISTEN:$stream_port,fork,reuseaddr,ipv6only=0" EXEC:cat
+	done
+	for _host; do
+		wait_for 10 listening "$_host" "$stream_port"
+	done
+}
+
+# stream HOST ADDRESS: all of the file goes there and comes back.
+stream()
+{
+	on "$1" socat -t 60 - "TCP:$2:$stream_port,connect-timeout=60" \
+		</run/stream.sent >/run/stream.got || fail "the stream to $2 broke"
+	cmp /run/stream.sent /run/stream.got || fail "not what was sent to $2"
+}
+
+# stream_over HOST DEVICE ADDRESS: the same, and it is by that device that it went and came.
+stream_over()
+{
+	_out=$(netdev_counter "$1" "$2" tx_bytes)
+	_in=$(netdev_counter "$1" "$2" rx_bytes)
+	stream "$1" "$3"
+	# What a poll of the send ring has not accounted yet comes soon
+	wait_for 5 counter_grown "$1" "$2" tx_bytes $((_out + stream_size))
+	wait_for 5 counter_grown "$1" "$2" rx_bytes $((_in + stream_size))
+}
+
+# counter_grown HOST DEVICE NAME LEAST
+counter_grown()
+{
+	[ "$(netdev_counter "$1" "$2" "$3")" -ge "$4" ]
+}
+
+# echoes HOST ADDRESS SIZE [OPTION...]: two pings of so many octets, which come back as they were.
+echoes()
+{
+	_host=$1 _address=$2 _size=$3
+	shift 3
+	_out=$(on "$_host" ping -n -c 2 -i 0.05 -W 30 -s "$_size" "$@" "$_address") ||
+		fail "$_host to $_address, $_size octets: $_out"
+	assert_match "pings of $_size octets to $_address" "$_out" '2 packets transmitted, 2 received,'
+	# ping compares the octets, and says so in its output only
+	! printf '%s\n' "$_out" | grep -E 'wrong data|truncated|DUP' ||
+		fail "$_host to $_address, $_size octets: $_out"
+}
+
+# nothing_lost HOST...: their netdevices sent and received all that they were to.
+nothing_lost()
+{
+	for _host; do
+		netdev_has_none "$_host" rx_errors rx_dropped rx_length_errors \
+			tx_errors tx_dropped
+	done
+}
