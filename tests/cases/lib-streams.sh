@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # For cases that look whether all arrives as it was sent, whatever it goes through: pings
-# of given sizes, and a file by TCP, there and back. Sourced after lib.sh.
+# of given sizes, and a file by TCP, there and back.
 
-stream_port=7000
+. /cases/lib.sh
 
 # stream_prepare OCTETS HOST...: the file to send, and who sends it back on each host.
 stream_prepare()
@@ -13,27 +13,27 @@ stream_prepare()
 	head -c "$stream_size" /dev/urandom >/run/stream.sent
 	for _host; do
 		traffic_start "echo.$_host" on "$_host" socat -t 60 \
-			"TCP6-LISTEN:$stream_port,fork,reuseaddr,ipv6only=0" EXEC:cat
+			TCP6-LISTEN:7000,fork,reuseaddr,ipv6only=0 EXEC:cat
 	done
 	for _host; do
-		wait_for 10 listening "$_host" "$stream_port"
+		wait_for 10 listening "$_host" 7000
 	done
 }
 
-# stream HOST ADDRESS: all of the file goes there and comes back.
+# stream HOST ADDRESS [PORT]: all of the file goes there and comes back.
 stream()
 {
-	on "$1" socat -t 60 - "TCP:$2:$stream_port,connect-timeout=60" \
+	on "$1" socat -t 60 - "TCP:$2:${3:-7000},connect-timeout=60" \
 		</run/stream.sent >/run/stream.got || fail "the stream to $2 broke"
 	cmp /run/stream.sent /run/stream.got || fail "not what was sent to $2"
 }
 
-# stream_over HOST DEVICE ADDRESS: the same, and it is by that device that it went and came.
+# stream_over HOST DEVICE ADDRESS [PORT]: the same, and it is by that device that it went and came.
 stream_over()
 {
 	_out=$(netdev_counter "$1" "$2" tx_bytes)
 	_in=$(netdev_counter "$1" "$2" rx_bytes)
-	stream "$1" "$3"
+	stream "$1" "$3" "${4:-7000}"
 	# What a poll of the send ring has not accounted yet comes soon
 	wait_for 5 counter_grown "$1" "$2" tx_bytes $((_out + stream_size))
 	wait_for 5 counter_grown "$1" "$2" rx_bytes $((_in + stream_size))

@@ -6,12 +6,17 @@
  * Usage: ibhooks nflog GROUP COUNT
  *        ibhooks nfqueue QUEUE accept|drop COUNT
  *        ibhooks packet DEVICE raw|dgram recv|v1|v2|v3 COUNT
- *        ibhooks xdp DEVICE pass|drop|tx icmp|tcp
+ *        ibhooks xdp DEVICE pass|native|drop|tx|stain|cpu icmp|reply|tcp
+ *        ibhooks xdp DEVICE gate icmp|reply|tcp DEVICE HEADER
  *
  * The first line is "ready". Each packet is a line: "request", "reply" (ICMP echo) or
  * "other", and NAME=VALUE words; octets are in hexadecimal, and "-" are none. All but xdp
- * end after COUNT packets. A packet socket takes ICMP echoes only. xdp counts and treats ICMP
- * echo requests, or TCP, and passes all else; at SIGTERM it prints "count=N" and ends.
+ * end after COUNT packets. A packet socket takes ICMP echoes only.
+ *
+ * xdp counts and treats ICMP echo requests, their replies, or TCP, and passes all else; at
+ * SIGTERM it prints "count=N" and ends. stain writes into the header and passes the packet on,
+ * cpu has it received by the first CPU, and gate sends it by another device, with the octets
+ * HEADER in place of its own. native asks for what only a driver can do.
  */
 #include <err.h>
 #include <stdio.h>

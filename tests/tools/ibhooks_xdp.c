@@ -6,9 +6,12 @@
 #include <arpa/inet.h>
 #include <err.h>
 #include <net/if.h>
+#include <net/if_arp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -18,8 +21,7 @@
 
 #include "ibhooks.h"
 
-/* Where the type of ICMP, or the first octet of TCP, is */
-#define TRANSPORT	(LL_HEADER_LEN + IP_HEADER_LEN)
+#define ICMP_REPLY	0
 #define ICMP_REQUEST	8
 
 #define LOG_SIZE	65536
@@ -34,17 +36,130 @@
 #define JUMP(op, reg, value, offset)	INSN(BPF_JMP | (op) | BPF_K, reg, 0, offset, value)
 #define EXIT				INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* The last but one instruction of the program, where a packet is passed on */
-#define PASS_AT		22
-#define TO_PASS(at)	(PASS_AT - (at) - 1)
+#define STORE(dst, offset, octet)	INSN(BPF_ST | BPF_MEM | BPF_B, dst, 0, offset, octet)
+#define CALL(helper)			INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
+#define EXIT				INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+
+/* The program's first instructions jump over these two: packets that it does not treat
+ * are passed on there
+ */
+#define PASS_AT		1
+
+/* Registers that calls leave alone, and one that has the packet's first octet */
+#define CONTEXT		BPF_REG_6
+#define PACKET		BPF_REG_3
+
+struct program {
+	struct bpf_insn insns[128];
+	size_t len;
+};
+
+/* What is to be done with a packet, and the words for it */
+struct treatment {
+	int map;			/* that of the CPU, if it is for one */
+	int to;				/* index of the netdevice that it goes to */
+	size_t header_len;		/* its new header */
+	uint8_t header[LL_HEADER_LEN];
+};
+
+static void emit(struct program *p, struct bpf_insn insn)
+{
+	if (p->len == ARRAY_SIZE(p->insns))
+		errx(1, "too long a program");
+	p->insns[p->len++] = insn;
+}
+
+/* A conditional jump to where packets are passed on */
+static void emit_pass_if(struct program *p, struct bpf_insn jump)
+{
+	jump.off = PASS_AT - (int)p->len - 1;
+	emit(p, jump);
+}
+
+static void emit_map(struct program *p, int reg, int map)
+{
+	emit(p, INSN(BPF_LD | BPF_DW | BPF_IMM, reg, BPF_PSEUDO_MAP_FD, 0, map));
+	emit(p, INSN(0, 0, 0, 0, 0));
+}
+
+/* PACKET is where the packet begins, which has so many octets or is passed on */
+static void emit_bounds(struct program *p, size_t octets)
+{
+	emit(p, LOAD(BPF_W, 2, CONTEXT, offsetof(struct xdp_md, data_end)));
+	emit(p, LOAD(BPF_W, PACKET, CONTEXT, offsetof(struct xdp_md, data)));
+	emit(p, MOVE(4, PACKET));
+	emit(p, ADD(4, octets));
+	emit_pass_if(p, INSN(BPF_JMP | BPF_JGT | BPF_X, 4, 2, 0, 0));
+}
+
+static void emit_end(struct program *p, int action)
+{
+	emit(p, SET(0, action));
+	emit(p, EXIT);
+}
+
+static void do_pass(struct program *p, const struct treatment *what, size_t header_len)
+{
+	emit_end(p, XDP_PASS);
+}
+
+static void do_drop(struct program *p, const struct treatment *what, size_t header_len)
+{
+	emit_end(p, XDP_DROP);
+}
+
+static void do_tx(struct program *p, const struct treatment *what, size_t header_len)
+{
+	emit_end(p, XDP_TX);
+}
+
+/* Another first octet */
+static void do_stain(struct program *p, const struct treatment *what, size_t header_len)
+{
+	emit_bounds(p, header_len);
+	emit(p, STORE(PACKET, 0, 0x5a));
+	emit_end(p, XDP_PASS);
+}
+
+static void do_cpu(struct program *p, const struct treatment *what, size_t header_len)
+{
+	emit_map(p, 1, what->map);
+	emit(p, SET(2, 0));
+	emit(p, SET(3, XDP_PASS));
+	emit(p, CALL(BPF_FUNC_redirect_map));
+	emit(p, EXIT);
+}
+
+/* The header makes way for another one, of another length perhaps */
+static void do_gate(struct program *p, const struct treatment *what, size_t header_len)
+{
+	size_t i;
+
+	emit(p, MOVE(1, CONTEXT));
+	emit(p, SET(2, (int)header_len - (int)what->header_len));
+	emit(p, CALL(BPF_FUNC_xdp_adjust_head));
+	emit_pass_if(p, JUMP(BPF_JNE, 0, 0, 0));
+	emit_bounds(p, what->header_len);
+	for (i = 0; i < what->header_len; i++)
+		emit(p, STORE(PACKET, i, what->header[i]));
+	emit(p, SET(1, what->to));
+	emit(p, SET(2, 0));
+	emit(p, CALL(BPF_FUNC_redirect));
+	emit(p, EXIT);
+}
 
 static const struct {
 	const char *name;
-	int action;
+	void (*emit)(struct program *p, const struct treatment *what, size_t header_len);
+	uint32_t flags;
 } actions[] = {
-	{ "pass", XDP_PASS },
-	{ "drop", XDP_DROP },
-	{ "tx", XDP_TX },
+	{ "pass", do_pass, XDP_FLAGS_SKB_MODE },
+	{ "native", do_pass, XDP_FLAGS_DRV_MODE },
+	{ "drop", do_drop, XDP_FLAGS_SKB_MODE },
+	{ "tx", do_tx, XDP_FLAGS_SKB_MODE },
+	{ "stain", do_stain, XDP_FLAGS_SKB_MODE },
+	{ "cpu", do_cpu, XDP_FLAGS_SKB_MODE },
+	{ "gate", do_gate, XDP_FLAGS_SKB_MODE },
 };
 
 static const struct {
@@ -54,6 +169,7 @@ static const struct {
 	int octet;
 } filters[] = {
 	{ "icmp", 1, BPF_JNE, ICMP_REQUEST },
+	{ "reply", 1, BPF_JNE, ICMP_REPLY },
 	{ "tcp", 6, BPF_JGT, 0xff },	/* any will do */
 };
 
@@ -62,12 +178,12 @@ static int bpf(enum bpf_cmd command, union bpf_attr *attr)
 	return syscall(SYS_bpf, command, attr, sizeof(*attr));
 }
 
-static int map_create(void)
+static int map_create(enum bpf_map_type type, size_t value_size)
 {
 	union bpf_attr attr = {
-		.map_type = BPF_MAP_TYPE_ARRAY,
+		.map_type = type,
 		.key_size = sizeof(uint32_t),
-		.value_size = sizeof(uint64_t),
+		.value_size = value_size,
 		.max_entries = 1,
 	};
 	int map = bpf(BPF_MAP_CREATE, &attr);
@@ -77,41 +193,54 @@ static int map_create(void)
 	return map;
 }
 
-static int program_load(int map, size_t action, size_t filter)
+/* Entry 0 is the first CPU, by which so many packets may wait for their receiver */
+static int cpu_map_create(void)
+{
+	int map = map_create(BPF_MAP_TYPE_CPUMAP, sizeof(uint32_t));
+	uint32_t key = 0, packets = 256;
+	union bpf_attr attr = {
+		.map_fd = map,
+		.key = (uintptr_t)&key,
+		.value = (uintptr_t)&packets,
+	};
+
+	if (bpf(BPF_MAP_UPDATE_ELEM, &attr))
+		err(1, "no queue of a CPU");
+	return map;
+}
+
+/* Packets of other kinds are passed on; of this one the map's only entry has their number */
+static void emit_filter(struct program *p, int map, size_t filter, size_t header_len)
+{
+	size_t transport = header_len + IP_HEADER_LEN;
+
+	emit(p, INSN(BPF_JMP | BPF_JA, 0, 0, 2, 0));
+	emit_end(p, XDP_PASS);
+	emit(p, MOVE(CONTEXT, 1));
+	emit_bounds(p, transport + 1);
+	emit(p, LOAD(BPF_H, 5, PACKET, header_len == LL_HEADER_LEN ? LL_ETHERTYPE : ETH_HLEN - 2));
+	emit_pass_if(p, JUMP(BPF_JNE, 5, htons(ETH_P_IP), 0));
+	emit(p, LOAD(BPF_B, 5, PACKET, header_len + IP_HEADER_PROTOCOL));
+	emit_pass_if(p, JUMP(BPF_JNE, 5, filters[filter].protocol, 0));
+	emit(p, LOAD(BPF_B, 5, PACKET, transport));
+	emit_pass_if(p, JUMP(filters[filter].skips_unless, 5, filters[filter].octet, 0));
+	emit(p, INSN(BPF_ST | BPF_MEM | BPF_W, 10, 0, -4, 0));
+	emit(p, MOVE(2, 10));
+	emit(p, ADD(2, -4));
+	emit_map(p, 1, map);
+	emit(p, CALL(BPF_FUNC_map_lookup_elem));
+	emit_pass_if(p, JUMP(BPF_JEQ, 0, 0, 0));
+	emit(p, SET(1, 1));
+	emit(p, INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1, 0, BPF_ADD));
+}
+
+static int program_load(const struct program *p)
 {
 	static char log[LOG_SIZE];
-	struct bpf_insn program[] = {
-		LOAD(BPF_W, 2, 1, offsetof(struct xdp_md, data_end)),
-		LOAD(BPF_W, 3, 1, offsetof(struct xdp_md, data)),
-		MOVE(4, 3),
-		ADD(4, TRANSPORT + 1),
-		INSN(BPF_JMP | BPF_JGT | BPF_X, 4, 2, TO_PASS(4), 0),
-		LOAD(BPF_H, 5, 3, LL_ETHERTYPE),
-		JUMP(BPF_JNE, 5, htons(ETH_P_IP), TO_PASS(6)),
-		LOAD(BPF_B, 5, 3, LL_HEADER_LEN + IP_HEADER_PROTOCOL),
-		JUMP(BPF_JNE, 5, filters[filter].protocol, TO_PASS(8)),
-		LOAD(BPF_B, 5, 3, TRANSPORT),
-		JUMP(filters[filter].skips_unless, 5, filters[filter].octet, TO_PASS(10)),
-		/* One more in the map's only entry */
-		INSN(BPF_ST | BPF_MEM | BPF_W, 10, 0, -4, 0),
-		MOVE(2, 10),
-		ADD(2, -4),
-		INSN(BPF_LD | BPF_DW | BPF_IMM, 1, BPF_PSEUDO_MAP_FD, 0, map),
-		INSN(0, 0, 0, 0, 0),
-		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem),
-		JUMP(BPF_JEQ, 0, 0, TO_PASS(17)),
-		SET(1, 1),
-		INSN(BPF_STX | BPF_ATOMIC | BPF_DW, 0, 1, 0, BPF_ADD),
-		SET(0, actions[action].action),
-		EXIT,
-		/* PASS_AT */
-		SET(0, XDP_PASS),
-		EXIT,
-	};
 	union bpf_attr attr = {
 		.prog_type = BPF_PROG_TYPE_XDP,
-		.insns = (uintptr_t)program,
-		.insn_cnt = ARRAY_SIZE(program),
+		.insns = (uintptr_t)p->insns,
+		.insn_cnt = p->len,
 		.license = (uintptr_t)"Dual BSD/GPL",
 		.log_buf = (uintptr_t)log,
 		.log_size = sizeof(log),
@@ -124,19 +253,43 @@ static int program_load(int map, size_t action, size_t filter)
 	return fd;
 }
 
+static int device_index(const char *device)
+{
+	int index = if_nametoindex(device);
+
+	if (!index)
+		err(1, "no device %s", device);
+	return index;
+}
+
+/* Octets of the headers in front of its packets */
+static size_t device_header_len(const char *device)
+{
+	struct ifreq request = {};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (strlen(device) >= sizeof(request.ifr_name))
+		errx(1, "too long a name: %s", device);
+	strcpy(request.ifr_name, device);
+	if (fd < 0 || ioctl(fd, SIOCGIFHWADDR, &request))
+		err(1, "no type of %s", device);
+	close(fd);
+	return request.ifr_hwaddr.sa_family == ARPHRD_ETHER ? ETH_HLEN : LL_HEADER_LEN;
+}
+
 /* It stays attached as long as the link is open */
-static void program_attach(int program, const char *device)
+static void program_attach(int program, const char *device, uint32_t flags)
 {
 	union bpf_attr attr = {
 		.link_create = {
 			.prog_fd = program,
-			.target_ifindex = if_nametoindex(device),
+			.target_ifindex = device_index(device),
 			.attach_type = BPF_XDP,
-			.flags = XDP_FLAGS_SKB_MODE,
+			.flags = flags,
 		},
 	};
 
-	if (!attr.link_create.target_ifindex || bpf(BPF_LINK_CREATE, &attr) < 0)
+	if (bpf(BPF_LINK_CREATE, &attr) < 0)
 		err(1, "cannot attach to %s", device);
 }
 
@@ -169,12 +322,26 @@ static void wait_for_end(void)
 		errx(1, "cannot wait");
 }
 
+static void header_read(struct treatment *what, const char *hex)
+{
+	unsigned int octet;
+
+	for (; *hex; hex += 2) {
+		if (what->header_len == sizeof(what->header) || !hex[1] ||
+		    sscanf(hex, "%2x", &octet) != 1)
+			errx(2, "no header: %s", hex);
+		what->header[what->header_len++] = octet;
+	}
+}
+
 void xdp_main(int argc, char **argv)
 {
+	struct treatment what = {};
+	struct program p = {};
 	size_t action, filter;
 	int map;
 
-	if (argc != 3)
+	if (argc != 3 && argc != 5)
 		usage();
 	for (action = 0; action < ARRAY_SIZE(actions); action++)
 		if (!strcmp(argv[1], actions[action].name))
@@ -182,10 +349,19 @@ void xdp_main(int argc, char **argv)
 	for (filter = 0; filter < ARRAY_SIZE(filters); filter++)
 		if (!strcmp(argv[2], filters[filter].name))
 			break;
-	if (action == ARRAY_SIZE(actions) || filter == ARRAY_SIZE(filters))
+	if (action == ARRAY_SIZE(actions) || filter == ARRAY_SIZE(filters) ||
+	    (argc == 5) != (actions[action].emit == do_gate))
 		usage();
-	map = map_create();
-	program_attach(program_load(map, action, filter), argv[0]);
+	if (actions[action].emit == do_cpu)
+		what.map = cpu_map_create();
+	if (argc == 5) {
+		what.to = device_index(argv[3]);
+		header_read(&what, argv[4]);
+	}
+	map = map_create(BPF_MAP_TYPE_ARRAY, sizeof(uint64_t));
+	emit_filter(&p, map, filter, device_header_len(argv[0]));
+	actions[action].emit(&p, &what, device_header_len(argv[0]));
+	program_attach(program_load(&p), argv[0], actions[action].flags);
 	wait_for_end();
 	printf("count=%llu", (unsigned long long)count_read(map));
 	print_end();
