@@ -305,8 +305,15 @@ static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
 			     unsigned short type, const void *daddr, const void *saddr,
 			     unsigned int len)
 {
-	struct ipoib_header *header = skb_push(skb, sizeof(*header));
+	struct ipoib_header *header;
 
+	/* Most callers have made room. Netfilter's flow tables and its "fwd" have not: a packet
+	 * that came by Ethernet may have 16 octets.
+	 */
+	if (unlikely(skb_headroom(skb) < sizeof(*header)) &&
+	    pskb_expand_head(skb, NET_SKB_PAD, 0, GFP_ATOMIC))
+		return -ENOMEM;
+	header = skb_push(skb, sizeof(*header));
 	header->encap.ethertype = htons(type);
 	header->encap.reserved = 0;
 	if (!daddr) {

@@ -120,6 +120,31 @@ static void header_without_destination(struct kunit *test)
 	kfree_skb(skb);
 }
 
+/* A flow table's packets of Ethernet have no more than 16 octets in front */
+static void header_makes_room(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL), *clone;
+	struct ipoib_header *header;
+	int len;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	skb_reserve(skb, 16);
+	skb_put_data(skb, "payload", 8);
+	clone = skb_clone(skb, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, clone);
+	len = dev_hard_header(skb, fx->netdev, ETH_P_IP, fx->netdev->broadcast, NULL, 8);
+	header = (struct ipoib_header *)skb->data;
+	KUNIT_EXPECT_EQ(test, len, (int)sizeof(*header));
+	KUNIT_EXPECT_EQ(test, skb->len, (u32)sizeof(*header) + 8);
+	KUNIT_EXPECT_EQ(test, memcmp(&header->hwaddr, fx->netdev->broadcast, 20), 0);
+	KUNIT_EXPECT_EQ(test, ntohs(header->encap.ethertype), ETH_P_IP);
+	KUNIT_EXPECT_STREQ(test, (char *)(header + 1), "payload");
+	KUNIT_EXPECT_STREQ(test, (char *)clone->data, "payload");
+	kfree_skb(clone);
+	kfree_skb(skb);
+}
+
 static void netdev_is_infiniband(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -478,6 +503,7 @@ static void features_of_hca(struct kunit *test)
 static struct kunit_case netdev_cases[] = {
 	KUNIT_CASE(header_built),
 	KUNIT_CASE(header_without_destination),
+	KUNIT_CASE(header_makes_room),
 	KUNIT_CASE(netdev_is_infiniband),
 	KUNIT_CASE(mtu_beyond_group),
 	KUNIT_CASE(address_of_other_gid),
