@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=lib.sh
+# shellcheck shell=dash source=lib-streams.sh
 # Each of the kernel's tunnels over IPoIB: pings of all sizes and a stream of TCP come through whole, by IPv4 and IPv6, with the driver's offloads, the HCA's, and none.
 # timeout: 300
 
-. /cases/lib.sh
 . /cases/lib-streams.sh
 
 # ---- The two ends ----
