@@ -58,7 +58,8 @@ struct program {
 struct treatment {
 	int map;			/* that of the CPU, if it is for one */
 	int to;				/* index of the netdevice that it goes to */
-	size_t header_len;		/* its new header */
+	size_t old_len;			/* of its header */
+	size_t header_len;		/* of its new one */
 	uint8_t header[LL_HEADER_LEN];
 };
 
@@ -98,30 +99,15 @@ static void emit_end(struct program *p, int action)
 	emit(p, EXIT);
 }
 
-static void do_pass(struct program *p, const struct treatment *what, size_t header_len)
-{
-	emit_end(p, XDP_PASS);
-}
-
-static void do_drop(struct program *p, const struct treatment *what, size_t header_len)
-{
-	emit_end(p, XDP_DROP);
-}
-
-static void do_tx(struct program *p, const struct treatment *what, size_t header_len)
-{
-	emit_end(p, XDP_TX);
-}
-
 /* Another first octet */
-static void do_stain(struct program *p, const struct treatment *what, size_t header_len)
+static void do_stain(struct program *p, const struct treatment *what)
 {
-	emit_bounds(p, header_len);
+	emit_bounds(p, what->old_len);
 	emit(p, STORE(PACKET, 0, 0x5a));
 	emit_end(p, XDP_PASS);
 }
 
-static void do_cpu(struct program *p, const struct treatment *what, size_t header_len)
+static void do_cpu(struct program *p, const struct treatment *what)
 {
 	emit_map(p, 1, what->map);
 	emit(p, SET(2, 0));
@@ -131,12 +117,12 @@ static void do_cpu(struct program *p, const struct treatment *what, size_t heade
 }
 
 /* The header makes way for another one, of another length perhaps */
-static void do_gate(struct program *p, const struct treatment *what, size_t header_len)
+static void do_gate(struct program *p, const struct treatment *what)
 {
 	size_t i;
 
 	emit(p, MOVE(1, CONTEXT));
-	emit(p, SET(2, (int)header_len - (int)what->header_len));
+	emit(p, SET(2, (int)what->old_len - (int)what->header_len));
 	emit(p, CALL(BPF_FUNC_xdp_adjust_head));
 	emit_pass_if(p, JUMP(BPF_JNE, 0, 0, 0));
 	emit_bounds(p, what->header_len);
@@ -150,16 +136,17 @@ static void do_gate(struct program *p, const struct treatment *what, size_t head
 
 static const struct {
 	const char *name;
-	void (*emit)(struct program *p, const struct treatment *what, size_t header_len);
 	uint32_t flags;
+	int action;
+	void (*emit)(struct program *p, const struct treatment *what);	/* in its place */
 } actions[] = {
-	{ "pass", do_pass, XDP_FLAGS_SKB_MODE },
-	{ "native", do_pass, XDP_FLAGS_DRV_MODE },
-	{ "drop", do_drop, XDP_FLAGS_SKB_MODE },
-	{ "tx", do_tx, XDP_FLAGS_SKB_MODE },
-	{ "stain", do_stain, XDP_FLAGS_SKB_MODE },
-	{ "cpu", do_cpu, XDP_FLAGS_SKB_MODE },
-	{ "gate", do_gate, XDP_FLAGS_SKB_MODE },
+	{ "pass", XDP_FLAGS_SKB_MODE, XDP_PASS, NULL },
+	{ "native", XDP_FLAGS_DRV_MODE, XDP_PASS, NULL },
+	{ "drop", XDP_FLAGS_SKB_MODE, XDP_DROP, NULL },
+	{ "tx", XDP_FLAGS_SKB_MODE, XDP_TX, NULL },
+	{ "stain", XDP_FLAGS_SKB_MODE, XDP_PASS, do_stain },
+	{ "cpu", XDP_FLAGS_SKB_MODE, XDP_REDIRECT, do_cpu },
+	{ "gate", XDP_FLAGS_SKB_MODE, XDP_REDIRECT, do_gate },
 };
 
 static const struct {
@@ -341,7 +328,7 @@ void xdp_main(int argc, char **argv)
 	size_t action, filter;
 	int map;
 
-	if (argc != 3 && argc != 5)
+	if (argc < 3)
 		usage();
 	for (action = 0; action < ARRAY_SIZE(actions); action++)
 		if (!strcmp(argv[1], actions[action].name))
@@ -349,9 +336,11 @@ void xdp_main(int argc, char **argv)
 	for (filter = 0; filter < ARRAY_SIZE(filters); filter++)
 		if (!strcmp(argv[2], filters[filter].name))
 			break;
-	if (action == ARRAY_SIZE(actions) || filter == ARRAY_SIZE(filters) ||
-	    (argc == 5) != (actions[action].emit == do_gate))
+	if (action == ARRAY_SIZE(actions) || filter == ARRAY_SIZE(filters))
 		usage();
+	if (actions[action].emit == do_gate ? argc != 5 : argc != 3)
+		usage();
+	what.old_len = device_header_len(argv[0]);
 	if (actions[action].emit == do_cpu)
 		what.map = cpu_map_create();
 	if (argc == 5) {
@@ -359,8 +348,11 @@ void xdp_main(int argc, char **argv)
 		header_read(&what, argv[4]);
 	}
 	map = map_create(BPF_MAP_TYPE_ARRAY, sizeof(uint64_t));
-	emit_filter(&p, map, filter, device_header_len(argv[0]));
-	actions[action].emit(&p, &what, device_header_len(argv[0]));
+	emit_filter(&p, map, filter, what.old_len);
+	if (actions[action].emit)
+		actions[action].emit(&p, &what);
+	else
+		emit_end(&p, actions[action].action);
 	program_attach(program_load(&p), argv[0], actions[action].flags);
 	wait_for_end();
 	printf("count=%llu", (unsigned long long)count_read(map));
