@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
 # nftables on a router of Ethernet and two partitions: NAT, flow tables, hooks of the families inet, netdev and arp, duplicates, packets forwarded by netfilter itself.
-# timeout: 240
+# timeout: 300
 
 . /cases/lib-streams.sh
 
