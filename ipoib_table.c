@@ -36,6 +36,9 @@ void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *c
  * @priv: the device
  * @queue: a private list; emptied
  *
+ * They have been through filters, the queueing discipline and packet sockets before, and
+ * go through these again only if the ring has no room.
+ *
  * Context: process, no locks held.
  */
 void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
@@ -45,7 +48,8 @@ void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
 	while ((skb = __skb_dequeue(queue))) {
 		skb->dev = priv->netdev;
 		/* The packet still begins with its pseudo header */
-		dev_queue_xmit(skb);
+		if (!dev_xmit_complete(__dev_direct_xmit(skb, skb_get_queue_mapping(skb))))
+			dev_queue_xmit(skb);
 	}
 }
 
