@@ -16,7 +16,8 @@ packages=(
 	smcroute socat systemd tcpdump
 )
 apps=(
-	conntrack wireguard-tools
+	avahi-daemon avahi-utils chrony conntrack corosync keepalived lksctp-tools mptcpize
+	nfs-common nfs-kernel-server wireguard-tools
 )
 case $group in
 base) ;;
@@ -83,7 +84,6 @@ prune()
 	rm -rf "$root"/usr/share/{doc,man,info,locale,perl,perl5,lintian} \
 		"$root"/usr/share/{bash-completion,bug,common-licenses,pam} \
 		"$root"/usr/lib/x86_64-linux-gnu/{perl,perl5,perl-base,gconv} \
-		"$root"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}* \
 		"$root"/usr/bin/{perl,dpkg,debconf}* \
 		"$root"/usr/lib/{dpkg,init,tmpfiles.d} \
 		"$root"/usr/lib/x86_64-linux-gnu/systemd/libsystemd-core* \
@@ -93,6 +93,23 @@ prune()
 	find "$root/usr/lib/systemd" ! -type d ! -name systemd-networkd -delete
 	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \
 		grep -lZ '^#! */usr/bin/perl' {} + | xargs -0 -r rm
+	"prune_$group" "$root"
+}
+
+# What only Perl's programs are linked with.
+prune_base()
+{
+	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}*
+}
+
+# keepalived (by SNMP's libraries) and avahi-browse are linked with some of those. No case has a use
+# for what else the packages bring: Python, XML, and NSS for the ciphers of corosync.
+prune_apps()
+{
+	rm -rf "$1"/usr/{lib,share}/python3* "$1"/usr/bin/{python,py,pdb}3* \
+		"$1"/usr/lib/x86_64-linux-gnu/lib{icu,xml2,xslt,db-5}* \
+		"$1"/usr/lib/x86_64-linux-gnu/lib{nss3,nssckbi,nsssysinit,softokn3,freebl}* \
+		"$1"/usr/share/misc/pci.ids
 }
 
 # busybox's applets stand at the end of PATH, behind the real tools.
