@@ -58,7 +58,8 @@ finds()
 	_status=0
 	_out=$(on "$1" ping -M "do" -c 1 -W 5 -s 3000 "$2") || _status=$?
 	assert_eq "ping's status" "$_status" 1
-	assert_match "ping's words" "$_out" "From $3 icmp_seq=1 (Frag needed and DF set|Packet too big:?).*mtu ?= ?$4"
+	assert_match "ping's words" "$_out" \
+		"From $3 icmp_seq=1 (Frag needed and DF set|Packet too big:?).*mtu ?= ?$4"
 	assert knows "$1" "$2" "$4"
 	_status=0
 	_out=$(on "$1" ping -M "do" -c 1 -W 5 -s 3000 "$2" 2>&1) || _status=$?
@@ -102,7 +103,8 @@ stream()
 	stream_end
 }
 
-# datagrams FROM TO 4|6 ADDRESS SIZE [OPTION]: 40 of that size arrive, with these of socat's options.
+# datagrams FROM TO 4|6 ADDRESS SIZE [OPTION [AT-ONCE]]: 40 of that size arrive. OPTION is
+# socat's; AT-ONCE octets are handed to the kernel at a time.
 datagrams()
 {
 	head -c $(($5 * 40)) /run/sent >/run/sent.udp
