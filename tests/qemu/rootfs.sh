@@ -16,8 +16,10 @@ packages=(
 	smcroute socat systemd tcpdump
 )
 apps=(
-	avahi-daemon avahi-utils chrony conntrack corosync keepalived lksctp-tools mptcpize
-	nfs-common nfs-kernel-server wireguard-tools
+	avahi-daemon avahi-utils chrony conntrack corosync dbus dhcpcd-base ifupdown
+	isc-dhcp-client keepalived linuxptp lksctp-tools mptcpize mtr-tiny ndisc6
+	netsniff-ng network-manager nfs-common nfs-kernel-server nuttcp polkitd qperf
+	sockperf stress-ng sysstat udev wireguard-tools
 )
 case $group in
 base) ;;
@@ -88,7 +90,7 @@ prune()
 		"$root"/usr/lib/{dpkg,init,tmpfiles.d} \
 		"$root"/usr/lib/x86_64-linux-gnu/systemd/libsystemd-core* \
 		"$root"/usr/bin/{systemd*,{system,journal,network,login}ctl} \
-		"$root"/var/lib/dpkg "$root"/var/cache
+		"$root"/var/lib/dpkg "$root"/var/cache "$root"/usr/lib/udev/hwdb.d
 	# All that is used of systemd: its DHCP client
 	find "$root/usr/lib/systemd" ! -type d ! -name systemd-networkd -delete
 	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# systemd-networkd configures an interface, makes a P_Key child of it as a netdev of kind ipoib, gets it a lease, and follows its files when they change.
+# timeout: 200
+
+. /cases/lib.sh
+. /cases/lib-selftests.sh
+dev1=''
+
+networks=/run/systemd/network
+
+# files_write ADDRESS: of the port's interface.
+files_write()
+{
+	mkdir -p $networks
+	cat >$networks/10-child.netdev <<-CONF
+		[NetDev]
+		Name=$dev1.8001
+		Kind=ipoib
+		[IPoIB]
+		PartitionKey=0x8001
+		Mode=datagram
+		IgnoreUserspaceMulticastGroups=yes
+	CONF
+	cat >$networks/10-child.network <<-CONF
+		[Match]
+		Name=$dev1.8001
+		[Network]
+		DHCP=ipv4
+		Address=fd01::2/64
+		IPv6AcceptRA=no
+	CONF
+	cat >$networks/20-port.network <<-CONF
+		[Match]
+		Type=infiniband
+		[Link]
+		MTUBytes=2000
+		[Network]
+		IPoIB=$dev1.8001
+		Address=$1/24
+		Address=fd00::2/64
+		IPv6AcceptRA=no
+	CONF
+}
+
+networkd_start()
+{
+	traffic_start networkd env SYSTEMD_LOG_LEVEL=info /usr/lib/systemd/systemd-networkd
+	wait_for 10 told NamespaceId
+}
+
+# networkd PATH METHOD...: by D-Bus.
+networkd()
+{
+	busctl call org.freedesktop.network1 /org/freedesktop/network1 \
+		org.freedesktop.network1.Manager "$@"
+}
+
+# told PROPERTY: of what networkd says.
+told()
+{
+	busctl get-property org.freedesktop.network1 /org/freedesktop/network1 \
+		org.freedesktop.network1.Manager "$1"
+}
+
+# state_is PROPERTY VALUE
+state_is()
+{
+	[ "$(told "$1")" = "s \"$2\"" ]
+}
+
+all_there()
+{
+	wait_for 20 has_address "$dev1" "$1/24"
+	wait_for 10 has_address "$dev1" fd00::2/64
+	wait_for 20 leased "$dev1.8001"
+	wait_for 10 has_address "$dev1.8001" fd01::2/64
+	reaches "$dev1" 10.0.0.1 fd00::1
+	reaches "$dev1.8001" 10.1.0.1 fd01::1
+	wait_for 10 state_is OperationalState routable
+}
+
+peer_start
+dhcp_serve
+files_write 10.0.0.2
+echo 'systemd-network:x:998:998::/:/bin/sh' >>/etc/passwd
+echo 'systemd-network:x:998:' >>/etc/group
+for dir in links leases lldp; do
+	mkdir -p /run/systemd/netif/$dir
+done
+chown -R systemd-network:systemd-network /run/systemd/netif
+bus_start
+udev_start
+
+step "The interface is set up, the child made"
+networkd_start
+all_there 10.0.0.2
+shows "$dev1" 'mtu 2000'
+shows "$dev1.8001" "$dev1.8001@$dev1: "
+shows "$dev1.8001" 'ipoib pkey +0x8001 mode +datagram umcast +0001'
+
+step "Another address"
+files_write 10.0.0.22
+networkd Reload
+wait_for 20 has_address "$dev1" 10.0.0.22/24
+refute has_address "$dev1" 10.0.0.2/24
+all_there 10.0.0.22
+
+step "The daemon ends and begins: nobody notices"
+qpn=$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")
+ping -i 0.2 10.0.0.1 >/run/ping.long &
+pinger=$!
+traffic_stop networkd
+reaches "$dev1.8001" fd01::1
+networkd_start
+all_there 10.0.0.22
+assert_eq "the child's QPN" "$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")" "$qpn"
+kill -INT $pinger
+wait $pinger
+assert_match "pings meanwhile" "$(cat /run/ping.long)" ' 0% packet loss'
+
+step "Who deletes the child gets it back with the daemon"
+traffic_stop networkd
+ip link delete "$dev1.8001"
+networkd_start
+all_there 10.0.0.22
+
+step "The port goes down and up"
+ip link set "$dev1" down
+wait_for 10 state_is OperationalState off
+ip link set "$dev1" up
+all_there 10.0.0.22
+traffic_stop networkd

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# What the cases share in which daemons configure interfaces: a peer h0 with addresses in two
+# partitions, and the interface of ibfab1 left as the driver made it, for the daemon to find.
+
+# peer_start: sets $dev1, and $dev0 of h0.
+peer_start()
+{
+	fabric_start hcas=2
+	partitions_write 1
+	opensm_start -P /run/partitions.conf
+	ipoib_load
+	host_make h0 ibfab0 1
+	dev0=$(dev_of h0)
+	ip -n h0 link add link "$dev0" name "$dev0.8001" type ipoib pkey 0x8001
+	ip -n h0 address add 10.1.0.1/24 dev "$dev0.8001"
+	ip -n h0 address add fd01::1/64 dev "$dev0.8001" nodad
+	ip -n h0 link set "$dev0.8001" up
+	wait_for 30 has_carrier h0 "$dev0.8001"
+	wait_for 10 netdev_of ibfab1
+	# shellcheck disable=SC2034  # the caller's
+	dev1=$(netdev_of ibfab1)
+}
+
+# bus_start: D-Bus, for daemons that are told by it what to do.
+bus_start()
+{
+	echo 'messagebus:x:997:997::/:/bin/sh' >>/etc/passwd
+	echo 'messagebus:x:997:' >>/etc/group
+	echo 0123456789abcdef0123456789abcdef >/etc/machine-id
+	mkdir -p /run/dbus /var/lib/dbus
+	ln -sfn /run /var/run
+	traffic_start bus dbus-daemon --system --nofork --nopidfile
+	wait_for 10 test -S /run/dbus/system_bus_socket
+}
+
+# udev_start: it names nothing here, as the fabric's HCAs are on no bus; daemons wait until it
+# has seen an interface.
+udev_start()
+{
+	ln -sf /usr/bin/udevadm /run/systemd-udevd
+	traffic_start udev /run/systemd-udevd
+	wait_for 10 test -S /run/udev/control
+	udevadm trigger --subsystem-match=net --action=add
+	udevadm settle
+}
+
+# has_address DEVICE ADDRESS/LENGTH: and it can be used.
+has_address()
+{
+	ip -o address show dev "$1" -tentative | grep -qF " $2 "
+}
+
+# link_gone DEVICE
+link_gone()
+{
+	! test -e "/sys/class/net/$1"
+}
+
+# link_down DEVICE
+link_down()
+{
+	! ip -o link show dev "$1" | grep -q '[<,]UP[,>]'
+}
+
+# up_and_running DEVICE
+up_and_running()
+{
+	ip -o link show dev "$1" | grep -q 'LOWER_UP'
+}
+
+# reaches DEVICE ADDRESS...: by pings that leave by it, and whose answers come by it.
+reaches()
+{
+	_dev=$1
+	shift
+	_tx=$(cat "/sys/class/net/$_dev/statistics/tx_packets")
+	_rx=$(cat "/sys/class/net/$_dev/statistics/rx_packets")
+	_n=0
+	for _address; do
+		ping -q -c 3 -i 0.2 -W 5 "$_address" >/run/ping.log || fail "$(cat /run/ping.log)"
+		assert_match "pings of $_address" "$(cat /run/ping.log)" ' 3 received, 0% packet loss'
+		_n=$((_n + 3))
+	done
+	_tx=$(($(cat "/sys/class/net/$_dev/statistics/tx_packets") - _tx))
+	_rx=$(($(cat "/sys/class/net/$_dev/statistics/rx_packets") - _rx))
+	assert [ "$_tx" -ge "$_n" ]
+	assert [ "$_rx" -ge "$_n" ]
+}
+
+# shows DEVICE PATTERN: of `ip -d link`.
+shows()
+{
+	assert_match "$1" "$(ip -d link show dev "$1")" "$2"
+}
+
+# dhcp_serve: leases of 10.1.0.200 to 210 on h0's child.
+dhcp_serve()
+{
+	traffic_start dhcp on h0 dnsmasq --keep-in-foreground --port=0 --conf-file=/dev/null \
+		--user=root --group=root --pid-file --interface="$dev0.8001" --bind-interfaces \
+		--log-facility=- --log-dhcp --no-ping --dhcp-leasefile=/run/leases \
+		--dhcp-range=10.1.0.200,10.1.0.210,2m
+}
+
+# leased DEVICE: it has an address that the server remembers.
+leased()
+{
+	_lease=$(ip -4 -o address show dev "$1" | sed -n 's,.* inet \(10\.1\.0\.2[01][0-9]\)/24.*,\1,p')
+	[ -n "$_lease" ] && grep -q " $_lease " /run/leases
+}
