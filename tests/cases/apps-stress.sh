@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# stress-ng's network stressors work across an interface while children come and go, rings and queues change, and at last the interface itself.
+# timeout: 240
+# soak: 900
+# mem: 1536
+
+. /cases/lib.sh
+
+# hairpin: what h0 sends to its own address goes to h1, which sends it back. The stressors'
+# clients and servers have one address, that of the interface.
+hairpin()
+{
+	on h1 sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
+		echo 0 >/proc/sys/net/ipv4/conf/all/send_redirects' /sys
+	on h1 sh -c "echo 0 >/proc/sys/net/ipv4/conf/$dev1/send_redirects"
+	on h0 sh -c "echo 1 >/proc/sys/net/ipv4/conf/$dev0/accept_local"
+	ip -n h0 route add default via 10.0.0.2 dev "$dev0" src 10.0.0.1 table 100
+	ip -n h0 rule add pref 5 iif lo to 10.0.0.1 lookup 100
+	ip -n h0 rule add pref 10 lookup local
+	ip -n h0 rule delete pref 0
+}
+
+# children_churn DEVICE: they come, go up and go: of two other partitions, and a twin of it.
+children_churn()
+{
+	while [ ! -e /run/enough ]; do
+		for _pkey in 8001 8002; do
+			ip -n h0 link add link "$1" name "$1.$_pkey" type ipoib pkey "0x$_pkey"
+			ip -n h0 link set "$1.$_pkey" up
+		done
+		ip -n h0 link add link "$1" name twin type ipoib
+		ip -n h0 link set twin addrgenmode random
+		ip -n h0 link set twin up
+		ip -n h0 link set "$1.8001" down
+		ip -n h0 link set "$1.8001" mtu 1500 up
+		sleep 0.2
+		for _child in "$1.8001" "$1.8002" twin; do
+			ip -n h0 link delete "$_child"
+		done
+		echo "children"
+	done
+}
+
+# settings_churn DEVICE: what administrators change while packets go.
+settings_churn()
+{
+	while [ ! -e /run/enough ]; do
+		ip -n h0 link set "$1" mtu 1800
+		ip -n h0 link set "$1" promisc on
+		ip -n h0 link set "$1" allmulticast on
+		on h0 ethtool -K "$1" tso off gro off
+		on h0 ethtool -K "$1" tso on gro on
+		ip -n h0 link set "$1" promisc off
+		ip -n h0 link set "$1" allmulticast off
+		ip -n h0 link set "$1" mtu 2044
+		echo "settings"
+		sleep 0.3
+	done
+}
+
+# link_churn DEVICE: down and up, other rings, another number of queues.
+link_churn()
+{
+	while [ ! -e /run/enough ]; do
+		ip -n h0 link set "$1" down
+		ip -n h0 link set "$1" up
+		# Down takes the route away
+		ip -n h0 route replace default via 10.0.0.2 dev "$1" src 10.0.0.1 table 100
+		sleep 0.5
+		on h0 ethtool -G "$1" rx 256 tx 128
+		sleep 0.5
+		on h0 ethtool -L "$1" tx 2
+		sleep 0.5
+		on h0 ethtool -L "$1" tx 1
+		on h0 ethtool -G "$1" rx 512 tx 256
+		sleep 0.5
+		echo "link"
+	done
+}
+
+# stress SECONDS STRESSOR...: each is to have done something.
+stress()
+{
+	_seconds=$1
+	shift
+	_words=''
+	for _stressor; do
+		case $_stressor in
+		*:if) _words="$_words --${_stressor%:if} 1 --${_stressor%:if}-if $dev0" ;;
+		*) _words="$_words --$_stressor 1" ;;
+		esac
+	done
+	# shellcheck disable=SC2086  # a word for each
+	on h0 stress-ng --temp-path /tmp -t "$_seconds" --metrics-brief --oomable $_words \
+		>/run/stress.log 2>&1 || stress_status=$?
+	for _stressor; do
+		_done=$(awk -v name="${_stressor%:if}" '$1 == "stress-ng:" && $4 == name { print $5; exit }' \
+			/run/stress.log)
+		note "${_stressor%:if}: ${_done:-nothing}"
+		[ "${_done:-0}" -gt 0 ] || fail "${_stressor%:if}: $(cat /run/stress.log)"
+	done
+}
+
+# churn_start FUNCTION ARGUMENT...: each of its commands is to succeed, until churn_stop.
+churn_start()
+{
+	rm -f /run/enough
+	"$@" >"/run/$1.log" 2>&1 &
+	eval "$1=$!"
+}
+
+# churn_stop FUNCTION WORD: it has gone round, and says the word each time.
+churn_stop()
+{
+	: >/run/enough
+	eval "wait \"\$$1\"" || fail "$1: $(cat "/run/$1.log")"
+	note "$1: $(grep -c "^$2\$" "/run/$1.log") times"
+	assert grep -qx "$2" "/run/$1.log"
+}
+
+fabric_start hcas=2
+partitions_write 2
+opensm_start -P /run/partitions.conf
+ipoib_load
+hosts_make 2
+dev0=$(dev_of h0) dev1=$(dev_of h1)
+modprobe sctp
+hairpin
+on h0 ping -q -c 3 -i 0.2 -W 5 10.0.0.1 >/run/ping.log || fail "$(cat /run/ping.log)"
+assert_match "pings by the peer" "$(on h0 ping -c 1 -W 5 10.0.0.1)" 'ttl=63'
+
+step "Sockets, while children and settings change"
+stress_status=0
+packets=$(netdev_counter h1 "$dev1" rx_packets)
+churn_start children_churn "$dev0"
+churn_start settings_churn "$dev0"
+stress "$(full_or 8 240)" sock:if sockmany:if udp-flood:if rawudp:if sctp:if netdev
+cat /run/stress.log
+assert_eq "status of stress-ng" "$stress_status" 0
+packets=$(($(netdev_counter h1 "$dev1" rx_packets) - packets))
+note "$packets packets by the peer"
+assert [ "$packets" -gt 200 ]
+churn_stop children_churn children
+churn_stop settings_churn settings
+
+step "Datagrams, netlink and ioctls, while the interface goes down and up"
+churn_start link_churn "$dev0"
+# What cannot be sent then is for the stressor to say
+stress "$(full_or 8 240)" udp-flood:if rawudp:if netdev netlink-task
+churn_stop link_churn link
+
+step "All as before"
+ip -n h0 link set "$dev0" up
+wait_for 20 has_carrier h0 "$dev0"
+ip -n h0 route replace default via 10.0.0.2 dev "$dev0" src 10.0.0.1 table 100
+for address in 10.0.0.1 10.0.0.2; do
+	on h0 ping -q -c 5 -i 0.2 -W 5 $address >/run/ping.log || fail "$(cat /run/ping.log)"
+	assert_match "pings" "$(cat /run/ping.log)" ' 5 received'
+done
+for host in h0 h1; do
+	for name in tx_timeouts tx_post_failed tx_completion_error rx_completion_error rx_forged; do
+		assert_eq "$name of $host" "$(stat_of $host $name)" 0
+	done
+done
