@@ -31,7 +31,8 @@
 #            more: to boot, and to look for leaks, takes its time there.
 #   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
 #   when     check (default), or soak: without --soak it runs only by a PATTERN
-# Cases that are named apps-* have the programs of others too, see rootfs.sh.
+# Cases that are named apps-* have the programs of others too, see rootfs.sh and
+# selftests.sh.
 
 . "$(dirname "$0")/common.sh"
 
@@ -146,8 +147,10 @@ run_on_host()
 run_on_guest()
 {
 	local script=$1 run=$2 limit=$3 kind=$4 name=$5 boots=guest.sh built suites=()
-	local counted=() own=("PROFILE=$(profile_of "$5")")
+	local counted=() own=("PROFILE=$(profile_of "$5")") root others=()
 
+	root=$(root_of "${script##*/}")
+	[ "$root" = base ] || others=(--tools "$(cat "$state/selftests")")
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
 	[ "$kind" = stock ] ||
@@ -156,14 +159,14 @@ run_on_guest()
 	! is_long "$name" || own+=(SOAK=1)
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
-		--root "$(root_of "${script##*/}")" \
+		--root "$root" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '') ${own[*]} ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/ats-ask" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
-		"${suites[@]}" \
+		"${others[@]}" "${suites[@]}" \
 		"$script" "$run"
 }
 
@@ -244,17 +247,25 @@ stop()
 # always there: some host cases use it.
 prepare()
 {
-	local kind kinds=stock
+	local kind kinds=stock root
 
+	root=$(root_of "$(printf '%s\n' "${names[@]}" | grep -m 1 ^apps-)")
 	[[ "${names[*]}" != *@debug* ]] || kinds+=' debug'
 	# shellcheck disable=SC2086  # words
 	"$qemu_dir/deps.sh" build guest $kinds &&
-		"$qemu_dir/rootfs.sh" "$(root_of "$(printf '%s\n' "${names[@]}" | grep -m 1 ^apps-)")" >"$state/rootfs" || return
+		"$qemu_dir/rootfs.sh" "$root" >"$state/rootfs" || return
+	[ "$root" = base ] || prepare_others || return
 	for kind in $kinds; do
 		"$qemu_dir/kernel.sh" prepare "$kind" &&
 			"$qemu_dir/build.sh" "$kind" >"$state/modules.$kind" ||
 			return
 	done
+}
+
+# What guests of cases named apps-* run beside Debian's packages.
+prepare_others()
+{
+	"$qemu_dir/deps.sh" selftests && "$qemu_dir/selftests.sh" >"$state/selftests"
 }
 
 # Waits for one case, and ends what it left running.

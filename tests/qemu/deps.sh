@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the Debian packages that a group of tasks needs and that are not
-# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|bench|capture|coverage...
+# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests...
 
 . "$(dirname "$0")/common.sh"
 
@@ -15,6 +15,7 @@ packages_of()
 		echo bc bison flex gcc libc6-dev libelf-dev xz-utils linux-source-6.1 \
 			kmod cpio
 		;;
+	selftests) echo gcc libc6-dev xz-utils linux-source-6.1 ;;
 	perf) echo linux-perf ;;
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;
