@@ -16,10 +16,9 @@ packages=(
 	smcroute socat systemd tcpdump
 )
 apps=(
-	avahi-daemon avahi-utils chrony conntrack corosync dbus dhcpcd-base ifupdown
-	isc-dhcp-client keepalived linuxptp lksctp-tools mptcpize mtr-tiny ndisc6
-	netsniff-ng network-manager nfs-common nfs-kernel-server nuttcp polkitd qperf
-	sockperf stress-ng sysstat udev wireguard-tools
+	avahi-daemon avahi-utils chrony conntrack corosync dbus ifupdown keepalived linuxptp
+	lksctp-tools mptcpize mtr-tiny network-manager nfs-common nfs-kernel-server nuttcp
+	qperf sockperf stress-ng sysstat udev wireguard-tools
 )
 case $group in
 base) ;;
