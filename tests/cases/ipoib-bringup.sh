@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Each port gets a netdevice whose address, MTU, groups and parent are what RFC 4391 and sysfs say.
 # timeout: 90
+# profiles: virtual connectx3 connectx5 small
 
 . /cases/lib.sh
 

@@ -3,6 +3,7 @@
 # P_Key children by netlink and by sysfs: made, shown, refused, renamed, moved, deleted, and gone with their parent; limited and late P_Keys.
 # kernel: both
 # timeout: 400
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # debugfs shows paths and groups as scripts expect them; its files follow names and namespaces.
 # timeout: 90
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # DHCPv4 as RFC 4390 has it: a lease is got, renewed and given back, by an interface and by its child in another partition.
 # timeout: 240
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # ethtool: driver, speed, statistics that agree with what was sent, channels, and rings resized under traffic.
 # timeout: 180
+# profiles: virtual connectx3 connectx5
 
 . /cases/lib.sh
 

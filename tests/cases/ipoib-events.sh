@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # One TCP connection lives through all that a fabric and an HCA can do short of going away, and each is told by its trace.
 # timeout: 900
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Reports of groups that come from anybody but the SA are neither believed nor answered; and the SA's own, that the broadcast group is gone, is held against its list.
 # timeout: 150
+# profiles: virtual connectx3 connectx5 small
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Groups that wait, that are refused, that nobody uses any more; and a broadcast group whose MTU changes.
 # timeout: 420
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Whoever reads link-layer headers gets what is there and overwrites nothing: NFLOG, NFQUEUE, netfilter's and conntrack's log, packet sockets and their rings, tcpdump -e, generic XDP; on an interface and on a bond of two.
 # timeout: 400
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

@@ -3,6 +3,7 @@
 # Answers of the SA that cannot be are believed neither of groups nor of paths, a busy SA is not besieged, and once it is well again so is the interface.
 # timeout: 300
 # soak: 600
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # iperf3 over TCP and UDP, IPv4 and IPv6, both ways, loses nothing that the driver would have to account for.
 # timeout: 180
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

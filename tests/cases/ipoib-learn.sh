@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Packets tell where peers are until the SA does: first packets wait for no answer, its answer stands against forgers, true senders are shown, forged ARP and ND can be dropped.
 # timeout: 400
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

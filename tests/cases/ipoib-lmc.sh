@@ -3,6 +3,7 @@
 # Ports that have several LIDs each (LMC): unicast and multicast arrive, and what a host sent to all does not come back to it.
 # kernel: both
 # timeout: 120
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

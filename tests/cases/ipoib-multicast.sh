@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # IPv4 and IPv6 multicast reaches the members, whether the sender is one or not, and nobody else.
 # timeout: 120
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # What administrators put on an interface: a bond that fails over, VRF, tc, packet sockets both ways, and addresses made of the GUID.
 # timeout: 180
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Checksums and large sends are left to HCAs that have them, and made by the driver for others; what arrives is right to the last octet, and ethtool switches them.
 # timeout: 240
+# profiles: virtual connectx3 connectx5
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Every payload from nothing to the MTU, and one beyond (fragmented), arrives unharmed, over IPv4 and IPv6.
 # timeout: 300
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

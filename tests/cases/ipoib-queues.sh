@@ -3,6 +3,7 @@
 # Several send queues: each CPU sends by its own, addresses are told by the first; changed under traffic, and refused.
 # smp: 4
 # timeout: 210
+# profiles: connectx5 connectx3 virtual
 
 . /cases/lib.sh
 

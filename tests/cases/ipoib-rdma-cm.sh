@@ -3,6 +3,7 @@
 # The kernel's RDMA CM from and to addresses on parents, children, several interfaces with one P_Key, a bond and a VRF, in namespaces; and its groups.
 # timeout: 500
 # soak: 1000
+# profiles: connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -4,6 +4,7 @@
 # timeout: 900
 # soak: 900
 # append: slub_debug=F
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # A multicast router between two partitions hears all groups as long as they are there, without keeping them; also when the SM is another one.
 # timeout: 240
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

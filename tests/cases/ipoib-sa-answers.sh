@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # An answer of the SA that is cut short is asked for again: no path leads nowhere.
 # timeout: 150
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The SM is killed under traffic, comes back without memory, hands over, and gives ports other LIDs: what is lost, with this driver and the kernel's own.
 # timeout: 240
+# profiles: connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

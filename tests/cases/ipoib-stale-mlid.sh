@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # A group is deleted while a SendOnlyNonMember sends to it, and its MLID given to another: nothing goes there.
 # timeout: 90
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The tracepoints tell what becomes of a packet, a path, a group, the port and the link.
 # timeout: 90
+# profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 

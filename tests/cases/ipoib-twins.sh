@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Containers with an interface each in one partition, as a plug-in makes them: among each other, with their host, with another host; both families, multicast, broadcast; moved and deleted under traffic.
 # timeout: 500
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

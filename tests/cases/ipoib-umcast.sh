@@ -3,6 +3,7 @@
 # With umcast a group that somebody else on the port has joined is left to them; without, the IP layer's listener gets it.
 # kernel: both
 # timeout: 120
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 

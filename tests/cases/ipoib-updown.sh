@@ -4,6 +4,7 @@
 # timeout: 600
 # soak: 600
 # append: slub_debug=F
+# profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
 
