@@ -126,6 +126,8 @@ assert_match "what it says" "$said" 'activation failed'
 nmcli connection modify port infiniband.transport-mode datagram
 nmcli -w 30 connection up port
 wait_for 10 has_address "$dev1" 10.0.0.2/24
+# Until it can be used, pings would leave from ::1
+wait_for 10 has_address "$dev1" fd00::2/64
 reaches "$dev1" 10.0.0.1 fd00::1
 
 step "Down"
