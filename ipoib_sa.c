@@ -168,8 +168,8 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 
 /* Is that the group, and can it be like that? The MTU decides about buffers, the rate goes to
  * the HCA, the MLID is what packets are sent to. SL, flow label and the like have as many bits
- * in the record as they have values. The Q_Key may be any: one with the highest bit has the HCA take the QP's
- * (IBA 10.2.5), which is the group's, and a kernel's QP may have it.
+ * in the record as they have values. The Q_Key may be any: one with the highest bit has the HCA
+ * take the QP's (IBA 10.2.5), which is the group's, and a kernel's QP may have it.
  */
 static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_mcmember_rec *rec,
 			    const struct ipoib_group_params *params)

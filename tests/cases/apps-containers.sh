@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # What people put containers on: bridges, macvlan, VLANs and such that need Ethernet are refused with a reason and break nothing; a bridge behind NAT works.
 # timeout: 240
+# soak: 240
+# when: soak
 
 . /cases/lib.sh
 

@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib-services.sh
 # A corosync cluster of three nodes, by knet and by UDP multicast: it forms, goes on without a node whose cable is pulled, and takes it back; knet finds the link's MTU.
 # timeout: 300
+# soak: 300
+# when: soak
 
 . /cases/lib-services.sh
 

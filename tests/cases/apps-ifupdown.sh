@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # Debian's ifupdown brings an interface and its P_Key children up and down by /etc/network/interfaces: children that it makes itself by create_child, and such as `ip link` makes.
 # timeout: 200
+# soak: 200
+# when: soak
 
 . /cases/lib.sh
 . /cases/lib-selftests.sh

@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib-services.sh
 # Multicast DNS: avahi on two hosts publishes names and services, and each finds the other's by both families.
 # timeout: 240
+# soak: 240
+# when: soak
 
 . /cases/lib-services.sh
 

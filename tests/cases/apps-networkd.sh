@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # systemd-networkd configures an interface, makes a P_Key child of it as a netdev of kind ipoib, gets it a lease, and follows its files when they change.
 # timeout: 200
+# soak: 200
 
 . /cases/lib.sh
 . /cases/lib-selftests.sh

@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # NetworkManager sets up an interface in datagram mode, makes P_Key children by create_child and takes them back, leases an address, and says what fails.
 # timeout: 240
+# soak: 240
+# when: soak
 
 . /cases/lib.sh
 . /cases/lib-selftests.sh

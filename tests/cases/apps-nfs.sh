@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # NFS 4.2 from one host to another: a file of 100 MB goes there and comes back whole, also when a cable is pulled on the way; by IPv4, and by IPv6 in another partition.
 # timeout: 400
+# soak: 400
+# when: soak
 # mem: 2048
 
 . /cases/lib.sh

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-streams.sh
 # nftables on a router of Ethernet and two partitions: NAT, flow tables, hooks of the families inet, netdev and arp, duplicates, packets forwarded by netfilter itself.
 # timeout: 300
+# soak: 900
 
 . /cases/lib-streams.sh
 

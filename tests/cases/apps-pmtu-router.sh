@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # Two routers join links of MTU 4092 by one of 2044: senders find the path's MTU in both families, also where ICMP is lost or the MTU shrinks, and what is merged on the way in is cut on the way out.
 # timeout: 400
+# soak: 400
+# when: soak
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-streams.sh
 # Every queueing discipline of the kernel's on IPoIB, classes, filters and actions: each does to packets what it is for, all others arrive whole, and none loses its destination.
 # timeout: 400
+# soak: 900
 
 . /cases/lib-streams.sh
 

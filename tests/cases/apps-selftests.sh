@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # The kernel's own selftests over IPoIB: zero-copy sends, time stamps, large UDP both ways, packets with a time to leave; and ptp4l lives by such time stamps.
 # timeout: 300
+# soak: 300
+# when: soak
 
 . /cases/lib.sh
 

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-services.sh
 # Services that need multicast, gratuitous ARP or timestamps: keepalived moves virtual addresses, and peers are told; chrony synchronises by both families.
 # timeout: 300
+# soak: 300
 
 . /cases/lib-services.sh
 

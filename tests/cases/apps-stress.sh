@@ -3,6 +3,7 @@
 # stress-ng's network stressors work across an interface while children come and go, rings and queues change, and at last the interface itself.
 # timeout: 240
 # soak: 900
+# when: soak
 # mem: 1536
 
 . /cases/lib.sh

@@ -2,6 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # What people look at an interface and a link with: each query of ethtool, all of its files in sysfs, sar, mtr, sockperf, qperf, nuttcp.
 # timeout: 240
+# soak: 240
+# when: soak
 
 . /cases/lib.sh
 

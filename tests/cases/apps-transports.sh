@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Other transports than TCP and UDP: TIPC on an interface's own addresses, SCTP and MPTCP by two interfaces at once, of which one loses its cable on the way.
 # timeout: 600
+# soak: 600
 
 . /cases/lib.sh
 

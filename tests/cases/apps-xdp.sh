@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-streams.sh
 # Generic XDP as a gateway between IPoIB and Ethernet, and between partitions: headers of another length, packets handed to another interface or another CPU; what changes a header and passes it loses the packet.
 # timeout: 200
+# soak: 900
 
 . /cases/lib-streams.sh
 

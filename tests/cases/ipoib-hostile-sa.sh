@@ -124,12 +124,12 @@ all_well
 step "An SA that is busy when asked for paths"
 busy 0x35
 note "questions: $questions"
-assert_between "questions" "$questions" 4 $(full_or 20 60)
+assert_between "questions" "$questions" 4 "$(full_or 20 60)"
 all_well
 
 step "And when asked for groups: that is, for some ten at once"
 busy 0x38
 note "questions: $questions"
 refute has_carrier h1 "$dev"
-assert_between "questions" "$questions" 4 $(full_or 40 120)
+assert_between "questions" "$questions" 4 "$(full_or 40 120)"
 all_well

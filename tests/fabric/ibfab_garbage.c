@@ -71,6 +71,7 @@ static int unmap_begins(struct kprobe *probe, struct pt_regs *regs)
 		memset(phys_to_virt(address), IBFAB_GARBAGE, size);
 	return 0;
 }
+
 NOKPROBE_SYMBOL(unmap_begins);
 
 static struct kprobe unmap_probe = {
@@ -94,7 +95,7 @@ int ibfab_garbage_init(void)
 		return 0;
 	ret = register_kprobe(&unmap_probe);
 	if (ret)
-		pr_err("cannot see when memory is unmapped: error %d; garbage=0 does without\n", ret);
+		pr_err("cannot see memory being unmapped: error %d; garbage=0 does without\n", ret);
 	return ret;
 }
 
