@@ -62,6 +62,7 @@ struct ibfab_node;
 struct ibfab_pkt;
 struct ibfab_port;
 struct ibfab_traps;
+struct ibfab_vport;
 struct dentry;
 struct seq_file;
 
@@ -155,6 +156,11 @@ enum ibfab_drop {
  * struct ibfab_port - One port of a node
  * @node: whose it is
  * @num: its number; 0 is a switch's management port
+ * @base: whose link, LIDs and tables it uses: itself, or of a virtual port the
+ *	physical one
+ * @vport: what a virtual port has besides, else NULL
+ * @vports: virtual ports on it, &ibfab_vport.node; RCU, changed under mgmt_lock
+ * @aliases: how many GUIDs behind its own in @guid are theirs
  * @peer: the port at the cable's other end; RCU
  * @cable_up: whether the cable carries; mgmt_lock
  * @state: enum ib_port_state
@@ -188,11 +194,15 @@ enum ibfab_drop {
  * @tap: its capture
  *
  * Fields without a lock named are written under mgmt_lock and read by the data
- * path without one.
+ * path without one. A virtual port has of those up to @sl2vl a CapabilityMask and one GUID.
  */
 struct ibfab_port {
 	struct ibfab_node *node;
 	u8 num;
+	struct ibfab_port *base;
+	struct ibfab_vport *vport;
+	struct list_head vports;
+	u8 aliases;
 	struct ibfab_port __rcu *peer;
 	bool cable_up;
 
@@ -609,7 +619,7 @@ static inline bool ibfab_av_has_grh(const struct rdma_ah_attr *av)
 
 static inline unsigned int ibfab_port_mtu(const struct ibfab_port *port)
 {
-	return ib_mtu_enum_to_int(READ_ONCE(port->mtu));
+	return ib_mtu_enum_to_int(READ_ONCE(port->base->mtu));
 }
 
 static inline void ibfab_count(struct ibfab_port *port,
@@ -654,6 +664,8 @@ void ibfab_port_event(struct ibfab_port *port, enum ib_event_type event);
 struct ibfab_port *ibfab_port_peer(const struct ibfab_port *port);
 
 /* ibfab_wire.c */
+void ibfab_wire_count_xmit(struct ibfab_port *port, const struct ibfab_lrh *lrh);
+void ibfab_wire_count_rcv(struct ibfab_port *port, const struct ibfab_lrh *lrh);
 void ibfab_wire_send(struct ibfab_port *out, struct ibfab_pkt *pkt);
 void ibfab_wire_arrive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 		       struct list_head *work);

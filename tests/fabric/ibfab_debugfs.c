@@ -82,10 +82,14 @@ static void show_port(struct seq_file *m, const struct ibfab_port *port)
 {
 	const struct ibfab_port *peer = rcu_dereference(port->peer);
 
+	const struct ibfab_port *base = port->base;
+
 	seq_printf(m, "%s %016llx %u lid %u lmc %u %s ", port->node->name,
-		   be64_to_cpu(port->node->guid), port->num, port->lid,
-		   port->lmc, state_names[port->state]);
-	if (peer)
+		   be64_to_cpu(port->node->guid), port->num, base->lid,
+		   base->lmc, state_names[base->state]);
+	if (base != port)
+		seq_printf(m, "on %s %u\n", base->node->name, base->num);
+	else if (peer)
 		seq_printf(m, "%s %016llx %u cable %s\n", peer->node->name,
 			   be64_to_cpu(peer->node->guid), peer->num,
 			   port->cable_up ? "up" : "down");

@@ -114,7 +114,7 @@ static int change_line(void *of, char *line)
 
 	if (sscanf(line, "%u %15s %lli", &num, name, &value) != 3)
 		return -EINVAL;
-	if (!num || num > node->num_ports)
+	if (!num || num > node->num_ports || node->ports[num].vport)
 		return -EINVAL;
 	return change_port(&node->ports[num], name, value);
 }

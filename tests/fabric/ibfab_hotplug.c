@@ -7,8 +7,8 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 
-#include "ibfab.h"
 #include "ibfab_lines.h"
+#include "ibfab_vport.h"
 
 static struct dentry *hotplug_file;
 static atomic64_t unplugged[IBFAB_MAX_HCAS];
@@ -99,6 +99,8 @@ static int plug_or_unplug(const char *line)
 		return -EINVAL;
 	if (!hca)
 		return -ENODEV;
+	if (ibfab_vports_on(hca))
+		return -EBUSY;
 	unplug(hca);
 	return 0;
 }

@@ -6,9 +6,9 @@
  */
 #include <linux/module.h>
 
-#include "ibfab.h"
 #include "ibfab_garbage.h"
 #include "ibfab_slot.h"
+#include "ibfab_vport.h"
 
 #define IBFAB_LKEY	0x1bfa
 
@@ -57,7 +57,10 @@ static int hca_init_node(struct ibfab_hca *hca)
 		node->ports[i].mtu_cap = hca->caps.mtu;
 		node->ports[i].mtu = hca->caps.mtu;
 	}
-	return 0;
+	ret = ibfab_vports_create(hca);
+	if (ret)
+		ibfab_node_cleanup(node);
+	return ret;
 }
 
 static void hca_init(struct ibfab_hca *hca, unsigned int index)
@@ -84,12 +87,18 @@ static void hca_init_ibdev(struct ibfab_hca *hca)
 	memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));
 }
 
+static void hca_cleanup_node(struct ibfab_hca *hca)
+{
+	ibfab_vports_destroy(hca);
+	ibfab_node_cleanup(&hca->node);
+}
+
 static void hca_free(struct ibfab_hca *hca)
 {
 	xa_destroy(&hca->qps);
 	ibfab_fault_verbs_free(hca);
 	ibfab_vf_free(hca);
-	ibfab_node_cleanup(&hca->node);
+	hca_cleanup_node(hca);
 	ib_dealloc_device(&hca->ibdev);
 }
 
@@ -116,7 +125,7 @@ static struct ibfab_hca *hca_alloc(unsigned int index)
 err_vfs:
 	ibfab_vf_free(hca);
 err_node:
-	ibfab_node_cleanup(&hca->node);
+	hca_cleanup_node(hca);
 err_dealloc:
 	ib_dealloc_device(&hca->ibdev);
 	return ERR_PTR(ret);
@@ -147,18 +156,30 @@ static void hca_set_live(struct ibfab_hca *hca, bool live)
 
 static void hca_cable(struct ibfab_hca *hca)
 {
+	struct ibfab_port *port;
 	unsigned int i;
 
-	for (i = 1; i <= hca->node.num_ports; i++)
-		ibfab_cable(&hca->node.ports[i], ibfab_plan_hca_peer(hca, i));
+	for (i = 1; i <= hca->node.num_ports; i++) {
+		port = &hca->node.ports[i];
+		if (port->vport)
+			ibfab_vport_join(port);
+		else
+			ibfab_cable(port, ibfab_plan_hca_peer(hca, i));
+	}
 }
 
 static void hca_uncable(struct ibfab_hca *hca)
 {
+	struct ibfab_port *port;
 	unsigned int i;
 
-	for (i = 1; i <= hca->node.num_ports; i++)
-		ibfab_uncable(&hca->node.ports[i]);
+	for (i = 1; i <= hca->node.num_ports; i++) {
+		port = &hca->node.ports[i];
+		if (port->vport)
+			ibfab_vport_leave(port);
+		else
+			ibfab_uncable(port);
+	}
 }
 
 /**
@@ -216,12 +237,13 @@ void ibfab_hca_destroy(struct ibfab_hca *hca)
 	hca_forget(hca);
 }
 
+/* Those that share another's ports go before it */
 static void destroy_hcas(void)
 {
 	struct ibfab_hca *hca;
 	unsigned int i;
 
-	for (i = 0; i < ibfab.num_hcas; i++) {
+	for (i = ibfab.num_hcas; i-- > 0;) {
 		hca = rcu_dereference_protected(ibfab.hca[i], true);
 		if (!hca)
 			continue;
@@ -278,6 +300,7 @@ static void fabric_destroy(void)
 	ibfab_hotplug_exit();
 	ibfab_trunk_stop();
 	destroy_hcas();
+	ibfab_alias_exit();
 	ibfab_garbage_exit();
 	ibfab_slots_exit();
 	ibfab_debugfs_exit();
@@ -291,6 +314,9 @@ static int __init ibfab_init(void)
 	int ret;
 
 	ret = ibfab_plan_init();
+	if (ret)
+		return ret;
+	ret = ibfab_vport_init();
 	if (ret)
 		return ret;
 	ret = ibfab_caps_init();
@@ -308,6 +334,7 @@ static int __init ibfab_init(void)
 	ret = ibfab_trunk_init();
 	if (ret)
 		goto err_garbage;
+	ibfab_alias_init();
 	ret = ibfab_pool_init();
 	ibfab_debugfs_init();
 	if (!ret)

@@ -4,8 +4,10 @@
  * connections: out of the port or back in, whose packet it is, and what is counted
  * of those that are refused.
  */
-#include "ibfab.h"
+#include <rdma/ib_sa.h>
+
 #include "ibfab_net.h"
+#include "ibfab_vport.h"
 
 /**
  * ibfab_net_transmit() - Send a packet, or take it back in if it is for the port.
@@ -19,6 +21,10 @@ void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt)
 	const struct ibfab_lrh *lrh = ibfab_pkt_lrh(pkt);
 	bool smp = ibfab_lrh_vl(lrh) == IBFAB_VL_SMP;
 
+	if (ibfab_port_shares(port)) {
+		ibfab_vport_transmit(port, pkt);
+		return;
+	}
 	if (!ibfab_port_has_lid(port, be16_to_cpu(lrh->dlid))) {
 		ibfab_wire_send(port, pkt);
 		return;
@@ -33,6 +39,13 @@ void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt)
 }
 
 /* Receiving */
+
+/* The GID by which the subnet's SA is meant, wherever it is */
+static bool is_sa_gid(const struct ibfab_port *port, const union ib_gid *gid)
+{
+	return gid->global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID) &&
+	       gid->global.subnet_prefix == cpu_to_be64(READ_ONCE(port->base->gid_prefix));
+}
 
 /**
  * ibfab_net_check_dgid() - Whether a unicast packet's GRH names this port (8.3).
@@ -54,7 +67,7 @@ bool ibfab_net_check_dgid(const struct ibfab_port *port,
 		    !memcmp(&gid, dgid, sizeof(gid)))
 			return true;
 	}
-	return false;
+	return READ_ONCE(port->cap_mask) & IB_PORT_SM && is_sa_gid(port, dgid);
 }
 
 /**

@@ -23,7 +23,7 @@ static inline u8 ibfab_net_vl(const struct ibfab_qp *qp,
 
 	if (qp->ibqp.qp_type == IB_QPT_SMI)
 		return IBFAB_VL_SMP;
-	pair = READ_ONCE(port->sl2vl[0][sl / 2]);
+	pair = READ_ONCE(port->base->sl2vl[0][sl / 2]);
 	return sl & 1 ? pair & 0x0f : pair >> 4;
 }
 
@@ -62,13 +62,13 @@ static inline void *ibfab_net_put_lrh(void *at, const struct ibfab_qp *qp,
 				      const struct rdma_ah_attr *av,
 				      unsigned int bytes)
 {
-	u8 lmc_mask = (1 << READ_ONCE(port->lmc)) - 1;
+	u8 lmc_mask = (1 << READ_ONCE(port->base->lmc)) - 1;
 	u8 sl = rdma_ah_get_sl(av) & 0x0f;
 	u16 dlid = rdma_ah_get_dlid(av);
 	struct ibfab_lrh *lrh = at;
 	u16 slid;
 
-	slid = READ_ONCE(port->lid) | (rdma_ah_get_path_bits(av) & lmc_mask);
+	slid = READ_ONCE(port->base->lid) | (rdma_ah_get_path_bits(av) & lmc_mask);
 	/* 14.2.2: purely directed-route SMPs have both LIDs permissive */
 	if (dlid == IBFAB_LID_PERMISSIVE)
 		slid = IBFAB_LID_PERMISSIVE;
@@ -142,9 +142,10 @@ static inline void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
  */
 static inline bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid)
 {
-	u16 own = READ_ONCE(port->lid);
+	const struct ibfab_port *base = port->base;
+	u16 own = READ_ONCE(base->lid);
 
-	return own && lid >> READ_ONCE(port->lmc) == own >> port->lmc &&
+	return own && lid >> READ_ONCE(base->lmc) == own >> base->lmc &&
 	       ibfab_lid_is_ucast(lid);
 }
 

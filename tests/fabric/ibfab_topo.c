@@ -7,7 +7,7 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "ibfab.h"
+#include "ibfab_vport.h"
 
 /* Two SLs to a byte, SL n to VL n of the data VLs */
 static void sl2vl_default(u8 *table)
@@ -28,6 +28,8 @@ static int port_init(struct ibfab_node *node, u8 num)
 
 	port->node = node;
 	port->num = num;
+	port->base = port;
+	INIT_LIST_HEAD(&port->vports);
 	port->state = IB_PORT_DOWN;
 	port->phys_state = IB_PORT_PHYS_STATE_POLLING;
 	port->mtu_cap = IB_MTU_4096;
@@ -108,7 +110,7 @@ struct ibfab_port *ibfab_port_peer(const struct ibfab_port *port)
 
 /**
  * ibfab_port_event() - Have the engine tell ib_core of an event.
- * @port: where; a switch has nobody to tell
+ * @port: where, and at the virtual ports on it; a switch has nobody to tell
  * @event: one that concerns a port
  *
  * Context: mgmt_lock held.
@@ -121,6 +123,7 @@ void ibfab_port_event(struct ibfab_port *port, enum ib_event_type event)
 	if (port->node->type != IBFAB_NODE_CA)
 		return;
 
+	ibfab_vports_event(port, event);
 	hca = node_to_hca(port->node);
 	if (!hca->live)
 		return;

@@ -81,12 +81,12 @@ struct ibfab_traps {
 	struct trap trap[IBFAB_TRAP_NUM];
 };
 
-/* A switch has one SMA, at port 0 */
+/* A switch has one SMA, at port 0; a virtual port has none */
 static struct ibfab_traps *traps_of(const struct ibfab_port *port)
 {
 	if (port->node->type == IBFAB_NODE_SWITCH)
 		port = &port->node->ports[0];
-	return port->traps;
+	return port->base->traps;
 }
 
 static unsigned long interval(const struct ibfab_port *port)

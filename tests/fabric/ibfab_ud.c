@@ -166,7 +166,7 @@ void ibfab_ud_transmit(struct ibfab_qp *qp, struct ibfab_port *port,
 {
 	ibfab_rate_count(qp, port, &wr->av.attr, pkt->frame->len);
 	if (ibfab_lid_is_mcast(be16_to_cpu(ibfab_pkt_lrh(pkt)->dlid)) &&
-	    READ_ONCE(port->state) == IB_PORT_ACTIVE)
+	    READ_ONCE(port->base->state) == IB_PORT_ACTIVE)
 		loop_mcast(port, wr, pkt);
 	ibfab_net_transmit(port, pkt);
 }
@@ -285,7 +285,7 @@ static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 	};
 
 	if (ibfab_lid_is_ucast(dlid))
-		wc.dlid_path_bits = dlid & ((1 << READ_ONCE(port->lmc)) - 1);
+		wc.dlid_path_bits = dlid & ((1 << READ_ONCE(port->base->lmc)) - 1);
 	if (status == IB_WC_SUCCESS)
 		wc.wc_flags |= ibfab_csum_verify(qp, port, h);
 	if (h->imm) {

@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
 
-#include "ibfab.h"
 #include "ibfab_slot.h"
+#include "ibfab_vport.h"
 
 #define IBFAB_MAX_OBJECTS	65536
 #define IBFAB_WIDTH_4X		2
@@ -59,18 +59,19 @@ static int query_port(struct ib_device *ibdev, u32 port_num,
 		      struct ib_port_attr *attr)
 {
 	struct ibfab_port *port = &to_hca(ibdev)->node.ports[port_num];
-	const struct ib_port_info *info = &port->info.base;
+	const struct ibfab_port *base = port->base;
+	const struct ib_port_info *info = &base->info.base;
 	unsigned long flags;
 
 	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
-	attr->subnet_prefix = port->gid_prefix;
-	attr->state = port->state;
-	attr->phys_state = port->phys_state;
-	attr->max_mtu = port->mtu_cap;
-	attr->active_mtu = port->mtu;
-	attr->lid = port->lid;
-	attr->lmc = port->lmc;
-	attr->sm_lid = port->sm_lid;
+	attr->subnet_prefix = base->gid_prefix;
+	attr->state = base->state;
+	attr->phys_state = base->phys_state;
+	attr->max_mtu = base->mtu_cap;
+	attr->active_mtu = base->mtu;
+	attr->lid = base->lid;
+	attr->lmc = base->lmc;
+	attr->sm_lid = base->sm_lid;
 	attr->sm_sl = info->neighbormtu_mastersmsl & 0x0f;
 	attr->subnet_timeout = info->clientrereg_resv_subnetto & 0x1f;
 	attr->init_type_reply = info->inittypereply_mtucap >> 4;
@@ -92,6 +93,11 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
 			      struct ib_port_immutable *immutable)
 {
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
+	/* SMPs are the physical port's */
+	if (to_hca(ibdev)->node.ports[port_num].vport) {
+		immutable->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI;
+		immutable->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
+	}
 	immutable->max_mad_size = IB_MGMT_MAD_SIZE;
 	immutable->pkey_tbl_len = ibfab_pkeys;
 	immutable->gid_tbl_len = IBFAB_GUID_TABLE_LEN;
@@ -114,7 +120,7 @@ static enum rdma_link_layer get_link_layer(struct ib_device *ibdev,
  */
 u16 ibfab_port_pkey(const struct ibfab_port *port, unsigned int index)
 {
-	return READ_ONCE(port->pkey[index]);
+	return READ_ONCE(port->base->pkey[index]);
 }
 
 /**
@@ -162,7 +168,7 @@ static int query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
  * ibfab_port_gid() - A port's GID.
  * @port: the port
  * @index: below IBFAB_GUID_TABLE_LEN
- * @gid: filled in; zero in an empty place
+ * @gid: filled in; zero in an empty place, and in one that is a virtual port's
  *
  * Context: any.
  */
@@ -172,9 +178,9 @@ void ibfab_port_gid(const struct ibfab_port *port, unsigned int index,
 	__be64 guid = READ_ONCE(port->guid[index]);
 
 	*gid = (union ib_gid) {};
-	if (!guid)
+	if (!guid || (index && index <= port->aliases))
 		return;
-	gid->global.subnet_prefix = cpu_to_be64(READ_ONCE(port->gid_prefix));
+	gid->global.subnet_prefix = cpu_to_be64(READ_ONCE(port->base->gid_prefix));
 	gid->global.interface_id = guid;
 }
 
@@ -201,7 +207,8 @@ static int modify_device(struct ib_device *ibdev, int mask,
 	memcpy(node->desc, modify->node_desc, sizeof(node->desc));
 	memcpy(ibdev->node_desc, modify->node_desc, sizeof(node->desc));
 	for (i = 1; i <= node->num_ports; i++)
-		ibfab_trap_node_desc(&node->ports[i]);
+		if (!node->ports[i].vport)
+			ibfab_trap_node_desc(&node->ports[i]);
 	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
 	return 0;
 }
@@ -213,14 +220,15 @@ static int modify_port(struct ib_device *ibdev, u32 port_num, int mask,
 	unsigned long flags;
 	u32 cap_mask;
 
-	if (mask & ~(IB_PORT_RESET_QKEY_CNTR | IB_PORT_SHUTDOWN))
+	if (mask & ~(IB_PORT_RESET_QKEY_CNTR | IB_PORT_SHUTDOWN) ||
+	    (port->vport && mask & IB_PORT_SHUTDOWN))
 		return -EOPNOTSUPP;
 
 	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
 	cap_mask = port->cap_mask;
 	port->cap_mask |= modify->set_port_cap_mask;
 	port->cap_mask &= ~modify->clr_port_cap_mask;
-	if (port->cap_mask != cap_mask)
+	if (port->cap_mask != cap_mask && !port->vport)
 		ibfab_trap_cap_mask(port);
 	if (mask & IB_PORT_RESET_QKEY_CNTR)
 		atomic_set(&port->qkey_violations, 0);

@@ -57,6 +57,30 @@ static void count_packet(struct ibfab_port *port, const struct ibfab_lrh *lrh,
 		     &port->counter[dir->data]);
 }
 
+/**
+ * ibfab_wire_count_xmit() - Count a packet that a port without a cable sends.
+ * @port: the port
+ * @lrh: the packet's
+ *
+ * Context: any.
+ */
+void ibfab_wire_count_xmit(struct ibfab_port *port, const struct ibfab_lrh *lrh)
+{
+	count_packet(port, lrh, &xmit);
+}
+
+/**
+ * ibfab_wire_count_rcv() - Count one that it receives.
+ * @port: the port
+ * @lrh: the packet's
+ *
+ * Context: any.
+ */
+void ibfab_wire_count_rcv(struct ibfab_port *port, const struct ibfab_lrh *lrh)
+{
+	count_packet(port, lrh, &rcv);
+}
+
 static void discard_xmit(struct ibfab_port *port, struct ibfab_pkt *pkt,
 			 enum ibfab_drop reason)
 {

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Virtual ports, and what the SM is told of them.
+ */
+#ifndef _IBFAB_VPORT_H
+#define _IBFAB_VPORT_H
+
+#include <linux/completion.h>
+#include <linux/workqueue.h>
+
+#include "ibfab.h"
+
+/**
+ * struct ibfab_vport - What a virtual port has besides other ports
+ * @port: the port
+ * @node: in &ibfab_port.vports of its physical port; RCU, changed under mgmt_lock
+ * @alias: where its GUID is in the physical port's table
+ * @announce: tells the SA of its GUID
+ * @answered: the SA has answered, or has not in time; @announce's, as is what follows
+ * @status: which, 0 or a negative errno
+ */
+struct ibfab_vport {
+	struct ibfab_port *port;
+	struct list_head node;
+	unsigned int alias;
+	struct delayed_work announce;
+	struct completion answered;
+	int status;
+};
+
+/**
+ * ibfab_port_shares() - Whether a port's LIDs are other ports' too.
+ * @port: of an HCA
+ *
+ * Context: any.
+ * Return: true for virtual ports, and for physical ones that may have some.
+ */
+static inline bool ibfab_port_shares(const struct ibfab_port *port)
+{
+	return port->vport || port->aliases;
+}
+
+/* ibfab_vport.c */
+int ibfab_vport_init(void);
+int ibfab_vports_create(struct ibfab_hca *hca);
+void ibfab_vports_destroy(struct ibfab_hca *hca);
+bool ibfab_vports_on(const struct ibfab_hca *hca);
+void ibfab_vport_join(struct ibfab_port *port);
+void ibfab_vport_leave(struct ibfab_port *port);
+void ibfab_vports_event(struct ibfab_port *base, enum ib_event_type event);
+void ibfab_vport_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt);
+
+/* ibfab_alias.c */
+void ibfab_alias_init(void);
+void ibfab_alias_exit(void);
+void ibfab_alias_create(struct ibfab_vport *vport);
+void ibfab_alias_stop(struct ibfab_vport *vport);
+void ibfab_alias_event(struct ibfab_vport *vport, enum ib_event_type event);
+
+#endif /* _IBFAB_VPORT_H */
