@@ -75,6 +75,7 @@ struct ipoib_ah {
 	u32 dlid;			/* for debugfs, as are these */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
+	bool grh;
 };
 
 /* The three services that a query to the fabric may be in */
@@ -101,6 +102,7 @@ struct ipoib_path_query {
 struct ipoib_heard {
 	u16 lid;
 	u8 sl;
+	bool needs_grh;			/* its port gets no packet that has none */
 };
 
 /*
@@ -123,6 +125,7 @@ struct ipoib_path {
 	bool ask;			/* the fabric is to be asked */
 	bool dead;			/* unhashed: queue nothing any more */
 
+	bool needs_grh;			/* as the peer said; read by all */
 	bool stopgap;			/* the AH is not the fabric's answer; written by the
 					 * control path, read by all
 					 */

@@ -34,6 +34,7 @@ struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *at
 	ah->dlid = rdma_ah_get_dlid(attr);
 	ah->sl = rdma_ah_get_sl(attr);
 	ah->rate = rdma_ah_get_static_rate(attr);
+	ah->grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
 	return ah;
 }
 

@@ -77,8 +77,9 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
 	struct ipoib_heard heard = {};
 	struct ipoib_path *path;
 
-	if (path_may_learn(priv))
-		ipoib_learn_find(priv, gid, &heard);
+	ipoib_learn_find(priv, gid, &heard);
+	if (!path_may_learn(priv))
+		heard.lid = 0;
 	if (!heard.lid && atomic_read(&priv->paths.nelems) >= IPOIB_PATHS_MAX)
 		return ERR_PTR(-ENOSPC);
 	path = kzalloc(sizeof(*path), GFP_ATOMIC);
@@ -86,6 +87,7 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
 		return ERR_PTR(-ENOMEM);
 	path->gid = *gid;
 	path->heard = heard;
+	path->needs_grh = heard.needs_grh;
 	INIT_LIST_HEAD(&path->busy);
 	INIT_LIST_HEAD(&path->waits);
 	__skb_queue_head_init(&path->queue);
@@ -295,11 +297,28 @@ void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid)
 	spin_unlock(&priv->lock);
 }
 
-/* The fabric's answer stands, until the fabric gives another one */
+/* Does a path lose all packets because they lack a GRH? */
+static bool path_lacks_grh(const struct ipoib_ah *ah, const struct ipoib_heard *heard)
+{
+	return ah && heard->needs_grh && !ah->grh;
+}
+
+/* The fabric's answer stands, until the fabric gives another one. That it gave it before the
+ * peer could say that it needs a GRH does not make it wrong, only incomplete.
+ */
 static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 		      const struct ipoib_heard *heard)
 {
 	lockdep_assert_held(&priv->lock);
+	if (heard->needs_grh)
+		WRITE_ONCE(path->needs_grh, true);
+	if (path_lacks_grh(rcu_dereference_protected(path->ah, true), heard)) {
+		path_want_answer(path, priv);
+		path_kick(priv);
+		return;
+	}
+	if (!path_may_learn(priv))
+		return;
 	if (path_has_answer(path)) {
 		path_doubt(priv, path);
 		return;
@@ -316,7 +335,8 @@ static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
  * @heard: where it came from
  *
  * If there is a path to it that leads nowhere yet, or a stopgap that leads elsewhere, it
- * is used for that path.
+ * is used for that path. What the fabric said of a path stands, but gets a GRH if the peer
+ * needs one.
  *
  * Context: the receive poll.
  */
@@ -326,14 +346,12 @@ void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 	const struct ipoib_ah *ah;
 	struct ipoib_path *path;
 
-	if (!path_may_learn(priv))
-		return;
 	rcu_read_lock();
 	path = rhashtable_lookup(&priv->paths, gid, paths_params);
 	if (!path)
 		goto out;
 	ah = rcu_dereference(path->ah);
-	if (ah && ipoib_same_port(priv, ah->dlid, heard->lid))
+	if (ah && ipoib_same_port(priv, ah->dlid, heard->lid) && !path_lacks_grh(ah, heard))
 		goto out;
 	spin_lock(&priv->lock);
 	path_hear(priv, path, heard);

@@ -50,6 +50,7 @@ static void show_path(void *entry, void *context)
 		seq_printf(m, "  SL: %12d\n", ah->sl);
 		show_rate(m, ah->rate);
 		seq_printf(m, "  stopgap: %7s\n", yes_no(READ_ONCE(path->stopgap)));
+		seq_printf(m, "  GRH: %11s\n", yes_no(ah->grh));
 	}
 	seq_putc(m, '\n');
 }

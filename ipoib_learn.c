@@ -17,6 +17,9 @@
  *
  * Senders are kept in a table of fixed size, by LID and QPN: on a large fabric every
  * host hears all others' broadcasts, but talks to few of them.
+ *
+ * Ports may share a LID: virtual ones are told apart by GRHs alone, and number their QPs each
+ * on its own. So a LID and a QPN that two GIDs have sent by tell of no sender any more.
  */
 #include <linux/jhash.h>
 
@@ -33,6 +36,7 @@ struct sender {
 	u32 qpn;
 	u32 epoch;			/* ipoib_learn.epoch, or the slot is empty */
 	struct ipoib_heard from;
+	bool grh_only;			/* packets without a GRH need not be its own */
 	unsigned long heard;		/* jiffies of its last packet */
 	unsigned long told;		/* jiffies when its path was last told */
 };
@@ -77,6 +81,14 @@ static bool sender_is(const struct ipoib_learn *learn, const struct sender *send
 	       sender_is_set(learn, sender);
 }
 
+/* The sender of a packet without a GRH; NULL if it is not known */
+static struct sender *sender_without_grh(struct ipoib_learn *learn, const struct ib_wc *wc)
+{
+	struct sender *sender = &learn->by_qp[qp_slot(wc)];
+
+	return sender_is(learn, sender, wc) && !sender->grh_only ? sender : NULL;
+}
+
 /* Of this subnet, for a packet of another comes from the LID of a router; and from a
  * LID at all, which Ethernet lacks.
  */
@@ -87,28 +99,61 @@ static bool sender_is_local(const struct ipoib_dev *priv, const struct ib_wc *wc
 	       gid->global.subnet_prefix == priv->local_gid.global.subnet_prefix;
 }
 
+/* A unicast packet has a GRH because the SA said so, or ports need one: then there is a hop
+ * limit in it. That of a stopgap is 0.
+ */
+static bool grh_is_needed(const struct ib_grh *grh)
+{
+	return grh->dgid.raw[0] != 0xff && grh->hop_limit;
+}
+
+static bool sender_is_active(const struct ipoib_learn *learn, const struct sender *sender)
+{
+	return sender_is_set(learn, sender) &&
+	       time_before(jiffies, sender->heard + LEARN_KEEP);
+}
+
+/* The slot for a GID: that of its LID and QPN. If another GID is active by the same, ports share
+ * the LID, and the second has a slot that depends on the GID too.
+ */
+static u32 sender_slot(struct ipoib_learn *learn, const struct ib_wc *wc,
+		       const union ib_gid *gid)
+{
+	u32 slot = qp_slot(wc);
+	struct sender *first = &learn->by_qp[slot];
+
+	if (!sender_is(learn, first, wc) || ipoib_gid_equal(&first->gid, gid))
+		return slot;
+	first->grh_only = true;
+	if (!sender_is_active(learn, first))
+		return slot;
+	return (slot + 1 + gid_slot(gid) % (LEARN_SLOTS - 1)) % LEARN_SLOTS;
+}
+
 /* Writes to the sender's slot. Returns false if nobody needs to be told: all that stood
  * there, or the slot is another's who is active.
  */
 static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
-		       const union ib_gid *gid)
+		       const union ib_gid *gid, struct ipoib_heard *from)
 {
-	u32 slot = qp_slot(wc);
+	u32 slot = sender_slot(learn, wc, gid);
 	struct sender *sender = &learn->by_qp[slot];
-	bool same = sender_is(learn, sender, wc);
+	bool same_qp = sender_is(learn, sender, wc);
+	bool same = same_qp && ipoib_gid_equal(&sender->gid, gid);
 
-	if (!same && sender_is_set(learn, sender) &&
-	    time_before(jiffies, sender->heard + LEARN_KEEP))
+	if (!same_qp && sender_is_active(learn, sender))
 		return false;
-	same = same && ipoib_gid_equal(&sender->gid, gid);
 	sender->heard = jiffies;
-	if (same && time_before(jiffies, sender->told + LEARN_AGAIN))
+	from->needs_grh |= same && sender->from.needs_grh;
+	if (same && sender->from.needs_grh == from->needs_grh &&
+	    time_before(jiffies, sender->told + LEARN_AGAIN))
 		return false;
 	*sender = (struct sender) {
 		.gid = *gid,
 		.qpn = wc->src_qp,
 		.epoch = learn->epoch,
-		.from = { .lid = wc->slid, .sl = wc->sl },
+		.from = *from,
+		.grh_only = from->needs_grh || (same_qp && sender->grh_only),
 		.heard = jiffies,
 		.told = jiffies,
 	};
@@ -116,16 +161,28 @@ static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 	return true;
 }
 
-static void sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
-			 const union ib_gid *gid)
+/* Has it been heard just now? Then the lock is spared, for virtual ports send every packet with
+ * a GRH. Nobody else writes to the table.
+ */
+static bool sender_is_fresh(const struct ipoib_learn *learn, const struct ib_wc *wc,
+			    const union ib_gid *gid, bool needs_grh)
 {
-	const struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl };
+	const struct sender *sender = &learn->by_qp[qp_slot(wc)];
+
+	return sender->heard == jiffies && sender_is(learn, sender, wc) &&
+	       ipoib_gid_equal(&sender->gid, gid) && sender->from.needs_grh >= needs_grh;
+}
+
+static void sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
+			 const union ib_gid *gid, bool needs_grh)
+{
+	struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl, .needs_grh = needs_grh };
 	bool news;
 
-	if (!sender_is_local(priv, wc, gid))
+	if (!sender_is_local(priv, wc, gid) || sender_is_fresh(priv->learn, wc, gid, needs_grh))
 		return;
 	spin_lock(&priv->learn->lock);
-	news = sender_put(priv->learn, wc, gid);
+	news = sender_put(priv->learn, wc, gid, &from);
 	spin_unlock(&priv->learn->lock);
 	if (news)
 		ipoib_path_heard(priv, gid, &from);
@@ -145,7 +202,7 @@ static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc
 {
 	union ib_gid gid = sender->gid;
 
-	sender_learn(priv, wc, &gid);
+	sender_learn(priv, wc, &gid, false);
 }
 
 /**
@@ -160,15 +217,15 @@ static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc
 void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct ib_grh *grh, struct ipoib_hwaddr *hwaddr)
 {
-	struct ipoib_learn *table = priv->learn;
-	struct sender *sender = &table->by_qp[qp_slot(wc)];
+	struct sender *sender;
 
 	if (has_gid(wc)) {
 		ipoib_hwaddr_build(hwaddr, wc->src_qp, &grh->sgid);
-		sender_learn(priv, wc, &grh->sgid);
+		sender_learn(priv, wc, &grh->sgid, grh_is_needed(grh));
 		return;
 	}
-	if (!sender_is(table, sender, wc)) {
+	sender = sender_without_grh(priv->learn, wc);
+	if (!sender) {
 		memset(hwaddr, 0, sizeof(*hwaddr));
 		return;
 	}

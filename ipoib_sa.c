@@ -325,6 +325,43 @@ static void sa_warn_of_path(const struct ipoib_path_query *query, struct sa_path
 			    be32_to_cpu(sa_path_get_dlid(rec)), rec->rate);
 }
 
+/* A GRH to a GID of this subnet. Its hop limit keeps the packet there, be it 0 or 1 (IBA 8.3.6),
+ * and is what a PathRecord's is to its reader: 0 where the packet could do without a GRH. A
+ * port that others share the LID with says by 1 that it is to be answered with one.
+ */
+static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_label,
+		      u8 traffic_class, struct rdma_ah_attr *attr)
+{
+	const struct ib_gid_attr *sgid_attr;
+	union ib_gid dgid = *gid;
+
+	sgid_attr = rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_IB,
+					  priv->port, NULL);
+	if (IS_ERR(sgid_attr))
+		return PTR_ERR(sgid_attr);
+	rdma_move_grh_sgid_attr(attr, &dgid, flow_label,
+				rdma_is_grh_required(priv->ibdev, priv->port) ? 1 : 0,
+				traffic_class, sgid_attr);
+	return 0;
+}
+
+/* ib_core makes a GRH where the SA gave a hop limit, as OpenSM does for other subnets only:
+ * it knows virtual ports as alias GUIDs, but not that they get no packet without a GRH. Our
+ * own port says so itself, and a peer by its packets. An SA that knows better has its way.
+ */
+static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
+			struct sa_path_rec *rec, struct rdma_ah_attr *attr)
+{
+	int err = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, attr, NULL);
+
+	if (err || sa_path_is_opa(rec) || rdma_ah_get_ah_flags(attr) & IB_AH_GRH)
+		return err;
+	if (!READ_ONCE(path->needs_grh) && !rdma_is_grh_required(priv->ibdev, priv->port))
+		return 0;
+	return sa_add_grh(priv, &path->gid, be32_to_cpu(rec->flow_label), rec->traffic_class,
+			  attr);
+}
+
 static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *context)
 {
 	struct ipoib_path_query *query = context;
@@ -335,8 +372,7 @@ static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *co
 		status = -EPROTO;
 	}
 	if (!status)
-		status = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, &query->attr,
-						   NULL);
+		status = sa_path_attr(priv, query->path, rec, &query->attr);
 	ipoib_path_answer(query, status);
 }
 
@@ -371,28 +407,19 @@ static void sa_cancel(struct ipoib_path_query *query)
 /* A stopgap until the SA's answer. What rate the way can take only the SA knows; the
  * broadcast group's would be its slowest member's, for each flow. So it is the port's
  * own. The GRH tells ports apart that share a LID, and proves to the peer who we are, so
- * that it can answer at once as well. A hop limit of 1 keeps the packet in the subnet
- * (IBA 8.3.6).
+ * that it can answer at once as well.
  */
 static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 			 const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
 {
-	const struct ib_gid_attr *sgid_attr;
-	union ib_gid dgid = *gid;
-
 	if (rdma_cap_opa_ah(priv->ibdev, priv->port))
 		return -EOPNOTSUPP;
-	sgid_attr = rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_IB,
-					  priv->port, NULL);
-	if (IS_ERR(sgid_attr))
-		return PTR_ERR(sgid_attr);
 	*attr = (struct rdma_ah_attr) { .type = RDMA_AH_ATTR_TYPE_IB };
 	rdma_ah_set_port_num(attr, priv->port);
 	rdma_ah_set_dlid(attr, heard->lid);
 	rdma_ah_set_sl(attr, heard->sl);
 	rdma_ah_set_static_rate(attr, IB_RATE_PORT_CURRENT);
-	rdma_move_grh_sgid_attr(attr, &dgid, 0, 1, 0, sgid_attr);
-	return 0;
+	return sa_add_grh(priv, gid, 0, 0, attr);
 }
 
 const struct ipoib_fabric_ops ipoib_sa_ops = {

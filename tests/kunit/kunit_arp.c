@@ -812,6 +812,29 @@ static void asked_and_heard(struct kunit *test)
 	expect_settled(test, path);
 }
 
+/* The fabric had answered before the peer could say that it needs a GRH */
+static void resolved_lacks_grh(struct kunit *test)
+{
+	const struct ipoib_heard heard = { .lid = 9, .needs_grh = true };
+	struct fixture *fx = test->priv;
+	struct ipoib_path *path;
+
+	fx->priv->learn_paths = false;
+	send_to(test, 9);
+	answer(test, 9, 0);
+	path = path_find(fx, 9);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	KUNIT_EXPECT_FALSE(test, path->needs_grh);
+	local_bh_disable();
+	ipoib_path_heard(fx->priv, &path->gid, &heard);
+	local_bh_enable();
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, path->needs_grh);
+	KUNIT_EXPECT_EQ(test, queries(test), 2);
+	answer(test, 9, 0);
+	expect_settled(test, path);
+}
+
 /* There is an end to paths, but not to those of peers that have proven who they are */
 static void paths_are_bounded(struct kunit *test)
 {
@@ -846,6 +869,7 @@ static struct kunit_case learned_cases[] = {
 	KUNIT_CASE(learned_to_answered),
 	KUNIT_CASE(learned_to_corrected),
 	KUNIT_CASE(learned_and_no_answer),
+	KUNIT_CASE(resolved_lacks_grh),
 	KUNIT_CASE(resolved_stands),
 	KUNIT_CASE(resolved_doubts_claim),
 	KUNIT_CASE(resolved_by_other_lid_of_port),

@@ -3,6 +3,8 @@
  * Suites of what received packets tell: the table of senders, and whether ARP and ND
  * claim what they may.
  */
+#include <linux/delay.h>
+
 #include "ipoib_learn.c"
 #include "kunit.h"
 
@@ -171,6 +173,73 @@ static void sender_exchanged(struct kunit *test)
 	}
 }
 
+/* A packet without a GRH tells of a sender */
+static bool is_told(struct kunit *test, const struct ib_wc *wc)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_hwaddr hwaddr;
+
+	local_bh_disable();
+	ipoib_learn_sender(fx->priv, wc, NULL, &hwaddr);
+	local_bh_enable();
+	return memchr_inv(&hwaddr, 0, sizeof(hwaddr));
+}
+
+/* Who sends unicasts with a GRH that is needed says that it needs one; multicasts do not take
+ * that back, and packets without one are not its own
+ */
+static void sender_needs_grh(struct kunit *test)
+{
+	struct frame *f = frame(test, ETH_P_802_EX1);
+	struct ib_wc wc = peer(IB_WC_GRH);
+	struct ipoib_heard heard;
+
+	receive(test, f, 50, &wc);
+	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_FALSE(test, heard.needs_grh);
+	f->grh.dgid.raw[0] = 0xff;
+	f->grh.hop_limit = 1;
+	receive(test, f, 50, &wc);
+	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_FALSE(test, heard.needs_grh);
+	f->grh.dgid.raw[0] = 0xfe;
+	receive(test, f, 50, &wc);
+	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_TRUE(test, heard.needs_grh);
+	f->grh.dgid.raw[0] = 0xff;
+	msleep(300);
+	receive(test, f, 50, &wc);
+	KUNIT_ASSERT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_TRUE(test, heard.needs_grh);
+	wc.wc_flags = 0;
+	KUNIT_EXPECT_FALSE(test, is_told(test, &wc));
+}
+
+/* Two GIDs with one LID and QPN are both known, but not which of them sends without a GRH. The
+ * first one's slot is the second's when the first has been silent.
+ */
+static void sender_shares_lid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct frame *f = frame(test, ETH_P_802_EX1);
+	struct ib_wc wc = peer(IB_WC_GRH), bare = peer(0);
+	struct ipoib_heard heard;
+
+	receive(test, f, 50, &wc);
+	KUNIT_EXPECT_TRUE(test, is_told(test, &bare));
+	fixture_gid(&f->grh.sgid, 77);
+	receive(test, f, 50, &wc);
+	KUNIT_ASSERT_TRUE(test, find(test, 77, &heard));
+	KUNIT_EXPECT_EQ(test, heard.lid, PEER_LID);
+	KUNIT_EXPECT_TRUE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_FALSE(test, is_told(test, &bare));
+	fx->priv->learn->by_qp[qp_slot(&wc)].heard = jiffies - LEARN_KEEP;
+	receive(test, f, 50, &wc);
+	KUNIT_EXPECT_TRUE(test, find(test, 77, &heard));
+	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
+	KUNIT_EXPECT_FALSE(test, is_told(test, &bare));
+}
+
 static void hwaddr_shown(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -203,6 +272,8 @@ static struct kunit_case sender_cases[] = {
 	KUNIT_CASE(sender_not_local),
 	KUNIT_CASE(sender_slots),
 	KUNIT_CASE(sender_exchanged),
+	KUNIT_CASE(sender_needs_grh),
+	KUNIT_CASE(sender_shares_lid),
 	KUNIT_CASE(hwaddr_shown),
 	{}
 };

@@ -353,12 +353,64 @@ static void sa_stopgap(struct kunit *test)
 	KUNIT_ASSERT_TRUE(test, rdma_ah_get_ah_flags(&attr) & IB_AH_GRH);
 	KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.dgid, &gid, sizeof(gid)), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.sgid_attr->gid, &fx->hca->gid, sizeof(gid)), 0);
-	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 1);
+	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 0);
 	rdma_destroy_ah_attr(&attr);
 	/* Not by a GID that the port does not have any more */
 	fx->priv->local_gid.raw[15] ^= 1;
 	KUNIT_EXPECT_LT(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
 	fx->priv->local_gid.raw[15] ^= 1;
+}
+
+/* The hop limit of the GRH to a path of the SA's with a hop limit; -1: there is no GRH */
+static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 hop_limit)
+{
+	struct fixture *fx = test->priv;
+	struct sa_path_rec rec = {
+		.rec_type = SA_PATH_REC_TYPE_IB,
+		.dgid = path->gid,
+		.sgid = fx->priv->local_gid,
+		.hop_limit = hop_limit,
+		.flow_label = cpu_to_be32(0x123),
+		.traffic_class = 4,
+	};
+	struct rdma_ah_attr attr;
+	int hops = -1;
+
+	sa_path_set_dlid(&rec, 7);
+	KUNIT_ASSERT_EQ(test, sa_path_attr(fx->priv, path, &rec, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 7u);
+	if (rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) {
+		hops = attr.grh.hop_limit;
+		KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.dgid, &path->gid, sizeof(path->gid)), 0);
+		KUNIT_EXPECT_EQ(test, attr.grh.flow_label, 0x123u);
+		KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 4);
+	}
+	rdma_destroy_ah_attr(&attr);
+	return hops;
+}
+
+/* To a path of the SA's there is a GRH if the SA says so, the peer, or our own port, which then
+ * says so to the peer
+ */
+static void sa_path_grh(struct kunit *test)
+{
+	struct ipoib_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	struct fixture *fx = test->priv;
+	u32 *flags = &fx->hca->ibdev.port_data[1].immutable.core_cap_flags;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	fixture_up(test);
+	fixture_gid(&path->gid, 7);
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 0), -1);
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 64), 64);
+	path->needs_grh = true;
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 0), 0);
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 64), 64);
+	*flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 0), 1);
+	path->needs_grh = false;
+	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 0), 1);
+	*flags &= ~RDMA_CORE_CAP_IB_GRH_REQUIRED;
 }
 
 static struct kunit_case sa_cases[] = {
@@ -373,6 +425,7 @@ static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_port_bounce),
 	KUNIT_CASE(sa_without_sa),
 	KUNIT_CASE(sa_stopgap),
+	KUNIT_CASE(sa_path_grh),
 	{}
 };
 

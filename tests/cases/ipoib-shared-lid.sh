@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Hosts whose ports share a LID, one physical and two virtual: among each other and with one elsewhere, both families, groups, a partition; and after events of the port, the link and the SM.
+# timeout: 400
+
+. /cases/lib.sh
+
+hosts="0 1 2 3"
+
+# pings_all COUNT [DEVICE-SUFFIX]: each host so many to each other, both families; none is lost.
+pings_all()
+{
+	for from in $hosts; do
+		for to in $hosts; do
+			[ "$from" != "$to" ] || continue
+			for address in 10.0.$2.$((to + 1)) fd00:$2::$((to + 1)); do
+				on h$from ping -q -c "$1" -i 0.1 -W 5 "$address" >/run/ping ||
+					fail "h$from to $address: $(cat /run/ping)"
+				grep -q "^$1 packets transmitted, $1 received, 0%" /run/ping ||
+					fail "h$from to $address: $(cat /run/ping)"
+			done
+		done
+	done
+}
+
+all_reach_all()
+{
+	for from in $hosts; do
+		on h$from fping -q -r 1 -t 300 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 || return
+	done
+}
+
+# received N: unicast packets that the virtual port's HCA has had, or what host N had by its interface.
+received()
+{
+	case $1 in
+	0 | 1) netdev_counter "h$1" "$(dev_of "h$1")" rx_packets ;;
+	*) fabric_counter "ibfab$1" port1.unicast_rcv_packets ;;
+	esac
+}
+
+# path_grh HOST PEER: whether the host's packets to the peer have a GRH.
+path_grh()
+{
+	awk -v gid="fe80:0:0:0:21b:fa01:0:$(printf %x $((0x100 * $2 + 1)))" '$1 == "GID:" { found = $2 == gid }
+		found && $1 == "GRH:" { print $2 }' "/sys/kernel/debug/ipoib/ib$1_path"
+}
+
+grhs_right()
+{
+	for from in $hosts; do
+		for to in $hosts; do
+			[ "$from" != "$to" ] || continue
+			case $from$to in
+			01 | 10) wanted=no ;;
+			*) wanted=yes ;;
+			esac
+			got=$(path_grh $from $to)
+			[ "$got" = $wanted ] || {
+				echo "from $from to $to: $got"
+				cat "/sys/kernel/debug/ipoib/ib${from}_path"
+				return 1
+			}
+		done
+	done
+}
+
+# groups_work: each says five to a group, and each of the others hears five.
+groups_work()
+{
+	for speaker in $hosts; do
+		for n in $hosts; do
+			: >"/run/heard.$n"
+		done
+		for _ in 1 2 3 4 5; do
+			echo "from$speaker"
+			sleep 0.05
+		done | on h$speaker socat -u STDIN "UDP4-DATAGRAM:239.1.2.3:5000,ip-multicast-if=10.0.0.$((speaker + 1))"
+		sleep 0.2
+		for n in $hosts; do
+			[ $n = "$speaker" ] ||
+				assert_eq "what h$n hears of h$speaker" "$(grep -c "from$speaker" /run/heard.$n)" 5
+		done
+	done
+}
+
+fabric_start hcas=4 vport=2:1,3:1
+module_insert /modules/ibraw.ko
+partitions_write 1
+opensm_start -P /run/partitions.conf
+ipoib_load
+hosts_make 4
+for n in 2 3; do
+	assert_eq "LID of ibfab$n" "$(lid_of ibfab$n)" "$(lid_of ibfab1)"
+done
+
+step "All reach all from the first packet on, and none is lost"
+pings_all 5 0
+wait_for 10 grhs_right
+
+step "Each gets what is for it, and no other"
+for to in $hosts; do
+	for n in $hosts; do
+		eval "was_$n=$(received $n)"
+	done
+	from=$(((to + 1) % 4))
+	on h$from ping -q -c 50 -i 0.01 -W 5 10.0.0.$((to + 1)) | grep received
+	for n in $hosts; do
+		eval "had=\$(($(received $n) - was_$n))"
+		case $n in
+		$to | $from) assert_between "to $to, at $n" "$had" 50 60 ;;
+		*) assert_between "to $to, at $n" "$had" 0 6 ;;
+		esac
+	done
+done
+for n in 2 3; do
+	assert_eq "drops of ibfab$n" "$(awk '/port1.drop/ { n += $2 } END { print n }' "$ibfab/ibfab$n/counters")" 0
+done
+
+step "Each is the neighbour that it says"
+for from in $hosts; do
+	for to in $hosts; do
+		[ "$from" != "$to" ] || continue
+		assert_eq "h$to, to h$from" "$(ip -n h$from neigh show 10.0.0.$((to + 1)) | awk '{ print $5 }')" \
+			"$(on h$to cat "/sys/class/net/$(dev_of h$to)/address")"
+	done
+done
+for n in $hosts; do
+	assert_eq "forged" "$(stat_of h$n rx_forged)" 0
+done
+
+step "A packet without a GRH does not reach a virtual port's interface, be the QP right"
+was=$(fabric_counter ibfab2 port1.rcv_packets)
+qpn=$(on h2 cat "/sys/class/net/$(dev_of h2)/address" | cut -d: -f2-4 | tr -d :)
+# send [WORDS]: something to h2's interface, five times
+send()
+{
+	echo "dlid=$(lid_of ibfab2) qpn=0x$qpn qkey=0xb1b count=5 payload=88b50000$(printf '%092d' 0) $*" \
+		>"$raw/ibfab0/send" || fail "cannot send"
+}
+send
+sleep 0.2
+assert_between "packets at ibfab2" $(($(fabric_counter ibfab2 port1.rcv_packets) - was)) 0 2
+was=$(fabric_counter ibfab2 port1.rcv_packets)
+send "dgid=$(cat "$ib/ibfab2/ports/1/gids/0")"
+wait_for 5 counter_reaches ibfab2 port1.rcv_packets $((was + 5))
+
+step "What is said to a group each hears once"
+for n in $hosts; do
+	traffic_start "listen.$n" on h$n socat -u \
+		"UDP4-RECV:5000,ip-add-membership=239.1.2.3:10.0.0.$((n + 1))" "OPEN:/run/heard.$n,creat,append"
+	wait_for 10 listening h$n 5000 u
+done
+# A listener's group is joined at the SA some time later
+sleep 2
+groups_work
+
+step "A partition"
+for n in $hosts; do
+	ip -n h$n link add link "$(dev_of h$n)" name part type ipoib pkey 0x8001
+	ip -n h$n address add 10.0.1.$((n + 1))/24 dev part
+	ip -n h$n address add fd00:1::$((n + 1))/64 dev part nodad
+	ip -n h$n link set part up
+done
+for n in $hosts; do
+	wait_for 20 has_carrier h$n part
+done
+pings_all 3 1
+
+step "The cable is pulled, and plugged in again"
+echo "switch0 2 down" >"$ibfab/cable"
+for n in 2 3; do
+	refute has_carrier h$n "$(dev_of h$n)"
+done
+echo "switch0 2 up" >"$ibfab/cable"
+wait_for 30 all_reach_all
+pings_all 3 0
+
+step "The LID becomes another one, and what it was again"
+echo "1 lid 0x77" >"$ibfab/ibfab1/change"
+sleep 0.5
+kill -HUP "$opensm_pid"
+wait_for 30 all_reach_all
+pings_all 3 0
+
+step "A new SM"
+opensm_kill
+opensm_start -P /run/partitions.conf
+wait_for 30 all_reach_all
+pings_all 3 0
+pings_all 3 1
+wait_for 10 grhs_right
+sleep 2
+groups_work
+
+step "A virtual port's HCA goes and comes back, the others do not notice"
+unplug ibfab2
+hosts="0 1 3"
+pings_all 3 0
+plug ibfab2
+host_give h2 ibfab2 3
+wait_for 30 has_carrier h2 "$(dev_of h2)"
+hosts="0 1 2 3"
+wait_for 30 all_reach_all
+pings_all 3 0
+for n in $hosts; do
+	traffic_stop "listen.$n"
+done
