@@ -9,7 +9,7 @@ packages_of()
 {
 	case $1 in
 	build) echo linux-headers-amd64 kmod gcc libc6-dev libmnl-dev libjson-c-dev ;;
-	guest) echo qemu-system-x86 kmod cpio xz-utils ;;
+	guest) echo qemu-system-x86 kmod cpio xz-utils gcc libc6-dev ;;
 	stock) echo kmod cpio xz-utils ;;
 	debug)
 		echo bc bison flex gcc libc6-dev libelf-dev xz-utils linux-source-6.1 \

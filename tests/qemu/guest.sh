@@ -73,6 +73,19 @@ accelerator()
 	fi
 }
 
+# Prints how fast the host's time stamp counter is, in kHz.
+tsc_khz()
+{
+	local program
+
+	program=$cache/tsc_khz-$(hash_of "$qemu_dir/tsc_khz.c")
+	[ -x "$program" ] || {
+		gcc -O2 -o "$program.$$" "$qemu_dir/tsc_khz.c"
+		mv "$program.$$" "$program"
+	}
+	"$program"
+}
+
 # The boot's own files: init, the libraries, the script, our modules and tools. What only
 # a debugger reads of the modules, four fifths of them, would take each guest a second to
 # unpack.
@@ -143,7 +156,10 @@ boot()
 	# Nobody is to be kept from reading another's memory here. And all CPUs that
 	# QEMU emulates have the host's counter as their own, so it can be the clock.
 	# And what is always at the same address QEMU translates once, not for each process.
-	[ "$icount" = yes ] || words+=" mitigations=off tsc=reliable norandmaps"
+	# How fast that counter is a guest on a busy host finds out wrong by a factor of three
+	# sometimes, so it is told.
+	[ "$icount" = yes ] ||
+		words+=" mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) norandmaps"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
 	# What a device writes is not in the memory that was mapped for it until that is synced or
 	# unmapped, and the other way round: all DMA is by bounce buffers. These are an eighth of the

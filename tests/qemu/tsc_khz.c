@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Prints how often in a millisecond this machine's time stamp counter counts, which is what
+ * a CPU that QEMU emulates has for its own.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <time.h>
+#include <x86intrin.h>
+
+#define TRIES	100
+
+struct reading {
+	uint64_t tsc;
+	int64_t ns;
+};
+
+/* Both clocks at once: of many readings that with the least time between them. */
+static struct reading read_both(void)
+{
+	struct reading best = { 0 };
+	uint64_t least = UINT64_MAX;
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		uint64_t before = __rdtsc(), after;
+		struct timespec ts;
+
+		clock_gettime(CLOCK_MONOTONIC, &ts);
+		after = __rdtsc();
+		if (after - before >= least)
+			continue;
+		least = after - before;
+		best.tsc = before + least / 2;
+		best.ns = ts.tv_sec * 1000000000LL + ts.tv_nsec;
+	}
+	return best;
+}
+
+int main(void)
+{
+	struct timespec pause = { .tv_nsec = 100000000 };
+	struct reading from = read_both(), to;
+
+	nanosleep(&pause, NULL);
+	to = read_both();
+	printf("%llu\n", (unsigned long long)((to.tsc - from.tsc) * 1e6 / (to.ns - from.ns) + 0.5));
+	return 0;
+}
