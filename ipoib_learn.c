@@ -169,7 +169,7 @@ static bool sender_is_fresh(const struct ipoib_learn *learn, const struct ib_wc 
 {
 	const struct sender *sender = &learn->by_qp[qp_slot(wc)];
 
-	return sender->heard == jiffies && sender_is(learn, sender, wc) &&
+	return !time_before(sender->heard, jiffies) && sender_is(learn, sender, wc) &&
 	       ipoib_gid_equal(&sender->gid, gid) && sender->from.needs_grh >= needs_grh;
 }
 

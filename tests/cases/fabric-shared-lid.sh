@@ -126,7 +126,7 @@ listeners
 crossed=$(fabric_counter ibfab1 port1.unicast_rcv_packets)
 for from in 1 2 3; do
 	for to in $everybody; do
-		repeat 3 sends $from $to "dgid=$(gid_of $to)"
+		repeat 3 sends $from "$to" "dgid=$(gid_of "$to")"
 	done
 done
 got 9 9 9 9

@@ -14,7 +14,7 @@ pings_all()
 		for to in $hosts; do
 			[ "$from" != "$to" ] || continue
 			for address in 10.0.$2.$((to + 1)) fd00:$2::$((to + 1)); do
-				on h$from ping -q -c "$1" -i 0.1 -W 5 "$address" >/run/ping ||
+				on h"$from" ping -q -c "$1" -i 0.1 -W 5 "$address" >/run/ping ||
 					fail "h$from to $address: $(cat /run/ping)"
 				grep -q "^$1 packets transmitted, $1 received, 0%" /run/ping ||
 					fail "h$from to $address: $(cat /run/ping)"
@@ -26,7 +26,7 @@ pings_all()
 all_reach_all()
 {
 	for from in $hosts; do
-		on h$from fping -q -r 1 -t 300 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 || return
+		on h"$from" fping -q -r 1 -t 300 10.0.0.1 10.0.0.2 10.0.0.3 10.0.0.4 || return
 	done
 }
 
@@ -55,7 +55,7 @@ grhs_right()
 			01 | 10) wanted=no ;;
 			*) wanted=yes ;;
 			esac
-			got=$(path_grh $from $to)
+			got=$(path_grh "$from" "$to")
 			[ "$got" = $wanted ] || {
 				echo "from $from to $to: $got"
 				cat "/sys/kernel/debug/ipoib/ib${from}_path"
@@ -75,11 +75,11 @@ groups_work()
 		for _ in 1 2 3 4 5; do
 			echo "from$speaker"
 			sleep 0.05
-		done | on h$speaker socat -u STDIN "UDP4-DATAGRAM:239.1.2.3:5000,ip-multicast-if=10.0.0.$((speaker + 1))"
+		done | on h"$speaker" socat -u STDIN "UDP4-DATAGRAM:239.1.2.3:5000,ip-multicast-if=10.0.0.$((speaker + 1))"
 		sleep 0.2
 		for n in $hosts; do
-			[ $n = "$speaker" ] ||
-				assert_eq "what h$n hears of h$speaker" "$(grep -c "from$speaker" /run/heard.$n)" 5
+			[ "$n" = "$speaker" ] ||
+				assert_eq "what h$n hears of h$speaker" "$(grep -c "from$speaker" /run/heard."$n")" 5
 		done
 	done
 }
@@ -101,16 +101,18 @@ wait_for 10 grhs_right
 step "Each gets what is for it, and no other"
 for to in $hosts; do
 	for n in $hosts; do
-		eval "was_$n=$(received $n)"
+		eval "was_$n=$(received "$n")"
 	done
 	from=$(((to + 1) % 4))
 	on h$from ping -q -c 50 -i 0.01 -W 5 10.0.0.$((to + 1)) | grep received
 	for n in $hosts; do
-		eval "had=\$(($(received $n) - was_$n))"
-		case $n in
-		$to | $from) assert_between "to $to, at $n" "$had" 50 60 ;;
-		*) assert_between "to $to, at $n" "$had" 0 6 ;;
-		esac
+		eval "was=\$was_$n"
+		had=$(($(received "$n") - was))
+		if [ "$n" = "$to" ] || [ "$n" = $from ]; then
+			assert_between "to $to, at $n" "$had" 50 60
+		else
+			assert_between "to $to, at $n" "$had" 0 6
+		fi
 	done
 done
 for n in 2 3; do
@@ -121,12 +123,12 @@ step "Each is the neighbour that it says"
 for from in $hosts; do
 	for to in $hosts; do
 		[ "$from" != "$to" ] || continue
-		assert_eq "h$to, to h$from" "$(ip -n h$from neigh show 10.0.0.$((to + 1)) | awk '{ print $5 }')" \
-			"$(on h$to cat "/sys/class/net/$(dev_of h$to)/address")"
+		assert_eq "h$to, to h$from" "$(ip -n h"$from" neigh show 10.0.0.$((to + 1)) | awk '{ print $5 }')" \
+			"$(on h"$to" cat "/sys/class/net/$(dev_of h"$to")/address")"
 	done
 done
 for n in $hosts; do
-	assert_eq "forged" "$(stat_of h$n rx_forged)" 0
+	assert_eq "forged" "$(stat_of h"$n" rx_forged)" 0
 done
 
 step "A packet without a GRH does not reach a virtual port's interface, be the QP right"
@@ -147,9 +149,9 @@ wait_for 5 counter_reaches ibfab2 port1.rcv_packets $((was + 5))
 
 step "What is said to a group each hears once"
 for n in $hosts; do
-	traffic_start "listen.$n" on h$n socat -u \
+	traffic_start "listen.$n" on h"$n" socat -u \
 		"UDP4-RECV:5000,ip-add-membership=239.1.2.3:10.0.0.$((n + 1))" "OPEN:/run/heard.$n,creat,append"
-	wait_for 10 listening h$n 5000 u
+	wait_for 10 listening h"$n" 5000 u
 done
 # A listener's group is joined at the SA some time later
 sleep 2
@@ -157,13 +159,13 @@ groups_work
 
 step "A partition"
 for n in $hosts; do
-	ip -n h$n link add link "$(dev_of h$n)" name part type ipoib pkey 0x8001
-	ip -n h$n address add 10.0.1.$((n + 1))/24 dev part
-	ip -n h$n address add fd00:1::$((n + 1))/64 dev part nodad
-	ip -n h$n link set part up
+	ip -n h"$n" link add link "$(dev_of h"$n")" name part type ipoib pkey 0x8001
+	ip -n h"$n" address add 10.0.1.$((n + 1))/24 dev part
+	ip -n h"$n" address add fd00:1::$((n + 1))/64 dev part nodad
+	ip -n h"$n" link set part up
 done
 for n in $hosts; do
-	wait_for 20 has_carrier h$n part
+	wait_for 20 has_carrier h"$n" part
 done
 pings_all 3 1
 

@@ -3,7 +3,6 @@
  * Prints how often in a millisecond this machine's time stamp counter counts, which is what
  * a CPU that QEMU emulates has for its own.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <time.h>
 #include <x86intrin.h>
@@ -11,19 +10,19 @@
 #define TRIES	100
 
 struct reading {
-	uint64_t tsc;
-	int64_t ns;
+	unsigned long long tsc;
+	long long ns;
 };
 
 /* Both clocks at once: of many readings that with the least time between them. */
 static struct reading read_both(void)
 {
 	struct reading best = { 0 };
-	uint64_t least = UINT64_MAX;
+	unsigned long long least = ~0ULL;
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		uint64_t before = __rdtsc(), after;
+		unsigned long long before = __rdtsc(), after;
 		struct timespec ts;
 
 		clock_gettime(CLOCK_MONOTONIC, &ts);
