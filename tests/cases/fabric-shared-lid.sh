@@ -187,13 +187,15 @@ step "A new SM is told of them, as is one that knows them already"
 opensm_kill
 opensm_start
 wait_for 10 aliases_known
-refute sh -c "echo 'ibfab1 unplug' >$ibfab/hotplug"
-for n in 2 3; do
-	unplug ibfab$n
-done
+
+step "Each goes and comes, and the physical port with all that are on it"
+unplug ibfab2
 # Its GUID is in the physical port's table yet
-sends 0 2 dgid=fe80::21b:fa01:0:201
+dropped=$(fabric_counter ibfab1 port1.drop.rx_dgid)
+echo "dlid=$(lid_of ibfab1) qpn=2 qkey=1 dgid=fe80::21b:fa01:0:201" >"$raw/ibfab0/send"
+wait_for 5 counter_is ibfab1 port1.drop.rx_dgid $((dropped + 1))
 unplug ibfab1
+refute test -e "$ib/ibfab3"
 refute sh -c "echo 'ibfab2 plug' >$ibfab/hotplug"
 plug ibfab1
 plug ibfab3

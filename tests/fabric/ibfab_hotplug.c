@@ -81,6 +81,19 @@ static void unplug(struct ibfab_hca *hca)
 	ibfab_hca_destroy(hca);
 }
 
+/* Virtual functions go when the physical one does. hotplug_mutex held. */
+static void unplug_vports(struct ibfab_hca *base)
+{
+	struct ibfab_hca *hca;
+	unsigned int i;
+
+	for (i = 0; i < ibfab.num_hcas; i++) {
+		hca = hca_at(i);
+		if (hca && ibfab_vport_is_on(i, base))
+			unplug(hca);
+	}
+}
+
 /* hotplug_mutex held */
 static int plug_or_unplug(const char *line)
 {
@@ -99,8 +112,7 @@ static int plug_or_unplug(const char *line)
 		return -EINVAL;
 	if (!hca)
 		return -ENODEV;
-	if (ibfab_vports_on(hca))
-		return -EBUSY;
+	unplug_vports(hca);
 	unplug(hca);
 	return 0;
 }

@@ -309,18 +309,14 @@ void ibfab_vports_destroy(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_vports_on() - Whether another HCA shares an HCA's ports now.
- * @hca: the HCA
+ * ibfab_vport_is_on() - Whether an HCA shares the ports of another.
+ * @index: which HCA
+ * @base: the other
  *
- * Context: process; nobody else creates or destroys HCAs.
- * Return: true if so; it must stay then.
+ * Context: any.
+ * Return: true if it does whenever it is there; it must go before the other.
  */
-bool ibfab_vports_on(const struct ibfab_hca *hca)
+bool ibfab_vport_is_on(unsigned int index, const struct ibfab_hca *base)
 {
-	unsigned int i;
-
-	for (i = hca->index + 1; i < ibfab.num_hcas; i++)
-		if (base_of[i] == hca->index && rcu_access_pointer(ibfab.hca[i]))
-			return true;
-	return false;
+	return index != base->index && base_of[index] == base->index;
 }

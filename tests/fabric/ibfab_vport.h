@@ -44,7 +44,7 @@ static inline bool ibfab_port_shares(const struct ibfab_port *port)
 int ibfab_vport_init(void);
 int ibfab_vports_create(struct ibfab_hca *hca);
 void ibfab_vports_destroy(struct ibfab_hca *hca);
-bool ibfab_vports_on(const struct ibfab_hca *hca);
+bool ibfab_vport_is_on(unsigned int index, const struct ibfab_hca *base);
 void ibfab_vport_join(struct ibfab_port *port);
 void ibfab_vport_leave(struct ibfab_port *port);
 void ibfab_vports_event(struct ibfab_port *base, enum ib_event_type event);
