@@ -22,7 +22,7 @@ come_up()
 	_used=$used_kib
 	now_ms
 	_start=$now_ms
-	fabric_start "hcas=$1" "switches=$2" "shape=$3"
+	fabric_plain "hcas=$1" "switches=$2" "shape=$3"
 	now_ms
 	_loaded=$now_ms
 	used_kib
