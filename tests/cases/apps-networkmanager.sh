@@ -30,7 +30,13 @@ device_is()
 # device_is_not_there DEVICE: not even as one that could be made.
 no_device()
 {
-	! nmcli -t -f DEVICE,STATE device | grep -q "^$1:\(connected\|disconnected\)"
+	_devices=$(nmcli -t -f DEVICE,STATE device) || return
+	case "
+$_devices" in
+	*"
+$1:connected"* | *"
+$1:disconnected"*) return 1 ;;
+	esac
 }
 
 export NO_COLOR=1

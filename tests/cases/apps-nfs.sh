@@ -14,7 +14,9 @@ size=$((100 << 20))
 nfsdcld_watches()
 {
 	for _fd in "/proc/$(pgrep -x nfsdcld)"/fd/*; do
-		! readlink "$_fd" | grep inotify || return 0
+		case $(readlink "$_fd") in
+		*inotify*) return 0 ;;
+		esac
 	done
 	return 1
 }

@@ -144,7 +144,7 @@ cut_by_router()
 	assert test $(($(figure h2 IpFragOKs) - _cut)) -ge 40
 	# The first is lost, and tells the sender
 	refute knows h0 $far6 2044
-	on h0 ping -q -c 1 -W 1 -s 3000 $far6 || :
+	refute on h0 ping -q -c 1 -W 1 -s 3000 $far6
 	wait_for 10 knows h0 $far6 2044
 	_cut=$(figure h0 Ip6FragOKs) _joined=$(figure h3 Ip6ReasmOKs)
 	datagrams h0 h3 6 "[$far6]" 3000

@@ -65,7 +65,8 @@ note "$(grep -c '^read' /run/files) read, without a value: $(grep '^none' /run/f
 step "sar sees what is sent"
 on h0 sar.sysstat -n DEV,EDEV 2 2 >/run/sar &
 sar=$!
-on h0 ping -q -i 0.01 -c 300 -s 1000 10.0.0.2
+assert_match "pings" "$(on h0 ping -q -i 0.01 -c 300 -s 1000 10.0.0.2)" \
+	'300 packets transmitted, 300 received'
 wait $sar
 grep Average /run/sar
 assert_between "packets a second" "$(awk -v dev="$dev0" '$1 == "Average:" && $2 == dev {

@@ -60,7 +60,10 @@ link_gone()
 # link_down DEVICE
 link_down()
 {
-	! ip -o link show dev "$1" | grep -q '[<,]UP[,>]'
+	_shown=$(ip -o link show dev "$1") || return
+	case $_shown in
+	*[\<,]UP[,\>]*) return 1 ;;
+	esac
 }
 
 # up_and_running DEVICE

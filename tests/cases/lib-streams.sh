@@ -45,6 +45,14 @@ counter_grown()
 	[ "$(netdev_counter "$1" "$2" "$3")" -ge "$4" ]
 }
 
+# answers_whole OUTPUT: of ping, which compares the octets, and says so in its output only.
+answers_whole()
+{
+	case $1 in
+	*'wrong data'* | *truncated* | *DUP*) fail "$1" ;;
+	esac
+}
+
 # echoes HOST ADDRESS SIZE [OPTION...]: two pings of so many octets, which come back as they were.
 echoes()
 {
@@ -53,9 +61,7 @@ echoes()
 	_out=$(on "$_host" ping -n -c 2 -i 0.05 -W 30 -s "$_size" "$@" "$_address") ||
 		fail "$_host to $_address, $_size octets: $_out"
 	assert_match "pings of $_size octets to $_address" "$_out" '2 packets transmitted, 2 received,'
-	# ping compares the octets, and says so in its output only
-	! printf '%s\n' "$_out" | grep -E 'wrong data|truncated|DUP' ||
-		fail "$_host to $_address, $_size octets: $_out"
+	answers_whole "$_out"
 }
 
 # nothing_lost HOST...: their netdevices sent and received all that they were to.
