@@ -7,28 +7,6 @@
 
 . /cases/lib-streams.sh
 
-# between A B: hosts, counted from 1 as in their addresses.
-between()
-{
-	a=$1 b=$2
-}
-
-# both CMD...: for each end; $n is that one, $m the other, $dev its IPoIB interface.
-both()
-{
-	n=$a m=$b
-	dev=$(dev_of "h$((n - 1))")
-	"$@"
-	n=$b m=$a
-	dev=$(dev_of "h$((n - 1))")
-	"$@"
-}
-
-here()
-{
-	ip -n "h$((n - 1))" "$@"
-}
-
 # address FAMILY N
 address()
 {
@@ -97,8 +75,8 @@ tunnel()
 	policy "$1" esp tunnel "fd08:$n::/64" "fd08:$m::/64"
 	here address replace "10.8.$n.1/32" dev lo
 	here address replace "fd08:$n::1/128" dev lo
-	here route replace "10.8.$m.0/24" dev "$dev" via "10.0.0.$m" src "10.8.$n.1"
-	here route replace "fd08:$m::/64" dev "$dev" via "fd00::$m" src "fd08:$n::1"
+	here route replace "10.8.$m.0/24" dev "$under" via "10.0.0.$m" src "10.8.$n.1"
+	here route replace "fd08:$m::/64" dev "$under" via "fd00::$m" src "fd08:$n::1"
 }
 
 # Not of UDP: a policy of all would refuse what ESP is in
@@ -125,7 +103,7 @@ connected()
 
 interface()
 {
-	here link add ipsec0 type xfrm dev "$dev" if_id 9
+	here link add ipsec0 type xfrm dev "$under" if_id 9
 	state 4 esp tunnel gcm if_id 9 flag af-unspec
 	policy 4 esp tunnel 0.0.0.0/0 0.0.0.0/0 if_id 9
 	policy 4 esp tunnel ::/0 ::/0 if_id 9
@@ -146,7 +124,7 @@ clear_rules()
 			counter large {}
 			counter clear {}
 			chain out {
-				type filter hook egress device "$dev" priority 0
+				type filter hook egress device "$under" priority 0
 				meta length > 3000 counter name large
 				meta l4proto { esp, ah } counter name sealed accept
 				frag nexthdr { esp, ah } counter name sealed accept
@@ -212,7 +190,7 @@ passes()
 		*:*) _url="[$_to]" ;;
 		*) _url=$_to ;;
 		esac
-			echoes "$_from" "$_to" 1900
+		echoes "$_from" "$_to" 1900
 		echoes "$_from" "$_to" 5000
 		stream_over "$_from" "$(dev_of "$_from")" "$_url"
 	done

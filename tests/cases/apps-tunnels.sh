@@ -6,38 +6,6 @@
 
 . /cases/lib-streams.sh
 
-# ---- The two ends ----
-
-# Which hosts: $a and $b count from 1, as in their addresses. For each end in turn
-# $n is that one, $m the other, and $under its IPoIB interface.
-between()
-{
-	a=$1 b=$2
-}
-
-# both CMD...: for each end.
-both()
-{
-	n=$a m=$b
-	under=$(under_of "$n")
-	"$@"
-	n=$b m=$a
-	under=$(under_of "$n")
-	"$@"
-}
-
-# under_of N: once hosts have a child each, all goes by that.
-child=''
-under_of()
-{
-	echo "${child:-$(dev_of "h$(($1 - 1))")}"
-}
-
-here()
-{
-	ip -n "h$((n - 1))" "$@"
-}
-
 add()
 {
 	here link add tunnel "$@"

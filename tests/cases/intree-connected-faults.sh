@@ -132,5 +132,5 @@ assert [ "$(verb_failed ibfab0 post_srq_recv)" -gt "$posted" ]
 verb_fails ibfab0 post_srq_recv 0
 wait_for 60 big_pings
 note "$(grep 'rc\.' "$ibfab/ibfab1/counters" | tr '\n' ' ')"
-rmmod ib_ipoib
+intree_unload h0 h1
 fabric_stop

@@ -127,6 +127,6 @@ step "The module leaves with its connections"
 mode_set h0 connected
 mode_set h1 connected
 wait_for 30 pings h0 10.0.0.2
-rmmod ib_ipoib
+intree_unload h0 h1
 refute netdev_of ibfab0
 fabric_stop

@@ -5,6 +5,39 @@
 
 . /cases/lib.sh
 
+# ---- The two ends ----
+
+# between A B: which hosts. $a and $b count from 1, as in their addresses.
+between()
+{
+	a=$1 b=$2
+}
+
+# both CMD...: for each end in turn; $n is that one, $m the other, $under its IPoIB interface.
+both()
+{
+	n=$a m=$b
+	under=$(under_of "$n")
+	"$@"
+	n=$b m=$a
+	under=$(under_of "$n")
+	"$@"
+}
+
+# under_of N: once hosts have a child each, all goes by that.
+child=''
+under_of()
+{
+	echo "${child:-$(dev_of "h$(($1 - 1))")}"
+}
+
+here()
+{
+	ip -n "h$((n - 1))" "$@"
+}
+
+# ---- What comes through ----
+
 # stream_prepare OCTETS HOST...: the file to send, and who sends it back on each host.
 stream_prepare()
 {

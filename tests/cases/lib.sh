@@ -148,6 +148,23 @@ intree_load()
 	modprobe ib_ipoib "$@" || fail "modprobe ib_ipoib $*"
 }
 
+# intree_unload HOST...: the kernel's own driver goes, after its connections. It does not wait
+# for the task that destroys their QPs before it destroys the CQs that these have.
+intree_unload()
+{
+	for _host; do
+		ip -n "$_host" link set "$(dev_of "$_host")" down
+	done
+	wait_for 20 rc_qps_gone
+	rmmod ib_ipoib
+}
+
+rc_qps_gone()
+{
+	_qps=$(rdma resource show qp) || return
+	! echo "$_qps" | grep 'type RC'
+}
+
 ipoib_load()
 {
 	module_insert /modules/ib_ipoib.ko "$@"
