@@ -372,8 +372,8 @@ struct ipoib_rx_ring {
 	struct ib_recv_wr **next_kept;	/* ... where the next one's place is ... */
 	u32 kept;			/* ... and their number */
 	u32 posted;			/* WRs that the HCA has */
-	u32 buf_len;			/* octets that a buffer takes */
-	u32 frag_len;			/* with what an skb needs around them */
+	u32 longest;			/* octets of a packet of the link's, with its GRH */
+	u32 frag_len;			/* of a buffer, with what an skb needs around it */
 	u16 events;			/* of the CQ, for DIM */
 	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
 	bool failed;			/* the QP is to be reset: nothing is posted */
@@ -382,6 +382,7 @@ struct ipoib_rx_ring {
 	bool has_spill;			/* the HCA takes two SGEs */
 	u32 size;			/* a power of two */
 	u32 mtu;			/* IP MTU that the buffers are for */
+	u32 buf_len;			/* octets that a buffer takes */
 	void *spill;			/* takes what more a longer packet has; all share it */
 	u64 spill_addr;			/* the HCA's */
 	struct ipoib_ring_stats stats;
@@ -458,7 +459,7 @@ enum ipoib_link_event {
 	IPOIB_EVENT_ADDRESS,		/* the port GID may differ */
 };
 
-/**
+/*
  * struct ipoib_dev - one netdevice: a port and a P_Key
  * @lock: guards the members of paths and groups that say so, the two busy
  *	lists, ah_dead, what came in of reports and lists of groups, and link

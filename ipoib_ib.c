@@ -238,7 +238,7 @@ static bool rx_is_good(struct ipoib_dev *priv, const struct ib_wc *wc)
 		ipoib_count(priv, IPOIB_STAT_RX_SHORT);
 		return false;
 	}
-	if (unlikely(wc->byte_len > priv->rx.buf_len)) {
+	if (unlikely(wc->byte_len > priv->rx.longest)) {
 		ipoib_count(priv, IPOIB_STAT_RX_TOO_LONG);
 		return false;
 	}
@@ -603,8 +603,8 @@ static void rx_spill_destroy(struct ipoib_dev *priv)
 /* Has buffers come from a new pool, for packets up to @mtu; the old one is the caller's */
 static int rx_pool_create(struct ipoib_dev *priv, u32 mtu)
 {
-	u32 buf_len = priv->rx.has_spill ? IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu :
-					   IPOIB_RX_LONGEST;
+	u32 longest = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
+	u32 buf_len = priv->rx.has_spill ? longest : IPOIB_RX_LONGEST;
 	u32 frag_len = rx_frag_len(buf_len);
 	struct page_pool_params params = {
 		.flags = PP_FLAG_PAGE_FRAG,
@@ -620,6 +620,7 @@ static int rx_pool_create(struct ipoib_dev *priv, u32 mtu)
 		return PTR_ERR(pool);
 	priv->rx.pool = pool;
 	priv->rx.mtu = mtu;
+	priv->rx.longest = longest;
 	priv->rx.buf_len = buf_len;
 	priv->rx.frag_len = frag_len;
 	return 0;

@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Frames too short for their headers, or longer than the group has them, are dropped and counted, and harm nothing.
 # timeout: 60
-# profiles: connectx3 connectx5 small virtual
+# profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 

@@ -161,6 +161,25 @@ static void rx_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
 }
 
+/* An HCA that takes one piece has buffers for more than the link's packets */
+static void rx_longest_of_one_piece(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct rx_packet *packet = rx_packet(test);
+	u32 longest = offsetof(struct rx_packet, payload[2044]);
+
+	fx->hca->ibdev.attrs.max_recv_sge = 1;
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf_len, 4136u);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.buf[0].wr.num_sge, 1);
+	hca_receive(fx->hca, packet, longest, &rx_like);
+	KUNIT_EXPECT_EQ(test, received.len, 2044u);
+	hca_receive(fx->hca, packet, longest + 1, &rx_like);
+	hca_receive(fx->hca, packet, 4136, &rx_like);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_TOO_LONG), 2ull);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+}
+
 /* Reserved is not looked at, and no address of the sender's is made up */
 static void rx_header(struct kunit *test)
 {
@@ -449,6 +468,7 @@ static void rx_gro(struct kunit *test)
 static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_every_length),
 	KUNIT_CASE(rx_longest),
+	KUNIT_CASE(rx_longest_of_one_piece),
 	KUNIT_CASE(rx_header),
 	KUNIT_CASE(rx_types),
 	KUNIT_CASE(rx_loopback),
