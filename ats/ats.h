@@ -241,7 +241,7 @@ enum ats_event {
 	ATS_EVENT_STOP,			/* and nothing may be sent any more */
 };
 
-/**
+/*
  * struct ats_port - a port of an HCA
  * @lock: guards inbox, inquiries, view and status
  */

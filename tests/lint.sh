@@ -61,17 +61,17 @@ compiler_and_sparse_of_suites()
 		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit
 }
 
-# checkpatch.pl and its word lists, out of Debian's kernel source.
-prepare_checkpatch()
+# checkpatch.pl with its word lists, and kernel-doc, out of Debian's kernel source.
+prepare_scripts()
 {
 	local source=linux-source-6.1 version work
 
 	version=$(dpkg-query -W -f '${Version}' "$source")
-	scripts=$cache/checkpatch-$version
+	scripts=$cache/scripts-$version
 	[ ! -e "$scripts/complete" ] || return 0
 	work=$(mktemp -d "$cache/tmp.XXXXXX")
 	tar -xJf "/usr/src/$source.tar.xz" -C "$work" --strip-components=2 \
-		"$source"/scripts/{checkpatch.pl,spelling.txt} \
+		"$source"/scripts/{checkpatch.pl,spelling.txt,kernel-doc} \
 		"$source/scripts/const_structs.checkpatch"
 	touch "$work/complete"
 	rm -rf "$scripts"
@@ -82,6 +82,18 @@ checkpatch()
 {
 	files '*.c' '*.h' | xargs perl "$scripts/checkpatch.pl" \
 		--strict --no-tree --no-summary --quiet --show-types --file
+}
+
+kernel_doc()
+{
+	files '*.c' '*.h' | xargs perl "$scripts/kernel-doc" -none
+}
+
+# Words that are none are what a test sends wrong, a kernel's message, and nftables' "iif".
+# Neighbour Discovery is ND.
+spelling()
+{
+	files '*' | xargs codespell -L nd,iif,sise,inflight
 }
 
 shell_scripts()
@@ -105,6 +117,9 @@ documentation()
 
 netlink_specs()
 {
+	local rules='{line-length: {max: 100}, document-start: disable}'
+
+	files '*.yaml' | xargs yamllint -s -f parsable -d "{extends: default, rules: $rules}"
 	files 'Documentation/netlink/specs/*.yaml' | while read -r file; do
 		python3 tests/netlink_spec.py "$file" uapi
 	done
@@ -151,12 +166,14 @@ cd "$top"
 "$qemu_dir/deps.sh" build lint debug
 "$qemu_dir/kernel.sh" prepare debug
 release=$("$qemu_dir/kernel.sh" release)
-prepare_checkpatch
+prepare_scripts
 
 check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
 check "the same of the KUnit suites" compiler_and_sparse_of_suites
 check "checkpatch --strict" checkpatch
+check "kernel-doc" kernel_doc
 check "shellcheck" shell_scripts
+check "spelling" spelling
 check "manuals" manuals
 check "documentation" documentation
 check "netlink specifications" netlink_specs

@@ -3,6 +3,7 @@
 # The SA's records follow the addresses of the kernel's own driver's netdevices, whatever happens to either.
 # mem: 2048
 # timeout: 600
+# allow: debugfs: File 'ib[0-9]*_(mcg|path)' in directory 'ipoib' already present
 
 . /cases/lib.sh
 . /cases/lib-ats.sh

@@ -7,7 +7,7 @@
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# judged LINE: the verdict on a run whose kernel log has LINE in it.
+# judged LINE [SCRIPT]: the verdict on a run whose kernel log has LINE in it.
 judged()
 {
 	mkdir -p "$work/run"
@@ -18,15 +18,21 @@ judged()
 	} >"$work/run/console.log"
 	echo 0 >"$work/run/qemu.status"
 	echo 'status 0' >"$work/run/verdict"
-	"$qemu/judge.sh" "$work/run" 60
+	"$qemu/judge.sh" "$work/run" 60 "${@:2}"
+}
+
+# must_fail WHAT CMD...
+must_fail()
+{
+	local what=$1
+
+	shift
+	! "$@" || { echo "passed, and must not: $what" && bad=1; }
 }
 
 bad=0
 while read -r line; do
-	if judged "$line"; then
-		echo "passed, and must not: $line"
-		bad=1
-	fi
+	must_fail "$line" judged "$line"
 done <<-'E'
 	WARNING: CPU: 0 PID: 1 at net/core/dev.c:10 f+0x1/0x2
 	WARNING: possible circular locking dependency detected
@@ -65,6 +71,20 @@ done <<-'E'
 	unregister_netdevice: waiting for ib0 to become free. Usage count = 2
 	BUG x (Not tainted): Objects remaining in x on __kmem_cache_shutdown()
 	Virtual device ib1 asks to queue packet!
+	ib0: Driver has suspect GRO implementation, TCP performance may be compromised.
+	protocol 0800 is buggy, dev ib0
+	NAPI poll function ipoib_poll returned 65, exceeding its budget of 64.
+	ib0: NETDEV WATCHDOG: CPU: 1: transmit queue 0 timed out 5672 ms
+	huh, entered softirq 3 NET_RX 0000 with preempt_count 00000100, exited with 00000000?
+	Dead loop on virtual device gre0, fix it urgently!
+	debugfs: File 'ib0_path' in directory 'ipoib' already present!
+	ibats[71]: segfault at 0 ip 0000555555555131 sp 00007fffffffe5e0 error 4 in ibats
+	traps: ibats[71] trap invalid opcode ip:555555555131 sp:7fffffffe5e0 error:0
+	traps: ibats[71] trap divide error ip:555555555131 sp:7fffffffe5e0 error:0
+	BUG: Bad page state in process sh  pfn:03a1b
+	BUG: Bad rss-counter state mm:(____ptrval____) type:MM_ANONPAGES val:1
+	irq 11: nobody cared (try booting with the "irqpoll" option)
+	---[ end trace 0000000000000000 ]---
 	** 12 printk messages dropped **
 	Call Trace:
 	Kernel panic - not syncing: Fatal exception
@@ -82,10 +102,29 @@ done <<-'E'
 	rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies.
 	E
 
-# A log that ends early is not a clean one.
+# What a case has the kernel say it may allow, and nothing else
+cat >"$work/case.sh" <<-'E'
+	# A case.
+	# allow: ib1: NETDEV WATCHDOG
+	# allow: File 'ib[0-9]_(mcg|path)' .* already present
+
+	# allow: WARNING
+	E
+for line in 'ib1: NETDEV WATCHDOG: CPU: 1: timed out' \
+	"debugfs: File 'ib0_path' in directory 'ipoib' already present!"; do
+	if ! judged "$line" "$work/case.sh"; then
+		echo "allowed, and failed: $line"
+		bad=1
+	fi
+done
+for line in 'ib0: NETDEV WATCHDOG: CPU: 1: timed out' 'WARNING: CPU: 0 PID: 1 at net/core/dev.c:10'; do
+	must_fail "not allowed: $line" judged "$line" "$work/case.sh"
+done
+
+# A log that ends early is not a clean one, nor one that says how the script failed.
+judged 'nothing'
+sed -i 's/ends with 0/ends with 1/' "$work/run/console.log"
+must_fail "a log of a script that failed" "$qemu/judge.sh" "$work/run" 60
 echo '[    1.000000] ib-ipoib: /cases/x.sh begins' >"$work/run/console.log"
-if "$qemu/judge.sh" "$work/run" 60; then
-	echo "passed, and must not: half a log"
-	bad=1
-fi
+must_fail "half a log" "$qemu/judge.sh" "$work/run" 60
 exit "$bad"

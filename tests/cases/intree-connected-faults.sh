@@ -4,6 +4,7 @@
 # timeout: 300
 # when: soak
 # soak: 400
+# allow: debugfs: File 'ib[0-9]*_(mcg|path)' in directory 'ipoib' already present
 
 . /cases/lib.sh
 

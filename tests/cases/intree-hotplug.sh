@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The kernel's own driver loses its HCA under traffic, again and again, and has a netdevice again when it is back.
 # timeout: 120
+# allow: debugfs: File 'ib[0-9]*_(mcg|path)' in directory 'ipoib' already present
 
 . /cases/lib.sh
 

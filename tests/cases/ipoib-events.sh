@@ -3,6 +3,7 @@
 # One TCP connection lives through all that a fabric and an HCA can do short of going away, and each is told by its trace.
 # timeout: 900
 # profiles: connectx5 connectx3 small virtual
+# allow: ib1: NETDEV WATCHDOG: .* transmit queue 0 timed out
 
 . /cases/lib.sh
 

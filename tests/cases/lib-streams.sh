@@ -14,6 +14,7 @@ between()
 }
 
 # both CMD...: for each end in turn; $n is that one, $m the other, $under its IPoIB interface.
+# shellcheck disable=SC2034  # they are for the command
 both()
 {
 	n=$a m=$b

@@ -188,6 +188,7 @@ enum ibfab_drop {
  * @drop: packets dropped, by reason
  * @offload: what its HCA's offloads did
  * @rc: what its connections did
+ * @rate: packets that left it, by the rate of their AV
  * @events: enum ib_event_type bits that the engine is to dispatch; mgmt_lock
  * @special: QP0 and QP1 of an HCA's port; RCU
  * @faults: what is done to it on purpose

@@ -87,7 +87,7 @@ struct hca_ah {
 	u16 dlid;
 };
 
-/**
+/*
  * struct hca - an HCA of one port that does what the test says
  * @fail_in: the call of a verb, counted down, that fails with -ENOMEM; 0 for none
  * @send_room: octets that a send queue may take, a WR 64 and 16 for each piece; 0: any
@@ -148,7 +148,7 @@ u32 dma_maps(void);
 u32 dma_maps_to_device(void);
 u32 dma_wrong(void);
 
-/**
+/*
  * struct fabric - fabric services that answer when and what the test says
  * @answers: questions are answered before join or resolve returns
  * @refusal: what join and resolve return instead of taking the question
@@ -185,7 +185,7 @@ bool fabric_answer(struct fabric *fabric, const union ib_gid *gid, int status);
 u32 fabric_pending(struct fabric *fabric);
 void fabric_attr(struct rdma_ah_attr *attr, u32 port, u16 dlid);
 
-/**
+/*
  * struct fixture - what each test of a link is given in kunit.priv
  */
 struct fixture {

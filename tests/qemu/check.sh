@@ -30,6 +30,8 @@
 #            CASE@debug, and its limit is $slowness times as long and $boot_time
 #            more: to boot, and to look for leaks, takes its time there.
 #   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
+#   allow    a regex of lines in the kernel's log that the case has it say, see judge.sh;
+#            more than one line may say so
 #   when     check (default), or soak: without --soak it runs only by a PATTERN
 # Cases that are named apps-* have the programs of others too, see rootfs.sh and
 # selftests.sh.
@@ -133,10 +135,11 @@ kernels_of()
 
 run_on_host()
 {
-	local script=$1 run=$2 limit=$3 status=0
+	local script=$1 run=$2 limit=$3 name=$5 status=0 own=()
 
+	! is_long "$name" || own=(SOAK=1)
 	mkdir -p "$run"
-	timeout --foreground -k 5 "$limit" bash -eu "$script" "$run" \
+	env "${own[@]}" timeout --foreground -k 5 "$limit" bash -eu "$script" "$run" \
 		</dev/null >"$run/transcript.log" 2>&1 || status=$?
 	[ "$status" -ne 0 ] || return 0
 	echo "exit status $status (124 is its limit of $limit s)" \
@@ -223,6 +226,7 @@ report()
 		verdict=$(cat "$file")
 		rm "$file"
 		echo "$verdict"
+		echo "$verdict" >>"$state/verdicts"
 		case $verdict in
 		pass*) passed=$((passed + 1)) ;;
 		*)
@@ -293,6 +297,26 @@ run_all()
 	done
 }
 
+# boot_seconds: of each guest, what it took until its script began.
+boot_seconds()
+{
+	local name
+
+	for name in "${names[@]}"; do
+		cat "$results/$name"/{,a/,b/}console.log 2>/dev/null || :
+	done | sed -n 's/^\[ *\([0-9]*\.[0-9]*\)\] ib-ipoib: .* begins.*/\1/p'
+}
+
+# Where the time went, if there was more than one run.
+summary()
+{
+	[ ${#names[@]} -gt 1 ] || return 0
+	echo "the slowest:"
+	sort -k 3nr -s "$state/verdicts" | sed -n '1,10s/^[^ ]* */    /p'
+	boot_seconds | awk '{ n++; s += $1 }
+		END { printf "boots: %d, %d s in all\n", n, s }'
+}
+
 # runs_of SCRIPT: a check's runs are one for each kernel; of a soak there is none but for a longer
 # form, and for each profile.
 runs_of()
@@ -343,6 +367,7 @@ if [ ${#names[@]} -eq 0 ]; then
 	echo "no case is named $pattern"
 elif prepare; then
 	run_all
+	summary
 else
 	echo "the preparation failed"
 	failed=${#names[@]}

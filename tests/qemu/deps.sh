@@ -21,8 +21,8 @@ packages_of()
 	capture) echo tshark ;;
 	coverage) echo lcov ;;
 	lint)
-		echo mandoc pahole python3-docutils python3-yaml sparse shellcheck perl \
-			xz-utils linux-source-6.1
+		echo codespell mandoc pahole python3-docutils python3-yaml sparse shellcheck \
+			perl xz-utils yamllint linux-source-6.1
 		;;
 	*) die "no such group of packages: $1" ;;
 	esac

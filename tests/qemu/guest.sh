@@ -200,4 +200,4 @@ status=0
 boot || status=$?
 rm -f "$run/initrd"
 echo "$status" >"$run/qemu.status"
-exec "$qemu_dir/judge.sh" "$run" "$limit"
+exec "$qemu_dir/judge.sh" "$run" "$limit" "$script"

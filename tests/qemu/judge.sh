@@ -1,12 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Judges what a guest left in its run folder. Usage: judge.sh RUN-FOLDER LIMIT
+# Judges what a guest left in its run folder. Usage: judge.sh RUN-FOLDER LIMIT [SCRIPT]
 # Writes `pass`, or one line a reason for failure, to RUN-FOLDER/result; the
-# exit status says which.
+# exit status says which. "# allow: REGEX" in the script's first comment lines, once or more,
+# is a line of the kernel's log that is no reason: the case has it said.
 
 . "$(dirname "$0")/common.sh"
 
-run=$1 limit=$2
+run=$1 limit=$2 script=${3:-/dev/null}
 
 # What the kernel says when something is wrong with it. Not matched: its own
 # names for features that are switched on or off ("lockdep is turned off").
@@ -61,22 +62,48 @@ patterns=(
 	'Slab cache still has objects'
 	'page allocation failure'
 	'asks to queue packet'
+	'suspect GRO implementation'
+	'protocol [0-9a-f]+ is buggy'
+	'NAPI poll function .* returned'
+	'NETDEV WATCHDOG'
+	'huh, entered'
+	'Dead loop on virtual device'
+	'debugfs: .* already present'
+	'segfault at'
+	'trap (invalid opcode|divide error|int3)'
+	'Bad (page (state|map)|rss-counter)'
+	'nobody cared'
+	'end trace'
 	'printk messages dropped'
 )
 
+# allowed: what the script says is no reason, a regex a line.
+allowed()
+{
+	sed -n '/^[^#]/q; /^$/q; s/^# allow: *\(..*\)/\1/p' "$script"
+}
+
+# matching OPTION... FILE: grep's 1 is a file without a match; any other failure is one.
+matching()
+{
+	grep -aE "$@" || [ $? -eq 1 ]
+}
+
 # The script writes to the log as it begins and ends: a log without those
-# lines is not the whole log, whatever else it lacks.
+# lines is not the whole log, whatever else it lacks. How it ended both must say.
 console_reasons()
 {
-	local log=$run/console.log mark
+	local log=$run/console.log mark status spared
 
+	spared=$(allowed)
 	for mark in begins ends; do
 		grep -aqE "ib-ipoib: .* $mark" "$log" ||
 			echo "kernel log: no line where the script $mark"
 	done
-	# grep's 1 is a log without a match; any other failure is one.
-	grep -aE -f <(printf '%s\n' "${patterns[@]}") "$log" >"$run/suspect" ||
-		[ $? -eq 1 ]
+	status=$(sed -n 's/^status \([0-9]*\).*/\1/p' "$run/verdict")
+	[ "$status" != 0 ] || matching 'ib-ipoib: .* ends with [1-9]' "$log"
+	matching "$(printf '%s\n' "${patterns[@]}")" "$log" |
+		matching -v "${spared:-^$}" >"$run/suspect"
 	head -n 20 "$run/suspect" | tr -d '\r' | sed 's/^/kernel log: /'
 	rm "$run/suspect"
 }
