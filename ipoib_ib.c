@@ -11,6 +11,7 @@
 #include <linux/etherdevice.h>
 #include <linux/vmalloc.h>
 #include <net/busy_poll.h>
+#include <net/sch_generic.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
@@ -329,6 +330,38 @@ static void rx_repost(struct ipoib_dev *priv, int n)
 		rx_post_kept(priv);
 }
 
+/* As long as there is no carrier, what the stack sends is dropped, the ARP request for its answer
+ * to this packet included, which it repeats a second later. It had better not hear of the packet,
+ * which its sender repeats sooner. The qdisc comes a moment after the carrier, by linkwatch.
+ */
+static bool rx_is_unanswerable(const struct ipoib_dev *priv)
+{
+	const struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+
+	return !netif_carrier_ok(priv->netdev) || rcu_access_pointer(txq->qdisc) == &noop_qdisc;
+}
+
+static void rx_refuse(struct ipoib_dev *priv, const struct ib_wc *wc)
+{
+	trace_ipoib_rx(priv, wc);
+	priv->rx.posted--;
+	if (rx_is_good(priv, wc))
+		ipoib_count(priv, IPOIB_STAT_RX_NO_CARRIER);
+}
+
+static void rx_complete_all(struct ipoib_dev *priv, int n, struct rx_done *done)
+{
+	const struct ib_wc *wc;
+
+	if (unlikely(rx_is_unanswerable(priv))) {
+		for (wc = priv->rx.wc; wc < priv->rx.wc + n; wc++)
+			rx_refuse(priv, wc);
+		return;
+	}
+	for (wc = priv->rx.wc; wc < priv->rx.wc + n; wc++)
+		rx_complete(priv, wc, done);
+}
+
 static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
 {
 	struct pcpu_sw_netstats *stats = this_cpu_ptr(priv->netdev->tstats);
@@ -344,15 +377,14 @@ static void rx_account(struct ipoib_dev *priv, const struct rx_done *done)
 static int rx_poll(struct ipoib_dev *priv, int budget)
 {
 	struct ipoib_rx_ring *rx = &priv->rx;
-	int polled = 0, want, n, i;
+	int polled = 0, want, n;
 	struct rx_done done = {};
 
 	do {
 		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(rx->cq, want, rx->wc), 0);
 		done.alone = polled + n == 1 && n < want;
-		for (i = 0; i < n; i++)
-			rx_complete(priv, &rx->wc[i], &done);
+		rx_complete_all(priv, n, &done);
 		rx_repost(priv, n);
 		polled += n;
 	} while (n == want && polled < budget);

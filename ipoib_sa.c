@@ -83,28 +83,27 @@ static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
 }
 
-/* IBA 14.2.5.6: LinkSpeedActive, as ethtool's Mbit/s of one lane */
+/* IBA 14.2.5.6: of LinkSpeedActive and what extends it the bit that is set, from the lowest on;
+ * in Mbit/s of one lane, as ethtool has them
+ */
+static const int lane_speeds[] = {
+	SPEED_2500,	/* SDR */
+	SPEED_5000,	/* DDR */
+	SPEED_10000,	/* QDR */
+	SPEED_10000,	/* FDR10 */
+	SPEED_14000,	/* FDR */
+	SPEED_25000,	/* EDR */
+	SPEED_50000,	/* HDR */
+	SPEED_100000,	/* NDR */
+};
+
 static int lane_mbps(u16 active_speed)
 {
-	switch (active_speed) {
-	case IB_SPEED_SDR:
-		return SPEED_2500;
-	case IB_SPEED_DDR:
-		return SPEED_5000;
-	case IB_SPEED_QDR:
-	case IB_SPEED_FDR10:
-		return SPEED_10000;
-	case IB_SPEED_FDR:
-		return SPEED_14000;
-	case IB_SPEED_EDR:
-		return SPEED_25000;
-	case IB_SPEED_HDR:
-		return SPEED_50000;
-	case IB_SPEED_NDR:
-		return SPEED_100000;
-	default:
+	int bit = ffs(active_speed) - 1;
+
+	if (!is_power_of_2(active_speed) || bit >= ARRAY_SIZE(lane_speeds))
 		return SPEED_UNKNOWN;
-	}
+	return lane_speeds[bit];
 }
 
 static int sa_speed(struct ipoib_dev *priv, u32 *mbps)

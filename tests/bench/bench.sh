@@ -4,7 +4,10 @@
 # alone), in guests in which an instruction takes a nanosecond: a table of what each
 # costs. build/bench has it as JSON and as a plot, too.
 #
-# Usage: bench.sh [--profile|--exact [WHAT [LINK]]]
+# Usage: bench.sh [--short FOLDER | --profile|--exact [WHAT [LINK]]]
+#
+# A figure that is worse than its bar in the file "bars" fails the run. --short, which leaves
+# all in FOLDER, is of four figures only.
 #
 # WHAT, the words of one run of ibbench with commas as in tcp,25000000: prints in which
 # functions each driver spends it, instead. LINK is the IB MTU's code and what the HCA
@@ -13,7 +16,11 @@
 
 . "$(dirname "$0")/common.sh"
 
-run=$top/build/bench mode=${1:-} what=${2:-tcp,25000000} link=${3:-4,none}
+run=$top/build/bench mode=${1:-} what=tcp,25000000 link=4,none
+case $mode in
+--short) run=$2 ;;
+*) what=${2:-$what} link=${3:-$link} ;;
+esac
 
 # Names of figures, and what they are. One that a driver does not have is "-".
 lines()
@@ -190,6 +197,33 @@ measure_all()
 	cat "$run"/veth.*.figures >"$run/veth"
 }
 
+# measure_short: by both drivers at once.
+measure_short()
+{
+	local driver guests=()
+
+	for driver in intree ours; do
+		figures "$driver" short &
+		guests+=($!)
+	done
+	wait_for_guests "${guests[@]}"
+	for driver in intree ours; do
+		mv "$run/$driver.short.figures" "$run/$driver"
+	done
+	: >"$run/veth"
+}
+
+# hold_bars NAME...: fails if one of these is worse than its bar, or is missing.
+hold_bars()
+{
+	awk -v "names=$*" -f "$bench_dir/bars.awk" "$bench_dir/bars" "$run/table"
+}
+
+bar_names()
+{
+	awk '$1 !~ /^#/ { print $1 }' "$bench_dir/bars"
+}
+
 # table: tab-separated name, ours, in-tree, ratio, the stack alone, text.
 table()
 {
@@ -255,7 +289,11 @@ plot()
 
 rm -rf "$run"
 mkdir -p "$run"
-"$qemu_dir/deps.sh" build guest bench
+if [ "$mode" = --short ]; then
+	"$qemu_dir/deps.sh" build guest
+else
+	"$qemu_dir/deps.sh" build guest bench
+fi
 modules=$("$qemu_dir/build.sh")
 make_program
 qemu=()
@@ -271,6 +309,13 @@ case $mode in
 	exit
 	;;
 esac
+if [ "$mode" = --short ]; then
+	measure_short
+	table >"$run/table"
+	grep -v '	-	-	' "$run/table" | show
+	hold_bars tcp.2044 tcp8.2044 udp1400 ping
+	exit
+fi
 measure_all
 table >"$run/table"
 show <"$run/table"
@@ -279,3 +324,5 @@ plot svg "$run/bench.svg"
 # As Documentation/performance.svg it is a file of this tree, all of which have this line
 sed -i '1a <!-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause -->' "$run/bench.svg"
 plot png "$run/bench.png"
+mapfile -t names < <(bar_names)
+hold_bars "${names[@]}"

@@ -368,6 +368,13 @@ words()
 }
 
 case $part in
+short)
+	link_start 4 none
+	streams 2044
+	figure udp1400 udp 8000 1400
+	measure ping run 3000 ip netns exec h0 ping -f -q -c 3000 10.0.0.2
+	link_stop
+	;;
 traffic)
 	link_start 4 none
 	streams 2044

@@ -348,6 +348,29 @@ static void rx_never_flushed(struct kunit *test)
 	rtnl_unlock();
 }
 
+/* The stack is told of nothing that it could not answer */
+static void rx_without_carrier(struct kunit *test)
+{
+	struct rx_packet *packet = rx_packet(test);
+	struct fixture *fx = test->priv;
+
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+	fixture_settle(fx);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, 0u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_NO_CARRIER), 2ull);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted + fx->priv->rx.kept, fx->priv->rx.size);
+	hca_port_state(fx->hca, IB_PORT_ACTIVE);
+	ipoib_link_event(fx->priv, IPOIB_EVENT_CHECK);
+	fixture_settle(fx);
+	hca_receive(fx->hca, packet, 100, &rx_like);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, received.packets, 1u);
+}
+
 /* A receive that the HCA does not take back: the QP is reset, nothing is lost */
 static void rx_repost_refused(struct kunit *test)
 {
@@ -477,6 +500,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_silent_error),
 	KUNIT_CASE(rx_never_flushed),
 	KUNIT_CASE(rx_repost_refused),
+	KUNIT_CASE(rx_without_carrier),
 	KUNIT_CASE(rx_gro),
 	{}
 };

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# What streams, large datagrams and pings cost beside the in-tree driver is not more than it was; and a figure that is worse, or is missing, fails the bench.
+# runs: host
+# timeout: 240
+
+run=$1
+bench=$(cd "$(dirname "${BASH_SOURCE[0]}")/../bench" && pwd)
+
+# holds NAME...: of a table that has one worse by 2 %, one by 4 %, and one without a figure.
+holds()
+{
+	printf 'good\t1.02\t2\t0.510\nworse\t1.04\t2\t0.520\nnone\t1\t-\t-\nbarless\t1\t1\t1\n' \
+		>"$run/table"
+	printf '# what\ngood 0.5\nworse 0.5\nnone 0.5\ngone 0.5\n' >"$run/bars"
+	awk -v "names=$*" -f "$bench/bars.awk" "$run/bars" "$run/table" >"$run/said"
+}
+
+holds good
+for name in worse none gone barless; do
+	if holds good "$name"; then
+		echo "'$name' passes"
+		exit 1
+	fi
+	[ "$(wc -l <"$run/said")" -eq 1 ]
+	cat "$run/said"
+	grep -q "^$name " "$run/said"
+done
+if holds; then
+	echo "nothing passes"
+	exit 1
+fi
+
+"$bench/bench.sh" --short "$run/short"

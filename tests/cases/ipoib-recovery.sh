@@ -1,0 +1,235 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# What recovery takes, in the guest's milliseconds, has a limit: of ports, SMs, LIDs, P_Keys, QPs and peers. In the long form the in-tree driver's times are beside it.
+# timeout: 240
+# soak: 900
+# icount: yes
+
+. /cases/lib.sh
+
+# What the driver may take, from when the cause is gone until the first ping is answered; or, of
+# SMs, from when the new one says that the subnet is up until the ports are members of the
+# broadcast group again. Where the SM has to sweep first, that is its time. Times are of an idle
+# machine, for an instruction is a nanosecond here.
+limits()
+{
+	cat <<-'E2'
+	port-bounce	700
+	sm-restart	700
+	sm-handover	700
+	lid-change	700
+	pkey-return	700
+	qp-error	200
+	peer-reboot	700
+	E2
+}
+
+pings()
+{
+	on h0 ping -q -c 1 -W 0.1 10.0.0.2
+}
+
+# measure NAME CMD...: notes how many milliseconds it takes until CMD succeeds, or "never".
+measure()
+{
+	_what=$1
+	shift
+	now_ms
+	_begin=$now_ms
+	until "$@" >/run/measure.log 2>&1; do
+		now_ms
+		if [ $((now_ms - _begin)) -gt 60000 ]; then
+			echo "$_what never" >>"/run/took.$driver"
+			return
+		fi
+		sleep 0.01
+	done
+	now_ms
+	echo "$_what $((now_ms - _begin))" >>"/run/took.$driver"
+}
+
+silent()
+{
+	! pings
+}
+
+subnet_up()
+{
+	grep -q 'SUBNET UP' "$1"
+}
+
+# members COUNT: so many ports are in the broadcast group.
+members()
+{
+	_list=$(saquery -C ibfab0 --smkey 1 -m "$mlid") || return
+	[ "$(echo "$_list" | grep -c 'PortGid')" -eq "$1" ]
+}
+
+# qpn_of HOST NETDEVICE
+qpn_of()
+{
+	_octets=$(on "$1" cat "/sys/class/net/$2/address" | cut -d : -f 2-4 | tr -d :)
+	printf '%d' "0x$_octets"
+}
+
+# until_active HCA: the SM has found the port, which is no driver's affair.
+until_active()
+{
+	until grep -q ACTIVE "$ib/$1/ports/1/state"; do
+		sleep 0.01
+	done
+}
+
+port_bounce()
+{
+	echo "switch0 2 down" >"$ibfab/cable"
+	wait_for 10 silent
+	echo "switch0 2 up" >"$ibfab/cable"
+	until_active ibfab1
+	measure port-bounce pings
+}
+
+sm_restart()
+{
+	opensm_kill
+	rm /var/log/opensm.log
+	opensm_start -P /run/partitions.conf
+	wait_for 20 subnet_up /var/log/opensm.log
+	measure sm-restart members 2
+}
+
+# A second SM takes over, and the first one is there again at the end
+sm_handover()
+{
+	sm_start ibfab2 1 -P /run/partitions.conf
+	_second=$sm_pid
+	wait_for 20 grep -q 'STANDBY' /run/sm.ibfab2/log
+	opensm_kill
+	wait_for 120 served_by ibfab2
+	wait_for 20 subnet_up /run/sm.ibfab2/log
+	measure sm-handover members 2
+	opensm_kill "$_second"
+	rm -r /run/sm.ibfab2
+	opensm_start -P /run/partitions.conf
+	wait_for 20 members 2
+}
+
+lid_change()
+{
+	echo "1 lid 0x4d" >"$ibfab/ibfab1/change"
+	wait_for 10 silent
+	kill -HUP "$opensm_pid"
+	measure lid-change pings
+}
+
+has_pkey()
+{
+	cat "$ib"/ibfab1/ports/1/pkeys/* | grep -qx 0x8001
+}
+
+lacks_pkey()
+{
+	_keys=$(cat "$ib"/ibfab1/ports/1/pkeys/*) || return
+	case $_keys in
+	*0x8001*) return 1 ;;
+	esac
+}
+
+child_pings()
+{
+	on h0 ping -q -c 1 -W 0.1 10.1.0.2
+}
+
+child_silent()
+{
+	! child_pings
+}
+
+# children_make: of both hosts, in a partition of their own.
+children_make()
+{
+	for _k in 1 2; do
+		_host=h$((_k - 1))
+		ip -n "$_host" link add link "$(dev_of "$_host")" name child type ipoib pkey 0x8001
+		ip -n "$_host" address add "10.1.0.$_k/24" dev child
+		ip -n "$_host" link set child up
+	done
+	wait_for 20 child_pings
+}
+
+# The SM takes the P_Key from one of the two, and gives it back
+pkey_return()
+{
+	partitions_write 0
+	echo "p1=0x1, ipoib : $(ibstat -p ibfab0 | head -n 1)=full;" >>/run/partitions.conf
+	kill -HUP "$opensm_pid"
+	wait_for 20 lacks_pkey
+	wait_for 10 child_silent
+	partitions_write 1
+	kill -HUP "$opensm_pid"
+	until has_pkey; do
+		sleep 0.01
+	done
+	measure pkey-return child_pings
+}
+
+qp_error()
+{
+	echo "error $(qpn_of h1 "$dev1")" >"$ibfab/ibfab1/completions"
+	measure qp-error pings
+	# The in-tree driver needs help
+	ip -n h1 link set "$dev1" down
+	ip -n h1 link set "$dev1" up
+	wait_for 20 pings
+}
+
+peer_reboot()
+{
+	unplug ibfab1
+	plug ibfab1
+	wait_for 20 grep -q ACTIVE "$ib/ibfab1/ports/1/state"
+	host_give h1 ibfab1 2
+	measure peer-reboot pings
+}
+
+# all_of DRIVER LOAD: what is measured, with that driver.
+all_of()
+{
+	driver=$1
+	step "With $driver"
+	"$2"
+	hosts_make 2
+	wait_for 20 pings
+	# Before there are children, whose numbers may be lower
+	dev1=$(dev_of h1)
+	children_make
+	mlid=$(saquery -C ibfab0 -g | awk -F '[. \t]+' '$2 == "Mlid" { print $3; exit }')
+	for _event in port_bounce sm_restart sm_handover lid_change pkey_return qp_error peer_reboot; do
+		"$_event"
+		tail -n 1 "/run/took.$driver"
+		wait_for 20 pings
+	done
+	ip netns delete h0
+	ip netns delete h1
+	rmmod ib_ipoib
+}
+
+ipv6_off
+fabric_start hcas=3
+partitions_write 1
+opensm_start -P /run/partitions.conf
+all_of ours ipoib_load
+[ -z "${SOAK:-}" ] || all_of intree intree_load
+
+step "In milliseconds: ours, the limit, the in-tree driver's"
+late=0
+: >>/run/took.intree
+while read -r name limit; do
+	took=$(awk -v name="$name" '$1 == name { print $2 }' /run/took.ours)
+	printf '%-14s %6s %6s %6s\n' "$name" "$took" "$limit" \
+		"$(awk -v name="$name" '$1 == name { print $2 }' /run/took.intree)"
+	[ "$took" != never ] && [ "$took" -le "$limit" ] || late=$((late + 1))
+done <<-E2
+$(limits)
+E2
+assert_eq "recoveries that took too long" "$late" 0
