@@ -80,7 +80,7 @@ prepare_scripts()
 
 checkpatch()
 {
-	files '*.c' '*.h' | xargs perl "$scripts/checkpatch.pl" \
+	files '*.c' '*.h' | xargs -n 8 -P "$(nproc)" perl "$scripts/checkpatch.pl" \
 		--strict --no-tree --no-summary --quiet --show-types --file
 }
 
@@ -98,7 +98,7 @@ spelling()
 
 shell_scripts()
 {
-	scripts | xargs shellcheck
+	scripts | xargs -n 8 -P "$(nproc)" shellcheck
 }
 
 manuals()

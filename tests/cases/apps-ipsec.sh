@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib-streams.sh
 # IPsec over IPoIB, its keys by hand: ESP in transport and tunnel mode, in UDP, AH, and interfaces of IPsec; all sizes and a stream come through whole, and nothing goes in clear.
 # timeout: 300
-# soak: 900
+# soak: 1500
 # when: soak
 
 . /cases/lib-streams.sh

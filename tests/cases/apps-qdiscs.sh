@@ -155,7 +155,7 @@ opensm_start
 ipoib_load
 hosts_make 2
 dev=$(dev_of h0) dev1=$(dev_of h1)
-stream_prepare "$(full_or 300000 50000000)" h1
+stream_prepare "$(full_or 300000 10000000)" h1
 
 step "The octets that a discipline counts: those of a packet and of its pseudo header, once"
 # So that the first packet waits for its path

@@ -23,8 +23,8 @@ guest_script()
 	opensm_start
 	intree_load
 	hosts_make 2
-	on h0 ping -q -c 2 -i 0.2 -s 100 10.0.0.2
-	on h0 ping -q -c 2 -i 0.2 -s 100 fd00::2
+	pings_all h0 2 -s 100 10.0.0.2
+	pings_all h0 2 -s 100 fd00::2
 	wait_for 5 on h0 ip neigh show
 
 	for n in 0 1; do

@@ -74,7 +74,8 @@ pair good 240 <<-'E'
 	ip address add "10.9.0.$own/24" dev "$trunk"
 	assert_eq "MTU" "$(cat "/sys/class/net/$trunk/mtu")" 65535
 	pair_barrier addressed
-	ping -q -c 2 -i 0.2 -M do -s 65000 "10.9.0.$peer"
+	assert_match "pings" "$(ping -q -c 2 -i 0.2 -M "do" -s 65000 "10.9.0.$peer")" \
+		'2 packets transmitted, 2 received, 0% packet loss'
 	pair_barrier pinged
 
 	# Whatever becomes of the link
@@ -158,11 +159,11 @@ wanted b-never-comes "a: the script's exit status is 1" \
 	'b: stopped: the other guest ended with status 1'
 said b-never-comes a "FAILED: not in time: the other guest's barrier never"
 
-# Of two jobs a pair takes both: nothing else runs meanwhile
-cat >"$work/cases/good-alone.sh" <<-E
+# Of two jobs a pair takes one: another case begins and ends meanwhile
+cat >"$work/cases/good-beside.sh" <<-E
 	# runs: host
 	sleep 2
-	[ -e "$work/results/good/result" ]
+	[ ! -e "$work/results/good/result" ]
 	E
 rm -r "$work/results/good"
 both=$(runner --jobs 2 'good*')

@@ -64,16 +64,16 @@ step "Each host has a connection to the other, and sends whole packets over it"
 for size in 0 56 2044 4096 60000 65484; do
 	note "IPv4, $size octets"
 	rises ibfab1 acks_sent 3 \
-		on h0 ping -q -c 3 -i 0.2 -W 10 -M "do" -s "$size" 10.0.0.2
+		pings_all h0 3 -M "do" -s "$size" 10.0.0.2
 	rises ibfab0 acks_sent 3 \
-		on h1 ping -q -c 3 -i 0.2 -W 10 -M "do" -s "$size" 10.0.0.1
+		pings_all h1 3 -M "do" -s "$size" 10.0.0.1
 done
 for size in 56 60000 65464; do
 	note "IPv6, $size octets"
 	rises ibfab1 acks_sent 3 \
-		on h0 ping -q -c 3 -i 0.2 -W 10 -M "do" -s "$size" fd00::2
+		pings_all h0 3 -M "do" -s "$size" fd00::2
 	rises ibfab0 acks_sent 3 \
-		on h1 ping -q -c 3 -i 0.2 -W 10 -M "do" -s "$size" fd00::1
+		pings_all h1 3 -M "do" -s "$size" fd00::1
 done
 refute on h0 ping -q -c 1 -W 2 -M "do" -s 65500 10.0.0.2
 
@@ -120,7 +120,7 @@ done
 wait_for 30 pings h0 10.0.0.2
 wait_for 30 pings h0 fd00::2
 acks=$(rc ibfab1 acks_sent)
-on h0 ping -q -c 3 -i 0.2 -W 10 -s 60000 10.0.0.2
+pings_all h0 3 -s 60000 10.0.0.2
 assert_eq "ACKs of ibfab1" "$(rc ibfab1 acks_sent)" "$acks"
 
 step "The module leaves with its connections"

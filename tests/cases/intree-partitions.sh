@@ -54,7 +54,7 @@ assert_eq "its P_Key" "$(on h1 cat "/sys/class/net/$dev1.8001/pkey")" 0x8001
 child_up h0 "$dev0.8001" 10.1.0.1
 child_up h1 "$dev1.8001" 10.1.0.2
 wait_for 10 pings h0 10.1.0.2
-on h0 ping -q -c 5 -i 0.2 10.1.0.2
+pings_all h0 5 10.1.0.2
 
 step "It is a partition: what crosses carries its P_Key, and no other child hears it"
 wrong=$(fabric_counter ibfab1 port1.drop.rx_pkey)

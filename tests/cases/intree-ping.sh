@@ -20,8 +20,8 @@ done
 
 step "Both families, small, whole-MTU and fragmented packets"
 for size in 0 56 2016 8000; do
-	on h0 ping -q -c 3 -i 0.2 -W 2 -s "$size" 10.0.0.2
-	on h1 ping -q -c 3 -i 0.2 -W 2 -s "$size" fd00::1
+	pings_all h0 3 -s "$size" 10.0.0.2
+	pings_all h1 3 -s "$size" fd00::1
 done
 
 step "The neighbours have each other's address"

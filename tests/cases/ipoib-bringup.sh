@@ -74,7 +74,7 @@ wait_for 20 has_carrier h0 "$dev"
 assert_eq "the MTU" "$(on h0 cat "/sys/class/net/$dev/mtu")" 2044
 ip -n h0 link set "$dev" mtu 1500
 ip -n h0 link set "$dev" mtu 2044
-on h0 ping -q -c 2 -i 0.2 -W 2 -s 2016 -M "do" 10.0.0.2
+pings_all h0 2 -s 2016 -M "do" 10.0.0.2
 
 step "The SA has both ports in the broadcast and the all-hosts groups"
 wait_for 20 member_count 'ff12:401b:ffff::ffff:ffff' 2

@@ -133,7 +133,7 @@ leased()
 	_address=$(address_of h1 "$1")
 	_own=$(hex_address "$_address") _server=$(hex_address "$3")
 	note "$1 has $_address"
-	on h1 ping -q -c 2 -i 0.2 -W 2 "$3"
+	pings_all h1 2 "$3"
 	wait_for 20 saw "$2" "^ACK $_server $_own"
 	_head="$zero $all 20 00 8000 $zero $zero $zeros $id"
 	assert saw "$2" "^DISCOVER $_head\$"
@@ -185,8 +185,8 @@ assert_match "the address" "$address" '^10\.0\.0\.1(0[0-9]|10)$'
 leased "$dev1.8001" "$dev0.8001" 10.1.0.1
 child_address=$_address
 assert_match "the child's" "$child_address" '^10\.1\.0\.2(0[0-9]|10)$'
-on h0 ping -q -c 2 -i 0.2 -W 2 "$address"
-on h0 ping -q -c 2 -i 0.2 -W 2 "$child_address"
+pings_all h0 2 "$address"
+pings_all h0 2 "$child_address"
 
 step "Each has an identifier of its own, the same all the time"
 for dev in "$dev0" "$dev0.8001"; do

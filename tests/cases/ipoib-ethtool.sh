@@ -34,7 +34,7 @@ wait_for 20 pings
 sleep 2
 before=$(stat_of h0 tx0_packets) bytes=$(stat_of h0 tx0_bytes)
 wire=$(fabric_counter ibfab0 port1.xmit_packets)
-on h0 ping -q -f -c 500 -s 1000 10.0.0.2
+pings_all h0 500 -i 0 -s 1000 10.0.0.2
 assert_between "packets sent" $(($(stat_of h0 tx0_packets) - before)) 500 510
 # 1000 octets, ICMP, IP and encapsulation headers
 assert_between "octets sent" $(($(stat_of h0 tx0_bytes) - bytes)) 516000 518000
@@ -77,7 +77,7 @@ on h0 ethtool -G "$dev" rx 256 tx 512
 wait "$iperf" || fail "the stream broke: $(cat /run/iperf.log)"
 tail -n 4 /run/iperf.log
 traffic_stop iperf.h1
-on h0 ping -q -c 3 -i 0.2 -W 2 10.0.0.2
+pings_all h0 3 10.0.0.2
 
 step "Without the memory, or the HCA's consent, they stay as they are"
 verb_fails ibfab0 create_qp 1 -12
@@ -116,7 +116,7 @@ on h0 ethtool -C "$dev" adaptive-rx on rx-usecs 30000 rx-frames 32
 assert_match "moderation" "$(on h0 ethtool -c "$dev")" 'Adaptive RX: on'
 on h0 ethtool -G "$dev" rx 256 tx 128
 wait_for 20 has_carrier h0 "$dev"
-on h0 ping -q -f -c 2000 10.0.0.2
+pings_all h0 2000 -i 0 10.0.0.2
 least=$(on h1 ping -q -c 20 -i 0.02 -W 5 10.0.0.1 | sed -n 's,^rtt .* = \([0-9]*\)\..*,\1,p')
 note "a reply takes $least ms at least"
 assert [ "$least" -lt 29 ]
@@ -129,4 +129,4 @@ ip -n h0 link set "$dev" up
 wait_for 20 has_carrier h0 "$dev"
 wait_for 10 pings
 assert_eq "the receive ring" "$(ring_of h0 RX)" 64
-on h0 ping -q -f -c 1000 10.0.0.2
+pings_all h0 1000 -i 0 10.0.0.2

@@ -57,8 +57,8 @@ all_well()
 	rules_clear ibfab1
 	wait_for 25 has_carrier h1 "$dev"
 	wait_for 25 pings 10.0.0.1
-	assert_match "pings" "$(on h1 ping -c 5 -i 0.2 -W 2 10.0.0.1)" '5 received'
-	assert_match "pings" "$(on h1 ping -c 5 -i 0.2 -W 2 fd00::1)" '5 received'
+	pings_all h1 5 10.0.0.1
+	pings_all h1 5 fd00::1
 }
 
 # busy ATTRIBUTE: for a while the SA says that it is. Sets $questions, how often it was asked.

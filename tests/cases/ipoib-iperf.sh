@@ -22,7 +22,8 @@ tcp()
 	rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 	retransmits=$(jq .end.sum_sent.retransmits /run/iperf.json)
 	note "TCP $1: $rate Mbit/s, $retransmits retransmits"
-	assert test "$rate" -ge 20
+	# Several times as much is usual; a machine at work with more lets that much through
+	assert test "$rate" -ge "$least_rate"
 }
 
 # udp TEXT ARGUMENT...
@@ -58,6 +59,8 @@ hosts_make 2
 echo $((64 << 20)) >/proc/sys/net/core/rmem_max
 echo $((64 << 20)) >/proc/sys/net/core/rmem_default
 iperf_server h1
+least_rate=100
+! on_debug_kernel || least_rate=10
 resets=$(resets)
 
 for kind in tcp udp; do

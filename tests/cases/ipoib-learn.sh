@@ -16,17 +16,6 @@ pings()
 	on "$1" ping -q -c 1 -W 2 "$2"
 }
 
-# all_received HOST ADDRESS COUNT [OPTION...]: of so many pings none is lost.
-all_received()
-{
-	_host=$1 _address=$2 _count=$3
-	shift 3
-	_said=$(on "$_host" ping -q -c "$_count" -i 0.2 -W 2 "$@" "$_address") ||
-		fail "no answer from $_address: $_said"
-	assert_match "pings to $_address" "$_said" \
-		"$_count packets transmitted, $_count received"
-}
-
 address_of()
 {
 	on "$1" cat "/sys/class/net/$(dev_of "$1")/address"
@@ -87,7 +76,7 @@ assert_rates()
 {
 	_sent=$(fabric_counter "$1" "port1.static_rate.$2")
 	_other=$(fabric_counter "$1" "port1.static_rate.$3")
-	all_received h1 10.0.0.2 10
+	pings_all h1 10 10.0.0.2
 	assert_between "packets at $2" $(($(fabric_counter "$1" "port1.static_rate.$2") - _sent)) 10 40
 	assert_between "packets at $3" $(($(fabric_counter "$1" "port1.static_rate.$3") - _other)) 0 4
 }
@@ -117,8 +106,8 @@ for host in h1 h2; do
 	forget $host
 done
 sa_mute
-all_received h1 10.0.0.2 3
-all_received h1 fd00::2 3
+pings_all h1 3 10.0.0.2
+pings_all h1 3 fd00::2
 assert_between "questions to the SA" "$(questions)" 2 20
 for host in h1 h2; do
 	_peer=h$((3 - ${host#h}))
@@ -135,8 +124,8 @@ wait_for 20 path_is h2 h1 stopgap no
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 assert_match "rate" "$(path_field h1 h2 rate)" '^103\.125$'
 assert_rates ibfab1 103125 none
-all_received h1 10.0.0.2 5
-all_received h2 fd00::1 5
+pings_all h1 5 10.0.0.2
+pings_all h2 5 fd00::1
 
 # claim_often HOST GID: ten times a second ARP says without a GRH, from a UD QP of h3's
 # HCA, that some IP address is at this QP of that GID. What was sent is counted in
@@ -161,7 +150,7 @@ gid2=$(address_of h2 | cut -d: -f5- | tr -d :)
 forged=$(stat_of h1 rx_forged)
 claim_often h1 "$gid2" &
 claims=$!
-all_received h1 10.0.0.2 40
+pings_all h1 40 10.0.0.2
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 claimed=$(cat /run/claims)
 assert test "$claimed" -ge 20
@@ -175,7 +164,7 @@ for host in h1 h2; do
 done
 wait_for 10 pings h1 10.0.0.2
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" yes
-all_received h1 10.0.0.2 40
+pings_all h1 40 10.0.0.2
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" yes
 sa_count
 wait_for 30 path_is h1 h2 stopgap no
@@ -214,7 +203,7 @@ assert test "$(rule_figure ibfab3 hits)" -ge 20
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 assert_eq "SL" "$(path_field h1 h2 SL)" 0
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" no
-all_received h1 10.0.0.2 5
+pings_all h1 5 10.0.0.2
 assert_between "questions to the SA" $(($(questions) - asked)) 1 2
 rules_clear ibfab3
 
@@ -223,7 +212,7 @@ wait_for 10 pings h1 10.0.0.3
 wait_for 10 path_is h1 h3 stopgap no
 repeat 20 lie
 assert_eq "SL" "$(path_field h1 h3 SL)" 0
-all_received h1 10.0.0.3 3
+pings_all h1 3 10.0.0.3
 
 step "learn-paths off: the SA is asked, and nothing is sent before"
 for host in h1 h2; do
@@ -250,8 +239,8 @@ for host in h1 h2 h3; do
 done
 sa_count
 for n in 2 3; do
-	all_received h1 10.0.0.$n 3
-	all_received h1 fd00::$n 3
+	pings_all h1 3 10.0.0.$n
+	pings_all h1 3 fd00::$n
 done
 assert_eq "questions to the SA" "$(questions)" 0
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" yes
@@ -332,7 +321,7 @@ is_told()
 wait_for 15 is_told 1 h1
 wait_for 15 is_told 3 h3
 was1=$(sent_by 1) was3=$(sent_by 3)
-all_received h1 10.0.0.2 5
+pings_all h1 5 10.0.0.2
 assert_eq "packets that h1 sent" $(($(sent_by 1) - was1)) 5
 assert_eq "packets that h3 sent" $(($(sent_by 3) - was3)) 0
 
@@ -375,7 +364,7 @@ done
 wait_for 5 stat_reaches h1 rx_forged $((forged + 6))
 assert_eq "rx_dropped" "$(netdev_counter h1 "$(dev_of h1)" rx_dropped)" $((dropped + 6))
 assert_eq "neighbour" "$(neighbour h1 10.0.0.2)" "$true_address"
-all_received h1 10.0.0.2 2
+pings_all h1 2 10.0.0.2
 
 step "Honest ARP and ND pass, with all switches on"
 for host in h1 h2 h3; do

@@ -98,8 +98,9 @@ ip -n hb link add blue type vrf table 10
 ip -n hb link set blue up
 ip -n hb link set port1 master blue
 wait_for 30 pings h3 10.0.0.1
-on hb ip vrf exec blue ping -q -c 2 -W 2 10.0.0.3
-on hb ping -q -c 2 -W 2 -I blue 10.0.0.3
+assert_match "pings" "$(on hb ip vrf exec blue ping -q -c 2 -i 0.2 -W 10 10.0.0.3)" \
+	'2 packets transmitted, 2 received, 0% packet loss'
+pings_all hb 2 -I blue 10.0.0.3
 refute on hb ping -q -c 1 -W 1 10.0.0.3
 ip -n hb link delete blue
 wait_for 30 pings h3 10.0.0.1

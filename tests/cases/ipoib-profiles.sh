@@ -36,10 +36,8 @@ for from in $hosts; do
 	for to in $hosts; do
 		[ "$from" != "$to" ] || continue
 		for size in 0 1000 4000 4064 4065 9000; do
-			on "h$from" ping -q -c 2 -i 0.2 -W 5 -s $size "10.0.0.$((to + 1))" >/run/ping ||
-				fail "h$from to h$to, $size: $(cat /run/ping)"
-			on "h$from" ping -q -c 1 -W 5 -s $size "fd00::$((to + 1))" >/run/ping ||
-				fail "h$from to h$to, $size: $(cat /run/ping)"
+			pings_all "h$from" 2 -s $size "10.0.0.$((to + 1))"
+			pings_all "h$from" 1 -s $size "fd00::$((to + 1))"
 		done
 	done
 done
@@ -76,6 +74,6 @@ assert_eq "children" "$made" 15
 for n in 0 14; do
 	wait_for 20 has_carrier h3 "ib.$n"
 done
-on h0 ping -q -c 3 -i 0.2 -W 5 10.0.0.4
+pings_all h0 3 10.0.0.4
 ip -n h3 link del ib.7
 assert ip -n h3 link add link "$dev" name ib.7 type ipoib

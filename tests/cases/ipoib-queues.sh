@@ -78,8 +78,10 @@ step "A CPU sends by its queue; ARP and ND come from where they say"
 for k in 0 1 2 3; do
 	forget_neighbours
 	before=$(stat_of h0 "tx${k}_packets")
-	on h0 taskset -c "$k" ping -q -c 20 -i 0.02 -W 5 10.0.0.2
-	on h0 taskset -c "$k" ping -q -c 20 -i 0.02 -W 5 fd00::2
+	for address in 10.0.0.2 fd00::2; do
+		assert_match "pings" "$(on h0 taskset -c "$k" ping -q -c 20 -i 0.02 -W 10 $address)" \
+			'20 packets transmitted, 20 received, 0% packet loss'
+	done
 	assert_between "packets of queue $k" $(($(stat_of h0 "tx${k}_packets") - before)) 40 70
 done
 assert_eq "forged" "$(stat_of h1 rx_forged)" 0

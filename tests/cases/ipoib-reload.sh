@@ -62,10 +62,11 @@ done
 
 step "Traffic goes on"
 kill -s TERM -- -$storm
+assert test "$(pings_answered /run/storm.log)" -gt 0
 wait_for 20 has_carrier h0 "$(dev_of h0)"
 wait_for 20 has_carrier h1 "$(dev_of h1)"
-on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
-on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
+pings_all h0 5 10.0.0.2
+pings_all h0 5 fd00::2
 
 step "Nothing is left behind"
 slabs_settle /run/slabs.before "$times"

@@ -7,17 +7,14 @@
 
 hosts="0 1 2 3"
 
-# pings_all COUNT [DEVICE-SUFFIX]: each host so many to each other, both families; none is lost.
-pings_all()
+# everybody_pings COUNT [DEVICE-SUFFIX]: each host so many to each other, both families; none is lost.
+everybody_pings()
 {
 	for from in $hosts; do
 		for to in $hosts; do
 			[ "$from" != "$to" ] || continue
 			for address in 10.0.$2.$((to + 1)) fd00:$2::$((to + 1)); do
-				on h"$from" ping -q -c "$1" -i 0.1 -W 5 "$address" >/run/ping ||
-					fail "h$from to $address: $(cat /run/ping)"
-				grep -q "^$1 packets transmitted, $1 received, 0%" /run/ping ||
-					fail "h$from to $address: $(cat /run/ping)"
+				pings_all h"$from" "$1" "$address"
 			done
 		done
 	done
@@ -95,7 +92,7 @@ for n in 2 3; do
 done
 
 step "All reach all from the first packet on, and none is lost"
-pings_all 5 0
+everybody_pings 5 0
 wait_for 10 grhs_right
 
 step "Each gets what is for it, and no other"
@@ -104,7 +101,7 @@ for to in $hosts; do
 		eval "was_$n=$(received "$n")"
 	done
 	from=$(((to + 1) % 4))
-	on h$from ping -q -c 50 -i 0.01 -W 5 10.0.0.$((to + 1)) | grep received
+	pings_all h$from 50 -i 0.01 10.0.0.$((to + 1))
 	for n in $hosts; do
 		eval "was=\$was_$n"
 		had=$(($(received "$n") - was))
@@ -167,7 +164,7 @@ done
 for n in $hosts; do
 	wait_for 20 has_carrier h"$n" part
 done
-pings_all 3 1
+everybody_pings 3 1
 
 step "The cable is pulled, and plugged in again"
 echo "switch0 2 down" >"$ibfab/cable"
@@ -176,21 +173,21 @@ for n in 2 3; do
 done
 echo "switch0 2 up" >"$ibfab/cable"
 wait_for 30 all_reach_all
-pings_all 3 0
+everybody_pings 3 0
 
 step "The LID becomes another one, and what it was again"
 echo "1 lid 0x77" >"$ibfab/ibfab1/change"
 sleep 0.5
 kill -HUP "$opensm_pid"
 wait_for 30 all_reach_all
-pings_all 3 0
+everybody_pings 3 0
 
 step "A new SM"
 opensm_kill
 opensm_start -P /run/partitions.conf
 wait_for 30 all_reach_all
-pings_all 3 0
-pings_all 3 1
+everybody_pings 3 0
+everybody_pings 3 1
 wait_for 10 grhs_right
 sleep 2
 groups_work
@@ -198,13 +195,13 @@ groups_work
 step "A virtual port's HCA goes and comes back, the others do not notice"
 unplug ibfab2
 hosts="0 1 3"
-pings_all 3 0
+everybody_pings 3 0
 plug ibfab2
 host_give h2 ibfab2 3
 wait_for 30 has_carrier h2 "$(dev_of h2)"
 hosts="0 1 2 3"
 wait_for 30 all_reach_all
-pings_all 3 0
+everybody_pings 3 0
 for n in $hosts; do
 	traffic_stop "listen.$n"
 done

@@ -79,5 +79,5 @@ assert_eq "resets of the QP" "$(stat_of h1 qp_resets)" "$resets"
 assert_eq "rx_length_errors" "$(netdev_counter h1 "$dev" rx_length_errors)" 8
 
 step "The interface is as well as before"
-on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
-on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
+pings_all h0 5 10.0.0.2
+pings_all h0 5 fd00::2

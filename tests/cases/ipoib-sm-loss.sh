@@ -118,7 +118,7 @@ through()
 	ip -n h2 neigh flush all
 	sleep 3
 	outage_end
-	note "$what: $lost of 40 lost"
+	note "$what: $lost pings lost"
 	lost_at_most 3
 	newcomer=no
 	! pings h3 10.0.0.3 && ! pings h3 10.0.0.3 || newcomer=yes

@@ -49,8 +49,8 @@ step "Traffic goes on, by the same address"
 wait_for 20 has_carrier h1 "$dev"
 traffic_stop ping4
 traffic_stop ping6
-on h0 ping -q -c 5 -i 0.2 -W 2 10.0.0.2
-on h0 ping -q -c 5 -i 0.2 -W 2 fd00::2
+pings_all h0 5 10.0.0.2
+pings_all h0 5 fd00::2
 assert_eq "the address" "$(on h1 cat "/sys/class/net/$dev/address")" "$address"
 
 step "Nothing is left behind"

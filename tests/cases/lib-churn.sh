@@ -84,6 +84,7 @@ churn_begin()
 churn_end()
 {
 	traffic_stop storm
+	assert test "$(pings_answered /run/traffic.storm.log)" -gt 0
 	churn_works
 	wait_for 20 held_is_back /run/held.before
 }

@@ -123,15 +123,6 @@ answers()
 	on h0 ping -q -c 1 -W 1 "$1"
 }
 
-# pings ADDRESS [ARGUMENT...]: three answers, however late on a busy machine.
-pings()
-{
-	on h0 ping -q -c 3 -i 0.2 -w 60 "$@" >/run/ping || {
-		cat /run/ping
-		fail "ping $*"
-	}
-}
-
 # neighbour ADDRESS: prints its link-layer address.
 neighbour()
 {
@@ -171,7 +162,7 @@ neighbours_right()
 # fits ADDRESS HEADERS: what is as long as the MTU goes whole, one octet more does not.
 fits()
 {
-	pings "$1" -M "do" -s $((mtu - $2))
+	pings_all h0 3 "$1" -M "do" -s $((mtu - $2))
 	! on h0 ping -c 1 -W 1 -M "do" -s $((mtu - $2 + 1)) "$1" \
 		>/run/ping 2>&1 || fail "$((mtu + 1)) octets went whole"
 	assert_match "what ping says" "$(cat /run/ping)" 'essage too long'
@@ -185,8 +176,8 @@ net_works()
 	wait_for 20 answers "$(there4 "$_works")"
 	wait_for 20 answers "$(there6 "$_works")"
 	for _size; do
-		pings "$(there4 "$_works")" -s "$_size"
-		pings "$(there6 "$_works")" -s "$_size"
+		pings_all h0 3 "$(there4 "$_works")" -s "$_size"
+		pings_all h0 3 "$(there6 "$_works")" -s "$_size"
 	done
 	neighbours_right "$_works"
 	fits "$(there4 "$_works")" 28
@@ -616,8 +607,8 @@ tcp_runs()
 		/run/iperf.json) Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmissions"
 	note "MiB in each 10 s: $(awk '{ printf "%d ", $1 / 1048576 }' /run/bytes)"
 	assert test "$(wc -l </run/bytes)" -ge $(($1 / 10 - 1))
-	refute grep -qx 0 /run/bytes
-	assert test "$(jq '.end.sum_received.bytes > 0' /run/iperf.json)" = true
+	# 5 Mbit/s, where two guests on a CPU each do 60 and more
+	assert_eq "intervals of less than 6 MiB" "$(awk '$1 < 6 * 1048576' /run/bytes)" ""
 	took "TCP"
 }
 

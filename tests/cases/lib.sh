@@ -7,6 +7,9 @@ ib=/sys/class/infiniband
 
 # ---- Transcript and verdict ----
 
+# The transcript. Where this library is read once more, by what it started itself, it is there.
+true 2>/dev/null >&7 || exec 7>&1
+
 note()
 {
 	printf '    %s\n' "$*"
@@ -19,9 +22,10 @@ step()
 	printf '\n==> %s (%s s)\n' "$*" "$uptime_s"
 }
 
+# fail WHY: in the transcript, wherever the output of who fails goes.
 fail()
 {
-	printf 'FAILED: %s\n' "$*"
+	printf 'FAILED: %s\n' "$*" >&7
 	exit 1
 }
 
@@ -109,24 +113,28 @@ on_debug_kernel()
 slowness=10
 ! on_debug_kernel || slowness=40
 
-# wait_for SECONDS CMD...: polls until CMD succeeds. SECONDS are what an idle
-# machine may need; a busy one gets $slowness times as many, but not so many that
-# the host ends the guest before it can say what it waited for.
+# wait_for SECONDS CMD...: polls until CMD succeeds, which may wait itself. SECONDS are what an
+# idle machine may need; a busy one gets $slowness times as many, but not so many that the host
+# ends the guest before it can say what it waited for.
 wait_for()
 {
+	local _until _last _log
+
+	_log=$(mktemp /run/wait_for.XXXXXX)
 	uptime_s
 	_until=$((uptime_s + slowness * $1))
 	_last=$((uptime_s + END - $(date +%s) - 10))
 	[ "$_until" -le "$_last" ] || _until=$_last
 	shift
-	while ! "$@" >/run/wait_for.log 2>&1; do
+	while ! "$@" >"$_log" 2>&1; do
 		uptime_s
 		if [ "$uptime_s" -gt "$_until" ]; then
-			cat /run/wait_for.log
+			cat "$_log"
 			fail "not in time: $*"
 		fi
 		sleep 0.1
 	done
+	rm "$_log"
 }
 
 # ---- Modules ----
@@ -585,6 +593,25 @@ on()
 	esac
 }
 
+# pings_all HOST COUNT [OPTION...] ADDRESS: each is answered, once. Answers may be late.
+pings_all()
+{
+	_host=$1 _count=$2
+	shift 2
+	_said=$(on "$_host" ping -n -q -c "$_count" -i 0.1 -W 10 "$@") ||
+		fail "$_host: no answer to ping $*: $_said"
+	case $_said in
+	*"$_count packets transmitted, $_count received, 0% packet loss"*) ;;
+	*) fail "$_host: ping $*: $_said" ;;
+	esac
+}
+
+# pings_answered LOG: prints how many were, by all that `ping -q` said there.
+pings_answered()
+{
+	awk '/packets transmitted/ { sum += $4 } END { print sum + 0 }' "$1"
+}
+
 # dev_of HOST: prints the name of the host's IPoIB netdevice.
 dev_of()
 {
@@ -751,6 +778,24 @@ traffic_stop()
 	# Its status after a signal says nothing.
 	wait "$_pid" || :
 	tail -n 5 "/run/traffic.$1.log"
+}
+
+# witness_start HOST FILTER...: counts the packets that come to its interface, as tcpdump sees them.
+witness_start()
+{
+	_host=$1
+	shift
+	traffic_start "witness.$_host" on "$_host" tcpdump -Z root -n -p -Q in --immediate-mode \
+		-i "$(dev_of "$_host")" -w /dev/null "$@"
+	wait_for 10 grep -q 'listening on' "/run/traffic.witness.$_host.log"
+}
+
+# witness_stop HOST: prints how many they were.
+witness_stop()
+{
+	sleep 0.5
+	traffic_stop "witness.$1" >/run/witness.end
+	sed -n 's/^\([0-9]*\) packets* captured$/\1/p' /run/witness.end
 }
 
 # listening HOST PORT [u]: a TCP socket there, or one of UDP.

@@ -21,7 +21,7 @@ pair_barrier pinged
 ip link set "$trunk" mtu 1500
 tc qdisc replace dev "$trunk" root netem loss 1% limit 4000
 pair_barrier lossy
-on h0 ping -q -c 5 -i 0.2 -W 10 -s 60000 "10.0.0.$other_part"
+pings_all h0 5 -s 60000 "10.0.0.$other_part"
 file_crosses 8 10.0.0.2
 grep -v ' 0$' "$ibfab/trunk" | head -40
 grep -h 'rc\|drop' "$ibfab"/*/counters | grep -v ' 0$'

@@ -160,6 +160,9 @@ boot()
 	# sometimes, so it is told.
 	[ "$icount" = yes ] ||
 		words+=" mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) norandmaps"
+	# The kernel patches its scheduler's clock while it boots, and a second CPU that is there by
+	# then may stay at what is patched, for ever: it comes with init
+	words+=" maxcpus=1"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
 	# What a device writes is not in the memory that was mapped for it until that is synced or
 	# unmapped, and the other way round: all DMA is by bounce buffers. These are an eighth of the
