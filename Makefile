@@ -37,7 +37,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory modules
 
 .PHONY: all driver ats ats-ask fabric kunit kdir tools test-tools install uninstall clean help
-.PHONY: lint check capture coverage soak demo shell floor bench profile profile-exact
+.PHONY: lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
 
@@ -134,6 +134,9 @@ capture:
 soak:
 	@$(check) --soak $(if $(T),'$(T)')
 
+mutants:
+	@tests/mutants/mutants.sh --jobs $(JOBS) $(if $(T),'$(T)')
+
 coverage:
 	@$(HARNESS)/coverage.sh --jobs $(JOBS) $(if $(T),'$(T)')
 
@@ -176,6 +179,8 @@ help:
 	@echo '  make capture T=X   and leaves the packets in build/check/X/capture.erf'
 	@echo '  make coverage    which lines of the driver KUnit suites and cases run,'
 	@echo '                   as a table and in build/coverage/html; T=X: only X'\''s'
+	@echo '  make mutants     breaks the driver in one listed way after the other: does a'
+	@echo '                   test notice? T=X: those mutants of tests/mutants'
 	@echo '  make shell       a prompt in a guest with the demo'\''s fabric;'
 	@echo '                   KERNEL=debug: on the debug kernel'
 	@echo '  make bench       what traffic costs with this driver and with the kernel'\''s'

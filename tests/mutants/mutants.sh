@@ -1,0 +1,235 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# Breaks the driver in one way at a time, and has run what is to notice.
+#
+# Usage: mutants.sh [--jobs N] [--sample N] [PATTERN]
+#        mutants.sh --table: the last run's results, for Documentation/testing.rst
+#
+# Each NAME.patch beside this script is a mutant. Its first lines say
+#   Breaks: what is wrong then
+#   Noticed-by: kunit SUITE, or case CASE[@debug]
+#   Survives: why that does not notice, if it does not
+# What notices must pass without mutants first. Then a line for each mutant: "noticed", with
+# the test that failed or what the kernel said; "survived"; "broken", if it does not apply or
+# compile. --sample N takes N of them, others each day. The last line is "N noticed, N not",
+# the exit status says the same; build/mutants has what each left.
+
+. "$(dirname "$0")/../qemu/common.sh"
+
+dir=$top/tests/mutants out=$top/build/mutants
+jobs=$(nproc) sample='' table=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--jobs) jobs=$2 && shift 2 ;;
+	--sample) sample=$2 && shift 2 ;;
+	--table) table=yes && shift ;;
+	*) break ;;
+	esac
+done
+pattern=${1:-*}
+
+# field MUTANT NAME
+field()
+{
+	sed -n "s/^$2: *//p; /^diff /q" "$dir/$1.patch"
+}
+
+# The mutants asked for; of a sample, those that follow each other from a place that is the day's.
+select_mutants()
+{
+	local names=() name day count
+
+	for name in "$dir"/*.patch; do
+		name=$(basename "$name" .patch)
+		# shellcheck disable=SC2053  # a pattern, not a text
+		[[ $name != $pattern ]] || names+=("$name")
+	done
+	count=${#names[@]}
+	[ "$count" -gt 0 ] || die "no mutant is named $pattern"
+	if [ -z "$sample" ]; then
+		printf '%s\n' "${names[@]}"
+		return
+	fi
+	day=$(($(date +%s) / 86400))
+	for ((k = 0; k < sample && k < count; k++)); do
+		echo "${names[(day * sample + k) % count]}"
+	done
+}
+
+# ---- Trees to break ----
+
+# tree_prepare TREE: what is in this one. What differs is new, so that it is built again.
+tree_prepare()
+{
+	local tree=$1 file files
+
+	files=$(git -C "$top" ls-files)
+	if [ -e "$tree.files" ] && [ "$files" != "$(cat "$tree.files")" ]; then
+		rm -rf "$tree"
+	fi
+	mkdir -p "$tree"
+	while read -r file; do
+		! cmp -s "$top/$file" "$tree/$file" || continue
+		mkdir -p "$(dirname "$tree/$file")"
+		cp "$top/$file" "$tree/$file"
+	done <<<"$files"
+	echo "$files" >"$tree.files"
+}
+
+# files_of MUTANT: those that it changes.
+files_of()
+{
+	sed -n 's|^+++ b/||p' "$dir/$1.patch"
+}
+
+mend()
+{
+	local file
+
+	for file in $(files_of "$2"); do
+		cp "$top/$file" "$1/$file"
+	done
+}
+
+# ---- What notices ----
+
+# check TREE LOG PATTERN [WORDS]
+check()
+{
+	local tree=$1 log=$2 cases=$3
+
+	shift 3
+	timeout 1800 make -C "$tree" check T="$cases" JOBS=1 "$@" >"$log" 2>&1
+}
+
+# judge TREE LOG SUITE|CASE: runs it.
+judge()
+{
+	local tree=$1 log=$2 kind=$3 name=$4 kernel=()
+
+	case $kind in
+	kunit) check "$tree" "$log" kunit SUITE="$name" ;;
+	case)
+		[[ $name != *@debug ]] || kernel=(KERNEL=debug)
+		check "$tree" "$log" "${name%@debug}" "${kernel[@]}"
+		;;
+	*) die "who notices by $kind?" ;;
+	esac
+}
+
+# why LOG: the first KUnit test that failed, else the first reason that the runner gave.
+why()
+{
+	local test
+
+	test=$(tr -d '\r' <"$1" | sed -n 's/.*] *not ok [0-9]* \([a-z0-9_]*\)$/\1/p' | head -n 1)
+	[ -z "$test" ] || { echo "$test" && return; }
+	sed -n '/^FAIL /,$p' "$1" | sed -n '2s/^ *//p' | cut -c 1-100
+}
+
+# All that mutants are noticed by must pass without one, or a failure says nothing.
+baseline()
+{
+	local name kind what suites='' cases=''
+
+	for name in "${names[@]}"; do
+		read -r kind what < <(field "$name" Noticed-by)
+		case $kind in
+		kunit)
+			grep -q "\.name = \"$what\"" "$top"/tests/kunit*/*.c ||
+				die "$name: there is no suite $what"
+			suites=kunit
+			;;
+		case)
+			[ -e "$top/tests/cases/${what%@debug}.sh" ] ||
+				die "$name: there is no case $what"
+			[[ " $cases " == *" $what "* ]] || cases+=" $what"
+			;;
+		*) die "$name: noticed by nobody" ;;
+		esac
+	done
+	for what in $suites $cases; do
+		say "without mutants: $what"
+		if [ "$what" = kunit ]; then
+			check "$out/tree.0" "$out/baseline.log" kunit
+		else
+			judge "$out/tree.0" "$out/baseline.log" case "$what"
+		fi || { cat "$out/baseline.log" && die "$what fails without a mutant"; }
+	done
+}
+
+# ---- One mutant ----
+
+# try TREE MUTANT: prints its line, and returns whether it was noticed, or nobody expected that.
+try()
+{
+	local tree=$1 name=$2 log=$out/$2.log begin=$SECONDS kind what verdict note
+
+	read -r kind what < <(field "$name" Noticed-by)
+	verdict=broken note='the patch does not apply'
+	if patch -p1 -F0 -s -d "$tree" <"$dir/$name.patch" >"$log" 2>&1; then
+		if judge "$tree" "$log" "$kind" "$what"; then
+			verdict=survived note=$(field "$name" Survives)
+		elif grep -q '^FAIL ' "$log"; then
+			verdict=noticed note=$(why "$log")
+		else
+			note='it does not compile'
+		fi
+	fi
+	find "$tree" -maxdepth 1 -name '*.orig' -delete -o -name '*.rej' -delete
+	mend "$tree" "$name"
+	printf '%-9s %-28s %4d s  %s: %s\n' "$verdict" "$name" $((SECONDS - begin)) "$what" "$note"
+	echo "$verdict|$name|$what|$note" >>"$out/results"
+	[ "$verdict" = noticed ] || [ "$verdict:${note:+explained}" = survived:explained ]
+}
+
+# worker NUMBER: takes every so manyth.
+worker()
+{
+	local k tree=$out/tree.$1
+
+	for ((k = $1; k < ${#names[@]}; k += jobs)); do
+		try "$tree" "${names[k]}" || echo "${names[k]}" >>"$out/not"
+	done
+}
+
+# table_row FIRST TEXT [TEXT...]
+table_row()
+{
+	printf '   * - %s\n' "$1"
+	shift
+	printf '     - %s\n' "$@"
+}
+
+print_table()
+{
+	local verdict name what note
+
+	printf '.. list-table::\n   :header-rows: 1\n   :widths: 20 45 35\n\n'
+	table_row mutant 'what is wrong then' 'noticed by'
+	sort -t '|' -k 2 "$out/results" | while IFS='|' read -r verdict name what note; do
+		[ "$verdict" = noticed ] || note="$verdict: $note"
+		table_row "$name" "$(field "$name" Breaks)" "\`\`$what\`\`: $note"
+	done
+}
+
+mapfile -t names < <(select_mutants)
+[ ${#names[@]} -gt 0 ] || exit 1
+if [ -n "$table" ]; then
+	print_table
+	exit
+fi
+mkdir -p "$out"
+rm -f "$out"/*.log "$out/not" "$out/results"
+for ((worker = 0; worker < jobs; worker++)); do
+	tree_prepare "$out/tree.$worker"
+done
+baseline
+for ((worker = 0; worker < jobs; worker++)); do
+	worker "$worker" &
+done
+wait
+touch "$out/not"
+missed=$(wc -l <"$out/not")
+echo "$((${#names[@]} - missed)) noticed, $missed not"
+[ "$missed" -eq 0 ]
