@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib-streams.sh
 # Each of the kernel's tunnels over IPoIB: pings of all sizes and a stream of TCP come through whole, by IPv4 and IPv6, with the driver's offloads, the HCA's, and none.
 # timeout: 300
-# soak: 1500
+# soak: 2000
 
 . /cases/lib-streams.sh
 
