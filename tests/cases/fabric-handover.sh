@@ -19,9 +19,8 @@ is_sm()
 }
 
 fabric_start hcas=4 switches=2
-opensm -c /run/opensm.conf >/run/opensm.default
-sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_retry_number .*/polling_retry_number 2/; s/^sweep_interval .*/sweep_interval 0/' \
-	/run/opensm.conf
+sm_conf_brisk
+sed -i 's/^sweep_interval .*/sweep_interval 0/' /run/opensm.conf
 
 step "The first one, of priority 3"
 refute is_sm ibfab1

@@ -98,10 +98,10 @@ sm_restart()
 	measure sm-restart members 2
 }
 
-# A second SM takes over, and the first one is there again at the end
+# A second SM of the same priority takes over, and the first one is there again at the end
 sm_handover()
 {
-	sm_start ibfab2 1 -P /run/partitions.conf
+	sm_start ibfab2 0 -P /run/partitions.conf -F /run/opensm.conf
 	_second=$sm_pid
 	wait_for 20 grep -q 'STANDBY' /run/sm.ibfab2/log
 	opensm_kill
@@ -216,6 +216,7 @@ all_of()
 
 ipv6_off
 fabric_start hcas=3
+sm_conf_brisk
 partitions_write 1
 opensm_start -P /run/partitions.conf
 all_of ours ipoib_load

@@ -169,9 +169,7 @@ through()
 	fabric_stop
 }
 
-opensm -c /run/opensm.conf >/run/opensm.default
-sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_retry_number .*/polling_retry_number 2/' \
-	/run/opensm.conf
+sm_conf_brisk
 
 through "this driver" ipoib_load
 assert_eq "a newcomer is reached without an SM" "$newcomer" yes

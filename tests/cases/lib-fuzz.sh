@@ -45,7 +45,7 @@ dropped()
 taken()
 {
 	on h1 ethtool -S "$dev" | awk '
-		$1 ~ /^rx_(packets|short|too_long|completion_error|no_memory):/ {
+		$1 ~ /^rx_(packets|short|too_long|completion_error|no_memory|no_carrier):/ {
 			n += $2
 		} END { print n }'
 }

@@ -316,6 +316,14 @@ sm_start()
 	sm_pid=$!
 }
 
+# sm_conf_brisk: makes /run/opensm.conf, with which a standby misses its master within seconds.
+sm_conf_brisk()
+{
+	opensm -c /run/opensm.conf >/run/opensm.default
+	sed -i 's/^sminfo_polling_timeout .*/sminfo_polling_timeout 500/; s/^polling_retry_number .*/polling_retry_number 2/' \
+		/run/opensm.conf
+}
+
 # served_by HCA: every port has its LID as the SM's.
 served_by()
 {

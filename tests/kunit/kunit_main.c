@@ -298,6 +298,7 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_RX_ERROR] = SUM(rx_errors),
 	[IPOIB_STAT_RX_NO_MEMORY] = SUM(rx_dropped),
 	[IPOIB_STAT_RX_LOOPBACK] = NO_SUM,
+	[IPOIB_STAT_RX_NO_CARRIER] = NO_SUM,
 	[IPOIB_STAT_RX_MULTICAST] = SUM(multicast),
 	[IPOIB_STAT_RX_FORGED] = NO_SUM,
 	[IPOIB_STAT_RX_FORGED_DROPPED] = SUM(rx_dropped),
