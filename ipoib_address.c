@@ -96,17 +96,18 @@ int ipoib_address_set(struct net_device *netdev, void *address)
  * @id: filled in: the port's GUID, the same for all netdevices on it
  *
  * Context: rtnl held.
- * Return: 0 or a negative error.
+ * Return: 0 or -EOPNOTSUPP: it is not known now.
  */
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id)
 {
 	struct ipoib_dev *priv = netdev_priv(netdev);
 	union ib_gid gid;
-	int err;
 
-	err = rdma_query_gid(priv->ibdev, priv->port, 0, &gid);
-	if (err)
-		return err;
+	/* It has none while the cache of GIDs is brought up to date. By any other error rtnetlink
+	 * takes all that it says of the netdevice for too long.
+	 */
+	if (rdma_query_gid(priv->ibdev, priv->port, 0, &gid))
+		return -EOPNOTSUPP;
 	id->id_len = sizeof(gid.global.interface_id);
 	memcpy(id->id, &gid.global.interface_id, id->id_len);
 	return 0;

@@ -256,6 +256,24 @@ static void address_of_other_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
 }
 
+/* While GIDs are brought up to date there is none: what rtnetlink says is without it */
+static void port_without_gid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid = fx->hca->gid;
+	struct netdev_phys_item_id id;
+
+	fx->hca->gid = zgid;
+	hca_event(fx->hca, IB_EVENT_GID_CHANGE);
+	KUNIT_EXPECT_EQ(test, ipoib_address_port_id(fx->netdev, &id), -EOPNOTSUPP);
+	rtnl_lock();
+	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, fx->netdev);
+	rtnl_unlock();
+	fx->hca->gid = gid;
+	hca_event(fx->hca, IB_EVENT_GID_CHANGE);
+	KUNIT_EXPECT_EQ(test, ipoib_address_port_id(fx->netdev, &id), 0);
+}
+
 static void address_refused(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -508,6 +526,7 @@ static struct kunit_case netdev_cases[] = {
 	KUNIT_CASE(netdev_is_infiniband),
 	KUNIT_CASE(mtu_beyond_group),
 	KUNIT_CASE(address_of_other_gid),
+	KUNIT_CASE(port_without_gid),
 	KUNIT_CASE(address_refused),
 	KUNIT_CASE(counters_sum_up),
 	KUNIT_CASE(counters_of_all_cpus),
