@@ -79,6 +79,9 @@ static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct ibcma_client *client = id->context;
 
+	/* Comes some time after the parting, and answers nothing */
+	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return 0;
 	client->event = event->event;
 	client->status = event->status;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED && id->qp_type == IB_QPT_UD)
