@@ -31,12 +31,12 @@ define mirror
 	@ln -sf $(abspath $(1)) $(2)/
 endef
 
-# $(call kbuild,FOLDER). BTF of modules needs the kernel's vmlinux, which header
-# packages lack; without it kbuild would say so for each module.
+# $(call kbuild,FOLDER[,GOALS]): modules, or the goals. BTF of modules needs the kernel's
+# vmlinux, which header packages lack; without it kbuild would say so for each module.
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
-	-j$(JOBS) --no-print-directory modules
+	-j$(JOBS) --no-print-directory $(or $(2),modules)
 
-.PHONY: all driver ats ats-ask fabric kunit kdir tools test-tools install uninstall clean help
+.PHONY: all driver ats ats-ask fabric kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
 .PHONY: lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
@@ -71,14 +71,22 @@ fabric: kdir
 
 # The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT; and
 # likewise what of the Address Translation Service needs no HCA
-kunit: kdir
+kunit-sources: kdir
 	$(call mirror,$(addprefix tests/kunit/,Kbuild) \
 		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
-	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call mirror,$(addprefix tests/kunit-ats/,Kbuild) \
 		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
+
+kunit: kunit-sources
+	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
+
+# The suites' own files, for which a kernel's headers are enough
+objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
+kunit-objects: kunit-sources
+	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit-ats))
 
 $(BUILD)/tools/ibats: $(wildcard tools/*.[ch]) uapi/ib_ats_netlink.h
 	@mkdir -p $(@D)

@@ -5,22 +5,40 @@
 
 . "$(dirname "$0")/qemu/common.sh"
 
-findings=0
+names=() findings=0
 
-# check NAME CMD...: a check passes when it prints nothing and succeeds.
+# check NAME CMD...: begins a check, which passes when it prints nothing and succeeds.
 check()
 {
-	local name=$1 output status=0
+	local n=${#names[@]}
 
+	names+=("$1")
 	shift
-	output=$("$@" 2>&1) || status=$?
-	if [ -z "$output" ] && [ "$status" -eq 0 ]; then
-		echo "ok    $name"
-		return
-	fi
-	echo "FAIL  $name (status $status)"
-	printf '%s\n' "$output"
-	findings=$((findings + 1))
+	(
+		status=0
+		"$@" >"$work/$n.output" 2>&1 || status=$?
+		echo "$status" >"$work/$n.status"
+	) &
+}
+
+# report: what came of the checks that were begun, in that order.
+report()
+{
+	local n status
+
+	wait
+	for n in "${!names[@]}"; do
+		status=$(cat "$work/$n.status") || status=unknown
+		if [ ! -s "$work/$n.output" ] && [ "$status" = 0 ]; then
+			echo "ok    ${names[n]}"
+			continue
+		fi
+		echo "FAIL  ${names[n]} (status $status)"
+		cat "$work/$n.output"
+		findings=$((findings + 1))
+	done
+	rm "$work"/*
+	names=()
 }
 
 # files GLOB...: the tree's files by name, tracked or about to be.
@@ -53,12 +71,11 @@ compiler_and_sparse()
 		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats ats-ask fabric tools test-tools
 }
 
-# The suites need a kernel with KUnit.
+# The suites need a kernel with KUnit, of which there need be no more than headers.
 compiler_and_sparse_of_suites()
 {
-	make -s -C "$top" BUILD="$top/build/lint" JOBS="$(nproc)" \
-		KDIR="$("$qemu_dir/kernel.sh" kdir debug)" \
-		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit
+	make -s -C "$top" BUILD="$top/build/lint" JOBS="$(nproc)" KDIR="$headers" \
+		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit-objects
 }
 
 # checkpatch.pl with its word lists, and kernel-doc, out of Debian's kernel source.
@@ -164,21 +181,27 @@ conditional_compilation()
 
 cd "$top"
 "$qemu_dir/deps.sh" build lint debug
-"$qemu_dir/kernel.sh" prepare debug
+headers=$("$qemu_dir/kernel.sh" headers debug)
 release=$("$qemu_dir/kernel.sh" release)
 prepare_scripts
 
-check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
-check "the same of the KUnit suites" compiler_and_sparse_of_suites
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# The longest ones first
 check "checkpatch --strict" checkpatch
+check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
 check "kernel-doc" kernel_doc
-check "shellcheck" shell_scripts
 check "spelling" spelling
+check "shellcheck" shell_scripts
 check "manuals" manuals
 check "documentation" documentation
 check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
+report
+# Of what has been compiled, or into the same folder
+check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
 check "cache lines" cache_lines
+report
 [ "$findings" -eq 0 ] || die "$findings checks failed"

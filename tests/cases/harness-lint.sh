@@ -118,12 +118,12 @@ printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
 { echo "/* $licence */" && seq -f '/* %g */' 900; } >"$tree/long.h"
 
 faulty=$(linted)
-wanted "$faulty" '^FAIL  compiler'
+wanted "$faulty" '^FAIL  compiler .W=1'
 wanted "$faulty" "no previous prototype for .*no_declaration"
 wanted "$faulty" 'unused_function'
 wanted "$faulty" 'unused_in_tool'
 wanted "$faulty" 'restricted __be16'
-wanted "$faulty" '^FAIL  the same of the KUnit suites'
+wanted "$faulty" '^FAIL  compiler and sparse of the KUnit suites'
 wanted "$faulty" 'undeclared_suite'
 wanted "$faulty" '^FAIL  checkpatch'
 wanted "$faulty" '^FAIL  shellcheck'

@@ -6,15 +6,26 @@
 
 source_package=linux-source-6.1
 
-# Sets $release, $version, and $built: where the build is in the cache. Code that
-# is instrumented calls into the kernel as its compiler's version has it.
+# what_counts: this script and the configuration, without remarks.
+what_counts()
+{
+	grep -v '^#' "$qemu_dir/kernel-debug.sh"
+	grep -E '^(# )?CONFIG_' "$qemu_dir/debug.config"
+}
+
+# Sets $release, $version, and where in the cache the build is and what is prepared for one:
+# $built and $prepared. Code that is instrumented calls into the kernel as its compiler's
+# version has it.
 read_version()
 {
+	local key
+
 	version=$(dpkg-query -W -f '${Version}' "$source_package") ||
 		die "$source_package is not installed"
 	release=${version%%-*}-debug
-	built=$cache/built-$release-$version-gcc-$(gcc -dumpfullversion)
-	built+=-$(hash_of "$qemu_dir/kernel-debug.sh" "$qemu_dir/debug.config")
+	key=$release-$version-gcc-$(gcc -dumpfullversion)-$(what_counts | hash_of -)
+	built=$cache/built-$key
+	prepared=$cache/prepared-$key
 }
 
 # kernel_key FILE...: prints the short key of these files' contents and of all
@@ -30,6 +41,17 @@ kernel_key()
 kdir()
 {
 	echo "$built/build"
+}
+
+# The headers, of the build if there is one.
+headers()
+{
+	[ ! -e "$built" ] || {
+		kdir
+		return
+	}
+	with_lock headers-debug prepare_headers
+	echo "$prepared"
 }
 
 # Options that Kconfig does not know, or whose conditions are not met, vanish
@@ -76,14 +98,41 @@ compile()
 		make -s -C "$tree" INSTALL_MOD_PATH="$root" modules_install
 }
 
+# unpack_source WORK: configured, below the folder given.
+unpack_source()
+{
+	tar -xJf "/usr/src/$source_package.tar.xz" -C "$1"
+	make_config "$1/$source_package"
+}
+
+# A kernel that is not compiled has no symbols.
+prepare_headers()
+{
+	local work tree
+
+	[ ! -e "$prepared" ] || return 0
+	say "preparing the debug kernel's headers"
+	work=$(mktemp -d "$cache/tmp.XXXXXX")
+	# shellcheck disable=SC2064  # the folder of now, not of then
+	trap "rm -rf '$work'" EXIT
+	tree=$work/$source_package
+	unpack_source "$work"
+	make -s -C "$tree" -j"$(nproc)" modules_prepare >"$work/prepare.log" 2>&1 || {
+		tail -n 40 "$work/prepare.log" >&2
+		die "the debug kernel's headers cannot be prepared"
+	}
+	: >"$tree/Module.symvers"
+	copy_kdir "$tree" "$work/headers"
+	mv "$work/headers" "$prepared"
+}
+
 build()
 {
 	local work=$1 tree=$1/$source_package out=$1/built made
 
 	say "building the debug kernel, some minutes"
 	mkdir "$out"
-	tar -xJf "/usr/src/$source_package.tar.xz" -C "$work"
-	make_config "$tree"
+	unpack_source "$work"
 	compile "$tree" "$out" >"$work/compile.log" 2>&1 || {
 		tail -n 40 "$work/compile.log" >&2
 		die "the debug kernel does not build"
@@ -93,7 +142,7 @@ build()
 	strip -o "$out/vmlinux" "$tree/vmlinux"
 	cp "$tree/.config" "$out/config"
 	copy_kdir "$tree" "$out/build"
-	rm -rf "$tree" "$built"
+	rm -rf "$tree" "$built" "$prepared"
 	mv "$out" "$built"
 }
 

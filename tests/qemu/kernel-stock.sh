@@ -4,7 +4,7 @@
 # linux-headers-amd64 is for, so that the modules built here load there.
 
 # Prints "RELEASE VERSION" of the installed header package.
-headers()
+header_package()
 {
 	dpkg-query -W -f '${Depends}' linux-headers-amd64 |
 		sed -n 's/^linux-headers-\([^ ]*\) (= \([^)]*\)).*/\1 \2/p'
@@ -15,7 +15,7 @@ read_version()
 {
 	local found
 
-	found=$(headers) || die "linux-headers-amd64 is not installed"
+	found=$(header_package) || die "linux-headers-amd64 is not installed"
 	read -r release version <<<"$found"
 	[ -n "${version:-}" ] ||
 		die "linux-headers-amd64 does not name its kernel"
@@ -31,6 +31,11 @@ kernel_key()
 kdir()
 {
 	echo "/lib/modules/$release/build"
+}
+
+headers()
+{
+	kdir
 }
 
 fetch()

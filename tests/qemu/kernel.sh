@@ -5,8 +5,9 @@
 #   release  prints the kernel release (as in uname -r)
 #   dir      prints the folder that holds vmlinux, config and modules.cpio
 #   kdir     prints the folder that modules are built against
+#   headers  the same, for what is compiled only and needs no kernel that is built
 # A kind of kernel (default: stock) is what kernel-KIND.sh defines: read_version,
-# kernel_key, kernel_tree and kdir, see there.
+# kernel_key, kernel_tree, kdir and headers, see there.
 
 . "$(dirname "$0")/common.sh"
 
@@ -80,5 +81,6 @@ prepare) with_lock "kernel-$kind" prepare ;;
 release) echo "$release" ;;
 dir) echo "$dir" ;;
 kdir) kdir ;;
-*) die "usage: kernel.sh prepare|release|dir|kdir [stock|debug]" ;;
+headers) headers ;;
+*) die "usage: kernel.sh prepare|release|dir|kdir|headers [stock|debug]" ;;
 esac
