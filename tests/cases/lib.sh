@@ -80,7 +80,7 @@ uptime_s()
 now_ms()
 {
 	read -r now_ms _ </proc/uptime
-	now_ms=$(echo "$now_ms" | tr -d .)0
+	now_ms=${now_ms%.*}${now_ms#*.}0
 }
 
 # repeat TIMES CMD...
@@ -113,28 +113,30 @@ on_debug_kernel()
 slowness=10
 ! on_debug_kernel || slowness=40
 
+# The guest's age when the host is about to end it.
+uptime_s
+end_s=$((uptime_s + END - $(date +%s) - 10))
+
 # wait_for SECONDS CMD...: polls until CMD succeeds, which may wait itself. SECONDS are what an
 # idle machine may need; a busy one gets $slowness times as many, but not so many that the host
-# ends the guest before it can say what it waited for.
+# ends the guest before it can say what it waited for. What CMD says is shown if it is too late.
+# It is called often, and starts no process but sleep.
 wait_for()
 {
-	local _until _last _log
+	local _until
 
-	_log=$(mktemp /run/wait_for.XXXXXX)
 	uptime_s
 	_until=$((uptime_s + slowness * $1))
-	_last=$((uptime_s + END - $(date +%s) - 10))
-	[ "$_until" -le "$_last" ] || _until=$_last
+	[ "$_until" -le "$end_s" ] || _until=$end_s
 	shift
-	while ! "$@" >"$_log" 2>&1; do
+	while ! "$@" >/dev/null 2>&1; do
 		uptime_s
 		if [ "$uptime_s" -gt "$_until" ]; then
-			cat "$_log"
-			fail "not in time: $*"
+			"$@" || fail "not in time: $*"
+			return
 		fi
 		sleep 0.1
 	done
-	rm "$_log"
 }
 
 # ---- Modules ----

@@ -1,15 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Which lines and branches of the driver run in the KUnit suites and in cases, all
-# on the debug kernel. Prints a table of the files; build/coverage/html shows the
-# lines. Usage: coverage.sh [--jobs N] [PATTERN] (default: kunit and, of the cases,
-# those of what no suite does: netlink, sysfs, debugfs, ethtool)
+# Which lines and branches of the driver and of the Address Translation Service run in
+# the KUnit suites and in cases, all on the debug kernel. Prints a table of the files;
+# build/coverage/html shows the lines. Usage: coverage.sh [--jobs N] [PATTERN] (default:
+# the suites and, of the cases, those of what no suite does: netlink, sysfs, debugfs,
+# ethtool, MADs)
 
 . "$(dirname "$0")/common.sh"
 
 jobs=$(nproc)
 [ "${1:-}" != --jobs ] || { jobs=$2 && shift 2; }
-pattern=${1:-'@(kunit|ipoib-@(bringup|children|debugfs|ethtool|trace))'}
+pattern=${1:-'@(kunit|ipoib-@(bringup|children|debugfs|ethtool|trace)|ats-@(kunit|own|tool|resolve))'}
 out=$top/build/coverage
 failed=0
 
@@ -35,8 +36,8 @@ unpack()
 	done
 }
 
-# trace_of ARCHIVE: a run's lines, by the driver's own files: the folders that
-# modules are built in hold links to them, and of each file a module has a copy.
+# trace_of ARCHIVE: a run's lines, by our own files: the folders that modules are built
+# in hold links to them, and of each file a module has a copy.
 trace_of()
 {
 	local run work
@@ -47,8 +48,9 @@ trace_of()
 	unpack "$1" "$work"
 	lcov --capture --directory "$work" --output-file "$work/all.info" \
 		--test-name "${run//[!a-z0-9]/_}" --ignore-errors gcov,source
-	sed -i -E "s|^SF:$top/build/[^/]*/(driver\|kunit)/|SF:$top/|" "$work/all.info"
-	lcov --extract "$work/all.info" "$top/ipoib*.c" \
+	sed -i -E -e "s|^SF:$top/build/[^/]*/(driver\|kunit)/|SF:$top/|" \
+		-e "s|^SF:$top/build/[^/]*/(ats\|kunit-ats)/|SF:$top/ats/|" "$work/all.info"
+	lcov --extract "$work/all.info" "$top/ipoib*.c" "$top/ats/ats*.c" \
 		--output-file "$out/$run.info"
 	rm -rf "$work"
 }
