@@ -179,6 +179,13 @@ conditional_compilation()
 		[ $? -eq 123 ]
 }
 
+# "! COMMAND" is true of a tool that failed, too: cases have refute, must_fail and not.
+negations()
+{
+	files 'tests/cases/*.sh' 'tests/qemu/guest/*' |
+		xargs grep -nE '^[[:space:]]*! [^|]*(\|[^|]+)*$' /dev/null || [ $? -eq 123 ]
+}
+
 cd "$top"
 "$qemu_dir/deps.sh" build lint debug
 headers=$("$qemu_dir/kernel.sh" headers debug)
@@ -199,6 +206,7 @@ check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
+check "no bare negations in cases" negations
 report
 # Of what has been compiled, or into the same folder
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites

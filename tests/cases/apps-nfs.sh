@@ -69,7 +69,7 @@ moved()
 
 cable_pulled()
 {
-	! has_carrier h1 "$dev"
+	not has_carrier h1 "$dev"
 }
 
 # bounce DIRECTION: the cable is pulled and plugged in, when an eighth has crossed.

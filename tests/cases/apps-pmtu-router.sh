@@ -49,7 +49,7 @@ pings()
 # knows HOST ADDRESS MTU: of the path to it.
 knows()
 {
-	ip -n "$1" route get "$(echo "$2" | tr -d '[]')" >/run/route
+	ip -n "$1" route get "$(echo "$2" | tr -d '[]')" >/run/route || return 2
 	grep -q "mtu $3 " /run/route
 }
 

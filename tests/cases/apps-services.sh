@@ -60,13 +60,13 @@ vrrp_start()
 # is_master HOST: it has both virtual addresses.
 is_master()
 {
-	ip -n "$1" address show dev "$(dev_of "$1")" >/run/addresses
+	ip -n "$1" address show dev "$(dev_of "$1")" >/run/addresses || return 2
 	grep -q ' 10\.0\.0\.100/24 ' /run/addresses && grep -q ' fd00::100/' /run/addresses
 }
 
 is_no_master()
 {
-	! is_master "$1"
+	not is_master "$1"
 }
 
 # peer_has HOST ADDRESS: the client takes it for that host's.

@@ -31,7 +31,7 @@ pings()
 
 no_carrier()
 {
-	! has_carrier "$1" "$2"
+	not has_carrier "$1" "$2"
 }
 
 # cable HOST DEVICE PORT up|down: the HCA's, at the switch; until the host knows.
@@ -194,7 +194,7 @@ tipc()
 	step "TIPC: an interface gets another link-layer address"
 	_address=$(on h1 cat /sys/class/net/ib1/address)
 	on h1 ethtool -G ib1 rx 1024
-	refute test "$(on h1 cat /sys/class/net/ib1/address)" = "$_address"
+	assert differs "$_address" on h1 cat /sys/class/net/ib1/address
 	wait_for 60 tipc_all_linked
 	tipc_says h0 h1 h2
 	tipc_says h1 h0 h2

@@ -9,7 +9,7 @@
 
 unknown()
 {
-	! ask "$@" && grep -q 'Network is unreachable' /run/ask.log
+	not ask "$@" && grep -q 'Network is unreachable' /run/ask.log
 }
 
 # lists LINE...: what ibats says of the interface's addresses.
@@ -74,7 +74,9 @@ wait_for 10 lists '10.0.0.1 local false' '10.0.0.2 local true'
 ibats primary roce0
 wait_for 10 lists '10.0.0.1 local true' '10.0.0.2 local false'
 kill "$monitor"
-wait "$monitor" || :
+status=0
+wait "$monitor" || status=$?
+assert_eq "the monitor's status, of who was killed" "$status" 143
 refute test -s /run/monitor
 
 step "What it has no more is not"

@@ -50,7 +50,9 @@ step "Allocations fail on order"
 echo N >"$debug/failslab/ignore-gfp-wait"
 echo Y >"$debug/failslab/task-filter"
 on_order "$debug/failslab" -1
-refute sh -c 'echo 1 >/proc/self/make-it-fail && exec 3</proc/version'
+echo 'echo 1 >/proc/self/make-it-fail; exec 3</proc/version' >/run/fails
+must_fail sh -e /run/fails 2>/run/failed
+assert_match "what fails" "$(cat /run/failed)" '[Oo]ut of memory|allocate memory'
 assert sh -c 'exec 3</proc/version'
 echo 0 >"$debug/failslab/probability"
 

@@ -53,7 +53,7 @@ guest_script()
 	req=$req\ffff53f8$(printf %04x 1 "$lid")$gids
 	req=$req\0000000300400098
 	echo "qp=1 dlid=$lid timeout=300 mad=$req" >/run/req
-	refute sh -c "cat /run/req >/sys/kernel/debug/ibrawmad/ibfab0/send"
+	must_fail sh -c "cat /run/req >/sys/kernel/debug/ibrawmad/ibfab0/send"
 
 	# A connection, by three messages of two packets
 	module_insert /modules/ibrc.ko
@@ -161,7 +161,8 @@ if [ "$records" -lt "$told" ] || [ "$records" -gt $((told + 50)) ]; then
 	echo "the guest captured $told records, tshark read $records"
 	failed=1
 fi
-if [ -n "$(fields _ws.malformed frame.number)" ]; then
+malformed=$(fields _ws.malformed frame.number)
+if [ -n "$malformed" ]; then
 	echo "malformed: $(fields _ws.malformed frame.number _ws.col.Info)"
 	failed=1
 fi

@@ -42,7 +42,7 @@ assert_eq hits "$(rule_figure ibfab1 hits)" 4
 rules_clear ibfab1
 send 10
 wait_for 5 raw_reaches ibfab1 packets 36
-assert_eq "rules left" "$(cat "$ibfab/ibfab1/rules")" ""
+assert_none "rules left" cat "$ibfab/ibfab1/rules"
 
 step "Drop: 100000 of a million, at a switch's port on the way out"
 listen
@@ -181,12 +181,12 @@ rules_clear ibfab1
 
 step "SMPs are lost, or those of one attribute"
 rule ibfab1 what=smp do=drop
-refute smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
+must_fail smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
 assert [ "$(fabric_counter ibfab1 port1.fault.drop)" -gt 10 ]
 assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1
 rules_clear ibfab1
 rule ibfab1 do=drop class=0x81 attr=0x16
-refute smpquery -C ibfab0 -t 200 -D pkeys 0,1,2
+must_fail smpquery -C ibfab0 -t 200 -D pkeys 0,1,2
 assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
 rules_clear ibfab1
 assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
@@ -194,7 +194,7 @@ assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
 step "GMPs are lost; datagrams and SMPs are not"
 listen
 rule ibfab1 what=gmp do=drop
-refute perfquery -C ibfab0 -t 200 "$lid" 1
+must_fail perfquery -C ibfab0 -t 200 "$lid" 1
 send 2
 wait_for 5 raw_reaches ibfab1 packets 2
 assert smpquery -C ibfab0 -t 200 -D nodeinfo 0,1,2
@@ -206,7 +206,7 @@ saquery -C ibfab1 NR >/run/records
 assert_eq "node records" "$(grep -c '^NodeRecord' /run/records)" 3
 rule ibfab1 what=sa_answer do=status value=0x0300
 for query in NR CPI; do
-	refute saquery -C ibfab1 "$query" >/run/refused 2>&1
+	must_fail saquery -C ibfab1 "$query" >/run/refused 2>&1
 	assert_match "saquery $query" "$(cat /run/refused)" '0x0300'
 done
 assert_eq "fault.status" "$(fabric_counter ibfab1 port1.fault.status)" \
@@ -221,7 +221,7 @@ assert_between "milliseconds of saquery" $((now_ms - begin)) 590 10000
 rules_clear ibfab1
 dropped=$(fabric_counter ibfab1 port1.fault.drop)
 rule ibfab1 what=sa_answer do=drop
-refute saquery -C ibfab1 -t 200 CPI
+must_fail saquery -C ibfab1 -t 200 CPI
 counter_reaches ibfab1 port1.fault.drop $((dropped + 1))
 rules_clear ibfab1
 saquery -C ibfab1 CPI >/run/records
@@ -230,9 +230,9 @@ step "Rules that make no sense"
 for words in do=nothing port=1 'do=drop port=2' 'do=drop every=0' \
 	'do=drop ppm=1000001' 'do=status' 'do=pkey value=0x10000' \
 	'do=drop often' 'do=delay ms=60001' 'clear 99999'; do
-	refute sh -c "echo '$words' >$ibfab/ibfab1/rules"
+	must_fail sh -c "echo '$words' >$ibfab/ibfab1/rules"
 done
-assert_eq "rules left" "$(cat "$ibfab"/*/rules)" ""
+assert_none "rules left" cat "$ibfab"/*/rules
 
 step "One rule of two is removed"
 rule ibfab1 do=drop what=smp

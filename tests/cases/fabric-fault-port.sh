@@ -139,10 +139,10 @@ got=$(fabric_counter ibfab1 port1.unicast_rcv_packets)
 send "$lid" count=3
 wait_for 5 counter_reaches ibfab1 port1.unicast_rcv_packets $((got + 3))
 assert_eq "packets received" "$(raw_received ibfab1 packets)" 0
-refute sh -c "echo 'overrun 0xabcdef recv' >$ibfab/ibfab1/completions"
-refute sh -c "echo 'overrun $qpn both' >$ibfab/ibfab1/completions"
+must_fail sh -c "echo 'overrun 0xabcdef recv' >$ibfab/ibfab1/completions"
+must_fail sh -c "echo 'overrun $qpn both' >$ibfab/ibfab1/completions"
 
 step "Changes that make no sense"
 for words in '1 lid 0xc000' '1 lid 0' '2 lid 5' '1 rotate_pkeys 32' '1 mtu 3' 1; do
-	refute sh -c "echo '$words' >$ibfab/ibfab1/change"
+	must_fail sh -c "echo '$words' >$ibfab/ibfab1/change"
 done

@@ -8,7 +8,7 @@
 
 gone()
 {
-	! saquery -C ibfab0 NR | grep -q "NodeDescription.*$1\$"
+	not says "NodeDescription.*$1\$" saquery -C ibfab0 NR
 }
 
 listen()
@@ -49,11 +49,11 @@ refute test -e "$ib/ibfab1"
 assert_match "hotplug" "$(cat "$ibfab/hotplug")" '^ibfab1 out unplugged 1$'
 assert_match "the topology" "$(cat "$ibfab/topology")" '^switch0 .* 2 lid 0 lmc 0 DOWN -$'
 wait_for 10 gone ibfab1
-refute sh -c "echo 'ibfab1 unplug' >$ibfab/hotplug"
+must_fail sh -c "echo 'ibfab1 unplug' >$ibfab/hotplug"
 
 step "In again: GUID and LID are what they were, and the traffic arrives"
 plug ibfab1
-refute sh -c "echo 'ibfab1 plug' >$ibfab/hotplug"
+must_fail sh -c "echo 'ibfab1 plug' >$ibfab/hotplug"
 wait_for 10 fabric_ports_active
 assert_eq GUID "$(port_guid ibfab1)" "$guid"
 assert_eq LID "$(lid_of ibfab1)" "$lid"
@@ -75,8 +75,8 @@ rules_clear switch0
 traffic_stop raw
 
 step "Others: no such HCA, no such word"
-refute sh -c "echo 'ibfab3 unplug' >$ibfab/hotplug"
-refute sh -c "echo 'ibfab1 away' >$ibfab/hotplug"
+must_fail sh -c "echo 'ibfab3 unplug' >$ibfab/hotplug"
+must_fail sh -c "echo 'ibfab1 away' >$ibfab/hotplug"
 
 step "The module is removed while one is out"
 unplug ibfab2

@@ -64,7 +64,7 @@ segment_is()
 
 module_insert /modules/ibraw.ko
 for wrong in lso csum,bad csum-lso; do
-	refute insmod /modules/ibfab.ko offload=$wrong
+	must_fail insmod /modules/ibfab.ko offload=$wrong
 done
 fabric_start hcas=3 offload=csum+lso,csum+lso,none
 opensm_start
@@ -157,8 +157,8 @@ refute send "csum=1 hlen=0 mss=16 payload=$header$tcp$data"
 refute send "csum=1 hlen=60 mss=16 payload=$header$tcp$data"
 refute send "csum=1 hlen=52 mss=16 payload=86dd000060000000000d1140$addresses6${udp}0000$data"
 refute send "hlen=64 mss=4033 length=8000"
-refute sh -c "echo 'dlid=$lid qpn=$qpn qkey=1 csum=1' >$raw/ibfab2/send"
-refute sh -c "echo 'dlid=$lid qpn=$qpn qkey=1 mss=16 hlen=64 payload=$header$tcp$data' \
+must_fail sh -c "echo 'dlid=$lid qpn=$qpn qkey=1 csum=1' >$raw/ibfab2/send"
+must_fail sh -c "echo 'dlid=$lid qpn=$qpn qkey=1 mss=16 hlen=64 payload=$header$tcp$data' \
 	>$raw/ibfab2/send"
 
 step "The kernel's own driver: the features are on where the HCA has them"

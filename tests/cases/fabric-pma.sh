@@ -22,7 +22,7 @@ unanswered()
 {
 	echo "qp=1 dlid=$lid timeout=1 mad=$(hex_pad 512 010401010000000000000000000000000001)" \
 		>/run/mad
-	refute sh -c 'cat /run/mad >/sys/kernel/debug/ibrawmad/ibfab0/send' \
+	must_fail sh -c 'cat /run/mad >/sys/kernel/debug/ibrawmad/ibfab0/send' \
 		2>/run/mad.log
 }
 

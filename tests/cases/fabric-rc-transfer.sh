@@ -95,7 +95,7 @@ for cm in 0 1; do
 	writer=$!
 	wait_for 60 received_some 200
 	unplug ibfab1
-	refute wait "$writer"
+	must_fail wait "$writer"
 	assert test "$(rc_result received)" -ge 200
 	assert_eq spoilt "$(rc_result spoilt)" 0
 	plug ibfab1

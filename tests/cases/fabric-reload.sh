@@ -22,10 +22,10 @@ round()
 
 modprobe ib_core
 step "Refused parameters leave nothing"
-refute insmod /modules/ibfab.ko hcas=0
-refute insmod /modules/ibfab.ko hcas=257
-refute insmod /modules/ibfab.ko hcas=256 switches=1
-refute insmod /modules/ibfab.ko switches=17
+must_fail insmod /modules/ibfab.ko hcas=0
+must_fail insmod /modules/ibfab.ko hcas=257
+must_fail insmod /modules/ibfab.ko hcas=256 switches=1
+must_fail insmod /modules/ibfab.ko switches=17
 
 step "Two rounds to fill what is kept for the next time"
 module_insert /modules/ibraw.ko

@@ -59,5 +59,5 @@ come_up 64 1 line
 come_up 64 5 line
 # A switch has 254 ports at most (14.2.5.4), two of them for other switches
 come_up 252 1 line
-refute insmod /modules/ibfab.ko hcas=253 switches=1
+must_fail insmod /modules/ibfab.ko hcas=253 switches=1
 come_up 256 5 tree

@@ -74,7 +74,7 @@ aliases_known()
 modprobe ib_core
 step "Pairs that make no sense are refused"
 for bad in 1 1:1 0:1 2:0,2:1 2:1,3:2 3:2,2:1 4:1 2:1x x; do
-	refute insmod /modules/ibfab.ko hcas=4 "vport=$bad"
+	must_fail insmod /modules/ibfab.ko hcas=4 "vport=$bad"
 done
 assert test "$(dmesg | grep -c 'ibfab: vport=.* is not an HCA')" -ge 9
 
@@ -143,19 +143,19 @@ for n in $everybody; do
 done
 mlid=$(saquery -C ibfab0 -g | awk -F '[. \t]+' '$2 == "Mlid" { print $3; exit }')
 listeners "mgid=$mgid mlid=$mlid block_loopback=1"
-# says N: to the group, from the QP that listens.
-says()
+# speaks N: to the group, from the QP that listens.
+speaks()
 {
 	echo "dlid=$mlid qpn=0xffffff qkey=0x1bfa dgid=$mgid from_listener=1 payload=0102" \
 		>"$raw/ibfab$1/send" || fail "ibfab$1 cannot send"
 }
-says 0
+speaks 0
 got 0 1 1 1
-says 1
+speaks 1
 got 1 1 2 2
-says 2
+speaks 2
 got 2 2 2 3
-says 3
+speaks 3
 got 3 3 3 3
 saquery -C ibfab0 -m
 
@@ -165,7 +165,7 @@ for n in 1 3; do
 	echo >"$raw/ibfab$n/listen"
 done
 lost=$(fabric_counter ibfab1 port1.drop.rx_no_group)
-says 0
+speaks 0
 wait_for 5 raw_is ibfab2 packets 4
 assert_eq "lost" "$(fabric_counter ibfab1 port1.drop.rx_no_group)" "$lost"
 
@@ -177,7 +177,7 @@ done
 echo "1 rotate_pkeys 27" >"$ibfab/ibfab1/change"
 echo "1 lid 0x77" >"$ibfab/ibfab1/change"
 assert_eq "LID of ibfab3" "$(lid_of ibfab3)" 119
-refute sh -c "echo '1 lid 0x78' >$ibfab/ibfab3/change"
+must_fail sh -c "echo '1 lid 0x78' >$ibfab/ibfab3/change"
 echo "switch0 2 down" >"$ibfab/cable"
 assert_match "state of ibfab2" "$(cat "$ib/ibfab2/ports/1/state")" DOWN
 echo "switch0 2 up" >"$ibfab/cable"
@@ -197,7 +197,7 @@ echo "dlid=$(lid_of ibfab1) qpn=2 qkey=1 dgid=fe80::21b:fa01:0:201" >"$raw/ibfab
 wait_for 5 counter_is ibfab1 port1.drop.rx_dgid $((dropped + 1))
 unplug ibfab1
 refute test -e "$ib/ibfab3"
-refute sh -c "echo 'ibfab2 plug' >$ibfab/hotplug"
+must_fail sh -c "echo 'ibfab2 plug' >$ibfab/hotplug"
 plug ibfab1
 plug ibfab3
 plug ibfab2

@@ -57,13 +57,13 @@ assert_eq "packets dropped" \
 	"$(drops ibfab0) $(drops ibfab1) $(drops switch0)" "$dropped"
 
 step "A chain that the queue has no room for, and devices that are not there"
-refute sh -c "echo 'from=ibfab0 to=ibfab1 chain=256' >$bench/run"
-refute sh -c "echo 'from=ibfab0 to=ibfab7' >$bench/run"
-refute sh -c "echo 'from=ibfab0' >$bench/run"
-refute sh -c "echo 'from=ibfab0 to=ibfab1 sise=3' >$bench/run"
+must_fail sh -c "echo 'from=ibfab0 to=ibfab1 chain=256' >$bench/run"
+must_fail sh -c "echo 'from=ibfab0 to=ibfab7' >$bench/run"
+must_fail sh -c "echo 'from=ibfab0' >$bench/run"
+must_fail sh -c "echo 'from=ibfab0 to=ibfab1 sise=3' >$bench/run"
 
 step "A pulled cable is seen: nothing arrives, and the run says so"
 echo "ibfab1 1 down" >"$ibfab/cable"
-refute sh -c "echo 'from=ibfab0 to=ibfab1 count=100' >$bench/run"
+must_fail sh -c "echo 'from=ibfab0 to=ibfab1 count=100' >$bench/run"
 assert_eq sent "$(result sent)" 100
 assert_eq received "$(result received)" 0

@@ -12,7 +12,7 @@ refused()
 	for _pattern; do :; done
 	dmesg -c >/run/dmesg.old
 	# shellcheck disable=SC2086  # words
-	refute insmod /modules/ibfab.ko $1
+	must_fail insmod /modules/ibfab.ko $1
 	dmesg >/run/dmesg
 	assert_eq "lines in the log for $1" "$(wc -l </run/dmesg)" 1
 	assert_match "the log for $1" "$(cat /run/dmesg)" "$_pattern"
@@ -70,8 +70,7 @@ found_cables >/run/found
 assert diff /run/table /run/found
 linkinfo_cables >/run/found
 assert diff /run/table /run/found
-assert_eq "links that are not ACTIVE" \
-	"$(awk 'NF == 13 && $8 != "ACTIVE"' "$ibfab/topology" | wc -l)" 0
+assert links_are ACTIVE
 
 step "LMC: each port has two LIDs, from an even one on"
 for hca in ibfab0 ibfab1 ibfab2 ibfab3; do
@@ -141,11 +140,11 @@ for want in "ibfab0 4096" "ibfab1 2048" "ibfab2 256" "ibfab3 256"; do
 	assert_match "MtuCap of $hca" "$(smpquery -C ibfab0 portinfo "$(lid_of "$hca")" 1)" \
 		"^MtuCap:\.+$mtu\$"
 	echo "dlid=$to qpn=1 qkey=0x1bfa length=$mtu" >"$raw/$hca/send"
-	refute sh -c "echo 'dlid=$to qpn=1 qkey=0x1bfa length=$((mtu + 1))' >$raw/$hca/send"
+	must_fail sh -c "echo 'dlid=$to qpn=1 qkey=0x1bfa length=$((mtu + 1))' >$raw/$hca/send"
 done
 
 step "Blocking one's own multicasts: ibfab0 can, the others refuse"
 echo "qkey=0x1bfa block_loopback=1" >"$raw/ibfab0/listen"
 for hca in ibfab1 ibfab2; do
-	refute sh -c "echo 'qkey=0x1bfa block_loopback=1' >$raw/$hca/listen"
+	must_fail sh -c "echo 'qkey=0x1bfa block_loopback=1' >$raw/$hca/listen"
 done

@@ -9,13 +9,12 @@ rawmad=/sys/kernel/debug/ibrawmad
 
 sa_knows()
 {
-	saquery -C ibfab0 >/run/nodes
-	grep -q "NodeDescription\.*$1\$" /run/nodes
+	says "NodeDescription\.*$1\$" saquery -C ibfab0
 }
 
 sa_forgot()
 {
-	! sa_knows "$1"
+	not sa_knows "$1"
 }
 
 # log_has TEXT: OpenSM's log.

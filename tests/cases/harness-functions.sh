@@ -59,4 +59,7 @@ if functions 2 2>"$work/error"; then
 fi
 grep -q 'no symbols' "$work/error"
 : >"$work/log"
-! functions 2 2>"$work/error" && grep -q 'nothing was logged' "$work/error"
+if functions 2 2>"$work/error"; then
+	exit 1
+fi
+grep -q 'nothing was logged' "$work/error"

@@ -86,8 +86,8 @@ pair good 240 <<-'E'
 	assert_eq "rounds" "$(wc -l </run/pair/came.down)" 3
 
 	# Each name once, and only names
-	refute sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_put hostname x'
-	refute sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_barrier "a b"'
+	must_fail sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_put hostname x'
+	must_fail sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_barrier "a b"'
 	# The first to end stays for the other
 	pair_here a || sleep 3
 	[ ! -e /run/pair/ended ] || grep -qx 'with status 0' /run/pair/ended

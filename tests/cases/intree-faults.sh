@@ -7,7 +7,7 @@
 
 lost_carrier()
 {
-	! has_carrier "$1" "$2"
+	not has_carrier "$1" "$2"
 }
 
 pings()

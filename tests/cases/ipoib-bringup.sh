@@ -10,14 +10,15 @@
 # OpenSM tells only those who know its SM_Key.
 group_members()
 {
-	saquery -C ibfab0 --smkey 1 -m |
-		awk -v mgid="$1" '/MGID/ { in_it = $0 ~ mgid }
-			in_it && /PortGid.*fe80::/ { print }'
+	saquery -C ibfab0 --smkey 1 -m >/run/records || return 2
+	awk -v mgid="$1" '/MGID/ { in_it = $0 ~ mgid }
+		in_it && /PortGid.*fe80::/ { print }' /run/records
 }
 
 member_count()
 {
-	[ "$(group_members "$1" | wc -l)" -eq "$2" ]
+	group_members "$1" >/run/members || return 2
+	[ "$(wc -l </run/members)" -eq "$2" ]
 }
 
 fabric_start hcas=2
@@ -58,12 +59,12 @@ done
 
 step "An MTU beyond the port's is refused, one beyond the group's counts no more than that, a smaller one is kept"
 dev=$(dev_of h0)
-refute ip -n h0 link set "$dev" mtu 4093
+must_fail ip -n h0 link set "$dev" mtu 4093
 ip -n h0 link set "$dev" mtu 4092
 assert_match "the MTU" "$(ip -n h0 link show "$dev")" ' mtu 2044 '
 ip -n h0 link set "$dev" mtu 1500
 ip -n h0 link set "$dev" down
-refute ip -n h0 link set "$dev" mtu 4093
+must_fail ip -n h0 link set "$dev" mtu 4093
 ip -n h0 link set "$dev" up
 wait_for 20 has_carrier h0 "$dev"
 assert_eq "the MTU" "$(on h0 cat "/sys/class/net/$dev/mtu")" 1500
@@ -89,6 +90,11 @@ wait_for 20 member_count 'ff12:401b:ffff::f01:203' 0
 
 step "A link taken down leaves all groups"
 ip -n h1 link set "$(dev_of h1)" down
+in_no_group()
+{
+	not says 'PortGid.*fe80::21b:fa01:0:101' saquery -C ibfab0 --smkey 1 -m
+}
+wait_for 20 in_no_group
 wait_for 20 member_count 'ff12:401b:ffff::ffff:ffff' 1
 
 step "Who drives it, and its counters"

@@ -140,14 +140,14 @@ refused 'Only datagram' child_add h0 8002 mode connected
 refused 'keeps its P_Key' ip -n h0 link set ib.8001 type ipoib pkey 0x8002
 refused 'beyond' ip -n h0 link add link ib name x mtu 65520 type ipoib pkey 0x8002
 for pkey in 0x8001 0x0001 32769 1; do
-	refute on h1 sh -ec "echo $pkey >/sys/class/net/ib/create_child"
+	must_fail on h1 sh -ec "echo $pkey >/sys/class/net/ib/create_child"
 done
-refute on h1 sh -ec 'echo 0xffff >/sys/class/net/ib/create_child'
+must_fail on h1 sh -ec 'echo 0xffff >/sys/class/net/ib/create_child'
 # What `ip link add` made has a name to go by
-refute on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
-refute on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
-refute on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
-refute on h0 sh -ec 'echo 0x8777 >/sys/class/net/ib/delete_child'
+must_fail on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
+must_fail on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
+must_fail on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
+must_fail on h0 sh -ec 'echo 0x8777 >/sys/class/net/ib/delete_child'
 said=$(echo connected | on h0 dd of=/sys/class/net/ib/mode status=none 2>&1) && fail "connected mode"
 assert_match "what the kernel says" "$said" 'not supported'
 dmesg | grep ' ib: connected mode is not supported' || fail "no line in the log"
@@ -161,7 +161,7 @@ assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)"
 
 step "What create_child and delete_child read"
 for word in -1 0x10000 65536 x '' 0 0x8000; do
-	refute on h0 sh -ec "echo $word >/sys/class/net/ib/create_child"
+	must_fail on h0 sh -ec "echo $word >/sys/class/net/ib/create_child"
 done
 for word in 0x8005 32774 0100007 '0x8008 and more'; do
 	on h0 sh -ec "echo $word >/sys/class/net/ib/create_child"
@@ -222,7 +222,9 @@ for n in 0 1 2; do
 done
 wait_for 20 pings h0 10.2.0.2
 wait_for 20 pings h2 10.2.0.1
+refused=$(fabric_counter ibfab2 port1.drop.rx_pkey)
 refute on h1 ping -q -c 2 -i 0.2 -W 1 10.2.0.3
+assert counter_reaches ibfab2 port1.drop.rx_pkey $((refused + 1))
 child_add h2 8003
 child_up h2 ib.8003 10.3.0.3
 child_add h0 8003
@@ -240,7 +242,7 @@ sed -i "s/^other.*/other=0x3, ipoib, mtu=5 : $1=full;/" /run/partitions.conf
 kill -HUP "$opensm_pid"
 carrier_gone()
 {
-	! has_carrier "$1" "$2"
+	not has_carrier "$1" "$2"
 }
 wait_for 30 carrier_gone h2 ib.8003
 assert has_carrier h0 ib.8003
@@ -276,9 +278,10 @@ ip -n h1 link set ib.8001 netns "$user_netns"
 in_user_netns ip address add 10.1.0.22/24 dev ib.8001
 in_user_netns ip link set ib.8001 up
 wait_for 20 pings h0 10.1.0.22
-refute in_user_netns ip link add link ib.8001 name more type ipoib pkey 0x8002
-refute in_user_netns ip link add link ib.8001 name more type ipoib
+must_fail in_user_netns ip link add link ib.8001 name more type ipoib pkey 0x8002
+must_fail in_user_netns ip link add link ib.8001 name more type ipoib
 in_user_netns ip link set ib.8001 type ipoib umcast 1
+assert_match "in the user's namespace" "$(in_user_netns ip -d link show dev ib.8001)" 'umcast +0001'
 shows h1 ib 'umcast +0000'
 kill "$user_netns"
 wait_for 10 test -e /sys/class/net/ib.8001
@@ -313,7 +316,7 @@ wait_for 20 pings h0 10.1.0.2
 traffic_start ping on h0 ping -f -q 10.1.0.2
 sleep 1
 unplug ibfab1
-assert_eq "interfaces of h1" "$(on h1 sh -c 'ls -d /sys/class/net/ib* || :' | wc -l)" 0
+refute says link/infiniband ip -n h1 -o link show
 traffic_stop ping
 rmmod ib_ipoib
-assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib* || :' | wc -l)" 0
+refute says link/infiniband ip -n h0 -o link show

@@ -21,7 +21,7 @@ entry()
 # logged PATTERN: whether the kernel's log has such a line.
 logged()
 {
-	dmesg | grep -qE "$1"
+	says "$1" dmesg
 }
 
 fabric_start hcas=2

@@ -108,13 +108,13 @@ hex_address()
 # address_of HOST DEVICE: prints its IPv4 address; fails if there is none.
 address_of()
 {
-	ip -n "$1" -4 -o address show dev "$2" |
-		awk '{ sub("/.*", "", $4); print $4; n++ } END { exit !n }'
+	ip -n "$1" -4 -o address show dev "$2" >/run/addresses || return 2
+	awk '{ sub("/.*", "", $4); print $4; n++ } END { exit !n }' /run/addresses
 }
 
 has_none()
 {
-	! address_of "$1" "$2"
+	not address_of "$1" "$2"
 }
 
 # Patterns of what RFC 4390 section 2.1 says of each message: htype 32, hlen 0,

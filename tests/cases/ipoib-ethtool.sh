@@ -53,9 +53,9 @@ wire=$(($(fabric_counter ibfab0 port1.xmit_packets) - wire))
 assert_between "packets on the wire" "$wire" 500 600
 
 step "Rings: what is refused"
-refute on h0 ethtool -G "$dev" rx 100
-refute on h0 ethtool -G "$dev" tx 32
-refute on h0 ethtool -G "$dev" rx 16384
+must_fail on h0 ethtool -G "$dev" rx 100
+must_fail on h0 ethtool -G "$dev" tx 32
+must_fail on h0 ethtool -G "$dev" rx 16384
 assert_eq "the receive ring" "$(ring_of h0 RX)" 512
 assert_eq "the send ring" "$(ring_of h0 TX)" 256
 
@@ -69,7 +69,7 @@ on h0 ethtool -G "$dev" rx 2048 tx 64
 assert_eq "the receive ring" "$(ring_of h0 RX)" 2048
 assert_eq "the send ring" "$(ring_of h0 TX)" 64
 wait_for 20 has_carrier h0 "$dev"
-refute test "$(on h0 cat "/sys/class/net/$dev/address")" = "$address"
+assert differs "$address" on h0 cat "/sys/class/net/$dev/address"
 wait_for 10 pings
 assert_match "the peer's neighbour" "$(ip -n h1 neighbour show 10.0.0.1)" \
 	"$(on h0 cat "/sys/class/net/$dev/address")"
@@ -81,7 +81,7 @@ pings_all h0 3 10.0.0.2
 
 step "Without the memory, or the HCA's consent, they stay as they are"
 verb_fails ibfab0 create_qp 1 -12
-refute on h0 ethtool -G "$dev" rx 128 tx 128
+must_fail on h0 ethtool -G "$dev" rx 128 tx 128
 assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
 assert_eq "the receive ring" "$(ring_of h0 RX)" 256
 assert_eq "the send ring" "$(ring_of h0 TX)" 512
@@ -107,7 +107,7 @@ on h1 ping -c 5 -i 0.3 -W 5 10.0.0.1 >/run/ping
 median=$(sed -n 's/.* time=\([0-9]*\).*/\1/p' /run/ping | sort -n | sed -n 3p)
 note "a reply takes $median ms, most longer"
 assert [ "$median" -ge 29 ]
-refute on h0 ethtool -C "$dev" rx-usecs 70000
+must_fail on h0 ethtool -C "$dev" rx-usecs 70000
 on h0 ethtool -C "$dev" rx-usecs 0 rx-frames 0 tx-usecs 0 tx-frames 0
 wait_for 10 pings
 
@@ -117,9 +117,10 @@ assert_match "moderation" "$(on h0 ethtool -c "$dev")" 'Adaptive RX: on'
 on h0 ethtool -G "$dev" rx 256 tx 128
 wait_for 20 has_carrier h0 "$dev"
 pings_all h0 2000 -i 0 10.0.0.2
-least=$(on h1 ping -q -c 20 -i 0.02 -W 5 10.0.0.1 | sed -n 's,^rtt .* = \([0-9]*\)\..*,\1,p')
-note "a reply takes $least ms at least"
-assert [ "$least" -lt 29 ]
+on h1 ping -c 9 -i 0.3 -W 5 10.0.0.1 >/run/ping
+median=$(sed -n 's/.* time=\([0-9]*\).*/\1/p' /run/ping | sort -n | sed -n 5p)
+note "a reply takes $median ms, most less"
+assert [ "$median" -lt 29 ]
 on h0 ethtool -C "$dev" adaptive-rx off rx-usecs 0 rx-frames 0
 
 step "Down, they are resized too"

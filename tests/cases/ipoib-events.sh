@@ -17,8 +17,7 @@ pings()
 # flushed LEVEL HOST: the trace says that this level was enough.
 flushed()
 {
-	grep "ipoib_flush: $(dev_of "$2") " "$tracing/trace" >/run/flushes
-	grep -q "$1" /run/flushes
+	file_says "ipoib_flush: $(dev_of "$2") .*$1" "$tracing/trace"
 }
 
 # event NAME: a fresh trace. Ends the wait for the one before.
@@ -49,7 +48,7 @@ connected()
 
 carrier_gone()
 {
-	! has_carrier "$1" "$(dev_of "$1")"
+	not has_carrier "$1" "$(dev_of "$1")"
 }
 
 mount -t tracefs tracefs "$tracing"
@@ -84,7 +83,8 @@ wait_for 30 flushed light h1
 joined_again()
 {
 	[ "$(stat_of h1 path_queries)" -gt "$queries" ] &&
-		[ "$(stat_of h1 group_joins)" -gt "$joins" ]
+		[ "$(stat_of h1 group_joins)" -gt "$joins" ] &&
+		says 'PortGid.*fe80::21b:fa01:0:101' saquery -C ibfab0 --smkey 1 -m
 }
 wait_for 30 joined_again
 goes_on
@@ -111,11 +111,11 @@ event "Another subnet prefix: another address, and the peer learns it"
 address=$(on h1 cat "/sys/class/net/$(dev_of h1)/address")
 address_is_other()
 {
-	[ "$(on h1 cat "/sys/class/net/$(dev_of h1)/address")" != "$address" ]
+	differs "$address" on h1 cat "/sys/class/net/$(dev_of h1)/address"
 }
 address_is_old()
 {
-	! address_is_other
+	not address_is_other
 }
 # The kernel tells nobody of a new prefix: the next event does.
 echo "1 gid_prefix 0xfec0000000000001" >"$ibfab/ibfab1/change"
@@ -156,11 +156,12 @@ event "A CQ that overruns: it is replaced, with the QP"
 qpn_of()
 {
 	_octets=$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address" | cut -d : -f 2-4 | tr -d :)
+	[ -n "$_octets" ] || return 2
 	printf '%d' "0x$_octets"
 }
 replaced()
 {
-	[ "$(qpn_of h1)" -ne "$qpn" ]
+	differs "$qpn" qpn_of h1
 }
 for which in send recv; do
 	qpn=$(qpn_of h1)

@@ -74,7 +74,7 @@ traffic_stop iperf.h1
 
 step "No errors on either side, and nothing lost on the fabric"
 for k in 0 1; do
-	assert_eq "what ibfab$k dropped" "$(fabric_drops ibfab$k)" ""
+	assert_none "what ibfab$k dropped" fabric_drops ibfab$k
 done
 for host in h0 h1; do
 	netdev_has_none $host rx_errors rx_dropped tx_errors tx_carrier_errors

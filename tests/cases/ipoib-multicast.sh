@@ -92,16 +92,26 @@ answers()
 {
 	_link_local=$(ip -n "$1" -6 -o address show scope link |
 		awk '{ sub("/.*", "", $4); print $4 }')
-	on h0 ping -c 5 -i 0.3 -W 2 "ff02::1%$(dev_of h0)" | grep -F "from $_link_local"
+	[ -n "$_link_local" ] || return 2
+	on h0 ping -c 5 -i 0.3 -W 2 "ff02::1%$(dev_of h0)" >/run/ping || return 2
+	[ "$(grep -cF "from $_link_local" /run/ping)" -ge 4 ]
 }
 wait_for 10 answers h1
 wait_for 10 answers h2
 
-step "Limited broadcast reaches both"
+step "Broadcast, the subnet's and limited, reaches both"
 for k in 1 2; do
 	sysctl_file=/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts
 	on h$k sh -c "echo 0 >$sysctl_file"
 done
-out=$(on h0 ping -b -c 3 -i 0.3 -W 2 10.0.0.255)
-assert_match "the answers" "$out" 'from 10.0.0.2'
-assert_match "the answers" "$out" 'from 10.0.0.3'
+for broadcast in 10.0.0.255 255.255.255.255; do
+	for k in 1 2; do
+		witness_start h$k icmp and dst $broadcast
+	done
+	out=$(on h0 ping -b -c 3 -i 0.3 -W 2 -I "$(dev_of h0)" $broadcast)
+	assert_match "the answers" "$out" 'from 10.0.0.2'
+	assert_match "the answers" "$out" 'from 10.0.0.3'
+	for k in 1 2; do
+		assert_eq "questions that came to h$k" "$(witness_stop h$k)" 3
+	done
+done

@@ -101,7 +101,7 @@ wait_for 30 pings h3 10.0.0.1
 assert_match "pings" "$(on hb ip vrf exec blue ping -q -c 2 -i 0.2 -W 10 10.0.0.3)" \
 	'2 packets transmitted, 2 received, 0% packet loss'
 pings_all hb 2 -I blue 10.0.0.3
-refute on hb ping -q -c 1 -W 1 10.0.0.3
+must_fail on hb ping -q -c 1 -W 1 10.0.0.3
 ip -n hb link delete blue
 wait_for 30 pings h3 10.0.0.1
 

@@ -28,7 +28,7 @@ assert_eq "sends, small" "$(ring_of h3 TX)" 512
 assert_eq "receives, virtual" "$(ring_of h0 RX)" 1024
 assert_eq "receives, small" "$(ring_of h3 RX)" 512
 dmesg | grep 'ib2.*: the HCA refuses rings of 8192' || fail "no line in the log"
-refute on h2 ethtool -G "$(dev_of h2)" tx 8192
+must_fail on h2 ethtool -G "$(dev_of h2)" tx 8192
 assert_eq "sends, connectx5" "$(ring_of h2 TX)" 4096
 
 step "All sizes, whole and in fragments, between all kinds"

@@ -58,7 +58,7 @@ assert_eq "send queues" "$(queues)" 1
 assert_eq "QPs" "$(qps | wc -l)" 1
 for wrong in "tx 0" "tx 5" "rx 2" "combined 1"; do
 	# shellcheck disable=SC2086  # two words
-	refute on h0 ethtool -L "$dev" $wrong
+	must_fail on h0 ethtool -L "$dev" $wrong
 done
 assert_eq "send queues" "$(queues)" 1
 
@@ -128,7 +128,7 @@ wait_for 20 pings
 step "Without the HCA's consent they stay as they are"
 queues_set 2
 verb_fails ibfab0 create_qp 1 -12
-refute on h0 ethtool -L "$dev" tx 4
+must_fail on h0 ethtool -L "$dev" tx 4
 assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
 assert_eq "send queues" "$(queues)" 2
 wait_for 20 has_carrier h0 "$dev"
@@ -157,6 +157,6 @@ sleep 1
 unplug ibfab1
 traffic_stop flood
 rmmod ib_ipoib
-assert_eq "QPs" "$(rdma resource show qp | grep -c 'comm \[ib_ipoib\]' || :)" 0
+refute says 'comm \[ib_ipoib\]' rdma resource show qp
 opensm_stop
 fabric_stop

@@ -14,7 +14,7 @@ pings()
 # outage_start: h1 pings h2 ten times a second.
 outage_start()
 {
-	traffic_start outage on h1 ping -n -O -i 0.1 10.0.0.3
+	traffic_start outage on h1 ping -n -i 0.1 10.0.0.3
 	sleep 1
 }
 
@@ -23,7 +23,11 @@ outage_end()
 {
 	sleep 1
 	traffic_stop outage
-	lost=$(grep -c 'no answer' /run/traffic.outage.log) || :
+	read -r _sent lost <<-E2
+		$(sed -n 's/^\([0-9]*\) packets transmitted, \([0-9]*\) received.*/\1 \2/p' /run/traffic.outage.log)
+	E2
+	assert test "$_sent" -ge 20
+	lost=$((_sent - lost))
 }
 
 # memberships HOST: the MGIDs that its port is a member of, says the SA.
@@ -109,6 +113,7 @@ through()
 	wait_for 20 pings h3 10.0.0.2
 	# Routers are solicited for some seconds: each host then has all the groups that it will
 	wait_for 20 members_last
+	assert test "$(wc -l </run/members.h1)" -ge 4
 	note "$what: h1 is in $(wc -l </run/members.h1) groups"
 
 	step "$what: the SM is killed, traffic goes on, neighbours are resolved anew"
@@ -159,6 +164,7 @@ through()
 	members_settle
 	outage_end
 	note "$what: LIDs $lid1 and $lid2 swapped, $((lost * 100)) ms without an answer"
+	lost_at_most 60
 	wait_for 60 pings h1 fd00::3
 
 	for host in h0 h1 h2 h3; do

@@ -23,7 +23,7 @@ pings()
 
 pings_not()
 {
-	! pings
+	not pings
 }
 
 [ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"

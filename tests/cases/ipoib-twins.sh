@@ -118,8 +118,8 @@ listeners_stop()
 	done
 }
 
-# says HOST TAG TARGET
-says()
+# tells HOST TAG TARGET
+tells()
 {
 	echo "$2" | on "$1" socat -u STDIN "$3"
 }
@@ -127,7 +127,7 @@ says()
 # warm HOST TARGET: all others hear it, by now.
 warm()
 {
-	says "$1" warm "$2"
+	tells "$1" warm "$2"
 	sleep 0.1
 	for _listener in $everybody; do
 		[ "$_listener" = "$1" ] ||
@@ -224,10 +224,13 @@ for pod in $pods; do
 	assert_match "$pod" "$(ip -n "$pod" -d link show dev ib)" \
 		'ipoib pkey +0xffff mode +datagram umcast +0001'
 done
-for address in $(for host in $everybody; do on "$host" cat /sys/class/net/ib/address; done); do
-	echo "$address"
-done | sort | uniq -d >/run/twice
-assert_eq "addresses that two have" "$(cat /run/twice)" ""
+for host in $everybody; do
+	on "$host" cat /sys/class/net/ib/address
+done >/run/addresses
+# shellcheck disable=SC2086  # words
+assert_eq "addresses" "$(wc -l </run/addresses)" "$(echo $everybody | wc -w)"
+sort /run/addresses | uniq -d >/run/twice
+assert_none "addresses that two have" cat /run/twice
 ip -n h0 link add link ib name same type ipoib
 assert_match "without a P_Key" "$(ip -n h0 -d link show dev same)" 'pkey +0xffff'
 ip -n h0 link delete same

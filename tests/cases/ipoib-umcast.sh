@@ -13,8 +13,9 @@ address=239.3.3.3
 # group_has HOST PATTERN: in debugfs.
 group_has()
 {
-	awk -v gid="$mgid" '/^GID:/ { shown = $2 == gid } shown' \
-		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg" | grep -q "$2"
+	# shellcheck disable=SC2016  # awk's
+	says "$2" awk -v gid="$mgid" '/^GID:/ { shown = $2 == gid } shown' \
+		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg"
 }
 
 # listen HOST
@@ -29,7 +30,9 @@ listen()
 
 heard_by()
 {
-	echo probe | on h0 socat -u - "UDP4-DATAGRAM:$address:5000,ip-multicast-if=10.0.0.1"
+	: >"/run/heard.$1"
+	echo probe | on h0 socat -u - "UDP4-DATAGRAM:$address:5000,ip-multicast-if=10.0.0.1" ||
+		return 2
 	sleep 0.2
 	grep -q probe "/run/heard.$1"
 }
@@ -67,7 +70,6 @@ wait_for 20 heard_by h1
 
 step "The other's leaving takes nothing from the driver"
 echo >"$raw/ibfab1/join"
-: >/run/heard.h1
 for _ in 1 2 3; do
 	wait_for 5 heard_by h1
 done

@@ -49,6 +49,9 @@ step "Traffic goes on, by the same address"
 wait_for 20 has_carrier h1 "$dev"
 traffic_stop ping4
 traffic_stop ping6
+for n in 4 6; do
+	assert test "$(pings_answered /run/traffic.ping$n.log)" -ge "$times"
+done
 pings_all h0 5 10.0.0.2
 pings_all h0 5 fd00::2
 assert_eq "the address" "$(on h1 cat "/sys/class/net/$dev/address")" "$address"

@@ -36,9 +36,9 @@ assert_eq "functions" "$(wc -l </run/ours)" 2
 none=00:00:00:00:00:00:00:00
 assert_eq "those of the other HCA that have no GUIDs" \
 	"$(vfs_shown "$(netdev_of ibfab0)" | grep -c "NODE_GUID $none, PORT_GUID $none")" 2
-refute ip link set "$dev" vf 2 node_guid 02:1b:fa:00:00:00:00:0d
+must_fail ip link set "$dev" vf 2 node_guid 02:1b:fa:00:00:00:00:0d
 ip link add link "$dev" name child type ipoib
-refute ip link set child vf 0 node_guid 02:1b:fa:00:00:00:00:0d
+must_fail ip link set child vf 0 node_guid 02:1b:fa:00:00:00:00:0d
 assert_eq "after what is refused" "$(vfs_shown "$dev")" "$(cat /run/ours)"
 rmmod ib_ipoib
 

@@ -9,7 +9,7 @@
 # record of this service may have.
 sr_read()
 {
-	saquery -C ibfab2 SR >/run/sr.dump || return
+	saquery -C ibfab2 SR >/run/sr.dump || return 2
 	awk -F '\\.\\.+' '
 		function flush() {
 			if (sid == "") return
@@ -55,7 +55,7 @@ sr_are()
 sr_none()
 {
 	sr_read || return
-	! grep " $1 " /run/sr
+	not file_says " $1 " /run/sr
 }
 
 # sr_of GUID LINE...: exactly these records of one port.
@@ -190,15 +190,15 @@ ats_kinds()
 	ip0 address add 10.9.9.8/32 scope link dev "$dev0"
 	ip0 address add fd00::dead/64 dev "$dev0" nodad preferred_lft 0
 	ip0 address add ::10.9.9.7/128 dev "$dev0" nodad
-	on h0 sh -c "echo 3 >/proc/sys/net/ipv6/conf/$dev0/dad_transmits"
+	on h0 sysctl -q -w "net.ipv6.conf.$dev0.dad_transmits=3" \
+		"net.ipv6.neigh.$dev0.retrans_time_ms=4000"
 	ip0 address add fd00::9/64 dev "$dev0"
-	# All that was to be registered at once would be by now
-	_tentative=''
-	if tentative_seen fd00::9; then
-		sr_read
-		! tentative_seen fd00::9 || _tentative=$(cat /run/sr)
-	fi
-	refute sh -c "echo '$_tentative' | grep fd000000000000000000000000000009"
+	# What is to be registered at once is by then
+	sleep 2
+	assert sr_read
+	assert tentative_seen fd00::9
+	refute file_says fd000000000000000000000000000009 /run/sr
+	on h0 sysctl -q -w "net.ipv6.neigh.$dev0.retrans_time_ms=1000"
 	wait_for 20 sr_of 1 '53 1 0xFFFF 10.0.0.1' \
 		'54 1 0xFFFF fd000000000000000000000000000001' \
 		'55 1 0xFFFF fd000000000000000000000000000009'
@@ -386,12 +386,14 @@ ats_lossy()
 	done
 	wait_for 30 sr_of 1 '53 1 0xFFFF 10.0.0.1' '54 1 0xFFFF 10.0.0.31' \
 		'55 1 0xFFFF 10.0.0.32' '56 1 0xFFFF 10.0.0.33' '57 1 0xFFFF 10.0.0.34'
+	assert test "$(rule_figure ibfab0 hits)" -gt 0
 	rules_clear ibfab0
 	rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0001 every=2 count=3
 	for _n in 31 32 33 34; do
 		ip0 address delete "10.0.0.$_n/24" dev "$dev0"
 	done
 	wait_for 30 sr_of 1 '53 1 0xFFFF 10.0.0.1'
+	assert test "$(rule_figure ibfab0 hits)" -gt 0
 	rules_clear ibfab0
 }
 

@@ -71,7 +71,7 @@ slab_growth_by()
 # slab_returned BEFORE OCTETS: not so many more are left.
 slab_returned()
 {
-	slab_list /run/slab.now
+	slab_list /run/slab.now || return 2
 	slab_growth_by "$1" /run/slab.now 20
 	[ "$(slab_growth "$1" /run/slab.now)" -lt "$2" ]
 }

@@ -48,13 +48,13 @@ udev_start()
 # has_address DEVICE ADDRESS/LENGTH: and it can be used.
 has_address()
 {
-	ip -o address show dev "$1" -tentative | grep -qF " $2 "
+	says " $2 " ip -o address show dev "$1" -tentative
 }
 
 # link_gone DEVICE
 link_gone()
 {
-	! test -e "/sys/class/net/$1"
+	not test -e "/sys/class/net/$1"
 }
 
 # link_down DEVICE
@@ -69,7 +69,7 @@ link_down()
 # up_and_running DEVICE
 up_and_running()
 {
-	ip -o link show dev "$1" | grep -q 'LOWER_UP'
+	says LOWER_UP ip -o link show dev "$1"
 }
 
 # moved DEVICE STATISTIC LEAST

@@ -35,7 +35,7 @@ pings()
 
 no_carrier()
 {
-	! has_carrier "$1" "$(dev_of "$1")"
+	not has_carrier "$1" "$(dev_of "$1")"
 }
 
 # cable HOST down|up: of hN, which is at port N + 1 of the switch; until the host knows.

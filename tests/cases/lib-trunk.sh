@@ -63,14 +63,8 @@ subnet_up()
 	shift
 	pair_barrier subnet
 	! pair_here "$_role" || opensm_start "$@"
-	wait_for 30 links_active
+	wait_for 30 links_are ACTIVE
 	pair_barrier active
-}
-
-# links_active: of all that have a cable.
-links_active()
-{
-	! awk 'NF == 13 && $8 != "ACTIVE"' "$ibfab/topology" | grep -q .
 }
 
 # trunk_state_is STATE: of the switch's port.

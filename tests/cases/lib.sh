@@ -34,12 +34,65 @@ assert()
 	"$@" || fail "$*"
 }
 
-# refute CMD...: for a command that must not succeed.
+# refute CMD...: asks what must not be so. No is status 1; a tool that failed has not answered.
 refute()
 {
-	if "$@"; then
-		fail "succeeded, and must not: $*"
-	fi
+	_no=0
+	"$@" || _no=$?
+	[ "$_no" -ne 0 ] || fail "is so, and must not be: $*"
+	[ "$_no" -eq 1 ] || fail "no answer, status $_no: $*"
+}
+
+# must_fail CMD...: does what is to be refused. A program that is not there, or was killed, was not.
+must_fail()
+{
+	_no=0
+	"$@" || _no=$?
+	[ "$_no" -ne 0 ] || fail "succeeded, and must not: $*"
+	[ "$_no" -lt 126 ] || [ "$_no" -eq 255 ] || fail "was not refused, status $_no: $*"
+}
+
+# not CMD...: the same as refute, for who polls.
+not()
+{
+	"$@" && return 1
+	[ $? -eq 1 ]
+}
+
+# says REGEX CMD...: what CMD says has a line that matches. No is status 1; that CMD failed is 2.
+says()
+{
+	_regex=$1
+	shift
+	_said=$("$@") || return 2
+	grep -E -- "$_regex" <<-SAID
+	$_said
+	SAID
+}
+
+# differs WAS CMD...: what CMD says now is something, and not that.
+differs()
+{
+	_was=$1
+	shift
+	_said=$("$@") || return 2
+	[ -n "$_said" ] || return 2
+	[ "$_said" != "$_was" ]
+}
+
+# assert_none WHAT CMD...: CMD succeeds, and says nothing.
+assert_none()
+{
+	_what=$1
+	shift
+	_said=$("$@") || fail "$_what: status $? of $*"
+	[ -z "$_said" ] || fail "$_what: $_said"
+}
+
+# file_says REGEX FILE: the same of a file; status 2 as well if there is none.
+file_says()
+{
+	grep -E -- "$1" "$2"
 }
 
 # assert_eq WHAT GOT WANTED
@@ -58,9 +111,7 @@ assert_match()
 # assert_between WHAT GOT LEAST MOST
 assert_between()
 {
-	if [ "$2" -lt "$3" ] || [ "$2" -gt "$4" ]; then
-		fail "$1 is $2, wanted $3 to $4"
-	fi
+	{ [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; } || fail "$1 is '$2', wanted $3 to $4"
 }
 
 # same_file FILE FILE: by their sums, as busybox's cmp takes several times as long.
@@ -81,6 +132,15 @@ now_ms()
 {
 	read -r now_ms _ </proc/uptime
 	now_ms=${now_ms%.*}${now_ms#*.}0
+}
+
+# field_of NAME [FILE [NUMBER]]: the line of that name's second word, or another. That there is no such line
+# is a failure, as it is no figure.
+field_of()
+{
+	awk -v name="$1" -v number="${3:-2}" '
+		$1 == name { print $number; found = 1 }
+		END { exit !found }' ${2:+"$2"}
 }
 
 # repeat TIMES CMD...
@@ -171,8 +231,7 @@ intree_unload()
 
 rc_qps_gone()
 {
-	_qps=$(rdma resource show qp) || return
-	! echo "$_qps" | grep 'type RC'
+	not says 'type RC' rdma resource show qp
 }
 
 ipoib_load()
@@ -268,7 +327,7 @@ capture_stop()
 
 fabric_ports_active()
 {
-	! cat "$ib"/ibfab*/ports/*/state | grep -qv ACTIVE
+	not grep -v ACTIVE "$ib"/ibfab*/ports/*/state
 }
 
 # partitions_write COUNT: the default partition and so many others, with all ports as full
@@ -338,6 +397,13 @@ lid_of()
 	printf '%d' "$(cat "$ib/$1/ports/${2:-1}/lid")"
 }
 
+# links_are STATE: both ends of every cable; there are some.
+links_are()
+{
+	awk -v state="$1" 'NF == 13 { n++; others += $8 != state }
+		END { exit !n || others }' "$ibfab/topology"
+}
+
 # table_cables: "NODE PORT PEER PORT" of each cable's both ends.
 table_cables()
 {
@@ -367,7 +433,7 @@ raw_listen()
 # raw_received HCA NAME: packets, last.payload and so on.
 raw_received()
 {
-	awk -v name="$2" '$1 == name { print $2 }' "$raw/$1/received"
+	field_of "$2" "$raw/$1/received"
 }
 
 # raw_is HCA NAME VALUE
@@ -441,7 +507,7 @@ ibfab=/sys/kernel/debug/ibfab
 # fabric_counter NODE NAME
 fabric_counter()
 {
-	awk -v name="$2" '$1 == name { print $2 }' "$ibfab/$1/counters"
+	field_of "$2" "$ibfab/$1/counters"
 }
 
 # dma_do HCA WAY [rate=CODE]: a datagram of the HCA's to itself, see ibdma.c.
@@ -452,7 +518,7 @@ dma_do()
 }
 dma_result()
 {
-	awk -v name="$1" '$1 == name { print $2 }' /sys/kernel/debug/ibdma/result
+	field_of "$1" /sys/kernel/debug/ibdma/result
 }
 
 # counter_reaches NODE NAME LEAST
@@ -504,7 +570,7 @@ verb_fails()
 # verb_failed HCA VERB: how often it did.
 verb_failed()
 {
-	awk -v name="$2" '$1 == name { print $3 }' "$ibfab/$1/verbs"
+	field_of "$2" "$ibfab/$1/verbs" 3
 }
 
 unplug()
@@ -580,6 +646,7 @@ port_guid()
 netdev_of()
 {
 	_guid=$(port_guid "$@" | sed 's/../:&/g')
+	[ -n "$_guid" ] || return 2
 	_dev=$(grep -sl "^.\{35\}$_guid\$" /sys/class/net/*/address | head -n 1)
 	_dev=${_dev%/address}
 	[ -n "$_dev" ] && echo "${_dev##*/}"
@@ -630,7 +697,11 @@ dev_of()
 
 has_carrier()
 {
-	ip -n "$1" -o link show dev "$2" | grep -q 'LOWER_UP'
+	_link=$(ip -n "$1" -o link show dev "$2") || return 2
+	case $_link in
+	*LOWER_UP*) ;;
+	*) return 1 ;;
+	esac
 }
 
 # hosts_make N: namespaces h0 to h(N-1), each with the netdevice of its HCA.
@@ -699,8 +770,7 @@ netdev_counter()
 # stat_of HOST NAME: one of the driver's own counters, of its netdevice.
 stat_of()
 {
-	on "$1" ethtool -S "$(dev_of "$1")" |
-		awk -v name="$2:" '$1 == name { print $2 }'
+	on "$1" ethtool -S "$(dev_of "$1")" | field_of "$2:"
 }
 
 # stat_reaches HOST NAME LEAST
@@ -759,6 +829,8 @@ traffic_start()
 {
 	_name=$1
 	shift
+	# What one of that name said before is not this one's
+	: >"/run/traffic.$_name.log"
 	# shellcheck disable=SC2016  # for the inner shell to expand
 	setsid sh -c '. /cases/lib.sh; "$@"' sh "$@" \
 		>"/run/traffic.$_name.log" 2>&1 &
@@ -767,7 +839,7 @@ traffic_start()
 
 group_ended()
 {
-	! kill -s 0 -- "-$1"
+	not kill -s 0 -- "-$1"
 }
 
 # traffic_stop NAME: as by Ctrl-C, then harder; it must have run till then.
@@ -843,7 +915,7 @@ slabs()
 	sleep 1
 	rmmod dummy
 	sleep 0.5
-	awk 'NR > 2 { print $1, $2 }' /proc/slabinfo >"$1"
+	awk 'NR > 2 { print $1, $2; n++ } END { exit !n }' /proc/slabinfo >"$1"
 }
 
 # slabs_grown BEFORE AFTER LEAST: prints the caches of the kernel that hold
@@ -864,7 +936,7 @@ slabs_grown()
 slabs_are_back()
 {
 	slabs /run/slabs.now
-	_grown=$(slabs_grown "$1" /run/slabs.now "$2")
+	_grown=$(slabs_grown "$1" /run/slabs.now "$2") || return 2
 	printf '%s\n' "$_grown"
 	[ -z "$_grown" ]
 }

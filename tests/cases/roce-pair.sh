@@ -29,12 +29,12 @@ mtu_is()
 
 no_carrier()
 {
-	! has_carrier h0 roce0
+	not has_carrier h0 roce0
 }
 
 gone()
 {
-	! ip -n h0 link show roce0
+	not ip -n h0 link show roce0
 }
 
 # received LEAST: packets of the interface.
@@ -49,13 +49,25 @@ heard()
 	grep -qx "from part $other_part" "$1"
 }
 
-# say NAME TARGET: till the other guest heard it.
+# say NAME TARGET: till the other guest heard it, and twenty times more.
 say()
 {
-	while [ ! -e "$pair/value.heard.$1" ]; do
-		echo "from part $part" | on h0 socat -u STDIN "$2"
-		sleep 0.5
-	done
+	{
+		while [ ! -e "$pair/value.heard.$1" ]; do
+			echo "from part $part"
+			sleep 0.5
+		done
+		for _n in $(seq 20); do
+			echo "$_n from part $part"
+			sleep 0.02
+		done
+	} | on h0 socat -u STDIN "$2"
+}
+
+# heard_twenty FILE: all that were said after the first that was heard.
+heard_twenty()
+{
+	[ "$(grep -cx "[0-9]* from part $other_part" "$1")" -eq 20 ]
 }
 
 # multicast NAME LISTENER TARGET: each way at once.
@@ -69,6 +81,7 @@ multicast()
 	wait_for 20 heard "/run/heard.$1"
 	pair_put "heard.$1" yes
 	wait "$_talker"
+	wait_for 10 heard_twenty "/run/heard.$1"
 }
 
 iperf()
@@ -108,7 +121,7 @@ on h0 ip route add 239.0.0.0/8 dev roce0
 on h0 ip -6 route add ff15::/16 dev roce0 table local
 multicast v4 "UDP4-RECV:5004,ip-add-membership=239.1.2.3:10.0.0.$part" \
 	"UDP4-SENDTO:239.1.2.3:5004,ip-multicast-if=10.0.0.$part,ip-multicast-loop=0"
-assert_eq "who was heard" "$(sort -u /run/heard.v4)" "from part $other_part"
+assert_eq "who was heard" "$(sed 's/^[0-9]* //' /run/heard.v4 | sort -u)" "from part $other_part"
 multicast v6 "UDP6-RECV:5006,ipv6-join-group=[ff15::123]:roce0" \
 	"UDP6-SENDTO:[ff15::123]:5006"
 

@@ -61,7 +61,7 @@ all_ping()
 	asked=$(sa_asked_paths)
 	rules_clear ibfab0
 	note "$1: $((hosts * (hosts - 1))) pairs in $took ms, $asked questions to the SA for paths"
-	assert_eq "lost" "$(sort -u /run/lost)" ""
+	assert_none "lost" sort -u /run/lost
 }
 
 neighbours_unbounded

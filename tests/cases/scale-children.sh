@@ -29,11 +29,6 @@ all_have_carrier()
 	[ "$(carriers "$1")" -eq "$children" ]
 }
 
-pings()
-{
-	on h1 ping -q -c 1 -W 1 "$1"
-}
-
 # used_kib: sets $used_kib, with what is freed by and by.
 used_kib()
 {
@@ -98,9 +93,8 @@ through()
 	wait_for 60 all_have_carrier h1
 	since
 	note "$_what: $children children made in $_ms ms, all have carrier after $now_ms ms, $(sa_asked) MADs to the SA"
-	for _n in 1 $((children / 2)) "$children"; do
-		wait_for 20 pings "10.$_n.0.2"
-	done
+	seq "$children" | sed 's/.*/10.&.0.2/' >/run/everybody
+	wait_for 20 on h1 fping -q -r 2 -t 1000 -f /run/everybody
 	used_kib
 	_each=$(((used_kib - _used) / children))
 	note "$_what: $_each KiB each"

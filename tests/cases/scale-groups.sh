@@ -45,7 +45,10 @@ change()
 took()
 {
 	now_ms
-	note "$1 in $((now_ms - _begin)) ms, $(sa_asked) MADs to the SA"
+	_asked=$(sa_asked)
+	note "$1 in $((now_ms - _begin)) ms, $_asked MADs to the SA"
+	# One for each group of the two families, and the one that all IPv6 addresses share
+	assert_between "MADs to the SA" "$_asked" $((2 * each)) $((2 * each * 11 / 10 + 20))
 }
 
 # through WHAT LOAD...

@@ -95,7 +95,9 @@ many()
 	assert test "$calls" -ge $((neighbours * 99 / 100))
 	# A longer chain here and there, but not one that grows with them
 	assert_between "instructions of a lookup" "$instructions" "$_least" $((_few + 200))
-	note "$_what: $(sa_asked_paths) questions to the SA for paths"
+	_asked=$(sa_asked_paths)
+	note "$_what: $_asked questions to the SA for paths"
+	[ "$_say" != prove_gids ] || assert_eq "questions for what is learned, and trusted" "$_asked" 0
 	traced ipoib_stop ip -n h1 link set "$dev" down
 	note "$_what: taken down in $((instructions / 1000)) us of an instruction a nanosecond"
 	wait_for 20 slab_returned /run/slab.before $((_bytes / 20))

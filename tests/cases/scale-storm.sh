@@ -26,7 +26,7 @@ all_are_up()
 all_groups()
 {
 	# shellcheck disable=SC2086  # a word each
-	! cat $files | awk '$1 == "complete:" { print $2 }' | grep -qx no
+	not grep -q 'complete: *no$' $files
 }
 
 all_have_carrier()
@@ -37,7 +37,8 @@ all_have_carrier()
 # members: ports in the broadcast group, says the SA.
 members()
 {
-	saquery -C ibfab0 --smkey 1 MCMR --mgid ff12:401b:ffff::ffff:ffff | grep -c PortGid
+	saquery -C ibfab0 --smkey 1 MCMR --mgid ff12:401b:ffff::ffff:ffff >/run/records || return 2
+	grep -c PortGid /run/records
 }
 
 members_are()

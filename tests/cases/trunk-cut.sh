@@ -9,13 +9,12 @@
 
 sa_knows()
 {
-	saquery -C ibfab0 NR >/run/nodes
-	grep -q "NodeDescription\.*$1\$" /run/nodes
+	says "NodeDescription\.*$1\$" saquery -C ibfab0 NR
 }
 
 sa_forgot()
 {
-	! sa_knows "$1"
+	not sa_knows "$1"
 }
 
 # Guest a has the SM: what it learns of b's end it learns by its own switch's trap.
@@ -51,7 +50,7 @@ link_is_back()
 {
 	wait_for 20 trunk_is up
 	wait_for 20 trunk_state_is ACTIVE
-	wait_for 20 links_active
+	wait_for 20 links_are ACTIVE
 	! pair_here a || wait_for 20 sa_knows 'ibfab0 part 2'
 	pair_barrier back
 	raw_listen ibfab0 "qkey=0x1bfa posted=1024"
@@ -98,7 +97,7 @@ begin()
 # A trap that comes while OpenSM sweeps may have to wait for its next sweep
 begin
 ! pair_here a || opensm_start -s 5
-wait_for 20 links_active
+wait_for 20 links_are ACTIVE
 pair_barrier active
 seen=0 downs=0 peer=none
 link_is_back
@@ -118,7 +117,7 @@ assert_eq "fault" "$(trunk_counter fault.cable_down)" \
 	"$(pair_here a && echo 1 || echo 0)"
 ! pair_here a || echo "$trunk_switch $trunk_num up" >"$ibfab/cable"
 link_is_back
-refute [ "$peer" = "$last_peer" ]
+assert differs "$last_peer" echo "$peer"
 
 step "The same in guest b"
 ! pair_here b || echo "$trunk_switch $trunk_num down" >"$ibfab/cable"

@@ -12,7 +12,7 @@ refused()
 {
 	dmesg -c >/run/dmesg.old
 	# shellcheck disable=SC2086  # words
-	refute insmod /modules/ibfab.ko $1
+	must_fail insmod /modules/ibfab.ko $1
 	dmesg >/run/dmesg
 	assert_eq "lines in the log for $1" "$(wc -l </run/dmesg)" 1
 	assert_match "the log for $1" "$(cat /run/dmesg)" "$2"
@@ -147,8 +147,9 @@ trunk_agrees
 note "$sent packets sent, $received received"
 assert_eq "port's PortXmitPkts" "$(trunk_counter xmit_packets)" "$sent"
 assert_eq "port's PortRcvPkts" "$(trunk_counter rcv_packets)" "$received"
-assert_eq "drops at the port" "$(awk -v p="^port$trunk_num.drop" \
-	'$1 ~ p && $2 != 0' "$ibfab/$trunk_switch/counters")" ""
+# shellcheck disable=SC2016  # awk's
+assert_none "drops at the port" awk -v p="^port$trunk_num.drop" '$1 ~ p && $2 != 0' \
+	"$ibfab/$trunk_switch/counters"
 
 step "A rule and a capture at the trunk's port"
 packets=$(raw_received ibfab0 packets)

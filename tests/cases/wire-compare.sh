@@ -26,7 +26,7 @@ scenario()
 
 	has_addresses()
 	{
-		! ip -n "$1" -6 address show dev "$2" | grep -q tentative
+		not says tentative ip -n "$1" -6 address show dev "$2"
 	}
 
 	# listen HOST DEVICE GROUP4 GROUP6: what comes goes to /run/HOST.4 and 6
@@ -59,12 +59,12 @@ scenario()
 	# left DEVICE MGID-REGEX: the driver has forgotten such groups
 	left()
 	{
-		! grep -E "$2" "/sys/kernel/debug/ipoib/$1_mcg"
+		not file_says "$2" "/sys/kernel/debug/ipoib/$1_mcg"
 	}
 
 	no_member()
 	{
-		! saquery -C ibfab0 -m | grep -q ":$1"
+		not says ":$1" saquery -C ibfab0 -m
 	}
 
 	sent()

@@ -709,6 +709,7 @@ void hca_wait(struct hca *hca)
 			return;
 		usleep_range(100, 200);
 	}
+	WARN(1, "completions were not polled within 30 s\n");
 }
 
 /* The DMA addresses of a device without a DMA device are the kernel's own */
