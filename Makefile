@@ -10,6 +10,8 @@ KREL = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(RELEASE_H))
 RELEASE_H = $(KDIR)/include/generated/utsrelease.h
 BUILD := $(CURDIR)/build
 UPDATES = $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates
+# A guest waits for half of its time: two run for each CPU, where JOBS does not say how many
+GUESTS := $(or $(JOBS),$(shell expr 2 \* $$(nproc)))
 JOBS ?= $(shell nproc)
 
 # The tools and their manuals go below $(DESTDIR)$(PREFIX)
@@ -128,7 +130,7 @@ lint:
 
 # A shell's own SECONDS would count on from this
 unexport SECONDS
-check = $(HARNESS)/check.sh --jobs $(JOBS) $(if $(KERNEL),--kernel $(KERNEL)) \
+check = $(HARNESS)/check.sh --jobs $(GUESTS) $(if $(KERNEL),--kernel $(KERNEL)) \
 	$(if $(SEED),--seed $(SEED)) $(if $(SECONDS),--seconds $(SECONDS)) \
 	$(if $(HOSTS),--hosts $(HOSTS)) $(if $(SUITE),--suite '$(SUITE)') \
 	$(if $(PROFILE),--profile $(PROFILE))
@@ -146,7 +148,7 @@ mutants:
 	@tests/mutants/mutants.sh --jobs $(JOBS) $(if $(T),'$(T)')
 
 coverage:
-	@$(HARNESS)/coverage.sh --jobs $(JOBS) $(if $(T),'$(T)')
+	@$(HARNESS)/coverage.sh --jobs $(GUESTS) $(if $(T),'$(T)')
 
 demo:
 	@$(HARNESS)/demo.sh

@@ -15,7 +15,8 @@
 # of the HCAs, whatever the header says, where the case does not choose.
 #
 # A case's first comment lines may set, as "# name: value":
-#   timeout  seconds (default 120)     smp  virtual CPUs (default 2)
+#   timeout  seconds (default 120), where no more runs at once than there are CPUs
+#   smp      virtual CPUs (default 2)
 #   mem      MiB (default 1024)        append  more kernel parameters
 #   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
 #            guest's time: figures are the same on each machine
@@ -38,7 +39,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-jobs=$(nproc) cases=$top/tests/cases results=$top/build/check
+jobs=$(($(nproc) * 2)) cases=$top/tests/cases results=$top/build/check
 guest_options=() profile='' kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -59,6 +60,8 @@ while [ $# -gt 0 ]; do
 done
 pattern=${1:-*}
 passed=0 failed=0
+# How many runs share a CPU: each may take so many times as long
+crowd=$(((jobs + $(nproc) - 1) / $(nproc)))
 
 # header CASE NAME DEFAULT
 header()
@@ -119,7 +122,7 @@ limit_of()
 	! is_long "$1" || limits=soak
 	limit=$(header "$(script_of "$1")" "$limits" 120)
 	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness + boot_time))
-	echo $((limit + extra))
+	echo $(((limit + extra) * crowd))
 }
 
 # kernels_of SCRIPT: the kinds that it is to run on.
@@ -139,7 +142,7 @@ run_on_host()
 
 	! is_long "$name" || own=(SOAK=1)
 	mkdir -p "$run"
-	env "${own[@]}" timeout --foreground -k 5 "$limit" bash -eu "$script" "$run" \
+	env "${own[@]}" timeout --foreground -k 5 "$limit" bash -eu -o pipefail "$script" "$run" \
 		</dev/null >"$run/transcript.log" 2>&1 || status=$?
 	[ "$status" -ne 0 ] || return 0
 	echo "exit status $status (124 is its limit of $limit s)" \
@@ -173,20 +176,23 @@ run_on_guest()
 		"$script" "$run"
 }
 
-# Leaves the verdict in a file, for the parent to print.
+# Leaves the verdict in a file, for the parent to print, with the seconds that passed and those
+# of a processor.
 run_case()
 {
-	local script run=$results/$1 begin=$SECONDS verdict=pass
+	local script run=$results/$1 begin=$SECONDS verdict=pass TIMEFORMAT='%U %S'
 
 	script=$(script_of "$1")
 	rm -rf "$run"
 	mkdir -p "$run"
-	"run_on_$(header "$script" runs guest)" "$script" "$run" \
-		"$(limit_of "$1")" "$(kernel_of "$1")" "$1" || verdict=FAIL
+	{
+		time "run_on_$(header "$script" runs guest)" "$script" "$run" "$(limit_of "$1")" \
+			"$(kernel_of "$1")" "$1" 2>&3 || verdict=FAIL
+	} 3>&2 2>"$state/$1.time"
 	[ "$verdict" = pass ] || [ -e "$run/result" ] ||
 		echo "the harness ended without a result" >"$run/result"
-	printf '%s  %-32s %4d s\n' "$verdict" "$1" $((SECONDS - begin)) \
-		>"$state/$1.verdict"
+	printf '%s  %-32s %4d s, %4d of a processor\n' "$verdict" "$1" $((SECONDS - begin)) \
+		"$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$state/$1.time")" >"$state/$1.verdict"
 }
 
 # The reasons, the transcript, and what the kernel said since the script began.
@@ -247,14 +253,23 @@ stop()
 	rm -rf "$state"
 }
 
-# Fails every case when what they need cannot be made. The stock kernel is
-# always there: some host cases use it.
+# kernels_needed: the kinds that the runs are of.
+kernels_needed()
+{
+	local name
+
+	for name in "${names[@]}"; do
+		kernel_of "$name"
+	done | sort -ru
+}
+
+# Fails every case when what they need cannot be made.
 prepare()
 {
-	local kind kinds=stock root
+	local kind kinds root
 
 	root=$(root_of "$(printf '%s\n' "${names[@]}" | grep -m 1 ^apps-)")
-	[[ "${names[*]}" != *@debug* ]] || kinds+=' debug'
+	kinds=$(kernels_needed)
 	# shellcheck disable=SC2086  # words
 	"$qemu_dir/deps.sh" build guest $kinds &&
 		"$qemu_dir/rootfs.sh" "$root" >"$state/rootfs" || return
@@ -313,6 +328,10 @@ summary()
 	[ ${#names[@]} -gt 1 ] || return 0
 	echo "the slowest:"
 	sort -k 3nr -s "$state/verdicts" | sed -n '1,10s/^[^ ]* */    /p'
+	echo "those that took most of a processor:"
+	sort -k 5nr -s "$state/verdicts" | sed -n '1,10s/^[^ ]* */    /p'
+	awk '{ s += $3; p += $5 } END { printf "all: %d s, %d of a processor\n", s, p }' \
+		"$state/verdicts"
 	boot_seconds | awk '{ n++; s += $1 }
 		END { printf "boots: %d, %d s in all\n", n, s }'
 }
