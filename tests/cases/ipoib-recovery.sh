@@ -14,15 +14,15 @@
 limits()
 {
 	cat <<-'E2'
-	port-bounce	400
-	sm-restart	100
-	sm-handover	100
-	lid-change	100
-	pkey-return	300
-	qp-error	60
-	cq-overrun	1000
+	port-bounce	600
+	sm-restart	200
+	sm-handover	200
+	lid-change	200
+	pkey-return	500
+	qp-error	100
+	cq-overrun	1200
 	post-failed	300
-	peer-reboot	100
+	peer-reboot	200
 	E2
 }
 
