@@ -58,12 +58,6 @@ asked_for()
 	[ "$(asked "$1")" -gt 0 ]
 }
 
-subscribed_to()
-{
-	saquery -C ibfab0 IIR >/run/informs || return 2
-	[ "$(sed -n 's/.*trap_num\.*//p' /run/informs | sort | tr '\n' ' ')" = "$1" ]
-}
-
 # joins_nothing: no request for a second.
 joins_nothing()
 {

@@ -23,17 +23,6 @@ group_gone()
 	not group_has "$1" "$2" GID
 }
 
-# at_sa MGID: whether the SA knows the group.
-at_sa()
-{
-	says "$1" saquery -C ibfab0 -g
-}
-
-not_at_sa()
-{
-	not at_sa "$1"
-}
-
 lines()
 {
 	[ "$(wc -l <"$1")" -ge "$2" ]
@@ -101,7 +90,7 @@ used()
 	group_has h1 ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
 }
 wait_for 10 used
-wait_for 10 at_sa ff12:401b:ffff::f09:909
+wait_for 10 sa_has_group ff12:401b:ffff::f09:909
 created=$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)
 # Used, it stays
 for _ in 1 2 3 4 5 6; do
@@ -110,7 +99,7 @@ for _ in 1 2 3 4 5 6; do
 done
 assert_eq "when it was made" "$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)" "$created"
 wait_for 30 group_gone h1 ff12:401b:ffff:0:0:0:f09:909
-wait_for 10 not_at_sa ff12:401b:ffff::f09:909
+wait_for 10 not sa_has_group ff12:401b:ffff::f09:909
 refute [ "$(stat_of h1 group_expiries)" -eq 0 ]
 echo 600 >/sys/module/ib_ipoib/parameters/sendonly_idle
 

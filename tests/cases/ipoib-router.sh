@@ -43,29 +43,6 @@ hears()
 	done
 }
 
-at_sa()
-{
-	says "$1" saquery -C ibfab0 -g
-}
-
-not_at_sa()
-{
-	not at_sa "$1"
-}
-
-# subscriptions: the traps that ports have subscribed to.
-subscriptions()
-{
-	saquery -C ibfab0 IIR >/run/informs || return 2
-	sed -n 's/.*trap_num\.*//p' /run/informs | sort | tr '\n' ' '
-}
-
-subscribed_to()
-{
-	_traps=$(subscriptions) || return 2
-	[ "$_traps" = "$1" ]
-}
-
 # group_has DEVICE GID PATTERN: in debugfs.
 group_has()
 {
@@ -168,8 +145,8 @@ assert subscribed_to ""
 
 step "Groups that are there already, and one that comes: heard, as a NonMember"
 listen h2 b2 1
-wait_for 20 at_sa "$(mgid4 $b 1)"
-wait_for 20 at_sa "$(mgid6 $b 1)"
+wait_for 20 sa_has_group "$(mgid4 $b 1)"
+wait_for 20 sa_has_group "$(mgid6 $b 1)"
 router_start
 wait_for 30 hears "$(mgid4 $b 1)" "$(mgid6 $b 1)"
 listen h2 b2 2
@@ -186,7 +163,7 @@ wait_for 20 state_is ibfab1 "$(mgid4 $a 1)" 0x2
 
 step "Listeners go: so does the group, and the router forgets it"
 unlisten h2 2
-wait_for 20 not_at_sa "$(mgid4 $b 2)"
+wait_for 20 not sa_has_group "$(mgid4 $b 2)"
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:702
 wait_for 20 group_gone b1 ff12:601b:8001:0:0:0:7:2
 refute [ "$(stat_of b1 reports_deleted)" -eq 0 ]
@@ -198,7 +175,7 @@ wait_for 20 state_is ibfab1 "$(mgid4 $b 3)" 0x1
 unlisten h1 3
 wait_for 20 hears "$(mgid4 $b 3)" "$(mgid6 $b 3)"
 unlisten h2 3
-wait_for 20 not_at_sa "$(mgid4 $b 3)"
+wait_for 20 not sa_has_group "$(mgid4 $b 3)"
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:703
 
 step "What the router says where nobody listens keeps the group, and it would hear answers"

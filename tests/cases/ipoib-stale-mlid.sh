@@ -27,18 +27,6 @@ has_mlid()
 	[ -n "$(mlid_of "$1")" ]
 }
 
-subscriptions()
-{
-	saquery -C ibfab0 IIR >/run/informs || return 2
-	sed -n 's/.*trap_num\.*//p' /run/informs | tr '\n' ' '
-}
-
-subscribed_to()
-{
-	_traps=$(subscriptions) || return 2
-	[ "$_traps" = "$1" ]
-}
-
 listen()
 {
 	: >"/run/heard.$1"

@@ -260,16 +260,7 @@ heard_file()
 # talk NAME TARGET: a datagram now and then, till the other guest heard one; then twenty more.
 talk()
 {
-	{
-		while [ ! -e "$pair/value.heard.$1" ]; do
-			echo "$said from part $part"
-			sleep 0.2
-		done
-		for _n in $(seq 20); do
-			echo "$said $_n from part $part"
-			sleep 0.02
-		done
-	} | on h0 socat -u STDIN "$2"
+	pair_talk "$1" "$said from part $part" 0.2 | on h0 socat -u STDIN "$2"
 }
 
 sender()
@@ -286,18 +277,12 @@ heard()
 	grep -qx "$said from part $other_part" "$(heard_file "$@")"
 }
 
-# heard_twenty FAMILY NET MEMBER: all that were sent after the first that was heard.
-heard_twenty()
-{
-	[ "$(grep -cx "$said [0-9]* from part $other_part" "$(heard_file "$@")")" -eq 20 ]
-}
-
 # hears FAMILY NET MEMBER: and the other guest is told; from then on nothing is lost.
 hears()
 {
 	wait_for 20 heard "$@"
 	pair_put "heard.$said.$1.$2.$3" yes
-	wait_for 10 heard_twenty "$@"
+	wait_for 10 pair_heard_twenty "$said from part $other_part" "$(heard_file "$@")"
 }
 
 talkers_end()

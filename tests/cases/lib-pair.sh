@@ -68,6 +68,26 @@ pair_put()
 	: >"$pair/put.$1"
 }
 
+# pair_talk NAME WORDS PAUSE: prints the words each so many seconds, until the other guest has put
+# heard.NAME; then twenty times more, with a number in front.
+pair_talk()
+{
+	while [ ! -e "$pair/value.heard.$1" ]; do
+		echo "$2"
+		sleep "$3"
+	done
+	for _n in $(seq 20); do
+		echo "$_n $2"
+		sleep 0.02
+	done
+}
+
+# pair_heard_twenty WORDS FILE: all that were said after the first that was heard.
+pair_heard_twenty()
+{
+	[ "$(grep -cx "[0-9]* $1" "$2")" -eq 20 ]
+}
+
 # pair_get NAME: prints the value once the other has put it.
 pair_get()
 {

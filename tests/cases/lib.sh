@@ -397,6 +397,25 @@ lid_of()
 	printf '%d' "$(cat "$ib/$1/ports/${2:-1}/lid")"
 }
 
+# sa_knows NODE: by its description, a regex.
+sa_knows()
+{
+	says "NodeDescription\.*$1\$" saquery -C ibfab0 NR
+}
+
+# sa_has_group MGID: a regex.
+sa_has_group()
+{
+	says "$1" saquery -C ibfab0 -g
+}
+
+# subscribed_to TRAPS: what ports have subscribed to at the SA, a word each and sorted.
+subscribed_to()
+{
+	saquery -C ibfab0 IIR >/run/informs || return 2
+	[ "$(sed -n 's/.*trap_num\.*//p' /run/informs | sort | tr '\n' ' ')" = "$1" ]
+}
+
 # links_are STATE: both ends of every cable; there are some.
 links_are()
 {
@@ -935,7 +954,7 @@ slabs_grown()
 
 slabs_are_back()
 {
-	slabs /run/slabs.now
+	slabs /run/slabs.now || return 2
 	_grown=$(slabs_grown "$1" /run/slabs.now "$2") || return 2
 	printf '%s\n' "$_grown"
 	[ -z "$_grown" ]

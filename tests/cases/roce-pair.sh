@@ -52,22 +52,7 @@ heard()
 # say NAME TARGET: till the other guest heard it, and twenty times more.
 say()
 {
-	{
-		while [ ! -e "$pair/value.heard.$1" ]; do
-			echo "from part $part"
-			sleep 0.5
-		done
-		for _n in $(seq 20); do
-			echo "$_n from part $part"
-			sleep 0.02
-		done
-	} | on h0 socat -u STDIN "$2"
-}
-
-# heard_twenty FILE: all that were said after the first that was heard.
-heard_twenty()
-{
-	[ "$(grep -cx "[0-9]* from part $other_part" "$1")" -eq 20 ]
+	pair_talk "$1" "from part $part" 0.5 | on h0 socat -u STDIN "$2"
 }
 
 # multicast NAME LISTENER TARGET: each way at once.
@@ -81,7 +66,7 @@ multicast()
 	wait_for 20 heard "/run/heard.$1"
 	pair_put "heard.$1" yes
 	wait "$_talker"
-	wait_for 10 heard_twenty "/run/heard.$1"
+	wait_for 10 pair_heard_twenty "from part $other_part" "/run/heard.$1"
 }
 
 iperf()

@@ -7,16 +7,6 @@
 
 . /cases/lib-trunk.sh
 
-sa_knows()
-{
-	says "NodeDescription\.*$1\$" saquery -C ibfab0 NR
-}
-
-sa_forgot()
-{
-	not sa_knows "$1"
-}
-
 # Guest a has the SM: what it learns of b's end it learns by its own switch's trap.
 traps()
 {
@@ -30,7 +20,7 @@ link_is_down()
 	if pair_here a; then
 		wait_for 20 counter_reaches "$trunk_switch" \
 			port0.trap128.repressed $((seen + 1))
-		wait_for 20 sa_forgot 'ibfab0 part 2'
+		wait_for 20 not sa_knows 'ibfab0 part 2'
 	fi
 	pair_barrier down
 }
@@ -142,7 +132,7 @@ if pair_here b; then
 fi
 ! pair_here a || wait_for 20 trunk_state_is DOWN
 pair_barrier unloaded
-! pair_here a || wait_for 20 sa_forgot 'ibfab0 part 2'
+! pair_here a || wait_for 20 not sa_knows 'ibfab0 part 2'
 pair_barrier forgotten
 ! pair_here b || begin
 link_is_back
