@@ -61,11 +61,6 @@ resolved()
 		"name-$3.local $4" ]
 }
 
-at_sa()
-{
-	saquery -C ibfab0 -g | grep "$1"
-}
-
 fabric_start hcas=2
 opensm_start
 ipoib_load
@@ -85,8 +80,8 @@ wait_for 30 browsed h1 h0 IPv4 10.0.0.1
 cat /run/browsed
 wait_for 30 resolved h0 -4 h1 10.0.0.2
 wait_for 30 resolved h1 -4 h0 10.0.0.1
-at_sa ff12:401b:ffff::fb
-at_sa ff12:601b:ffff::fb
+sa_has_group ff12:401b:ffff::fb
+sa_has_group ff12:601b:ffff::fb
 assert test "$(stat_of h0 rx_multicast)" -gt 5
 for _host in h0 h1; do
 	traffic_stop "publish.$_host"

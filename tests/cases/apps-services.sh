@@ -8,11 +8,6 @@
 
 # ---- VRRP ----
 
-at_sa()
-{
-	saquery -C ibfab0 -g | grep "$1"
-}
-
 # vrrp_conf HOST PRIORITY: the virtual addresses are 10.0.0.100 and fd00::100. The latter is a
 # script's: keepalived 2.2.7 writes 20 octets where an Ethernet address has room when it is to send
 # an unsolicited neighbour advertisement, and is aborted (its issue 2100, mended in 2.2.8). The
@@ -105,7 +100,7 @@ vrrp()
 	vrrp_start h0
 	goes_to h0
 	assert is_no_master h1
-	wait_for 10 at_sa ff12:401b:ffff::12
+	wait_for 10 sa_has_group ff12:401b:ffff::12
 
 	step "VRRP: the master loses its cable; it takes the addresses back"
 	cable h0 down

@@ -39,6 +39,7 @@ traffic_start raw sh -ec 'while :; do echo "$1" >"$2"; done' sh \
 wait_for 10 raw_reaches ibfab1 packets 100
 
 step "Out: its device is gone, and its place in the fabric"
+assert sa_knows ibfab1
 unplug ibfab1
 refute test -e "$ib/ibfab1"
 assert_match "hotplug" "$(cat "$ibfab/hotplug")" '^ibfab1 out unplugged 1$'

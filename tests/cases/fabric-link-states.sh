@@ -69,6 +69,7 @@ wait_for 5 raw_is ibfab1 packets 2
 
 # This OpenSM does not sweep by the clock: but for the switch's trap it would never see either.
 step "A cable pulled, and plugged in again: OpenSM hears of it at once"
+assert sa_knows ibfab1
 echo "switch0 2 down" >"$ibfab/cable"
 assert state_is ibfab1 DOWN
 assert_match "the topology table" "$(cat "$ibfab/topology")" \
