@@ -29,11 +29,11 @@ tcp()
 # udp TEXT ARGUMENT...
 udp()
 {
-	run "$@" -u -b 20M -l 1400 -t 3
+	run "$@" -u -b 20M -l 1400 -k 4000
 	packets=$(jq .end.sum.packets /run/iperf.json)
 	lost=$(jq .end.sum.lost_packets /run/iperf.json)
 	note "UDP $1: $packets packets, $lost lost"
-	assert test "$packets" -ge 3000
+	assert test "$packets" -ge 4000
 	assert_eq "the datagrams lost" "$lost" 0
 }
 

@@ -93,13 +93,13 @@ mend()
 
 # ---- What notices ----
 
-# check TREE LOG PATTERN [WORDS]
+# check TREE LOG GUESTS PATTERN [WORDS]
 check()
 {
-	local tree=$1 log=$2 cases=$3
+	local tree=$1 log=$2 guests=$3 cases=$4
 
-	shift 3
-	timeout 1800 make -C "$tree" check T="$cases" JOBS=1 "$@" >"$log" 2>&1
+	shift 4
+	timeout 1800 make -C "$tree" check T="$cases" JOBS="$guests" "$@" >"$log" 2>&1
 }
 
 # judge TREE LOG SUITE|CASE: runs it.
@@ -108,10 +108,10 @@ judge()
 	local tree=$1 log=$2 kind=$3 name=$4 kernel=()
 
 	case $kind in
-	kunit) check "$tree" "$log" kunit SUITE="$name" ;;
+	kunit) check "$tree" "$log" 1 kunit SUITE="$name" ;;
 	case)
 		[[ $name != *@debug ]] || kernel=(KERNEL=debug)
-		check "$tree" "$log" "${name%@debug}" "${kernel[@]}"
+		check "$tree" "$log" 1 "${name%@debug}" "${kernel[@]}"
 		;;
 	*) die "who notices by $kind?" ;;
 	esac
@@ -130,7 +130,7 @@ why()
 # All that mutants are noticed by must pass without one, or a failure says nothing.
 baseline()
 {
-	local name kind what suites='' cases=''
+	local name kind what suites='' stock='' debug=''
 
 	for name in "${names[@]}"; do
 		read -r kind what < <(field "$name" Noticed-by)
@@ -138,33 +138,30 @@ baseline()
 		kunit)
 			grep -q "\.name = \"$what\"" "$top"/tests/kunit*/*.c ||
 				die "$name: there is no suite $what"
-			[[ " $suites " == *" $what "* ]] || suites+=" $what"
+			suites=yes
 			;;
 		case)
 			[ -e "$top/tests/cases/${what%@debug}.sh" ] ||
 				die "$name: there is no case $what"
-			[[ " $cases " == *" $what "* ]] || cases+=" $what"
+			case $what in
+			*@debug) debug+="|${what%@debug}" ;;
+			*) stock+="|$what" ;;
+			esac
 			;;
 		*) die "$name: noticed by nobody" ;;
 		esac
 	done
-	# One boot is less than many, once there are many
-	[ "$(wc -w <<<"$suites")" -le 4 ] || suites='*'
-	set -f
-	for what in $suites; do
-		baseline_of kunit "$what"
-	done
-	for what in $cases; do
-		baseline_of case "$what"
-	done
-	set +f
+	[ -z "$suites" ] || baseline_of kunit KERNEL=debug
+	[ -z "$stock" ] || baseline_of "@(${stock#|})" KERNEL=stock
+	[ -z "$debug" ] || baseline_of "@(${debug#|})" KERNEL=debug
 }
 
+# baseline_of PATTERN WORDS
 baseline_of()
 {
-	say "without mutants: $1 $2"
-	judge "$out/tree.0" "$out/baseline.log" "$1" "$2" ||
-		{ cat "$out/baseline.log" && die "$2 fails without a mutant"; }
+	say "without mutants: $*"
+	check "$out/tree.0" "$out/baseline.log" "$jobs" "$@" ||
+		{ cat "$out/baseline.log" && die "no mutant was tried: a test fails without one"; }
 }
 
 # ---- One mutant ----
