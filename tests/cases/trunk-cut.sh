@@ -58,6 +58,7 @@ link_is_back()
 	last_downs=$downs last_peer=$peer
 	downs=$(trunk_figure link_down)
 	peer=$(trunk_figure peer)
+	silent=$(trunk_figure silent)
 	# Whatever the other guest does next comes after this
 	pair_barrier crossed
 }
@@ -130,7 +131,10 @@ if pair_here b; then
 	rmmod ibraw
 	fabric_stop
 fi
-! pair_here a || wait_for 20 trunk_state_is DOWN
+if pair_here a; then
+	wait_for 20 trunk_state_is DOWN
+	assert_eq "links that silence ended" "$(trunk_figure silent)" "$silent"
+fi
 pair_barrier unloaded
 ! pair_here a || wait_for 20 not sa_knows 'ibfab0 part 2'
 pair_barrier forgotten
@@ -155,6 +159,7 @@ link_is_back
 step "Guest b's device down and up: guest a hears nothing any more"
 ! pair_here b || ip link set "$trunk" down
 link_is_down
+! pair_here a || assert_eq "links that silence ended" "$(trunk_figure silent)" $((silent + 1))
 ! pair_here b || ip link set "$trunk" up
 link_is_back
 
@@ -180,6 +185,7 @@ if pair_here a; then
 	send 9
 fi
 wait_for 20 trunk_reaches link_down $((downs + 1))
+! pair_here b || assert_eq "links that silence ended" "$(trunk_figure silent)" $((silent + 1))
 if pair_here a; then
 	lost=$(($(trunk_counter drop.trunk_down) - lost))
 	note "$lost packets lost"

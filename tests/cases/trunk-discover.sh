@@ -169,5 +169,6 @@ if pair_here a; then
 	fabric_stop
 else
 	wait_for 10 trunk_state_is DOWN
+	assert_eq "links that silence ended" "$(trunk_figure silent)" 0
 fi
 pair_barrier gone

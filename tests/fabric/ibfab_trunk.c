@@ -164,6 +164,8 @@ static void check_link(struct ibfab_trunk *trunk)
 		      time_after(jiffies, trunk->heard +
 					  msecs_to_jiffies(LOST_MS));
 
+	if (silent && trunk->state == IBFAB_TRUNK_UP)
+		ibfab_trunk_count(IBFAB_TRUNK_SILENT);
 	if (lost || silent ||
 	    (trunk->state == IBFAB_TRUNK_UP && !ready(trunk)))
 		restart(trunk);

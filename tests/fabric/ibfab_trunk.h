@@ -80,6 +80,7 @@ enum ibfab_trunk_state {
 enum ibfab_trunk_counter {
 	IBFAB_TRUNK_LINK_UP,
 	IBFAB_TRUNK_LINK_DOWN,
+	IBFAB_TRUNK_SILENT,		/* links that silence ended */
 	IBFAB_TRUNK_HELLOS_SENT,	/* frames without data */
 	IBFAB_TRUNK_HELLOS_RECEIVED,
 	IBFAB_TRUNK_FRAMES_SENT,	/* frames with data */

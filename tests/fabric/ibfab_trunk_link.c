@@ -18,6 +18,7 @@ static const char * const state_names[] = {
 static const char * const counter_names[] = {
 	[IBFAB_TRUNK_LINK_UP] = "link_up",
 	[IBFAB_TRUNK_LINK_DOWN] = "link_down",
+	[IBFAB_TRUNK_SILENT] = "silent",
 	[IBFAB_TRUNK_HELLOS_SENT] = "hellos_sent",
 	[IBFAB_TRUNK_HELLOS_RECEIVED] = "hellos_received",
 	[IBFAB_TRUNK_FRAMES_SENT] = "frames_sent",
