@@ -18,12 +18,14 @@ run()
 # tcp TEXT ARGUMENT...
 tcp()
 {
-	run "$@" -t 3
+	# shellcheck disable=SC2086  # words
+	run "$@" $amount
 	rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 	retransmits=$(jq .end.sum_sent.retransmits /run/iperf.json)
 	note "TCP $1: $rate Mbit/s, $retransmits retransmits"
-	# Several times as much is usual; a machine at work with more lets that much through
-	assert test "$rate" -ge "$least_rate"
+	# Several times as much is usual; a machine at work with more lets that much through.
+	# On the debug kernel a rate is the checks' own
+	on_debug_kernel || assert test "$rate" -ge 100
 }
 
 # udp TEXT ARGUMENT...
@@ -59,8 +61,8 @@ hosts_make 2
 echo $((64 << 20)) >/proc/sys/net/core/rmem_max
 echo $((64 << 20)) >/proc/sys/net/core/rmem_default
 iperf_server h1
-least_rate=100
-! on_debug_kernel || least_rate=10
+amount='-t 3'
+! on_debug_kernel || amount='-n 12M'
 resets=$(resets)
 
 for kind in tcp udp; do
