@@ -113,6 +113,7 @@ struct hca {
 	u32 cq_room;
 	atomic_t fail_in;
 	atomic_t objects[HCA_OBJECTS];
+	u16 attached_mlid;	/* of the group that a QP was attached to last */
 	bool hold;
 	bool stuck;
 	bool dies_loudly;

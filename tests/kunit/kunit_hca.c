@@ -480,7 +480,11 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 static int attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
-	return made(ibqp->device, HCA_ATTACHED);
+	int err = made(ibqp->device, HCA_ATTACHED);
+
+	if (!err)
+		to_hca(ibqp->device)->attached_mlid = lid;
+	return err;
 }
 
 static int detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)

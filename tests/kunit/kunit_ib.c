@@ -149,16 +149,22 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 }
 
+/* The QP is reset. Until then the byte queue limits hold nothing against the queue. */
 static void tx_failure(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
+	struct dql *dql = &netdev_get_tx_queue(fx->netdev, 0)->dql;
+	struct fixture_block block;
 
+	fixture_block(fx, &block);
 	fx->hca->hold = true;
 	send(test, 10, false);
-	send(test, 10, false);
 	hca_complete(fx->hca, 1, IB_WC_LOC_QP_OP_ERR);
+	KUNIT_EXPECT_GT(test, dql->num_queued, 0u);
+	KUNIT_EXPECT_EQ(test, dql->num_completed, dql->num_queued);
+	send(test, 10, false);
 	fx->hca->hold = false;
-	fixture_settle(fx);
+	fixture_unblock(fx, &block);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_ERROR), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);

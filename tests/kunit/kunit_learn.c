@@ -63,17 +63,23 @@ static void speak(struct kunit *test, const struct ib_wc *wc)
 	receive(test, frame(test, ETH_P_802_EX1), 50, &like);
 }
 
-static bool find(struct kunit *test, u8 last, struct ipoib_heard *heard)
+static bool find_gid(struct kunit *test, const union ib_gid *gid, struct ipoib_heard *heard)
 {
 	struct fixture *fx = test->priv;
-	union ib_gid gid;
 	bool found;
 
-	fixture_gid(&gid, last);
 	local_bh_disable();
-	found = ipoib_learn_find(fx->priv, &gid, heard);
+	found = ipoib_learn_find(fx->priv, gid, heard);
 	local_bh_enable();
 	return found;
+}
+
+static bool find(struct kunit *test, u8 last, struct ipoib_heard *heard)
+{
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	return find_gid(test, &gid, heard);
 }
 
 static void sender_known(struct kunit *test)
@@ -118,6 +124,7 @@ static void sender_not_local(struct kunit *test)
 
 	f->grh.sgid.raw[1] ^= 0x40;
 	receive(test, f, 50, &wc);
+	KUNIT_EXPECT_FALSE(test, find_gid(test, &f->grh.sgid, &heard));
 	f->grh.sgid.raw[1] ^= 0x40;
 	wc.slid = 0;
 	receive(test, f, 50, &wc);

@@ -3,6 +3,7 @@
  * Suites of the MGIDs that IP multicast addresses map to (RFC 4391, 4), and of the
  * life of a group.
  */
+#include <linux/delay.h>
 #include <net/if_inet6.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
@@ -330,6 +331,24 @@ static void group_cannot_fall_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 0ull);
 }
 
+/* A join that failed is asked for again, without anybody who hurries it */
+static void group_asks_again(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+	unsigned long limit;
+
+	answer(fx, group, -EINVAL);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
+	limit = jiffies + 30 * HZ;
+	while (READ_ONCE(group->request) != IPOIB_REQUEST_SENT && time_before(jiffies, limit))
+		msleep(20);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	answer(fx, group, 0);
+	KUNIT_EXPECT_TRUE(test, group->joined);
+}
+
 static void group_refused(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -391,8 +410,10 @@ static void group_void(struct kunit *test)
 	struct ipoib_group *group = group_asked(test, 1, true);
 	int leaves = atomic_read(&fx->fabric.leaves);
 	struct ipoib_ah *ah;
+	int attached;
 
 	answer(fx, group, 0);
+	attached = atomic_read(&fx->hca->objects[HCA_ATTACHED]);
 	ah = rcu_access_pointer(group->ah);
 	answer(fx, group, -ENETRESET);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
@@ -406,6 +427,8 @@ static void group_void(struct kunit *test)
 	answer(fx, group, 0);
 	KUNIT_EXPECT_EQ(test, group->params.mlid, 0xc007);
 	KUNIT_EXPECT_TRUE(test, group->attached);
+	KUNIT_EXPECT_EQ(test, fx->hca->attached_mlid, 0xc007);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached);
 	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
 }
 
@@ -707,6 +730,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_becomes_member),
 	KUNIT_CASE(group_falls_back),
 	KUNIT_CASE(group_cannot_fall_back),
+	KUNIT_CASE(group_asks_again),
 	KUNIT_CASE(group_refused),
 	KUNIT_CASE(group_does_not_fit),
 	KUNIT_CASE(group_attach_fails),

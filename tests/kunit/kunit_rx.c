@@ -376,12 +376,16 @@ static void rx_repost_refused(struct kunit *test)
 {
 	struct rx_packet *packet = rx_packet(test);
 	struct fixture *fx = test->priv;
+	struct fixture_block block;
 	int i;
 
+	fixture_block(fx, &block);
 	atomic_set(&fx->hca->fail_in, 1);
 	for (i = 0; i < IPOIB_RX_POST_BATCH; i++)
 		hca_receive(fx->hca, packet, 100, &rx_like);
-	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->hca->qp->recv_head - fx->hca->qp->recv_tail);
+	KUNIT_EXPECT_LT(test, fx->priv->rx.posted, fx->priv->rx.size);
+	fixture_unblock(fx, &block);
 	KUNIT_EXPECT_EQ(test, received.packets, (u32)IPOIB_RX_POST_BATCH);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);

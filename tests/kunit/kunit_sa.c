@@ -53,11 +53,12 @@ static const struct {
 	{ "permissive LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xffff },
 };
 
-static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 qkey)
+static void answer_broadcast_of(struct fixture *fx, const union ib_gid *mgid, u8 mtu, u8 rate,
+				u16 mlid, u32 qkey)
 {
 	struct ib_sa_multicast membership = {
 		.rec = {
-			.mgid = fx->priv->broadcast->mgid,
+			.mgid = *mgid,
 			.mtu = mtu,
 			.rate = rate,
 			.mlid = cpu_to_be16(mlid),
@@ -71,6 +72,11 @@ static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 
 	fixture_settle(fx);
 }
 
+static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 qkey)
+{
+	answer_broadcast_of(fx, &fx->priv->broadcast->mgid, mtu, rate, mlid, qkey);
+}
+
 /* An SA's answer that cannot be makes no link, and is not asked for again at once. The next
  * good one does, also with a Q_Key that stands for the QP's own.
  */
@@ -78,6 +84,7 @@ static void sa_impossible_answers(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_dev *priv = fx->priv;
+	union ib_gid other;
 	int i;
 
 	priv->max_mtu = IB_MTU_2048;
@@ -96,6 +103,11 @@ static void sa_impossible_answers(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES),
 			(u64)ARRAY_SIZE(sa_impossible));
+	other = priv->broadcast->mgid;
+	other.raw[15] ^= 1;
+	answer_broadcast_of(fx, &other, IB_MTU_2048, IB_RATE_100_GBPS, 0xc000, 0xb1b);
+	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_WAIT_JOIN);
+	KUNIT_EXPECT_EQ(test, priv->broadcast->failures, (int)ARRAY_SIZE(sa_impossible) + 1);
 	answer_broadcast(fx, IB_MTU_2048, IB_RATE_100_GBPS, 0xfffe, 0x80010b1b);
 	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
