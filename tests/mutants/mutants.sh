@@ -105,26 +105,28 @@ check()
 # judge TREE LOG SUITE|CASE: runs it.
 judge()
 {
-	local tree=$1 log=$2 kind=$3 name=$4 kernel=()
+	local tree=$1 log=$2 kind=$3 name=$4 kernel=stock
 
 	case $kind in
 	kunit) check "$tree" "$log" 1 kunit SUITE="$name" ;;
 	case)
-		[[ $name != *@debug ]] || kernel=(KERNEL=debug)
-		check "$tree" "$log" 1 "${name%@debug}" "${kernel[@]}"
+		[[ $name != *@debug ]] || kernel=debug
+		check "$tree" "$log" 1 "${name%@debug}" KERNEL="$kernel"
 		;;
 	*) die "who notices by $kind?" ;;
 	esac
 }
 
-# why LOG: the first KUnit test that failed, else the first reason that the runner gave.
+# why LOG: the first KUnit test that failed; else what the kernel called wrong, what the case
+# did, or the first reason that the runner gave.
 why()
 {
-	local test
-
-	test=$(tr -d '\r' <"$1" | sed -n 's/.*] *not ok [0-9]* \([a-z0-9_]*\)$/\1/p' | head -n 1)
-	[ -z "$test" ] || { echo "$test" && return; }
-	sed -n '/^FAIL /,$p' "$1" | sed -n '2s/^ *//p' | cut -c 1-100
+	tr -d '\r' <"$1" | sed -n -E \
+		-e 's/.*\] *not ok [0-9]* ([a-z0-9_]*)$/1 \1/p' \
+		-e 's/^ *kernel log: \[[^]]*\] ((BUG|WARNING).*|DMA-API: leaked).*/2 \1/p' \
+		-e 's/^FAILED: /3 /p' \
+		-e '/^FAIL /{n;s/^ */4 /p}' |
+		sort -s -n -k 1,1 | sed -E -e 's/^. //; s/( CPU:| at \/| in [^ ]*\+0x|: PING|: PID).*//; q' | cut -c 1-80
 }
 
 # All that mutants are noticed by must pass without one, or a failure says nothing.
