@@ -67,17 +67,12 @@ moved()
 	[ "$(netdev_counter h1 "$dev" "$1_bytes")" -ge $((before + $2)) ]
 }
 
-cable_pulled()
-{
-	not has_carrier h1 "$dev"
-}
-
 # bounce DIRECTION: the cable is pulled and plugged in, when an eighth has crossed.
 bounce()
 {
 	wait_for 60 moved "$1" $((size / 8))
 	echo "switch0 2 down" >"$ibfab/cable"
-	wait_for 10 cable_pulled
+	wait_for 10 not has_carrier h1 "$dev"
 	assert kill -s 0 "$_dd"
 	echo "switch0 2 up" >"$ibfab/cable"
 	wait_for 60 has_carrier h1 "$dev"

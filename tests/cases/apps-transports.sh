@@ -29,11 +29,6 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-no_carrier()
-{
-	not has_carrier "$1" "$2"
-}
-
 # cable HOST DEVICE PORT up|down: the HCA's, at the switch; until the host knows.
 cable()
 {
@@ -41,7 +36,7 @@ cable()
 	if [ "$4" = up ]; then
 		wait_for 60 has_carrier "$1" "$2"
 	else
-		wait_for 10 no_carrier "$1" "$2"
+		wait_for 10 not has_carrier "$1" "$2"
 	fi
 }
 

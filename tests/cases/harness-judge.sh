@@ -40,6 +40,14 @@ good=$(boots good 60 <<-'E'
 wanted "a good script" "$good" '^passed$'
 wanted "a good script" "$good" '^pass$'
 
+# The first process has a signal of each, also while it hands over the verdict
+orphans=$(boots orphans 60 <<-'E'
+	setsid sh -c 'while :; do (sleep 0.01 &) ; done' &
+	sleep 0.2
+	E
+)
+wanted "a script that leaves orphans" "$orphans" '^passed$'
+
 warns=$(boots warns 60 <<<'echo "WARNING: as if from a driver" >/dev/kmsg')
 wanted "a warning" "$warns" '^failed$'
 wanted "a warning" "$warns" '^kernel log: .*WARNING: as if from a driver'

@@ -46,11 +46,6 @@ connected()
 	[ "$(on h0 ss -Htn state established "dport = :5201" | wc -l)" -ge 2 ]
 }
 
-carrier_gone()
-{
-	not has_carrier "$1" "$(dev_of "$1")"
-}
-
 mount -t tracefs tracefs "$tracing"
 fabric_start hcas=2
 cat >/run/partitions.conf <<'CONF'
@@ -69,7 +64,7 @@ goes_on
 
 event "The cable pulled, and plugged in"
 echo "switch0 2 down" >"$ibfab/cable"
-wait_for 10 carrier_gone h1
+wait_for 10 not has_carrier h1 "$(dev_of h1)"
 echo "switch0 2 up" >"$ibfab/cable"
 wait_for 60 has_carrier h1 "$(dev_of h1)"
 goes_on

@@ -5,23 +5,8 @@
 # profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
-
-# group_entry HOST GID: its lines in debugfs.
-group_entry()
-{
-	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' \
-		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg"
-}
-
-group_has()
-{
-	says "$3" group_entry "$1" "$2"
-}
-
-group_gone()
-{
-	not group_has "$1" "$2" GID
-}
+# shellcheck source=lib-groups.sh
+. /cases/lib-groups.sh
 
 lines()
 {
@@ -87,18 +72,18 @@ step "A group that was only sent to is left when nobody has for a while"
 used()
 {
 	say h1 239.9.9.9 1
-	group_has h1 ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
+	group_has "$(dev_of h1)" ff12:401b:ffff:0:0:0:f09:909 'send_only:      yes'
 }
 wait_for 10 used
 wait_for 10 sa_has_group ff12:401b:ffff::f09:909
-created=$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)
+created=$(group_entry "$(dev_of h1)" ff12:401b:ffff:0:0:0:f09:909 | grep created)
 # Used, it stays
 for _ in 1 2 3 4 5 6; do
 	sleep 2
 	say h1 239.9.9.9 1
 done
-assert_eq "when it was made" "$(group_entry h1 ff12:401b:ffff:0:0:0:f09:909 | grep created)" "$created"
-wait_for 30 group_gone h1 ff12:401b:ffff:0:0:0:f09:909
+assert_eq "when it was made" "$(group_entry "$(dev_of h1)" ff12:401b:ffff:0:0:0:f09:909 | grep created)" "$created"
+wait_for 30 group_gone "$(dev_of h1)" ff12:401b:ffff:0:0:0:f09:909
 wait_for 10 not sa_has_group ff12:401b:ffff::f09:909
 refute [ "$(stat_of h1 group_expiries)" -eq 0 ]
 echo 600 >/sys/module/ib_ipoib/parameters/sendonly_idle
@@ -108,7 +93,7 @@ step "64 packets wait for a group, more are dropped and counted"
 echo $((4 << 20)) >/proc/sys/net/core/rmem_max
 echo $((4 << 20)) >/proc/sys/net/core/rmem_default
 listen h0 239.1.1.1 /run/heard
-wait_for 10 group_has h0 ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
+wait_for 10 group_has "$(dev_of h0)" ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
 rule ibfab1 what=sa_answer attr=0x38 do=delay ms=4000
 before=$(stat_of h1 tx_group_queue_full)
 head -c 400 /dev/zero | on h1 socat -b 4 -u - \
@@ -119,7 +104,7 @@ got_64()
 {
 	[ "$(wc -c </run/heard)" -eq 256 ]
 }
-wait_for 20 group_has h1 ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
+wait_for 20 group_has "$(dev_of h1)" ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
 wait_for 10 got_64
 rules_clear ibfab1
 
@@ -127,7 +112,7 @@ step "Where the SA refuses a group, all get what is sent to it, and its members 
 rule ibfab1 what=sa_answer attr=0x38 do=status value=0x0200
 traffic_stop listen.h0
 listen h0 239.2.2.2 /run/heard
-wait_for 10 group_has h0 ff12:401b:ffff:0:0:0:f02:202 'complete:       yes'
+wait_for 10 group_has "$(dev_of h0)" ff12:401b:ffff:0:0:0:f02:202 'complete:       yes'
 witness_start h2 udp and dst 239.2.2.2
 say_each h1 239.2.2.2 20
 wait_for 20 lines /run/heard 20
@@ -207,7 +192,7 @@ h1_settled()
 	not file_says 'complete: *no' "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg"
 }
 listen h0 239.1.1.2 /run/heard
-wait_for 20 group_has h0 ff12:401b:ffff:0:0:0:f01:102 'complete:       yes'
+wait_for 20 group_has "$(dev_of h0)" ff12:401b:ffff:0:0:0:f01:102 'complete:       yes'
 echo 300 >/sys/module/ib_ipoib/parameters/sendonly_idle
 # Nobody has these addresses. What waits for a neighbour is charged to its sender's
 # socket, so each of several sends to a hundred.

@@ -152,7 +152,7 @@ traffic_start flood sh -c 'while :; do
 	ip netns exec h1 ping -q -f -w 2 10.0.0.1
 	sleep 0.1
 done'
-sleep 1
+wait_for 20 file_says ' [1-9][0-9]* received' /run/traffic.flood.log
 # Not the subnet manager's
 unplug ibfab1
 traffic_stop flood

@@ -9,14 +9,15 @@
 
 # What the driver may take, from when the cause is gone until the first ping is answered; or, of
 # SMs, from when the new one says that the subnet is up until the ports are members of the
-# broadcast group again. Where the SM has to sweep first, that is its time. Times are of an idle
-# machine, for an instruction is a nanosecond here.
+# broadcast group again. Where the SM has to sweep first, that is its time. A join is spread over
+# 125 ms, and where the new SM does not answer the first one, the next comes within 312 ms. Times
+# are of an idle machine, for an instruction is a nanosecond here.
 limits()
 {
 	cat <<-'E2'
 	port-bounce	600
-	sm-restart	200
-	sm-handover	200
+	sm-restart	500
+	sm-handover	500
 	lid-change	200
 	pkey-return	500
 	qp-error	100

@@ -5,6 +5,8 @@
 # profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
+# shellcheck source=lib-groups.sh
+. /cases/lib-groups.sh
 
 # h0 is in partition A, the router h1 and h2 in both
 a=ffff b=8001
@@ -43,22 +45,9 @@ hears()
 	done
 }
 
-# group_has DEVICE GID PATTERN: in debugfs.
-group_has()
-{
-	# shellcheck disable=SC2016  # awk's
-	says "$3" awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' \
-		"/sys/kernel/debug/ipoib/$1_mcg"
-}
-
-group_gone()
-{
-	not group_has "$@" GID
-}
-
 stat_of()
 {
-	on h1 ethtool -S "$1" | awk -v name="$2:" '$1 == name { print $2 }'
+	on h1 ethtool -S "$1" | awk -v name="$2:" '$1 == name { print $2; found = 1 } END { exit !found }'
 }
 
 stat_is()

@@ -6,17 +6,11 @@
 # profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
+# shellcheck source=lib-groups.sh
+. /cases/lib-groups.sh
 
 mgid=ff12:401b:ffff:0:0:0:f03:303
 address=239.3.3.3
-
-# group_has HOST PATTERN: in debugfs.
-group_has()
-{
-	# shellcheck disable=SC2016  # awk's
-	says "$2" awk -v gid="$mgid" '/^GID:/ { shown = $2 == gid } shown' \
-		"/sys/kernel/debug/ipoib/$(dev_of "$1")_mcg"
-}
 
 # listen HOST
 listen()
@@ -45,7 +39,7 @@ hosts_make 2
 
 step "Somebody else on h1's port joins a group at the SA"
 listen h0
-wait_for 10 group_has h0 'complete:       yes'
+wait_for 10 group_has "$(dev_of h0)" "$mgid" 'complete:       yes'
 echo "mgid=$mgid" >"$raw/ibfab1/join" || fail "the SA refuses"
 
 step "With umcast, the driver leaves it alone, though the IP layer listens"
@@ -58,14 +52,14 @@ traffic_start other on h1 socat -u \
 	"UDP4-RECV:5001,ip-add-membership=239.4.4.4:$dev" "OPEN:/run/other,creat"
 others=/sys/kernel/debug/ipoib/${dev}_mcg
 wait_for 10 grep -q ff12:401b:ffff:0:0:0:f04:404 "$others"
-refute group_has h1 GID
+refute group_has "$(dev_of h1)" "$mgid" GID
 for _ in 1 2 3 4 5; do
 	refute heard_by h1
 done
 
 step "Without, it joins, and hears"
 on h1 sh -ec "echo 0 >/sys/class/net/$dev/umcast"
-wait_for 10 group_has h1 'complete:       yes'
+wait_for 10 group_has "$(dev_of h1)" "$mgid" 'complete:       yes'
 wait_for 20 heard_by h1
 
 step "The other's leaving takes nothing from the driver"

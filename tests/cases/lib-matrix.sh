@@ -92,11 +92,6 @@ carriers()
 	done
 }
 
-carrier_gone()
-{
-	not has_carrier h0 "$dev"
-}
-
 mtus_are()
 {
 	for _net in $nets; do
@@ -537,7 +532,7 @@ bounce()
 	pair_barrier watched
 	if pair_here "$1"; then
 		echo "ibfab0 1 down" >"$ibfab/cable"
-		wait_for 20 carrier_gone
+		wait_for 20 not has_carrier h0 "$dev"
 		echo "ibfab0 1 up" >"$ibfab/cable"
 		wait_for 30 carriers
 	fi

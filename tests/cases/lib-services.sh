@@ -33,11 +33,6 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-no_carrier()
-{
-	not has_carrier "$1" "$(dev_of "$1")"
-}
-
 # cable HOST down|up: of hN, which is at port N + 1 of the switch; until the host knows.
 cable()
 {
@@ -45,6 +40,6 @@ cable()
 	if [ "$2" = up ]; then
 		wait_for 60 has_carrier "$1" "$(dev_of "$1")"
 	else
-		wait_for 10 no_carrier "$1"
+		wait_for 10 not has_carrier "$1" "$(dev_of "$1")"
 	fi
 }

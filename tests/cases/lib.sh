@@ -22,10 +22,35 @@ step()
 	printf '\n==> %s (%s s)\n' "$*" "$uptime_s"
 }
 
-# fail WHY: in the transcript, wherever the output of who fails goes.
+# not_zero NAME: the lines of standard input whose second word is a number, and not 0.
+not_zero()
+{
+	awk -v name="$1" '$2 + 0 { line = line " " $1 " " $2 }
+		END { if (line) print "    " name ":" line }'
+}
+
+# figures_show: the counters of the first hosts' netdevices and of the first HCAs.
+figures_show()
+{
+	for _host in $(ip netns list | cut -d ' ' -f 1 | sort | head -n 4); do
+		for _name in $(ip -n "$_host" -o link show up |
+			awk -F '[:@ ]+' '/link\/infiniband/ { print $2 }' | head -n 5); do
+			ip netns exec "$_host" ethtool -S "$_name" | not_zero "$_host $_name"
+		done
+	done
+	for _hca in 0 1 2 3; do
+		not_zero "ibfab$_hca" <"/sys/kernel/debug/ibfab/ibfab$_hca/counters"
+	done
+}
+
+# fail WHY: in the transcript, wherever the output of who fails goes; the first time with figures
+# that may tell more.
 fail()
 {
 	printf 'FAILED: %s\n' "$*" >&7
+	if mkdir /run/failed 2>/dev/null; then
+		(figures_show) >&7 2>/dev/null || :
+	fi
 	exit 1
 }
 

@@ -27,11 +27,6 @@ mtu_is()
 	[ "$(on h0 cat /sys/class/net/roce0/mtu)" -eq "$1" ]
 }
 
-no_carrier()
-{
-	not has_carrier h0 roce0
-}
-
 gone()
 {
 	not ip -n h0 link show roce0
@@ -141,7 +136,7 @@ each_pings
 step "The Ethernet goes down: no carrier; and up"
 if pair_here a; then
 	ip link set "$trunk" down
-	wait_for 20 no_carrier
+	wait_for 20 not has_carrier h0 roce0
 	ip link set "$trunk" up
 	wait_for 20 has_carrier h0 roce0
 fi
