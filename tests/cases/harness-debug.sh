@@ -16,7 +16,7 @@ guest_fails()
 	local run=$work/$1
 
 	{ echo '. /cases/lib.sh' && cat; } >"$work/$1.sh"
-	if "$qemu/guest.sh" --kernel debug --timeout 120 \
+	if "$qemu/guest.sh" --kernel debug --timeout 400 \
 		--append kasan_multi_shot --modules "$modules/fabric" \
 		"$work/$1.sh" "$run"; then
 		echo "passed: $1"

@@ -190,7 +190,8 @@ ats_kinds()
 	ip0 address add 10.9.9.8/32 scope link dev "$dev0"
 	ip0 address add fd00::dead/64 dev "$dev0" nodad preferred_lft 0
 	ip0 address add ::10.9.9.7/128 dev "$dev0" nodad
-	on h0 sysctl -q -w "net.ipv6.conf.$dev0.dad_transmits=3" \
+	# Tentative for as long as it takes to look
+	on h0 sysctl -q -w "net.ipv6.conf.$dev0.dad_transmits=100" \
 		"net.ipv6.neigh.$dev0.retrans_time_ms=4000"
 	ip0 address add fd00::9/64 dev "$dev0"
 	# What is to be registered at once is by then
@@ -198,7 +199,10 @@ ats_kinds()
 	assert sr_read
 	assert tentative_seen fd00::9
 	refute file_says fd000000000000000000000000000009 /run/sr
-	on h0 sysctl -q -w "net.ipv6.neigh.$dev0.retrans_time_ms=1000"
+	ip0 address delete fd00::9/64 dev "$dev0"
+	on h0 sysctl -q -w "net.ipv6.conf.$dev0.dad_transmits=1" \
+		"net.ipv6.neigh.$dev0.retrans_time_ms=1000"
+	ip0 address add fd00::9/64 dev "$dev0"
 	wait_for 20 sr_of 1 '53 1 0xFFFF 10.0.0.1' \
 		'54 1 0xFFFF fd000000000000000000000000000001' \
 		'55 1 0xFFFF fd000000000000000000000000000009'

@@ -601,9 +601,9 @@ tcp_runs()
 		/run/iperf.json) Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmissions"
 	note "MiB in each 10 s: $(awk '{ printf "%d ", $1 / 1048576 }' /run/bytes)"
 	assert test "$(wc -l </run/bytes)" -ge $(($1 / 10 - 1))
-	# 16 Mbit/s, where two guests on a CPU each do 50 and more
+	# A twentieth of what two guests on an idle machine do: not how fast, but that it never stalls
 	# shellcheck disable=SC2016  # awk's
-	assert_none "intervals of less than 20 MiB" awk '$1 < 20 * 1048576' /run/bytes
+	assert_none "intervals of less than 4 MiB" awk '$1 < 4 * 1048576' /run/bytes
 	took "TCP"
 }
 
