@@ -123,7 +123,7 @@ pair b-never-comes 100 <<-'E'
 	E
 
 # Those that only wait do so meanwhile
-runner --jobs 4 'b-[hn]*' >"$work/waiting" &
+runner --jobs 2 'b-[hn]*' >"$work/waiting" &
 all=$(runner --jobs 2 '[!b]*' && runner --jobs 2 'b-[!hn]*')
 wait
 cat "$work/waiting" - <<<"$all"

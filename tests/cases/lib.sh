@@ -29,7 +29,7 @@ not_zero()
 		END { if (line) print "    " name ":" line }'
 }
 
-# figures_show: the counters of the first hosts' netdevices and of the first HCAs.
+# figures_show: the counters of the first hosts' netdevices, of the first HCAs and of the trunk.
 figures_show()
 {
 	for _host in $(ip netns list | cut -d ' ' -f 1 | sort | head -n 4); do
@@ -41,6 +41,7 @@ figures_show()
 	for _hca in 0 1 2 3; do
 		not_zero "ibfab$_hca" <"/sys/kernel/debug/ibfab/ibfab$_hca/counters"
 	done
+	not_zero trunk </sys/kernel/debug/ibfab/trunk
 }
 
 # fail WHY: in the transcript, wherever the output of who fails goes; the first time with figures
