@@ -117,8 +117,10 @@ mount -t tmpfs shm /dev/shm
 
 cluster knet 10.0.0.%d ""
 cluster knet fd00::%d ""
+joined=$(stat_of h0 group_joins)
 multicasts=$(fabric_counter ibfab0 port1.multicast_rcv_packets)
 cluster udp 10.0.0.%d "bindnetaddr: 10.0.0.0
 					mcastaddr: 239.255.1.1
 					mcastport: 5405"
+assert test "$(stat_of h0 group_joins)" -gt "$joined"
 assert test "$(fabric_counter ibfab0 port1.multicast_rcv_packets)" -gt $((multicasts + 50))

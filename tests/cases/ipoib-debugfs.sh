@@ -5,6 +5,8 @@
 # profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh
+# shellcheck source=lib-groups.sh
+. /cases/lib-groups.sh
 
 files=/sys/kernel/debug/ipoib
 
@@ -13,11 +15,6 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2
 }
 
-# entry FILE GID: the lines of one.
-entry()
-{
-	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' "$files/$1"
-}
 # logged PATTERN: whether the kernel's log has such a line.
 logged()
 {
@@ -39,7 +36,7 @@ wait_for 20 pings
 step "A path: GID, DLID, SL and rate"
 gid=fe80:0:0:0:21b:fa01:0:101
 lid=$(cat "$ib/ibfab1/ports/1/lid")
-entry "${dev}_path" "$gid" | tee /run/path
+debugfs_entry "${dev}_path" "$gid" | tee /run/path
 assert_match "complete" "$(cat /run/path)" '^  complete:    yes$'
 assert_match "DLID" "$(cat /run/path)" "^  DLID:     $(printf '0x%04x' "$lid")\$"
 assert_match "SL" "$(cat /run/path)" '^  SL: {12}0$'
@@ -48,12 +45,12 @@ assert_match "rate" "$(cat /run/path)" '^  rate: +[0-9]+\.[0-9]+ Gb/sec$'
 step "Groups, and which are only sent to"
 ip -n h0 route add 239.0.0.0/8 dev "$dev"
 on h0 ping -q -c 1 -W 1 239.1.2.3 || :
-entry "${dev}_mcg" ff12:401b:ffff:0:0:0:ffff:ffff | tee /run/broadcast
+debugfs_entry "${dev}_mcg" ff12:401b:ffff:0:0:0:ffff:ffff | tee /run/broadcast
 assert_match "created" "$(cat /run/broadcast)" '^  created: +[0-9]+$'
 assert_match "queuelen" "$(cat /run/broadcast)" '^  queuelen: {9}0$'
 assert_match "complete" "$(cat /run/broadcast)" '^  complete: {7}yes$'
 assert_match "send_only" "$(cat /run/broadcast)" '^  send_only: {7}no$'
-assert_match "send_only" "$(entry "${dev}_mcg" ff12:401b:ffff:0:0:0:f01:203)" \
+assert_match "send_only" "$(debugfs_entry "${dev}_mcg" ff12:401b:ffff:0:0:0:f01:203)" \
 	'^  send_only: {6}yes$'
 
 step "debug_level, mcast_debug_level: the log tells what paths, links and groups do"

@@ -47,7 +47,7 @@ hears()
 
 stat_of()
 {
-	on h1 ethtool -S "$1" | awk -v name="$2:" '$1 == name { print $2; found = 1 } END { exit !found }'
+	on h1 ethtool -S "$1" | field_of "$2:"
 }
 
 stat_is()

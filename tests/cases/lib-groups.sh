@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# A device's groups as debugfs lists them. Sourced after lib.sh.
+# A device's groups and paths as debugfs lists them. Sourced after lib.sh.
 
-# group_entry DEVICE GID: its lines.
+# debugfs_entry FILE GID: the lines of one.
+debugfs_entry()
+{
+	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' "/sys/kernel/debug/ipoib/$1"
+}
+
+# group_entry DEVICE GID
 group_entry()
 {
-	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' \
-		"/sys/kernel/debug/ipoib/$1_mcg"
+	debugfs_entry "$1_mcg" "$2"
 }
 
 # group_has DEVICE GID REGEX: a line like that.

@@ -601,9 +601,10 @@ tcp_runs()
 		/run/iperf.json) Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmissions"
 	note "MiB in each 10 s: $(awk '{ printf "%d ", $1 / 1048576 }' /run/bytes)"
 	assert test "$(wc -l </run/bytes)" -ge $(($1 / 10 - 1))
-	# A twentieth of what two guests on an idle machine do: not how fast, but that it never stalls
+	# A third of the least that was seen with two guests on a CPU and a busy loop beside: not how
+	# fast, but that it never stalls
 	# shellcheck disable=SC2016  # awk's
-	assert_none "intervals of less than 4 MiB" awk '$1 < 4 * 1048576' /run/bytes
+	assert_none "intervals of less than 12 MiB" awk '$1 < 12 * 1048576' /run/bytes
 	took "TCP"
 }
 

@@ -18,7 +18,7 @@ fi
 # trunk_figure NAME
 trunk_figure()
 {
-	awk -v name="$1" '$1 == name { print $2; found = 1 } END { exit !found }' "$ibfab/trunk"
+	field_of "$1" "$ibfab/trunk"
 }
 
 # trunk_is up|heard|down

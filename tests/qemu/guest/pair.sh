@@ -39,7 +39,7 @@ peer_ended()
 	[ "$*" != "with status 0" ] || return 0
 	[ -e "$pair/script" ] || return 0
 	: >"$pair/stopped"
-	figures_show 2>/dev/null || :
+	figures_show || note "not all figures could be shown"
 	kill -s TERM "$(cat "$pair/script")" || return 0
 	sleep 30
 	[ ! -e "$pair/script" ] || reboot -f
