@@ -62,7 +62,7 @@ ats: kdir
 # A tester of it uses what ib_ats.ko exports
 ats-ask: ats
 	$(call mirror,tests/ats/Kbuild $(wildcard tests/ats/*.[ch]) tests/fabric/ibtool.h \
-		include/ib_ats.h,$(BUILD)/$(KREL)/ats-ask)
+		$(ats_headers),$(BUILD)/$(KREL)/ats-ask)
 	$(call kbuild,$(BUILD)/$(KREL)/ats-ask) \
 		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
 
@@ -103,11 +103,15 @@ $(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lmnl
 
+$(BUILD)/test-tools/atsflood: tests/tools/atsflood.c uapi/ib_ats_netlink.h
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $< -lmnl
+
 $(BUILD)/test-tools/%: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $<
 
-test-tools: $(addprefix $(BUILD)/test-tools/,ibecho ibhooks ibvnet)
+test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet)
 
 install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \

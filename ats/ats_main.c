@@ -6,6 +6,7 @@
  */
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/reboot.h>
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
@@ -24,6 +25,34 @@ unsigned int ats_max_queries = 32;
 module_param_named(max_queries, ats_max_queries, uint, 0444);
 MODULE_PARM_DESC(max_queries, "Queries that may be under way to an SA at once, a port");
 
+unsigned int ats_max_user_queries = 2;
+module_param_named(max_user_queries, ats_max_user_queries, uint, 0444);
+MODULE_PARM_DESC(max_user_queries,
+		 "Queries of user space that may be under way to an SA at once, a port");
+
+unsigned int ats_max_questions = 512;
+module_param_named(max_questions, ats_max_questions, uint, 0644);
+MODULE_PARM_DESC(max_questions, "Questions that user space may have open at a time");
+
+unsigned int ats_max_user_questions = 32;
+module_param_named(max_user_questions, ats_max_user_questions, uint, 0644);
+MODULE_PARM_DESC(max_user_questions, "Questions that one user may have open at a time");
+
+unsigned int ats_netns_records = 64;
+module_param_named(netns_records, ats_netns_records, uint, 0644);
+MODULE_PARM_DESC(netns_records,
+		 "Addresses that may be registered on a port for a network namespace other than the HCA's");
+
+bool ats_foreign_partitions;
+module_param_named(foreign_partitions, ats_foreign_partitions, bool, 0644);
+MODULE_PARM_DESC(foreign_partitions,
+		 "Let network namespaces see records of partitions that they have no interface in");
+
+unsigned int ats_lease;
+module_param_named(lease, ats_lease, uint, 0444);
+MODULE_PARM_DESC(lease,
+		 "Seconds after which the SA drops a record that is not renewed (0: never)");
+
 unsigned int ats_linger_ms = 500;
 module_param_named(linger_ms, ats_linger_ms, uint, 0644);
 MODULE_PARM_DESC(linger_ms,
@@ -41,11 +70,14 @@ MODULE_PARM_DESC(sa_timeout_ms, "Milliseconds that an SA may take to answer");
 /* How long a module or an HCA that goes waits for its records to be deleted */
 #define ATS_EXIT_WAIT		(5 * HZ)
 #define ATS_REMOVE_WAIT		(2 * HZ)
+/* Seconds: so that an SA which is away for a while does not find all leases ended */
+#define ATS_LEASE_MIN		30
 
 static struct ib_client ats_client;
 
 static DEFINE_MUTEX(hcas_lock);		/* guards the list */
 static LIST_HEAD(hcas);
+static unsigned int hcas_version;	/* read without the mutex */
 static bool exiting;
 static unsigned long exit_until;	/* jiffies */
 
@@ -63,60 +95,15 @@ static struct ats_port *port_by_id(u64 id)
 	return NULL;
 }
 
-/* 0: it must not be asked; else the higher, the better */
-static unsigned int port_rank(struct ats_port *port, const struct ib_ats_question *question)
-{
-	const struct net *net = question->net;
-	unsigned int rank = 1;
-
-	if ((question->ibdev && port->ibdev != question->ibdev) ||
-	    (question->port && port->port != question->port) ||
-	    (net && !rdma_dev_access_netns(port->ibdev, net)))
-		return 0;
-	if (net && ats_view_has_net(port, net->net_cookie))
-		rank += 2;
-	if (READ_ONCE(port->engine.online) && port->sa.agent)
-		rank++;
-	return rank;
-}
-
-static struct ats_port *port_by_question(const struct ib_ats_question *question)
-{
-	unsigned int i, rank, best = 0;
-	struct ats_port *found = NULL;
-	struct ats_hca *hca;
-
-	list_for_each_entry(hca, &hcas, list) {
-		for (i = 0; i < hca->ports; i++) {
-			rank = port_rank(hca->port[i], question);
-			if (rank > best)
-				found = hca->port[i];
-			best = max(best, rank);
-		}
-	}
-	return found;
-}
-
 /**
- * ats_with_port() - do something with the port that a question is for
- * @question: the question; of the ports that fit the best one is taken
- * @act: does it; the port stays until it returns
- * @arg: for @act
+ * ats_ports_version() - whether the ports are still those that there were
  *
- * Context: may sleep.
- * Return: 0, or -ENODEV: there is no such port.
+ * Context: any.
+ * Return: a number that is another after each HCA that comes or goes.
  */
-int ats_with_port(const struct ib_ats_question *question,
-		  void (*act)(struct ats_port *port, void *arg), void *arg)
+unsigned int ats_ports_version(void)
 {
-	struct ats_port *port;
-
-	mutex_lock(&hcas_lock);
-	port = port_by_question(question);
-	if (port)
-		act(port, arg);
-	mutex_unlock(&hcas_lock);
-	return port ? 0 : -ENODEV;
+	return READ_ONCE(hcas_version);
 }
 
 static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, void *arg),
@@ -132,21 +119,21 @@ static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, 
 
 /**
  * ats_each_port() - do something with all ports that a namespace may use
- * @net: the namespace
+ * @net: the namespace; NULL: with all ports
  * @act: does it; an error of it is the end
  * @arg: for @act
  *
  * Context: may sleep.
  * Return: 0, or the error.
  */
-int ats_each_port(const struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
+int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
 {
 	struct ats_hca *hca;
 	int err = 0;
 
 	mutex_lock(&hcas_lock);
 	list_for_each_entry(hca, &hcas, list) {
-		if (rdma_dev_access_netns(hca->ibdev, net))
+		if (!net || rdma_dev_access_netns(hca->ibdev, net))
 			err = hca_each_port(hca, act, arg);
 		if (err)
 			break;
@@ -158,14 +145,19 @@ int ats_each_port(const struct net *net, int (*act)(struct ats_port *port, void 
 /* One that is in the partition, as far as it is known to be */
 static bool port_serves(struct ats_port *port, const struct ats_key *key)
 {
+	const struct ib_gid_attr *attr;
 	u16 index;
 
-	return ats_port_has_gid(port, &key->gid, 0) &&
-	       !ib_find_cached_pkey(port->ibdev, port->port, key->pkey, &index);
+	attr = rdma_find_gid_by_port(port->ibdev, &key->gid, IB_GID_TYPE_IB, port->port, NULL);
+	if (IS_ERR(attr))
+		return false;
+	rdma_put_gid_attr(attr);
+	return !ib_find_cached_pkey(port->ibdev, port->port, key->pkey, &index);
 }
 
 /* A bond over IPoIB has no parent device, but an address of an HCA's */
-static struct ats_port *port_by_key(struct device *parent, const struct ats_key *key)
+static struct ats_port *port_by_key(struct device *parent, u32 dev_port,
+				    const struct ats_key *key)
 {
 	struct ats_hca *hca;
 	unsigned int i;
@@ -174,7 +166,8 @@ static struct ats_port *port_by_key(struct device *parent, const struct ats_key 
 		if (parent && hca->ibdev->dev.parent != parent)
 			continue;
 		for (i = 0; i < hca->ports; i++)
-			if (port_serves(hca->port[i], key))
+			if ((!dev_port || dev_port == hca->port[i]->port) &&
+			    port_serves(hca->port[i], key))
 				return hca->port[i];
 	}
 	return NULL;
@@ -182,7 +175,7 @@ static struct ats_port *port_by_key(struct device *parent, const struct ats_key 
 
 static bool port_clear(struct ats_port *port, const void *owner)
 {
-	struct ats_source *source = kzalloc(sizeof(*source), GFP_KERNEL);
+	struct ats_source *source = kvzalloc(sizeof(*source), GFP_KERNEL);
 
 	if (!source)
 		return false;
@@ -194,20 +187,21 @@ static bool port_clear(struct ats_port *port, const void *owner)
 /**
  * ats_route() - bring what a netdevice has to the port that it is on
  * @parent: the netdevice's parent device, or NULL
+ * @dev_port: the number of the HCA's port that it is on; 0: its GID alone tells
  * @source: what it has; this function's from here on
  * @port_id: where what it had before is, 0 for nowhere; is brought up to date. Without
  *	memory it stays, and with it what is there.
  *
  * Context: may sleep.
  */
-void ats_route(struct device *parent, struct ats_source *source, u64 *port_id)
+void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u64 *port_id)
 {
 	struct ats_port *old, *port = NULL;
 
 	mutex_lock(&hcas_lock);
 	old = port_by_id(*port_id);
 	if (source->count)
-		port = port_by_key(parent, &source->key);
+		port = port_by_key(parent, dev_port, &source->key);
 	if (old && old != port && !port_clear(old, source->owner))
 		goto out;
 	*port_id = port ? port->id : 0;
@@ -217,7 +211,7 @@ void ats_route(struct device *parent, struct ats_source *source, u64 *port_id)
 	}
 out:
 	mutex_unlock(&hcas_lock);
-	kfree(source);
+	kvfree(source);
 }
 
 /* ---- HCAs ---- */
@@ -233,7 +227,7 @@ static int hca_add_port(struct ats_hca *hca, u32 number)
 {
 	struct ats_port *port;
 
-	if (!rdma_protocol_ib(hca->ibdev, number) && !rdma_protocol_roce(hca->ibdev, number))
+	if (!rdma_cap_ib_sa(hca->ibdev, number))
 		return 0;
 	port = ats_port_create(hca->ibdev, number);
 	if (IS_ERR(port))
@@ -262,6 +256,7 @@ static int ats_add(struct ib_device *ibdev)
 		goto destroy;
 	mutex_lock(&hcas_lock);
 	list_add_tail(&hca->list, &hcas);
+	WRITE_ONCE(hcas_version, hcas_version + 1);
 	mutex_unlock(&hcas_lock);
 	ib_set_client_data(ibdev, &ats_client, hca);
 	ats_netdev_rescan();
@@ -294,6 +289,7 @@ static void ats_remove(struct ib_device *ibdev, void *client_data)
 
 	mutex_lock(&hcas_lock);
 	list_del(&hca->list);
+	WRITE_ONCE(hcas_version, hcas_version + 1);
 	mutex_unlock(&hcas_lock);
 	hca_leave(hca);
 	hca_wait_idle(hca, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
@@ -306,43 +302,76 @@ static struct ib_client ats_client = {
 	.remove = ats_remove,
 };
 
+static void hcas_leave(void)
+{
+	struct ats_hca *hca;
+
+	mutex_lock(&hcas_lock);
+	list_for_each_entry(hca, &hcas, list)
+		hca_leave(hca);
+	mutex_unlock(&hcas_lock);
+}
+
+/* ATS section 2.1: records are deleted before their service goes offline */
+static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
+{
+	unsigned long until = jiffies + ATS_REMOVE_WAIT;
+	struct ats_hca *hca;
+
+	hcas_leave();
+	mutex_lock(&hcas_lock);
+	list_for_each_entry(hca, &hcas, list)
+		hca_wait_idle(hca, until);
+	mutex_unlock(&hcas_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block reboot_nb = { .notifier_call = reboot_event };
+
 static int __init ats_init(void)
 {
 	int err;
 
-	if (!ats_max_in_flight || !ats_max_queries || !ats_sa_timeout_ms)
+	if (!ats_max_in_flight || !ats_max_queries || !ats_max_user_queries ||
+	    !ats_sa_timeout_ms || (ats_lease && ats_lease < ATS_LEASE_MIN))
 		return -EINVAL;
-	err = ats_netlink_init();
+	err = ats_ask_init();
 	if (err)
 		return err;
+	err = ats_netlink_init();
+	if (err)
+		goto exit_ask;
 	err = ats_netdev_init();
 	if (err)
 		goto exit_netlink;
 	err = ib_register_client(&ats_client);
-	if (!err)
-		return 0;
+	if (err)
+		goto exit_netdev;
+	register_reboot_notifier(&reboot_nb);
+	return 0;
+
+exit_netdev:
 	ats_netdev_stop();
 	ats_netdev_exit();
 exit_netlink:
 	ats_netlink_exit();
+exit_ask:
+	ats_ask_exit();
 	return err;
 }
 
 /* All ports delete their records at once; HCAs are removed one after the other */
 static void __exit ats_exit(void)
 {
-	struct ats_hca *hca;
-
+	unregister_reboot_notifier(&reboot_nb);
 	ats_netdev_stop();
 	exit_until = jiffies + ATS_EXIT_WAIT;
 	exiting = true;
-	mutex_lock(&hcas_lock);
-	list_for_each_entry(hca, &hcas, list)
-		hca_leave(hca);
-	mutex_unlock(&hcas_lock);
+	hcas_leave();
 	ib_unregister_client(&ats_client);
 	ats_netdev_exit();
 	ats_netlink_exit();
+	ats_ask_exit();
 }
 
 module_init(ats_init);

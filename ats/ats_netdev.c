@@ -10,22 +10,25 @@
  */
 #include <linux/if_arp.h>
 #include <linux/if_infiniband.h>
+#include <linux/if_link.h>
 #include <linux/inetdevice.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
 #include <net/addrconf.h>
 #include <net/if_inet6.h>
+#include <net/netlink.h>
+#include <net/rtnetlink.h>
 
 #include "ats.h"
 
 #define ATS_SCAN_ALL		(5 * HZ)
 #define ATS_SCAN_TENTATIVE	(HZ / 5)
 #define ATS_SCAN_ROOM		16
+/* Four times as many as can be registered; the others are not looked at */
+#define ATS_SCAN_MAX		1024
 
-/* RFC 4391 section 9.1.1, and section 4 of the broadcast address */
+/* RFC 4391 section 9.1.1 */
 #define ATS_HWADDR_GID		4
-#define ATS_BROADCAST_PKEY	8
-#define ATS_PKEY_FULL		0x8000
 
 /* RFC 4861 section 4.6.2: of a lifetime in seconds */
 #define ATS_LIFETIME_INFINITE	0xffffffff
@@ -36,6 +39,8 @@ struct ats_netdev {
 	struct net_device *dev;		/* of no use in gone */
 	u64 net_cookie;			/* in another namespace it is another one */
 	int ifindex;
+	u16 pkey;			/* of the partition that it is in; 0: in none */
+	u32 dev_port;			/* on that port of its HCA; 0: its GID alone tells */
 	bool dirty;
 	bool gone;
 	bool has_choice;
@@ -53,7 +58,7 @@ struct collection {
 	unsigned long look_at;
 };
 
-static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, dirty, gone and choices */
+static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and what is not the work's own */
 static LIST_HEAD(netdevs);
 static LIST_HEAD(gone);
 static unsigned long all_dirty;		/* one atomic bit */
@@ -87,12 +92,86 @@ static void netdev_mark(const struct net_device *dev)
 	spin_unlock_bh(&netdevs_lock);
 }
 
+static const union ib_gid *dev_gid(const struct net_device *dev)
+{
+	return (const union ib_gid *)(dev->dev_addr + ATS_HWADDR_GID);
+}
+
+static bool dev_is_ipoib(const struct net_device *dev)
+{
+	const struct rtnl_link_ops *ops = dev->rtnl_link_ops;
+
+	return ops && ops->fill_info && !strcmp(ops->kind, "ipoib");
+}
+
+/*
+ * The P_Key as the driver tells rtnetlink, which is what the interface's queue pair has.
+ * Who may set the broadcast address could have that say anything. 0: it is not a
+ * netdevice of an IPoIB driver.
+ */
+static u16 dev_own_pkey(const struct net_device *dev)
+{
+	const struct nlattr *attr;
+	struct sk_buff *skb;
+	u16 pkey = 0;
+
+	if (!dev_is_ipoib(dev))
+		return 0;
+	skb = nlmsg_new(NLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!skb)
+		return 0;
+	if (!dev->rtnl_link_ops->fill_info(skb, dev)) {
+		attr = nla_find((struct nlattr *)skb->data, skb->len, IFLA_IPOIB_PKEY);
+		if (attr)
+			pkey = nla_get_u16(attr) | ATS_PKEY_FULL;
+	}
+	nlmsg_free(skb);
+	return pkey;
+}
+
+/* A bond has the address of one of its interfaces, and is in that one's partition */
+static u16 dev_pkey(struct net_device *dev)
+{
+	struct net_device *lower;
+	struct list_head *iter;
+	u16 pkey = dev_own_pkey(dev);
+
+	if (pkey)
+		return pkey;
+	netdev_for_each_lower_dev(dev, lower, iter)
+		if (!pkey && lower->type == ARPHRD_INFINIBAND &&
+		    !memcmp(dev_gid(lower), dev_gid(dev), sizeof(union ib_gid)))
+			pkey = dev_own_pkey(lower);
+	return pkey;
+}
+
+/* dev_port is 0 at the first port, and with the kernel's own driver of all children */
+static u32 dev_hca_port(const struct net_device *dev)
+{
+	return dev_is_ipoib(dev) && dev->dev_port ? dev->dev_port + 1 : 0;
+}
+
+/* With rtnl held */
+static void netdev_place(struct net_device *dev)
+{
+	u32 dev_port = dev_hca_port(dev);
+	struct ats_netdev *netdev;
+	u16 pkey = dev_pkey(dev);
+
+	spin_lock_bh(&netdevs_lock);
+	netdev = netdev_find(dev);
+	if (netdev) {
+		netdev->pkey = pkey;
+		netdev->dev_port = dev_port;
+	}
+	spin_unlock_bh(&netdevs_lock);
+	netdev_mark(dev);
+}
+
 static void netdev_track(struct net_device *dev)
 {
 	struct ats_netdev *netdev;
 
-	if (dev->type != ARPHRD_INFINIBAND || dev->addr_len != INFINIBAND_ALEN)
-		return;
 	netdev = kzalloc(sizeof(*netdev), GFP_KERNEL);
 	if (!netdev)
 		return;
@@ -105,7 +184,6 @@ static void netdev_track(struct net_device *dev)
 	else
 		list_add_tail(&netdev->list, &netdevs);
 	spin_unlock_bh(&netdevs_lock);
-	netdev_mark(dev);
 }
 
 static void netdev_untrack(const struct net_device *dev)
@@ -127,19 +205,23 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
 
 	switch (event) {
-	case NETDEV_REGISTER:
-	case NETDEV_POST_TYPE_CHANGE:
-		netdev_track(dev);
-		break;
+	/* Of whatever type: a bond that could not be had one for a moment, and told only of that */
 	case NETDEV_UNREGISTER:
 	case NETDEV_PRE_TYPE_CHANGE:
 		netdev_untrack(dev);
 		break;
+	case NETDEV_REGISTER:
+	case NETDEV_POST_TYPE_CHANGE:
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEADDR:
-		netdev_mark(dev);
+		/* A bond that is unregistered lets go of its interfaces after it said so */
+		if (dev->reg_state != NETREG_REGISTERED || dev->type != ARPHRD_INFINIBAND ||
+		    dev->addr_len != INFINIBAND_ALEN)
+			break;
+		netdev_track(dev);
+		netdev_place(dev);
 		break;
 	}
 	return NOTIFY_DONE;
@@ -167,25 +249,35 @@ static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event }
 
 /* ---- What a netdevice has ---- */
 
+/* An IPv4 address may be there more than once, with different prefixes */
 static void collect(struct collection *found, const struct in6_addr *ip)
 {
+	unsigned int i;
+
+	if (found->wanted >= ATS_SCAN_MAX)
+		return;
+	for (i = 0; i < min(found->wanted, found->room); i++)
+		if (ats_ip_same(&found->source->local[i].ip, ip))
+			return;
 	if (found->wanted < found->room)
-		found->source->ip[found->wanted] = *ip;
+		found->source->local[found->wanted].ip = *ip;
 	found->wanted++;
 }
 
-/* Preferred, for how long is noted */
+/* Preferred, for how long is noted. A permanent one may have kept an old lifetime */
 static bool is_preferred(struct collection *found, u32 flags, u32 lifetime, unsigned long since)
 {
-	unsigned long until = since + lifetime * (unsigned long)HZ;
+	unsigned long passed = (found->now - since) / HZ;
 
 	if (flags & IFA_F_DEPRECATED)
 		return false;
-	if (lifetime == ATS_LIFETIME_INFINITE)
+	if (flags & IFA_F_PERMANENT || lifetime == ATS_LIFETIME_INFINITE)
 		return true;
-	if (time_after_eq(found->now, until))
+	if (passed >= lifetime)
 		return false;
-	found->look_at = ats_earlier(found->look_at, until);
+	if (lifetime - passed < ATS_SCAN_ALL / HZ)
+		found->look_at = ats_earlier(found->look_at,
+					     since + lifetime * (unsigned long)HZ);
 	return true;
 }
 
@@ -262,14 +354,7 @@ static struct ats_source *source_alloc(unsigned int room)
 {
 	struct ats_source *source;
 
-	return kzalloc(struct_size(source, ip, room), GFP_KERNEL);
-}
-
-static void source_set_key(struct ats_source *source, const struct net_device *dev)
-{
-	memcpy(&source->key.gid, dev->dev_addr + ATS_HWADDR_GID, sizeof(source->key.gid));
-	source->key.pkey = ATS_PKEY_FULL | dev->broadcast[ATS_BROADCAST_PKEY] << 8 |
-			   dev->broadcast[ATS_BROADCAST_PKEY + 1];
+	return kvzalloc(struct_size(source, local, room), GFP_KERNEL);
 }
 
 /* More may come while there is made room for those that were there */
@@ -284,11 +369,11 @@ static struct ats_source *source_read(const struct net_device *dev, unsigned lon
 		collect_all(&found, dev);
 		if (found.wanted <= found.room)
 			break;
-		kfree(found.source);
+		kvfree(found.source);
 		found.room = found.wanted + ATS_SCAN_ROOM;
 	}
 	found.source->count = found.wanted;
-	source_set_key(found.source, dev);
+	found.source->key.gid = *dev_gid(dev);
 	*look_at = found.look_at;
 	return found.source;
 }
@@ -299,12 +384,16 @@ static struct ats_source *source_read(const struct net_device *dev, unsigned lon
  * What was read while the netdevice went to another namespace may be the addresses that
  * it has there: those are another ats_netdev's to tell.
  */
-static bool source_sign(struct ats_source *source, const struct ats_netdev *netdev)
+static bool source_sign(struct ats_source *source, const struct ats_netdev *netdev, u32 *dev_port)
 {
 	bool gone;
 
 	spin_lock_bh(&netdevs_lock);
 	gone = netdev->gone;
+	*dev_port = netdev->dev_port;
+	source->key.pkey = netdev->pkey;
+	if (!netdev->pkey)
+		source->count = 0;
 	source->owner = netdev;
 	source->net_cookie = netdev->net_cookie;
 	source->ifindex = netdev->ifindex;
@@ -318,13 +407,14 @@ static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 {
 	struct device *parent = dev->dev.parent;
 	struct ats_source *source;
+	u32 dev_port;
 
 	netdev->look_at = jiffies + ATS_SCAN_ALL;
 	source = source_read(dev, &netdev->look_at);
-	if (source && source_sign(source, netdev))
-		ats_route(parent, source, &netdev->port_id);
+	if (source && source_sign(source, netdev, &dev_port))
+		ats_route(parent, dev_port, source, &netdev->port_id);
 	else
-		kfree(source);
+		kvfree(source);
 }
 
 static struct ats_netdev *netdev_next_dirty(void)
@@ -358,7 +448,7 @@ static void netdevs_forget(void)
 		source = source_alloc(0);
 		if (source) {
 			source->owner = netdev;
-			ats_route(NULL, source, &netdev->port_id);
+			ats_route(NULL, 0, source, &netdev->port_id);
 		}
 		if (netdev->port_id)
 			continue;
@@ -426,9 +516,9 @@ static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
 	if (!source)
 		return -ENOMEM;
 	for (i = 0; i < source->count; i++)
-		if (ats_ip_same(&source->ip[i], ip))
+		if (ats_ip_same(&source->local[i].ip, ip))
 			err = 0;
-	kfree(source);
+	kvfree(source);
 	return err;
 }
 
@@ -475,6 +565,25 @@ int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
 		err = netdev_choose(dev, net->net_cookie, ip);
 	dev_put(dev);
 	return err;
+}
+
+/**
+ * ats_netdev_has_gid() - whether a GID is one of this host's interfaces'
+ * @gid: the GID
+ *
+ * Context: process.
+ * Return: whether it is.
+ */
+bool ats_netdev_has_gid(const union ib_gid *gid)
+{
+	const struct ats_netdev *netdev;
+	bool found = false;
+
+	spin_lock_bh(&netdevs_lock);
+	list_for_each_entry(netdev, &netdevs, list)
+		found |= !memcmp(dev_gid(netdev->dev), gid, sizeof(*gid));
+	spin_unlock_bh(&netdevs_lock);
+	return found;
 }
 
 /**

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The generic netlink family: user space asks who has an address, sees what becomes of
- * the addresses of its namespace's interfaces, and has a say in it.
- *
- * A question waits for an SA, perhaps for seconds. A handler must not: all handlers of
- * all families are called under one lock, that of whoever registers a family, whatever
- * parallel_ops says. So a question is a dump, whose first message says which port is
- * asked and is sent at once. The next is due when that one is received, which takes no
- * lock but the socket's own: there the asker itself waits, and can be interrupted. The
- * question ends with the socket, and any number of answers gets through.
+ * The generic netlink family: user space sees what becomes of the addresses of its
+ * namespace's interfaces, has a say in it, and asks who has an address (ats_nl_resolve.c).
+ * No handler waits for an SA, since that would hold up whoever registers a family.
  */
-#include <linux/completion.h>
-#include <linux/mm.h>
 #include <linux/slab.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
 #include "ats.h"
-
-#define ATS_NL_TIMEOUT_MAX	60000	/* ms */
 
 enum ats_nl_group {
 	ATS_NL_RECORDS,
@@ -30,12 +20,24 @@ static struct genl_family ats_family;
 
 static void *message_begin(struct sk_buff *skb, const struct netlink_callback *cb, u8 cmd)
 {
-	return genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &ats_family,
-			   NLM_F_MULTI, cmd);
+	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &ats_family,
+				NLM_F_MULTI, cmd);
+
+	if (hdr)
+		genl_dump_check_consistent((struct netlink_callback *)cb, hdr);
+	return hdr;
 }
 
-/* Returns 0, or -EMSGSIZE if what was put since message_begin() does not fit */
-static int message_end(struct sk_buff *skb, void *hdr, bool failed)
+/**
+ * ats_netlink_end() - the end of a message
+ * @skb: where it is
+ * @hdr: its header, from genlmsg_put()
+ * @failed: something did not fit
+ *
+ * Context: any.
+ * Return: 0, or -EMSGSIZE if it failed: then the message is taken back.
+ */
+int ats_netlink_end(struct sk_buff *skb, void *hdr, bool failed)
 {
 	if (!failed) {
 		genlmsg_end(skb, hdr);
@@ -45,16 +47,25 @@ static int message_end(struct sk_buff *skb, void *hdr, bool failed)
 	return -EMSGSIZE;
 }
 
+/* Returns whether it does not fit */
 static bool put_port(struct sk_buff *skb, const char *device, u32 port)
 {
 	return nla_put_string(skb, IB_ATS_ATTR_DEVICE, device) ||
 	       nla_put_u32(skb, IB_ATS_ATTR_PORT, port);
 }
 
-/* Returns whether it does not fit, as does put_port() */
-static bool put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
+/**
+ * ats_netlink_put_record() - put a record, and the port that it is known by
+ * @skb: into a message that was begun there
+ * @record: the record
+ *
+ * Context: any.
+ * Return: whether it does not fit.
+ */
+bool ats_netlink_put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
 {
-	return nla_put(skb, IB_ATS_ATTR_GID, sizeof(record->gid), &record->gid) ||
+	return put_port(skb, record->device, record->port) ||
+	       nla_put(skb, IB_ATS_ATTR_GID, sizeof(record->gid), &record->gid) ||
 	       nla_put_u16(skb, IB_ATS_ATTR_PKEY, record->pkey) ||
 	       nla_put_in6_addr(skb, IB_ATS_ATTR_ADDR, &record->addr) ||
 	       (record->sid && nla_put_u64_64bit(skb, IB_ATS_ATTR_SID, record->sid,
@@ -62,374 +73,142 @@ static bool put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
 	       (record->primary && nla_put_flag(skb, IB_ATS_ATTR_IS_PRIMARY));
 }
 
-/* ---- Who has an address ---- */
+/* ---- Records of a namespace ---- */
 
-/* A question under way; netlink_callback.ctx has a pointer to it once it is asked */
-struct resolve {
-	struct ib_ats_query *query;
-	struct completion ended;
-	int err;
-	struct ib_ats_answer *answers;
-	unsigned int count;
-	unsigned int next;
-};
-
-static struct resolve **resolve_of(struct netlink_callback *cb)
+static bool put_local(struct sk_buff *skb, const struct ats_port *port,
+		      const struct ats_source *source, const struct ats_local *local)
 {
-	return (struct resolve **)cb->ctx;
+	u64 age = jiffies_to_msecs(jiffies - local->since);
+	struct ib_ats_answer record;
+
+	ats_view_record(port, source, local, &record);
+	return ats_netlink_put_record(skb, &record) ||
+	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, source->ifindex) ||
+	       (local->chosen && nla_put_flag(skb, IB_ATS_ATTR_IS_CHOICE)) ||
+	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
+	       nla_put_u64_64bit(skb, IB_ATS_ATTR_AGE, age, IB_ATS_ATTR_PAD) ||
+	       (local->refusal && nla_put_u16(skb, IB_ATS_ATTR_REFUSAL, local->refusal)) ||
+	       (local->has_rival && nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival),
+					    &local->rival));
 }
 
-static struct netlink_range_validation timeout_range = {
-	.min = 1,
-	.max = ATS_NL_TIMEOUT_MAX,
-};
-
-static const struct nla_policy resolve_policy[IB_ATS_ATTR_TIMEOUT + 1] = {
-	[IB_ATS_ATTR_FIND] = NLA_POLICY_MAX(NLA_U32, IB_ATS_FIND_MAX),
+static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {
+	[IB_ATS_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
 	[IB_ATS_ATTR_DEVICE] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
 	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
-	[IB_ATS_ATTR_GID] = NLA_POLICY_EXACT_LEN(sizeof(union ib_gid)),
 	[IB_ATS_ATTR_PKEY] = NLA_POLICY_MIN(NLA_U16, 1),
 	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-	[IB_ATS_ATTR_SID] = { .type = NLA_U64 },
-	[IB_ATS_ATTR_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &timeout_range),
 };
 
-static const struct nlattr *subject_of(enum ib_ats_find find, struct nlattr **attrs,
-				       struct netlink_ext_ack *extack)
-{
-	const struct nlattr *subject;
-
-	switch (find) {
-	case IB_ATS_FIND_ADDR:
-		subject = attrs[IB_ATS_ATTR_ADDR];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the IP address to be found, ADDR");
-		return subject;
-	case IB_ATS_FIND_SID:
-		subject = attrs[IB_ATS_ATTR_SID];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the Service ID to be found, SID");
-		return subject;
-	default:
-		subject = attrs[IB_ATS_ATTR_GID];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the GID to be found, GID");
-		return subject;
-	}
-}
-
-static int question_parse_subject(struct ib_ats_question *question, struct nlattr **attrs,
-				  struct netlink_ext_ack *extack)
-{
-	static const enum ib_ats_kind kinds[] = {
-		[IB_ATS_FIND_ADDR] = IB_ATS_BY_ADDR,
-		[IB_ATS_FIND_GID] = IB_ATS_BY_GID,
-		[IB_ATS_FIND_PRIMARY] = IB_ATS_PRIMARY,
-		[IB_ATS_FIND_SID] = IB_ATS_BY_SID,
-	};
-	enum ib_ats_find find = IB_ATS_FIND_ADDR;
-	const struct nlattr *subject;
-
-	if (attrs[IB_ATS_ATTR_FIND])
-		find = nla_get_u32(attrs[IB_ATS_ATTR_FIND]);
-	subject = subject_of(find, attrs, extack);
-	if (!subject)
-		return -EINVAL;
-	question->kind = kinds[find];
-	if (find == IB_ATS_FIND_ADDR)
-		question->addr = nla_get_in6_addr(subject);
-	else if (find == IB_ATS_FIND_SID)
-		question->sid = nla_get_u64(subject);
-	else
-		memcpy(&question->gid, nla_data(subject), sizeof(question->gid));
-	return 0;
-}
-
-static int question_parse(struct ib_ats_question *question, struct nlattr **attrs,
-			  struct netlink_ext_ack *extack)
-{
-	if (attrs[IB_ATS_ATTR_PORT])
-		question->port = nla_get_u32(attrs[IB_ATS_ATTR_PORT]);
-	if (attrs[IB_ATS_ATTR_PKEY])
-		question->pkey = nla_get_u16(attrs[IB_ATS_ATTR_PKEY]);
-	if (attrs[IB_ATS_ATTR_TIMEOUT])
-		question->timeout_ms = nla_get_u32(attrs[IB_ATS_ATTR_TIMEOUT]);
-	return question_parse_subject(question, attrs, extack);
-}
-
-static int device_get(struct ib_device **ibdev, const struct nlattr *name)
-{
-	if (!name)
-		return 0;
-	*ibdev = ib_device_get_by_name(nla_data(name), RDMA_DRIVER_UNKNOWN);
-	return *ibdev ? 0 : -ENODEV;
-}
-
-static void resolve_ended(void *context, int err, const struct ib_ats_answer *answers,
-			  unsigned int count)
-{
-	struct resolve *resolve = context;
-
-	resolve->err = err;
-	if (count) {
-		resolve->answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
-		if (resolve->answers)
-			memcpy(resolve->answers, answers, array_size(count, sizeof(*answers)));
-		else
-			resolve->err = -ENOMEM;
-		resolve->count = resolve->answers ? count : 0;
-	}
-	complete_all(&resolve->ended);
-}
-
-static int resolve_ask(struct resolve *resolve, const struct ib_ats_question *question,
-		       struct netlink_ext_ack *extack)
-{
-	int err;
-
-	resolve->query = ib_ats_ask(question, resolve_ended, resolve);
-	err = PTR_ERR_OR_ZERO(resolve->query);
-	if (err == -EINVAL && question->kind == IB_ATS_BY_SID)
-		NL_SET_ERR_MSG(extack,
-			       "Give a Service ID from 0x10000ce100415400 to 0x10000ce1004154ff");
-	else if (err == -EINVAL)
-		NL_SET_ERR_MSG(extack, "Give an address other than the unspecified one");
-	else if (err == -ENODEV)
-		NL_SET_ERR_MSG(extack, "There is no such port here to ask by");
-	return err;
-}
-
-static int resolve_create(struct netlink_callback *cb, const struct ib_ats_question *question)
-{
-	struct resolve *resolve = kzalloc(sizeof(*resolve), GFP_KERNEL);
-	int err;
-
-	if (!resolve)
-		return -ENOMEM;
-	init_completion(&resolve->ended);
-	err = resolve_ask(resolve, question, cb->extack);
-	if (err)
-		kfree(resolve);
-	else
-		*resolve_of(cb) = resolve;
-	return err;
-}
-
-/* Here and not in genl_ops.start, since that cannot say what is wrong */
-static int resolve_begin(struct netlink_callback *cb)
-{
-	struct nlattr **attrs = genl_dumpit_info(cb)->attrs;
-	struct ib_ats_question question = { .net = sock_net(cb->skb->sk) };
-	int err;
-
-	err = question_parse(&question, attrs, cb->extack);
-	if (err)
-		return err;
-	err = device_get(&question.ibdev, attrs[IB_ATS_ATTR_DEVICE]);
-	if (err) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, attrs[IB_ATS_ATTR_DEVICE],
-				    "There is no such HCA");
-		return err;
-	}
-	err = resolve_create(cb, &question);
-	if (question.ibdev)
-		ib_device_put(question.ibdev);
-	return err;
-}
-
-static int resolve_tell_port(struct sk_buff *skb, const struct netlink_callback *cb,
-			     const struct resolve *resolve)
-{
-	void *hdr = message_begin(skb, cb, IB_ATS_CMD_RESOLVE);
-	const char *device;
-	u32 port;
-
-	if (!hdr)
-		return -EMSGSIZE;
-	device = ats_query_device(resolve->query, &port);
-	return message_end(skb, hdr, put_port(skb, device, port)) ?: skb->len;
-}
-
-static int resolve_tell_answer(struct sk_buff *skb, const struct netlink_callback *cb,
-			       const struct ib_ats_answer *answer)
-{
-	void *hdr = message_begin(skb, cb, IB_ATS_CMD_RESOLVE);
-
-	return hdr ? message_end(skb, hdr, put_record(skb, answer)) : -EMSGSIZE;
-}
-
-static int resolve_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct resolve *resolve = *resolve_of(cb);
-
-	if (!resolve)
-		return resolve_begin(cb) ?: resolve_tell_port(skb, cb, *resolve_of(cb));
-	if (wait_for_completion_interruptible(&resolve->ended))
-		return -EINTR;
-	if (resolve->err)
-		return resolve->err;
-	for (; resolve->next < resolve->count; resolve->next++)
-		if (resolve_tell_answer(skb, cb, &resolve->answers[resolve->next]))
-			break;
-	return skb->len;
-}
-
-static int resolve_done(struct netlink_callback *cb)
-{
-	struct resolve *resolve = *resolve_of(cb);
-
-	if (!resolve)
-		return 0;
-	ib_ats_free(resolve->query);
-	kvfree(resolve->answers);
-	kfree(resolve);
-	return 0;
-}
-
-/* ---- What a namespace has ---- */
-
-/* Records of a namespace on one port; in netlink_callback.ctx there is a list of them */
-struct list_part {
-	struct list_part *next;
-	char device[IB_DEVICE_NAME_MAX];
-	u32 port;
-	unsigned int told;
-	unsigned int count;
-	struct ats_local local[];
-};
-
-struct list_dump {
+/* A walk through records, or through ports: which are wanted, and where they are put */
+struct walk {
+	struct sk_buff *skb;
+	const struct netlink_callback *cb;	/* NULL: one record is looked for */
+	struct nlattr **attrs;
 	u64 net_cookie;
-	struct list_part *parts;
+	unsigned int skip;		/* told in earlier messages */
+	unsigned int told;
 };
 
-static struct list_dump *list_dump_of(struct netlink_callback *cb)
+static bool attr_is_not(const struct nlattr *attr, u32 number)
 {
-	return (struct list_dump *)cb->ctx;
+	return attr && nla_get_u32(attr) != number;
 }
 
-static unsigned int view_count_net(const struct ats_view *view, u64 net_cookie)
+static bool port_wanted(const struct ats_port *port, struct nlattr **attrs)
 {
-	unsigned int i, count = 0;
+	const struct nlattr *device = attrs[IB_ATS_ATTR_DEVICE];
 
-	for (i = 0; i < view->count; i++)
-		count += view->local[i].net_cookie == net_cookie;
-	return count;
+	return !(device && nla_strcmp(device, dev_name(&port->ibdev->dev))) &&
+	       !attr_is_not(attrs[IB_ATS_ATTR_PORT], port->port);
 }
 
-static struct list_part *part_create(const struct ats_view *view, u64 net_cookie,
-				     unsigned int count)
+static bool local_wanted(const struct ats_source *source, const struct ats_local *local,
+			 struct nlattr **attrs)
 {
-	struct list_part *part = kvzalloc(struct_size(part, local, count), GFP_KERNEL);
-	unsigned int i;
+	struct in6_addr ip = local->ip;
 
-	if (!part)
-		return NULL;
-	for (i = 0; i < view->count; i++)
-		if (view->local[i].net_cookie == net_cookie)
-			part->local[part->count++] = view->local[i];
-	return part;
+	ats_addr_to_mapped(&ip);
+	return !attr_is_not(attrs[IB_ATS_ATTR_IFINDEX], source->ifindex) &&
+	       !(attrs[IB_ATS_ATTR_PKEY] &&
+		 nla_get_u16(attrs[IB_ATS_ATTR_PKEY]) != source->key.pkey) &&
+	       !(attrs[IB_ATS_ATTR_ADDR] &&
+		 nla_memcmp(attrs[IB_ATS_ATTR_ADDR], &ip, sizeof(ip)));
 }
 
-static int list_add_port(struct ats_port *port, void *arg)
+static int record_visit(struct ats_port *port, const struct ats_source *source,
+			const struct ats_local *local, void *arg)
 {
-	struct ats_view *view = ats_view_get(port);
-	struct list_part *part = NULL;
-	struct list_dump *dump = arg;
-	unsigned int count;
-
-	if (!view)
-		return 0;
-	count = view_count_net(view, dump->net_cookie);
-	if (count)
-		part = part_create(view, dump->net_cookie, count);
-	ats_view_put(view);
-	if (!part)
-		return count ? -ENOMEM : 0;
-	strscpy(part->device, dev_name(&port->ibdev->dev), sizeof(part->device));
-	part->port = port->port;
-	part->next = dump->parts;
-	dump->parts = part;
-	return 0;
-}
-
-static void list_free(struct list_dump *dump)
-{
-	struct list_part *part;
-
-	while (dump->parts) {
-		part = dump->parts;
-		dump->parts = part->next;
-		kvfree(part);
-	}
-}
-
-static int list_start(struct netlink_callback *cb)
-{
-	const struct net *net = sock_net(cb->skb->sk);
-	struct list_dump *dump = list_dump_of(cb);
+	struct walk *walk = arg;
+	void *hdr;
 	int err;
 
-	dump->net_cookie = net->net_cookie;
-	dump->parts = NULL;
-	err = ats_each_port(net, list_add_port, dump);
-	if (err)
-		list_free(dump);
+	if (!local_wanted(source, local, walk->attrs))
+		return 0;
+	if (walk->skip) {
+		walk->skip--;
+		return 0;
+	}
+	if (!walk->cb) {
+		walk->told++;
+		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
+	}
+	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_RECORD_GET);
+	err = hdr ? ats_netlink_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
+		    -EMSGSIZE;
+	walk->told += !err;
 	return err;
 }
 
-static struct ib_ats_answer local_record(const struct ats_local *local)
+static int record_port(struct ats_port *port, void *arg)
 {
-	struct ib_ats_answer record = {
-		.gid = local->key.gid,
-		.addr = local->ip,
-		.pkey = local->key.pkey,
-		.primary = !local->slot,
+	struct walk *walk = arg;
+
+	if (!port_wanted(port, walk->attrs))
+		return 0;
+	return ats_view_each(port, walk->net_cookie, record_visit, walk);
+}
+
+static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
+{
+	struct walk walk = {
+		.skb = skb,
+		.cb = cb,
+		.attrs = genl_dumpit_info(cb)->attrs,
+		.net_cookie = sock_net(cb->skb->sk)->net_cookie,
+		.skip = cb->args[0],
 	};
 
-	if (local->slot >= 0)
-		record.sid = ats_slot_sid(local->slot);
-	ats_addr_to_mapped(&record.addr);
-	return record;
-}
-
-static bool put_local(struct sk_buff *skb, const char *device, u32 port,
-		      const struct ats_local *local)
-{
-	struct ib_ats_answer record = local_record(local);
-
-	return put_port(skb, device, port) || put_record(skb, &record) ||
-	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, local->ifindex) ||
-	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state);
-}
-
-static int list_tell(struct sk_buff *skb, const struct netlink_callback *cb,
-		     const struct list_part *part)
-{
-	void *hdr = message_begin(skb, cb, IB_ATS_CMD_LIST);
-
-	if (!hdr)
-		return -EMSGSIZE;
-	return message_end(skb, hdr, put_local(skb, part->device, part->port,
-					       &part->local[part->told]));
-}
-
-static int list_dump(struct sk_buff *skb, struct netlink_callback *cb)
-{
-	struct list_part *part;
-
-	for (part = list_dump_of(cb)->parts; part; part = part->next)
-		for (; part->told < part->count; part->told++)
-			if (list_tell(skb, cb, part))
-				return skb->len;
+	cb->seq = ats_view_version();
+	ats_each_port(NULL, record_port, &walk);
+	cb->args[0] += walk.told;
 	return skb->len;
 }
 
-static int list_done(struct netlink_callback *cb)
+static int record_do(struct sk_buff *request, struct genl_info *info)
 {
-	list_free(list_dump_of(cb));
-	return 0;
+	struct walk walk = {
+		.attrs = info->attrs,
+		.net_cookie = genl_info_net(info)->net_cookie,
+	};
+	void *hdr;
+
+	if (GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_IFINDEX) ||
+	    GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_ADDR)) {
+		NL_SET_ERR_MSG(info->extack, "Give the interface, IFINDEX, and its address, ADDR");
+		return -EINVAL;
+	}
+	walk.skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
+	if (!walk.skb)
+		return -ENOMEM;
+	hdr = genlmsg_put_reply(walk.skb, info, &ats_family, 0, IB_ATS_CMD_RECORD_GET);
+	if (ats_each_port(NULL, record_port, &walk) == 1) {
+		genlmsg_end(walk.skb, hdr);
+		return genlmsg_reply(walk.skb, info);
+	}
+	nlmsg_free(walk.skb);
+	NL_SET_ERR_MSG(info->extack, "No such address is registered for the interface");
+	return -ENOENT;
 }
 
 /* ---- What its administrator wants ---- */
@@ -476,52 +255,40 @@ static const struct nla_policy audit_policy[IB_ATS_ATTR_PORT + 1] = {
 	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-/* Which ports to audit */
-struct audit {
-	u64 net_cookie;
-	const char *device;		/* NULL: all */
-	u32 port;			/* 0: all */
-	unsigned int found;
-};
+static int audit_visit(struct ats_port *port, const struct ats_source *source,
+		       const struct ats_local *local, void *arg)
+{
+	return 1;
+}
 
 /* The ports that are nobody's in the namespace are left to others */
 static int audit_port(struct ats_port *port, void *arg)
 {
-	struct audit *audit = arg;
+	struct walk *walk = arg;
 
-	if ((audit->device && strcmp(audit->device, dev_name(&port->ibdev->dev))) ||
-	    (audit->port && audit->port != port->port) ||
-	    !ats_view_has_net(port, audit->net_cookie))
+	if (!port_wanted(port, walk->attrs) ||
+	    !ats_view_each(port, walk->net_cookie, audit_visit, NULL))
 		return 0;
-	audit->found++;
+	walk->told++;
 	ats_port_audit(port);
 	return 0;
 }
 
 static int audit_do(struct sk_buff *skb, struct genl_info *info)
 {
-	const struct net *net = genl_info_net(info);
-	struct audit audit = { .net_cookie = net->net_cookie };
+	struct walk walk = {
+		.attrs = info->attrs,
+		.net_cookie = genl_info_net(info)->net_cookie,
+	};
 
-	if (info->attrs[IB_ATS_ATTR_DEVICE])
-		audit.device = nla_data(info->attrs[IB_ATS_ATTR_DEVICE]);
-	if (info->attrs[IB_ATS_ATTR_PORT])
-		audit.port = nla_get_u32(info->attrs[IB_ATS_ATTR_PORT]);
-	ats_each_port(net, audit_port, &audit);
-	if (audit.found)
+	ats_each_port(NULL, audit_port, &walk);
+	if (walk.told)
 		return 0;
 	NL_SET_ERR_MSG(info->extack, "No interface here has addresses on such a port");
 	return -ENODEV;
 }
 
 /* ---- What ports did ---- */
-
-struct stats_dump {
-	struct sk_buff *skb;
-	const struct netlink_callback *cb;
-	unsigned int skip;		/* ports told in earlier messages */
-	unsigned int told;
-};
 
 static bool put_counters(struct sk_buff *skb, const struct ats_counters *count)
 {
@@ -536,6 +303,8 @@ static bool put_counters(struct sk_buff *skb, const struct ats_counters *count)
 		[IB_ATS_COUNTER_REPAIRS] = count->repairs,
 		[IB_ATS_COUNTER_ABANDONED] = count->abandoned,
 		[IB_ATS_COUNTER_OVERFLOWS] = count->overflows,
+		[IB_ATS_COUNTER_LEFTOVERS] = count->leftovers,
+		[IB_ATS_COUNTER_CONFLICTS] = count->conflicts,
 	};
 	struct nlattr *nest = nla_nest_start(skb, IB_ATS_ATTR_COUNTERS);
 	unsigned int i;
@@ -549,40 +318,43 @@ static bool put_counters(struct sk_buff *skb, const struct ats_counters *count)
 	return false;
 }
 
-static bool put_status(struct sk_buff *skb, const struct ats_port *port,
-		       const struct ats_status *status)
+static int stats_port(struct ats_port *port, void *arg)
 {
-	return put_port(skb, dev_name(&port->ibdev->dev), port->port) ||
-	       nla_put_u32(skb, IB_ATS_ATTR_SA, status->sa) ||
-	       put_counters(skb, &status->count);
-}
-
-static int stats_tell(struct ats_port *port, void *arg)
-{
-	struct stats_dump *dump = arg;
-	struct ats_status status;
+	struct walk *walk = arg;
 	void *hdr;
 	int err;
 
-	if (dump->skip) {
-		dump->skip--;
+	if (!port_wanted(port, walk->attrs))
+		return 0;
+	if (walk->skip) {
+		walk->skip--;
 		return 0;
 	}
-	hdr = message_begin(dump->skb, dump->cb, IB_ATS_CMD_STATS);
+	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_STATS_GET);
 	if (!hdr)
 		return -EMSGSIZE;
-	status = ats_view_status(port);
-	err = message_end(dump->skb, hdr, put_status(dump->skb, port, &status));
-	dump->told += !err;
+	mutex_lock(&port->mutex);
+	err = ats_netlink_end(walk->skb, hdr,
+			      put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
+			      nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
+			      put_counters(walk->skb, &port->engine.count));
+	mutex_unlock(&port->mutex);
+	walk->told += !err;
 	return err;
 }
 
 static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct stats_dump dump = { .skb = skb, .cb = cb, .skip = cb->args[0] };
+	struct walk walk = {
+		.skb = skb,
+		.cb = cb,
+		.attrs = genl_dumpit_info(cb)->attrs,
+		.skip = cb->args[0],
+	};
 
-	ats_each_port(sock_net(cb->skb->sk), stats_tell, &dump);
-	cb->args[0] += dump.told;
+	cb->seq = ats_ports_version();
+	ats_each_port(sock_net(cb->skb->sk), stats_port, &walk);
+	cb->args[0] += walk.told;
 	return skb->len;
 }
 
@@ -604,7 +376,8 @@ static struct net *net_get_by_cookie(u64 cookie)
 	return found;
 }
 
-static struct sk_buff *notification(const struct ats_port *port, const struct ats_local *local)
+static struct sk_buff *notification(const struct ats_port *port, const struct ats_source *source,
+				    const struct ats_local *local)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr;
@@ -612,63 +385,75 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	if (!skb)
 		return NULL;
 	hdr = genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF);
-	if (hdr && !message_end(skb, hdr, put_local(skb, dev_name(&port->ibdev->dev),
-						    port->port, local)))
+	if (hdr && !ats_netlink_end(skb, hdr, put_local(skb, port, source, local)))
 		return skb;
 	nlmsg_free(skb);
 	return NULL;
 }
 
-/* Who cannot be told is told that he was not, as if his socket had overrun */
-static void notify_net(struct net *net, const struct ats_port *port,
-		       const struct ats_local *local)
-{
-	struct sk_buff *skb;
-
-	if (!genl_has_listeners(&ats_family, net, ATS_NL_RECORDS))
-		return;
-	skb = notification(port, local);
-	if (skb)
-		genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS, GFP_KERNEL);
-	else
-		genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
-}
-
 /**
  * ats_netlink_notify() - tell a namespace of one of its interfaces' records
  * @port: where it is
+ * @source: the interface's
  * @local: the record as it is now
+ *
+ * Who cannot be told is told that he was not, as if his socket had overrun.
  *
  * Context: may sleep.
  */
-void ats_netlink_notify(const struct ats_port *port, const struct ats_local *local)
+void ats_netlink_notify(const struct ats_port *port, const struct ats_source *source,
+			const struct ats_local *local)
 {
-	struct net *net = net_get_by_cookie(local->net_cookie);
+	struct net *net = net_get_by_cookie(source->net_cookie);
+	struct sk_buff *skb;
 
 	if (!net)
 		return;
-	notify_net(net, port, local);
+	if (genl_has_listeners(&ats_family, net, ATS_NL_RECORDS)) {
+		skb = notification(port, source, local);
+		if (skb)
+			genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS,
+						GFP_KERNEL);
+		else
+			genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
+	}
 	put_net(net);
 }
 
 /* ---- The family ---- */
+
+static struct netlink_range_validation timeout_range = {
+	.min = 1,
+	.max = 60000,
+};
+
+static const struct nla_policy resolve_policy[IB_ATS_ATTR_TIMEOUT + 1] = {
+	[IB_ATS_ATTR_KIND] = NLA_POLICY_MAX(NLA_U32, IB_ATS_KIND_MAX),
+	[IB_ATS_ATTR_DEVICE] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
+	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
+	[IB_ATS_ATTR_GID] = NLA_POLICY_EXACT_LEN(sizeof(union ib_gid)),
+	[IB_ATS_ATTR_PKEY] = NLA_POLICY_MIN(NLA_U16, 1),
+	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
+	[IB_ATS_ATTR_SID] = { .type = NLA_U64 },
+	[IB_ATS_ATTR_TIMEOUT] = NLA_POLICY_FULL_RANGE(NLA_U32, &timeout_range),
+};
 
 static const struct genl_ops ats_ops[] = {
 	{
 		.cmd = IB_ATS_CMD_RESOLVE,
 		.policy = resolve_policy,
 		.maxattr = ARRAY_SIZE(resolve_policy) - 1,
-		.dumpit = resolve_dump,
-		.done = resolve_done,
+		.doit = ats_nl_resolve,
 	},
 	{
-		.cmd = IB_ATS_CMD_LIST,
-		.start = list_start,
-		.dumpit = list_dump,
-		.done = list_done,
+		.cmd = IB_ATS_CMD_RECORD_GET,
+		.policy = record_policy,
+		.maxattr = ARRAY_SIZE(record_policy) - 1,
+		.doit = record_do,
+		.dumpit = record_dump,
 	},
 	{
-		.cmd = IB_ATS_CMD_PRIMARY,
+		.cmd = IB_ATS_CMD_PRIMARY_SET,
 		.flags = GENL_UNS_ADMIN_PERM,
 		.policy = primary_policy,
 		.maxattr = ARRAY_SIZE(primary_policy) - 1,
@@ -682,7 +467,9 @@ static const struct genl_ops ats_ops[] = {
 		.doit = audit_do,
 	},
 	{
-		.cmd = IB_ATS_CMD_STATS,
+		.cmd = IB_ATS_CMD_STATS_GET,
+		.policy = audit_policy,
+		.maxattr = ARRAY_SIZE(audit_policy) - 1,
 		.dumpit = stats_dump,
 	},
 };
@@ -714,7 +501,14 @@ static struct genl_family ats_family __ro_after_init = {
  */
 int __init ats_netlink_init(void)
 {
-	return genl_register_family(&ats_family);
+	int err = ats_nl_resolve_init(&ats_family);
+
+	if (err)
+		return err;
+	err = genl_register_family(&ats_family);
+	if (err)
+		ats_nl_resolve_exit();
+	return err;
 }
 
 /**
@@ -725,4 +519,5 @@ int __init ats_netlink_init(void)
 void ats_netlink_exit(void)
 {
 	genl_unregister_family(&ats_family);
+	ats_nl_resolve_exit();
 }

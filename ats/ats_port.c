@@ -4,17 +4,14 @@
  * of that, and the engine that registers them; messages for it are left in the inbox,
  * in the bits of events and in the SA's list of answers.
  */
-#include <linux/random.h>
 #include <linux/slab.h>
-#include <rdma/ib_cache.h>
+#include <net/net_namespace.h>
 #include <rdma/ib_sa.h>
 
 #include "ats.h"
 
 /* How often an SM is looked for that no event told of */
 #define ATS_SM_POLL		(5 * HZ)
-/* When a view that there was no memory for is tried again */
-#define ATS_VIEW_RETRY		HZ
 /* While the SA is away for longer than that, what is registered stays so */
 #define ATS_LEAVE_TROUBLE	2
 
@@ -57,12 +54,22 @@ static void port_event(struct ats_port *port, enum ats_event event)
 
 /* ---- What the engine needs: requests to the SA ---- */
 
+/* Where no SA is now there may be one soon, as where it is busy */
+static enum ats_result engine_result(enum ats_result result)
+{
+	return result == ATS_RESULT_NOBODY ? ATS_RESULT_BUSY : result;
+}
+
 static void port_answered(struct ats_sa *sa, struct ats_request *request,
 			  enum ats_result result)
 {
 	struct ats_port *port = port_of_sa(sa);
 
-	ats_engine_answer(&port->engine, request->set, request->slot, result, jiffies);
+	if (result == ATS_RESULT_REFUSED)
+		request->set->slot[request->slot].refusal =
+			be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
+	ats_engine_answer(&port->engine, request->set, request->slot, engine_result(result),
+			  jiffies);
 	port->dirty = true;
 }
 
@@ -78,7 +85,7 @@ static void port_read(struct ats_sa *sa, struct ats_request *request, enum ats_r
 	if (result == ATS_RESULT_OK &&
 	    ats_table_each(request->answer, port_read_each, request->set) < 0)
 		result = ATS_RESULT_REFUSED;
-	ats_engine_read_end(&port->engine, request->set, result, jiffies);
+	ats_engine_read_end(&port->engine, request->set, engine_result(result), jiffies);
 	port->dirty = true;
 }
 
@@ -112,7 +119,7 @@ static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int 
 	struct ats_record record = {
 		.key = set->key,
 		.sid = ats_slot_sid(index),
-		.lease = ATS_LEASE_INFINITE,
+		.lease = ats_lease ?: ATS_LEASE_INFINITE,
 	};
 	struct ats_wire_record wire;
 	struct ats_request *request = request_create(set, index, port_answered);
@@ -145,35 +152,6 @@ static const struct ats_engine_ops sa_ops = {
 	.send = sa_send,
 	.read = sa_read,
 };
-
-/* A port without an SA, ATS section 5.1: the records are there, for this host alone */
-static int alone_send(struct ats_engine *engine, struct ats_set *set, unsigned int slot)
-{
-	ats_engine_answer(engine, set, slot, ATS_RESULT_OK, jiffies);
-	return 0;
-}
-
-static int alone_read(struct ats_engine *engine, struct ats_set *set)
-{
-	return -EOPNOTSUPP;
-}
-
-static const struct ats_engine_ops alone_ops = {
-	.send = alone_send,
-	.read = alone_read,
-};
-
-/**
- * ats_port_is_local() - whether a port is of a kind that has no SA
- * @port: the port
- *
- * Context: any.
- * Return: whether it is.
- */
-bool ats_port_is_local(const struct ats_port *port)
-{
-	return port->engine.ops == &alone_ops;
-}
 
 /* ---- What netdevices have ---- */
 
@@ -209,7 +187,7 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source)
 		list_del(&old->list);
 	list_add_tail(&source->list, &port->inbox);
 	spin_unlock_irq(&port->lock);
-	kfree(old);
+	kvfree(old);
 	ats_port_kick(port);
 }
 
@@ -248,11 +226,12 @@ static bool port_idle(const struct ats_port *port)
 	return true;
 }
 
-static void port_read_events(struct ats_port *port, unsigned long now)
+/* Returns the events */
+static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 {
 	unsigned long events = xchg(&port->events, 0);
 
-	if (events)
+	if (events & ~BIT(ATS_EVENT_HURRY))
 		port->dirty = true;
 	if (events & BIT(ATS_EVENT_LEAVE)) {
 		port->leaving = true;
@@ -262,40 +241,27 @@ static void port_read_events(struct ats_port *port, unsigned long now)
 		port->stopped = true;
 	if (events & (BIT(ATS_EVENT_SM) | BIT(ATS_EVENT_FORGET)))
 		ats_sa_forget_sm(&port->sa);
-	if (events & BIT(ATS_EVENT_FORGET))
+	if (events & BIT(ATS_EVENT_FORGET)) {
 		ats_engine_forget(&port->engine, now);
-	if (events & BIT(ATS_EVENT_AUDIT))
-		ats_engine_verify(&port->engine);
-}
-
-/* Not all hosts at once */
-static unsigned long audit_delay(void)
-{
-	unsigned long span = ats_audit_interval * (unsigned long)HZ;
-
-	return span - span / 8 + get_random_u32_below(span / 4 + 1);
-}
-
-static void port_audit(struct ats_port *port, unsigned long now, unsigned long *next)
-{
-	if (!ats_audit_interval)
-		return;
-	if (time_after_eq(now, port->audit_at)) {
-		port->audit_at = now + audit_delay();
-		ats_engine_verify(&port->engine);
+		ats_audit_contact(port, now);
 	}
-	*next = ats_earlier(*next, port->audit_at);
+	if (events & BIT(ATS_EVENT_AUDIT))
+		ats_audit_wish(port);
+	return events;
 }
 
-static void port_find_sa(struct ats_port *port, unsigned long now, unsigned long *next)
+static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned long now,
+			 unsigned long *next)
 {
 	struct ats_engine *engine = &port->engine;
 	bool was = engine->online;
 
-	engine->online = ats_port_is_local(port) ||
-			 (!port->stopped && !ats_sa_find_sm(&port->sa));
-	if (engine->online != was)
+	engine->online = !port->stopped && !ats_sa_find_sm(&port->sa);
+	if (engine->online != was) {
 		port->dirty = true;
+		/* What waits for it need not wait for an SA that is gone */
+		set_bit(ATS_EVENT_HURRY, events);
+	}
 	if (!engine->online)
 		*next = ats_earlier(*next, now + ATS_SM_POLL);
 }
@@ -314,14 +280,13 @@ static void port_records(struct ats_port *port, unsigned long now)
 	struct ats_set *set;
 
 	port->dirty = false;
-	port_audit(port, now, &next);
+	ats_audit_run(port, now, &next);
 	list_for_each_entry(set, &port->engine.sets, list)
 		set_update(port, set, now, &next);
 	next = ats_earlier(next, ats_engine_run(&port->engine, now));
 	port_tell_idle(port);
+	ats_view_update(port);
 	ats_engine_reap(&port->engine);
-	if (!ats_view_update(port))
-		next = ats_earlier(next, now + ATS_VIEW_RETRY);
 	port->records_at = next;
 }
 
@@ -329,21 +294,33 @@ static void port_records(struct ats_port *port, unsigned long now)
 static void port_work(struct work_struct *work)
 {
 	struct ats_port *port = container_of(to_delayed_work(work), struct ats_port, work);
-	unsigned long now = jiffies, next = now + MAX_JIFFY_OFFSET / 2;
+	unsigned long events, now = jiffies, next = now + MAX_JIFFY_OFFSET / 2;
 
+	mutex_lock(&port->mutex);
 	ats_sa_finish(&port->sa);
-	port_read_events(port, now);
+	events = port_read_events(port, now);
 	port_read_inbox(port);
-	port_find_sa(port, now, &next);
+	port_find_sa(port, &events, now, &next);
 	if (port->dirty || time_after_eq(now, port->records_at))
 		port_records(port, now);
 	next = ats_earlier(next, port->records_at);
-	ats_resolve_run(port, now, &next);
-	ats_view_set_status(port);
+	ats_query_run(port, events & BIT(ATS_EVENT_HURRY), now, &next);
+	mutex_unlock(&port->mutex);
 	/* Whoever kicked it meanwhile wants it earlier: then this does nothing */
 	if (!port->stopped)
 		queue_delayed_work(port->wq, &port->work,
 				   time_after(next, now) ? next - now : 0);
+}
+
+/**
+ * ats_port_hurry() - have a port look at its queries: some need wait no longer
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_port_hurry(struct ats_port *port)
+{
+	port_event(port, ATS_EVENT_HURRY);
 }
 
 /**
@@ -382,60 +359,7 @@ static void port_ib_event(struct ib_event_handler *handler, struct ib_event *eve
 	}
 }
 
-/* A RoCE port's GIDs are IP addresses of Ethernet netdevices */
-static bool gid_shown(const struct ats_port *port, const struct ib_gid_attr *attr, u64 net_cookie)
-{
-	struct net_device *ndev;
-	bool shown;
-
-	if (!net_cookie || !rdma_protocol_roce(port->ibdev, port->port))
-		return true;
-	rcu_read_lock();
-	ndev = rdma_read_gid_attr_ndev_rcu(attr);
-	shown = !IS_ERR(ndev) && dev_net(ndev)->net_cookie == net_cookie;
-	rcu_read_unlock();
-	return shown;
-}
-
-/**
- * ats_port_has_gid() - whether a GID is one of the port's
- * @port: the port
- * @gid: the GID
- * @net_cookie: not if it is an address of another namespace than this one; 0: of any
- *
- * Context: may sleep.
- * Return: whether it is.
- */
-bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie)
-{
-	int i, len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
-	const struct ib_gid_attr *attr;
-	bool found = false;
-
-	for (i = 0; i < len && !found; i++) {
-		attr = rdma_get_gid_attr(port->ibdev, port->port, i);
-		if (IS_ERR(attr))
-			continue;
-		found = !memcmp(&attr->gid, gid, sizeof(*gid)) &&
-			gid_shown(port, attr, net_cookie);
-		rdma_put_gid_attr(attr);
-	}
-	return found;
-}
-
 /* ---- Life ---- */
-
-static int port_start_sa(struct ats_port *port)
-{
-	bool has_sa = rdma_cap_ib_sa(port->ibdev, port->port);
-
-	ats_engine_init(&port->engine, has_sa ? &sa_ops : &alone_ops, ats_max_in_flight);
-	if (has_sa)
-		return ats_sa_start(&port->sa, port->ibdev, port->port, port_wake);
-	spin_lock_init(&port->sa.lock);
-	INIT_LIST_HEAD(&port->sa.done);
-	return 0;
-}
 
 static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number)
 {
@@ -444,13 +368,16 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	port->ibdev = ibdev;
 	port->port = number;
 	port->id = atomic64_inc_return(&last_id);
+	port->host_cookie = read_pnet(&ibdev->coredev.rdma_net)->net_cookie;
 	spin_lock_init(&port->lock);
+	mutex_init(&port->mutex);
 	INIT_LIST_HEAD(&port->inbox);
 	INIT_LIST_HEAD(&port->sources);
-	ats_resolve_init(port);
+	ats_query_init(port);
+	ats_audit_init(port);
+	ats_engine_init(&port->engine, &sa_ops, ats_max_in_flight);
 	init_waitqueue_head(&port->idle_wait);
 	INIT_DELAYED_WORK(&port->work, port_work);
-	port->audit_at = jiffies + audit_delay();
 	port->records_at = jiffies;
 	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_ib_event);
 }
@@ -475,7 +402,7 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 					   dev_name(&ibdev->dev), number);
 	if (!port->wq)
 		goto free;
-	err = port_start_sa(port);
+	err = ats_sa_start(&port->sa, ibdev, number, port_wake);
 	if (err)
 		goto destroy_wq;
 	ib_register_event_handler(&port->event_handler);
@@ -529,24 +456,21 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until)
 void ats_port_destroy(struct ats_port *port)
 {
 	struct ats_source *source, *next_source;
-	unsigned long next = jiffies;
 	struct ats_set *set, *next_set;
 
 	ib_unregister_event_handler(&port->event_handler);
 	port_event(port, ATS_EVENT_STOP);
 	flush_delayed_work(&port->work);
-	/* The work still ends the requests that this cancels */
+	/* This cancels the requests under way, which the work then ends with their queries */
 	ats_sa_stop(&port->sa);
+	ats_port_kick(port);
+	flush_delayed_work(&port->work);
 	cancel_delayed_work_sync(&port->work);
 	destroy_workqueue(port->wq);
-	ats_sa_finish(&port->sa);
-	ats_resolve_run(port, next, &next);
 	ats_sa_forget_sm(&port->sa);
-	ats_view_destroy(port);
+	ats_source_drop_all(port);
 	list_for_each_entry_safe(source, next_source, &port->inbox, list)
-		kfree(source);
-	list_for_each_entry_safe(source, next_source, &port->sources, list)
-		kfree(source);
+		kvfree(source);
 	list_for_each_entry_safe(set, next_set, &port->engine.sets, list)
 		ats_set_destroy(set);
 	kfree(port);

@@ -83,13 +83,17 @@ static bool slot_has(const struct ats_slot *slot, const struct in6_addr *ip)
 	return slot->known == ATS_PRESENT && !memcmp(&slot->has, ip, sizeof(*ip));
 }
 
-static bool slot_settled(const struct ats_slot *slot)
+/* The SA has what is wanted, a lease apart */
+static bool slot_right(const struct ats_slot *slot)
 {
-	if (slot->op != ATS_OP_NONE)
-		return false;
 	if (!slot->want)
 		return slot->known == ATS_ABSENT;
 	return slot_has(slot, &slot->want->ip);
+}
+
+static bool slot_settled(const struct ats_slot *slot)
+{
+	return slot->op == ATS_OP_NONE && slot_right(slot) && !(slot->want && slot->renew);
 }
 
 /* Would an address that is wanted elsewhere be without any record for a while? */
@@ -161,12 +165,6 @@ static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned lo
 	err = engine->ops->read(engine, set);
 	if (!err) {
 		engine->count.reads++;
-		return;
-	}
-	if (err == -EOPNOTSUPP) {
-		set->reading = false;
-		set->verify = false;
-		engine->in_flight--;
 		return;
 	}
 	ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
@@ -282,6 +280,7 @@ static void slot_refused(struct ats_engine *engine, struct ats_slot *slot, enum 
 static void slot_done(struct ats_slot *slot, enum ats_op op)
 {
 	slot->refusals = 0;
+	slot->renew = false;
 	slot->known = op == ATS_OP_SET ? ATS_PRESENT : ATS_ABSENT;
 	slot->has = slot->sent;
 }
@@ -334,7 +333,7 @@ void ats_engine_read_record(struct ats_set *set, const struct ats_record *record
 		return;
 	slot = &set->slot[index];
 	slot->seen = true;
-	slot->odd = record->lease != ATS_LEASE_INFINITE;
+	slot->odd = (record->lease == ATS_LEASE_INFINITE) == !!ats_lease;
 	slot->found = record->addr;
 }
 
@@ -431,6 +430,22 @@ void ats_engine_verify(struct ats_engine *engine)
 }
 
 /**
+ * ats_engine_renew() - have the leases of all records begin again
+ * @engine: the engine
+ *
+ * Context: that of the engine's owner, who calls ats_engine_run() next.
+ */
+void ats_engine_renew(struct ats_engine *engine)
+{
+	struct ats_set *set;
+	int i;
+
+	list_for_each_entry(set, &engine->sets, list)
+		for (i = 0; i < ATS_SIDS; i++)
+			set->slot[i].renew = true;
+}
+
+/**
  * ats_set_settled() - whether the SA has what is wanted, as far as is known
  * @set: the set
  *
@@ -462,7 +477,7 @@ enum ib_ats_record_state ats_set_state(const struct ats_set *set, const struct a
 	if (addr->slot < 0)
 		return IB_ATS_RECORD_NO_SID;
 	slot = &set->slot[addr->slot];
-	if (slot_settled(slot))
+	if (slot_right(slot))
 		return IB_ATS_RECORD_REGISTERED;
 	return slot->refusals ? IB_ATS_RECORD_REFUSED : IB_ATS_RECORD_PENDING;
 }

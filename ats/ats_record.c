@@ -127,18 +127,18 @@ void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *re
  * @record: to be filled in
  * @wire: the record
  *
- * Read more leniently than written: OpenIB's Service IDs are known, and an IPv4
- * address may be mapped (::ffff:a.b.c.d). Service keys say nothing.
+ * Read more leniently than written: OpenIB's Service IDs are known, an IPv4 address may
+ * be mapped (::ffff:a.b.c.d), and what follows the service's name is ignored (ATS section
+ * 2.3). Service keys say nothing.
  *
  * Context: any.
  * Return: 0, or -EPROTO if it is no record of this service.
  */
 int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire)
 {
-	static const u8 name[ATS_NAME_LEN] = ATS_SERVICE_NAME;
-
 	record->sid = be64_to_cpu(wire->service_id);
-	if (!sid_is_known(record->sid) || memcmp(wire->name, name, sizeof(name)))
+	if (!sid_is_known(record->sid) ||
+	    memcmp(wire->name, ATS_SERVICE_NAME, sizeof(ATS_SERVICE_NAME) - 1))
 		return -EPROTO;
 	memcpy(&record->key.gid, wire->gid, sizeof(wire->gid));
 	record->key.pkey = be16_to_cpu(wire->pkey);
@@ -146,4 +146,27 @@ int ats_record_decode(struct ats_record *record, const struct ats_wire_record *w
 	memcpy(&record->addr, wire->data8, sizeof(record->addr));
 	ats_addr_from_mapped(&record->addr);
 	return 0;
+}
+
+/**
+ * ats_record_answer() - a record as other modules and user space have it
+ * @record: the record
+ * @port: by which it was learned
+ * @answer: to be filled in
+ *
+ * Context: any.
+ */
+void ats_record_answer(const struct ats_record *record, const struct ats_port *port,
+		       struct ib_ats_answer *answer)
+{
+	memset(answer, 0, sizeof(*answer));
+	answer->ibdev = port->ibdev;
+	strscpy(answer->device, dev_name(&port->ibdev->dev), sizeof(answer->device));
+	answer->port = port->port;
+	answer->gid = record->key.gid;
+	answer->addr = record->addr;
+	ats_addr_to_mapped(&answer->addr);
+	answer->sid = record->sid;
+	answer->pkey = record->key.pkey;
+	answer->primary = record->sid == ATS_SID_PRIMARY;
 }

@@ -159,9 +159,10 @@ int ats_sa_find_sm(struct ats_sa *sa)
 	return 0;
 }
 
-static void sa_fill_mad(struct ats_sa *sa, struct ib_mad_send_buf *buf, u8 method, u64 mask,
-			const struct ats_wire_record *wire)
+static void sa_fill_mad(struct ats_sa *sa, const struct ats_request *request, u8 method,
+			u64 mask, const struct ats_wire_record *wire)
 {
+	struct ib_mad_send_buf *buf = request->mad;
 	struct ib_sa_mad *mad = buf->mad;
 	struct ib_mad_hdr *hdr = &mad->mad_hdr;
 
@@ -176,6 +177,8 @@ static void sa_fill_mad(struct ats_sa *sa, struct ib_mad_send_buf *buf, u8 metho
 	buf->timeout_ms = ats_sa_timeout_ms;
 	if (method == IB_SA_METHOD_GET_TABLE)
 		buf->timeout_ms *= ATS_SA_TABLE_TIMEOUTS;
+	if (request->timeout_ms)
+		buf->timeout_ms = min_t(unsigned int, buf->timeout_ms, request->timeout_ms);
 }
 
 static void request_free(struct ats_request *request)
@@ -218,8 +221,8 @@ int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 m
 	err = PTR_ERR_OR_ZERO(mad);
 	if (err)
 		goto free;
-	sa_fill_mad(sa, mad, method, mask, wire);
 	request->mad = mad;
+	sa_fill_mad(sa, request, method, mask, wire);
 	request->sm = sa->sm;
 	request->sm->refs++;
 	mad->ah = request->sm->ah;
@@ -268,7 +271,12 @@ static enum ats_result answer_result(const struct ats_request *request)
 
 	if (!status)
 		return ATS_RESULT_OK;
-	if (status & ATS_STATUS_BUSY || status_is_nobody(status))
+	if (status_is_nobody(status))
+		return ATS_RESULT_NOBODY;
+	if (status & ATS_STATUS_BUSY)
+		return ATS_RESULT_BUSY;
+	/* It may have room for an answer later; for a record, others need not wait */
+	if (status == ATS_STATUS_NO_RESOURCES && request_method(request) != IB_MGMT_METHOD_SET)
 		return ATS_RESULT_BUSY;
 	if (status == ATS_STATUS_TOO_MANY && request_method(request) == IB_MGMT_METHOD_GET)
 		return ATS_RESULT_TOO_MANY;

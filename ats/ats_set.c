@@ -84,26 +84,28 @@ struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *
  * ats_set_get() - hold an address, which is added if the set has it not
  * @set: the set
  * @ip: the address
+ * @host: it is the host's, and not a guest's
  *
  * Context: that of the set's owner; may sleep.
  * Return: 0, or -ENOMEM.
  */
-int ats_set_get(struct ats_set *set, const struct in6_addr *ip)
+int ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host)
 {
 	struct ats_addr *addr = ats_set_find(set, ip);
 
-	if (addr) {
-		addr->refs++;
-		return 0;
+	if (!addr) {
+		addr = kzalloc(sizeof(*addr), GFP_KERNEL);
+		if (!addr)
+			return -ENOMEM;
+		addr->ip = *ip;
+		addr->slot = -1;
+		rb_add(&addr->node, &set->addrs, addr_less);
+		list_add_tail(&addr->order, &set->order);
 	}
-	addr = kzalloc(sizeof(*addr), GFP_KERNEL);
-	if (!addr)
-		return -ENOMEM;
-	addr->ip = *ip;
-	addr->refs = 1;
-	addr->slot = -1;
-	rb_add(&addr->node, &set->addrs, addr_less);
-	list_add_tail(&addr->order, &set->order);
+	if (!addr->refs)
+		addr->host_refs = 0;
+	addr->refs++;
+	addr->host_refs += host;
 	return 0;
 }
 
@@ -111,17 +113,20 @@ int ats_set_get(struct ats_set *set, const struct in6_addr *ip)
  * ats_set_put() - hold an address no longer
  * @set: the set
  * @ip: an address that was held
+ * @host: it was the host that held it
  * @until: jiffies; when the address goes if it was held once, and is not again till then
  *
  * Context: that of the set's owner.
  */
-void ats_set_put(struct ats_set *set, const struct in6_addr *ip, unsigned long until)
+void ats_set_put(struct ats_set *set, const struct in6_addr *ip, bool host, unsigned long until)
 {
 	struct ats_addr *addr = ats_set_find(set, ip);
 
 	if (WARN_ON_ONCE(!addr || !addr->refs))
 		return;
-	addr->refs--;
+	/* One that only lingers is what it was */
+	if (--addr->refs)
+		addr->host_refs -= host;
 	addr->expires = until;
 }
 
@@ -147,18 +152,24 @@ void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next)
 	}
 }
 
-/* The administrator's choice, else the first IPv4 address, else the first one */
+/* The higher, the rather it is the primary one: the host's first, and of them IPv4 */
+static int primary_rank(const struct ats_addr *addr)
+{
+	return 2 * !!addr->host_refs + ats_addr_is_ipv4(&addr->ip);
+}
+
+/* The administrator's choice, else the first one of the highest rank */
 static struct ats_addr *select_primary(struct ats_set *set)
 {
-	struct ats_addr *addr;
+	struct ats_addr *addr, *best = NULL;
 
 	addr = set->has_choice ? ats_set_find(set, &set->choice) : NULL;
 	if (addr)
 		return addr;
 	list_for_each_entry(addr, &set->order, order)
-		if (ats_addr_is_ipv4(&addr->ip))
-			return addr;
-	return list_first_entry_or_null(&set->order, struct ats_addr, order);
+		if (!best || primary_rank(addr) > primary_rank(best))
+			best = addr;
+	return best;
 }
 
 static void slot_give(struct ats_set *set, struct ats_addr *addr, int slot)
@@ -181,26 +192,32 @@ static int slot_free(const struct ats_set *set)
 	return -1;
 }
 
-/* What nothing holds any more need not be waited for where another one needs its slot */
-static void evict_lingering(struct ats_set *set)
+/*
+ * What nothing holds any more need not be waited for where another one needs its slot,
+ * and what only guests hold makes room for the host's.
+ */
+static void evict(struct ats_set *set, const struct ats_addr *newcomer)
 {
 	struct ats_addr *addr;
 
 	list_for_each_entry(addr, &set->order, order) {
-		if (addr->refs || addr->slot <= 0)
+		if (addr->slot <= 0 || (addr->refs && (addr->host_refs || !newcomer->host_refs)))
 			continue;
-		addr_free(set, addr);
+		if (addr->refs)
+			slot_give(set, addr, -1);
+		else
+			addr_free(set, addr);
 		return;
 	}
 }
 
-static int slot_find(struct ats_set *set)
+static int slot_find(struct ats_set *set, const struct ats_addr *newcomer)
 {
 	int slot = slot_free(set);
 
 	if (slot >= 0)
 		return slot;
-	evict_lingering(set);
+	evict(set, newcomer);
 	return slot_free(set);
 }
 
@@ -240,7 +257,7 @@ unsigned int ats_set_assign(struct ats_set *set)
 	list_for_each_entry(addr, &set->order, order) {
 		if (addr->slot >= 0 || !addr->refs)
 			continue;
-		slot = slot_find(set);
+		slot = slot_find(set, addr);
 		if (slot >= 0)
 			slot_give(set, addr, slot);
 		refused += slot < 0 && !addr->refused;

@@ -2,10 +2,69 @@
 /*
  * What netdevices have on a port becomes the sets of each GID and P_Key: addresses that
  * several of them have are held as often, and which of them names the primary one.
+ *
+ * The HCA's own network namespace is the host; others are guests. A guest may hold so
+ * many addresses on a port and no more, has no say in what a set's primary address is if
+ * the host has addresses in that set, and sees nothing of partitions that it is not in.
  */
 #include <linux/slab.h>
+#include <net/net_namespace.h>
 
 #include "ats.h"
+
+/**
+ * ats_source_is_guest() - whether what a namespace sees of a port is restricted
+ * @port: the port
+ * @net: the namespace; NULL: not one, but all of them
+ *
+ * Context: any.
+ * Return: whether it is.
+ */
+bool ats_source_is_guest(const struct ats_port *port, const struct net *net)
+{
+	return net && net->net_cookie != port->host_cookie && !ats_foreign_partitions;
+}
+
+/**
+ * ats_source_in_partition() - whether a namespace has an interface in a partition
+ * @port: the port that it is on
+ * @net_cookie: the namespace's
+ * @pkey: the partition's P_Key, with or without the full-member bit; 0: any
+ *
+ * Context: process; port->mutex is held.
+ * Return: whether it has.
+ */
+bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey)
+{
+	const struct ats_source *source;
+
+	list_for_each_entry(source, &port->sources, list)
+		if (source->net_cookie == net_cookie &&
+		    (!pkey || !((source->key.pkey ^ pkey) & ~ATS_PKEY_FULL)))
+			return true;
+	return false;
+}
+
+/**
+ * ats_source_may_ask() - whether a namespace may ask by a port
+ * @port: the port
+ * @net: the namespace; NULL: all of them
+ * @pkey: for records of this P_Key; 0: of any
+ *
+ * Context: may sleep.
+ * Return: whether it may.
+ */
+bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
+{
+	bool may;
+
+	if (!ats_source_is_guest(port, net))
+		return true;
+	mutex_lock(&port->mutex);
+	may = ats_source_in_partition(port, net->net_cookie, pkey);
+	mutex_unlock(&port->mutex);
+	return may;
+}
 
 /**
  * ats_source_find() - what a netdevice has
@@ -31,12 +90,26 @@ static bool choice_same(const struct ats_source *a, const struct ats_source *b)
 	       ats_ip_same(&a->choice, &b->choice);
 }
 
-/* An owner that is freed may be another netdevice's next, in another namespace */
-static bool source_same(const struct ats_source *a, const struct ats_source *b)
+static bool place_same(const struct ats_source *a, const struct ats_source *b)
 {
 	return a->net_cookie == b->net_cookie && a->ifindex == b->ifindex &&
-	       a->count == b->count && choice_same(a, b) &&
-	       !memcmp(a->ip, b->ip, array_size(a->count, sizeof(a->ip[0])));
+	       ats_key_same(&a->key, &b->key);
+}
+
+/*
+ * An owner that is freed may be another netdevice's next, in another namespace. What is
+ * not held for want of memory or by the quota is tried again with each scan.
+ */
+static bool source_same(const struct ats_source *old, const struct ats_source *new)
+{
+	unsigned int i;
+
+	if (!place_same(old, new) || !choice_same(old, new) || old->count != new->count)
+		return false;
+	for (i = 0; i < old->count; i++)
+		if (!old->local[i].held || !ats_ip_same(&old->local[i].ip, &new->local[i].ip))
+			return false;
+	return true;
 }
 
 static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key)
@@ -51,48 +124,138 @@ static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key
 	return set;
 }
 
-/* What there is no memory for comes with a later scan: the source differs from it */
+/**
+ * ats_source_find_leftover() - have what an earlier life left in a set looked for
+ * @port: the port
+ * @key: the set's GID and P_Key
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_source_find_leftover(struct ats_port *port, const struct ats_key *key)
+{
+	if (ats_engine_find(&port->engine, key))
+		return;
+	if (port_set(port, key))
+		port->engine.count.leftovers++;
+}
+
+static bool source_is_host(const struct ats_port *port, const struct ats_source *source)
+{
+	return source->net_cookie == port->host_cookie;
+}
+
+/* How many addresses a netdevice may hold */
+static unsigned int source_quota(const struct ats_port *port, const struct ats_source *source)
+{
+	const struct ats_source *other;
+	unsigned int i, held = 0;
+
+	if (source_is_host(port, source))
+		return UINT_MAX;
+	list_for_each_entry(other, &port->sources, list) {
+		if (other->net_cookie != source->net_cookie || other->owner == source->owner)
+			continue;
+		for (i = 0; i < other->count; i++)
+			held += other->local[i].held;
+	}
+	return ats_netns_records > held ? ats_netns_records - held : 0;
+}
+
 static void source_get(struct ats_port *port, struct ats_source *source)
 {
-	struct ats_set *set = port_set(port, &source->key);
-	unsigned int i;
+	unsigned int i, quota = min(source_quota(port, source), source->count);
+	struct ats_set *set = quota ? port_set(port, &source->key) : NULL;
+	bool host = source_is_host(port, source);
 
-	for (i = 0; set && i < source->count; i++)
-		if (ats_set_get(set, &source->ip[i]))
-			break;
-	source->count = set ? i : 0;
+	for (i = 0; set && i < quota; i++)
+		source->local[i].held = !ats_set_get(set, &source->local[i].ip, host);
 }
 
 static void source_put(struct ats_port *port, struct ats_source *source)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(port->leaving ? 0 : ats_linger_ms);
 	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
+	bool host = source_is_host(port, source);
 	unsigned int i;
 
 	for (i = 0; i < source->count; i++)
-		ats_set_put(set, &source->ip[i], until);
+		if (source->local[i].held)
+			ats_set_put(set, &source->local[i].ip, host, until);
 	list_del(&source->list);
-	kfree(source);
+	kvfree(source);
 }
 
-static void choice_drop(struct ats_port *port, const struct ats_source *source)
+/*
+ * Who has the say in a set: the host if it has addresses there, else the only namespace
+ * that has any. Returns whether anybody has.
+ */
+static bool set_owner(const struct ats_port *port, const struct ats_key *key, u64 *net_cookie)
 {
-	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
+	const struct ats_source *source;
+	bool found = false, shared = false;
 
-	if (set->has_choice && ats_ip_same(&set->choice, &source->choice))
-		ats_set_choose(set, NULL);
+	list_for_each_entry(source, &port->sources, list) {
+		if (!ats_key_same(&source->key, key))
+			continue;
+		shared |= found && source->net_cookie != *net_cookie;
+		if (!found || source_is_host(port, source))
+			*net_cookie = source->net_cookie;
+		found = true;
+	}
+	return found && (!shared || *net_cookie == port->host_cookie);
 }
 
-/* Where netdevices share a set the last word counts, which must be a new one */
-static void source_choose(struct ats_port *port, const struct ats_source *source,
-			  const struct ats_source *old)
+/* A choice is one as long as its own interface has that address */
+static bool source_chooses(const struct ats_source *source)
 {
-	if (old && source->count && choice_same(old, source))
+	unsigned int i;
+
+	for (i = 0; i < source->count && source->has_choice; i++)
+		if (source->local[i].held &&
+		    ats_ip_same(&source->local[i].ip, &source->choice))
+			return true;
+	return false;
+}
+
+/* The owner's last word counts */
+static void set_choose(struct ats_port *port, const struct ats_key *key)
+{
+	struct ats_set *set = ats_engine_find(&port->engine, key);
+	const struct ats_source *source, *last = NULL;
+	u64 owner;
+
+	if (!set)
 		return;
-	if (old && old->has_choice)
-		choice_drop(port, old);
-	if (source->count && source->has_choice)
-		ats_set_choose(ats_engine_find(&port->engine, &source->key), &source->choice);
+	if (set_owner(port, key, &owner)) {
+		list_for_each_entry(source, &port->sources, list)
+			if (ats_key_same(&source->key, key) && source->net_cookie == owner &&
+			    source_chooses(source) &&
+			    (!last || source->chosen_at > last->chosen_at))
+				last = source;
+	}
+	ats_set_choose(set, last ? &last->choice : NULL);
+}
+
+/* What was told of an address is still true of it */
+static void source_inherit(struct ats_port *port, struct ats_source *source,
+			   struct ats_source *old)
+{
+	unsigned int i, j;
+
+	if (choice_same(old, source))
+		source->chosen_at = old->chosen_at;
+	if (!place_same(old, source))
+		return;
+	for (i = 0; i < source->count; i++) {
+		for (j = 0; j < old->count; j++) {
+			if (!ats_ip_same(&source->local[i].ip, &old->local[j].ip))
+				continue;
+			source->local[i] = old->local[j];
+			source->local[i].held = false;
+			old->local[j].told = false;
+			break;
+		}
+	}
 }
 
 /**
@@ -108,20 +271,31 @@ static void source_choose(struct ats_port *port, const struct ats_source *source
 void ats_source_replace(struct ats_port *port, struct ats_source *source)
 {
 	struct ats_source *old = ats_source_find(&port->sources, source->owner);
+	struct ats_key key = source->key, old_key;
+	unsigned int i;
 
 	if ((old && source_same(old, source)) || port->leaving) {
-		kfree(source);
+		kvfree(source);
 		return;
 	}
-	if (source->count)
-		source_get(port, source);
-	source_choose(port, source, old);
+	old_key = old ? old->key : key;
+	source->chosen_at = ++port->choices;
+	/* Who else has them is the next audit's question */
+	for (i = 0; i < source->count; i++)
+		source->local[i].round = port->audit.round;
 	if (old)
+		source_inherit(port, source, old);
+	source_get(port, source);
+	if (old) {
+		ats_view_tell_gone(port, old);
 		source_put(port, old);
+	}
 	if (source->count)
 		list_add_tail(&source->list, &port->sources);
 	else
-		kfree(source);
+		kvfree(source);
+	set_choose(port, &key);
+	set_choose(port, &old_key);
 }
 
 /**
@@ -134,6 +308,8 @@ void ats_source_drop_all(struct ats_port *port)
 {
 	struct ats_source *source, *next;
 
-	list_for_each_entry_safe(source, next, &port->sources, list)
+	list_for_each_entry_safe(source, next, &port->sources, list) {
+		ats_view_tell_gone(port, source);
 		source_put(port, source);
+	}
 }

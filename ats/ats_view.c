@@ -1,282 +1,197 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What others may see of a port: a view of its netdevices' addresses with the state of
- * each one's record, and how the port stands. The port's work alone makes them, when
- * it has changed something. Whoever reads holds a view that does not change any more, so that
- * neither waits for the other. What differs from the view before is told to user space.
+ * What others see of a port: its netdevices' addresses with the state of each one's
+ * record. The port's work compares that with what it last told of each, and tells user
+ * space and other modules what differs. Who lists the addresses is shown the same.
  */
-#include <linux/mm.h>
-#include <linux/slab.h>
+#include <linux/export.h>
+#include <linux/notifier.h>
 
 #include "ats.h"
 
-/* Walks the addresses of all netdevices of a port */
-struct walk {
-	struct ats_port *port;
-	const struct ats_source *source;
-	const struct ats_set *set;
-	unsigned int i;
-};
-
-static void walk_begin(struct walk *walk, struct ats_port *port)
-{
-	walk->port = port;
-	walk->source = list_entry(&port->sources, struct ats_source, list);
-	walk->set = NULL;
-	walk->i = 0;
-}
-
-/* Sources in the list have addresses, and a set */
-static bool walk_source(struct walk *walk)
-{
-	if (list_is_last(&walk->source->list, &walk->port->sources))
-		return false;
-	walk->source = list_next_entry(walk->source, list);
-	walk->set = ats_engine_find(&walk->port->engine, &walk->source->key);
-	walk->i = 0;
-	return true;
-}
-
-static bool walk_next(struct walk *walk, struct ats_local *local)
-{
-	const struct ats_addr *addr;
-
-	if ((!walk->set || walk->i == walk->source->count) && !walk_source(walk))
-		return false;
-	memset(local, 0, sizeof(*local));
-	local->net_cookie = walk->source->net_cookie;
-	local->ifindex = walk->source->ifindex;
-	local->key = walk->source->key;
-	local->ip = walk->source->ip[walk->i++];
-	addr = ats_set_find(walk->set, &local->ip);
-	local->slot = addr->slot;
-	local->state = ats_set_state(walk->set, addr);
-	if (local->state == IB_ATS_RECORD_REGISTERED && ats_port_is_local(walk->port))
-		local->state = IB_ATS_RECORD_LOCAL;
-	return true;
-}
-
-/* Padding is zero in all of them */
-static bool local_same(const struct ats_local *a, const struct ats_local *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-static bool local_same_address(const struct ats_local *a, const struct ats_local *b)
-{
-	return a->net_cookie == b->net_cookie && a->ifindex == b->ifindex &&
-	       ats_key_same(&a->key, &b->key) && ats_ip_same(&a->ip, &b->ip);
-}
-
-static unsigned int view_count(const struct ats_view *view)
-{
-	return view ? view->count : 0;
-}
-
-/* Most runs of the work change nothing: *count is the number of addresses */
-static bool view_current(struct ats_port *port, unsigned int *count)
-{
-	const struct ats_view *view = port->view;
-	struct ats_local local;
-	bool same = true;
-	struct walk walk;
-
-	*count = 0;
-	for (walk_begin(&walk, port); walk_next(&walk, &local); (*count)++)
-		same = same && *count < view_count(view) &&
-		       local_same(&local, &view->local[*count]);
-	return same && *count == view_count(view);
-}
-
-static struct ats_view *view_create(struct ats_port *port, unsigned int count)
-{
-	struct ats_view *view;
-	struct walk walk;
-
-	view = kvmalloc(struct_size(view, local, count), GFP_KERNEL);
-	if (!view)
-		return NULL;
-	refcount_set(&view->refs, 1);
-	walk_begin(&walk, port);
-	for (view->count = 0; view->count < count; view->count++)
-		walk_next(&walk, &view->local[view->count]);
-	return view;
-}
-
-/* Two views have most addresses in the same order: the search begins at *hint */
-static const struct ats_local *view_find(const struct ats_view *view,
-					 const struct ats_local *wanted, unsigned int *hint)
-{
-	unsigned int i, at, count = view_count(view);
-
-	for (i = 0; i < count; i++) {
-		at = (*hint + i) % count;
-		if (!local_same_address(&view->local[at], wanted))
-			continue;
-		*hint = at + 1;
-		return &view->local[at];
-	}
-	return NULL;
-}
-
-static void view_tell_new(const struct ats_port *port, const struct ats_view *old,
-			  const struct ats_view *new)
-{
-	const struct ats_local *was;
-	unsigned int i, hint = 0;
-
-	for (i = 0; i < view_count(new); i++) {
-		was = view_find(old, &new->local[i], &hint);
-		if (!was || !local_same(was, &new->local[i]))
-			ats_netlink_notify(port, &new->local[i]);
-	}
-}
-
-static void view_tell_gone(const struct ats_port *port, const struct ats_view *old,
-			   const struct ats_view *new)
-{
-	unsigned int i, hint = 0;
-	struct ats_local gone;
-
-	for (i = 0; i < view_count(old); i++) {
-		if (view_find(new, &old->local[i], &hint))
-			continue;
-		gone = old->local[i];
-		gone.state = IB_ATS_RECORD_GONE;
-		ats_netlink_notify(port, &gone);
-	}
-}
-
-static void view_replace(struct ats_port *port, struct ats_view *new)
-{
-	struct ats_view *old = port->view;
-
-	spin_lock_irq(&port->lock);
-	port->view = new;
-	spin_unlock_irq(&port->lock);
-	view_tell_gone(port, old, new);
-	view_tell_new(port, old, new);
-	ats_view_put(old);
-}
-
-static enum ib_ats_sa_state sa_state(const struct ats_port *port)
-{
-	if (ats_port_is_local(port))
-		return IB_ATS_SA_NONE;
-	if (!port->engine.online)
-		return IB_ATS_SA_AWAY;
-	return port->engine.trouble ? IB_ATS_SA_TROUBLE : IB_ATS_SA_ONLINE;
-}
+static BLOCKING_NOTIFIER_HEAD(changes);
+static atomic_t version;		/* of all that was told */
 
 /**
- * ats_view_set_status() - have others see what a port did, and how it stands
- * @port: the port
+ * ats_view_version() - whether a list is still the one that it was begun as
  *
- * Context: the port's work.
+ * Context: any.
+ * Return: a number that is another after each change.
  */
-void ats_view_set_status(struct ats_port *port)
+unsigned int ats_view_version(void)
 {
-	spin_lock_irq(&port->lock);
-	port->status.count = port->engine.count;
-	port->status.sa = sa_state(port);
-	spin_unlock_irq(&port->lock);
+	return atomic_read(&version);
 }
 
 /**
- * ats_view_update() - have others see what records there are now
+ * ib_ats_register_notifier() - be told of records of this host
+ * @nb: called with a state (enum ib_ats_record_state) and a struct ib_ats_change for each
+ *	record whose state changes. It may sleep, but holds up registration, and may not
+ *	wait for a question of its own
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative error.
+ */
+int ib_ats_register_notifier(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_register(&changes, nb);
+}
+EXPORT_SYMBOL_GPL(ib_ats_register_notifier);
+
+/**
+ * ib_ats_unregister_notifier() - be told no more
+ * @nb: one that is registered; it is not called any more when this returns
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative error.
+ */
+int ib_ats_unregister_notifier(struct notifier_block *nb)
+{
+	return blocking_notifier_chain_unregister(&changes, nb);
+}
+EXPORT_SYMBOL_GPL(ib_ats_unregister_notifier);
+
+/**
+ * ats_view_record() - an address and its record, as others have it
+ * @port: the port
+ * @source: the netdevice's
+ * @local: the address
+ * @record: to be filled in; its Service ID is 0 if there is none
+ *
+ * Context: port->mutex is held.
+ */
+void ats_view_record(const struct ats_port *port, const struct ats_source *source,
+		     const struct ats_local *local, struct ib_ats_answer *record)
+{
+	struct ats_record of = { .key = source->key, .addr = local->ip };
+
+	if (local->slot >= 0)
+		of.sid = ats_slot_sid(local->slot);
+	ats_record_answer(&of, port, record);
+}
+
+/**
+ * ats_view_tell() - tell others of an address
+ * @port: the port
+ * @source: the netdevice's
+ * @local: the address, as it is now
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_view_tell(struct ats_port *port, const struct ats_source *source,
+		   const struct ats_local *local)
+{
+	struct ib_ats_change change = { .state = local->state };
+
+	atomic_inc(&version);
+	ats_view_record(port, source, local, &change.record);
+	blocking_notifier_call_chain(&changes, change.state, &change);
+	ats_netlink_notify(port, source, local);
+}
+
+/**
+ * ats_view_tell_gone() - tell others that a netdevice has its addresses no more
+ * @port: the port
+ * @source: the netdevice's; of those that another one is to go on with, ->told is false
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source)
+{
+	struct ats_local gone;
+	unsigned int i;
+
+	for (i = 0; i < source->count; i++) {
+		if (!source->local[i].told)
+			continue;
+		gone = source->local[i];
+		gone.state = IB_ATS_RECORD_GONE;
+		gone.since = jiffies;
+		ats_view_tell(port, source, &gone);
+	}
+}
+
+static void local_look(const struct ats_set *set, struct ats_local *local)
+{
+	const struct ats_addr *addr = local->held ? ats_set_find(set, &local->ip) : NULL;
+
+	local->slot = addr ? addr->slot : -1;
+	local->state = addr ? ats_set_state(set, addr) : IB_ATS_RECORD_QUOTA;
+	local->chosen = !local->slot && set->has_choice &&
+			ats_ip_same(&set->choice, &local->ip);
+	local->refusal = local->state == IB_ATS_RECORD_REFUSED ?
+				 set->slot[local->slot].refusal : 0;
+}
+
+static void local_update(struct ats_port *port, const struct ats_source *source,
+			 const struct ats_set *set, struct ats_local *local)
+{
+	struct ats_local was = *local;
+
+	local_look(set, local);
+	if (was.told && local->slot == was.slot && local->state == was.state &&
+	    local->chosen == was.chosen && local->refusal == was.refusal)
+		return;
+	if (!was.told || local->state != was.state)
+		local->since = jiffies;
+	local->told = true;
+	ats_view_tell(port, source, local);
+}
+
+/**
+ * ats_view_update() - tell others what has changed
  * @port: the port
  *
  * Context: the port's work; may sleep.
- * Return: false: without memory they see what there was, until the next time.
  */
-bool ats_view_update(struct ats_port *port)
+void ats_view_update(struct ats_port *port)
 {
-	struct ats_view *view;
-	unsigned int count;
-
-	if (view_current(port, &count))
-		return true;
-	view = view_create(port, count);
-	if (view)
-		view_replace(port, view);
-	return view;
-}
-
-/**
- * ats_view_get() - hold what there is to be seen of a port's addresses
- * @port: the port
- *
- * Context: process.
- * Return: the view, for ats_view_put(); NULL: there never were any.
- */
-struct ats_view *ats_view_get(struct ats_port *port)
-{
-	struct ats_view *view;
-
-	spin_lock_irq(&port->lock);
-	view = port->view;
-	if (view)
-		refcount_inc(&view->refs);
-	spin_unlock_irq(&port->lock);
-	return view;
-}
-
-/**
- * ats_view_put() - let go of a view
- * @view: the view, or NULL
- *
- * Context: may sleep.
- */
-void ats_view_put(struct ats_view *view)
-{
-	if (view && refcount_dec_and_test(&view->refs))
-		kvfree(view);
-}
-
-/**
- * ats_view_destroy() - nothing is to be seen any more
- * @port: a port whose work has ended
- *
- * Context: may sleep.
- */
-void ats_view_destroy(struct ats_port *port)
-{
-	view_replace(port, NULL);
-}
-
-/**
- * ats_view_has_net() - whether an interface of a namespace has an address on a port
- * @port: the port
- * @net_cookie: the namespace's
- *
- * Context: process.
- * Return: whether it has.
- */
-bool ats_view_has_net(struct ats_port *port, u64 net_cookie)
-{
-	struct ats_view *view = ats_view_get(port);
-	bool found = false;
+	struct ats_source *source;
+	const struct ats_set *set;
 	unsigned int i;
 
-	for (i = 0; i < view_count(view) && !found; i++)
-		found = view->local[i].net_cookie == net_cookie;
-	ats_view_put(view);
-	return found;
+	list_for_each_entry(source, &port->sources, list) {
+		set = ats_engine_find(&port->engine, &source->key);
+		for (i = 0; i < source->count; i++)
+			local_update(port, source, set, &source->local[i]);
+	}
 }
 
 /**
- * ats_view_status() - what a port did, and how it stands
+ * ats_view_each() - show the addresses of a namespace's interfaces
+ * @port: the port
+ * @net_cookie: the namespace's
+ * @visit: called for each; other than 0 ends that
+ * @arg: for @visit
+ *
+ * Context: may sleep.
+ * Return: 0, or what @visit did.
+ */
+int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, void *arg)
+{
+	const struct ats_source *source;
+	unsigned int i;
+	int err = 0;
+
+	mutex_lock(&port->mutex);
+	list_for_each_entry(source, &port->sources, list)
+		for (i = 0; i < source->count && !err && source->net_cookie == net_cookie; i++)
+			if (source->local[i].told)
+				err = visit(port, source, &source->local[i], arg);
+	mutex_unlock(&port->mutex);
+	return err;
+}
+
+/**
+ * ats_view_sa() - how a port stands with its SA
  * @port: the port
  *
- * Context: process.
+ * Context: port->mutex is held.
  * Return: that.
  */
-struct ats_status ats_view_status(struct ats_port *port)
+enum ib_ats_sa_state ats_view_sa(const struct ats_port *port)
 {
-	struct ats_status status;
-
-	spin_lock_irq(&port->lock);
-	status = port->status;
-	spin_unlock_irq(&port->lock);
-	return status;
+	if (!port->engine.online)
+		return IB_ATS_SA_AWAY;
+	return port->engine.trouble ? IB_ATS_SA_TROUBLE : IB_ATS_SA_ONLINE;
 }

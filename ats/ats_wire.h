@@ -11,7 +11,9 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-/* ATS section 2.3: compared over all 64 octets, hence the zeroes behind it */
+/* ATS section 2.3: the octets behind it are zero when sent, and ignored when received.
+ * OpenSM compares all 64 of them in a query.
+ */
 #define ATS_SERVICE_NAME	"DAPL Address Translation Service"
 #define ATS_NAME_LEN		64
 

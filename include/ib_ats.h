@@ -9,43 +9,30 @@
 #include <linux/in6.h>
 #include <rdma/ib_verbs.h>
 
-struct ib_ats_query;
+#include "ib_ats_netlink.h"
+
 struct net;
+struct notifier_block;
 
 /**
- * enum ib_ats_kind - what is asked for
- * @IB_ATS_BY_ADDR: all records of an IP address: which GIDs have it
- * @IB_ATS_BY_GID: all records of a GID: which IP addresses it has
- * @IB_ATS_PRIMARY: the record of a GID's primary IP address
- * @IB_ATS_BY_SID: all records with a Service ID
- */
-enum ib_ats_kind {
-	IB_ATS_BY_ADDR,
-	IB_ATS_BY_GID,
-	IB_ATS_PRIMARY,
-	IB_ATS_BY_SID,
-};
-
-/**
- * struct ib_ats_question - what is asked, and of whom
+ * struct ib_ats_question - what is asked, and by which ports
  * @kind: what is asked for
- * @ibdev: the HCA by which the SA is asked; NULL: any
- * @port: its port; 0: any
- * @net: for whom: only HCAs that this namespace may use are asked, rather by a port that
- *	one of its interfaces is on, and a port without an SA tells the addresses of its
- *	interfaces only; NULL: those of all namespaces
+ * @ibdev: the HCA by which SAs are asked; NULL: all
+ * @port: its port; 0: all
+ * @net: for whom: only what this namespace may use is asked, and only records of
+ *	partitions that one of its interfaces is in are told, unless the HCA is in the
+ *	namespace itself; NULL: no such restriction
  * @pkey: the records' P_Key; 0: any that the port has
- * @timeout_ms: how long to try, and to wait for one's turn; a request that is under way
- *	then is waited for, too. 0: five seconds
- * @addr: for IB_ATS_BY_ADDR; an IPv4 address as ::ffff:a.b.c.d
- * @gid: for IB_ATS_BY_GID and IB_ATS_PRIMARY
- * @sid: for IB_ATS_BY_SID
+ * @timeout_ms: how long to try, and to wait for an SA; 0: five seconds
+ * @addr: for IB_ATS_KIND_ADDR; an IPv4 address as ::ffff:a.b.c.d
+ * @gid: for IB_ATS_KIND_GID and IB_ATS_KIND_PRIMARY
+ * @sid: for IB_ATS_KIND_SID
  */
 struct ib_ats_question {
 	enum ib_ats_kind kind;
-	struct ib_device *ibdev;
+	const struct ib_device *ibdev;
 	u32 port;
-	const struct net *net;
+	struct net *net;
 	u16 pkey;
 	u32 timeout_ms;
 	union {
@@ -57,6 +44,10 @@ struct ib_ats_question {
 
 /**
  * struct ib_ats_answer - one record
+ * @ibdev: the HCA by which it was learned. To be compared with one that the caller knows:
+ *	nothing holds it
+ * @device: that HCA's name
+ * @port: its port. The GID means something in that port's fabric alone
  * @gid: who has the address
  * @addr: the address; an IPv4 one as ::ffff:a.b.c.d
  * @sid: the record's Service ID
@@ -64,6 +55,9 @@ struct ib_ats_question {
  * @primary: the address is the primary one of the GID
  */
 struct ib_ats_answer {
+	const struct ib_device *ibdev;
+	char device[IB_DEVICE_NAME_MAX];
+	u32 port;
 	union ib_gid gid;
 	struct in6_addr addr;
 	u64 sid;
@@ -72,22 +66,38 @@ struct ib_ats_answer {
 };
 
 /**
- * typedef ib_ats_done - called once when a query has ended
+ * typedef ib_ats_done - called once when a question has ended
  * @context: as given to ib_ats_ask()
- * @err: 0, or -ENOENT: there is no such record; -ENETUNREACH: there is no SA, and nothing
- *	known here; -ETIMEDOUT: the SA does not answer; -EREMOTEIO: it refuses to;
- *	-ECANCELED; -ENODEV: the HCA was removed; or -ENOMEM
+ * @err: 0, or -ENOENT: the SA of every port says that there is no such record;
+ *	-ENETUNREACH: there is no SA; -ETIMEDOUT: an SA does not answer; -EREMOTEIO: it
+ *	refuses to; -ECANCELED; -ENODEV: there is no port that may be asked; or -ENOMEM
  * @answers: records, those of primary addresses first; valid until the function returns
- * @count: how many
+ * @count: how many; at least one if @err is 0
  *
- * May sleep, but holds up other queries of the port. Must not call ib_ats_free() for this query.
+ * Called from a workqueue. May sleep, and holds up neither registration nor other
+ * questions. Must not call ib_ats_cancel() for this question.
  */
 typedef void (*ib_ats_done)(void *context, int err, const struct ib_ats_answer *answers,
 			    unsigned int count);
 
-struct ib_ats_query *ib_ats_ask(const struct ib_ats_question *question, ib_ats_done done,
-				void *context);
-void ib_ats_free(struct ib_ats_query *query);
+int ib_ats_ask(const struct ib_ats_question *question, gfp_t gfp, ib_ats_done done, void *context,
+	       u64 *id);
+void ib_ats_cancel(u64 id);
 int ib_ats_ask_wait(const struct ib_ats_question *question, struct ib_ats_answer **answers);
+
+/**
+ * struct ib_ats_change - a record of this host has another state
+ * @record: the record; its Service ID is 0 if it has none
+ * @state: the state
+ *
+ * What callbacks of ib_ats_register_notifier() get, with the state for an event.
+ */
+struct ib_ats_change {
+	struct ib_ats_answer record;
+	enum ib_ats_record_state state;
+};
+
+int ib_ats_register_notifier(struct notifier_block *nb);
+int ib_ats_unregister_notifier(struct notifier_block *nb);
 
 #endif /* _IB_ATS_H */

@@ -5,7 +5,7 @@
 Usage: netlink_spec.py SPECIFICATION FOLDER-OF-HEADERS
 
 Names and numbers in C follow from the specification by the rules of the kernel's
-Documentation/netlink/genetlink-legacy.yaml. Each has to be in the header, and each of the
+Documentation/netlink/genetlink-c.yaml. Each has to be in the header, and each of the
 header's in the specification. Whatever differs is printed, and the exit status is then 1.
 """
 import os

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ibats, the user's tool of the Address Translation Service: each file's interface.
+ * ibats, the command line tool of the Address Translation Service: each file's interface.
  */
 #ifndef _IBATS_H
 #define _IBATS_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include <json-c/json.h>
 #include <libmnl/libmnl.h>
@@ -15,35 +18,105 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
+/* With which the tool ends */
+enum status {
+	STATUS_FOUND,
+	STATUS_NOT_FOUND,
+	STATUS_USAGE,
+	STATUS_NO_SA,
+	STATUS_FAILED,
+};
+
+/* What the command line has said, apart from the command and its arguments */
+struct options {
+	bool json;
+	bool pretty;
+	bool help;
+	bool version;
+	char device[64];		/* empty: any */
+	__u32 port;			/* 0: any */
+	__u16 pkey;			/* 0: any */
+	__u32 timeout_ms;		/* 0: the kernel's own */
+	char given[16];			/* the letters of the options that were given */
+};
+
 /* A socket of the family ib_ats */
 struct nl {
 	struct mnl_socket *socket;
 	__u16 family;
-	__u32 group;			/* of notifications */
+	__u32 group;			/* of notifications about records */
 	__u32 seq;
 	char request[512];
-	char error[256];		/* what the kernel says of the last one */
+	char error[256];		/* what the kernel says of the last request */
 };
 
-/* Called for each message of the family that comes */
-typedef void (*nl_each)(void *context, const struct nlmsghdr *message);
+/* One run of the tool */
+struct session {
+	struct options options;
+	struct nl nl;
+	struct json_object *rows;	/* what main() prints at the end, if JSON is wanted */
+	bool printed;			/* the command prints something else, at once */
+};
 
-/* ibats_nl.c: talking to the kernel. Errors are negative, -errno */
-int nl_open(struct nl *nl);
-void nl_close(struct nl *nl);
+/*
+ * Called for each message of the family that comes.
+ * Returns whether it was the last one that is waited for.
+ */
+typedef bool (*nl_each)(void *context, const struct nlmsghdr *message);
+
+/* ibats_nl.c: talking to the kernel. Errors are negative, -errno; -ENOPKG: no module */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags);
 int nl_talk(struct nl *nl, nl_each each, void *context);
-int nl_join(struct nl *nl);
+int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context);
+int nl_dump(struct nl *nl, struct json_object *rows);
 int nl_listen(struct nl *nl, nl_each each, void *context);
 int nl_drain(struct nl *nl);
 
-/* ibats_rows.c: messages become JSON objects, and these become tables or lines */
+/* ibats_family.c: sockets of the family, likewise */
+int nl_open(struct nl *nl);
+void nl_close(struct nl *nl);
+int nl_join_records(struct nl *nl);
+int nl_join_families(struct nl *nl);
+
+/* ibats_rows.c: messages become rows, which are JSON objects */
+uint8_t message_command(const struct nlmsghdr *message);
 struct json_object *row_parse(const struct nlmsghdr *message);
+bool row_is(struct json_object *row, const char *key);
+
+/* ibats_print.c: rows become tables, lines or JSON text */
+void rows_show(const struct session *session, const char *const *columns);
+void row_print_line(struct json_object *row);
+void json_print(struct json_object *json, bool pretty);
 const char *row_text(struct json_object *row, const char *key);
-void rows_print_table(struct json_object *rows, const char *const *keys);
-void rows_print_json(struct json_object *rows);
+
+/* ibats_say.c: what went wrong, in words */
+enum status failed(const struct nl *nl, const char *what, int err);
+enum status misused(const char *what, const char *text);
+void refusal_text(__u16 status, char *text, size_t size);
+
+/* ibats_options.c: the command line */
+bool options_parse(struct options *options, int argc, char **argv);
+bool options_fit(const struct options *options, const char *command, const char *letters);
+void options_put_port(const struct options *options, struct nlmsghdr *message);
+void options_print(FILE *to, const char *letters);
+bool parse_ip(const char *text, struct in6_addr *ip);
+bool parse_number(const char *text, __u64 most, __u64 *number);
+
+/* ibats_ask.c: what other hosts have. Each returns with which status the tool ends */
+enum status run_resolve(struct session *session, char **arguments);
+enum status run_reverse(struct session *session, char **arguments);
+enum status run_sid(struct session *session, char **arguments);
+
+/* ibats_host.c: what this host has, likewise */
+enum status run_list(struct session *session, char **arguments);
+enum status run_stats(struct session *session, char **arguments);
+enum status run_primary(struct session *session, char **arguments);
+enum status run_audit(struct session *session, char **arguments);
 
 /* ibats_monitor.c: records as they change */
-int monitor_run(struct nl *nl, bool json);
+enum status run_monitor(struct session *session, char **arguments);
+
+/* ibats.c: words of the command line that may be shortened */
+int word_find(const char *const *words, const char *given, const char *what, const char *help);
 
 #endif /* _IBATS_H */

@@ -2,12 +2,12 @@
 /*
  * The records of this namespace's interfaces: first all, then each that changes.
  *
- * Who does not read fast enough loses changes. He is told so, and all are listed again;
- * those that went meanwhile are said to be gone. So the last line about a record is
- * always how it is.
+ * Whoever does not read fast enough loses changes. The monitor says so, and lists all
+ * records again; those that went meanwhile it says to be gone. Likewise when the module
+ * ib_ats is unloaded, and loaded again. So the last line about a record is always how
+ * it is.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <linux/genetlink.h>
@@ -15,118 +15,228 @@
 #include "ibats.h"
 
 struct monitor {
+	struct nl nl;			/* it has joined both groups, and asks for nothing */
 	bool json;
+	bool loaded;			/* the kernel has the family */
 	struct json_object *now;	/* what has been printed and is not gone, by key_of() */
 	struct json_object *before;	/* likewise, of that what is not listed again yet */
 };
 
+/* ---- Rows ---- */
+
+static bool row_is_gone(struct json_object *row)
+{
+	return !strcmp(row_text(row, "state"), "gone");
+}
+
+/* Of what is gone it does not matter any more how it stood */
 static void row_print(const struct monitor *monitor, struct json_object *row)
 {
+	static const char *const stale[] = { "age_ms", "refusal", "refusal_reason", "rival" };
+	unsigned int i;
+
+	for (i = 0; row_is_gone(row) && i < ARRAY_SIZE(stale); i++)
+		json_object_object_del(row, stale[i]);
 	if (monitor->json)
-		rows_print_json(row);
+		json_print(row, false);
 	else
-		printf("%s %s %s %s sid %s pkey %s gid %s\n", row_text(row, "interface"),
-		       row_text(row, "address"), row_text(row, "state"),
-		       row_text(row, "primary"), row_text(row, "sid"), row_text(row, "pkey"),
-		       row_text(row, "gid"));
+		row_print_line(row);
 	fflush(stdout);
 }
 
 /* An interface may have another name by now, but not another number */
-static void key_of(const struct nlmsghdr *message, struct json_object *row, char *key, size_t size)
+static void key_of(struct json_object *row, char *key, size_t size)
 {
-	const struct nlattr *attr;
-	__u32 ifindex = 0;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) == IB_ATS_ATTR_IFINDEX)
-			ifindex = mnl_attr_get_u32(attr);
-	snprintf(key, size, "%u %s %s %s", ifindex, row_text(row, "address"),
+	snprintf(key, size, "%s %s %s %s", row_text(row, "ifindex"), row_text(row, "address"),
 		 row_text(row, "pkey"), row_text(row, "gid"));
 }
 
-static void change_take(void *context, const struct nlmsghdr *message)
+static void row_take(struct monitor *monitor, struct json_object *row)
 {
-	struct json_object *row = row_parse(message);
-	struct monitor *monitor = context;
 	char key[160];
 
 	row_print(monitor, row);
-	key_of(message, row, key, sizeof(key));
+	key_of(row, key, sizeof(key));
 	json_object_object_del(monitor->before, key);
-	if (!strcmp(row_text(row, "state"), "gone")) {
+	if (row_is_gone(row))
 		json_object_object_del(monitor->now, key);
-		json_object_put(row);
-	} else {
-		json_object_object_add(monitor->now, key, row);
-	}
+	else
+		json_object_object_add(monitor->now, key, json_object_get(row));
 }
 
-/* What changes while the records are listed comes after them */
-static int list_take(struct nl *nl, struct monitor *monitor)
+/* What there was before is to be found again, or it is gone */
+static void rows_doubt(struct monitor *monitor)
 {
-	struct nl other;
-	int err = nl_open(&other);
-
-	if (err)
-		return err;
-	nl_begin(&other, IB_ATS_CMD_LIST, NLM_F_DUMP);
-	err = nl_talk(&other, change_take, monitor);
-	memcpy(nl->error, other.error, sizeof(nl->error));
-	nl_close(&other);
-	return err;
+	json_object_object_foreach(monitor->now, key, row)
+		json_object_object_add(monitor->before, key, json_object_get(row));
+	json_object_put(monitor->now);
+	monitor->now = json_object_new_object();
 }
 
-static void gone_print(struct monitor *monitor)
+static void rows_print_gone(struct monitor *monitor)
 {
 	json_object_object_foreach(monitor->before, key, row) {
 		(void)key;
 		json_object_object_add(row, "state", json_object_new_string("gone"));
 		row_print(monitor, row);
 	}
+	json_object_put(monitor->before);
+	monitor->before = json_object_new_object();
 }
 
-static int list_again(struct nl *nl, struct monitor *monitor)
+/* ---- Listing ---- */
+
+static void all_gone(struct monitor *monitor)
 {
+	fputs("ibats: the kernel's module ib_ats is gone; waiting for it to be loaded again\n",
+	      stderr);
+	monitor->loaded = false;
+	rows_doubt(monitor);
+	rows_print_gone(monitor);
+}
+
+/*
+ * By another socket: there, only what was asked for comes. While records change all the
+ * time, the list is asked for until it is whole: a row that is not in it is taken for gone.
+ */
+static int list_take(struct monitor *monitor, struct nl *other)
+{
+	struct json_object *rows = json_object_new_array();
+	size_t i;
 	int err;
 
-	fputs("ibats: changes were lost; this is how it is now:\n", stderr);
-	err = nl_drain(nl);
+	nl_begin(other, IB_ATS_CMD_RECORD_GET, NLM_F_DUMP);
+	do
+		err = nl_dump(other, rows);
+	while (err == -EINTR);
+	for (i = 0; !err && i < json_object_array_length(rows); i++)
+		row_take(monitor, json_object_array_get_idx(rows, i));
+	json_object_put(rows);
+	memcpy(monitor->nl.error, other->error, sizeof(other->error));
+	return err;
+}
+
+static int list_all(struct monitor *monitor)
+{
+	struct nl other;
+	int err = nl_open(&other);
+
 	if (err)
 		return err;
-	json_object_put(monitor->before);
-	monitor->before = monitor->now;
-	monitor->now = json_object_new_object();
-	err = list_take(nl, monitor);
+	if (!monitor->loaded)
+		fputs("ibats: the kernel's module ib_ats is loaded again; this is how it is now:\n",
+		      stderr);
+	monitor->loaded = true;
+	monitor->nl.family = other.family;
+	monitor->nl.group = other.group;
+	rows_doubt(monitor);
+	err = nl_join_records(&monitor->nl) ?: list_take(monitor, &other);
 	if (!err)
-		gone_print(monitor);
+		rows_print_gone(monitor);
+	nl_close(&other);
+	return err;
+}
+
+/*
+ * What has come is of before the listing, and dropped. What changes while the records are
+ * listed comes after them. Joining a group of a family that has gone fails with -ENOENT.
+ */
+static int list_again(struct monitor *monitor)
+{
+	int err = nl_drain(&monitor->nl) ?: list_all(monitor);
+
+	if (err != -ENOPKG && err != -ENOENT)
+		return err;
+	if (monitor->loaded)
+		all_gone(monitor);
+	return 0;
+}
+
+/* ---- Changes ---- */
+
+static const char *family_name(const struct nlmsghdr *message)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
+			return mnl_attr_get_str(attr);
+	return "";
+}
+
+/* Returns whether there may be a family to ask. One that has gone may be back already */
+static bool family_take(struct monitor *monitor, const struct nlmsghdr *message)
+{
+	uint8_t command = message_command(message);
+
+	if (strcmp(family_name(message), IB_ATS_GENL_NAME))
+		return false;
+	if (command == CTRL_CMD_DELFAMILY && monitor->loaded)
+		all_gone(monitor);
+	return !monitor->loaded;
+}
+
+static bool change_take(void *context, const struct nlmsghdr *message)
+{
+	struct monitor *monitor = context;
+	struct json_object *row;
+
+	if (message->nlmsg_type == GENL_ID_CTRL)
+		return family_take(monitor, message);
+	if (message_command(message) != IB_ATS_CMD_RECORD_NTF)
+		return false;
+	row = row_parse(message);
+	row_take(monitor, row);
+	json_object_put(row);
+	return ferror(stdout);
+}
+
+static int changes_take(struct monitor *monitor)
+{
+	int err = nl_listen(&monitor->nl, change_take, monitor);
+
+	if (err == -ENOBUFS) {
+		fputs("ibats: changes were lost; this is how it is now:\n", stderr);
+		err = 0;
+	}
+	return err ?: list_again(monitor);
+}
+
+/* ---- The command ---- */
+
+static int monitor_watch(struct monitor *monitor)
+{
+	int err = nl_join_families(&monitor->nl) ?: list_all(monitor);
+
+	/* That nothing can be printed any more main() says */
+	while (!err && !ferror(stdout))
+		err = changes_take(monitor);
 	return err;
 }
 
 /**
- * monitor_run() - print all records, and each that changes, for ever
- * @nl: the socket
- * @json: as programs have it
+ * run_monitor() - print all records, and each that changes, for ever
+ * @session: this run of the tool
+ * @arguments: none
  *
- * Return: a negative error, which nl->error may say more of.
+ * Return: with which status the tool ends.
  */
-int monitor_run(struct nl *nl, bool json)
+enum status run_monitor(struct session *session, char **arguments)
 {
 	struct monitor monitor = {
-		.json = json,
+		.json = session->options.json,
+		.loaded = true,
 		.now = json_object_new_object(),
 		.before = json_object_new_object(),
 	};
-	int err = nl_join(nl);
+	int err = nl_open(&monitor.nl);
 
-	if (!err)
-		err = list_take(nl, &monitor);
-	while (!err) {
-		err = nl_listen(nl, change_take, &monitor);
-		if (err == -ENOBUFS)
-			err = list_again(nl, &monitor);
+	(void)arguments;
+	if (!err) {
+		err = monitor_watch(&monitor);
+		nl_close(&monitor.nl);
 	}
 	json_object_put(monitor.now);
 	json_object_put(monitor.before);
-	return err;
+	return failed(&monitor.nl, "monitor", err);
 }

@@ -1,31 +1,41 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Talking to the generic netlink family ib_ats: its numbers are asked for, requests are
- * sent, replies are taken in until they end, and so is what the kernel says of errors.
+ * Talking to the generic netlink family ib_ats: requests are sent, replies are taken in
+ * until they end, and so is what the kernel says of errors.
  */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <linux/genetlink.h>
 
 #include "ibats.h"
 
-/* What a dump puts into one message, at most */
-#define NL_BUFFER	32768
+/* The kernel puts no more than half of that into one buffer of a dump */
+#define NL_BUFFER	65536
 
-/* Who takes in the messages of a reply */
+/* What the kernel sends later has no other place to wait in than the socket */
+#define NL_ROOM		(1024 * 1024)
+
+/* The kernel answers at once, if it is not very busy */
+#define NL_WAIT_MS	10000
+
+/* How often a dump is asked for again that changed while it was read */
+#define NL_DUMPS	5
+
+/* Who takes in the messages of a reply, and what has come of it */
 struct reply {
 	struct nl *nl;
 	nl_each each;
 	void *context;
+	__u32 seq;			/* 0: messages that nobody has asked for are wanted */
+	bool asks;			/* the acknowledgment is not the end of it */
+	bool interrupted;		/* what is dumped changed meanwhile */
+	bool lost;			/* a part of the reply is */
 	int err;
 };
 
-/* ---- How a reply ends ---- */
+/* ---- What comes ---- */
 
 static int take_text(const struct nlattr *attr, void *data)
 {
@@ -38,64 +48,92 @@ static int take_text(const struct nlattr *attr, void *data)
 }
 
 /* The original request, or its header, comes before the text */
-static int reply_error(const struct nlmsghdr *message, void *data)
+static bool take_error(struct reply *reply, const struct nlmsghdr *message)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
-	struct reply *reply = data;
 	unsigned int offset = sizeof(*error);
 
 	reply->err = error->error;
 	if (!(message->nlmsg_flags & NLM_F_CAPPED))
 		offset += error->msg.nlmsg_len - sizeof(error->msg);
-	if (message->nlmsg_flags & NLM_F_ACK_TLVS)
+	if (reply->err && message->nlmsg_flags & NLM_F_ACK_TLVS)
 		mnl_attr_parse(message, offset, take_text, reply->nl);
-	return MNL_CB_STOP;
+	return reply->err || !reply->asks;
 }
 
-static int reply_done(const struct nlmsghdr *message, void *data)
+static bool take_done(struct reply *reply, const struct nlmsghdr *message)
 {
-	struct reply *reply = data;
-
 	if (mnl_nlmsg_get_payload_len(message) >= sizeof(int))
 		reply->err = *(const int *)mnl_nlmsg_get_payload(message);
 	if (message->nlmsg_flags & NLM_F_ACK_TLVS)
 		mnl_attr_parse(message, sizeof(int), take_text, reply->nl);
-	return MNL_CB_STOP;
+	return true;
 }
 
-static mnl_cb_t reply_ends[NLMSG_MIN_TYPE] = {
-	[NLMSG_ERROR] = reply_error,
-	[NLMSG_DONE] = reply_done,
-};
-
-/* ---- A request and its reply ---- */
-
-static int take_message(const struct nlmsghdr *message, void *data)
+/* What is left of an earlier request has another sequence number */
+static bool take_message(struct reply *reply, const struct nlmsghdr *message)
 {
-	struct reply *reply = data;
-
-	reply->each(reply->context, message);
-	return MNL_CB_OK;
+	if (reply->seq && message->nlmsg_seq != reply->seq)
+		return false;
+	if (message->nlmsg_flags & NLM_F_DUMP_INTR)
+		reply->interrupted = true;
+	if (message->nlmsg_type == NLMSG_ERROR)
+		return take_error(reply, message);
+	if (message->nlmsg_type == NLMSG_DONE)
+		return take_done(reply, message);
+	return message->nlmsg_type >= NLMSG_MIN_TYPE && reply->each &&
+	       reply->each(reply->context, message);
 }
 
-/* seq 0 and port 0: any message */
-static int reply_receive(struct reply *reply, __u32 seq, __u32 port)
+static bool take_buffer(struct reply *reply, const void *buffer, int len)
+{
+	const struct nlmsghdr *message;
+	bool last = false;
+
+	for (message = buffer; !last && mnl_nlmsg_ok(message, len);
+	     message = mnl_nlmsg_next(message, &len))
+		last = take_message(reply, message);
+	return last;
+}
+
+/* Returns how many bytes came, or a negative error */
+static int receive(const struct nl *nl, int wait_ms, void *buffer, size_t size)
+{
+	struct pollfd fd = { .fd = mnl_socket_get_fd(nl->socket), .events = POLLIN };
+	int count, len;
+
+	do
+		count = poll(&fd, 1, wait_ms);
+	while (count < 0 && errno == EINTR);
+	if (count <= 0)
+		return count ? -errno : -ETIME;
+	len = mnl_socket_recvfrom(nl->socket, buffer, size);
+	return len < 0 ? -errno : len;
+}
+
+/*
+ * When a part of a reply did not fit into the socket, the rest may be there. Its end may
+ * be missing, too, and is not waited for.
+ */
+static int reply_receive(struct reply *reply, int wait_ms)
 {
 	static __u64 buffer[NL_BUFFER / sizeof(__u64)];
-	ssize_t len;
-	int more;
+	int len;
 
 	do {
-		len = mnl_socket_recvfrom(reply->nl->socket, buffer, sizeof(buffer));
-		if (len < 0)
-			return -errno;
-		more = mnl_cb_run2(buffer, len, seq, port, take_message, reply, reply_ends,
-				   NLMSG_MIN_TYPE);
-		if (more < 0)
-			return -errno;
-	} while (more > 0);
-	return reply->err;
+		len = receive(reply->nl, wait_ms, buffer, sizeof(buffer));
+		if (len == -ENOBUFS && reply->seq) {
+			reply->lost = true;
+			wait_ms = 0;
+			len = 0;
+		} else if (len < 0) {
+			return reply->lost ? -ENOBUFS : len;
+		}
+	} while (!take_buffer(reply, buffer, len));
+	return reply->lost ? -ENOBUFS : reply->err;
 }
+
+/* ---- Requests ---- */
 
 /**
  * nl_begin() - begin a request
@@ -103,7 +141,7 @@ static int reply_receive(struct reply *reply, __u32 seq, __u32 port)
  * @command: of the family
  * @flags: more of the header's: NLM_F_DUMP, or NLM_F_ACK
  *
- * Return: the request, for attributes to be put into, and then nl_talk().
+ * Return: the request, into which attributes are put before it is sent.
  */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
 {
@@ -119,8 +157,31 @@ struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
 	return message;
 }
 
+static int request_send(struct reply *reply)
+{
+	const struct nlmsghdr *message = (const struct nlmsghdr *)reply->nl->request;
+
+	reply->seq = message->nlmsg_seq;
+	reply->nl->error[0] = '\0';
+	if (mnl_socket_sendto(reply->nl->socket, message, message->nlmsg_len) < 0)
+		return -errno;
+	return 0;
+}
+
+static int request_do(struct reply *reply, int wait_ms)
+{
+	const struct nlmsghdr *message = (const struct nlmsghdr *)reply->nl->request;
+	int err = request_send(reply) ?: reply_receive(reply, wait_ms);
+
+	/* Netlink itself says so if the family has gone since its number was asked for */
+	if (err == -ENOENT && reply->err && !reply->nl->error[0] &&
+	    message->nlmsg_type != GENL_ID_CTRL)
+		return -ENOPKG;
+	return err;
+}
+
 /**
- * nl_talk() - send the request, and take in the reply
+ * nl_talk() - send the request, and take in the reply, which the kernel gives at once
  * @nl: the socket
  * @each: called for each message; NULL if there are to be none
  * @context: for @each
@@ -129,44 +190,88 @@ struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
  */
 int nl_talk(struct nl *nl, nl_each each, void *context)
 {
-	struct nlmsghdr *message = (struct nlmsghdr *)nl->request;
 	struct reply reply = { .nl = nl, .each = each, .context = context };
 
-	nl->error[0] = '\0';
-	if (mnl_socket_sendto(nl->socket, message, message->nlmsg_len) < 0)
-		return -errno;
-	return reply_receive(&reply, message->nlmsg_seq, mnl_socket_get_portid(nl->socket));
+	return request_do(&reply, NL_WAIT_MS);
+}
+
+/* Without CAP_NET_ADMIN it is no more than net.core.rmem_max */
+static void room_make(const struct nl *nl)
+{
+	int fd = mnl_socket_get_fd(nl->socket), room = NL_ROOM;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)))
+		setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+}
+
+/**
+ * nl_ask() - send the request, and take in the answer that comes after the acknowledgment
+ * @nl: the socket
+ * @wait_ms: for how long the kernel tries to find the answer
+ * @each: called for each message, and returns whether it was the last
+ * @context: for @each
+ *
+ * Return: 0 if the last message came, or a negative error, which nl->error may say more
+ * of. After -ENOBUFS messages were lost.
+ */
+int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context)
+{
+	struct reply reply = { .nl = nl, .each = each, .context = context, .asks = true };
+
+	room_make(nl);
+	return request_do(&reply, wait_ms + NL_WAIT_MS);
+}
+
+static bool dump_take(void *context, const struct nlmsghdr *message)
+{
+	json_object_array_add(context, row_parse(message));
+	return false;
+}
+
+/**
+ * nl_dump() - send the request, and take in the rows of the reply
+ * @nl: the socket
+ * @rows: an empty array, which gets them
+ *
+ * What changed while it was read is asked for again.
+ *
+ * Return: 0 or a negative error, which nl->error may say more of; -EINTR, it changed each
+ * time.
+ */
+int nl_dump(struct nl *nl, struct json_object *rows)
+{
+	struct nlmsghdr *message = (struct nlmsghdr *)nl->request;
+	unsigned int tries;
+	int err;
+
+	for (tries = 0; tries < NL_DUMPS; tries++) {
+		struct reply reply = { .nl = nl, .each = dump_take, .context = rows };
+
+		json_object_array_del_idx(rows, 0, json_object_array_length(rows));
+		message->nlmsg_seq = ++nl->seq;
+		err = request_do(&reply, NL_WAIT_MS);
+		if (err || !reply.interrupted)
+			return err;
+	}
+	return -EINTR;
 }
 
 /* ---- Notifications ---- */
 
 /**
- * nl_join() - be told when records change
- * @nl: the socket
- *
- * Return: 0 or a negative error.
- */
-int nl_join(struct nl *nl)
-{
-	if (mnl_socket_setsockopt(nl->socket, NETLINK_ADD_MEMBERSHIP, &nl->group,
-				  sizeof(nl->group)) < 0)
-		return -errno;
-	return 0;
-}
-
-/**
- * nl_listen() - take in notifications for ever
+ * nl_listen() - take in notifications
  * @nl: a socket that has joined
- * @each: called for each of them
+ * @each: called for each of them, and returns whether it is enough
  * @context: for @each
  *
- * Return: a negative error; after -ENOBUFS, some were lost, nl_drain() is to be called.
+ * Return: 0, or a negative error; after -ENOBUFS, some were lost, and nl_drain() is to be
+ * called.
  */
 int nl_listen(struct nl *nl, nl_each each, void *context)
 {
 	struct reply reply = { .nl = nl, .each = each, .context = context };
 
-	return reply_receive(&reply, 0, 0);
+	return reply_receive(&reply, -1);
 }
 
 /**
@@ -186,89 +291,4 @@ int nl_drain(struct nl *nl)
 	       errno == ENOBUFS || errno == EINTR)
 		;
 	return errno == EAGAIN ? 0 : -errno;
-}
-
-/* ---- The family's numbers ---- */
-
-static void take_group(struct nl *nl, const struct nlattr *group)
-{
-	const struct nlattr *attr;
-	const char *name = "";
-	__u32 id = 0;
-
-	mnl_attr_for_each_nested(attr, group) {
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
-			name = mnl_attr_get_str(attr);
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
-			id = mnl_attr_get_u32(attr);
-	}
-	if (!strcmp(name, IB_ATS_GENL_RECORDS))
-		nl->group = id;
-}
-
-static void take_family(void *context, const struct nlmsghdr *message)
-{
-	const struct nlattr *attr, *group;
-	struct nl *nl = context;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
-			nl->family = mnl_attr_get_u16(attr);
-		if (mnl_attr_get_type(attr) != CTRL_ATTR_MCAST_GROUPS)
-			continue;
-		mnl_attr_for_each_nested(group, attr)
-			take_group(nl, group);
-	}
-}
-
-static int find_family(struct nl *nl)
-{
-	struct nlmsghdr *message;
-
-	nl->family = GENL_ID_CTRL;
-	message = nl_begin(nl, CTRL_CMD_GETFAMILY, NLM_F_ACK);
-	mnl_attr_put_strz(message, CTRL_ATTR_FAMILY_NAME, IB_ATS_GENL_NAME);
-	return nl_talk(nl, take_family, nl);
-}
-
-static int socket_bind(struct nl *nl)
-{
-	int on = 1;
-
-	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
-		return -errno;
-	/* Kernels that do not know these say less */
-	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
-	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
-	mnl_socket_setsockopt(nl->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
-	return find_family(nl);
-}
-
-/**
- * nl_open() - a socket of the family
- * @nl: to be filled in
- *
- * Return: 0 or a negative error: -ENOENT, the kernel does not have the family.
- */
-int nl_open(struct nl *nl)
-{
-	int err;
-
-	memset(nl, 0, sizeof(*nl));
-	nl->socket = mnl_socket_open(NETLINK_GENERIC);
-	if (!nl->socket)
-		return -errno;
-	err = socket_bind(nl);
-	if (err)
-		nl_close(nl);
-	return err;
-}
-
-/**
- * nl_close() - the end of a socket
- * @nl: the socket
- */
-void nl_close(struct nl *nl)
-{
-	mnl_socket_close(nl->socket);
 }

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the kernel says, message by message, becomes rows: JSON objects. Programs get
- * them as they are, people as a table of some of their values.
+ * What the kernel says, message by message, becomes rows: JSON objects, as programs get
+ * them. The manual, ibats(8), lists their keys.
  */
 #include <arpa/inet.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <linux/genetlink.h>
 
 #include "ibats.h"
 
+/* An attribute of a message, and what becomes of it in a row */
+struct field {
+	const char *key;
+	enum mnl_attr_data_type type;
+	size_t len;			/* of its value; 0: any */
+	void (*add)(struct json_object *row, const char *key, const struct nlattr *attr);
+};
+
 static const char *const state_names[] = {
 	[IB_ATS_RECORD_PENDING] = "pending",
 	[IB_ATS_RECORD_REGISTERED] = "registered",
 	[IB_ATS_RECORD_REFUSED] = "refused",
 	[IB_ATS_RECORD_NO_SID] = "no-sid",
-	[IB_ATS_RECORD_LOCAL] = "local",
+	[IB_ATS_RECORD_QUOTA] = "quota",
 	[IB_ATS_RECORD_GONE] = "gone",
 };
 
 static const char *const sa_names[] = {
-	[IB_ATS_SA_NONE] = "none",
 	[IB_ATS_SA_AWAY] = "away",
 	[IB_ATS_SA_TROUBLE] = "trouble",
 	[IB_ATS_SA_ONLINE] = "online",
@@ -39,129 +45,191 @@ static const char *const counter_names[] = {
 	[IB_ATS_COUNTER_REPAIRS] = "repairs",
 	[IB_ATS_COUNTER_ABANDONED] = "abandoned",
 	[IB_ATS_COUNTER_OVERFLOWS] = "overflows",
+	[IB_ATS_COUNTER_LEFTOVERS] = "leftovers",
+	[IB_ATS_COUNTER_CONFLICTS] = "conflicts",
 };
 
-/* ---- Messages ---- */
+/* ---- Values ---- */
 
-static void row_add(struct json_object *row, const char *key, const char *text)
+static void add_text(struct json_object *row, const char *key, const char *text)
 {
 	json_object_object_add(row, key, json_object_new_string(text));
 }
 
-/* A newer kernel may have more names than are known here */
-static void row_add_name(struct json_object *row, const char *key, const char *const *names,
-			 unsigned int count, __u32 number)
+static void add_bool(struct json_object *row, const char *key, bool value)
 {
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", number);
-	row_add(row, key, number < count && names[number] ? names[number] : text);
+	json_object_object_add(row, key, json_object_new_boolean(value));
 }
 
-/* JSON knows no numbers of 64 bits, nor hexadecimal ones */
-static void row_add_hex(struct json_object *row, const char *key, int digits, __u64 number)
+static void add_string(struct json_object *row, const char *key, const struct nlattr *attr)
 {
+	add_text(row, key, mnl_attr_get_str(attr));
+}
+
+static void add_flag(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	(void)attr;
+	add_bool(row, key, true);
+}
+
+static void add_u32(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	json_object_object_add(row, key, json_object_new_uint64(mnl_attr_get_u32(attr)));
+}
+
+static void add_u64(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	json_object_object_add(row, key, json_object_new_uint64(mnl_attr_get_u64(attr)));
+}
+
+/* JSON has no hexadecimal numbers, and many programs have none of 64 bits */
+static void add_hex(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	bool wide = mnl_attr_get_payload_len(attr) == sizeof(__u64);
 	char text[24];
 
-	snprintf(text, sizeof(text), "0x%0*llx", digits, (unsigned long long)number);
-	row_add(row, key, text);
+	if (wide)
+		snprintf(text, sizeof(text), "0x%016llx",
+			 (unsigned long long)mnl_attr_get_u64(attr));
+	else
+		snprintf(text, sizeof(text), "0x%04x", mnl_attr_get_u16(attr));
+	add_text(row, key, text);
 }
 
-static void row_add_ip(struct json_object *row, const char *key, const struct nlattr *attr,
-		       bool may_be_ipv4)
+static void add_gid(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	char text[INET6_ADDRSTRLEN];
+
+	inet_ntop(AF_INET6, mnl_attr_get_payload(attr), text, sizeof(text));
+	add_text(row, key, text);
+}
+
+static void add_address(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	const struct in6_addr *ip = mnl_attr_get_payload(attr);
 	char text[INET6_ADDRSTRLEN];
 
-	if (mnl_attr_get_payload_len(attr) != sizeof(*ip))
+	if (!IN6_IS_ADDR_V4MAPPED(ip)) {
+		add_gid(row, key, attr);
 		return;
-	if (may_be_ipv4 && IN6_IS_ADDR_V4MAPPED(ip))
-		inet_ntop(AF_INET, &ip->s6_addr[12], text, sizeof(text));
-	else
-		inet_ntop(AF_INET6, ip, text, sizeof(text));
-	row_add(row, key, text);
+	}
+	inet_ntop(AF_INET, &ip->s6_addr[12], text, sizeof(text));
+	add_text(row, key, text);
+}
+
+/* A newer kernel may have more names than are known here */
+static void add_name(struct json_object *row, const char *key, const char *const *names,
+		     unsigned int count, __u32 number)
+{
+	char text[16];
+
+	snprintf(text, sizeof(text), "%u", number);
+	add_text(row, key, number < count && names[number] ? names[number] : text);
+}
+
+static void add_state(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	add_name(row, key, state_names, ARRAY_SIZE(state_names), mnl_attr_get_u32(attr));
+}
+
+static void add_sa(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	add_name(row, key, sa_names, ARRAY_SIZE(sa_names), mnl_attr_get_u32(attr));
+}
+
+static void add_refusal(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	char text[80];
+
+	refusal_text(mnl_attr_get_u16(attr), text, sizeof(text));
+	add_hex(row, key, attr);
+	add_text(row, "refusal_reason", text);
 }
 
 /* An interface that is gone has the name that it had */
-static void row_add_interface(struct json_object *row, unsigned int index)
+static void add_interface(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	static struct json_object *seen;
 	struct json_object *was;
 	char name[IF_NAMESIZE];
-	char key[16];
+	char index[16];
 
 	if (!seen)
 		seen = json_object_new_object();
-	snprintf(key, sizeof(key), "if%u", index);
-	if (if_indextoname(index, name)) {
-		row_add(row, "interface", name);
-		row_add(seen, key, name);
-		return;
-	}
-	if (json_object_object_get_ex(seen, key, &was))
-		row_add(row, "interface", json_object_get_string(was));
+	add_u32(row, key, attr);
+	snprintf(index, sizeof(index), "if%u", mnl_attr_get_u32(attr));
+	if (if_indextoname(mnl_attr_get_u32(attr), name))
+		add_text(seen, index, name);
+	if (json_object_object_get_ex(seen, index, &was))
+		add_text(row, "interface", json_object_get_string(was));
 	else
-		row_add(row, "interface", key);
+		add_text(row, "interface", index);
 }
 
-static void row_add_counters(struct json_object *row, const struct nlattr *nest)
+static void add_counters(struct json_object *row, const char *key, const struct nlattr *nest)
 {
 	const struct nlattr *attr;
 	unsigned int type;
 
+	(void)key;
 	mnl_attr_for_each_nested(attr, nest) {
 		type = mnl_attr_get_type(attr);
-		if (type < ARRAY_SIZE(counter_names) && counter_names[type])
-			json_object_object_add(row, counter_names[type],
-					       json_object_new_uint64(mnl_attr_get_u64(attr)));
+		if (type < ARRAY_SIZE(counter_names) && counter_names[type] &&
+		    !mnl_attr_validate(attr, MNL_TYPE_U64))
+			add_u64(row, counter_names[type], attr);
 	}
 }
 
-static void row_add_attr(struct json_object *row, const struct nlattr *attr)
+/* ---- Messages ---- */
+
+static const struct field fields[] = {
+	[IB_ATS_ATTR_DEVICE] = { "device", MNL_TYPE_NUL_STRING, 0, add_string },
+	[IB_ATS_ATTR_PORT] = { "port", MNL_TYPE_U32, 4, add_u32 },
+	[IB_ATS_ATTR_IFINDEX] = { "ifindex", MNL_TYPE_U32, 4, add_interface },
+	[IB_ATS_ATTR_GID] = { "gid", MNL_TYPE_BINARY, 16, add_gid },
+	[IB_ATS_ATTR_PKEY] = { "pkey", MNL_TYPE_U16, 2, add_hex },
+	[IB_ATS_ATTR_ADDR] = { "address", MNL_TYPE_BINARY, 16, add_address },
+	[IB_ATS_ATTR_SID] = { "sid", MNL_TYPE_U64, 8, add_hex },
+	[IB_ATS_ATTR_IS_PRIMARY] = { "primary", MNL_TYPE_FLAG, 0, add_flag },
+	[IB_ATS_ATTR_IS_CHOICE] = { "chosen", MNL_TYPE_FLAG, 0, add_flag },
+	[IB_ATS_ATTR_STATE] = { "state", MNL_TYPE_U32, 4, add_state },
+	[IB_ATS_ATTR_AGE] = { "age_ms", MNL_TYPE_U64, 8, add_u64 },
+	[IB_ATS_ATTR_REFUSAL] = { "refusal", MNL_TYPE_U16, 2, add_refusal },
+	[IB_ATS_ATTR_RIVAL] = { "rival", MNL_TYPE_BINARY, 16, add_gid },
+	[IB_ATS_ATTR_SA] = { "sa", MNL_TYPE_U32, 4, add_sa },
+	[IB_ATS_ATTR_COUNTERS] = { "counters", MNL_TYPE_NESTED, 0, add_counters },
+};
+
+/* What is not known here, or is not as it should be, is left out */
+static void row_add(struct json_object *row, const struct nlattr *attr)
 {
-	switch (mnl_attr_get_type(attr)) {
-	case IB_ATS_ATTR_DEVICE:
-		row_add(row, "device", mnl_attr_get_str(attr));
-		break;
-	case IB_ATS_ATTR_PORT:
-		json_object_object_add(row, "port", json_object_new_int(mnl_attr_get_u32(attr)));
-		break;
-	case IB_ATS_ATTR_IFINDEX:
-		row_add_interface(row, mnl_attr_get_u32(attr));
-		break;
-	case IB_ATS_ATTR_GID:
-		row_add_ip(row, "gid", attr, false);
-		break;
-	case IB_ATS_ATTR_PKEY:
-		row_add_hex(row, "pkey", 4, mnl_attr_get_u16(attr));
-		break;
-	case IB_ATS_ATTR_ADDR:
-		row_add_ip(row, "address", attr, true);
-		json_object_object_add(row, "primary", json_object_new_boolean(false));
-		break;
-	case IB_ATS_ATTR_SID:
-		row_add_hex(row, "sid", 16, mnl_attr_get_u64(attr));
-		break;
-	case IB_ATS_ATTR_IS_PRIMARY:
-		json_object_object_add(row, "primary", json_object_new_boolean(true));
-		break;
-	case IB_ATS_ATTR_STATE:
-		row_add_name(row, "state", state_names, ARRAY_SIZE(state_names),
-			     mnl_attr_get_u32(attr));
-		break;
-	case IB_ATS_ATTR_SA:
-		row_add_name(row, "sa", sa_names, ARRAY_SIZE(sa_names),
-			     mnl_attr_get_u32(attr));
-		break;
-	case IB_ATS_ATTR_COUNTERS:
-		row_add_counters(row, attr);
-		break;
-	}
+	unsigned int type = mnl_attr_get_type(attr);
+	const struct field *field;
+
+	if (type >= ARRAY_SIZE(fields) || !fields[type].add)
+		return;
+	field = &fields[type];
+	if (!mnl_attr_validate2(attr, field->type, field->len))
+		field->add(row, field->key, attr);
+}
+
+/**
+ * row_is() - whether a row has something
+ * @row: the row
+ * @key: of a value
+ *
+ * Return: whether the row has a value of that key, and not false.
+ */
+bool row_is(struct json_object *row, const char *key)
+{
+	return json_object_get_boolean(json_object_object_get(row, key));
 }
 
 /**
  * row_parse() - what a message of the family says
  * @message: the message
+ *
+ * Flags are not in a message if they are not set, but they are in a row.
  *
  * Return: an object, for json_object_put().
  */
@@ -171,79 +239,23 @@ struct json_object *row_parse(const struct nlmsghdr *message)
 	const struct nlattr *attr;
 
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		row_add_attr(row, attr);
+		row_add(row, attr);
+	if (row_is(row, "address"))
+		add_bool(row, "primary", row_is(row, "primary"));
+	if (row_is(row, "state"))
+		add_bool(row, "chosen", row_is(row, "chosen"));
 	return row;
 }
 
-/* ---- Tables ---- */
-
 /**
- * row_text() - a value as people get it
- * @row: the row
- * @key: of the value
+ * message_command() - which command of its family a message is of
+ * @message: the message
  *
- * Return: the text, for as long as there is the row.
+ * Return: the command's number.
  */
-const char *row_text(struct json_object *row, const char *key)
+uint8_t message_command(const struct nlmsghdr *message)
 {
-	struct json_object *value;
+	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(message);
 
-	if (!json_object_object_get_ex(row, key, &value))
-		return "-";
-	if (json_object_is_type(value, json_type_boolean))
-		return json_object_get_boolean(value) ? key : "-";
-	return json_object_get_string(value);
-}
-
-static int column_width(struct json_object *rows, const char *key)
-{
-	size_t i, len, width = strlen(key);
-
-	for (i = 0; i < json_object_array_length(rows); i++) {
-		len = strlen(row_text(json_object_array_get_idx(rows, i), key));
-		if (len > width)
-			width = len;
-	}
-	return width;
-}
-
-static void cell_print(const char *text, int width, bool last)
-{
-	if (last)
-		printf("%s\n", text);
-	else
-		printf("%-*s  ", width, text);
-}
-
-/**
- * rows_print_table() - a table with a heading
- * @rows: an array of rows
- * @keys: what the columns are; NULL ends them
- */
-void rows_print_table(struct json_object *rows, const char *const *keys)
-{
-	size_t i, count = json_object_array_length(rows);
-	int widths[16] = {};
-	unsigned int k;
-
-	if (!count)
-		return;
-	for (k = 0; keys[k]; k++) {
-		widths[k] = column_width(rows, keys[k]);
-		cell_print(keys[k], widths[k], !keys[k + 1]);
-	}
-	for (i = 0; i < count; i++)
-		for (k = 0; keys[k]; k++)
-			cell_print(row_text(json_object_array_get_idx(rows, i), keys[k]),
-				   widths[k], !keys[k + 1]);
-}
-
-/**
- * rows_print_json() - one line for programs
- * @rows: an array of rows, or one of them
- */
-void rows_print_json(struct json_object *rows)
-{
-	puts(json_object_to_json_string_ext(rows, JSON_C_TO_STRING_PLAIN |
-					    JSON_C_TO_STRING_NOSLASHESCAPE));
+	return genl->cmd;
 }

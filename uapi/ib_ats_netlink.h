@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
 /*
  * The generic netlink family of the Address Translation Service for InfiniBand.
  * Documentation/netlink/specs/ib_ats.yaml says what each command takes and gives.
@@ -12,36 +12,37 @@
 
 enum ib_ats_cmd {
 	IB_ATS_CMD_UNSPEC,
-	IB_ATS_CMD_RESOLVE,		/* dump: who has an address, or which has somebody */
-	IB_ATS_CMD_LIST,		/* dump: records of the namespace's interfaces */
-	IB_ATS_CMD_PRIMARY,		/* do: name an interface's primary address */
-	IB_ATS_CMD_AUDIT,		/* do: have the SA's records read back now */
-	IB_ATS_CMD_STATS,		/* dump: what each port has done */
+	IB_ATS_CMD_RESOLVE,		/* do: who has an address, or which has somebody */
+	IB_ATS_CMD_RESOLVE_NTF,		/* unicast: the answer, by the request's number */
+	IB_ATS_CMD_RECORD_GET,		/* do, dump: records of the namespace's interfaces */
 	IB_ATS_CMD_RECORD_NTF,		/* notification: a record's state is another */
+	IB_ATS_CMD_PRIMARY_SET,		/* do: name an interface's primary address, or none */
+	IB_ATS_CMD_AUDIT,		/* do: have the SA's records read back now */
+	IB_ATS_CMD_STATS_GET,		/* dump: what each port has done */
 
 	__IB_ATS_CMD_MAX,
 	IB_ATS_CMD_MAX = __IB_ATS_CMD_MAX - 1
 };
 
 /* What IB_ATS_CMD_RESOLVE asks for */
-enum ib_ats_find {
-	IB_ATS_FIND_ADDR,		/* all records of an IP address */
-	IB_ATS_FIND_GID,		/* all records of a GID */
-	IB_ATS_FIND_PRIMARY,		/* the record of a GID's primary address */
-	IB_ATS_FIND_SID,		/* all records with a Service ID */
+enum ib_ats_kind {
+	IB_ATS_KIND_ADDR,		/* all records of an IP address */
+	IB_ATS_KIND_GID,		/* all records of a GID */
+	IB_ATS_KIND_PRIMARY,		/* the record of a GID's primary address */
+	IB_ATS_KIND_SID,		/* all records with a Service ID */
 
-	__IB_ATS_FIND_MAX,
-	IB_ATS_FIND_MAX = __IB_ATS_FIND_MAX - 1
+	__IB_ATS_KIND_MAX,
+	IB_ATS_KIND_MAX = __IB_ATS_KIND_MAX - 1
 };
 
-/* How a record of an interface's address stands */
+/* How the record of an interface's address stands */
 enum ib_ats_record_state {
-	IB_ATS_RECORD_PENDING,		/* the SA has it not yet, or not for sure */
+	IB_ATS_RECORD_PENDING,		/* the SA does not have it yet, or not for sure */
 	IB_ATS_RECORD_REGISTERED,	/* the SA has it */
 	IB_ATS_RECORD_REFUSED,		/* the SA refused it; it is asked again */
-	IB_ATS_RECORD_NO_SID,		/* there is no Service ID left for it */
-	IB_ATS_RECORD_LOCAL,		/* the port has no SA: it is known on this host alone */
-	IB_ATS_RECORD_GONE,		/* notifications only: the interface has it no more */
+	IB_ATS_RECORD_NO_SID,		/* no Service ID is left for it */
+	IB_ATS_RECORD_QUOTA,		/* the namespace has as many records as it may have */
+	IB_ATS_RECORD_GONE,		/* notifications only: the interface no longer has it */
 
 	__IB_ATS_RECORD_MAX,
 	IB_ATS_RECORD_MAX = __IB_ATS_RECORD_MAX - 1
@@ -49,8 +50,7 @@ enum ib_ats_record_state {
 
 /* How a port stands with its SA */
 enum ib_ats_sa_state {
-	IB_ATS_SA_NONE,			/* it is of a kind that has none */
-	IB_ATS_SA_AWAY,			/* it knows of none now */
+	IB_ATS_SA_AWAY,			/* the port knows of none now */
 	IB_ATS_SA_TROUBLE,		/* it does not answer, or is busy */
 	IB_ATS_SA_ONLINE,
 
@@ -60,7 +60,7 @@ enum ib_ats_sa_state {
 
 enum ib_ats_attr {
 	IB_ATS_ATTR_UNSPEC,
-	IB_ATS_ATTR_FIND,		/* u32, enum ib_ats_find */
+	IB_ATS_ATTR_KIND,		/* u32, enum ib_ats_kind */
 	IB_ATS_ATTR_DEVICE,		/* string: the HCA's name */
 	IB_ATS_ATTR_PORT,		/* u32 */
 	IB_ATS_ATTR_IFINDEX,		/* s32 */
@@ -68,9 +68,14 @@ enum ib_ats_attr {
 	IB_ATS_ATTR_PKEY,		/* u16 */
 	IB_ATS_ATTR_ADDR,		/* 16 octets; an IPv4 address as ::ffff:a.b.c.d */
 	IB_ATS_ATTR_SID,		/* u64 */
-	IB_ATS_ATTR_IS_PRIMARY,		/* flag */
+	IB_ATS_ATTR_IS_PRIMARY,		/* flag: it is the primary address */
+	IB_ATS_ATTR_IS_CHOICE,		/* flag: because its interface's administrator chose it */
 	IB_ATS_ATTR_STATE,		/* u32, enum ib_ats_record_state */
+	IB_ATS_ATTR_AGE,		/* u64, milliseconds in that state */
+	IB_ATS_ATTR_REFUSAL,		/* u16, the SA's status in the MAD that refused it */
+	IB_ATS_ATTR_RIVAL,		/* 16 octets: another host's GID that has the address */
 	IB_ATS_ATTR_TIMEOUT,		/* u32, milliseconds */
+	IB_ATS_ATTR_ERROR,		/* s32: how a question ended, 0 or a negative errno */
 	IB_ATS_ATTR_SA,			/* u32, enum ib_ats_sa_state */
 	IB_ATS_ATTR_COUNTERS,		/* nest of enum ib_ats_counter */
 	IB_ATS_ATTR_PAD,
@@ -92,6 +97,8 @@ enum ib_ats_counter {
 	IB_ATS_COUNTER_REPAIRS,		/* records that were found not to be as they should */
 	IB_ATS_COUNTER_ABANDONED,	/* deletions that were given up */
 	IB_ATS_COUNTER_OVERFLOWS,	/* addresses without a Service ID */
+	IB_ATS_COUNTER_LEFTOVERS,	/* partitions where records of an earlier life were found */
+	IB_ATS_COUNTER_CONFLICTS,	/* addresses that were found on another host's GID, too */
 	IB_ATS_COUNTER_PAD,
 
 	__IB_ATS_COUNTER_MAX,

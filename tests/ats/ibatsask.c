@@ -4,11 +4,15 @@
  * For tests, by files in /sys/kernel/debug/ibatsask/:
  *
  *  ask       addr=IP, gid=GID, primary=GID or sid=NUMBER, then
- *            [hca=NAME] [pkey=N] [timeout=MS] [times=N] [cancel=1]
- *            times: so many queries at once. cancel: let go of them at once.
- *            The write returns when all have ended, or fails as the last of them.
- *  answer    a line for each record of the last one: GID P_KEY SID ADDRESS [primary];
- *            before them "asked N found N failed N us N"
+ *            [hca=NAME] [pkey=N] [timeout=MS] [times=N] [turns=N] [cancel=1]
+ *            times: so many questions at once. turns: one after the other. cancel: let go
+ *            of them at once. The write returns when all have ended, or fails as the last
+ *            of them.
+ *  answer    a line for each record of the last one: GID P_KEY SID ADDRESS HCA/PORT
+ *            [primary]; before them "asked N found N failed N us N"
+ *  family    in how many microseconds a generic netlink family was registered, and let go
+ *            of again, for whoever reads it
+ *  changes   how often the module told of a record's change, and of what: state ADDRESS
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -17,9 +21,11 @@
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/notifier.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
+#include <net/genetlink.h>
 #include <net/ipv6.h>
 
 #include "ib_ats.h"
@@ -31,6 +37,7 @@
 struct ask_line {
 	struct ib_ats_question question;
 	u32 times;
+	u32 turns;
 	u32 cancel;
 };
 
@@ -45,6 +52,9 @@ static atomic_t found;
 static atomic_t failed;
 static atomic_t under_way;		/* and one more while there come others */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
+static DEFINE_SPINLOCK(change_lock);	/* guards what follows */
+static struct ib_ats_change last_change;
+static u32 changes;
 
 static int parse_ip(const char *value, struct in6_addr *addr)
 {
@@ -63,10 +73,16 @@ static int parse_gid(struct ib_ats_question *question, enum ib_ats_kind kind, co
 	return in6_pton(value, -1, question->gid.raw, '\0', NULL) ? 0 : -EINVAL;
 }
 
+/* What is asked holds no HCA, but compares it */
 static int parse_hca(struct ib_ats_question *question, const char *value)
 {
-	question->ibdev = ib_device_get_by_name(value, RDMA_DRIVER_UNKNOWN);
-	return question->ibdev ? 0 : -ENODEV;
+	struct ib_device *ibdev = ib_device_get_by_name(value, RDMA_DRIVER_UNKNOWN);
+
+	if (!ibdev)
+		return -ENODEV;
+	question->ibdev = ibdev;
+	ib_device_put(ibdev);
+	return 0;
 }
 
 static int parse_word(void *of, char *word)
@@ -81,9 +97,9 @@ static int parse_word(void *of, char *word)
 	if (!strcmp(word, "addr"))
 		return parse_ip(value, &question->addr);
 	if (!strcmp(word, "gid"))
-		return parse_gid(question, IB_ATS_BY_GID, value);
+		return parse_gid(question, IB_ATS_KIND_GID, value);
 	if (!strcmp(word, "primary"))
-		return parse_gid(question, IB_ATS_PRIMARY, value);
+		return parse_gid(question, IB_ATS_KIND_PRIMARY, value);
 	if (!strcmp(word, "hca"))
 		return parse_hca(question, value);
 	if (!strcmp(word, "pkey"))
@@ -92,11 +108,13 @@ static int parse_word(void *of, char *word)
 		return kstrtou32(value, 0, &question->timeout_ms);
 	if (!strcmp(word, "times"))
 		return kstrtou32(value, 0, &line->times);
+	if (!strcmp(word, "turns"))
+		return kstrtou32(value, 0, &line->turns);
 	if (!strcmp(word, "cancel"))
 		return kstrtou32(value, 0, &line->cancel);
 	if (strcmp(word, "sid"))
 		return -EINVAL;
-	question->kind = IB_ATS_BY_SID;
+	question->kind = IB_ATS_KIND_SID;
 	return kstrtou64(value, 0, &question->sid);
 }
 
@@ -117,29 +135,29 @@ static void answered(void *context, int err, const struct ib_ats_answer *records
 
 static void forget(void)
 {
-	kfree(answers);
+	kvfree(answers);
 	answers = NULL;
 	answer_count = 0;
 	atomic_set(&found, 0);
 	atomic_set(&failed, 0);
 }
 
-/* Cancelled or not, each is counted before it is let go of */
+/* Cancelled or not, each is counted when it ends */
 static int ask_many(const struct ask_line *line)
 {
-	struct ib_ats_query **queries;
+	u64 *ids = kvcalloc(line->times, sizeof(*ids), GFP_KERNEL);
+	int err;
 	u32 i;
 
-	queries = kvcalloc(line->times, sizeof(*queries), GFP_KERNEL);
-	if (!queries)
+	if (!ids)
 		return -ENOMEM;
 	last_err = 0;
 	atomic_set(&under_way, 1);
 	for (i = 0; i < line->times; i++) {
 		atomic_inc(&under_way);
-		queries[i] = ib_ats_ask(&line->question, answered, &last_err);
-		if (IS_ERR(queries[i])) {
-			last_err = PTR_ERR(queries[i]);
+		err = ib_ats_ask(&line->question, GFP_KERNEL, answered, &last_err, &ids[i]);
+		if (err) {
+			last_err = err;
 			one_ended();
 			break;
 		}
@@ -148,17 +166,22 @@ static int ask_many(const struct ask_line *line)
 	one_ended();
 	if (!line->cancel)
 		wait_event_idle(all_ended, !atomic_read(&under_way));
+	/* When this returns, nobody is in answered() for it any more */
 	while (i--)
-		ib_ats_free(queries[i]);
-	kvfree(queries);
+		ib_ats_cancel(ids[i]);
+	kvfree(ids);
 	return last_err;
 }
 
 static int ask_one(const struct ask_line *line)
 {
-	int ret = ib_ats_ask_wait(&line->question, &answers);
+	int ret;
 
-	asked = 1;
+	kvfree(answers);
+	answers = NULL;
+	answer_count = 0;
+	ret = ib_ats_ask_wait(&line->question, &answers);
+	asked++;
 	if (ret < 0) {
 		atomic_inc(&failed);
 		return ret;
@@ -168,9 +191,20 @@ static int ask_one(const struct ask_line *line)
 	return 0;
 }
 
+static int ask_turns(const struct ask_line *line)
+{
+	int err = 0;
+	u32 i;
+
+	asked = 0;
+	for (i = 0; i < line->turns && !err; i++)
+		err = ask_one(line);
+	return err;
+}
+
 static int ask(void *of, char *text)
 {
-	struct ask_line line = { .times = 1 };
+	struct ask_line line = { .times = 1, .turns = 1 };
 	ktime_t begin;
 	int ret;
 
@@ -181,12 +215,10 @@ static int ask(void *of, char *text)
 		mutex_lock(&lock);
 		forget();
 		begin = ktime_get();
-		ret = line.times > 1 || line.cancel ? ask_many(&line) : ask_one(&line);
+		ret = line.times > 1 || line.cancel ? ask_many(&line) : ask_turns(&line);
 		took_us = ktime_us_delta(ktime_get(), begin);
 		mutex_unlock(&lock);
 	}
-	if (line.question.ibdev)
-		ib_device_put(line.question.ibdev);
 	return ret;
 }
 
@@ -215,24 +247,73 @@ static int answer_show(struct seq_file *seq, void *unused)
 			seq_printf(seq, "%pI4", &answer->addr.s6_addr32[3]);
 		else
 			seq_printf(seq, "%pI6c", &answer->addr);
-		seq_puts(seq, answer->primary ? " primary\n" : "\n");
+		seq_printf(seq, " %s/%u%s\n", answer->device, answer->port,
+			   answer->primary ? " primary" : "");
 	}
 	mutex_unlock(&lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(answer);
 
+static int changed(struct notifier_block *nb, unsigned long state, void *data)
+{
+	spin_lock(&change_lock);
+	last_change = *(const struct ib_ats_change *)data;
+	changes++;
+	spin_unlock(&change_lock);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block change_nb = { .notifier_call = changed };
+
+static int changes_show(struct seq_file *seq, void *unused)
+{
+	spin_lock(&change_lock);
+	seq_printf(seq, "%u %d %pI6c\n", changes, last_change.state, &last_change.record.addr);
+	spin_unlock(&change_lock);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(changes);
+
+static struct genl_family probe_family = {
+	.name = KBUILD_MODNAME,
+	.version = 1,
+	.module = THIS_MODULE,
+};
+
+static int family_show(struct seq_file *seq, void *unused)
+{
+	ktime_t begin = ktime_get();
+	int err;
+
+	mutex_lock(&lock);
+	err = genl_register_family(&probe_family);
+	if (!err)
+		genl_unregister_family(&probe_family);
+	mutex_unlock(&lock);
+	seq_printf(seq, "%lld\n", ktime_us_delta(ktime_get(), begin));
+	return err;
+}
+DEFINE_SHOW_ATTRIBUTE(family);
+
 static int __init ibatsask_init(void)
 {
+	int err = ib_ats_register_notifier(&change_nb);
+
+	if (err)
+		return err;
 	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	debugfs_create_file("ask", 0200, root, NULL, &ask_fops);
 	debugfs_create_file("answer", 0400, root, NULL, &answer_fops);
+	debugfs_create_file("changes", 0400, root, NULL, &changes_fops);
+	debugfs_create_file("family", 0400, root, NULL, &family_fops);
 	return 0;
 }
 
 static void __exit ibatsask_exit(void)
 {
 	debugfs_remove_recursive(root);
+	ib_ats_unregister_notifier(&change_nb);
 	forget();
 }
 

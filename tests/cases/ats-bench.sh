@@ -115,7 +115,7 @@ mads_note "$rounds added at once" ip0 -batch /run/batch.add
 mads_note "one deleted" ip0 address delete "10.7.0.$rounds/32" dev "$dev0"
 mads_note "one added" ip0 address add "10.7.0.$rounds/32" dev "$dev0"
 mads_note "the primary one deleted" ip0 address delete 10.0.0.1/24 dev "$dev0"
-mads_note "another one named primary" on h0 ibats primary "$dev0" fd00::1
+mads_note "another one named primary" on h0 ibats primary set "$dev0" fd00::1
 mads_note "the interface down and up" sh -c "ip -n h0 link set $dev0 down; ip -n h0 link set $dev0 up"
 mads_note "an audit" on h0 ibats audit
 

@@ -27,6 +27,13 @@ ask_figure()
 		"$ask/answer"
 }
 
+# changed NUMBER: the module has told of more than so many changes, the last one of 10.0.0.4.
+changed()
+{
+	read -r _changes _state _addr <"$ask/changes"
+	[ "$_changes" -gt "$1" ] && [ "$_addr" = ::ffff:10.0.0.4 ]
+}
+
 # dropped: answers to ibfab1 were.
 dropped()
 {
@@ -75,7 +82,8 @@ ip0 -batch /run/batch
 wait_for 60 sr_count 1 $((many + 3))
 ask hca=ibfab1 "gid=$gid0"
 assert_eq "addresses" "$(sed 1d "$ask/answer" | sort -u | wc -l)" $((many + 3))
-assert_eq "the first" "$(sed -n 2p "$ask/answer")" "$gid0 0xffff ${sid}53 10.0.0.1 primary"
+assert_eq "the first" "$(sed -n 2p "$ask/answer")" \
+	"$gid0 0xffff ${sid}53 10.0.0.1 ibfab1/1 primary"
 sed 's/address add/address delete/' /run/batch >/run/batch.delete
 ip0 -batch /run/batch.delete
 wait_for 60 sr_count 1 3
@@ -99,7 +107,7 @@ step "Answers that are cut short or spoilt do no harm"
 # so that some come whole, whatever their order.
 spoilt_asked()
 {
-	ask hca=ibfab0 "gid=$gid0" timeout=200 times=24 || note "some fail"
+	ask hca=ibfab0 "gid=$gid0" timeout=4000 times=24 || note "some fail"
 	assert_eq "ended" "$(($(ask_figure found) + $(ask_figure failed)))" 24
 	assert_between "answers spoilt" "$(rule_figure ibfab0 hits)" 12 1000
 	assert_between "found" "$(ask_figure found)" 1 24
@@ -135,19 +143,30 @@ assert_match "the queries' error" "$(cat /run/asked.log)" \
 assert_eq "ended" "$(ask_figure failed)" 50
 ask_fails 'No such device' hca=ibfab1 addr=10.0.0.1
 
-step "Without an SA: what is known here, and a GID is its own address"
+step "An SA that does not answer"
+kill -STOP "$opensm_pid"
+ask_fails 'timed out' hca=ibfab0 addr=10.0.0.2 timeout=300
+kill -CONT "$opensm_pid"
+
+step "Without an SA, at the end of a question's time: what is known here, and a GID is its own address"
 opensm_stop
+ask hca=ibfab0 addr=10.0.0.2 timeout=700
+answered "$gid0 0xffff ${sid}55 10.0.0.2"
 plug ibfab1
 wait_for 20 netdev_of ibfab1
 host_give h1 ibfab1 3
-wait_for 10 ask hca=ibfab1 addr=10.0.0.3
+wait_for 10 ask hca=ibfab1 addr=10.0.0.3 timeout=300
 answered "$gid1 0xffff ${sid}53 10.0.0.3 primary"
-ask hca=ibfab1 "addr=$gid1"
+ask hca=ibfab1 "addr=$gid1" timeout=300
 answered "$gid1 0xffff ${sid}53 $gid1 primary"
-ask_fails 'Network is unreachable' hca=ibfab1 addr=10.0.0.1
+ask hca=ibfab1 "primary=$gid0" timeout=300
+answered "$gid0 0xffff ${sid}53 $gid0 primary"
+ask_fails 'Network is unreachable' hca=ibfab1 addr=10.0.0.1 timeout=300
 
-step "An SA that does not answer"
-ask_fails 'timed out' hca=ibfab0 addr=10.0.0.2 timeout=300
+step "Other modules are told of changes"
+read -r changes _ <"$ask/changes"
+ip -n h1 address add 10.0.0.4/24 dev "$(dev_of h1)"
+wait_for 10 changed "$changes"
 must_fail rmmod ib_ats
 rmmod ibatsask
 rmmod ib_ats

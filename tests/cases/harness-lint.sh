@@ -109,7 +109,7 @@ E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
 echo '.Xy' >>"$tree/tools/ibats.8"
-sed -i 's/IB_ATS_FIND_GID,/IB_ATS_FIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
+sed -i 's/IB_ATS_KIND_GID,/IB_ATS_KIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
 echo 'layout first 1' >>"$tree/tests/cache_lines"
 # For shellcheck, the licence lines, the length.
@@ -131,8 +131,8 @@ wanted "$faulty" 'SC2086'
 wanted "$faulty" '^FAIL  manuals'
 wanted "$faulty" 'ibats.8:10:.*unknown macro'
 wanted "$faulty" '^FAIL  netlink specifications'
-wanted "$faulty" 'IB_ATS_FIND_GID: 1 in the specification, not in the header'
-wanted "$faulty" 'IB_ATS_FIND_NODE: not in the specification, 1 in the header'
+wanted "$faulty" 'IB_ATS_KIND_GID: 1 in the specification, not in the header'
+wanted "$faulty" 'IB_ATS_KIND_NODE: not in the specification, 1 in the header'
 wanted "$faulty" 'IB_ATS_GENL_RECORDS: "records" in the specification, "record" in'
 wanted "$faulty" '^nobody: referred to'
 wanted "$faulty" '^FAIL  licence lines'

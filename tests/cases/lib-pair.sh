@@ -21,6 +21,12 @@ pair_seconds_left()
 	echo $((END - $(date +%s)))
 }
 
+# pair_leave: this guest is shut down as soon as its script ends, although the other may need it.
+pair_leave()
+{
+	echo "by its own wish" >"$pair/ended"
+}
+
 # pair_say WORD NAME [VALUE]
 pair_say()
 {

@@ -14,7 +14,9 @@
 
 #define FAKE_LOG	32	/* requests, and notifications, that are remembered */
 #define FAKE_SEGMENTS	4	/* of an answer */
-#define FAKE_NET	1001	/* a namespace, as are the next numbers */
+#define FAKE_HOST	1001	/* the namespace that the HCA is in */
+#define FAKE_GUEST	1002	/* another one, as are the next numbers */
+#define FAKE_GIDS	2	/* of the port */
 
 /* A request as it was posted */
 struct fake_posted {
@@ -36,6 +38,7 @@ struct fake_port {
 	struct kunit *test;
 	struct ats_port port;
 	struct ib_device ibdev;
+	struct ib_port_data port_data[2];	/* by port number */
 	struct ib_mad_agent agent;
 	unsigned long now;
 	unsigned long next;		/* when the work is to run again */
@@ -43,9 +46,13 @@ struct fake_port {
 	struct fake_posted posted[FAKE_LOG];
 	unsigned int posted_count;
 	struct ats_local told[FAKE_LOG];
+	u64 told_net[FAKE_LOG];
+	int told_ifindex[FAKE_LOG];
 	unsigned int told_count;
-	union ib_gid gid;		/* the port's */
-	u64 gid_net;			/* the namespace that may see it; 0: all */
+	union ib_gid gids[FAKE_GIDS];
+	unsigned int ports;		/* as which it is asked; all have these queries */
+	atomic_t kicks;			/* by questions that were put to it */
+	bool hurry;			/* ats_port_hurry() was called */
 	bool threaded;			/* who kicks the port has its work run */
 	struct work_struct work;
 };
@@ -53,7 +60,6 @@ struct fake_port {
 /* kunit_port.c */
 int fake_port_init(struct kunit *test);
 void fake_port_exit(struct kunit *test);
-void fake_port_have_no_sa(struct fake_port *fake);
 void fake_run(struct fake_port *fake);
 void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,
 	      struct fake_answer *answer);

@@ -9,6 +9,11 @@ static struct fake_port *fake_now;
 
 unsigned int ats_linger_ms;
 unsigned int ats_max_queries = 2;
+unsigned int ats_max_user_queries = 1;
+unsigned int ats_netns_records = 4;
+bool ats_foreign_partitions;
+unsigned int ats_lease;
+unsigned int ats_audit_interval = 600;
 
 static struct fake_port *fake_of(const struct ats_port *port)
 {
@@ -24,7 +29,8 @@ static int engine_send(struct ats_engine *engine, struct ats_set *set, unsigned 
 
 static int engine_read(struct ats_engine *engine, struct ats_set *set)
 {
-	return -EOPNOTSUPP;
+	ats_engine_read_end(engine, set, ATS_RESULT_CANCELLED, jiffies);
+	return 0;
 }
 
 static const struct ats_engine_ops engine_ops = {
@@ -32,55 +38,60 @@ static const struct ats_engine_ops engine_ops = {
 	.read = engine_read,
 };
 
-static int local_send(struct ats_engine *engine, struct ats_set *set, unsigned int slot)
+/* ---- What the files under test call ---- */
+
+/* What the files under test ask the HCA, whose first GIDs are these */
+int rdma_query_gid(struct ib_device *device, u32 port_num, int index, union ib_gid *gid)
 {
-	ats_engine_answer(engine, set, slot, ATS_RESULT_OK, jiffies);
+	if (index >= FAKE_GIDS)
+		return -EINVAL;
+	*gid = fake_now->gids[index];
 	return 0;
 }
 
-static const struct ats_engine_ops local_ops = {
-	.send = local_send,
-	.read = engine_read,
-};
-
-/* ---- What the files under test call ---- */
-
-bool ats_port_is_local(const struct ats_port *port)
+bool ats_netdev_has_gid(const union ib_gid *gid)
 {
-	return port->engine.ops == &local_ops;
-}
-
-bool ats_port_has_gid(struct ats_port *port, const union ib_gid *gid, u64 net_cookie)
-{
-	struct fake_port *fake = fake_of(port);
-
-	return !memcmp(gid, &fake->gid, sizeof(*gid)) &&
-	       (!net_cookie || !fake->gid_net || net_cookie == fake->gid_net);
+	return !memcmp(gid, &fake_now->gids[0], sizeof(*gid));
 }
 
 void ats_port_kick(struct ats_port *port)
 {
 	struct fake_port *fake = fake_of(port);
 
+	atomic_inc(&fake->kicks);
 	if (fake->threaded)
 		schedule_work(&fake->work);
 }
 
-int ats_with_port(const struct ib_ats_question *question,
-		  void (*act)(struct ats_port *port, void *arg), void *arg)
-{
-	if (question->port)
-		return -ENODEV;
-	act(&fake_now->port, arg);
-	return 0;
-}
-
-void ats_netlink_notify(const struct ats_port *port, const struct ats_local *local)
+void ats_port_hurry(struct ats_port *port)
 {
 	struct fake_port *fake = fake_of(port);
 
-	if (fake->told_count < FAKE_LOG)
+	fake->hurry = true;
+	if (fake->threaded)
+		schedule_work(&fake->work);
+}
+
+int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < fake_now->ports && !err; i++)
+		err = act(&fake_now->port, arg);
+	return err;
+}
+
+void ats_netlink_notify(const struct ats_port *port, const struct ats_source *source,
+			const struct ats_local *local)
+{
+	struct fake_port *fake = fake_of(port);
+
+	if (fake->told_count < FAKE_LOG) {
 		fake->told[fake->told_count] = *local;
+		fake->told_net[fake->told_count] = source->net_cookie;
+		fake->told_ifindex[fake->told_count] = source->ifindex;
+	}
 	fake->told_count++;
 }
 
@@ -123,8 +134,10 @@ void ats_sa_cancel(struct ats_request *request)
  */
 void fake_run(struct fake_port *fake)
 {
+	bool hurry = xchg(&fake->hurry, false);
+
 	fake->next = fake->now + MAX_JIFFY_OFFSET / 2;
-	ats_resolve_run(&fake->port, fake->now, &fake->next);
+	ats_query_run(&fake->port, hurry, fake->now, &fake->next);
 }
 
 /**
@@ -165,12 +178,17 @@ static void port_init(struct fake_port *fake)
 	struct ats_port *port = &fake->port;
 
 	fake->ibdev.dev.init_name = "fake0";
+	fake->ibdev.port_data = fake->port_data;
+	fake->port_data[1].immutable.gid_tbl_len = FAKE_GIDS;
 	port->ibdev = &fake->ibdev;
 	port->port = 1;
 	port->sa.agent = &fake->agent;
+	port->host_cookie = FAKE_HOST;
 	spin_lock_init(&port->lock);
+	mutex_init(&port->mutex);
 	INIT_LIST_HEAD(&port->sources);
-	ats_resolve_init(port);
+	ats_query_init(port);
+	ats_audit_init(port);
 	ats_engine_init(&port->engine, &engine_ops, 2 * ATS_SIDS);
 	port->engine.online = true;
 }
@@ -185,29 +203,26 @@ static void port_init(struct fake_port *fake)
 int fake_port_init(struct kunit *test)
 {
 	struct fake_port *fake = kvzalloc(sizeof(*fake), GFP_KERNEL);
+	int err;
 
 	test->priv = fake;
 	if (!fake)
 		return -ENOMEM;
 	fake->test = test;
+	fake->ports = 1;
+	err = ats_ask_init();
+	if (err) {
+		kvfree(fake);
+		test->priv = NULL;
+		return err;
+	}
 	INIT_WORK(&fake->work, fake_work);
+	fake->gids[0] = fake_key(1).gid;
 	port_init(fake);
 	/* Not before the times that the port began with */
 	fake->now = jiffies;
 	fake_now = fake;
 	return 0;
-}
-
-/**
- * fake_port_have_no_sa() - the port is of a kind that has none
- * @fake: the port, new
- *
- * Context: process.
- */
-void fake_port_have_no_sa(struct fake_port *fake)
-{
-	fake->port.engine.ops = &local_ops;
-	fake->port.sa.agent = NULL;
 }
 
 /**
@@ -230,8 +245,8 @@ void fake_port_exit(struct kunit *test)
 		if (fake->posted[i].request)
 			fake_end(fake, i, ATS_RESULT_CANCELLED, NULL);
 	fake_run(fake);
+	ats_ask_exit();
 	ats_source_drop_all(&fake->port);
-	ats_view_destroy(&fake->port);
 	list_for_each_entry_safe(set, next, &fake->port.engine.sets, list)
 		ats_set_destroy(set);
 	kvfree(fake);
@@ -316,7 +331,7 @@ struct ats_key fake_key(u8 guid)
 }
 
 /**
- * fake_source() - what a netdevice of the namespace FAKE_NET may have
+ * fake_source() - what a netdevice of the host's namespace, FAKE_HOST, may have
  * @fake: the port
  * @owner: the netdevice's
  * @guid: for fake_key()
@@ -332,15 +347,15 @@ struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 gui
 	struct ats_source *source;
 	unsigned int i;
 
-	source = kzalloc(struct_size(source, ip, count), GFP_KERNEL);
+	source = kvzalloc(struct_size(source, local, count), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, source);
 	source->owner = owner;
-	source->net_cookie = FAKE_NET;
+	source->net_cookie = FAKE_HOST;
 	source->ifindex = 7;
 	source->key = fake_key(guid);
 	source->count = count;
 	for (i = 0; i < count; i++)
-		source->ip[i] = fake_ip(first + i);
+		source->local[i].ip = fake_ip(first + i);
 	return source;
 }
 

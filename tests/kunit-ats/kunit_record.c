@@ -128,9 +128,10 @@ static void record_lenient(struct kunit *test)
 	wire.service_id = cpu_to_be64(0x10000ce105415454ULL);
 	KUNIT_EXPECT_LT(test, ats_record_decode(&read, &wire), 0);
 	wire.service_id = cpu_to_be64(ATS_SID_PRIMARY);
-	wire.name[32] = '2';
-	KUNIT_EXPECT_LT(test, ats_record_decode(&read, &wire), 0);
-	wire.name[32] = 0;
+	/* ATS section 2.3: what follows the name is ignored */
+	wire.name[33] = '2';
+	KUNIT_EXPECT_EQ(test, ats_record_decode(&read, &wire), 0);
+	wire.name[33] = 0;
 	wire.name[0] = 'd';
 	KUNIT_EXPECT_LT(test, ats_record_decode(&read, &wire), 0);
 }

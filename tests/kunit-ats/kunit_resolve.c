@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of queries: what the SA is asked, what becomes of its answers, tries, deadlines,
- * cancelling, and what a port without an SA knows. Two may be under way at once.
+ * Suite of questions and the queries that they are put as: what the SA is asked, what
+ * becomes of its answers, tries, deadlines, cancelling, who comes first, and what is known
+ * without an SA. Two of modules' and one of users' may be under way at once.
  */
+#include <linux/completion.h>
+#include <linux/delay.h>
 #include <net/ipv6.h>
 #include <net/net_namespace.h>
 
@@ -14,7 +17,9 @@
 /* A query, and how it ended */
 struct asked {
 	struct ib_ats_question question;
-	struct ib_ats_query *query;
+	bool user;
+	u64 id;
+	struct completion told;
 	unsigned int ended;		/* how often */
 	int err;
 	unsigned int count;
@@ -22,6 +27,14 @@ struct asked {
 };
 
 static const char one, two;
+
+static struct asked *asked_create(struct kunit *test, unsigned int count)
+{
+	struct asked *asked = kunit_kcalloc(test, count, sizeof(*asked), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, asked);
+	return asked;
+}
 
 static void asked_done(void *context, int err, const struct ib_ats_answer *answers,
 		       unsigned int count)
@@ -32,12 +45,29 @@ static void asked_done(void *context, int err, const struct ib_ats_answer *answe
 	asked->err = err;
 	asked->count = count;
 	memcpy(asked->answers, answers, min(count, ASKED_ANSWERS + 0u) * sizeof(*answers));
+	complete(&asked->told);
 }
 
+/* Returns when the question has been put to the port */
 static void ask(struct fake_port *fake, struct asked *asked)
 {
-	asked->query = ib_ats_ask(&asked->question, asked_done, asked);
-	KUNIT_ASSERT_FALSE(fake->test, IS_ERR(asked->query));
+	unsigned long until = jiffies + 5 * HZ;
+	int kicks = atomic_read(&fake->kicks);
+
+	asked->ended = 0;
+	init_completion(&asked->told);
+	KUNIT_ASSERT_EQ(fake->test, ats_ask(&asked->question, GFP_KERNEL, asked->user, asked_done,
+					    asked, &asked->id), 0);
+	while (atomic_read(&fake->kicks) == kicks && time_before(jiffies, until))
+		cond_resched();
+	KUNIT_ASSERT_NE(fake->test, atomic_read(&fake->kicks), kicks);
+}
+
+/* How often it has called back, once the workqueues have done what there is to do */
+static unsigned int ended(struct asked *asked)
+{
+	msleep(20);
+	return asked->ended;
 }
 
 /* As modules name it */
@@ -51,20 +81,21 @@ static struct in6_addr mapped(unsigned int number)
 
 static void ask_addr(struct fake_port *fake, struct asked *asked, unsigned int number)
 {
-	asked->question.kind = IB_ATS_BY_ADDR;
+	asked->question.kind = IB_ATS_KIND_ADDR;
 	asked->question.addr = mapped(number);
 	asked->question.timeout_ms = TIMEOUT_MS;
 	ask(fake, asked);
 }
 
-/* Expects that it has ended so; and lets go of it */
+/* Expects that it ends so */
 static void expect_ended(struct fake_port *fake, struct asked *asked, int err)
 {
+	if (!asked->ended)
+		wait_for_completion_timeout(&asked->told, 5 * HZ);
 	KUNIT_EXPECT_EQ(fake->test, asked->ended, 1u);
 	KUNIT_EXPECT_EQ(fake->test, asked->err, err);
 	if (err)
 		KUNIT_EXPECT_EQ(fake->test, asked->count, 0u);
-	ib_ats_free(asked->query);
 }
 
 static void put(struct fake_answer *answer, unsigned int at, u8 guid, unsigned int slot,
@@ -109,13 +140,12 @@ static void expect_posted(struct fake_port *fake, struct asked *asked, u8 method
 
 static void resolve_asks_addr(struct kunit *test)
 {
-	struct asked asked = { .question = { .kind = IB_ATS_BY_ADDR, .addr = mapped(1) } };
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_ADDR, .addr = mapped(1) } };
 	struct fake_port *fake = test->priv;
 	struct in6_addr ip = fake_ip(1);
 
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, ATS_MASK_NAME | ATS_MASK_DATA8);
 	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[0].wire.data8, &ip, sizeof(ip)), 0);
-	asked.ended = 0;
 	asked.question.pkey = 0x8001;
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET,
 		      ATS_MASK_NAME | ATS_MASK_DATA8 | ATS_MASK_PKEY);
@@ -124,7 +154,7 @@ static void resolve_asks_addr(struct kunit *test)
 
 static void resolve_asks_gid(struct kunit *test)
 {
-	struct asked asked = { .question = { .kind = IB_ATS_BY_GID, .gid = fake_key(3).gid } };
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .gid = fake_key(3).gid } };
 	struct fake_port *fake = test->priv;
 
 	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, ATS_MASK_NAME | ATS_MASK_GID);
@@ -133,12 +163,13 @@ static void resolve_asks_gid(struct kunit *test)
 
 static void resolve_asks_primary(struct kunit *test)
 {
-	struct asked asked = { .question = { .kind = IB_ATS_PRIMARY, .gid = fake_key(3).gid } };
+	struct asked asked = {
+		.question = { .kind = IB_ATS_KIND_PRIMARY, .gid = fake_key(3).gid }
+	};
 	u64 mask = ATS_MASK_NAME | ATS_MASK_GID | ATS_MASK_SID;
 	struct fake_port *fake = test->priv;
 
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask);
-	asked.ended = 0;
 	asked.question.pkey = 0xffff;
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask | ATS_MASK_PKEY);
 	KUNIT_EXPECT_EQ(test, be64_to_cpu(fake->posted[1].wire.service_id), ATS_SID_PRIMARY);
@@ -146,7 +177,7 @@ static void resolve_asks_primary(struct kunit *test)
 
 static void resolve_asks_sid(struct kunit *test)
 {
-	struct asked asked = { .question = { .kind = IB_ATS_BY_SID, .sid = ATS_SID_BASE + 7 } };
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_SID, .sid = ATS_SID_BASE + 7 } };
 	struct fake_port *fake = test->priv;
 
 	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, ATS_MASK_NAME | ATS_MASK_SID);
@@ -155,26 +186,40 @@ static void resolve_asks_sid(struct kunit *test)
 
 static int ask_error(const struct ib_ats_question *question)
 {
-	struct ib_ats_query *query = ib_ats_ask(question, asked_done, NULL);
+	u64 id;
 
-	return IS_ERR(query) ? PTR_ERR(query) : 0;
+	return ib_ats_ask(question, GFP_ATOMIC, asked_done, NULL, &id);
 }
 
 static void resolve_senseless(struct kunit *test)
 {
-	struct ib_ats_question question = { .kind = IB_ATS_BY_SID, .sid = ATS_SID_BASE - 1 };
+	struct ib_ats_question question = { .kind = IB_ATS_KIND_SID, .sid = ATS_SID_BASE - 1 };
 
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
 	question.sid = ATS_SID_BASE + ATS_SIDS;
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.kind = IB_ATS_BY_ADDR;
+	question.kind = IB_ATS_KIND_ADDR;
 	question.addr = in6addr_any;
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.kind = IB_ATS_BY_SID + 1;
+	question.kind = IB_ATS_KIND_SID + 1;
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.kind = IB_ATS_BY_GID;
+}
+
+/* No port may be asked: by its number, its HCA, or since it is of no partition of the asker */
+static void resolve_no_port(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct ib_ats_answer *answers;
+	struct ib_ats_question question = { .kind = IB_ATS_KIND_GID };
+
 	question.port = 9;
-	KUNIT_EXPECT_EQ(test, ask_error(&question), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
+	question.port = 0;
+	question.ibdev = &fake->ibdev + 1;
+	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
+	question.ibdev = &fake->ibdev;
+	question.net = &init_net;
+	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
 }
 
 /* ---- Answers ---- */
@@ -190,6 +235,9 @@ static void expect_answer(struct fake_port *fake, const struct asked *asked, uns
 	KUNIT_EXPECT_EQ(fake->test, answer->primary, !slot);
 	KUNIT_EXPECT_EQ(fake->test, answer->pkey, 0xffff);
 	KUNIT_EXPECT_TRUE(fake->test, ats_ip_same(&answer->addr, &addr));
+	KUNIT_EXPECT_PTR_EQ(fake->test, answer->ibdev, (const struct ib_device *)&fake->ibdev);
+	KUNIT_EXPECT_STREQ(fake->test, answer->device, "fake0");
+	KUNIT_EXPECT_EQ(fake->test, answer->port, 1u);
 }
 
 /* Those of primary addresses first, then by GID and Service ID around the block's end */
@@ -206,12 +254,12 @@ static void resolve_order(struct kunit *test)
 	ask_addr(fake, &asked, 1);
 	fake_run(fake);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
+	expect_ended(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 4u);
 	expect_answer(fake, &asked, 0, 2, 0, 4);
 	expect_answer(fake, &asked, 1, 1, 4, 3);
 	expect_answer(fake, &asked, 2, 2, 100, 2);
 	expect_answer(fake, &asked, 3, 2, 200, 1);
-	expect_ended(fake, &asked, 0);
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count.queries, 1ull);
 }
 
@@ -263,15 +311,15 @@ static void resolve_too_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].wire.data8, fake->posted[1].wire.data8,
 				     sizeof(fake->posted[1].wire.data8)), 0);
 	fake_end(fake, 2, ATS_RESULT_OK, answer);
+	expect_ended(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 2u);
 	expect_answer(fake, &asked, 0, 1, 0, 1);
 	expect_answer(fake, &asked, 1, 2, 5, 1);
-	expect_ended(fake, &asked, 0);
 }
 
 static void resolve_nobody(struct kunit *test)
 {
-	struct asked asked = { .question.kind = IB_ATS_BY_ADDR };
+	struct asked asked = { .question.kind = IB_ATS_KIND_ADDR };
 	struct fake_port *fake = test->priv;
 
 	asked.question.addr.s6_addr[0] = 0xfd;
@@ -359,49 +407,89 @@ static void resolve_cannot_send(struct kunit *test)
 static void resolve_window(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct asked asked[5] = {};
+	struct asked *asked = asked_create(test, 5);
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
+	for (i = 0; i < 5; i++)
 		ask_addr(fake, &asked[i], i + 1);
 	fake_run(fake);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
-	for (i = 0; i < ARRAY_SIZE(asked); i++) {
+	for (i = 0; i < 5; i++) {
 		KUNIT_EXPECT_EQ(test, fake->posted[i].wire.data8[15], i + 1);
 		fake_end(fake, i, ATS_RESULT_REFUSED, NULL);
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, min(i + 3, 5u));
 		expect_ended(fake, &asked[i], -EREMOTEIO);
 	}
-	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight, 0u);
+	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight[false], 0u);
+}
+
+/* Of users' questions one at a time, and not in the way of others */
+static void resolve_users(struct kunit *test)
+{
+	struct asked *asked = asked_create(test, 4);
+	struct fake_port *fake = test->priv;
+	unsigned int i;
+
+	asked[0].user = true;
+	asked[1].user = true;
+	for (i = 0; i < 4; i++)
+		ask_addr(fake, &asked[i], i + 1);
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.data8[15], 3);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.data8[15], 4);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].wire.data8[15], 1);
+	fake_end(fake, 2, ATS_RESULT_REFUSED, NULL);
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
+	for (i = 0; i < 4; i++)
+		if (i != 2)
+			fake_end(fake, i, ATS_RESULT_REFUSED, NULL);
+	for (i = 0; i < 4; i++)
+		expect_ended(fake, &asked[i], -EREMOTEIO);
 }
 
 /* For whom there is no room until his time is over, he need not wait any longer */
 static void resolve_expires(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct asked asked[4] = {};
+	struct asked *asked = asked_create(test, 4);
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
+	for (i = 0; i < 4; i++)
 		ask_addr(fake, &asked[i], i + 1);
 	fake_run(fake);
 	KUNIT_EXPECT_TRUE(test, time_before_eq(fake->next,
 					       jiffies + msecs_to_jiffies(TIMEOUT_MS)));
 	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS);
-	fake_end(fake, 0, ATS_RESULT_REFUSED, NULL);
 	fake_run(fake);
-	/* There was room for one of the two, and this is its one try */
-	KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
-	expect_ended(fake, &asked[0], -EREMOTEIO);
-	expect_ended(fake, &asked[3], -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, asked[1].ended + asked[2].ended, 0u);
-	fake_end(fake, 1, ATS_RESULT_REFUSED, NULL);
-	fake_end(fake, 2, ATS_RESULT_TIMEOUT, NULL);
-	fake_run(fake);
-	expect_ended(fake, &asked[1], -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
 	expect_ended(fake, &asked[2], -ETIMEDOUT);
+	expect_ended(fake, &asked[3], -ETIMEDOUT);
+	KUNIT_EXPECT_EQ(test, ended(&asked[0]) + ended(&asked[1]), 0u);
+	fake_end(fake, 0, ATS_RESULT_REFUSED, NULL);
+	fake_end(fake, 1, ATS_RESULT_TIMEOUT, NULL);
+	fake_run(fake);
+	expect_ended(fake, &asked[0], -EREMOTEIO);
+	expect_ended(fake, &asked[1], -ETIMEDOUT);
+}
+
+/* A request takes no longer than there is time */
+static void resolve_request_time(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+
+	ask_addr(fake, &asked, 1);
+	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) - msecs_to_jiffies(100);
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	KUNIT_EXPECT_GE(test, fake->posted[0].request->timeout_ms, 1u);
+	KUNIT_EXPECT_LE(test, fake->posted[0].request->timeout_ms, 100u);
+	fake_end(fake, 0, ATS_RESULT_REFUSED, NULL);
+	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
 /* ---- Ends ---- */
@@ -410,7 +498,7 @@ static void resolve_expires(struct kunit *test)
 static void resolve_cancelled(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct asked asked[5] = {};
+	struct asked *asked = asked_create(test, 5);
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
@@ -421,25 +509,38 @@ static void resolve_cancelled(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
 	ask_addr(fake, &asked[4], 5);
 	fake->threaded = true;
-	for (i = 0; i < ARRAY_SIZE(asked); i++) {
-		ib_ats_free(asked[i].query);
+	for (i = 0; i < 5; i++) {
+		ib_ats_cancel(asked[i].id);
 		KUNIT_EXPECT_EQ(test, asked[i].ended, 1u);
 		KUNIT_EXPECT_EQ(test, asked[i].err, -ECANCELED);
+		/* It has ended: there is nothing to be cancelled */
+		ib_ats_cancel(asked[i].id);
 	}
 	KUNIT_EXPECT_TRUE(test, fake->posted[1].cancelled);
 	flush_work(&fake->work);
-	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight, 0u);
+	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight[false], 0u);
 }
 
-/* Who lets go of a query waits for its end */
-struct waiter {
-	struct work_struct work;
-	struct ib_ats_query *query;
-};
-
-static void waiter_work(struct work_struct *work)
+/* A user's request that is under way is waited for */
+static void resolve_user_cancelled(struct kunit *test)
 {
-	ib_ats_free(container_of(work, struct waiter, work)->query);
+	struct asked *asked = asked_create(test, 2);
+	struct fake_port *fake = test->priv;
+
+	asked[0].user = true;
+	asked[1].user = true;
+	ask_addr(fake, &asked[0], 1);
+	ask_addr(fake, &asked[1], 2);
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	ats_ask_cancel(asked[0].id);
+	ats_ask_cancel(asked[1].id);
+	fake_run(fake);
+	expect_ended(fake, &asked[1], -ECANCELED);
+	KUNIT_EXPECT_FALSE(test, fake->posted[0].cancelled);
+	KUNIT_EXPECT_EQ(test, ended(&asked[0]), 0u);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	expect_ended(fake, &asked[0], -ECANCELED);
 }
 
 /* One that is cancelled as its request ends by itself is not asked again, in any form */
@@ -449,40 +550,70 @@ static void resolve_cancelled_late(struct kunit *test)
 		ATS_RESULT_TIMEOUT, ATS_RESULT_TOO_MANY, ATS_RESULT_NO_RECORD,
 	};
 	struct fake_port *fake = test->priv;
-	struct waiter waiter;
-	struct asked asked;
+	struct asked asked = {};
 	unsigned int i;
 
-	INIT_WORK_ONSTACK(&waiter.work, waiter_work);
 	for (i = 0; i < ARRAY_SIZE(results); i++) {
-		memset(&asked, 0, sizeof(asked));
 		ask_addr(fake, &asked, 1);
 		fake_run(fake);
-		waiter.query = asked.query;
-		schedule_work(&waiter.work);
-		while (!fake->posted[i].cancelled) {
-			fake_run(fake);
-			cond_resched();
-		}
+		ats_ask_cancel(asked.id);
+		fake_run(fake);
+		KUNIT_EXPECT_TRUE(test, fake->posted[i].cancelled);
 		fake_end(fake, i, results[i], NULL);
 		fake_run(fake);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, i + 1);
-		KUNIT_EXPECT_EQ(test, asked.ended, 1u);
-		KUNIT_EXPECT_EQ(test, asked.err, results[i] == ATS_RESULT_NO_RECORD ? -ENOENT :
-										     -ECANCELED);
-		flush_work(&waiter.work);
+		expect_ended(fake, &asked, -ECANCELED);
 	}
-	destroy_work_on_stack(&waiter.work);
+}
+
+/* What is asked in another form has its question's time, and no more */
+static void resolve_again_late(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+
+	ask_addr(fake, &asked, 1);
+	fake_run(fake);
+	/* A look at all that wait comes in between, and then the SA goes */
+	ats_port_hurry(&fake->port);
+	fake_run(fake);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	fake->port.engine.online = false;
+	fake_run(fake);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fake->next,
+					       jiffies + msecs_to_jiffies(TIMEOUT_MS)));
+	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) + 1;
+	fake_run(fake);
+	expect_ended(fake, &asked, -ENETUNREACH);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+}
+
+/* What is sent although its time is over has as little of it as there can be */
+static void resolve_request_late(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+
+	ask_addr(fake, &asked, 1);
+	fake_run(fake);
+	fake_end(fake, 0, ATS_RESULT_TOO_MANY, NULL);
+	fake->port.queries_at = jiffies + 1000 * HZ;
+	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) + HZ;
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
+	KUNIT_EXPECT_LE(test, fake->posted[1].request->timeout_ms, jiffies_to_msecs(1));
+	fake_end(fake, 1, ATS_RESULT_REFUSED, NULL);
+	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
 /* The HCA goes: what waits, and what is under way, which the MAD layer ends */
 static void resolve_unplugged(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct asked asked[4] = {};
+	struct asked *asked = asked_create(test, 4);
 	unsigned int i;
 
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
+	for (i = 0; i < 4; i++)
 		ask_addr(fake, &asked[i], i + 1);
 	fake_run(fake);
 	fake_end(fake, 0, ATS_RESULT_TIMEOUT, NULL);
@@ -490,144 +621,213 @@ static void resolve_unplugged(struct kunit *test)
 	fake_end(fake, 1, ATS_RESULT_CANCELLED, NULL);
 	fake_run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
+	for (i = 0; i < 4; i++)
 		expect_ended(fake, &asked[i], -ENODEV);
-}
-
-/* The SM goes: those that wait have the answer that there is here */
-static void resolve_sm_goes(struct kunit *test)
-{
-	struct fake_port *fake = test->priv;
-	struct asked asked[4] = {};
-	unsigned int i;
-
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 2, 1));
-	ats_set_assign(fake_set(fake, 1));
-	for (i = 0; i < ARRAY_SIZE(asked); i++)
-		ask_addr(fake, &asked[i], i + 1);
-	fake_run(fake);
-	fake_end(fake, 0, ATS_RESULT_TIMEOUT, NULL);
-	fake_end(fake, 1, ATS_RESULT_TIMEOUT, NULL);
-	fake_run(fake);
-	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
-	fake->port.engine.online = false;
-	fake_run(fake);
-	expect_ended(fake, &asked[0], -ENETUNREACH);
-	KUNIT_EXPECT_EQ(test, asked[1].count, 1u);
-	expect_answer(fake, &asked[1], 0, 1, 0, 2);
-	expect_ended(fake, &asked[1], 0);
-	/* The SA may answer yet those that it was asked */
-	KUNIT_EXPECT_EQ(test, asked[2].ended + asked[3].ended, 0u);
-	fake_end(fake, 2, ATS_RESULT_REFUSED, NULL);
-	fake_end(fake, 3, ATS_RESULT_REFUSED, NULL);
-	expect_ended(fake, &asked[2], -EREMOTEIO);
-	expect_ended(fake, &asked[3], -EREMOTEIO);
 }
 
 /* ---- Without an SA ---- */
 
-/* Two netdevices of one GID with 10.0.0.1 and .2, and .2 and .3; the second's namespace */
-static void have_two(struct fake_port *fake, u64 net_cookie)
+/* To the end of the time that a question has */
+static void run_late(struct fake_port *fake)
 {
-	struct ats_source *source = fake_source(fake, &two, 1, 2, 2);
+	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) + 1;
+	fake_run(fake);
+	fake->now = jiffies;
+}
 
-	fake_port_have_no_sa(fake);
-	source->net_cookie = net_cookie;
+/* The SM goes: those that wait may yet be asked, by when it is back */
+static void resolve_sm_goes(struct kunit *test)
+{
+	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_port *fake = test->priv;
+	struct asked *asked = asked_create(test, 2);
+
+	put(answer, 0, 1, 0, 1);
+	fake->port.engine.online = false;
+	ask_addr(fake, &asked[0], 1);
+	fake_run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
+	KUNIT_EXPECT_EQ(test, ended(&asked[0]), 0u);
+	fake->port.engine.online = true;
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	fake_end(fake, 0, ATS_RESULT_OK, answer);
+	expect_ended(fake, &asked[0], 0);
+	fake->port.engine.online = false;
+	ask_addr(fake, &asked[1], 1);
+	run_late(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+	expect_ended(fake, &asked[1], -ENETUNREACH);
+}
+
+static void ask_alone(struct fake_port *fake, struct asked *asked, int err)
+{
+	fake->port.engine.online = false;
+	asked->question.timeout_ms = TIMEOUT_MS;
+	ask(fake, asked);
+	run_late(fake);
+	KUNIT_EXPECT_EQ(fake->test, fake->posted_count, 0u);
+	expect_ended(fake, asked, err);
+}
+
+/* Two netdevices of one GID with 10.0.0.1 and .2, and .2 and .3 */
+static void have_two(struct fake_port *fake)
+{
 	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 2));
-	ats_source_replace(&fake->port, source);
+	ats_source_replace(&fake->port, fake_source(fake, &two, 1, 2, 2));
 	ats_set_assign(fake_set(fake, 1));
 }
 
-static void ask_locally(struct fake_port *fake, struct asked *asked)
+static void resolve_alone(struct kunit *test)
 {
-	asked->ended = 0;
-	ask(fake, asked);
-	fake_run(fake);
-	KUNIT_EXPECT_EQ(fake->test, fake->posted_count, 0u);
-}
-
-static void resolve_locally(struct kunit *test)
-{
-	struct asked asked = { .question = { .kind = IB_ATS_BY_GID, .gid = fake_key(1).gid } };
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .gid = fake_key(1).gid } };
 	struct fake_port *fake = test->priv;
 
-	have_two(fake, FAKE_NET);
-	ask_locally(fake, &asked);
+	have_two(fake);
+	ask_alone(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 3u);
 	expect_answer(fake, &asked, 0, 1, 0, 1);
 	expect_answer(fake, &asked, 1, 1, 1, 2);
 	expect_answer(fake, &asked, 2, 1, 2, 3);
-	expect_ended(fake, &asked, 0);
-	asked.question.kind = IB_ATS_PRIMARY;
-	ask_locally(fake, &asked);
+	asked.question.kind = IB_ATS_KIND_PRIMARY;
+	ask_alone(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 1u);
 	expect_answer(fake, &asked, 0, 1, 0, 1);
-	expect_ended(fake, &asked, 0);
-	asked.question.pkey = 0x8001;
-	ask_locally(fake, &asked);
-	expect_ended(fake, &asked, -ENETUNREACH);
-}
-
-static void resolve_locally_one(struct kunit *test)
-{
-	struct asked asked = { .question = { .kind = IB_ATS_BY_ADDR, .addr = mapped(3) } };
-	struct fake_port *fake = test->priv;
-
-	have_two(fake, FAKE_NET);
-	ask_locally(fake, &asked);
+	asked.question.kind = IB_ATS_KIND_SID;
+	asked.question.sid = ats_slot_sid(1);
+	ask_alone(fake, &asked, 0);
+	KUNIT_ASSERT_EQ(test, asked.count, 1u);
+	expect_answer(fake, &asked, 0, 1, 1, 2);
+	asked.question.sid = ats_slot_sid(3);
+	ask_alone(fake, &asked, -ENETUNREACH);
+	asked.question.kind = IB_ATS_KIND_ADDR;
+	asked.question.addr = mapped(3);
+	ask_alone(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 1u);
 	expect_answer(fake, &asked, 0, 1, 2, 3);
-	expect_ended(fake, &asked, 0);
-	asked.question.kind = IB_ATS_BY_SID;
-	asked.question.sid = ats_slot_sid(1);
-	ask_locally(fake, &asked);
-	KUNIT_ASSERT_EQ(test, asked.count, 1u);
-	expect_answer(fake, &asked, 0, 1, 1, 2);
-	expect_ended(fake, &asked, 0);
-	asked.question.sid = ats_slot_sid(3);
-	ask_locally(fake, &asked);
-	expect_ended(fake, &asked, -ENETUNREACH);
+	asked.question.pkey = 0x8001;
+	ask_alone(fake, &asked, -ENETUNREACH);
 }
 
-/* A namespace is told of what its own interfaces have, and of no other's */
-static void resolve_namespaces(struct kunit *test)
-{
-	struct asked asked = { .question = { .kind = IB_ATS_BY_GID, .gid = fake_key(1).gid } };
-	struct fake_port *fake = test->priv;
-
-	have_two(fake, init_net.net_cookie);
-	asked.question.net = &init_net;
-	ask_locally(fake, &asked);
-	KUNIT_ASSERT_EQ(test, asked.count, 2u);
-	expect_answer(fake, &asked, 0, 1, 1, 2);
-	expect_answer(fake, &asked, 1, 1, 2, 3);
-	expect_ended(fake, &asked, 0);
-	asked.question.kind = IB_ATS_BY_ADDR;
-	asked.question.addr = mapped(1);
-	ask_locally(fake, &asked);
-	expect_ended(fake, &asked, -ENETUNREACH);
-}
-
-/* ATS section 5.1: a GID is an IP address */
+/* ATS section 5.1: the IP address of a port of this subnet is its GID, and the other way */
 static void resolve_gid_as_addr(struct kunit *test)
 {
-	struct asked asked = { .question.kind = IB_ATS_BY_ADDR };
+	union ib_gid gid = fake_key(9).gid;
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_ADDR, .gid = gid } };
+	struct fake_port *fake = test->priv;
+	static const enum ib_ats_kind kinds[] = {
+		IB_ATS_KIND_ADDR, IB_ATS_KIND_GID, IB_ATS_KIND_PRIMARY,
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		asked.question.kind = kinds[i];
+		ask_alone(fake, &asked, 0);
+		KUNIT_ASSERT_EQ(test, asked.count, 1u);
+		KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].gid, &gid, sizeof(gid)), 0);
+		KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].addr, &gid, sizeof(gid)), 0);
+		KUNIT_EXPECT_TRUE(test, asked.answers[0].primary);
+	}
+	asked.question.gid.raw[7] = 1;
+	ask_alone(fake, &asked, -ENETUNREACH);
+}
+
+/* Where an SM's node says that no SA listens there, there may be one later, or never */
+static void resolve_nobody_listens(struct kunit *test)
+{
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .gid = fake_key(9).gid } };
 	struct fake_port *fake = test->priv;
 
-	fake_port_have_no_sa(fake);
-	fake->gid = fake_key(9).gid;
-	fake->gid_net = init_net.net_cookie;
-	memcpy(&asked.question.addr, &fake->gid, sizeof(fake->gid));
-	asked.question.net = &init_net;
-	ask_locally(fake, &asked);
-	KUNIT_ASSERT_EQ(test, asked.count, 1u);
-	KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].gid, &fake->gid, sizeof(fake->gid)), 0);
-	KUNIT_EXPECT_TRUE(test, ats_ip_same(&asked.answers[0].addr, &asked.question.addr));
-	KUNIT_EXPECT_TRUE(test, asked.answers[0].primary);
+	asked.question.timeout_ms = TIMEOUT_MS;
+	ask(fake, &asked);
+	fake_run(fake);
+	fake_end(fake, 0, ATS_RESULT_NOBODY, NULL);
+	KUNIT_EXPECT_EQ(test, ended(&asked), 0u);
+	run_late(fake);
 	expect_ended(fake, &asked, 0);
-	fake->gid_net = init_net.net_cookie + 1;
-	ask_locally(fake, &asked);
-	expect_ended(fake, &asked, -ENETUNREACH);
+	KUNIT_EXPECT_EQ(test, asked.count, 1u);
+}
+
+/* A guest is told of partitions that it is in, also of what others have there */
+static void resolve_guest(struct kunit *test)
+{
+	struct fake_answer *answer = answer_create(test, 2);
+	struct ats_source *source;
+	struct asked asked = {};
+	struct fake_port *fake = test->priv;
+	struct ats_record record = { .key = fake_key(2), .sid = ats_slot_sid(1) };
+
+	source = fake_source(fake, &one, 1, 1, 1);
+	source->net_cookie = init_net.net_cookie;
+	ats_source_replace(&fake->port, source);
+	put(answer, 0, 2, 0, 1);
+	record.key.pkey = 0x8001;
+	record.addr = fake_ip(1);
+	fake_answer_put(answer, sizeof(struct ats_wire_record), &record);
+	asked.question.net = &init_net;
+	ask_addr(fake, &asked, 1);
+	fake_run(fake);
+	fake_end(fake, 0, ATS_RESULT_OK, answer);
+	expect_ended(fake, &asked, 0);
+	KUNIT_EXPECT_EQ(test, asked.count, 1u);
+	expect_answer(fake, &asked, 0, 2, 0, 1);
+	asked.question.net = NULL;
+	ask_addr(fake, &asked, 1);
+	fake_run(fake);
+	fake_end(fake, 1, ATS_RESULT_OK, answer);
+	expect_ended(fake, &asked, 0);
+	KUNIT_EXPECT_EQ(test, asked.count, 2u);
+}
+
+/* ---- Several ports ---- */
+
+static void two_ports(struct fake_port *fake, struct asked *asked)
+{
+	fake->ports = 2;
+	ask_addr(fake, asked, 1);
+	while (atomic_read(&fake->kicks) % 2)
+		cond_resched();
+	fake_run(fake);
+	KUNIT_ASSERT_EQ(fake->test, fake->posted_count, 2u);
+}
+
+/* What one knows is the answer, and of the other only what is under way is waited for */
+static void resolve_one_of_two(struct kunit *test)
+{
+	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+
+	put(answer, 0, 1, 0, 1);
+	two_ports(fake, &asked);
+	fake_end(fake, 0, ATS_RESULT_TIMEOUT, NULL);
+	KUNIT_EXPECT_EQ(test, ended(&asked), 0u);
+	fake_end(fake, 1, ATS_RESULT_OK, answer);
+	KUNIT_EXPECT_EQ(test, ended(&asked), 0u);
+	fake_run(fake);
+	expect_ended(fake, &asked, 0);
+	KUNIT_EXPECT_EQ(test, asked.count, 1u);
+}
+
+/* Nobody has it only if both say so */
+static void resolve_none_of_two(struct kunit *test)
+{
+	static const enum ats_result results[] = { ATS_RESULT_NO_RECORD, ATS_RESULT_REFUSED };
+	struct asked asked = { .question.kind = IB_ATS_KIND_GID };
+	struct fake_port *fake = test->priv;
+	unsigned int i;
+
+	fake->ports = 2;
+	for (i = 0; i < 2; i++) {
+		ask(fake, &asked);
+		while (atomic_read(&fake->kicks) % 2)
+			cond_resched();
+		fake_run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
+		fake_end(fake, 2 * i, ATS_RESULT_NO_RECORD, NULL);
+		fake_end(fake, 2 * i + 1, results[i], NULL);
+		expect_ended(fake, &asked, i ? -EREMOTEIO : -ENOENT);
+	}
 }
 
 static struct kunit_case resolve_cases[] = {
@@ -636,6 +836,7 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_asks_primary),
 	KUNIT_CASE(resolve_asks_sid),
 	KUNIT_CASE(resolve_senseless),
+	KUNIT_CASE(resolve_no_port),
 	KUNIT_CASE(resolve_order),
 	KUNIT_CASE(resolve_other_form),
 	KUNIT_CASE(resolve_too_many),
@@ -645,15 +846,22 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_gives_up),
 	KUNIT_CASE(resolve_cannot_send),
 	KUNIT_CASE(resolve_window),
+	KUNIT_CASE(resolve_users),
 	KUNIT_CASE(resolve_expires),
+	KUNIT_CASE(resolve_request_time),
 	KUNIT_CASE(resolve_cancelled),
+	KUNIT_CASE(resolve_user_cancelled),
 	KUNIT_CASE(resolve_cancelled_late),
+	KUNIT_CASE(resolve_again_late),
+	KUNIT_CASE(resolve_request_late),
 	KUNIT_CASE(resolve_unplugged),
 	KUNIT_CASE(resolve_sm_goes),
-	KUNIT_CASE(resolve_locally),
-	KUNIT_CASE(resolve_locally_one),
-	KUNIT_CASE(resolve_namespaces),
+	KUNIT_CASE(resolve_alone),
 	KUNIT_CASE(resolve_gid_as_addr),
+	KUNIT_CASE(resolve_nobody_listens),
+	KUNIT_CASE(resolve_guest),
+	KUNIT_CASE(resolve_one_of_two),
+	KUNIT_CASE(resolve_none_of_two),
 	{}
 };
 

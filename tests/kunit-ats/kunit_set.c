@@ -26,7 +26,7 @@ static void add(struct kunit *test, unsigned int number)
 	struct in6_addr ip;
 
 	set_ip(&ip, number);
-	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip), 0);
+	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip, true), 0);
 }
 
 static void drop(struct kunit *test, unsigned int number, unsigned long until)
@@ -34,7 +34,7 @@ static void drop(struct kunit *test, unsigned int number, unsigned long until)
 	struct in6_addr ip;
 
 	set_ip(&ip, number);
-	ats_set_put(test->priv, &ip, until);
+	ats_set_put(test->priv, &ip, true, until);
 }
 
 /* Returns when something expires next, or what is far away */
@@ -180,7 +180,7 @@ static void set_primary(struct kunit *test)
 	struct in6_addr ip6, choice;
 
 	set_ip6(&ip6, 1);
-	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip6), 0);
+	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip6, true), 0);
 	assign(test);
 	KUNIT_EXPECT_EQ(test, ats_set_find(set, &ip6)->slot, 0);
 	add(test, 1);
@@ -243,6 +243,38 @@ static int set_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
+/* What only guests hold makes room for the host, and is the primary one of nothing else */
+static void set_guests(struct kunit *test)
+{
+	struct ats_set *set = test->priv;
+	struct in6_addr ip;
+	unsigned int i;
+
+	for (i = 0; i < ATS_SIDS; i++) {
+		set_ip(&ip, i + 1);
+		KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip, false), 0);
+	}
+	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 0u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
+	add(test, 1000);
+	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 1u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1000), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1), -1);
+	add(test, 1001);
+	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 0u);
+	KUNIT_EXPECT_GT(test, slot_of(test, 1001), 0);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 2), -1);
+
+	/* Who was the host's is so while it lingers, and no guest's is put out for a guest */
+	drop(test, 1000, jiffies + HZ);
+	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 1u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 1000), 0);
+	set_ip(&ip, 2000);
+	KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip, false), 0);
+	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 1u);
+	KUNIT_EXPECT_EQ(test, slot_of(test, 2000), -1);
+}
+
 static void set_exit(struct kunit *test)
 {
 	if (test->priv)
@@ -256,6 +288,7 @@ static struct kunit_case set_cases[] = {
 	KUNIT_CASE(set_lingering),
 	KUNIT_CASE(set_primary),
 	KUNIT_CASE(set_primary_of_full),
+	KUNIT_CASE(set_guests),
 	{}
 };
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* Suite of what netdevices have: sets that they share, moves, who names the primary. */
+#include <net/net_namespace.h>
+
 #include "kunit.h"
 
-/* Two netdevices */
-static const char one, two;
+/* Netdevices */
+static const char one, two, three;
 
 static unsigned int refs_of(struct fake_port *fake, u8 guid, unsigned int number)
 {
@@ -91,13 +93,13 @@ static void source_moves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 0u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 2, 1), 1u);
 	source = fake_source(fake, &one, 2, 1, 2);
-	source->net_cookie = FAKE_NET + 1;
+	source->net_cookie = FAKE_GUEST;
 	ats_source_replace(&fake->port, source);
 	source = ats_source_find(&fake->port.sources, &one);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, source);
-	KUNIT_EXPECT_EQ(test, source->net_cookie, FAKE_NET + 1ull);
+	KUNIT_EXPECT_EQ(test, source->net_cookie, FAKE_GUEST + 0ull);
 	source = fake_source(fake, &one, 2, 1, 2);
-	source->net_cookie = FAKE_NET + 1;
+	source->net_cookie = FAKE_GUEST;
 	source->ifindex++;
 	ats_source_replace(&fake->port, source);
 	source = ats_source_find(&fake->port.sources, &one);
@@ -120,8 +122,95 @@ static void source_choice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
 	has(fake, &one, 1, 1, 4, 4);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
+	/* And then the other one's still counts */
 	has(fake, &one, 1, 1, 4, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
+}
+
+/* What a netdevice of this namespace has, and names: as has() */
+static void guest_has(struct fake_port *fake, const void *owner, u64 net_cookie,
+		      unsigned int first, unsigned int count, unsigned int choice)
+{
+	struct ats_source *source = fake_source(fake, owner, 1, first, count);
+
+	source->net_cookie = net_cookie;
+	source->has_choice = choice;
+	if (choice)
+		source->choice = fake_ip(choice);
+	ats_source_replace(&fake->port, source);
+}
+
+/* Guests name the primary address of what is theirs alone */
+static void source_choice_of_guests(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	guest_has(fake, &one, FAKE_GUEST, 1, 2, 2);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 2u);
+	guest_has(fake, &two, FAKE_GUEST + 1, 3, 2, 4);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+	guest_has(fake, &one, FAKE_GUEST, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
+	has(fake, &three, 1, 7, 2, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 7u);
+	has(fake, &three, 1, 7, 2, 8);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 8u);
+	has(fake, &three, 1, 0, 0, 0);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
+}
+
+/* A guest holds so many addresses, on all its interfaces, and gets more as others go */
+static void source_quota_of_guests(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	guest_has(fake, &one, FAKE_GUEST, 1, 3, 0);
+	guest_has(fake, &two, FAKE_GUEST, 11, 3, 0);
+	has(fake, &three, 1, 21, 8, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 11), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 12), 0u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 28), 1u);
+	guest_has(fake, &one, FAKE_GUEST, 1, 1, 0);
+	guest_has(fake, &two, FAKE_GUEST, 11, 3, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 11), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 13), 1u);
+	guest_has(fake, &one, FAKE_GUEST, 1, 8, 0);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
+	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 0u);
+}
+
+/* What a namespace may ask, and see */
+static void source_partitions(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	struct net *net = &init_net;
+
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, NULL, 0x8001));
+	KUNIT_EXPECT_FALSE(test, ats_source_may_ask(&fake->port, net, 0));
+	guest_has(fake, &one, net->net_cookie, 1, 1, 0);
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0));
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0xffff));
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x7fff));
+	KUNIT_EXPECT_FALSE(test, ats_source_may_ask(&fake->port, net, 0x8001));
+	ats_foreign_partitions = true;
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x8001));
+	ats_foreign_partitions = false;
+	fake->port.host_cookie = net->net_cookie;
+	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x8001));
+}
+
+/* A choice that the host's interface no longer has makes no guest's address the primary one */
+static void source_choice_stale(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	has(fake, &one, 1, 1, 3, 9);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+	guest_has(fake, &two, FAKE_GUEST, 9, 1, 9);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
+	has(fake, &one, 1, 1, 9, 9);
+	KUNIT_EXPECT_EQ(test, primary(fake, 1), 9u);
 }
 
 /* What a netdevice named is of no account any more when it goes, or moves */
@@ -171,6 +260,10 @@ static struct kunit_case source_cases[] = {
 	KUNIT_CASE(source_again),
 	KUNIT_CASE(source_moves),
 	KUNIT_CASE(source_choice),
+	KUNIT_CASE(source_choice_of_guests),
+	KUNIT_CASE(source_choice_stale),
+	KUNIT_CASE(source_quota_of_guests),
+	KUNIT_CASE(source_partitions),
 	KUNIT_CASE(source_choice_goes),
 	KUNIT_CASE(source_linger),
 	{}

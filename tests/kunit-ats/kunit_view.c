@@ -7,18 +7,19 @@
 
 static const char one, two;
 
+/* What was told before is forgotten, as with answer() */
 static void has(struct fake_port *fake, const void *owner, unsigned int first, unsigned int count)
 {
+	fake->told_count = 0;
 	ats_source_replace(&fake->port, fake_source(fake, owner, 1, first, count));
 }
 
-/* The port's work, as far as records are concerned; what was told before is forgotten */
+/* The port's work, as far as records are concerned */
 static void update(struct fake_port *fake)
 {
 	unsigned long next = jiffies + HZ;
 	struct ats_set *set;
 
-	fake->told_count = 0;
 	list_for_each_entry(set, &fake->port.engine.sets, list) {
 		ats_set_expire(set, jiffies, &next);
 		ats_set_assign(set);
@@ -30,6 +31,7 @@ static void update(struct fake_port *fake)
 
 static void answer(struct fake_port *fake, unsigned int slot, enum ats_result result)
 {
+	fake->told_count = 0;
 	ats_engine_answer(&fake->port.engine, fake_set(fake, 1), slot, result, jiffies);
 }
 
@@ -37,39 +39,49 @@ static void answer(struct fake_port *fake, unsigned int slot, enum ats_result re
 static void expect_local(struct fake_port *fake, const struct ats_local *local,
 			 unsigned int number, int slot, enum ib_ats_record_state state)
 {
-	struct ats_key key = fake_key(1);
 	struct in6_addr ip = fake_ip(number);
 
 	KUNIT_EXPECT_TRUE(fake->test, ats_ip_same(&local->ip, &ip));
-	KUNIT_EXPECT_TRUE(fake->test, ats_key_same(&local->key, &key));
 	KUNIT_EXPECT_EQ(fake->test, local->slot, slot);
 	KUNIT_EXPECT_EQ(fake->test, (int)local->state, (int)state);
 }
 
-/* Expects that there are so many records in the list, this one among them */
+/* What is in a namespace's list, and one record of it */
+struct list {
+	unsigned int count;
+	struct in6_addr ip;
+	unsigned int found;
+	struct ats_local local;
+};
+
+static int list_visit(struct ats_port *port, const struct ats_source *source,
+		      const struct ats_local *local, void *arg)
+{
+	struct list *list = arg;
+
+	list->count++;
+	if (!ats_ip_same(&local->ip, &list->ip))
+		return 0;
+	list->found++;
+	list->local = *local;
+	return 0;
+}
+
+/* Expects that there are so many records in the host's list, this one among them */
 static void expect_listed(struct fake_port *fake, unsigned int count, unsigned int number,
 			  int slot, enum ib_ats_record_state state)
 {
-	struct ats_view *view = ats_view_get(&fake->port);
-	struct in6_addr ip = fake_ip(number);
-	unsigned int i, found = 0;
+	struct list list = { .ip = fake_ip(number) };
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, view);
-	KUNIT_EXPECT_EQ(fake->test, view->count, count);
-	for (i = 0; i < view->count; i++) {
-		if (!ats_ip_same(&view->local[i].ip, &ip))
-			continue;
-		expect_local(fake, &view->local[i], number, slot, state);
-		found++;
-	}
-	KUNIT_EXPECT_EQ(fake->test, found, 1u);
-	ats_view_put(view);
+	KUNIT_EXPECT_EQ(fake->test, ats_view_each(&fake->port, FAKE_HOST, list_visit, &list), 0);
+	KUNIT_EXPECT_EQ(fake->test, list.count, count);
+	KUNIT_EXPECT_EQ(fake->test, list.found, 1u);
+	expect_local(fake, &list.local, number, slot, state);
 }
 
 static void expect_status(struct fake_port *fake, enum ib_ats_sa_state sa)
 {
-	ats_view_set_status(&fake->port);
-	KUNIT_EXPECT_EQ(fake->test, (int)ats_view_status(&fake->port).sa, (int)sa);
+	KUNIT_EXPECT_EQ(fake->test, (int)ats_view_sa(&fake->port), (int)sa);
 }
 
 /* From the first request on, each state is seen, and told once */
@@ -77,22 +89,23 @@ static void view_states(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	KUNIT_EXPECT_PTR_EQ(test, ats_view_get(&fake->port), NULL);
 	has(fake, &one, 1, 2);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_PENDING);
 	expect_local(fake, &fake->told[1], 2, 1, IB_ATS_RECORD_PENDING);
-	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_NET);
-	KUNIT_EXPECT_EQ(test, fake->told[0].ifindex, 7);
+	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told_ifindex[0], 7);
 	answer(fake, 1, ATS_RESULT_OK);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 2, 1, IB_ATS_RECORD_REGISTERED);
+	fake_set(fake, 1)->slot[0].refusal = ATS_STATUS_REQ_INVALID;
 	answer(fake, 0, ATS_RESULT_REFUSED);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_REFUSED);
+	KUNIT_EXPECT_EQ(test, fake->told[0].refusal, ATS_STATUS_REQ_INVALID);
 	expect_listed(fake, 2, 1, 0, IB_ATS_RECORD_REFUSED);
 	expect_listed(fake, 2, 2, 1, IB_ATS_RECORD_REGISTERED);
 }
@@ -106,46 +119,70 @@ static void view_forgotten(struct kunit *test)
 	update(fake);
 	answer(fake, 0, ATS_RESULT_OK);
 	update(fake);
+	fake->told_count = 0;
 	ats_engine_forget(&fake->port.engine, jiffies);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_PENDING);
 }
 
-/* What does not change is not told, and is the same view */
+/* What does not change is not told, and the list is the one that it was */
 static void view_same(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct ats_view *before, *after;
+	unsigned int version;
 
 	has(fake, &one, 1, 3);
 	update(fake);
-	before = ats_view_get(&fake->port);
+	version = ats_view_version();
 	has(fake, &one, 1, 3);
 	update(fake);
-	after = ats_view_get(&fake->port);
-	KUNIT_EXPECT_PTR_EQ(test, before, after);
 	KUNIT_EXPECT_EQ(test, fake->told_count, 0u);
-	ats_view_put(before);
-	ats_view_put(after);
+	KUNIT_EXPECT_EQ(test, ats_view_version(), version);
+	has(fake, &one, 1, 4);
+	update(fake);
+	KUNIT_EXPECT_EQ(test, fake->told_count, 1u);
+	KUNIT_EXPECT_NE(test, ats_view_version(), version);
 }
 
-/* Who looks sees what there was when he began, whatever becomes of it */
-static void view_held(struct kunit *test)
+/* An address has been in a state since it came to it, whatever else changes */
+static void view_since(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct ats_view *held;
+	struct ats_source *source;
 
+	has(fake, &one, 1, 1);
+	update(fake);
+	source = ats_source_find(&fake->port.sources, &one);
+	source->local[0].since -= HZ;
 	has(fake, &one, 1, 2);
 	update(fake);
-	held = ats_view_get(&fake->port);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, held);
-	has(fake, &one, 0, 0);
+	source = ats_source_find(&fake->port.sources, &one);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(source->local[0].since, jiffies - HZ));
+	answer(fake, 0, ATS_RESULT_OK);
 	update(fake);
-	KUNIT_EXPECT_EQ(test, held->count, 2u);
-	expect_local(fake, &held->local[1], 2, 1, IB_ATS_RECORD_PENDING);
-	KUNIT_EXPECT_EQ(test, refcount_read(&held->refs), 1u);
-	ats_view_put(held);
+	KUNIT_EXPECT_TRUE(test, time_after(source->local[0].since, jiffies - HZ));
+}
+
+/* Of what is listed a visitor may have had enough */
+static int one_visit(struct ats_port *port, const struct ats_source *source,
+		     const struct ats_local *local, void *arg)
+{
+	++*(unsigned int *)arg;
+	return 1;
+}
+
+static void view_enough(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned int count = 0;
+
+	has(fake, &one, 1, 3);
+	update(fake);
+	KUNIT_EXPECT_EQ(test, ats_view_each(&fake->port, FAKE_HOST, one_visit, &count), 1);
+	KUNIT_EXPECT_EQ(test, count, 1u);
+	KUNIT_EXPECT_EQ(test, ats_view_each(&fake->port, FAKE_GUEST, one_visit, &count), 0);
+	KUNIT_EXPECT_EQ(test, count, 1u);
 }
 
 static void view_gone(struct kunit *test)
@@ -176,10 +213,9 @@ static void view_ends(struct kunit *test)
 	has(fake, &one, 1, 1);
 	update(fake);
 	fake->told_count = 0;
-	ats_view_destroy(&fake->port);
+	ats_source_drop_all(&fake->port);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
-	KUNIT_EXPECT_PTR_EQ(test, ats_view_get(&fake->port), NULL);
 }
 
 static void view_primary(struct kunit *test)
@@ -189,9 +225,12 @@ static void view_primary(struct kunit *test)
 
 	has(fake, &one, 1, 2);
 	update(fake);
+	fake->told_count = 0;
 	ats_set_choose(fake_set(fake, 1), &ip);
 	update(fake);
-	KUNIT_EXPECT_EQ(test, fake->told_count, 2u);
+	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
+	KUNIT_EXPECT_FALSE(test, fake->told[0].chosen);
+	KUNIT_EXPECT_TRUE(test, fake->told[1].chosen);
 	expect_listed(fake, 2, 1, 2, IB_ATS_RECORD_PENDING);
 	expect_listed(fake, 2, 2, 0, IB_ATS_RECORD_PENDING);
 }
@@ -210,18 +249,6 @@ static void view_full(struct kunit *test)
 	expect_listed(fake, ATS_SIDS, ATS_SIDS + 1, 1, IB_ATS_RECORD_PENDING);
 }
 
-static void view_local(struct kunit *test)
-{
-	struct fake_port *fake = test->priv;
-
-	fake_port_have_no_sa(fake);
-	has(fake, &one, 1, 1);
-	update(fake);
-	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
-	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_LOCAL);
-	expect_status(fake, IB_ATS_SA_NONE);
-}
-
 /* An address that interfaces of two namespaces have is in both lists */
 static void view_namespaces(struct kunit *test)
 {
@@ -230,20 +257,20 @@ static void view_namespaces(struct kunit *test)
 
 	has(fake, &one, 1, 1);
 	source = fake_source(fake, &two, 1, 1, 1);
-	source->net_cookie = FAKE_NET + 1;
+	source->net_cookie = FAKE_GUEST;
 	ats_source_replace(&fake->port, source);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_NET);
-	KUNIT_EXPECT_EQ(test, fake->told[1].net_cookie, FAKE_NET + 1ull);
+	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told_net[1], (u64)FAKE_GUEST);
 	expect_local(fake, &fake->told[1], 1, 0, IB_ATS_RECORD_PENDING);
 	has(fake, &one, 0, 0);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
-	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_NET);
+	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
-	KUNIT_EXPECT_FALSE(test, ats_view_has_net(&fake->port, FAKE_NET));
-	KUNIT_EXPECT_TRUE(test, ats_view_has_net(&fake->port, FAKE_NET + 1));
+	KUNIT_EXPECT_FALSE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
+	KUNIT_EXPECT_TRUE(test, ats_source_in_partition(&fake->port, FAKE_GUEST, 0));
 }
 
 /* In the namespace that it leaves it goes, in the other it comes */
@@ -254,17 +281,18 @@ static void view_moves(struct kunit *test)
 
 	has(fake, &one, 1, 1);
 	update(fake);
-	KUNIT_EXPECT_TRUE(test, ats_view_has_net(&fake->port, FAKE_NET));
+	KUNIT_EXPECT_TRUE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
 	source = fake_source(fake, &one, 1, 1, 1);
-	source->net_cookie = FAKE_NET + 1;
+	source->net_cookie = FAKE_GUEST;
+	fake->told_count = 0;
 	ats_source_replace(&fake->port, source);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_NET);
+	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
-	KUNIT_EXPECT_EQ(test, fake->told[1].net_cookie, FAKE_NET + 1ull);
+	KUNIT_EXPECT_EQ(test, fake->told_net[1], (u64)FAKE_GUEST);
 	expect_local(fake, &fake->told[1], 1, 0, IB_ATS_RECORD_PENDING);
-	KUNIT_EXPECT_FALSE(test, ats_view_has_net(&fake->port, FAKE_NET));
+	KUNIT_EXPECT_FALSE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
 }
 
 static void view_status(struct kunit *test)
@@ -280,20 +308,20 @@ static void view_status(struct kunit *test)
 	expect_status(fake, IB_ATS_SA_ONLINE);
 	fake->port.engine.online = false;
 	expect_status(fake, IB_ATS_SA_AWAY);
-	KUNIT_EXPECT_EQ(test, ats_view_status(&fake->port).count.sets, 2ull);
-	KUNIT_EXPECT_EQ(test, ats_view_status(&fake->port).count.timeouts, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count.sets, 2ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count.timeouts, 1ull);
 }
 
 static struct kunit_case view_cases[] = {
 	KUNIT_CASE(view_states),
 	KUNIT_CASE(view_forgotten),
 	KUNIT_CASE(view_same),
-	KUNIT_CASE(view_held),
+	KUNIT_CASE(view_since),
+	KUNIT_CASE(view_enough),
 	KUNIT_CASE(view_gone),
 	KUNIT_CASE(view_ends),
 	KUNIT_CASE(view_primary),
 	KUNIT_CASE(view_full),
-	KUNIT_CASE(view_local),
 	KUNIT_CASE(view_namespaces),
 	KUNIT_CASE(view_moves),
 	KUNIT_CASE(view_status),

@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Questions about who has which address, of other modules and of user space. A question
+ * is put to every port that the asker may use, as a query (ats_query.c) each. It ends
+ * when all have ended. Once one of them has found something, the others end as soon as
+ * nothing of theirs is under way: a port without an SA holds up no answer of another.
+ *
+ * A question's work runs twice: first to put it to the ports, then to call back. Users'
+ * questions have a workqueue of their own, one at a time, so that any number of them
+ * delays a module's by the time of one.
+ */
+#include <linux/completion.h>
+#include <linux/hashtable.h>
+#include <linux/kref.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+#include <net/ipv6.h>
+#include <net/net_namespace.h>
+
+#include "ats.h"
+
+#define ATS_QUESTION_TIMEOUT_MS	5000
+
+#define ATS_ASKS_BITS		8
+
+static DEFINE_SPINLOCK(asks_lock);	/* guards what follows; taken in any context */
+static DEFINE_HASHTABLE(asks, ATS_ASKS_BITS);	/* by ID, those that have not called back yet */
+static u64 last_id;
+
+static struct workqueue_struct *ask_wq, *ask_user_wq;
+
+/* ---- The end of a question ---- */
+
+static void ask_free(struct kref *refs)
+{
+	kfree(container_of(refs, struct ats_ask, refs));
+}
+
+static int answer_cmp(const void *a, const void *b)
+{
+	const struct ib_ats_answer *one = a, *other = b;
+
+	if (one->primary != other->primary)
+		return one->primary ? -1 : 1;
+	return memcmp(&one->gid, &other->gid, sizeof(one->gid)) ?:
+	       ats_sid_slot(one->sid) - ats_sid_slot(other->sid) ?:
+	       strcmp(one->device, other->device) ?: (int)one->port - (int)other->port;
+}
+
+/* What somebody found is an answer, whatever the others say; else the worst they say is */
+static int ask_result(const struct ats_ask *ask, unsigned int *count)
+{
+	const struct ats_query *query;
+	int err = -ENODEV;
+
+	*count = 0;
+	list_for_each_entry(query, &ask->ended, part) {
+		*count += query->count;
+		if (query->err == -ENOMEM || err == -ENODEV || err == -ENOENT)
+			err = query->err;
+	}
+	if (ask->cancelled)
+		return -ECANCELED;
+	return *count ? 0 : ask->err ?: err;
+}
+
+static void ask_tell(struct ats_ask *ask)
+{
+	struct ib_ats_answer *answers = NULL;
+	const struct ats_query *query;
+	unsigned int count, at = 0;
+	int err;
+
+	err = ask_result(ask, &count);
+	if (!err) {
+		answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
+		err = answers ? 0 : -ENOMEM;
+	}
+	if (!err) {
+		list_for_each_entry(query, &ask->ended, part) {
+			if (query->count)
+				memcpy(&answers[at], query->answers,
+				       array_size(query->count, sizeof(*answers)));
+			at += query->count;
+		}
+		sort(answers, count, sizeof(*answers), answer_cmp, NULL);
+	}
+	ask->done(ask->context, err, answers, err ? 0 : count);
+	kvfree(answers);
+}
+
+static void ask_end(struct ats_ask *ask)
+{
+	struct ats_query *query, *next;
+
+	ask_tell(ask);
+	list_for_each_entry_safe(query, next, &ask->ended, part)
+		ats_query_free(query);
+	spin_lock_irq(&asks_lock);
+	hash_del(&ask->hash);
+	spin_unlock_irq(&asks_lock);
+	complete_all(&ask->ended_all);
+	kref_put(&ask->refs, ask_free);
+}
+
+/* ---- Its queries ---- */
+
+static bool ask_unhold(struct ats_ask *ask)
+{
+	bool last;
+
+	spin_lock_irq(&ask->lock);
+	last = !--ask->pending;
+	spin_unlock_irq(&ask->lock);
+	return last;
+}
+
+static bool port_fits(const struct ats_port *port, const struct ib_ats_question *question)
+{
+	return (!question->ibdev || question->ibdev == port->ibdev) &&
+	       (!question->port || question->port == port->port);
+}
+
+static int ask_port(struct ats_port *port, void *arg)
+{
+	struct ats_ask *ask = arg;
+	struct ats_query *query;
+
+	if (!port_fits(port, &ask->question) ||
+	    !ats_source_may_ask(port, ask->question.net, ask->question.pkey))
+		return 0;
+	query = ats_query_create(ask, port);
+	if (!query)
+		return -ENOMEM;
+	spin_lock_irq(&ask->lock);
+	ask->pending++;
+	list_add_tail(&query->part, &ask->open);
+	spin_unlock_irq(&ask->lock);
+	ats_query_submit(query);
+	return 0;
+}
+
+static void ask_work(struct work_struct *work)
+{
+	struct ats_ask *ask = container_of(work, struct ats_ask, work);
+
+	if (!ask->put) {
+		ask->put = true;
+		ask->err = ats_each_port(ask->question.net, ask_port, ask);
+		if (ask->question.net)
+			put_net(ask->question.net);
+		if (!ask_unhold(ask))
+			return;
+	}
+	ask_end(ask);
+}
+
+/* Whose query is in this list has not ended: its port is there */
+static void ask_hurry(struct ats_ask *ask)
+{
+	struct ats_query *query;
+
+	list_for_each_entry(query, &ask->open, part)
+		ats_port_hurry(query->port);
+}
+
+/**
+ * ats_ask_ended() - one of a question's queries has ended
+ * @query: the query; what it found is in it
+ *
+ * Context: the port's work.
+ */
+void ats_ask_ended(struct ats_query *query)
+{
+	struct ats_ask *ask = query->ask;
+	bool last;
+
+	spin_lock_irq(&ask->lock);
+	list_move_tail(&query->part, &ask->ended);
+	last = !--ask->pending;
+	if (query->count && !ask->found) {
+		ask->found = true;
+		ask_hurry(ask);
+	}
+	spin_unlock_irq(&ask->lock);
+	if (last)
+		queue_work(ask->user ? ask_user_wq : ask_wq, &ask->work);
+}
+
+/* ---- For other files, and other modules ---- */
+
+static bool question_valid(const struct ib_ats_question *question)
+{
+	if (question->kind == IB_ATS_KIND_SID)
+		return ats_sid_slot(question->sid) >= 0;
+	if (question->kind == IB_ATS_KIND_ADDR)
+		return !ipv6_addr_any(&question->addr);
+	return question->kind == IB_ATS_KIND_GID || question->kind == IB_ATS_KIND_PRIMARY;
+}
+
+/**
+ * ats_ask() - ask, as ib_ats_ask() does, also for user space
+ * @question: what is asked
+ * @gfp: for memory
+ * @user: it is a user's: others come first
+ * @done: called once, unless this returns an error
+ * @context: for @done
+ * @id: where the question's ID is to be, before @done can be called
+ *
+ * Context: as @gfp says.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats_done done,
+	    void *context, u64 *id)
+{
+	struct ats_ask *ask;
+	unsigned long flags;
+
+	if (!question_valid(question))
+		return -EINVAL;
+	ask = kzalloc(sizeof(*ask), gfp);
+	if (!ask)
+		return -ENOMEM;
+	INIT_WORK(&ask->work, ask_work);
+	kref_init(&ask->refs);
+	spin_lock_init(&ask->lock);
+	INIT_LIST_HEAD(&ask->open);
+	INIT_LIST_HEAD(&ask->ended);
+	init_completion(&ask->ended_all);
+	ask->question = *question;
+	ask->user = user;
+	ask->done = done;
+	ask->context = context;
+	ask->deadline = jiffies + msecs_to_jiffies(question->timeout_ms ?:
+						   ATS_QUESTION_TIMEOUT_MS);
+	ask->pending = 1;
+	spin_lock_irqsave(&asks_lock, flags);
+	ask->id = ++last_id;
+	hash_add(asks, &ask->hash, ask->id);
+	spin_unlock_irqrestore(&asks_lock, flags);
+	*id = ask->id;
+	if (question->net)
+		get_net(question->net);
+	queue_work(user ? ask_user_wq : ask_wq, &ask->work);
+	return 0;
+}
+
+/**
+ * ib_ats_ask() - ask who has an address, or which addresses somebody has
+ * @question: what is asked
+ * @gfp: for memory
+ * @done: called once, unless this returns an error
+ * @context: for @done
+ * @id: where the question's ID is to be, before @done can be called
+ *
+ * The question is let go of when @done has returned. A module that goes has its questions
+ * end before, by ib_ats_cancel().
+ *
+ * Context: as @gfp says.
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int ib_ats_ask(const struct ib_ats_question *question, gfp_t gfp, ib_ats_done done, void *context,
+	       u64 *id)
+{
+	return ats_ask(question, gfp, false, done, context, id);
+}
+EXPORT_SYMBOL_GPL(ib_ats_ask);
+
+static struct ats_ask *ask_get(u64 id)
+{
+	struct ats_ask *ask, *found = NULL;
+
+	spin_lock_irq(&asks_lock);
+	hash_for_each_possible(asks, ask, hash, id) {
+		if (ask->id != id)
+			continue;
+		kref_get(&ask->refs);
+		found = ask;
+		break;
+	}
+	spin_unlock_irq(&asks_lock);
+	return found;
+}
+
+static void ask_cancel(struct ats_ask *ask)
+{
+	spin_lock_irq(&ask->lock);
+	ask->cancelled = true;
+	ask_hurry(ask);
+	spin_unlock_irq(&ask->lock);
+}
+
+/**
+ * ats_ask_cancel() - have a question end soon, with -ECANCELED
+ * @id: its ID
+ *
+ * Context: process.
+ */
+void ats_ask_cancel(u64 id)
+{
+	struct ats_ask *ask = ask_get(id);
+
+	if (!ask)
+		return;
+	ask_cancel(ask);
+	kref_put(&ask->refs, ask_free);
+}
+
+/**
+ * ib_ats_cancel() - have a question end now, if it has not
+ * @id: its ID
+ *
+ * When this returns, the question's function has been called and has returned.
+ *
+ * Context: may sleep; not from that function.
+ */
+void ib_ats_cancel(u64 id)
+{
+	struct ats_ask *ask = ask_get(id);
+
+	if (!ask)
+		return;
+	ask_cancel(ask);
+	wait_for_completion(&ask->ended_all);
+	kref_put(&ask->refs, ask_free);
+}
+EXPORT_SYMBOL_GPL(ib_ats_cancel);
+
+/* One who waits */
+struct waiter {
+	struct completion ended;
+	struct ib_ats_answer *answers;
+	int result;
+};
+
+static void waiter_done(void *context, int err, const struct ib_ats_answer *answers,
+			unsigned int count)
+{
+	struct waiter *waiter = context;
+
+	waiter->result = err;
+	if (!err) {
+		waiter->answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
+		waiter->result = waiter->answers ? count : -ENOMEM;
+	}
+	if (waiter->answers)
+		memcpy(waiter->answers, answers, array_size(count, sizeof(*answers)));
+	complete(&waiter->ended);
+}
+
+/**
+ * ib_ats_ask_wait() - ask, and wait for the answer
+ * @question: what is asked
+ * @answers: filled in with the records, those of primary addresses first, for kvfree();
+ *	only if there are any
+ *
+ * Context: may sleep, as long as the question's timeout; a signal ends that.
+ * Return: the number of records, or an error: as ib_ats_ask(), as its function gets, or
+ * -ERESTARTSYS.
+ */
+int ib_ats_ask_wait(const struct ib_ats_question *question, struct ib_ats_answer **answers)
+{
+	struct waiter waiter = {};
+	u64 id;
+	int err;
+
+	init_completion(&waiter.ended);
+	err = ib_ats_ask(question, GFP_KERNEL, waiter_done, &waiter, &id);
+	if (err)
+		return err;
+	err = wait_for_completion_interruptible(&waiter.ended);
+	if (err) {
+		ib_ats_cancel(id);
+		kvfree(waiter.answers);
+		return err;
+	}
+	if (waiter.result > 0)
+		*answers = waiter.answers;
+	return waiter.result;
+}
+EXPORT_SYMBOL_GPL(ib_ats_ask_wait);
+
+/**
+ * ats_ask_init() - questions may be asked
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ats_ask_init(void)
+{
+	ask_wq = alloc_workqueue("ib_ats_ask", WQ_UNBOUND, 0);
+	ask_user_wq = alloc_workqueue("ib_ats_user", WQ_UNBOUND, 1);
+	if (ask_wq && ask_user_wq)
+		return 0;
+	ats_ask_exit();
+	return -ENOMEM;
+}
+
+/**
+ * ats_ask_exit() - the end; nobody asks any more, and all questions have ended
+ *
+ * Context: may sleep.
+ */
+void ats_ask_exit(void)
+{
+	if (ask_wq)
+		destroy_workqueue(ask_wq);
+	if (ask_user_wq)
+		destroy_workqueue(ask_user_wq);
+}
+
+/**
+ * ats_ask_flush_users() - wait until user space's questions have ended
+ *
+ * There are no ports any more, so that each ends at once, and nobody asks.
+ *
+ * Context: may sleep.
+ */
+void ats_ask_flush_users(void)
+{
+	flush_workqueue(ask_user_wq);
+}

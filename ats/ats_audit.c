@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What the SA has that it should not have: records that an earlier life of this host left
+ * under the port's own GIDs, in whatever partition, and this host's own addresses under
+ * the GID of another host. At first contact with an SA leftovers alone are looked for,
+ * since a whole fabric may be starting; from time to time, and when the administrator
+ * wishes it, there is an audit, which also has the sets read back, and leases renewed.
+ *
+ * One request of this kind is under way at a time.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "ats.h"
+
+/* Audits that administrators wish for are no closer together */
+#define ATS_AUDIT_WISH		(2 * HZ)
+#define ATS_AUDIT_RETRY		(5 * HZ)
+/* A lease is renewed so many times before it ends */
+#define ATS_AUDIT_LEASE_PARTS	3
+
+/* Not all hosts at once */
+static unsigned long audit_delay(void)
+{
+	unsigned int seconds = ats_audit_interval ?: UINT_MAX;
+	unsigned long span;
+
+	if (ats_lease)
+		seconds = min(seconds, ats_lease / ATS_AUDIT_LEASE_PARTS);
+	if (seconds == UINT_MAX)
+		return MAX_JIFFY_OFFSET / 2;
+	span = max(seconds, 1U) * (unsigned long)HZ;
+	return span - span / 8 + get_random_u32_below(span / 4 + 1);
+}
+
+static bool audit_post(struct ats_port *port, u8 method, u64 mask,
+		       const struct ats_wire_record *wire,
+		       void (*done)(struct ats_sa *sa, struct ats_request *request,
+				    enum ats_result result))
+{
+	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
+
+	if (!request)
+		return false;
+	request->done = done;
+	return !ats_sa_post(&port->sa, request, method, mask, wire);
+}
+
+/* Returns whether it has an answer; if not, it is asked again after a while */
+static bool audit_answered(struct ats_port *port, enum ats_result result)
+{
+	bool answered = result == ATS_RESULT_OK || result == ATS_RESULT_NO_RECORD ||
+			result == ATS_RESULT_REFUSED;
+
+	port->audit.busy = false;
+	port->dirty = true;
+	if (answered)
+		port->engine.trouble = 0;
+	else
+		port->audit.wait_until = jiffies + ATS_AUDIT_RETRY;
+	return answered;
+}
+
+/* ---- Leftovers ---- */
+
+static void leftover_each(void *context, const struct ats_record *record)
+{
+	struct ats_port *port = context;
+
+	ats_source_find_leftover(port, &record->key);
+}
+
+static void leftovers_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+{
+	struct ats_port *port = container_of(sa, struct ats_port, sa);
+
+	bool stale = port->audit.stale;
+
+	port->audit.stale = false;
+	if (!audit_answered(port, result) || stale)
+		return;
+	port->audit.gid_index++;
+	if (result == ATS_RESULT_OK)
+		ats_table_each(request->answer, leftover_each, port);
+}
+
+/* Returns whether the SA is asked */
+static bool leftovers_ask(struct ats_port *port)
+{
+	int len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
+	struct ats_audit *audit = &port->audit;
+	struct ats_wire_record wire;
+	struct ats_key key = {};
+
+	for (; audit->gid_index < len; audit->gid_index++) {
+		if (rdma_query_gid(port->ibdev, port->port, audit->gid_index, &key.gid) ||
+		    !key.gid.global.interface_id)
+			continue;
+		ats_record_init(&wire, &key);
+		return audit_post(port, IB_SA_METHOD_GET_TABLE, ATS_MASK_GID | ATS_MASK_NAME,
+				  &wire, leftovers_done);
+	}
+	return false;
+}
+
+/* ---- Rivals ---- */
+
+static void rival_each(void *context, const struct ats_record *record)
+{
+	struct ats_audit *audit = context;
+
+	if (!ats_ip_same(&record->addr, &audit->ip) || ats_netdev_has_gid(&record->key.gid))
+		return;
+	audit->has_rival = true;
+	audit->rival = record->key.gid;
+}
+
+static void rival_tell(struct ats_port *port, const struct ats_source *source,
+		       struct ats_local *local)
+{
+	const struct ats_audit *audit = &port->audit;
+	/* Without a rival its GID is zero */
+	bool news = memcmp(&audit->rival, &local->rival, sizeof(audit->rival));
+	struct in6_addr ip = local->ip;
+
+	local->has_rival = audit->has_rival;
+	local->rival = audit->rival;
+	if (!news)
+		return;
+	ats_addr_to_mapped(&ip);
+	if (local->has_rival) {
+		port->engine.count.conflicts++;
+		dev_warn_ratelimited(&port->ibdev->dev,
+				     "port %u, P_Key 0x%04x: %pI6c is registered by %pI6c, too\n",
+				     port->port, source->key.pkey, &ip, local->rival.raw);
+	}
+	ats_view_tell(port, source, local);
+}
+
+/* Calls for each address that was looked for; or finds the next that is to be */
+static struct ats_local *rival_next(struct ats_port *port, struct ats_source **source)
+{
+	unsigned int i;
+
+	list_for_each_entry((*source), &port->sources, list)
+		for (i = 0; i < (*source)->count; i++)
+			if ((*source)->local[i].round != port->audit.round &&
+			    (*source)->local[i].held)
+				return &(*source)->local[i];
+	return NULL;
+}
+
+static void rival_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+{
+	struct ats_port *port = container_of(sa, struct ats_port, sa);
+	bool answered = audit_answered(port, result);
+	struct ats_source *source;
+	struct ats_local *local;
+
+	if (result == ATS_RESULT_TOO_MANY) {
+		port->audit.table = true;
+		port->audit.wait_until = jiffies;
+		return;
+	}
+	port->audit.table = false;
+	local = rival_next(port, &source);
+	if (!local || !ats_ip_same(&local->ip, &port->audit.ip) ||
+	    !ats_key_same(&source->key, &port->audit.key))
+		return;
+	/* Without an answer it is left to the next audit: others need not wait for this one */
+	local->round = port->audit.round;
+	if (result == ATS_RESULT_OK)
+		ats_table_each(request->answer, rival_each, &port->audit);
+	if (answered && result != ATS_RESULT_REFUSED)
+		rival_tell(port, source, local);
+}
+
+/* Most addresses have one record, this host's: that comes in a single packet */
+static bool rival_ask(struct ats_port *port)
+{
+	struct ats_audit *audit = &port->audit;
+	struct ats_wire_record wire;
+	struct ats_source *source;
+	struct ats_local *local = rival_next(port, &source);
+
+	if (!local)
+		return false;
+	audit->key = source->key;
+	audit->ip = local->ip;
+	audit->has_rival = false;
+	memset(&audit->rival, 0, sizeof(audit->rival));
+	ats_record_init(&wire, &source->key);
+	memcpy(wire.data8, &local->ip, sizeof(wire.data8));
+	return audit_post(port, audit->table ? IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET,
+			  ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8, &wire, rival_done);
+}
+
+/* ---- When ---- */
+
+/**
+ * ats_audit_init() - a port that is not audited yet
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_audit_init(struct ats_port *port)
+{
+	port->audit.last = jiffies - ATS_AUDIT_WISH;
+	port->audit.at = jiffies + audit_delay();
+	port->audit.wait_until = jiffies;
+}
+
+/**
+ * ats_audit_contact() - the SA may be another one: leftovers are to be looked for
+ * @port: the port
+ * @now: jiffies
+ *
+ * Context: the port's work.
+ */
+void ats_audit_contact(struct ats_port *port, unsigned long now)
+{
+	port->audit.gid_index = 0;
+	port->audit.stale = port->audit.busy;
+	port->audit.wait_until = now;
+}
+
+/**
+ * ats_audit_wish() - an audit is to be soon
+ * @port: the port
+ *
+ * Context: the port's work.
+ */
+void ats_audit_wish(struct ats_port *port)
+{
+	port->audit.at = ats_earlier(port->audit.at, port->audit.last + ATS_AUDIT_WISH);
+}
+
+static void audit_begin(struct ats_port *port, unsigned long now)
+{
+	port->audit.last = now;
+	port->audit.at = now + audit_delay();
+	port->audit.round++;
+	ats_audit_contact(port, now);
+	ats_engine_verify(&port->engine);
+	if (ats_lease)
+		ats_engine_renew(&port->engine);
+}
+
+/**
+ * ats_audit_run() - ask the SA what there is to be asked
+ * @port: the port
+ * @now: jiffies
+ * @next: made earlier if this is to be called again before it
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next)
+{
+	struct ats_audit *audit = &port->audit;
+	unsigned long wait_until;
+
+	if (time_after_eq(now, audit->at))
+		audit_begin(port, now);
+	*next = ats_earlier(*next, audit->at);
+	if (audit->busy || port->leaving || !port->engine.online)
+		return;
+	wait_until = audit->wait_until;
+	if (port->engine.trouble && time_after(port->engine.quiet_until, wait_until))
+		wait_until = port->engine.quiet_until;
+	if (time_before(now, wait_until)) {
+		*next = ats_earlier(*next, wait_until);
+		return;
+	}
+	audit->busy = leftovers_ask(port) || rival_ask(port);
+}

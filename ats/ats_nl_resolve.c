@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * User space asks who has an address. The request only begins the question; the answer
+ * is sent to the asker's socket when it is there, and is charged to that socket's receive
+ * buffer. So an asker that forks, stops or never reads delays nobody but itself. A socket
+ * that is closed ends its questions.
+ */
+#include <linux/cred.h>
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/slab.h>
+#include <linux/user_namespace.h>
+#include <net/genetlink.h>
+
+#include "ats.h"
+
+/* Records go into messages of about that many octets */
+#define ATS_NL_CHUNK	8192
+
+/* A question that has not ended, also one whose socket is closed: users cannot ask faster so */
+struct resolve {
+	struct list_head list;		/* in resolves */
+	bool closed;
+	struct net *net;		/* the socket's, of no use once that is closed */
+	u32 portid;
+	u32 seq;
+	kuid_t uid;
+	u64 id;
+};
+
+static DEFINE_MUTEX(resolves_lock);	/* guards the list and whom answers are sent to */
+static LIST_HEAD(resolves);
+static struct genl_family *resolve_family;
+
+/* ---- What is asked ---- */
+
+static const struct nlattr *subject_of(enum ib_ats_kind kind, struct nlattr **attrs,
+				       struct netlink_ext_ack *extack)
+{
+	const struct nlattr *subject;
+
+	switch (kind) {
+	case IB_ATS_KIND_ADDR:
+		subject = attrs[IB_ATS_ATTR_ADDR];
+		if (!subject)
+			NL_SET_ERR_MSG(extack, "Give the IP address to be found, ADDR");
+		return subject;
+	case IB_ATS_KIND_SID:
+		subject = attrs[IB_ATS_ATTR_SID];
+		if (!subject)
+			NL_SET_ERR_MSG(extack, "Give the Service ID to be found, SID");
+		return subject;
+	default:
+		subject = attrs[IB_ATS_ATTR_GID];
+		if (!subject)
+			NL_SET_ERR_MSG(extack, "Give the GID to be found, GID");
+		return subject;
+	}
+}
+
+static int question_parse(struct ib_ats_question *question, struct nlattr **attrs,
+			  struct netlink_ext_ack *extack)
+{
+	const struct nlattr *subject;
+
+	if (attrs[IB_ATS_ATTR_KIND])
+		question->kind = nla_get_u32(attrs[IB_ATS_ATTR_KIND]);
+	if (attrs[IB_ATS_ATTR_PORT])
+		question->port = nla_get_u32(attrs[IB_ATS_ATTR_PORT]);
+	if (attrs[IB_ATS_ATTR_PKEY])
+		question->pkey = nla_get_u16(attrs[IB_ATS_ATTR_PKEY]);
+	if (attrs[IB_ATS_ATTR_TIMEOUT])
+		question->timeout_ms = nla_get_u32(attrs[IB_ATS_ATTR_TIMEOUT]);
+	subject = subject_of(question->kind, attrs, extack);
+	if (!subject)
+		return -EINVAL;
+	if (question->kind == IB_ATS_KIND_ADDR)
+		question->addr = nla_get_in6_addr(subject);
+	else if (question->kind == IB_ATS_KIND_SID)
+		question->sid = nla_get_u64(subject);
+	else
+		memcpy(&question->gid, nla_data(subject), sizeof(question->gid));
+	return 0;
+}
+
+/* ---- Answers ---- */
+
+static int put_answer(struct sk_buff *skb, const struct resolve *resolve,
+		      const struct ib_ats_answer *answer)
+{
+	void *hdr = genlmsg_put(skb, resolve->portid, resolve->seq, resolve_family, 0,
+				IB_ATS_CMD_RESOLVE_NTF);
+
+	return hdr ? ats_netlink_end(skb, hdr, ats_netlink_put_record(skb, answer)) : -EMSGSIZE;
+}
+
+static int put_end(struct sk_buff *skb, const struct resolve *resolve, int err)
+{
+	void *hdr = genlmsg_put(skb, resolve->portid, resolve->seq, resolve_family, 0,
+				IB_ATS_CMD_RESOLVE_NTF);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	return ats_netlink_end(skb, hdr, nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
+}
+
+/* What a socket has no room for is lost, and netlink tells it so */
+static void resolve_send(const struct resolve *resolve, int err,
+			 const struct ib_ats_answer *answers, unsigned int count)
+{
+	struct sk_buff *skb;
+	unsigned int i = 0;
+	bool ended = false;
+
+	while (!ended) {
+		skb = nlmsg_new(ATS_NL_CHUNK, GFP_KERNEL);
+		if (!skb)
+			return;
+		while (i < count && !put_answer(skb, resolve, &answers[i]))
+			i++;
+		ended = i == count && !put_end(skb, resolve, err);
+		if (genlmsg_unicast(resolve->net, skb, resolve->portid))
+			return;
+	}
+}
+
+static void resolve_ended(void *context, int err, const struct ib_ats_answer *answers,
+			  unsigned int count)
+{
+	struct resolve *resolve = context;
+
+	mutex_lock(&resolves_lock);
+	list_del(&resolve->list);
+	if (!resolve->closed)
+		resolve_send(resolve, err, answers, count);
+	mutex_unlock(&resolves_lock);
+	kfree(resolve);
+}
+
+/* ---- Questions ---- */
+
+/* There are few enough of them to be counted */
+static bool resolves_room(kuid_t uid)
+{
+	unsigned int all = 0, own = 0;
+	const struct resolve *resolve;
+
+	list_for_each_entry(resolve, &resolves, list) {
+		all++;
+		own += uid_eq(resolve->uid, uid);
+	}
+	if (own >= ats_max_user_questions)
+		return false;
+	/* Users together do not keep the administrator from asking */
+	return all < ats_max_questions ||
+	       ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
+}
+
+/* All the users of a user namespace are the one who made it */
+static kuid_t asker_uid(void)
+{
+	return current_user_ns() == &init_user_ns ? current_euid() : current_user_ns()->owner;
+}
+
+static int resolve_enter(struct resolve *resolve)
+{
+	bool room;
+
+	mutex_lock(&resolves_lock);
+	room = resolves_room(resolve->uid);
+	if (room)
+		list_add_tail(&resolve->list, &resolves);
+	mutex_unlock(&resolves_lock);
+	return room ? 0 : -EDQUOT;
+}
+
+static void resolve_leave(struct resolve *resolve)
+{
+	mutex_lock(&resolves_lock);
+	list_del(&resolve->list);
+	mutex_unlock(&resolves_lock);
+}
+
+static int resolve_ask(const struct ib_ats_question *question, struct genl_info *info)
+{
+	struct resolve *resolve = kzalloc(sizeof(*resolve), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!resolve)
+		return -ENOMEM;
+	resolve->net = genl_info_net(info);
+	resolve->portid = info->snd_portid;
+	resolve->seq = info->snd_seq;
+	resolve->uid = asker_uid();
+	err = resolve_enter(resolve);
+	if (err)
+		goto free;
+	/* Its socket is not closed while it sends this */
+	err = ats_ask(question, GFP_KERNEL_ACCOUNT, true, resolve_ended, resolve, &resolve->id);
+	if (!err)
+		return 0;
+	resolve_leave(resolve);
+free:
+	kfree(resolve);
+	return err;
+}
+
+/* Its name is compared where the ports are gone through, so that nothing holds the HCA */
+static int question_device(struct ib_ats_question *question, const struct nlattr *name)
+{
+	struct ib_device *ibdev;
+	bool may;
+
+	if (!name)
+		return 0;
+	ibdev = ib_device_get_by_name(nla_data(name), RDMA_DRIVER_UNKNOWN);
+	if (!ibdev)
+		return -ENODEV;
+	question->ibdev = ibdev;
+	may = rdma_dev_access_netns(ibdev, question->net);
+	ib_device_put(ibdev);
+	return may ? 0 : -ENODEV;
+}
+
+/**
+ * ats_nl_resolve() - a socket asks
+ * @skb: the request
+ * @info: what it says
+ *
+ * Context: a handler of generic netlink; does not wait for an answer.
+ * Return: 0: the answer will be sent; or a negative error.
+ */
+int ats_nl_resolve(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ib_ats_question question = { .net = genl_info_net(info) };
+	int err;
+
+	err = question_parse(&question, info->attrs, info->extack);
+	if (err)
+		return err;
+	err = question_device(&question, info->attrs[IB_ATS_ATTR_DEVICE]);
+	if (err) {
+		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[IB_ATS_ATTR_DEVICE],
+				    "There is no such HCA that this namespace may use");
+		return err;
+	}
+	err = resolve_ask(&question, info);
+	if (err == -EINVAL && question.kind == IB_ATS_KIND_SID)
+		NL_SET_ERR_MSG(info->extack,
+			       "Give a Service ID from 0x10000ce100415400 to 0x10000ce1004154ff");
+	else if (err == -EINVAL)
+		NL_SET_ERR_MSG(info->extack, "Give an address other than the unspecified one");
+	else if (err == -EDQUOT)
+		NL_SET_ERR_MSG(info->extack,
+			       "Too many questions are open; wait for the answers to some");
+	return err;
+}
+
+/* ---- Sockets that are closed ---- */
+
+static int netlink_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct netlink_notify *closed = data;
+	struct resolve *resolve;
+
+	if (event != NETLINK_URELEASE || closed->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	mutex_lock(&resolves_lock);
+	list_for_each_entry(resolve, &resolves, list) {
+		if (resolve->closed || resolve->portid != closed->portid ||
+		    !net_eq(resolve->net, closed->net))
+			continue;
+		resolve->closed = true;
+		ats_ask_cancel(resolve->id);
+	}
+	mutex_unlock(&resolves_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netlink_nb = { .notifier_call = netlink_event };
+
+/**
+ * ats_nl_resolve_init() - user space may ask
+ * @family: by which
+ *
+ * Context: may sleep.
+ * Return: 0, or a negative error.
+ */
+int __init ats_nl_resolve_init(struct genl_family *family)
+{
+	resolve_family = family;
+	return netlink_register_notifier(&netlink_nb);
+}
+
+/**
+ * ats_nl_resolve_exit() - nobody asks any more; there are no ports any more
+ *
+ * Context: may sleep.
+ */
+void ats_nl_resolve_exit(void)
+{
+	ats_ask_flush_users();
+	netlink_unregister_notifier(&netlink_nb);
+}

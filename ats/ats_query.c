@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What one port is asked of a question: its work asks the SA, again if need be, until the
+ * question's deadline. A query that there is no SA for waits, since the SA may come; at
+ * the deadline it is answered from what this host knows (ATS section 5.1).
+ *
+ * Many may wait while few are under way, and the work runs for each answer. So it does
+ * not look at those that wait, but for when the first of them has waited long enough, or
+ * when ats_port_hurry() says that some need wait no longer.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
+
+#include "ats.h"
+
+#define ATS_QUERY_RETRY		(HZ / 4)
+#define ATS_QUERY_RETRIES_MAX	5
+/* No request takes that long */
+#define ATS_QUERY_LONGEST	(3600 * HZ)
+
+/**
+ * ats_query_create() - a question for a port
+ * @ask: the question; its deadline and what is asked are read from it
+ * @port: the port
+ *
+ * Context: may sleep.
+ * Return: the query, for ats_query_submit(), or NULL.
+ */
+struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port)
+{
+	struct ats_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
+
+	if (!query)
+		return NULL;
+	query->ask = ask;
+	query->port = port;
+	if (ats_source_is_guest(port, ask->question.net))
+		query->net_cookie = ask->question.net->net_cookie;
+	return query;
+}
+
+/**
+ * ats_query_submit() - hand a query to its port, which calls ats_ask_ended() once
+ * @query: the query
+ *
+ * Context: process.
+ */
+void ats_query_submit(struct ats_query *query)
+{
+	struct ats_port *port = query->port;
+
+	spin_lock_irq(&port->lock);
+	list_add_tail(&query->list, &port->inquiries);
+	spin_unlock_irq(&port->lock);
+	ats_port_kick(port);
+}
+
+/**
+ * ats_query_free() - the end of a query
+ * @query: one that has ended
+ *
+ * Context: may sleep.
+ */
+void ats_query_free(struct ats_query *query)
+{
+	kvfree(query->answers);
+	kfree(query);
+}
+
+static void query_end(struct ats_query *query, int err)
+{
+	list_del_init(&query->list);
+	query->err = err;
+	if (err)
+		query->count = 0;
+	ats_ask_ended(query);
+}
+
+/* ---- Answers ---- */
+
+static bool query_may_see(const struct ats_query *query, u16 pkey)
+{
+	return !query->net_cookie ||
+	       (pkey && ats_source_in_partition(query->port, query->net_cookie, pkey));
+}
+
+static void query_add(void *context, const struct ats_record *record)
+{
+	struct ats_query *query = context;
+	unsigned int room = query->room * 2 + 4;
+	struct ib_ats_answer *answers;
+
+	if (!query_may_see(query, record->key.pkey))
+		return;
+	if (query->count == query->room) {
+		answers = kvmalloc_array(room, sizeof(*answers), GFP_KERNEL);
+		if (!answers) {
+			query->err = -ENOMEM;
+			return;
+		}
+		if (query->count)
+			memcpy(answers, query->answers,
+			       array_size(query->count, sizeof(*answers)));
+		kvfree(query->answers);
+		query->answers = answers;
+		query->room = room;
+	}
+	ats_record_answer(record, query->port, &query->answers[query->count++]);
+}
+
+static void query_answered(struct ats_query *query)
+{
+	query_end(query, query->err ?: query->count ? 0 : -ENOENT);
+}
+
+/* As it is in a record */
+static struct in6_addr question_addr(const struct ib_ats_question *question)
+{
+	struct in6_addr addr = question->addr;
+
+	ats_addr_from_mapped(&addr);
+	return addr;
+}
+
+static bool question_fits(const struct ib_ats_question *question,
+			  const struct ats_record *record)
+{
+	struct in6_addr addr;
+
+	if (question->pkey && question->pkey != record->key.pkey)
+		return false;
+	switch (question->kind) {
+	case IB_ATS_KIND_ADDR:
+		addr = question_addr(question);
+		return ats_ip_same(&record->addr, &addr);
+	case IB_ATS_KIND_SID:
+		return record->sid == question->sid;
+	case IB_ATS_KIND_PRIMARY:
+		if (record->sid != ATS_SID_PRIMARY)
+			return false;
+		fallthrough;
+	default:
+		return !memcmp(&record->key.gid, &question->gid, sizeof(question->gid));
+	}
+}
+
+/* What this host has, whether an SA knows it or not */
+static void query_add_own(struct ats_query *query)
+{
+	struct ats_record record = { .lease = ATS_LEASE_INFINITE };
+	const struct ats_addr *addr;
+	const struct ats_set *set;
+
+	list_for_each_entry(set, &query->port->engine.sets, list) {
+		record.key = set->key;
+		list_for_each_entry(addr, &set->order, order) {
+			if (addr->slot < 0)
+				continue;
+			record.sid = ats_slot_sid(addr->slot);
+			record.addr = addr->ip;
+			if (question_fits(&query->ask->question, &record))
+				query_add(query, &record);
+		}
+	}
+}
+
+/*
+ * ATS section 5.1: without an SA the IP address of a port, also of another host's, is its
+ * GID. GIDs of another subnet are no neighbour's.
+ */
+static void query_add_gid(struct ats_query *query)
+{
+	const struct ib_ats_question *question = &query->ask->question;
+	struct ats_record record = {
+		.key.pkey = question->pkey ?: IB_DEFAULT_PKEY_FULL,
+		.sid = ATS_SID_PRIMARY,
+	};
+	union ib_gid own;
+
+	if (question->kind == IB_ATS_KIND_SID ||
+	    rdma_query_gid(query->port->ibdev, query->port->port, 0, &own))
+		return;
+	/* The two are one octet for octet, and at the same place of the question */
+	record.key.gid = question->gid;
+	record.addr = question->addr;
+	if (own.global.subnet_prefix == record.key.gid.global.subnet_prefix)
+		query_add(query, &record);
+}
+
+static void query_answer_alone(struct ats_query *query)
+{
+	query->err = 0;
+	query_add_own(query);
+	if (!query->count)
+		query_add_gid(query);
+	query_end(query, query->err ?: query->count ? 0 : -ENETUNREACH);
+}
+
+/* ---- Questions to the SA ---- */
+
+/* When it is to be looked at again, if nothing happens before */
+static void query_note(struct ats_query *query, unsigned long at)
+{
+	struct ats_port *port = query->port;
+
+	at = ats_earlier(at, query->ask->deadline);
+	port->queries_at = ats_earlier(port->queries_at, at);
+}
+
+/* To the others of its class that are to be sent */
+static void query_queue(struct ats_query *query)
+{
+	list_move_tail(&query->list, &query->port->queries[query->ask->user]);
+}
+
+/* Another port has found something, and this one was asked, or there is nobody to be asked */
+static bool query_given_up(const struct ats_query *query)
+{
+	return READ_ONCE(query->ask->cancelled) ||
+	       (READ_ONCE(query->ask->found) && (query->sent || !query->port->engine.online));
+}
+
+static void query_failed(struct ats_query *query, int err, unsigned long now)
+{
+	unsigned int doublings = min_t(unsigned int, query->tries++, ATS_QUERY_RETRIES_MAX);
+	unsigned long span = ATS_QUERY_RETRY << doublings;
+
+	if (query_given_up(query)) {
+		query_end(query, -ECANCELED);
+		return;
+	}
+	query->err = err;
+	query->retry_at = now + span / 2 + get_random_u32_below(span / 2 + 1);
+	list_move_tail(&query->list, &query->port->retries);
+	query_note(query, query->retry_at);
+}
+
+/* Once more, in another way */
+static void query_again(struct ats_query *query)
+{
+	if (READ_ONCE(query->ask->cancelled)) {
+		query_end(query, -ECANCELED);
+		return;
+	}
+	list_move(&query->list, &query->port->queries[query->ask->user]);
+	query_note(query, query->ask->deadline);
+}
+
+/* Older peers registered an IPv4 address as ::ffff:a.b.c.d */
+static void query_found_none(struct ats_query *query)
+{
+	const struct ib_ats_question *question = &query->ask->question;
+
+	query->err = 0;
+	if (query->mapped || question->kind != IB_ATS_KIND_ADDR ||
+	    !ipv6_addr_v4mapped(&question->addr)) {
+		query_answered(query);
+		return;
+	}
+	query->mapped = true;
+	query_again(query);
+}
+
+static void query_received(struct ats_query *query, const struct ib_mad_recv_wc *answer)
+{
+	int count;
+
+	query->err = 0;
+	count = ats_table_each(answer, query_add, query);
+	if (count < 0)
+		query->err = -EREMOTEIO;
+	if (count)
+		query_answered(query);
+	else
+		query_found_none(query);
+}
+
+static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+{
+	struct ats_query *query = request->query;
+
+	query->request = NULL;
+	query->port->queries_in_flight[query->ask->user]--;
+	query->nobody = result == ATS_RESULT_NOBODY;
+	switch (result) {
+	case ATS_RESULT_OK:
+		query_received(query, request->answer);
+		break;
+	case ATS_RESULT_NO_RECORD:
+		query_found_none(query);
+		break;
+	case ATS_RESULT_TOO_MANY:
+		query->table = true;
+		query_again(query);
+		break;
+	case ATS_RESULT_REFUSED:
+		query_end(query, -EREMOTEIO);
+		break;
+	case ATS_RESULT_CANCELLED:
+		query_end(query, query->port->stopped ? -ENODEV : -ECANCELED);
+		break;
+	default:
+		query_failed(query, -ETIMEDOUT, jiffies);
+		break;
+	}
+}
+
+static u64 query_fill(const struct ats_query *query, struct ats_wire_record *wire)
+{
+	const struct ib_ats_question *question = &query->ask->question;
+	struct ats_key key = { .pkey = question->pkey };
+	u64 mask = ATS_MASK_NAME;
+	struct in6_addr addr;
+
+	if (question->pkey)
+		mask |= ATS_MASK_PKEY;
+	if (question->kind == IB_ATS_KIND_GID || question->kind == IB_ATS_KIND_PRIMARY) {
+		key.gid = question->gid;
+		mask |= ATS_MASK_GID;
+	}
+	ats_record_init(wire, &key);
+	if (question->kind == IB_ATS_KIND_PRIMARY || question->kind == IB_ATS_KIND_SID) {
+		wire->service_id = cpu_to_be64(question->kind == IB_ATS_KIND_SID ?
+					       question->sid : ATS_SID_PRIMARY);
+		mask |= ATS_MASK_SID;
+	}
+	if (question->kind == IB_ATS_KIND_ADDR) {
+		addr = query->mapped ? question->addr : question_addr(question);
+		memcpy(wire->data8, &addr, sizeof(wire->data8));
+		mask |= ATS_MASK_DATA8;
+	}
+	return mask;
+}
+
+/*
+ * Most addresses have one GID: that comes in a single packet. A table's last packet is
+ * acknowledged by another one, and the MAD layer knows for ten seconds that it had it, in
+ * a list that each packet of the next is looked for in.
+ */
+static u8 query_method(const struct ats_query *query)
+{
+	enum ib_ats_kind kind = query->ask->question.kind;
+
+	return query->table || kind == IB_ATS_KIND_GID || kind == IB_ATS_KIND_SID ?
+		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
+}
+
+static int query_post(struct ats_query *query, unsigned long now)
+{
+	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
+	long left = query->ask->deadline - now;
+	struct ats_wire_record wire;
+	u64 mask;
+	int err;
+
+	if (!request)
+		return -ENOMEM;
+	mask = query_fill(query, &wire);
+	request->query = query;
+	request->done = query_done;
+	request->timeout_ms = jiffies_to_msecs(clamp(left, 1L, (long)ATS_QUERY_LONGEST));
+	err = ats_sa_post(&query->port->sa, request, query_method(query), mask, &wire);
+	if (!err)
+		query->request = request;
+	return err;
+}
+
+static void query_send(struct ats_query *query, unsigned long now)
+{
+	int err = query_post(query, now);
+
+	if (err) {
+		query_failed(query, err, now);
+		return;
+	}
+	query->sent = true;
+	list_move_tail(&query->list, &query->port->queries_sent);
+	query->port->queries_in_flight[query->ask->user]++;
+	query->port->engine.count.queries++;
+}
+
+/* ---- Those that wait ---- */
+
+static void query_expire(struct ats_query *query)
+{
+	if (query->port->stopped)
+		query_end(query, -ENODEV);
+	else if (!query->port->engine.online || query->nobody)
+		query_answer_alone(query);
+	else
+		query_end(query, query->err ?: -ETIMEDOUT);
+}
+
+static void queries_take(struct ats_port *port)
+{
+	struct ats_query *query, *next;
+	LIST_HEAD(inquiries);
+
+	spin_lock_irq(&port->lock);
+	list_splice_init(&port->inquiries, &inquiries);
+	spin_unlock_irq(&port->lock);
+	list_for_each_entry_safe(query, next, &inquiries, list) {
+		query_queue(query);
+		query_note(query, query->ask->deadline);
+		if (query_given_up(query))
+			query_end(query, -ECANCELED);
+	}
+}
+
+/* Whether it waits on */
+static bool query_waits(struct ats_query *query, unsigned long now)
+{
+	if (query_given_up(query))
+		query_end(query, -ECANCELED);
+	else if (query->port->stopped || time_after_eq(now, query->ask->deadline))
+		query_expire(query);
+	else
+		return true;
+	return false;
+}
+
+static void queries_look(struct list_head *queries, unsigned long now)
+{
+	struct ats_query *query, *next;
+
+	list_for_each_entry_safe(query, next, queries, list)
+		if (query_waits(query, now))
+			query_note(query, query->ask->deadline);
+}
+
+static void retries_look(struct ats_port *port, unsigned long now)
+{
+	struct ats_query *query, *next;
+
+	list_for_each_entry_safe(query, next, &port->retries, list) {
+		if (!query_waits(query, now))
+			continue;
+		if (time_after_eq(now, query->retry_at))
+			query_queue(query);
+		else
+			query_note(query, query->retry_at);
+	}
+}
+
+/*
+ * Of what is under way only a module's question is cancelled, since the module waits. A
+ * user's ends by itself: who could cancel it could have the SA asked as fast as he likes.
+ */
+static void queries_cancel(struct ats_port *port)
+{
+	struct ats_query *query;
+
+	list_for_each_entry(query, &port->queries_sent, list)
+		if (READ_ONCE(query->ask->cancelled) && !query->ask->user)
+			ats_sa_cancel(query->request);
+}
+
+static void queries_send(struct ats_port *port, bool user, unsigned int max, unsigned long now)
+{
+	struct list_head *queries = &port->queries[user];
+
+	while (!list_empty(queries) && port->queries_in_flight[user] < max)
+		query_send(list_first_entry(queries, struct ats_query, list), now);
+}
+
+/**
+ * ats_query_init() - a port without queries
+ * @port: the port
+ *
+ * Context: any.
+ */
+void ats_query_init(struct ats_port *port)
+{
+	INIT_LIST_HEAD(&port->inquiries);
+	INIT_LIST_HEAD(&port->queries[false]);
+	INIT_LIST_HEAD(&port->queries[true]);
+	INIT_LIST_HEAD(&port->queries_sent);
+	INIT_LIST_HEAD(&port->retries);
+	port->queries_at = jiffies;
+}
+
+/**
+ * ats_query_run() - do what there is to be done about a port's queries
+ * @port: the port
+ * @hurry: some need wait no longer
+ * @now: jiffies
+ * @next: made earlier if this is to be called again before it
+ *
+ * Context: the port's work; may sleep.
+ */
+void ats_query_run(struct ats_port *port, bool hurry, unsigned long now, unsigned long *next)
+{
+	queries_take(port);
+	if (hurry || port->stopped || time_after_eq(now, port->queries_at)) {
+		port->queries_at = now + MAX_JIFFY_OFFSET / 2;
+		retries_look(port, now);
+		queries_look(&port->queries[false], now);
+		queries_look(&port->queries[true], now);
+		queries_cancel(port);
+	}
+	if (port->engine.online && !port->stopped) {
+		queries_send(port, false, ats_max_queries, now);
+		queries_send(port, true, ats_max_user_queries, now);
+	}
+	*next = ats_earlier(*next, port->queries_at);
+}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# What dead hosts leave: an earlier life's records go at first contact, in any partition; an address that another host has, too, is shown; with a lease the dead are forgotten, and the living are not.
+# timeout: 200
+
+. /cases/lib.sh
+# shellcheck source=lib-ats.sh
+. /cases/lib-ats.sh
+
+dev0=
+ats_setup ipoib_load sa_timeout_ms=500
+ipv6_off
+wait_for 20 sr_count 1 2
+
+# sr_any TEXT: the SA has a record of which that is a part, whatever its lease.
+sr_any()
+{
+	sr_read && grep -q "$1" /run/sr
+}
+
+# sr_all_gone: of h1's none is left.
+sr_all_gone()
+{
+	sr_read && not file_says ' 101 ' /run/sr
+}
+
+# stats FIGURE: of the first HCA.
+stats()
+{
+	ibats -j -d ibfab0 stats | jq ".[0].$1"
+}
+
+stats_reach()
+{
+	[ "$(stats "$1")" -ge "$2" ]
+}
+
+step "A host that dies leaves its records, in each partition; in its next life they go"
+ip0 link add link "$dev0" name ib0.8001 type ipoib pkey 0x8001
+ip0 address add 10.1.0.1/24 dev ib0.8001
+ip0 link set ib0.8001 up
+wait_for 20 sr_has '53 1 0x8001 10.1.0.1'
+# Nothing that it says reaches the SA: so it is while it dies
+for hca in ibfab0 ibfab1; do
+	rule $hca dir=out class=3 attr=0x31 do=drop
+done
+rmmod ib_ats
+ip0 link delete ib0.8001
+ip0 address flush dev "$dev0"
+for hca in ibfab0 ibfab1; do
+	rules_clear $hca
+done
+assert sr_has '53 1 0x8001 10.1.0.1'
+assert sr_has '53 1 0xFFFF 10.0.0.1'
+ats_load sa_timeout_ms=500
+wait_for 20 sr_none 1
+assert sr_has '53 101 0xFFFF 10.0.0.2'
+assert_eq "partitions with leftovers" "$(stats leftovers)" 2
+
+step "What it left and has again is its own"
+ip0 address add 10.0.0.1/24 dev "$dev0"
+wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1'
+
+step "h1 dies for good, and h0 takes its address over: the SA has both, and an audit says so"
+unplug ibfab1
+ip0 address add 10.0.0.2/24 dev "$dev0"
+wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1' '54 1 0xFFFF 10.0.0.2'
+assert sr_has '53 101 0xFFFF 10.0.0.2'
+assert_eq "conflicts" "$(stats conflicts)" 0
+on h0 ibats audit
+wait_for 20 stats_reach conflicts 1
+assert_eq "the rival" \
+	"$(on h0 ibats -j list | jq -r '.[] | select(.address == "10.0.0.2").rival')" \
+	fe80::21b:fa01:0:101
+assert_eq "the rivals of others" \
+	"$(on h0 ibats -j list | jq -r '.[] | select(.address == "10.0.0.1").rival')" null
+assert_eq "lines in the log" "$(dmesg | grep -c '10.0.0.2 is registered by fe80::21b:fa01:0:101')" 1
+on h0 ibats audit
+sleep 3
+assert_eq "conflicts" "$(stats conflicts)" 1
+
+# leases: of all records, as the SA has them.
+leases()
+{
+	saquery -C ibfab2 SR | awk -F '\\.\\.+' '{ gsub(/[ \t]/, "", $1) } $1 == "ServiceLease" { print $2 }' |
+		sort -u
+}
+
+step "With a lease: what is renewed stays, what is not is forgotten"
+rmmod ib_ats
+plug ibfab1
+wait_for 20 fabric_ports_active
+wait_for 20 netdev_of ibfab1
+must_fail insmod /modules/ib_ats.ko lease=29
+ats_load sa_timeout_ms=500 lease=30 audit_interval=0
+host_give h1 ibfab1 3
+wait_for 20 sr_any ' 101 0xFFFF 10.0.0.3'
+leases >/run/leases
+refute file_says 0xFFFFFFFF /run/leases
+unplug ibfab1
+ip0 address add 10.0.0.3/24 dev "$dev0"
+assert sr_any ' 101 0xFFFF 10.0.0.3'
+wait_for 60 sr_all_gone
+# As long again: that its own are there yet is due to their renewal
+sleep 32
+assert sr_any ' 1 0xFFFF 10.0.0.1'
+assert sr_any ' 1 0xFFFF 10.0.0.3'
+rmmod ib_ats
+opensm_stop

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# A user without privileges asks from 1,000 sockets, forks, stops and never reads: the questions of another module take no more than twice as long, and whoever registers a generic netlink family does not wait; nor where the SA is silent.
+# kernel: both
+# timeout: 180
+
+. /cases/lib.sh
+# shellcheck source=lib-ats.sh
+. /cases/lib-ats.sh
+
+# The debug kernel has enough to do with itself to be late by more than the SA is
+sockets=1000 turns=8 most=2
+! on_debug_kernel || sockets=200 turns=5 most=10
+
+dev0=
+ats_setup ipoib_load sa_timeout_ms=2000
+module_insert /modules/ibatsask.ko
+wait_for 20 sr_count 1 2
+# The SA of a fabric takes its time; all that is asked goes by one HCA's rules
+for hca in ibfab0 ibfab1 ibfab2; do
+	rule $hca what=sa_answer attr=0x31 do=delay ms=400
+done
+
+# module_asks: so many questions in turn; sets $took to the milliseconds of one.
+module_asks()
+{
+	ask addr=10.0.0.2 pkey=0xffff "turns=$turns" timeout=60000
+	took=$(($(awk 'NR == 1 { print $8 }' "$ask/answer") / turns / 1000))
+}
+
+# registers: sets $registered to the milliseconds that it takes to register a generic netlink family.
+registers()
+{
+	registered=$(($(cat "$ask/family") / 1000))
+}
+
+flood()
+{
+	on h0 sh -c '. /cases/lib.sh; as_user atsflood "$@"' sh "$@" >/run/flood
+}
+
+step "Nobody else asks"
+module_asks
+idle=$took
+note "a question takes $idle ms"
+registers
+note "a family is registered in $registered ms"
+
+step "A flood"
+flood $sockets $((idle * turns * 2 / 1000 + 12)) &
+flooding=$!
+sleep 4
+module_asks
+note "a question takes $took ms"
+assert_between "milliseconds, at most $most times as many" "$took" 1 $((most * idle))
+registers
+note "a family is registered in $registered ms"
+assert_between "milliseconds to register a family" "$registered" 0 2000
+wait "$flooding" || fail "the flood: status $?"
+note "$(cat /run/flood)"
+read -r _ asked _ refused _ answered </run/flood
+assert_between "asked" "$asked" "$sockets" 100000000
+assert_between "refused" "$refused" 1 "$asked"
+assert_between "answered" "$answered" 10 "$asked"
+
+step "A flood while the SA is silent"
+kill -STOP "$opensm_pid"
+flood $sockets 10 &
+flooding=$!
+sleep 4
+registers
+note "a family is registered in $registered ms"
+assert_between "milliseconds to register a family" "$registered" 0 2000
+now_ms
+begin=$now_ms
+ibats list >/run/list
+now_ms
+assert_between "milliseconds to list" $((now_ms - begin)) 0 4000
+wait "$flooding" || fail "the flood: status $?"
+note "$(cat /run/flood)"
+kill -CONT "$opensm_pid"
+
+step "What they asked has ended with them: the module goes"
+for hca in ibfab0 ibfab1 ibfab2; do
+	rules_clear $hca
+done
+rmmod ibatsask
+wait_for 10 rmmod ib_ats
+opensm_stop

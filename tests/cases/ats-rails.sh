@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Two fabrics in one guest, each with an SM of its own: who is asked for is found by whichever rail he is on, answers say by which, nobody has an address only if both SAs say so, and a rail without an SA holds up no answer of the other.
+# kernel: both
+# timeout: 150
+
+. /cases/lib.sh
+# shellcheck source=lib-ats.sh
+. /cases/lib-ats.sh
+
+# The first fabric has ibfab0 and ibfab2, the second ibfab1 and ibfab3
+fabric_start hcas=4 switches=2
+cable=$(awk '$1 == "switch0" && $9 == "switch1" { print $3 }' "$ibfab/topology")
+echo "switch0 $cable down" >"$ibfab/cable"
+sm_start ibfab2 1
+sm_of_first=$sm_pid
+sm_start ibfab3 1
+sm_of_second=$sm_pid
+wait_for 60 fabric_ports_active
+ipoib_load
+ats_load sa_timeout_ms=500
+module_insert /modules/ibatsask.ko
+
+# rail HCA ADDRESS: an interface of the guest's own namespace there.
+rail()
+{
+	wait_for 20 netdev_of "$1"
+	_dev=$(netdev_of "$1")
+	ip address add "$2" dev "$_dev"
+	ip link set "$_dev" up
+}
+
+ipv6_off
+rail ibfab0 10.0.0.1/24
+rail ibfab2 10.0.0.2/24
+rail ibfab1 10.1.0.1/24
+rail ibfab3 10.1.0.2/24
+# One that both rails have
+rail ibfab3 10.9.0.9/32
+rail ibfab2 10.9.0.9/32
+
+registered()
+{
+	[ "$(ibats -j list | jq '[.[] | select(.state == "registered")] | length')" = "$1" ]
+}
+wait_for 20 registered 6
+gid1=fe80::21b:fa01:0:101
+gid2=fe80::21b:fa01:0:201 gid3=fe80::21b:fa01:0:301
+sid=0x10000ce1004154
+
+# by_ports LINE...: what came last, with the ports that it came by.
+by_ports()
+{
+	sed 1d "$ask/answer" >/run/answers
+	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
+}
+
+step "Each SA knows its own rail's; both are asked, and the answer says which it was"
+ask addr=10.0.0.2
+by_ports "$gid2 0xffff ${sid}53 10.0.0.2 ibfab0/1 primary" \
+	"$gid2 0xffff ${sid}53 10.0.0.2 ibfab2/1 primary"
+ask addr=10.1.0.1
+by_ports "$gid1 0xffff ${sid}53 10.1.0.1 ibfab1/1 primary" \
+	"$gid1 0xffff ${sid}53 10.1.0.1 ibfab3/1 primary"
+ask "primary=$gid3"
+by_ports "$gid3 0xffff ${sid}53 10.1.0.2 ibfab1/1 primary" \
+	"$gid3 0xffff ${sid}53 10.1.0.2 ibfab3/1 primary"
+
+step "An address of both rails is found on both"
+ask addr=10.9.0.9
+by_ports "$gid2 0xffff ${sid}54 10.9.0.9 ibfab0/1" "$gid2 0xffff ${sid}54 10.9.0.9 ibfab2/1" \
+	"$gid3 0xffff ${sid}54 10.9.0.9 ibfab1/1" "$gid3 0xffff ${sid}54 10.9.0.9 ibfab3/1"
+
+step "By one HCA its rail alone is asked"
+refute ask hca=ibfab0 addr=10.1.0.1
+assert_match "the error" "$(cat /run/ask.log)" 'No such file'
+ask hca=ibfab1 addr=10.1.0.1
+
+step "Nobody has it: if both say so"
+refute ask addr=10.0.0.99
+assert_match "the error" "$(cat /run/ask.log)" 'No such file'
+for hca in ibfab1 ibfab3; do
+	rule $hca what=sa_answer attr=0x31 do=drop
+done
+refute ask addr=10.0.0.99 timeout=700
+assert_match "the error" "$(cat /run/ask.log)" 'timed out'
+
+step "The second rail's SA is silent, and then gone: the first one's answer comes at once"
+now_ms
+begin=$now_ms
+ask addr=10.0.0.2
+now_ms
+note "with a silent one: $((now_ms - begin)) ms"
+assert_between "milliseconds, a request's and no more" $((now_ms - begin)) 0 2000
+for hca in ibfab1 ibfab3; do
+	rules_clear $hca
+done
+for port in 1 2; do
+	echo "switch1 $port down" >"$ibfab/cable"
+done
+kill "$sm_of_second"
+sa_away()
+{
+	[ "$(ibats -j stats | jq -r '[.[] | select(.sa == "away").device] | join(" ")')" = \
+		"ibfab1 ibfab3" ]
+}
+wait_for 20 sa_away
+now_ms
+begin=$now_ms
+ask addr=10.0.0.2
+now_ms
+note "without: $((now_ms - begin)) ms"
+assert_between "milliseconds" $((now_ms - begin)) 0 1000
+ask addr=10.0.0.1
+kill "$sm_of_first"
+rmmod ibatsask
+rmmod ib_ats

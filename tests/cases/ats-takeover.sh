@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-trunk.sh
+# One of two guests dies, as the fabric sees it, and the other takes its address over: without a lease the SA has both records until the dead one comes back, with one until it has ended; a guest that is shut down takes its records along.
+# guests: 2
+# timeout: 300
+# mem: 768
+
+. /cases/lib-trunk.sh
+# shellcheck source=lib-ats.sh
+. /cases/lib-ats.sh
+
+# Guest a has the SM and 10.0.0.1, guest b 10.0.0.2
+trunk_start hcas=1
+ipv6_off
+subnet_up a
+ipoib_load
+wait_for 20 netdev_of ibfab0
+dev=$(netdev_of ibfab0)
+ip address add "10.0.0.$part/24" dev "$dev"
+ip link set "$dev" up
+
+# known ADDRESS NUMBER: the SA has so many records of it.
+known()
+{
+	ibats -j resolve "$1" >/run/known || [ $? = 1 ] || return 2
+	[ "$(jq length /run/known)" = "$2" ]
+}
+
+conflicts_are()
+{
+	[ "$(ibats -j stats | jq '.[0].conflicts')" = "$1" ]
+}
+
+# life [PARAMETER...]: both have their records.
+life()
+{
+	ats_load sa_timeout_ms=500 "$@"
+	for _n in 1 2; do
+		wait_for 30 known "10.0.0.$_n" 1
+	done
+	pair_barrier alive
+}
+
+# death: guest b falls silent, once and for all that the other can tell.
+death()
+{
+	if pair_here b; then
+		ip link set "$trunk" down
+	fi
+	wait_for 20 trunk_is down
+	pair_barrier dead
+}
+
+# birth: b begins another life, of which its earlier one's module knew nothing: the SA is out of its
+# reach while that goes.
+birth()
+{
+	pair_here a || rmmod ib_ats
+	pair_barrier forgotten
+	if pair_here b; then
+		ip link set "$trunk" up
+	fi
+	wait_for 20 trunk_is up
+	wait_for 30 links_are ACTIVE
+	pair_barrier born
+}
+
+step "b dies, and a takes its address over: the SA has both, and an audit says so"
+life
+death
+if pair_here a; then
+	ip address add 10.0.0.2/24 dev "$dev"
+	wait_for 20 known 10.0.0.2 2
+	ibats audit
+	wait_for 20 conflicts_are 1
+	assert_eq "the rival" \
+		"$(ibats -j list | jq -r '.[] | select(.address == "10.0.0.2").rival')" \
+		"$(jq -r '.[].gid' /run/known | grep -v "$(ibats -j list | jq -r '.[0].gid')")"
+	ip address delete 10.0.0.2/24 dev "$dev"
+	wait_for 20 known 10.0.0.2 1
+fi
+
+step "b is back without its address: what it left goes"
+pair_here a || ip address delete 10.0.0.2/24 dev "$dev"
+birth
+! pair_here a || assert known 10.0.0.2 1
+pair_barrier seen
+pair_here a || ats_load sa_timeout_ms=500
+wait_for 30 known 10.0.0.2 0
+pair_barrier gone
+rmmod ib_ats
+pair_barrier again
+
+step "With a lease b's record ends by itself, and a's does not"
+pair_here a || ip address add 10.0.0.2/24 dev "$dev"
+life lease=30 audit_interval=0
+death
+if pair_here a; then
+	ip address add 10.0.0.2/24 dev "$dev"
+	wait_for 20 known 10.0.0.2 2
+	wait_for 70 known 10.0.0.2 1
+	assert_eq "who has it" "$(jq -r '.[].gid' /run/known)" \
+		"$(ibats -j list | jq -r '.[0].gid')"
+	ip address delete 10.0.0.2/24 dev "$dev"
+	wait_for 20 known 10.0.0.2 0
+	assert known 10.0.0.1 1
+	rmmod ib_ats
+fi
+birth
+
+step "b is shut down: its records go before it does"
+life
+if pair_here a; then
+	wait_for 60 test -e "$pair/ended"
+	wait_for 10 known 10.0.0.2 0
+	assert known 10.0.0.1 1
+else
+	pair_leave
+fi

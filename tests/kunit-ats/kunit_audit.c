@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of audits: leftovers of an earlier life are found under every GID of the port,
+ * rivals are told once, and one request of this kind is under way at a time.
+ */
+#include "kunit.h"
+
+static const char one;
+
+/* The port's work, as far as audits are concerned */
+static void run(struct fake_port *fake)
+{
+	fake->next = fake->now + MAX_JIFFY_OFFSET / 2;
+	ats_audit_run(&fake->port, fake->now, &fake->next);
+	ats_view_update(&fake->port);
+}
+
+static struct fake_answer *answer_of(struct kunit *test, unsigned int records)
+{
+	struct fake_answer *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, answer);
+	fake_answer_init(answer, records);
+	return answer;
+}
+
+static void put(struct fake_answer *answer, unsigned int at, u8 guid, u16 pkey,
+		unsigned int number)
+{
+	struct ats_record record = {
+		.key = fake_key(guid), .sid = ATS_SID_PRIMARY, .addr = fake_ip(number),
+	};
+
+	record.key.pkey = pkey;
+	fake_answer_put(answer, at * sizeof(struct ats_wire_record), &record);
+}
+
+static bool has_set(struct fake_port *fake, u8 guid, u16 pkey)
+{
+	struct ats_key key = fake_key(guid);
+
+	key.pkey = pkey;
+	return ats_engine_find(&fake->port.engine, &key);
+}
+
+/* The SA has nothing under the port's GIDs */
+static void pass_leftovers(struct fake_port *fake)
+{
+	run(fake);
+	KUNIT_ASSERT_EQ(fake->test, fake->posted_count, 1u);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	fake->posted_count = 0;
+}
+
+/* In whatever partition they are, a set is made, which the engine then empties */
+static void audit_leftovers(struct kunit *test)
+{
+	u64 mask = ATS_MASK_GID | ATS_MASK_NAME;
+	struct fake_port *fake = test->priv;
+	struct fake_answer *answer = answer_of(test, 3);
+
+	fake->gids[1] = fake_key(2).gid;
+	put(answer, 0, 1, 0x8001, 1);
+	put(answer, 1, 1, 0x8001, 2);
+	put(answer, 2, 1, 0x8002, 1);
+	run(fake);
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].method, IB_SA_METHOD_GET_TABLE);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].mask, mask);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.gid[15], 1);
+	fake_end(fake, 0, ATS_RESULT_OK, answer);
+	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8001));
+	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8002));
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count.leftovers, 2ull);
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.gid[15], 2);
+	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
+	/* Another SM may be another SA */
+	ats_audit_contact(&fake->port, fake->now);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
+}
+
+/* What has no answer is asked again after a while; what is refused is not */
+static void audit_unanswered(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	run(fake);
+	fake_end(fake, 0, ATS_RESULT_TIMEOUT, NULL);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+	KUNIT_EXPECT_TRUE(test, time_after(fake->next, fake->now));
+	KUNIT_EXPECT_TRUE(test, time_before(fake->next, fake->now + 10 * HZ));
+	fake->now = fake->next;
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
+	fake_end(fake, 1, ATS_RESULT_REFUSED, NULL);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
+}
+
+static void audit_offline(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	fake->port.engine.online = false;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
+	fake->port.engine.online = true;
+	fake->port.engine.trouble = 1;
+	fake->port.engine.quiet_until = fake->now + HZ;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
+	KUNIT_EXPECT_EQ(test, fake->next, fake->now + HZ);
+	fake->now = fake->next;
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.trouble, 0u);
+}
+
+/* An audit begins, with its first request answered */
+static void begin(struct fake_port *fake)
+{
+	fake->now = fake->port.audit.at;
+	pass_leftovers(fake);
+}
+
+/* One record of an address is this host's; where there are more, they are looked at */
+static void audit_rivals(struct kunit *test)
+{
+	struct fake_answer *single = answer_of(test, 1), *table = answer_of(test, 2);
+	struct fake_port *fake = test->priv;
+	unsigned int i;
+
+	put(single, 0, 1, 0xffff, 1);
+	put(table, 0, 1, 0xffff, 2);
+	put(table, 1, 7, 0xffff, 2);
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 2));
+	pass_leftovers(fake);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
+	for (i = 0; i < 2; i++) {
+		begin(fake);
+		fake->told_count = 0;
+		run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+		KUNIT_EXPECT_EQ(test, fake->posted[0].method, IB_MGMT_METHOD_GET);
+		KUNIT_EXPECT_EQ(test, fake->posted[0].mask,
+				ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8);
+		fake_end(fake, 0, ATS_RESULT_OK, single);
+		run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
+		KUNIT_EXPECT_EQ(test, fake->posted[1].wire.data8[15], 2);
+		fake_end(fake, 1, ATS_RESULT_TOO_MANY, NULL);
+		KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
+		fake->port.audit.wait_until = fake->now;
+		run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
+		KUNIT_EXPECT_EQ(test, fake->posted[2].method, IB_SA_METHOD_GET_TABLE);
+		fake_end(fake, 2, ATS_RESULT_OK, table);
+		run(fake);
+		KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
+		/* It is told once */
+		KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 1ull);
+		KUNIT_ASSERT_EQ(test, fake->told_count, 1u - i);
+		fake->posted_count = 0;
+	}
+	KUNIT_EXPECT_TRUE(test, fake->told[0].has_rival);
+	KUNIT_EXPECT_EQ(test, fake->told[0].rival.raw[15], 7);
+
+	/* And that it is gone */
+	begin(fake);
+	for (i = 0; i < 2; i++) {
+		run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, i + 1);
+		fake_end(fake, i, ATS_RESULT_NO_RECORD, NULL);
+	}
+	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
+	KUNIT_EXPECT_FALSE(test, fake->told[0].has_rival);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 1ull);
+}
+
+/* An address that goes while it is looked for is nobody's rival */
+static void audit_rival_goes(struct kunit *test)
+{
+	struct fake_answer *answer = answer_of(test, 1);
+	struct fake_port *fake = test->priv;
+
+	put(answer, 0, 7, 0xffff, 1);
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 1));
+	pass_leftovers(fake);
+	begin(fake);
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 2, 1));
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+	fake_end(fake, 0, ATS_RESULT_OK, answer);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 0ull);
+	/* The next one's rivals are the next audit's question */
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+	fake->posted_count = 0;
+	begin(fake);
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.data8[15], 2);
+}
+
+/* An SA that says nothing of one address is asked for the others, and of that one later */
+static void audit_rival_unanswered(struct kunit *test)
+{
+	static const enum ats_result results[] = { ATS_RESULT_TIMEOUT, ATS_RESULT_REFUSED };
+	struct fake_port *fake = test->priv;
+	unsigned int i;
+
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 3));
+	pass_leftovers(fake);
+	begin(fake);
+	for (i = 0; i < 2; i++) {
+		run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, i + 1);
+		fake_end(fake, i, results[i], NULL);
+		fake->port.audit.wait_until = fake->now;
+	}
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].wire.data8[15], 3);
+}
+
+/* An answer of the SA that there was says nothing of the one that there is */
+static void audit_stale(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
+	ats_audit_contact(&fake->port, fake->now);
+	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
+	run(fake);
+	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.gid[15], 1);
+	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
+}
+
+/* Wishes are granted, but not all at once */
+static void audit_wishes(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned int round = fake->port.audit.round;
+
+	ats_audit_wish(&fake->port);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
+	ats_audit_wish(&fake->port);
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fake->next, fake->now + 2 * HZ));
+	fake->now = fake->next;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 2);
+}
+
+/* Often enough for a lease, or never if nobody wants any */
+static void audit_times(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, time_after(fake->port.audit.at, jiffies + 500 * HZ));
+	ats_lease = 90;
+	ats_audit_init(&fake->port);
+	KUNIT_EXPECT_TRUE(test, time_before(fake->port.audit.at, jiffies + 36 * HZ));
+	ats_lease = 0;
+	ats_audit_interval = 0;
+	ats_audit_init(&fake->port);
+	KUNIT_EXPECT_TRUE(test, time_after(fake->port.audit.at, jiffies + 10000 * HZ));
+	ats_audit_interval = 600;
+}
+
+static struct kunit_case audit_cases[] = {
+	KUNIT_CASE(audit_leftovers),
+	KUNIT_CASE(audit_unanswered),
+	KUNIT_CASE(audit_offline),
+	KUNIT_CASE(audit_rivals),
+	KUNIT_CASE(audit_rival_goes),
+	KUNIT_CASE(audit_rival_unanswered),
+	KUNIT_CASE(audit_stale),
+	KUNIT_CASE(audit_wishes),
+	KUNIT_CASE(audit_times),
+	{}
+};
+
+static struct kunit_suite audit_suite = {
+	.name = "ats_audit",
+	.init = fake_port_init,
+	.exit = fake_port_exit,
+	.test_cases = audit_cases,
+};
+
+kunit_test_suites(&audit_suite);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sockets of the family ib_ats. The kernel's controller of generic netlink says which
+ * number the family has, and which its group of notifications has; and it tells when
+ * families come and go, as they do with their modules.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <linux/genetlink.h>
+
+#include "ibats.h"
+
+/* A family that is asked for, and one of its groups */
+struct family {
+	const char *name;
+	const char *group_name;
+	__u16 id;
+	__u32 group;
+};
+
+static void take_group(struct family *family, const struct nlattr *group)
+{
+	const struct nlattr *attr;
+	const char *name = "";
+	__u32 id = 0;
+
+	mnl_attr_for_each_nested(attr, group) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+			name = mnl_attr_get_str(attr);
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+			id = mnl_attr_get_u32(attr);
+	}
+	if (!strcmp(name, family->group_name))
+		family->group = id;
+}
+
+static bool take_family(void *context, const struct nlmsghdr *message)
+{
+	const struct nlattr *attr, *group;
+	struct family *family = context;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
+			family->id = mnl_attr_get_u16(attr);
+		if (mnl_attr_get_type(attr) != CTRL_ATTR_MCAST_GROUPS)
+			continue;
+		mnl_attr_for_each_nested(group, attr)
+			take_group(family, group);
+	}
+	return false;
+}
+
+/* The request goes to the controller, whatever family the socket is of */
+static int family_find(struct nl *nl, struct family *family)
+{
+	struct nlmsghdr *message = nl_begin(nl, CTRL_CMD_GETFAMILY, NLM_F_ACK);
+
+	message->nlmsg_type = GENL_ID_CTRL;
+	mnl_attr_put_strz(message, CTRL_ATTR_FAMILY_NAME, family->name);
+	return nl_talk(nl, take_family, family);
+}
+
+static int join(struct nl *nl, __u32 group)
+{
+	if (mnl_socket_setsockopt(nl->socket, NETLINK_ADD_MEMBERSHIP, &group, sizeof(group)) < 0)
+		return -errno;
+	return 0;
+}
+
+/**
+ * nl_join_records() - be told when records change
+ * @nl: the socket
+ *
+ * Return: 0 or a negative error.
+ */
+int nl_join_records(struct nl *nl)
+{
+	return join(nl, nl->group);
+}
+
+/**
+ * nl_join_families() - be told when families come and go
+ * @nl: the socket
+ *
+ * Return: 0 or a negative error.
+ */
+int nl_join_families(struct nl *nl)
+{
+	struct family controller = { .name = "nlctrl", .group_name = "notify" };
+
+	return family_find(nl, &controller) ?: join(nl, controller.group);
+}
+
+static int socket_bind(struct nl *nl)
+{
+	struct family family = { .name = IB_ATS_GENL_NAME, .group_name = IB_ATS_GENL_RECORDS };
+	int err, on = 1;
+
+	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
+		return -errno;
+	/* Kernels that do not know these say less */
+	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
+	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
+	mnl_socket_setsockopt(nl->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
+	err = family_find(nl, &family);
+	nl->family = family.id;
+	nl->group = family.group;
+	return err == -ENOENT ? -ENOPKG : err;
+}
+
+/**
+ * nl_open() - a socket of the family
+ * @nl: to be filled in
+ *
+ * Return: 0 or a negative error: -ENOPKG, the kernel does not have the family.
+ */
+int nl_open(struct nl *nl)
+{
+	int err;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->socket = mnl_socket_open(NETLINK_GENERIC);
+	if (!nl->socket)
+		return -errno;
+	err = socket_bind(nl);
+	if (err)
+		nl_close(nl);
+	return err;
+}
+
+/**
+ * nl_close() - the end of a socket
+ * @nl: the socket
+ */
+void nl_close(struct nl *nl)
+{
+	mnl_socket_close(nl->socket);
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What this host has registered, or is about to: the commands list, stats, primary and
+ * audit.
+ */
+#include <net/if.h>
+
+#include "ibats.h"
+
+static const char *const list_columns[] = {
+	"interface", "address", "state", "primary", "sid", "pkey", "gid", "device/port", "note",
+	NULL
+};
+
+static const char *const primary_columns[] = {
+	"interface", "pkey", "address", "by", "state", "gid", "device/port", "note", NULL
+};
+
+static const char *const stats_columns[] = {
+	"device/port", "sa", "sets", "deletes", "reads", "queries", "timeouts", "busy",
+	"refusals", "repairs", "abandoned", "overflows", "leftovers", "conflicts", NULL
+};
+
+/* 0: there is none, which the user is told */
+static unsigned int interface_find(const char *name)
+{
+	unsigned int index = if_nametoindex(name);
+
+	if (!index)
+		fprintf(stderr, "ibats: %s: there is no such interface\n", name);
+	return index;
+}
+
+/* ---- Records ---- */
+
+/* Gets the records of an interface, or of all if there is no name, into the session's rows */
+static enum status records_get(struct session *session, const char *interface)
+{
+	const struct options *options = &session->options;
+	unsigned int index = interface ? interface_find(interface) : 0;
+	struct nlmsghdr *message;
+	int err;
+
+	if (interface && !index)
+		return STATUS_NOT_FOUND;
+	err = nl_open(&session->nl);
+	if (!err) {
+		message = nl_begin(&session->nl, IB_ATS_CMD_RECORD_GET, NLM_F_DUMP);
+		if (index)
+			mnl_attr_put_u32(message, IB_ATS_ATTR_IFINDEX, index);
+		if (options->pkey)
+			mnl_attr_put_u16(message, IB_ATS_ATTR_PKEY, options->pkey);
+		options_put_port(options, message);
+		err = nl_dump(&session->nl, session->rows);
+		nl_close(&session->nl);
+	}
+	return failed(&session->nl, interface ?: "records", err);
+}
+
+/**
+ * run_list() - the records of this host's interfaces
+ * @session: this run of the tool
+ * @arguments: perhaps the name of the interface that is meant
+ *
+ * Return: with which status the tool ends.
+ */
+enum status run_list(struct session *session, char **arguments)
+{
+	enum status status = records_get(session, arguments[0]);
+
+	rows_show(session, list_columns);
+	return status;
+}
+
+/* ---- Primary addresses ---- */
+
+static void primaries_keep(struct json_object *rows)
+{
+	size_t i = json_object_array_length(rows);
+
+	while (i--)
+		if (!row_is(json_object_array_get_idx(rows, i), "primary"))
+			json_object_array_del_idx(rows, i, 1);
+}
+
+static enum status primary_show(struct session *session, char **arguments)
+{
+	enum status status = records_get(session, arguments[0]);
+
+	primaries_keep(session->rows);
+	rows_show(session, primary_columns);
+	return status;
+}
+
+/* ip: the address; NULL: no choice any more */
+static enum status primary_choose(struct session *session, char **arguments,
+				  const struct in6_addr *ip)
+{
+	unsigned int index = interface_find(arguments[0]);
+	struct nlmsghdr *message;
+	int err;
+
+	if (!index)
+		return STATUS_NOT_FOUND;
+	err = nl_open(&session->nl);
+	if (!err) {
+		message = nl_begin(&session->nl, IB_ATS_CMD_PRIMARY_SET, NLM_F_ACK);
+		mnl_attr_put_u32(message, IB_ATS_ATTR_IFINDEX, index);
+		if (ip)
+			mnl_attr_put(message, IB_ATS_ATTR_ADDR, sizeof(*ip), ip);
+		err = nl_talk(&session->nl, NULL, NULL);
+		nl_close(&session->nl);
+	}
+	return failed(&session->nl, arguments[ip ? 1 : 0], err);
+}
+
+static enum status primary_set(struct session *session, char **arguments)
+{
+	struct in6_addr ip;
+
+	if (!parse_ip(arguments[1], &ip))
+		return misused(arguments[1], "not an IP address");
+	return primary_choose(session, arguments, &ip);
+}
+
+static enum status primary_clear(struct session *session, char **arguments)
+{
+	return primary_choose(session, arguments, NULL);
+}
+
+static enum status sub_misused(const char *word, const char *usage)
+{
+	fprintf(stderr, "ibats: 'primary %s' %s; see 'ibats primary help'\n", word, usage);
+	return STATUS_USAGE;
+}
+
+/**
+ * run_primary() - show, choose or no longer choose the primary addresses of interfaces
+ * @session: this run of the tool
+ * @arguments: which of these, and the sub-command's own
+ *
+ * Return: with which status the tool ends.
+ */
+enum status run_primary(struct session *session, char **arguments)
+{
+	static const char *const words[] = { "show", "set", "clear", NULL };
+	static const struct {
+		enum status (*run)(struct session *session, char **arguments);
+		unsigned int least;
+		unsigned int most;
+		const char *usage;
+	} verbs[] = {
+		{ primary_show, 0, 1, "takes at most one interface" },
+		{ primary_set, 2, 2, "takes an interface and an address" },
+		{ primary_clear, 1, 1, "takes an interface" },
+	};
+	unsigned int count = 0;
+	int verb;
+
+	if (!arguments[0])
+		return primary_show(session, arguments);
+	verb = word_find(words, arguments[0], "what 'primary' takes", "primary help");
+	if (verb < 0)
+		return STATUS_USAGE;
+	while (arguments[1 + count])
+		count++;
+	if (count < verbs[verb].least || count > verbs[verb].most)
+		return sub_misused(words[verb], verbs[verb].usage);
+	return verbs[verb].run(session, arguments + 1);
+}
+
+/* ---- Ports ---- */
+
+/**
+ * run_stats() - what each port has done
+ * @session: this run of the tool
+ * @arguments: none
+ *
+ * Return: with which status the tool ends.
+ */
+enum status run_stats(struct session *session, char **arguments)
+{
+	int err = nl_open(&session->nl);
+
+	(void)arguments;
+	if (!err) {
+		options_put_port(&session->options,
+				 nl_begin(&session->nl, IB_ATS_CMD_STATS_GET, NLM_F_DUMP));
+		err = nl_dump(&session->nl, session->rows);
+		nl_close(&session->nl);
+	}
+	rows_show(session, stats_columns);
+	return failed(&session->nl, "stats", err);
+}
+
+/**
+ * run_audit() - have the SA's records read back, and repaired
+ * @session: this run of the tool
+ * @arguments: none
+ *
+ * Return: with which status the tool ends.
+ */
+enum status run_audit(struct session *session, char **arguments)
+{
+	int err = nl_open(&session->nl);
+
+	(void)arguments;
+	if (!err) {
+		options_put_port(&session->options,
+				 nl_begin(&session->nl, IB_ATS_CMD_AUDIT, NLM_F_ACK));
+		err = nl_talk(&session->nl, NULL, NULL);
+		nl_close(&session->nl);
+	}
+	return failed(&session->nl, "audit", err);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The options of the command line, which may stand anywhere in it.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ibats.h"
+
+#define TIMEOUT_MAX_MS	60000
+
+struct option_words {
+	char letter;
+	const char *name;
+	const char *argument;		/* NULL: it has none */
+	const char *help;
+};
+
+static const struct option_words known[] = {
+	{ 'd', "device", "HCA[/PORT]", "only by that HCA, or port of an HCA" },
+	{ 'k', "pkey", "P_KEY", "only of that partition" },
+	{ 't', "timeout", "MS", "try for so many milliseconds, 1 to 60000" },
+	{ 'j', "json", NULL, "print JSON, for programs" },
+	{ 'p', "pretty", NULL, "with --json: on several lines, with indentation" },
+	{ 'V', "version", NULL, "print the version" },
+	{ 'h', "help", NULL, "print this help, or with a command that of the command" },
+};
+
+/* ---- Values ---- */
+
+/**
+ * parse_ip() - an IP address as the kernel takes it
+ * @text: the address as people write it
+ * @ip: gets it, an IPv4 address as ::ffff:a.b.c.d
+ *
+ * Return: whether it is one.
+ */
+bool parse_ip(const char *text, struct in6_addr *ip)
+{
+	memset(ip, 0, sizeof(*ip));
+	ip->s6_addr[10] = 0xff;
+	ip->s6_addr[11] = 0xff;
+	return inet_pton(AF_INET, text, &ip->s6_addr[12]) == 1 ||
+	       inet_pton(AF_INET6, text, ip) == 1;
+}
+
+/**
+ * parse_number() - a number, decimal or with 0x hexadecimal
+ * @text: the number as people write it
+ * @most: the greatest that is allowed
+ * @number: gets it
+ *
+ * Return: whether it is one.
+ */
+bool parse_number(const char *text, __u64 most, __u64 *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *number <= most;
+}
+
+static bool parse_positive(const char *text, __u64 most, __u64 *number)
+{
+	return parse_number(text, most, number) && *number;
+}
+
+static bool parse_device(struct options *options, const char *text)
+{
+	const char *slash = strchr(text, '/');
+	size_t len = slash ? (size_t)(slash - text) : strlen(text);
+	__u64 port = 0;
+
+	if (!len || len >= sizeof(options->device))
+		return false;
+	if (slash && !parse_positive(slash + 1, UINT32_MAX, &port))
+		return false;
+	memcpy(options->device, text, len);
+	options->device[len] = '\0';
+	options->port = port;
+	return true;
+}
+
+static bool parse_pkey(struct options *options, const char *text)
+{
+	__u64 number;
+
+	if (!parse_positive(text, UINT16_MAX, &number))
+		return false;
+	options->pkey = number;
+	return true;
+}
+
+static bool parse_timeout(struct options *options, const char *text)
+{
+	__u64 number;
+
+	if (!parse_positive(text, TIMEOUT_MAX_MS, &number))
+		return false;
+	options->timeout_ms = number;
+	return true;
+}
+
+/* ---- Options ---- */
+
+/* Returns what is wrong with it, or NULL */
+static const char *parse_option(struct options *options, int letter, const char *text)
+{
+	switch (letter) {
+	case 'j':
+		options->json = true;
+		return NULL;
+	case 'p':
+		options->pretty = true;
+		return NULL;
+	case 'h':
+		options->help = true;
+		return NULL;
+	case 'V':
+		options->version = true;
+		return NULL;
+	case 'd':
+		return parse_device(options, text) ? NULL : "not an HCA, or HCA/PORT";
+	case 'k':
+		return parse_pkey(options, text) ? NULL : "not a P_Key, 1 to 0xffff";
+	default:
+		return parse_timeout(options, text) ? NULL :
+		       "not a number of milliseconds, 1 to 60000";
+	}
+}
+
+/* As getopt_long() wants them: @letters has room for two characters of each option */
+static void known_fill(struct option *longs, char *letters)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		longs[i].name = known[i].name;
+		longs[i].has_arg = known[i].argument ? required_argument : no_argument;
+		longs[i].val = known[i].letter;
+		*letters++ = known[i].letter;
+		if (known[i].argument)
+			*letters++ = ':';
+	}
+	*letters = '\0';
+}
+
+/**
+ * options_parse() - take in the options, and put the other words behind them
+ * @options: gets them
+ * @argc: the number of words of the command line
+ * @argv: these; optind says afterwards which is the first that is no option
+ *
+ * After a mistake, of which the user is told, the others are still taken in: whoever
+ * wants JSON gets some in any case.
+ *
+ * Return: whether there was no mistake.
+ */
+bool options_parse(struct options *options, int argc, char **argv)
+{
+	struct option longs[ARRAY_SIZE(known) + 1] = {};
+	char letters[2 * ARRAY_SIZE(known) + 1];
+	const char *wrong;
+	bool good = true;
+	int letter;
+
+	known_fill(longs, letters);
+	while ((letter = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
+		if (letter == '?') {
+			good = false;
+			continue;
+		}
+		wrong = parse_option(options, letter, optarg);
+		if (wrong) {
+			misused(optarg, wrong);
+			good = false;
+		}
+		if (!strchr(options->given, letter))
+			options->given[strlen(options->given)] = letter;
+	}
+	return good;
+}
+
+/**
+ * options_fit() - whether a command takes the options that were given
+ * @options: all that were given
+ * @command: the command
+ * @letters: the options that it takes
+ *
+ * Return: whether it does; if it does not, the user is told which it does not take.
+ */
+bool options_fit(const struct options *options, const char *command, const char *letters)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (!strchr(options->given, known[i].letter) || strchr(letters, known[i].letter))
+			continue;
+		fprintf(stderr, "ibats: '%s' does not take the option --%s; see 'ibats %s help'\n",
+			command, known[i].name, command);
+		return false;
+	}
+	return true;
+}
+
+/**
+ * options_put_port() - put an HCA, or a port of one, into a request
+ * @options: which of them; perhaps none
+ * @message: the request
+ */
+void options_put_port(const struct options *options, struct nlmsghdr *message)
+{
+	if (options->device[0])
+		mnl_attr_put_strz(message, IB_ATS_ATTR_DEVICE, options->device);
+	if (options->port)
+		mnl_attr_put_u32(message, IB_ATS_ATTR_PORT, options->port);
+}
+
+/**
+ * options_print() - explain options
+ * @to: where to
+ * @letters: which of them; NULL: all
+ */
+void options_print(FILE *to, const char *letters)
+{
+	char words[32];
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		if (letters && !strchr(letters, known[i].letter))
+			continue;
+		snprintf(words, sizeof(words), "--%s%s%s", known[i].name,
+			 known[i].argument ? " " : "", known[i].argument ?: "");
+		fprintf(to, "  -%c, %-20s %s\n", known[i].letter, words, known[i].help);
+	}
+}
