@@ -144,9 +144,13 @@ netlink_specs()
 
 licence_lines()
 {
-	local file tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+	local file tag
 
 	files ':!LICENSES/*' ':!*.md' | while read -r file; do
+		tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+		# What programs include does not make them the kernel's
+		[[ $file != @(uapi|Documentation/netlink)/* ]] ||
+			tag='SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)'
 		head -n 2 "$file" | grep -qF "$tag" || echo "$file: no $tag"
 	done
 }

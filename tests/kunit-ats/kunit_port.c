@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The port that suites stand on, and what the files under test need of others. */
 #include <linux/slab.h>
+#include <rdma/ib_cache.h>
 
 #include "kunit.h"
 
