@@ -216,6 +216,7 @@ struct ats_request {
 	enum ib_wc_status status;
 	struct ats_sm *sm;
 	unsigned int timeout_ms;	/* the user's, as is what follows; 0: the usual one */
+	const struct ats_wire_path *path;	/* a path is asked for; NULL: records */
 	struct ats_set *set;
 	unsigned int slot;
 	struct ats_query *query;
@@ -338,6 +339,7 @@ struct ats_query {
 	unsigned long retry_at;		/* jiffies; if it is in ats_port.retries */
 	bool table;			/* there is more than one record */
 	bool mapped;			/* the address is asked for as ::ffff:a.b.c.d */
+	bool path;			/* nobody registered it: is it the GID of a port? */
 	bool nobody;			/* no SA was where one was asked */
 	bool sent;			/* the SA was asked at least once */
 	int err;

@@ -168,33 +168,41 @@ static void query_add_own(struct ats_query *query)
 }
 
 /*
- * ATS section 5.1: without an SA the IP address of a port, also of another host's, is its
- * GID. GIDs of another subnet are no neighbour's.
+ * ATS section 5.1: the IP address of a port, also of another host's, may be its GID. That
+ * of another subnet is no neighbour's. *own is this port's.
  */
+static bool query_is_of_gid(const struct ats_query *query, union ib_gid *own)
+{
+	const struct ib_ats_question *question = &query->ask->question;
+
+	return question->kind != IB_ATS_KIND_SID &&
+	       !rdma_query_gid(query->port->ibdev, query->port->port, 0, own) &&
+	       own->global.subnet_prefix == question->gid.global.subnet_prefix;
+}
+
+/* The two are one octet for octet, and at the same place of the question */
 static void query_add_gid(struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
 	struct ats_record record = {
-		.key.pkey = question->pkey ?: IB_DEFAULT_PKEY_FULL,
+		.key = {
+			.gid = question->gid,
+			.pkey = question->pkey ?: IB_DEFAULT_PKEY_FULL,
+		},
+		.addr = question->addr,
 		.sid = ATS_SID_PRIMARY,
 	};
-	union ib_gid own;
 
-	if (question->kind == IB_ATS_KIND_SID ||
-	    rdma_query_gid(query->port->ibdev, query->port->port, 0, &own))
-		return;
-	/* The two are one octet for octet, and at the same place of the question */
-	record.key.gid = question->gid;
-	record.addr = question->addr;
-	if (own.global.subnet_prefix == record.key.gid.global.subnet_prefix)
-		query_add(query, &record);
+	query_add(query, &record);
 }
 
 static void query_answer_alone(struct ats_query *query)
 {
+	union ib_gid own;
+
 	query->err = 0;
 	query_add_own(query);
-	if (!query->count)
+	if (!query->count && query_is_of_gid(query, &own))
 		query_add_gid(query);
 	query_end(query, query->err ?: query->count ? 0 : -ENETUNREACH);
 }
@@ -249,19 +257,34 @@ static void query_again(struct ats_query *query)
 	query_note(query, query->ask->deadline);
 }
 
-/* Older peers registered an IPv4 address as ::ffff:a.b.c.d */
+/*
+ * Older peers registered an IPv4 address as ::ffff:a.b.c.d. And ATS section 5.1: a GID is
+ * an IP address of its port also where there is an SA, which knows whether there is that
+ * port.
+ */
 static void query_found_none(struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
+	union ib_gid own;
 
 	query->err = 0;
-	if (query->mapped || question->kind != IB_ATS_KIND_ADDR ||
-	    !ipv6_addr_v4mapped(&question->addr)) {
+	if (!query->mapped && question->kind == IB_ATS_KIND_ADDR &&
+	    ipv6_addr_v4mapped(&question->addr)) {
+		query->mapped = true;
+		query_again(query);
+	} else if (!query->path && query_is_of_gid(query, &own)) {
+		query->path = true;
+		query_again(query);
+	} else {
 		query_answered(query);
-		return;
 	}
-	query->mapped = true;
-	query_again(query);
+}
+
+static void query_found_path(struct ats_query *query)
+{
+	query->err = 0;
+	query_add_gid(query);
+	query_answered(query);
 }
 
 static void query_received(struct ats_query *query, const struct ib_mad_recv_wc *answer)
@@ -285,6 +308,10 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 	query->request = NULL;
 	query->port->queries_in_flight[query->ask->user]--;
 	query->nobody = result == ATS_RESULT_NOBODY;
+	if (query->path && (result == ATS_RESULT_OK || result == ATS_RESULT_TOO_MANY)) {
+		query_found_path(query);
+		return;
+	}
 	switch (result) {
 	case ATS_RESULT_OK:
 		query_received(query, request->answer);
@@ -297,7 +324,7 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 		query_again(query);
 		break;
 	case ATS_RESULT_REFUSED:
-		query_end(query, -EREMOTEIO);
+		query_end(query, query->path ? -ENOENT : -EREMOTEIO);
 		break;
 	case ATS_RESULT_CANCELLED:
 		query_end(query, query->port->stopped ? -ENODEV : -ECANCELED);
@@ -348,6 +375,22 @@ static u8 query_method(const struct ats_query *query)
 		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
 }
 
+static int query_post_path(struct ats_query *query, struct ats_request *request)
+{
+	struct ats_wire_path path = {};
+	union ib_gid own;
+
+	if (!query_is_of_gid(query, &own)) {
+		kfree(request);
+		return -ENODEV;
+	}
+	memcpy(path.dgid, &query->ask->question.gid, sizeof(path.dgid));
+	memcpy(path.sgid, &own, sizeof(path.sgid));
+	request->path = &path;
+	return ats_sa_post(&query->port->sa, request, IB_MGMT_METHOD_GET,
+			   ATS_MASK_DGID | ATS_MASK_SGID, NULL);
+}
+
 static int query_post(struct ats_query *query, unsigned long now)
 {
 	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
@@ -358,11 +401,15 @@ static int query_post(struct ats_query *query, unsigned long now)
 
 	if (!request)
 		return -ENOMEM;
-	mask = query_fill(query, &wire);
 	request->query = query;
 	request->done = query_done;
 	request->timeout_ms = jiffies_to_msecs(clamp(left, 1L, (long)ATS_QUERY_LONGEST));
-	err = ats_sa_post(&query->port->sa, request, query_method(query), mask, &wire);
+	if (query->path) {
+		err = query_post_path(query, request);
+	} else {
+		mask = query_fill(query, &wire);
+		err = ats_sa_post(&query->port->sa, request, query_method(query), mask, &wire);
+	}
 	if (!err)
 		query->request = request;
 	return err;

@@ -170,10 +170,13 @@ static void sa_fill_mad(struct ats_sa *sa, const struct ats_request *request, u8
 	hdr->mgmt_class = IB_MGMT_CLASS_SUBN_ADM;
 	hdr->class_version = IB_SA_CLASS_VERSION;
 	hdr->method = method;
-	hdr->attr_id = cpu_to_be16(IB_SA_ATTR_SERVICE_REC);
+	hdr->attr_id = cpu_to_be16(request->path ? IB_SA_ATTR_PATH_REC : IB_SA_ATTR_SERVICE_REC);
 	hdr->tid = cpu_to_be64((u64)sa->agent->hi_tid << 32 | ++sa->tid);
 	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(mask);
-	memcpy(mad->data, wire, sizeof(*wire));
+	if (request->path)
+		memcpy(mad->data, request->path, sizeof(*request->path));
+	else
+		memcpy(mad->data, wire, sizeof(*wire));
 	buf->timeout_ms = ats_sa_timeout_ms;
 	if (method == IB_SA_METHOD_GET_TABLE)
 		buf->timeout_ms *= ATS_SA_TABLE_TIMEOUTS;
@@ -198,7 +201,8 @@ static void request_free(struct ats_request *request)
  * @request: zero but for the caller's own; from here on it is this file's
  * @method: the MAD's
  * @mask: its ComponentMask
- * @wire: its record
+ * @wire: its record; NULL: @request->path is asked for, which is not looked at any more
+ *	when this returns
  *
  * Context: the port's work; may sleep.
  * Return: 0: ats_sa_finish() will call the request's done() once. Or a negative error.

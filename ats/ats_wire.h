@@ -60,6 +60,19 @@ static_assert(sizeof(struct ats_wire_record) % 8 == 0);
 #define ATS_MASK_NAME		BIT_ULL(6)
 #define ATS_MASK_DATA8		GENMASK_ULL(22, 7)
 
+/* IBA 15.2.5.16: a PathRecord, as far as it is asked for */
+struct ats_wire_path {
+	__be64 service_id;
+	u8 dgid[16];
+	u8 sgid[16];
+	u8 rest[24];
+} __packed;
+static_assert(sizeof(struct ats_wire_path) == 64);
+
+/* IBA 15.2.5.16: bits of its ComponentMask, where ServiceID has two */
+#define ATS_MASK_DGID		BIT_ULL(2)
+#define ATS_MASK_SGID		BIT_ULL(3)
+
 /* IBA 13.4.7 and 15.2.2: MADHeader:Status of an SA's answer */
 #define ATS_STATUS_BUSY		0x0001
 #define ATS_STATUS_INVALID	0x001c

@@ -74,6 +74,14 @@ ask_fails 'No such file' primary=fe80::99 pkey=0xffff
 ask_fails 'Invalid argument' sid=0x1000
 ask_fails 'Invalid argument' addr=::
 
+step "The GID of a port that registered nothing is its address, if there is that port"
+gid2=fe80::21b:fa01:0:201
+ask hca=ibfab0 "addr=$gid2"
+answered "$gid2 0xffff ${sid}53 $gid2 primary"
+ask hca=ibfab0 "primary=$gid2"
+answered "$gid2 0xffff ${sid}53 $gid2 primary"
+ask_fails 'No such file' hca=ibfab0 addr=fe80::99
+
 step "More records than fit into a packet, and then into ten"
 many=200
 ! on_debug_kernel || many=30

@@ -110,7 +110,10 @@ int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 m
 	posted->request = request;
 	posted->method = method;
 	posted->mask = mask;
-	posted->wire = *wire;
+	if (wire)
+		posted->wire = *wire;
+	else
+		memcpy(&posted->wire, request->path, sizeof(*request->path));
 	posted->cancelled = false;
 	fake->posted_count++;
 	return 0;

@@ -732,6 +732,36 @@ static void resolve_gid_as_addr(struct kunit *test)
 	ask_alone(fake, &asked, -ENETUNREACH);
 }
 
+/* With an SA, too, if that knows a port of that GID, and nobody registered anything */
+static void resolve_gid_in_fabric(struct kunit *test)
+{
+	static const enum ats_result results[] = {
+		ATS_RESULT_OK, ATS_RESULT_NO_RECORD, ATS_RESULT_REFUSED,
+	};
+	union ib_gid gid = fake_key(9).gid;
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_ADDR, .gid = gid } };
+	struct fake_port *fake = test->priv;
+	const struct ats_wire_path *path;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(results); i++) {
+		ask(fake, &asked);
+		fake_run(fake);
+		fake_end(fake, 2 * i, ATS_RESULT_NO_RECORD, NULL);
+		fake_run(fake);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
+		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].method, IB_MGMT_METHOD_GET);
+		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].mask, ATS_MASK_DGID | ATS_MASK_SGID);
+		path = (const struct ats_wire_path *)&fake->posted[2 * i + 1].wire;
+		KUNIT_EXPECT_EQ(test, path->dgid[15], 9);
+		KUNIT_EXPECT_EQ(test, path->sgid[15], 1);
+		fake_end(fake, 2 * i + 1, results[i], NULL);
+		expect_ended(fake, &asked, i ? -ENOENT : 0);
+		KUNIT_EXPECT_EQ(test, asked.count, !i);
+	}
+	KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].gid, &gid, sizeof(gid)), 0);
+}
+
 /* Where an SM's node says that no SA listens there, there may be one later, or never */
 static void resolve_nobody_listens(struct kunit *test)
 {
@@ -858,6 +888,7 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_sm_goes),
 	KUNIT_CASE(resolve_alone),
 	KUNIT_CASE(resolve_gid_as_addr),
+	KUNIT_CASE(resolve_gid_in_fabric),
 	KUNIT_CASE(resolve_nobody_listens),
 	KUNIT_CASE(resolve_guest),
 	KUNIT_CASE(resolve_one_of_two),
