@@ -64,6 +64,7 @@ void fake_run(struct fake_port *fake);
 void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,
 	      struct fake_answer *answer);
 void fake_answer_init(struct fake_answer *answer, unsigned int records);
+struct fake_answer *fake_answer_create(struct kunit *test, unsigned int records);
 void fake_answer_put(struct fake_answer *answer, unsigned int offset,
 		     const struct ats_record *record);
 struct in6_addr fake_ip(unsigned int number);

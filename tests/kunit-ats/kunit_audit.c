@@ -15,15 +15,6 @@ static void run(struct fake_port *fake)
 	ats_view_update(&fake->port);
 }
 
-static struct fake_answer *answer_of(struct kunit *test, unsigned int records)
-{
-	struct fake_answer *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, answer);
-	fake_answer_init(answer, records);
-	return answer;
-}
-
 static void put(struct fake_answer *answer, unsigned int at, u8 guid, u16 pkey,
 		unsigned int number)
 {
@@ -57,7 +48,7 @@ static void audit_leftovers(struct kunit *test)
 {
 	u64 mask = ATS_MASK_GID | ATS_MASK_NAME;
 	struct fake_port *fake = test->priv;
-	struct fake_answer *answer = answer_of(test, 3);
+	struct fake_answer *answer = fake_answer_create(test, 3);
 
 	fake->gids[1] = fake_key(2).gid;
 	put(answer, 0, 1, 0x8001, 1);
@@ -134,7 +125,8 @@ static void begin(struct fake_port *fake)
 /* One record of an address is this host's; where there are more, they are looked at */
 static void audit_rivals(struct kunit *test)
 {
-	struct fake_answer *single = answer_of(test, 1), *table = answer_of(test, 2);
+	struct fake_answer *single = fake_answer_create(test, 1);
+	struct fake_answer *table = fake_answer_create(test, 2);
 	struct fake_port *fake = test->priv;
 	unsigned int i;
 
@@ -189,7 +181,7 @@ static void audit_rivals(struct kunit *test)
 /* An address that goes while it is looked for is nobody's rival */
 static void audit_rival_goes(struct kunit *test)
 {
-	struct fake_answer *answer = answer_of(test, 1);
+	struct fake_answer *answer = fake_answer_create(test, 1);
 	struct fake_port *fake = test->priv;
 
 	put(answer, 0, 7, 0xffff, 1);

@@ -281,6 +281,23 @@ void fake_answer_init(struct fake_answer *answer, unsigned int records)
 }
 
 /**
+ * fake_answer_create() - a table without errors, for as long as a test takes
+ * @test: the test; it ends without memory
+ * @records: how many records the table has, for fake_answer_put()
+ *
+ * Context: process.
+ * Return: the table.
+ */
+struct fake_answer *fake_answer_create(struct kunit *test, unsigned int records)
+{
+	struct fake_answer *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, answer);
+	fake_answer_init(answer, records);
+	return answer;
+}
+
+/**
  * fake_answer_put() - put a record into an answer
  * @answer: the answer
  * @offset: where, in octets, of all packets' data

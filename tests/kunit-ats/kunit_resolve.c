@@ -111,15 +111,6 @@ static void put(struct fake_answer *answer, unsigned int at, u8 guid, unsigned i
 	fake_answer_put(answer, at * sizeof(struct ats_wire_record), &record);
 }
 
-static struct fake_answer *answer_create(struct kunit *test, unsigned int records)
-{
-	struct fake_answer *answer = kunit_kzalloc(test, sizeof(*answer), GFP_KERNEL);
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, answer);
-	fake_answer_init(answer, records);
-	return answer;
-}
-
 /* ---- What the SA is asked ---- */
 
 /* Expects that the SA was asked so, and ends the query */
@@ -243,7 +234,7 @@ static void expect_answer(struct fake_port *fake, const struct asked *asked, uns
 /* Those of primary addresses first, then by GID and Service ID around the block's end */
 static void resolve_order(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 4);
+	struct fake_answer *answer = fake_answer_create(test, 4);
 	struct fake_port *fake = test->priv;
 	struct asked asked = {};
 
@@ -282,17 +273,17 @@ static void resolve_other_form(struct kunit *test)
 	expect_ended(fake, &asked, -ENOENT);
 
 	/* An empty table is the same */
-	fake_end(fake, 0, ATS_RESULT_OK, answer_create(test, 0));
+	fake_end(fake, 0, ATS_RESULT_OK, fake_answer_create(test, 0));
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
-	fake_end(fake, 3, ATS_RESULT_OK, answer_create(test, 0));
+	fake_end(fake, 3, ATS_RESULT_OK, fake_answer_create(test, 0));
 	expect_ended(fake, &other, -ENOENT);
 }
 
 /* What does not go into one packet is asked for as a table, by and by in both forms */
 static void resolve_too_many(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 2);
+	struct fake_answer *answer = fake_answer_create(test, 2);
 	struct fake_port *fake = test->priv;
 	struct asked asked = {};
 
@@ -331,7 +322,7 @@ static void resolve_nobody(struct kunit *test)
 
 static void resolve_malformed(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_answer *answer = fake_answer_create(test, 1);
 	struct fake_port *fake = test->priv;
 	struct asked asked = {};
 
@@ -347,7 +338,7 @@ static void resolve_malformed(struct kunit *test)
 
 static void resolve_again(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_answer *answer = fake_answer_create(test, 1);
 	struct fake_port *fake = test->priv;
 	struct asked asked = {};
 
@@ -638,7 +629,7 @@ static void run_late(struct fake_port *fake)
 /* The SM goes: those that wait may yet be asked, by when it is back */
 static void resolve_sm_goes(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_answer *answer = fake_answer_create(test, 1);
 	struct fake_port *fake = test->priv;
 	struct asked *asked = asked_create(test, 2);
 
@@ -781,7 +772,7 @@ static void resolve_nobody_listens(struct kunit *test)
 /* A guest is told of partitions that it is in, also of what others have there */
 static void resolve_guest(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 2);
+	struct fake_answer *answer = fake_answer_create(test, 2);
 	struct ats_source *source;
 	struct asked asked = {};
 	struct fake_port *fake = test->priv;
@@ -824,7 +815,7 @@ static void two_ports(struct fake_port *fake, struct asked *asked)
 /* What one knows is the answer, and of the other only what is under way is waited for */
 static void resolve_one_of_two(struct kunit *test)
 {
-	struct fake_answer *answer = answer_create(test, 1);
+	struct fake_answer *answer = fake_answer_create(test, 1);
 	struct fake_port *fake = test->priv;
 	struct asked asked = {};
 
