@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # P_Key children by netlink and by sysfs: made, shown, refused, renamed, moved, deleted, and gone with their parent; limited and late P_Keys.
-# kernel: both
+# kernel: debug
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
 

@@ -24,6 +24,13 @@ scenario()
 		on "$1" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$2/router_solicitations"
 	}
 
+	# link_local HOST DEVICE MODE: whether it has one. The kernel's driver loses what is
+	# sent while its carrier comes, and with it a DAD that begins by itself.
+	link_local()
+	{
+		on "$1" sh -c "echo $3 >/proc/sys/net/ipv6/conf/$2/addr_gen_mode"
+	}
+
 	has_addresses()
 	{
 		not says tentative ip -n "$1" -6 address show dev "$2"
@@ -101,6 +108,7 @@ scenario()
 		ip -n "h$n" link set lo up
 		ip link set "$dev" netns "h$n"
 		no_timers "h$n" "$dev"
+		link_local "h$n" "$dev" 1
 	done
 	dev0=$(dev_of h0) dev1=$(dev_of h1)
 
@@ -109,6 +117,7 @@ scenario()
 		eval "dev=\$dev$n"
 		ip -n "h$n" link set "$dev" up
 		wait_for 30 has_carrier "h$n" "$dev"
+		link_local "h$n" "$dev" 0
 		ip -n "h$n" address add "10.0.0.$((n + 1))/24" dev "$dev"
 		ip -n "h$n" address add "fd00::$((n + 1))/64" dev "$dev"
 		wait_for 20 has_addresses "h$n" "$dev"

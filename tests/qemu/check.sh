@@ -287,28 +287,52 @@ prepare_others()
 	"$qemu_dir/deps.sh" selftests && "$qemu_dir/selftests.sh" >"$state/selftests"
 }
 
+# weight_of RUN: how many of the guests that may run at a time it counts as. One of the debug
+# kernel hardly ever waits, and its virtual CPUs spin for each other while there is none for both.
+weight_of()
+{
+	[ "$(kernel_of "$1")" = stock ] && echo 1 || echo 2
+}
+
 # Waits for one case, and ends what it left running.
 finish_one()
 {
 	local job
 
 	wait -n -p job
-	running=$((running - 1))
+	load=$((load - ${loads[$job]}))
 	! kill -- "-$job" 2>/dev/null || say "(it left processes behind)"
 	report
 }
 
+# start_one: the first of those left for which there is room, or fails.
+start_one()
+{
+	local index name
+
+	for index in "${!left[@]}"; do
+		name=${left[index]}
+		[ "$load" -eq 0 ] || [ $((load + ${weights[$name]})) -le "$jobs" ] || continue
+		run_case "$name" &
+		loads[$!]=${weights[$name]}
+		load=$((load + ${weights[$name]}))
+		unset "left[$index]"
+		return
+	done
+	return 1
+}
+
 run_all()
 {
-	local name running=0
+	local name load=0 left=("${names[@]}")
+	declare -A weights
+	declare -a loads
 
 	for name in "${names[@]}"; do
-		[ "$running" -lt "$jobs" ] || finish_one
-		run_case "$name" &
-		running=$((running + 1))
+		weights[$name]=$(weight_of "$name")
 	done
-	while [ "$running" -gt 0 ]; do
-		finish_one
+	while [ "$load" -gt 0 ] || [ ${#left[@]} -gt 0 ]; do
+		start_one || finish_one
 	done
 }
 
