@@ -16,7 +16,7 @@
  * is queued again by the answer, or by its own timer. It holds ats_port.mutex while it
  * runs, so that others can read what is the port's.
  *
- * Lock order: rtnl, then ats_main.c's mutex, then ats_port.mutex, then ats_netlink.c's
+ * Lock order: rtnl, then ats_hca.c's mutex, then ats_port.mutex, then ats_netlink.c's
  * mutex, then spinlocks: ats_ask.lock, ats_port.lock, ats_netdev.c's.
  */
 #ifndef _ATS_H
@@ -128,22 +128,6 @@ struct ats_set {
 	struct ats_slot slot[ATS_SIDS];
 };
 
-/* What a port did; written by its work, read by anyone */
-struct ats_counters {
-	u64 sets;			/* records registered, or again */
-	u64 deletes;
-	u64 reads;			/* sets read back */
-	u64 queries;			/* of the resolver */
-	u64 timeouts;
-	u64 busy;
-	u64 refusals;			/* by the SA */
-	u64 repairs;			/* records that were not as believed */
-	u64 abandoned;			/* deletions refused too often */
-	u64 overflows;			/* addresses without a Service ID */
-	u64 leftovers;			/* partitions in which an earlier life left records */
-	u64 conflicts;			/* addresses found on another host's GID */
-};
-
 struct ats_engine;
 struct ats_port;
 struct genl_family;
@@ -170,7 +154,7 @@ struct ats_engine {
 	unsigned int max_in_flight;
 	unsigned int trouble;		/* times in a row that the SA was away or busy */
 	unsigned long quiet_until;	/* jiffies; when trouble is not 0 */
-	struct ats_counters count;
+	u64 count[IB_ATS_COUNTER_PAD];	/* by enum ib_ats_counter: what the port did */
 };
 
 /* An address of a netdevice, and what others were last told of it */
@@ -205,6 +189,17 @@ struct ats_source {
 /* Called for an address of a port; other than 0 ends that */
 typedef int (*ats_view_visit)(struct ats_port *port, const struct ats_source *source,
 			      const struct ats_local *local, void *arg);
+
+/* Called for an address of a port whose record has changed; by the port's work, may sleep */
+typedef void (*ats_view_listener)(const struct ats_port *port, const struct ats_source *source,
+				  const struct ats_local *local);
+
+/*
+ * Brings what a netdevice has to the port that it is on: ats_route(). @parent is its
+ * parent device or NULL, @dev_port the number of its port or 0.
+ */
+typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, struct ats_source *source,
+				 u64 *port_id);
 
 struct ats_sa;
 
@@ -333,6 +328,7 @@ struct ats_query {
 	struct list_head part;		/* in ats_ask.open or .ended */
 	struct ats_ask *ask;
 	struct ats_port *port;		/* there until the query has ended */
+	void (*ended)(struct ats_query *query);	/* the port's work calls it */
 	u64 net_cookie;			/* of the guest it is for; 0: may see all */
 	struct ats_request *request;	/* under way */
 	unsigned int tries;
@@ -417,6 +413,7 @@ int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
 void ats_sa_stop(struct ats_sa *sa);
 int ats_sa_find_sm(struct ats_sa *sa);
 void ats_sa_forget_sm(struct ats_sa *sa);
+void ats_sa_wake(struct ats_sa *sa);
 int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
 		const struct ats_wire_record *wire);
 void ats_sa_cancel(struct ats_request *request);
@@ -431,7 +428,6 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
 void ats_port_leave(struct ats_port *port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
-void ats_port_kick(struct ats_port *port);
 void ats_port_hurry(struct ats_port *port);
 void ats_port_audit(struct ats_port *port);
 void ats_port_submit(struct ats_port *port, struct ats_source *source);
@@ -452,6 +448,7 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source);
 void ats_source_drop_all(struct ats_port *port);
 
 /* ats_view.c: what others see of a port, and are told of it */
+void ats_view_listen(ats_view_listener tell);
 void ats_view_update(struct ats_port *port);
 void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 		   const struct ats_local *local);
@@ -463,7 +460,8 @@ void ats_view_record(const struct ats_port *port, const struct ats_source *sourc
 enum ib_ats_sa_state ats_view_sa(const struct ats_port *port);
 
 /* ats_query.c: questions put to a port */
-struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port);
+struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
+				   void (*ended)(struct ats_query *query));
 void ats_query_submit(struct ats_query *query);
 void ats_query_free(struct ats_query *query);
 void ats_query_init(struct ats_port *port);
@@ -476,10 +474,9 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 	    void *context, u64 *id);
 void ats_ask_cancel(u64 id);
 void ats_ask_flush_users(void);
-void ats_ask_ended(struct ats_query *query);
 
 /* ats_netdev.c: which addresses there are */
-int ats_netdev_init(void);
+int ats_netdev_init(ats_netdev_route to);
 void ats_netdev_stop(void);
 void ats_netdev_exit(void);
 void ats_netdev_rescan(void);
@@ -489,17 +486,27 @@ bool ats_netdev_has_gid(const union ib_gid *gid);
 /* ats_netlink.c: user space sees records, and has a say */
 int ats_netlink_init(void);
 void ats_netlink_exit(void);
-void ats_netlink_notify(const struct ats_port *port, const struct ats_source *source,
-			const struct ats_local *local);
-int ats_netlink_end(struct sk_buff *skb, void *hdr, bool failed);
-bool ats_netlink_put_record(struct sk_buff *skb, const struct ib_ats_answer *record);
+
+/* ats_nl_put.c: what messages to user space have in common */
+int ats_nl_end(struct sk_buff *skb, void *hdr, bool failed);
+bool ats_nl_put_port(struct sk_buff *skb, const char *device, u32 port);
+bool ats_nl_put_record(struct sk_buff *skb, const struct ib_ats_answer *record);
 
 /* ats_nl_resolve.c: user space asks */
 int ats_nl_resolve(struct sk_buff *skb, struct genl_info *info);
 int ats_nl_resolve_init(struct genl_family *family);
 void ats_nl_resolve_exit(void);
 
-/* ats_main.c: HCAs, and the module */
+/* ats_hca.c: HCAs, and which port a netdevice is on */
+int ats_hca_init(void);
+void ats_hca_exit(unsigned long until);
+void ats_hcas_leave(void);
+void ats_hcas_wait_idle(unsigned long until);
+unsigned int ats_ports_version(void);
+int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg);
+void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u64 *port_id);
+
+/* ats_param.c: the module's parameters */
 extern unsigned int ats_max_in_flight;
 extern unsigned int ats_max_queries;
 extern unsigned int ats_max_user_queries;
@@ -511,8 +518,5 @@ extern unsigned int ats_linger_ms;
 extern unsigned int ats_audit_interval;
 extern unsigned int ats_lease;
 extern unsigned int ats_sa_timeout_ms;
-unsigned int ats_ports_version(void);
-int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg);
-void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u64 *port_id);
 
 #endif /* _ATS_H */

@@ -121,6 +121,33 @@ static bool port_fits(const struct ats_port *port, const struct ib_ats_question 
 	       (!question->port || question->port == port->port);
 }
 
+/* Whose query is in this list has not ended: its port is there */
+static void ask_hurry(struct ats_ask *ask)
+{
+	struct ats_query *query;
+
+	list_for_each_entry(query, &ask->open, part)
+		ats_port_hurry(query->port);
+}
+
+/* Of a port's work: one of the question's queries has ended */
+static void ask_query_ended(struct ats_query *query)
+{
+	struct ats_ask *ask = query->ask;
+	bool last;
+
+	spin_lock_irq(&ask->lock);
+	list_move_tail(&query->part, &ask->ended);
+	last = !--ask->pending;
+	if (query->count && !ask->found) {
+		ask->found = true;
+		ask_hurry(ask);
+	}
+	spin_unlock_irq(&ask->lock);
+	if (last)
+		queue_work(ask->user ? ask_user_wq : ask_wq, &ask->work);
+}
+
 static int ask_port(struct ats_port *port, void *arg)
 {
 	struct ats_ask *ask = arg;
@@ -129,7 +156,7 @@ static int ask_port(struct ats_port *port, void *arg)
 	if (!port_fits(port, &ask->question) ||
 	    !ats_source_may_ask(port, ask->question.net, ask->question.pkey))
 		return 0;
-	query = ats_query_create(ask, port);
+	query = ats_query_create(ask, port, ask_query_ended);
 	if (!query)
 		return -ENOMEM;
 	spin_lock_irq(&ask->lock);
@@ -153,38 +180,6 @@ static void ask_work(struct work_struct *work)
 			return;
 	}
 	ask_end(ask);
-}
-
-/* Whose query is in this list has not ended: its port is there */
-static void ask_hurry(struct ats_ask *ask)
-{
-	struct ats_query *query;
-
-	list_for_each_entry(query, &ask->open, part)
-		ats_port_hurry(query->port);
-}
-
-/**
- * ats_ask_ended() - one of a question's queries has ended
- * @query: the query; what it found is in it
- *
- * Context: the port's work.
- */
-void ats_ask_ended(struct ats_query *query)
-{
-	struct ats_ask *ask = query->ask;
-	bool last;
-
-	spin_lock_irq(&ask->lock);
-	list_move_tail(&query->part, &ask->ended);
-	last = !--ask->pending;
-	if (query->count && !ask->found) {
-		ask->found = true;
-		ask_hurry(ask);
-	}
-	spin_unlock_irq(&ask->lock);
-	if (last)
-		queue_work(ask->user ? ask_user_wq : ask_wq, &ask->work);
 }
 
 /* ---- For other files, and other modules ---- */
@@ -325,60 +320,6 @@ void ib_ats_cancel(u64 id)
 	kref_put(&ask->refs, ask_free);
 }
 EXPORT_SYMBOL_GPL(ib_ats_cancel);
-
-/* One who waits */
-struct waiter {
-	struct completion ended;
-	struct ib_ats_answer *answers;
-	int result;
-};
-
-static void waiter_done(void *context, int err, const struct ib_ats_answer *answers,
-			unsigned int count)
-{
-	struct waiter *waiter = context;
-
-	waiter->result = err;
-	if (!err) {
-		waiter->answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
-		waiter->result = waiter->answers ? count : -ENOMEM;
-	}
-	if (waiter->answers)
-		memcpy(waiter->answers, answers, array_size(count, sizeof(*answers)));
-	complete(&waiter->ended);
-}
-
-/**
- * ib_ats_ask_wait() - ask, and wait for the answer
- * @question: what is asked
- * @answers: filled in with the records, those of primary addresses first, for kvfree();
- *	only if there are any
- *
- * Context: may sleep, as long as the question's timeout; a signal ends that.
- * Return: the number of records, or an error: as ib_ats_ask(), as its function gets, or
- * -ERESTARTSYS.
- */
-int ib_ats_ask_wait(const struct ib_ats_question *question, struct ib_ats_answer **answers)
-{
-	struct waiter waiter = {};
-	u64 id;
-	int err;
-
-	init_completion(&waiter.ended);
-	err = ib_ats_ask(question, GFP_KERNEL, waiter_done, &waiter, &id);
-	if (err)
-		return err;
-	err = wait_for_completion_interruptible(&waiter.ended);
-	if (err) {
-		ib_ats_cancel(id);
-		kvfree(waiter.answers);
-		return err;
-	}
-	if (waiter.result > 0)
-		*answers = waiter.answers;
-	return waiter.result;
-}
-EXPORT_SYMBOL_GPL(ib_ats_ask_wait);
 
 /**
  * ats_ask_init() - questions may be asked

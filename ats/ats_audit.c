@@ -131,7 +131,7 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 		return;
 	ats_addr_to_mapped(&ip);
 	if (local->has_rival) {
-		port->engine.count.conflicts++;
+		port->engine.count[IB_ATS_COUNTER_CONFLICTS]++;
 		dev_warn_ratelimited(&port->ibdev->dev,
 				     "port %u, P_Key 0x%04x: %pI6c is registered by %pI6c, too\n",
 				     port->port, source->key.pkey, &ip, local->rival.raw);

@@ -66,6 +66,7 @@ static unsigned long all_dirty;		/* one atomic bit */
 static void scan_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(scan, scan_work);
 static struct workqueue_struct *scan_wq;
+static ats_netdev_route route;
 
 /* ---- Notifiers ---- */
 
@@ -412,7 +413,7 @@ static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 	netdev->look_at = jiffies + ATS_SCAN_ALL;
 	source = source_read(dev, &netdev->look_at);
 	if (source && source_sign(source, netdev, &dev_port))
-		ats_route(parent, dev_port, source, &netdev->port_id);
+		route(parent, dev_port, source, &netdev->port_id);
 	else
 		kvfree(source);
 }
@@ -448,7 +449,7 @@ static void netdevs_forget(void)
 		source = source_alloc(0);
 		if (source) {
 			source->owner = netdev;
-			ats_route(NULL, 0, source, &netdev->port_id);
+			route(NULL, 0, source, &netdev->port_id);
 		}
 		if (netdev->port_id)
 			continue;
@@ -588,14 +589,16 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 
 /**
  * ats_netdev_init() - begin to follow netdevices
+ * @to: brings what each has to its port
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
  */
-int ats_netdev_init(void)
+int ats_netdev_init(ats_netdev_route to)
 {
 	int err;
 
+	route = to;
 	scan_wq = alloc_ordered_workqueue("ib_ats", 0);
 	if (!scan_wq)
 		return -ENOMEM;

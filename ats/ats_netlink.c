@@ -28,51 +28,6 @@ static void *message_begin(struct sk_buff *skb, const struct netlink_callback *c
 	return hdr;
 }
 
-/**
- * ats_netlink_end() - the end of a message
- * @skb: where it is
- * @hdr: its header, from genlmsg_put()
- * @failed: something did not fit
- *
- * Context: any.
- * Return: 0, or -EMSGSIZE if it failed: then the message is taken back.
- */
-int ats_netlink_end(struct sk_buff *skb, void *hdr, bool failed)
-{
-	if (!failed) {
-		genlmsg_end(skb, hdr);
-		return 0;
-	}
-	genlmsg_cancel(skb, hdr);
-	return -EMSGSIZE;
-}
-
-/* Returns whether it does not fit */
-static bool put_port(struct sk_buff *skb, const char *device, u32 port)
-{
-	return nla_put_string(skb, IB_ATS_ATTR_DEVICE, device) ||
-	       nla_put_u32(skb, IB_ATS_ATTR_PORT, port);
-}
-
-/**
- * ats_netlink_put_record() - put a record, and the port that it is known by
- * @skb: into a message that was begun there
- * @record: the record
- *
- * Context: any.
- * Return: whether it does not fit.
- */
-bool ats_netlink_put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
-{
-	return put_port(skb, record->device, record->port) ||
-	       nla_put(skb, IB_ATS_ATTR_GID, sizeof(record->gid), &record->gid) ||
-	       nla_put_u16(skb, IB_ATS_ATTR_PKEY, record->pkey) ||
-	       nla_put_in6_addr(skb, IB_ATS_ATTR_ADDR, &record->addr) ||
-	       (record->sid && nla_put_u64_64bit(skb, IB_ATS_ATTR_SID, record->sid,
-						 IB_ATS_ATTR_PAD)) ||
-	       (record->primary && nla_put_flag(skb, IB_ATS_ATTR_IS_PRIMARY));
-}
-
 /* ---- Records of a namespace ---- */
 
 static bool put_local(struct sk_buff *skb, const struct ats_port *port,
@@ -82,7 +37,7 @@ static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 	struct ib_ats_answer record;
 
 	ats_view_record(port, source, local, &record);
-	return ats_netlink_put_record(skb, &record) ||
+	return ats_nl_put_record(skb, &record) ||
 	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, source->ifindex) ||
 	       (local->chosen && nla_put_flag(skb, IB_ATS_ATTR_IS_CHOICE)) ||
 	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
@@ -105,7 +60,7 @@ struct walk {
 	struct sk_buff *skb;
 	const struct netlink_callback *cb;	/* NULL: one record is looked for */
 	struct nlattr **attrs;
-	u64 net_cookie;
+	const struct net *net;
 	unsigned int skip;		/* told in earlier messages */
 	unsigned int told;
 };
@@ -154,7 +109,7 @@ static int record_visit(struct ats_port *port, const struct ats_source *source,
 		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
 	}
 	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_RECORD_GET);
-	err = hdr ? ats_netlink_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
+	err = hdr ? ats_nl_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
 		    -EMSGSIZE;
 	walk->told += !err;
 	return err;
@@ -166,7 +121,7 @@ static int record_port(struct ats_port *port, void *arg)
 
 	if (!port_wanted(port, walk->attrs))
 		return 0;
-	return ats_view_each(port, walk->net_cookie, record_visit, walk);
+	return ats_view_each(port, walk->net->net_cookie, record_visit, walk);
 }
 
 static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -175,7 +130,7 @@ static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.skb = skb,
 		.cb = cb,
 		.attrs = genl_dumpit_info(cb)->attrs,
-		.net_cookie = sock_net(cb->skb->sk)->net_cookie,
+		.net = sock_net(cb->skb->sk),
 		.skip = cb->args[0],
 	};
 
@@ -189,7 +144,7 @@ static int record_do(struct sk_buff *request, struct genl_info *info)
 {
 	struct walk walk = {
 		.attrs = info->attrs,
-		.net_cookie = genl_info_net(info)->net_cookie,
+		.net = genl_info_net(info),
 	};
 	void *hdr;
 
@@ -255,19 +210,11 @@ static const struct nla_policy audit_policy[IB_ATS_ATTR_PORT + 1] = {
 	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
-static int audit_visit(struct ats_port *port, const struct ats_source *source,
-		       const struct ats_local *local, void *arg)
-{
-	return 1;
-}
-
-/* The ports that are nobody's in the namespace are left to others */
 static int audit_port(struct ats_port *port, void *arg)
 {
 	struct walk *walk = arg;
 
-	if (!port_wanted(port, walk->attrs) ||
-	    !ats_view_each(port, walk->net_cookie, audit_visit, NULL))
+	if (!port_wanted(port, walk->attrs) || !ats_source_may_ask(port, walk->net, 0))
 		return 0;
 	walk->told++;
 	ats_port_audit(port);
@@ -278,7 +225,7 @@ static int audit_do(struct sk_buff *skb, struct genl_info *info)
 {
 	struct walk walk = {
 		.attrs = info->attrs,
-		.net_cookie = genl_info_net(info)->net_cookie,
+		.net = genl_info_net(info),
 	};
 
 	ats_each_port(NULL, audit_port, &walk);
@@ -290,29 +237,15 @@ static int audit_do(struct sk_buff *skb, struct genl_info *info)
 
 /* ---- What ports did ---- */
 
-static bool put_counters(struct sk_buff *skb, const struct ats_counters *count)
+static bool put_counters(struct sk_buff *skb, const u64 *count)
 {
-	const u64 values[] = {
-		[IB_ATS_COUNTER_SETS] = count->sets,
-		[IB_ATS_COUNTER_DELETES] = count->deletes,
-		[IB_ATS_COUNTER_READS] = count->reads,
-		[IB_ATS_COUNTER_QUERIES] = count->queries,
-		[IB_ATS_COUNTER_TIMEOUTS] = count->timeouts,
-		[IB_ATS_COUNTER_BUSY] = count->busy,
-		[IB_ATS_COUNTER_REFUSALS] = count->refusals,
-		[IB_ATS_COUNTER_REPAIRS] = count->repairs,
-		[IB_ATS_COUNTER_ABANDONED] = count->abandoned,
-		[IB_ATS_COUNTER_OVERFLOWS] = count->overflows,
-		[IB_ATS_COUNTER_LEFTOVERS] = count->leftovers,
-		[IB_ATS_COUNTER_CONFLICTS] = count->conflicts,
-	};
 	struct nlattr *nest = nla_nest_start(skb, IB_ATS_ATTR_COUNTERS);
 	unsigned int i;
 
 	if (!nest)
 		return true;
-	for (i = IB_ATS_COUNTER_SETS; i < ARRAY_SIZE(values); i++)
-		if (nla_put_u64_64bit(skb, i, values[i], IB_ATS_COUNTER_PAD))
+	for (i = IB_ATS_COUNTER_SETS; i < IB_ATS_COUNTER_PAD; i++)
+		if (nla_put_u64_64bit(skb, i, count[i], IB_ATS_COUNTER_PAD))
 			return true;
 	nla_nest_end(skb, nest);
 	return false;
@@ -334,10 +267,10 @@ static int stats_port(struct ats_port *port, void *arg)
 	if (!hdr)
 		return -EMSGSIZE;
 	mutex_lock(&port->mutex);
-	err = ats_netlink_end(walk->skb, hdr,
-			      put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
-			      nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
-			      put_counters(walk->skb, &port->engine.count));
+	err = ats_nl_end(walk->skb, hdr,
+			 ats_nl_put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
+			 nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
+			 put_counters(walk->skb, port->engine.count));
 	mutex_unlock(&port->mutex);
 	walk->told += !err;
 	return err;
@@ -385,24 +318,15 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	if (!skb)
 		return NULL;
 	hdr = genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF);
-	if (hdr && !ats_netlink_end(skb, hdr, put_local(skb, port, source, local)))
+	if (hdr && !ats_nl_end(skb, hdr, put_local(skb, port, source, local)))
 		return skb;
 	nlmsg_free(skb);
 	return NULL;
 }
 
-/**
- * ats_netlink_notify() - tell a namespace of one of its interfaces' records
- * @port: where it is
- * @source: the interface's
- * @local: the record as it is now
- *
- * Who cannot be told is told that he was not, as if his socket had overrun.
- *
- * Context: may sleep.
- */
-void ats_netlink_notify(const struct ats_port *port, const struct ats_source *source,
-			const struct ats_local *local)
+/* Of a port's work. Who cannot be told is told that he was not, as if his socket had overrun */
+static void netlink_notify(const struct ats_port *port, const struct ats_source *source,
+			   const struct ats_local *local)
 {
 	struct net *net = net_get_by_cookie(source->net_cookie);
 	struct sk_buff *skb;
@@ -505,6 +429,7 @@ int __init ats_netlink_init(void)
 
 	if (err)
 		return err;
+	ats_view_listen(netlink_notify);
 	err = genl_register_family(&ats_family);
 	if (err)
 		ats_nl_resolve_exit();

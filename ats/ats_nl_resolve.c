@@ -92,7 +92,7 @@ static int put_answer(struct sk_buff *skb, const struct resolve *resolve,
 	void *hdr = genlmsg_put(skb, resolve->portid, resolve->seq, resolve_family, 0,
 				IB_ATS_CMD_RESOLVE_NTF);
 
-	return hdr ? ats_netlink_end(skb, hdr, ats_netlink_put_record(skb, answer)) : -EMSGSIZE;
+	return hdr ? ats_nl_end(skb, hdr, ats_nl_put_record(skb, answer)) : -EMSGSIZE;
 }
 
 static int put_end(struct sk_buff *skb, const struct resolve *resolve, int err)
@@ -102,7 +102,7 @@ static int put_end(struct sk_buff *skb, const struct resolve *resolve, int err)
 
 	if (!hdr)
 		return -EMSGSIZE;
-	return ats_netlink_end(skb, hdr, nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
+	return ats_nl_end(skb, hdr, nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
 }
 
 /* What a socket has no room for is lost, and netlink tells it so */

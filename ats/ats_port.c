@@ -30,26 +30,20 @@ static struct ats_port *port_of_engine(struct ats_engine *engine)
 	return container_of(engine, struct ats_port, engine);
 }
 
-/**
- * ats_port_kick() - have the port's work run soon
- * @port: the port
- *
- * Context: any.
- */
-void ats_port_kick(struct ats_port *port)
+static void port_kick(struct ats_port *port)
 {
 	mod_delayed_work(port->wq, &port->work, 0);
 }
 
 static void port_wake(struct ats_sa *sa)
 {
-	ats_port_kick(port_of_sa(sa));
+	port_kick(port_of_sa(sa));
 }
 
 static void port_event(struct ats_port *port, enum ats_event event)
 {
 	set_bit(event, &port->events);
-	ats_port_kick(port);
+	port_kick(port);
 }
 
 /* ---- What the engine needs: requests to the SA ---- */
@@ -188,7 +182,7 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source)
 	list_add_tail(&source->list, &port->inbox);
 	spin_unlock_irq(&port->lock);
 	kvfree(old);
-	ats_port_kick(port);
+	port_kick(port);
 }
 
 /* ---- The work ---- */
@@ -202,7 +196,7 @@ static void set_update(struct ats_port *port, struct ats_set *set, unsigned long
 	refused = ats_set_assign(set);
 	if (!refused)
 		return;
-	port->engine.count.overflows += refused;
+	port->engine.count[IB_ATS_COUNTER_OVERFLOWS] += refused;
 	if (set->told_full)
 		return;
 	set->told_full = true;
@@ -406,7 +400,7 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 	if (err)
 		goto destroy_wq;
 	ib_register_event_handler(&port->event_handler);
-	ats_port_kick(port);
+	port_kick(port);
 	return port;
 
 destroy_wq:
@@ -463,7 +457,7 @@ void ats_port_destroy(struct ats_port *port)
 	flush_delayed_work(&port->work);
 	/* This cancels the requests under way, which the work then ends with their queries */
 	ats_sa_stop(&port->sa);
-	ats_port_kick(port);
+	port_kick(port);
 	flush_delayed_work(&port->work);
 	cancel_delayed_work_sync(&port->work);
 	destroy_workqueue(port->wq);

@@ -25,11 +25,13 @@
  * ats_query_create() - a question for a port
  * @ask: the question; its deadline and what is asked are read from it
  * @port: the port
+ * @ended: called once by the port's work after ats_query_submit()
  *
  * Context: may sleep.
- * Return: the query, for ats_query_submit(), or NULL.
+ * Return: the query, or NULL.
  */
-struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port)
+struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
+				   void (*ended)(struct ats_query *query))
 {
 	struct ats_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
 
@@ -37,13 +39,14 @@ struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port)
 		return NULL;
 	query->ask = ask;
 	query->port = port;
+	query->ended = ended;
 	if (ats_source_is_guest(port, ask->question.net))
 		query->net_cookie = ask->question.net->net_cookie;
 	return query;
 }
 
 /**
- * ats_query_submit() - hand a query to its port, which calls ats_ask_ended() once
+ * ats_query_submit() - hand a query to its port
  * @query: the query
  *
  * Context: process.
@@ -55,7 +58,7 @@ void ats_query_submit(struct ats_query *query)
 	spin_lock_irq(&port->lock);
 	list_add_tail(&query->list, &port->inquiries);
 	spin_unlock_irq(&port->lock);
-	ats_port_kick(port);
+	ats_sa_wake(&port->sa);
 }
 
 /**
@@ -76,7 +79,7 @@ static void query_end(struct ats_query *query, int err)
 	query->err = err;
 	if (err)
 		query->count = 0;
-	ats_ask_ended(query);
+	query->ended(query);
 }
 
 /* ---- Answers ---- */
@@ -426,7 +429,7 @@ static void query_send(struct ats_query *query, unsigned long now)
 	query->sent = true;
 	list_move_tail(&query->list, &query->port->queries_sent);
 	query->port->queries_in_flight[query->ask->user]++;
-	query->port->engine.count.queries++;
+	query->port->engine.count[IB_ATS_COUNTER_QUERIES]++;
 }
 
 /* ---- Those that wait ---- */

@@ -136,9 +136,9 @@ static void slot_send(struct ats_engine *engine, struct ats_set *set, struct ats
 	set->in_flight++;
 	engine->in_flight++;
 	if (slot->want)
-		engine->count.sets++;
+		engine->count[IB_ATS_COUNTER_SETS]++;
 	else
-		engine->count.deletes++;
+		engine->count[IB_ATS_COUNTER_DELETES]++;
 	if (engine->ops->send(engine, set, index))
 		ats_engine_answer(engine, set, index, ATS_RESULT_BUSY, now);
 }
@@ -164,7 +164,7 @@ static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned lo
 	engine->in_flight++;
 	err = engine->ops->read(engine, set);
 	if (!err) {
-		engine->count.reads++;
+		engine->count[IB_ATS_COUNTER_READS]++;
 		return;
 	}
 	ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
@@ -248,15 +248,15 @@ static void engine_heard(struct ats_engine *engine, enum ats_result result, unsi
 	if (result == ATS_RESULT_CANCELLED)
 		return;
 	if (result == ATS_RESULT_REFUSED)
-		engine->count.refusals++;
+		engine->count[IB_ATS_COUNTER_REFUSALS]++;
 	if (result != ATS_RESULT_TIMEOUT && result != ATS_RESULT_BUSY) {
 		engine->trouble = 0;
 		return;
 	}
 	if (result == ATS_RESULT_TIMEOUT)
-		engine->count.timeouts++;
+		engine->count[IB_ATS_COUNTER_TIMEOUTS]++;
 	else
-		engine->count.busy++;
+		engine->count[IB_ATS_COUNTER_BUSY]++;
 	/* Those that were under way together are one trouble */
 	if (engine_quiet(engine, now))
 		return;
@@ -274,7 +274,7 @@ static void slot_refused(struct ats_engine *engine, struct ats_slot *slot, enum 
 		return;
 	slot->known = ATS_ABSENT;
 	slot->refusals = 0;
-	engine->count.abandoned++;
+	engine->count[IB_ATS_COUNTER_ABANDONED]++;
 }
 
 static void slot_done(struct ats_slot *slot, enum ats_op op)
@@ -378,7 +378,7 @@ void ats_engine_read_end(struct ats_engine *engine, struct ats_set *set,
 	set->read_refusals = 0;
 	set->verify = false;
 	for (i = 0; i < ATS_SIDS; i++)
-		engine->count.repairs += slot_found(&set->slot[i]);
+		engine->count[IB_ATS_COUNTER_REPAIRS] += slot_found(&set->slot[i]);
 }
 
 static void set_forget(struct ats_set *set)

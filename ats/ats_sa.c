@@ -49,7 +49,7 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
  * @sa: to be filled in
  * @ibdev: the HCA
  * @port: its port
- * @wake: called when ats_sa_finish() has something to do; any context
+ * @wake: has the work run that calls ats_sa_finish(); any context
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -71,6 +71,17 @@ int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
 		return PTR_ERR(agent);
 	sa->agent = agent;
 	return 0;
+}
+
+/**
+ * ats_sa_wake() - have the work that owns a port's SA run
+ * @sa: the port's SA
+ *
+ * Context: any.
+ */
+void ats_sa_wake(struct ats_sa *sa)
+{
+	sa->wake(sa);
 }
 
 static void sm_put(struct ats_sm *sm)

@@ -136,7 +136,7 @@ void ats_source_find_leftover(struct ats_port *port, const struct ats_key *key)
 	if (ats_engine_find(&port->engine, key))
 		return;
 	if (port_set(port, key))
-		port->engine.count.leftovers++;
+		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }
 
 static bool source_is_host(const struct ats_port *port, const struct ats_source *source)

@@ -11,6 +11,7 @@
 
 static BLOCKING_NOTIFIER_HEAD(changes);
 static atomic_t version;		/* of all that was told */
+static ats_view_listener listener;
 
 /**
  * ats_view_version() - whether a list is still the one that it was begun as
@@ -21,6 +22,19 @@ static atomic_t version;		/* of all that was told */
 unsigned int ats_view_version(void)
 {
 	return atomic_read(&version);
+}
+
+/**
+ * ats_view_listen() - have user space told of records
+ * @tell: called for each record that changes, by a port's work
+ *
+ * To be called while there are no ports.
+ *
+ * Context: any.
+ */
+void ats_view_listen(ats_view_listener tell)
+{
+	listener = tell;
 }
 
 /**
@@ -86,7 +100,7 @@ void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 	atomic_inc(&version);
 	ats_view_record(port, source, local, &change.record);
 	blocking_notifier_call_chain(&changes, change.state, &change);
-	ats_netlink_notify(port, source, local);
+	listener(port, source, local);
 }
 
 /**

@@ -83,7 +83,6 @@ typedef void (*ib_ats_done)(void *context, int err, const struct ib_ats_answer *
 int ib_ats_ask(const struct ib_ats_question *question, gfp_t gfp, ib_ats_done done, void *context,
 	       u64 *id);
 void ib_ats_cancel(u64 id);
-int ib_ats_ask_wait(const struct ib_ats_question *question, struct ib_ats_answer **answers);
 
 /**
  * struct ib_ats_change - a record of this host has another state

@@ -148,9 +148,10 @@ licence_lines()
 
 	files ':!LICENSES/*' ':!*.md' | while read -r file; do
 		tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
-		# What programs include does not make them the kernel's
+		# What programs include does not make them the kernel's; the kernel's ynl takes
+		# specifications with that licence only
 		[[ $file != @(uapi|Documentation/netlink)/* ]] ||
-			tag='SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause)'
+			tag='SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)'
 		head -n 2 "$file" | grep -qF "$tag" || echo "$file: no $tag"
 	done
 }

@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-2-Clause) */
+/* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /*
  * The generic netlink family of the Address Translation Service for InfiniBand.
  * Documentation/netlink/specs/ib_ats.yaml says what each command takes and gives.

@@ -173,22 +173,37 @@ static int ask_many(const struct ask_line *line)
 	return last_err;
 }
 
+static void answered_one(void *context, int err, const struct ib_ats_answer *records,
+			 unsigned int count)
+{
+	if (!err) {
+		answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
+		answer_count = answers ? count : 0;
+		err = answers ? 0 : -ENOMEM;
+	}
+	if (answers)
+		memcpy(answers, records, array_size(count, sizeof(*answers)));
+	answered(context, err, records, count);
+}
+
 static int ask_one(const struct ask_line *line)
 {
-	int ret;
+	int err;
+	u64 id;
 
 	kvfree(answers);
 	answers = NULL;
 	answer_count = 0;
-	ret = ib_ats_ask_wait(&line->question, &answers);
+	last_err = 0;
+	atomic_set(&under_way, 1);
+	err = ib_ats_ask(&line->question, GFP_KERNEL, answered_one, &last_err, &id);
+	if (err)
+		return err;
 	asked++;
-	if (ret < 0) {
-		atomic_inc(&failed);
-		return ret;
-	}
-	atomic_inc(&found);
-	answer_count = ret;
-	return 0;
+	wait_event_interruptible(all_ended, !atomic_read(&under_way));
+	/* After a signal too, when this returns nobody is in answered_one() any more */
+	ib_ats_cancel(id);
+	return last_err;
 }
 
 static int ask_turns(const struct ask_line *line)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Two fabrics in one guest, each with an SM of its own: who is asked for is found by whichever rail he is on, answers say by which, nobody has an address only if both SAs say so, and a rail without an SA holds up no answer of the other.
-# kernel: both
+# kernel: debug
 # timeout: 150
 
 . /cases/lib.sh

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Two hosts find each other's GIDs and addresses through the SA, by the functions that the module exports; also with answers lost, cancelled, without an SA, and while an HCA or the module's user goes.
-# kernel: both
+# kernel: debug
 # timeout: 180
 
 . /cases/lib.sh

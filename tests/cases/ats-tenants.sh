@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # Containers with interfaces of the host's GID: none registers in a partition that its interface is not in, has more records than its quota, has the say in what the host shares with it, or sees partitions that it is not in.
-# kernel: both
+# kernel: debug
 # timeout: 150
 
 . /cases/lib.sh

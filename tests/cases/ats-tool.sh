@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # ibats on two hosts: every command, its exit status and JSON, who may do what, and that no namespace sees another's; what it changes is seen in the SA. The module goes and comes.
-# kernel: both
 # timeout: 240
 
 . /cases/lib.sh

@@ -63,7 +63,7 @@ static void audit_leftovers(struct kunit *test)
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8001));
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8002));
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.leftovers, 2ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_LEFTOVERS], 2ull);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
 	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.gid[15], 2);
@@ -159,7 +159,7 @@ static void audit_rivals(struct kunit *test)
 		run(fake);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
 		/* It is told once */
-		KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 1ull);
+		KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 1ull);
 		KUNIT_ASSERT_EQ(test, fake->told_count, 1u - i);
 		fake->posted_count = 0;
 	}
@@ -175,7 +175,7 @@ static void audit_rivals(struct kunit *test)
 	}
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	KUNIT_EXPECT_FALSE(test, fake->told[0].has_rival);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 1ull);
 }
 
 /* An address that goes while it is looked for is nobody's rival */
@@ -194,7 +194,7 @@ static void audit_rival_goes(struct kunit *test)
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.conflicts, 0ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 0ull);
 	/* The next one's rivals are the next audit's question */
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);

@@ -55,9 +55,9 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 	return !memcmp(gid, &fake_now->gids[0], sizeof(*gid));
 }
 
-void ats_port_kick(struct ats_port *port)
+void ats_sa_wake(struct ats_sa *sa)
 {
-	struct fake_port *fake = fake_of(port);
+	struct fake_port *fake = fake_of(container_of(sa, struct ats_port, sa));
 
 	atomic_inc(&fake->kicks);
 	if (fake->threaded)
@@ -83,8 +83,8 @@ int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg),
 	return err;
 }
 
-void ats_netlink_notify(const struct ats_port *port, const struct ats_source *source,
-			const struct ats_local *local)
+static void user_told(const struct ats_port *port, const struct ats_source *source,
+		      const struct ats_local *local)
 {
 	struct fake_port *fake = fake_of(port);
 
@@ -214,6 +214,7 @@ int fake_port_init(struct kunit *test)
 		return -ENOMEM;
 	fake->test = test;
 	fake->ports = 1;
+	ats_view_listen(user_told);
 	err = ats_ask_init();
 	if (err) {
 		kvfree(fake);

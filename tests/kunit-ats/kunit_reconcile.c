@@ -308,7 +308,7 @@ static void engine_registers(struct kunit *test)
 	fake_finish(fake);
 	fake_compare(fake);
 	KUNIT_EXPECT_EQ(test, fake->sent, 5u);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.repairs, 0ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 0ull);
 }
 
 /* What comes and goes while the SA is away is not sent at all */
@@ -401,7 +401,7 @@ static void engine_stale_answers(struct kunit *test)
 	fake_finish(fake);
 	fake_compare(fake);
 	/* It was not believed in the first place */
-	KUNIT_EXPECT_EQ(test, fake->engine.count.repairs, 0ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 0ull);
 
 	ats_engine_verify(&fake->engine);
 	fake_run(fake);
@@ -431,7 +431,7 @@ static void engine_repairs(struct kunit *test)
 	ats_engine_verify(&fake->engine);
 	fake_finish(fake);
 	fake_compare(fake);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.repairs, 4ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 4ull);
 }
 
 /* One record that the SA refuses does not hold up the others */
@@ -464,14 +464,14 @@ static void engine_gives_up(struct kunit *test)
 	fake_toggle(fake, 0);
 	fake_finish(fake);
 	fake_toggle(fake, 0);
-	for (i = 0; i < 40 && !fake->engine.count.abandoned; i++) {
+	for (i = 0; i < 40 && !fake->engine.count[IB_ATS_COUNTER_ABANDONED]; i++) {
 		fake_run(fake);
 		if (fake_first(fake))
 			fake_end(fake, fake_first(fake), FATE_REFUSED);
 		else
 			fake->now = fake->next;
 	}
-	KUNIT_EXPECT_EQ(test, fake->engine.count.abandoned, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_ABANDONED], 1ull);
 	fake_finish(fake);
 	ats_engine_reap(&fake->engine);
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->engine.sets));
@@ -505,11 +505,11 @@ static void engine_cannot_read(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake_set(fake)->verify);
 	KUNIT_EXPECT_FALSE(test, fake_set(fake)->reading);
 	KUNIT_EXPECT_EQ(test, fake->engine.in_flight, 0u);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.busy, 1ull);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_BUSY], 1ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_READS], 1ull);
 	fake->send_error = 0;
 	fake_finish(fake);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 2ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_READS], 2ull);
 	fake_compare(fake);
 }
 
@@ -524,7 +524,7 @@ static void engine_read_refused(struct kunit *test)
 	fake_run(fake);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
 	fake_end(fake, fake_first(fake), FATE_REFUSED);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.refusals, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REFUSALS], 1ull);
 	fake_run(fake);
 	KUNIT_EXPECT_PTR_EQ(test, fake_first(fake), NULL);
 	KUNIT_EXPECT_TRUE(test, time_before(fake->now, fake->next));
@@ -532,7 +532,7 @@ static void engine_read_refused(struct kunit *test)
 	fake_run(fake);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
 	fake_finish(fake);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.reads, 3ull);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_READS], 3ull);
 	KUNIT_EXPECT_EQ(test, fake_set(fake)->read_refusals, 0);
 	fake_compare(fake);
 }
@@ -725,16 +725,16 @@ static void engine_renews(struct kunit *test)
 	ats_lease = 60;
 	fake_toggle(fake, 0);
 	fake_finish(fake);
-	sets = fake->engine.count.sets;
+	sets = fake->engine.count[IB_ATS_COUNTER_SETS];
 	ats_engine_renew(&fake->engine);
 	KUNIT_EXPECT_FALSE(test, ats_set_settled(set));
 	KUNIT_EXPECT_EQ(test, (int)ats_set_state(set, set->slot[0].want),
 			(int)IB_ATS_RECORD_REGISTERED);
 	fake_run(fake);
-	KUNIT_EXPECT_EQ(test, fake->engine.count.sets, sets + 1);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_SETS], sets + 1);
 	fake_finish(fake);
 	KUNIT_EXPECT_TRUE(test, ats_set_settled(set));
-	KUNIT_EXPECT_EQ(test, fake->engine.count.sets, sets + 1);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_SETS], sets + 1);
 
 	/* What is read back has as much of its lease as is left */
 	record.addr = set->slot[0].want->ip;

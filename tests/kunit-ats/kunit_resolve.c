@@ -1,9 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/*
- * Suite of questions and the queries that they are put as: what the SA is asked, what
- * becomes of its answers, tries, deadlines, cancelling, who comes first, and what is known
- * without an SA. Two of modules' and one of users' may be under way at once.
- */
+/* Suite of questions. Two queries of modules and one of users may be under way at once. */
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <net/ipv6.h>
@@ -48,16 +44,21 @@ static void asked_done(void *context, int err, const struct ib_ats_answer *answe
 	complete(&asked->told);
 }
 
+static void ask_begin(struct fake_port *fake, struct asked *asked)
+{
+	asked->ended = 0;
+	init_completion(&asked->told);
+	KUNIT_ASSERT_EQ(fake->test, ats_ask(&asked->question, GFP_KERNEL, asked->user, asked_done,
+					    asked, &asked->id), 0);
+}
+
 /* Returns when the question has been put to the port */
 static void ask(struct fake_port *fake, struct asked *asked)
 {
 	unsigned long until = jiffies + 5 * HZ;
 	int kicks = atomic_read(&fake->kicks);
 
-	asked->ended = 0;
-	init_completion(&asked->told);
-	KUNIT_ASSERT_EQ(fake->test, ats_ask(&asked->question, GFP_KERNEL, asked->user, asked_done,
-					    asked, &asked->id), 0);
+	ask_begin(fake, asked);
 	while (atomic_read(&fake->kicks) == kicks && time_before(jiffies, until))
 		cond_resched();
 	KUNIT_ASSERT_NE(fake->test, atomic_read(&fake->kicks), kicks);
@@ -199,18 +200,19 @@ static void resolve_senseless(struct kunit *test)
 /* No port may be asked: by its number, its HCA, or since it is of no partition of the asker */
 static void resolve_no_port(struct kunit *test)
 {
+	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .port = 9 } };
 	struct fake_port *fake = test->priv;
-	struct ib_ats_answer *answers;
-	struct ib_ats_question question = { .kind = IB_ATS_KIND_GID };
 
-	question.port = 9;
-	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
-	question.port = 0;
-	question.ibdev = &fake->ibdev + 1;
-	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
-	question.ibdev = &fake->ibdev;
-	question.net = &init_net;
-	KUNIT_EXPECT_EQ(test, ib_ats_ask_wait(&question, &answers), -ENODEV);
+	ask_begin(fake, &asked);
+	expect_ended(fake, &asked, -ENODEV);
+	asked.question.port = 0;
+	asked.question.ibdev = &fake->ibdev + 1;
+	ask_begin(fake, &asked);
+	expect_ended(fake, &asked, -ENODEV);
+	asked.question.ibdev = &fake->ibdev;
+	asked.question.net = &init_net;
+	ask_begin(fake, &asked);
+	expect_ended(fake, &asked, -ENODEV);
 }
 
 /* ---- Answers ---- */
@@ -251,7 +253,7 @@ static void resolve_order(struct kunit *test)
 	expect_answer(fake, &asked, 1, 1, 4, 3);
 	expect_answer(fake, &asked, 2, 2, 100, 2);
 	expect_answer(fake, &asked, 3, 2, 200, 1);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.queries, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_QUERIES], 1ull);
 }
 
 /* Whoever has an IPv4 address in the older form is found after all */
@@ -358,7 +360,7 @@ static void resolve_again(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
 	fake_end(fake, 1, ATS_RESULT_OK, answer);
 	expect_ended(fake, &asked, 0);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.queries, 2ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_QUERIES], 2ull);
 }
 
 static void resolve_gives_up(struct kunit *test)
@@ -384,7 +386,7 @@ static void resolve_cannot_send(struct kunit *test)
 	fake->post_error = -EAGAIN;
 	ask_addr(fake, &asked, 1);
 	fake_run(fake);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.queries, 0ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_QUERIES], 0ull);
 	KUNIT_EXPECT_TRUE(test, time_before(fake->next, fake->now + HZ));
 	fake->post_error = 0;
 	fake->now = fake->next;

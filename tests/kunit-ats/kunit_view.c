@@ -308,8 +308,8 @@ static void view_status(struct kunit *test)
 	expect_status(fake, IB_ATS_SA_ONLINE);
 	fake->port.engine.online = false;
 	expect_status(fake, IB_ATS_SA_AWAY);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.sets, 2ull);
-	KUNIT_EXPECT_EQ(test, fake->port.engine.count.timeouts, 1ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_SETS], 2ull);
+	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_TIMEOUTS], 1ull);
 }
 
 static struct kunit_case view_cases[] = {

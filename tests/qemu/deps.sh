@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the Debian packages that a group of tasks needs and that are not
-# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests...
+# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests|ynl...
 
 . "$(dirname "$0")/common.sh"
 
@@ -20,6 +20,10 @@ packages_of()
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;
 	coverage) echo lcov ;;
+	ynl)
+		echo gcc libc6-dev libmnl-dev linux-source-6.12 python3-jsonschema \
+			python3-yaml xz-utils
+		;;
 	lint)
 		echo codespell mandoc pahole python3-docutils python3-yaml sparse shellcheck \
 			perl xz-utils yamllint linux-source-6.1

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* The module's parameters. Documentation/ats.rst says what each is good for. */
+#include <linux/module.h>
+
+#include "ats.h"
+
+unsigned int ats_max_in_flight = 8;
+module_param_named(max_in_flight, ats_max_in_flight, uint, 0444);
+MODULE_PARM_DESC(max_in_flight,
+		 "Registrations that may be under way to an SA at once, a port");
+
+unsigned int ats_max_queries = 32;
+module_param_named(max_queries, ats_max_queries, uint, 0444);
+MODULE_PARM_DESC(max_queries, "Queries that may be under way to an SA at once, a port");
+
+unsigned int ats_max_user_queries = 2;
+module_param_named(max_user_queries, ats_max_user_queries, uint, 0444);
+MODULE_PARM_DESC(max_user_queries,
+		 "Queries of user space that may be under way to an SA at once, a port");
+
+unsigned int ats_max_questions = 512;
+module_param_named(max_questions, ats_max_questions, uint, 0644);
+MODULE_PARM_DESC(max_questions, "Questions that user space may have open at a time");
+
+unsigned int ats_max_user_questions = 32;
+module_param_named(max_user_questions, ats_max_user_questions, uint, 0644);
+MODULE_PARM_DESC(max_user_questions, "Questions that one user may have open at a time");
+
+unsigned int ats_netns_records = 64;
+module_param_named(netns_records, ats_netns_records, uint, 0644);
+MODULE_PARM_DESC(netns_records,
+		 "Addresses that may be registered on a port for a network namespace other than the HCA's");
+
+bool ats_foreign_partitions;
+module_param_named(foreign_partitions, ats_foreign_partitions, bool, 0644);
+MODULE_PARM_DESC(foreign_partitions,
+		 "Let network namespaces see records of partitions that they have no interface in");
+
+unsigned int ats_lease;
+module_param_named(lease, ats_lease, uint, 0444);
+MODULE_PARM_DESC(lease,
+		 "Seconds after which the SA drops a record that is not renewed (0: never)");
+
+unsigned int ats_linger_ms = 500;
+module_param_named(linger_ms, ats_linger_ms, uint, 0644);
+MODULE_PARM_DESC(linger_ms,
+		 "Milliseconds until an address that went is taken for gone, and has not moved");
+
+unsigned int ats_audit_interval = 600;
+module_param_named(audit_interval, ats_audit_interval, uint, 0444);
+MODULE_PARM_DESC(audit_interval,
+		 "Seconds after which the SA's records are read back, about (0: never)");
+
+unsigned int ats_sa_timeout_ms = 1000;
+module_param_named(sa_timeout_ms, ats_sa_timeout_ms, uint, 0444);
+MODULE_PARM_DESC(sa_timeout_ms, "Milliseconds that an SA may take to answer");
