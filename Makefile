@@ -39,7 +39,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats ats-ask fabric kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: lint check capture coverage soak mutants demo shell floor bench profile profile-exact
+.PHONY: call-graph lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
 
@@ -90,10 +90,13 @@ kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit))
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit-ats))
 
-$(BUILD)/tools/ibats: $(wildcard tools/*.[ch]) uapi/ib_ats_netlink.h
+$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
-		$(filter %.c,$^) -lmnl -ljson-c
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
+
+$(BUILD)/tools/ibats: $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmnl -ljson-c
 
 tools: $(BUILD)/tools/ibats
 
@@ -112,6 +115,16 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $<
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet)
+
+# Which files call which: the driver's, those of ib_ats and of ibats
+object_files = $(patsubst $(1)%.c,$(2)/%.o,$(wildcard $(1)*.c))
+call-graph: driver ats tools
+	@echo 'ib_ipoib:'
+	@tests/call_graph.py $(call object_files,,$(BUILD)/$(KREL)/driver)
+	@echo 'ib_ats:'
+	@tests/call_graph.py $(call object_files,ats/,$(BUILD)/$(KREL)/ats)
+	@echo 'ibats:'
+	@tests/call_graph.py $(call object_files,tools/,$(BUILD)/tools.obj)
 
 install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
@@ -201,4 +214,5 @@ help:
 	@echo '  make profile T=X in which functions; X as in tcp,25000000 or udp,20000,1400'
 	@echo '  make profile-exact T=X LINK=4,none   the same, each instruction counted'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
+	@echo '  make call-graph  which files call which, floor by floor, and who does in a circle'
 	@echo '  make lint        compiler, sparse, checkpatch, shellcheck and the like'

@@ -545,6 +545,8 @@ struct ipoib_dev {
 	void *fabric_port;		/* likewise */
 	struct workqueue_struct *wq;	/* the device's, ordered */
 	struct delayed_work link_work;
+	/* The link's: the broadcast group has been joined, on the control path */
+	void (*broadcast_joined)(struct ipoib_dev *priv, const struct ipoib_group_params *params);
 	struct delayed_work path_work;
 	struct delayed_work path_expire_work;
 	struct delayed_work group_work;
@@ -576,7 +578,7 @@ struct ipoib_dev {
 	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
-/* Module parameters debug_level and mcast_debug_level: 0 is quiet */
+/* ipoib_trace.c: module parameters debug_level and mcast_debug_level; 0 is quiet */
 extern int ipoib_debug_level;
 extern int ipoib_mcast_debug_level;
 
@@ -648,14 +650,40 @@ static inline unsigned int ipoib_queues_max(void)
 	return min_t(unsigned int, num_possible_cpus(), IPOIB_TX_QUEUES_MAX);
 }
 
-/* ipoib_main.c: module, ib_client, netdevice life cycle and operations */
-extern struct ib_sa_client ipoib_sa_client;
+/* How soon the fabric's list of groups is read where it alone can tell something: so many such
+ * occasions have one list
+ */
+#define IPOIB_LIST_DOUBT	(5 * HZ)
+
+/* ipoib_work.c: when something is to be done */
+extern struct workqueue_struct *ipoib_netdev_wq;
+int ipoib_work_init(void);
+void ipoib_work_exit(void);
+unsigned long ipoib_backoff(u8 failures);
+void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
+void ipoib_netdev_kick(struct ipoib_dev *priv);
+void ipoib_groups_kick(struct ipoib_dev *priv);
+void ipoib_groups_doubt(struct ipoib_dev *priv);
+
+/* ipoib_stat.c: counters */
+int ipoib_stats_init(struct ipoib_dev *priv);
+void ipoib_stats_destroy(struct ipoib_dev *priv);
+u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
+void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats);
+
+/* ipoib_netdev.c: up and down, and what follows the link under rtnl */
+void ipoib_netdev_init(struct ipoib_dev *priv);
+int ipoib_netdev_start(struct ipoib_dev *priv);
+void ipoib_netdev_stop(struct ipoib_dev *priv);
+int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
+void ipoib_netdev_announce(struct ipoib_dev *priv);
+int ipoib_change_mtu(struct net_device *netdev, int mtu);
+
+/* ipoib_setup.c: what a netdevice is made of */
+void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child);
 void ipoib_setup(struct net_device *netdev);
 int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port);
 bool ipoib_is_ours(const struct net_device *netdev);
-void ipoib_netdev_kick(struct ipoib_dev *priv);
-int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
-u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat);
 
 /* ipoib_address.c: the netdevice's link-layer address */
 void ipoib_address_init(struct ipoib_dev *priv);
@@ -664,13 +692,10 @@ int ipoib_address_set(struct net_device *netdev, void *address);
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id);
 
 /* ipoib_link.c: the link's state machine */
-void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
 void ipoib_link_carrier(struct ipoib_dev *priv);
-void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params);
 void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid);
 void ipoib_link_init(struct ipoib_dev *priv);
 void ipoib_link_flush(struct ipoib_dev *priv);
-unsigned long ipoib_backoff(u8 failures);
 
 /* A large packet that is being cut */
 struct ipoib_gso {
@@ -691,6 +716,11 @@ void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
 		     const struct ipoib_tx_buf *buf);
 u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers, u32 offset,
 		   struct ib_sge *sge);
+
+/* ipoib_ring.c: what rings have in common */
+bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
+void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
+			unsigned int bytes);
 
 /* ipoib_tx.c: the send ring */
 int ipoib_tx_ring_create(struct ipoib_tx_ring *tx);
@@ -713,9 +743,6 @@ int ipoib_rings_start(struct ipoib_dev *priv);
 void ipoib_rings_drain(struct ipoib_dev *priv);
 void ipoib_rings_stop(struct ipoib_dev *priv);
 int ipoib_poll(struct napi_struct *napi, int budget);
-bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
-void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
-			unsigned int bytes);
 
 /* ipoib_dim.c: adaptive moderation */
 void ipoib_dim_init(struct ipoib_dev *priv);
@@ -754,8 +781,8 @@ int ipoib_paths_init(struct ipoib_dev *priv);
 void ipoib_paths_destroy(struct ipoib_dev *priv);
 
 /* ipoib_learn.c: what received packets tell of their senders */
-void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
-			const struct ib_grh *grh, struct ipoib_hwaddr *hwaddr);
+bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const struct ib_grh *grh,
+			struct ipoib_hwaddr *hwaddr, struct ipoib_heard *from);
 bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
 		      struct ipoib_heard *from);
 void ipoib_learn_flush(struct ipoib_dev *priv);
@@ -772,44 +799,7 @@ bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
 bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr);
 
-/* ipoib_join.c: how groups are asked for */
-void ipoib_group_make_busy(struct ipoib_group *group);
-void ipoib_group_answer(struct ipoib_group *group, int status,
-			const struct ipoib_group_params *params);
-void ipoib_group_detach(struct ipoib_group *group);
-void ipoib_group_leave(struct ipoib_group *group);
-void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role);
-void ipoib_group_drop_queued(struct ipoib_group *group);
-void ipoib_group_set_fleeting(struct ipoib_group *group, bool fleeting);
-unsigned long ipoib_groups_join(struct ipoib_dev *priv);
-void ipoib_groups_join_init(struct ipoib_dev *priv);
-
-/* ipoib_multicast.c: which groups there are */
-struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
-void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role);
-void ipoib_group_forget(struct ipoib_group *group);
-bool ipoib_group_exists(struct ipoib_dev *priv, const union ib_gid *mgid);
-bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
-void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
-void ipoib_groups_sweep(struct ipoib_dev *priv);
-void ipoib_groups_follow_routing(struct ipoib_dev *priv);
-void ipoib_groups_confirm(struct ipoib_dev *priv);
-void ipoib_groups_kick(struct ipoib_dev *priv);
-void ipoib_groups_start(struct ipoib_dev *priv);
-void ipoib_groups_stop(struct ipoib_dev *priv);
-void ipoib_groups_changed(struct ipoib_dev *priv);
-int ipoib_groups_init(struct ipoib_dev *priv);
-void ipoib_groups_destroy(struct ipoib_dev *priv);
-
-/* ipoib_router.c: news of the groups of others */
-void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool exists);
-void ipoib_groups_reported(struct ipoib_dev *priv, int status);
-void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids);
-void ipoib_router_read(struct ipoib_dev *priv);
-unsigned long ipoib_router_ask(struct ipoib_dev *priv);
-void ipoib_router_doubt(struct ipoib_dev *priv);
-void ipoib_router_doubt_broadcast(struct ipoib_dev *priv);
-void ipoib_router_stop(struct ipoib_dev *priv);
+#include "ipoib_groups.h"
 
 /* ipoib_verbs.c: PD, CQs, QP, P_Key index */
 int ipoib_verbs_create(struct ipoib_dev *priv);
@@ -824,6 +814,8 @@ int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
 
 /* ipoib_sa.c: fabric services on InfiniBand ports */
 extern const struct ipoib_fabric_ops ipoib_sa_ops;
+void ipoib_sa_init(void);
+void ipoib_sa_exit(void);
 
 /* ipoib_inform_mad.c: what the SA's MADs about groups say */
 void ipoib_inform_fill(struct ib_sa_mad *mad, u16 trap, bool subscribe);
@@ -844,19 +836,22 @@ bool ipoib_roce_wants(const struct ib_device *ibdev, u32 port);
 int ipoib_roce_init(void);
 void ipoib_roce_exit(void);
 
+/* ipoib_sibling.c: the netdevices of one port */
+void ipoib_sibling_link(struct ipoib_dev *priv);
+void ipoib_sibling_unlink(struct ipoib_dev *priv);
+void ipoib_siblings_up(struct ipoib_dev *parent);
+void ipoib_siblings_down(struct ipoib_dev *parent);
+void ipoib_siblings_follow_guid(struct ipoib_dev *parent);
+void ipoib_siblings_remove(struct ipoib_dev *parent, struct list_head *list);
+bool ipoib_sibling_any(struct ipoib_dev *priv,
+		       bool (*test)(struct ipoib_dev *sibling, const void *arg), const void *arg);
+
 /* ipoib_child.c: P_Key children, and rtnetlink */
 extern struct rtnl_link_ops ipoib_link_ops;
-void ipoib_child_link(struct ipoib_dev *priv);
-void ipoib_child_unlink(struct ipoib_dev *priv);
-void ipoib_children_up(struct ipoib_dev *parent);
-void ipoib_children_down(struct ipoib_dev *parent);
-void ipoib_children_follow_guid(struct ipoib_dev *parent);
-void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list);
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey);
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey);
 int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
 void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
-bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);
 
 /* ipoib_rdma_cm.c: which netdevice a request to the RDMA CM is for */
 struct net_device *ipoib_rdma_cm_netdev(const struct list_head *netdevs, u32 port, u16 pkey,

@@ -18,11 +18,6 @@
 
 #include "ipoib.h"
 
-/* The control path, which must not wait for rtnl, looks at the groups of a port's other
- * netdevices. Those on the list have their tables; taken within rtnl.
- */
-static DEFINE_MUTEX(siblings_lock);
-
 static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
 	[IFLA_IPOIB_PKEY] = { .type = NLA_U16 },
 	[IFLA_IPOIB_MODE] = NLA_POLICY_MAX(NLA_U16, IPOIB_MODE_CONNECTED),
@@ -65,7 +60,7 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey
 		return -ENOSPC;
 	}
 	priv->parent = parent;
-	priv->netdev->sysfs_groups[0] = &ipoib_sysfs_child_group;
+	priv->netdev->rtnl_link_ops = &ipoib_link_ops;
 	priv->pkey = pkey | IPOIB_PKEY_FULL;
 	err = ipoib_bind(priv, parent->ibdev, parent->port);
 	if (err) {
@@ -74,99 +69,6 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey
 	}
 	child_inherit_guid(priv);
 	return 0;
-}
-
-/**
- * ipoib_child_link() - enter a child into its parent's list
- * @priv: about to be registered; nothing happens if it has no parent
- *
- * Context: rtnl held.
- */
-void ipoib_child_link(struct ipoib_dev *priv)
-{
-	if (!priv->parent)
-		return;
-	netdev_hold(priv->parent->netdev, &priv->parent_tracker, GFP_KERNEL);
-	mutex_lock(&siblings_lock);
-	list_add_tail_rcu(&priv->siblings, &priv->parent->children);
-	mutex_unlock(&siblings_lock);
-	priv->parent->children_count++;
-}
-
-/**
- * ipoib_child_unlink() - undo ipoib_child_link()
- * @priv: the device
- *
- * Context: rtnl held.
- */
-void ipoib_child_unlink(struct ipoib_dev *priv)
-{
-	if (!priv->parent)
-		return;
-	mutex_lock(&siblings_lock);
-	list_del_rcu(&priv->siblings);
-	mutex_unlock(&siblings_lock);
-	priv->parent->children_count--;
-	netdev_put(priv->parent->netdev, &priv->parent_tracker);
-}
-
-/**
- * ipoib_children_up() - set the children up with their parent
- * @parent: the device, being opened
- *
- * Context: rtnl held.
- */
-void ipoib_children_up(struct ipoib_dev *parent)
-{
-	struct ipoib_dev *child;
-
-	list_for_each_entry(child, &parent->children, siblings)
-		dev_change_flags(child->netdev, child->netdev->flags | IFF_UP, NULL);
-}
-
-/**
- * ipoib_children_down() - set the children down with their parent
- * @parent: the device, being stopped
- *
- * Context: rtnl held.
- */
-void ipoib_children_down(struct ipoib_dev *parent)
-{
-	struct ipoib_dev *child;
-
-	list_for_each_entry(child, &parent->children, siblings)
-		dev_change_flags(child->netdev, child->netdev->flags & ~IFF_UP, NULL);
-}
-
-/**
- * ipoib_children_follow_guid() - give the children the GUID that the parent was given
- * @parent: the device
- *
- * Context: rtnl held. Their addresses change soon, those that are up join their groups anew.
- */
-void ipoib_children_follow_guid(struct ipoib_dev *parent)
-{
-	struct ipoib_dev *child;
-
-	list_for_each_entry(child, &parent->children, siblings) {
-		WRITE_ONCE(child->admin_guid, parent->admin_guid);
-		ipoib_link_event(child, IPOIB_EVENT_CHECK);
-	}
-}
-
-/**
- * ipoib_children_remove() - have all children unregistered
- * @parent: the device
- * @list: of those to be unregistered; added to
- *
- * Context: rtnl held.
- */
-void ipoib_children_remove(struct ipoib_dev *parent, struct list_head *list)
-{
-	struct ipoib_dev *child;
-
-	list_for_each_entry(child, &parent->children, siblings)
-		unregister_netdevice_queue(child->netdev, list);
 }
 
 /* The child that sysfs made with this P_Key, or NULL */
@@ -287,40 +189,6 @@ void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast)
 	WRITE_ONCE(priv->umcast, umcast);
 	if (priv->netdev->reg_state == NETREG_REGISTERED)
 		ipoib_groups_changed(priv);
-}
-
-/* A parent's tables live longer than its children */
-static bool sibling_has_group(struct ipoib_dev *priv, const union ib_gid *mgid)
-{
-	struct ipoib_dev *parent = priv->parent ?: priv, *child;
-	bool found = parent != priv && ipoib_group_exists(parent, mgid);
-
-	mutex_lock(&siblings_lock);
-	list_for_each_entry(child, &parent->children, siblings) {
-		if (found)
-			break;
-		found = child != priv && ipoib_group_exists(child, mgid);
-	}
-	mutex_unlock(&siblings_lock);
-	return found;
-}
-
-/**
- * ipoib_group_is_of_user() - whether a group is left to a program that has joined it
- * @priv: the device
- * @mgid: the group, which the device does not have
- *
- * With umcast, it is if the port is a member of the group already. That tells of no program
- * where another netdevice of the port has the group: all containers of a partition
- * listen to 224.0.0.1.
- *
- * Context: control path.
- * Return: true if so.
- */
-bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
-{
-	return READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid) &&
-	       !sibling_has_group(priv, mgid);
 }
 
 static int link_set_options(struct ipoib_dev *priv, struct nlattr *data[],

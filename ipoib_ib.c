@@ -29,24 +29,6 @@
 /* The HCA that did not flush last, to compare with, never followed */
 static const struct ib_device *drain_failed;
 
-/**
- * ipoib_ring_account() - count what a poll moved
- * @stats: the ring's; it has one poller, which alone writes them
- * @packets: how many
- * @bytes: their octets
- *
- * Context: softirq.
- */
-void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
-			unsigned int bytes)
-{
-	u64_stats_update_begin(&stats->syncp);
-	u64_stats_add(&stats->packets, packets);
-	u64_stats_add(&stats->bytes, bytes);
-	u64_stats_inc(&stats->polls);
-	u64_stats_update_end(&stats->syncp);
-}
-
 /* Memory for one packet, of the pool */
 struct rx_frag {
 	struct page *page;
@@ -108,14 +90,26 @@ static unsigned char rx_pkt_type(const struct ipoib_dev *priv, const struct ib_w
 	return PACKET_MULTICAST;
 }
 
+/* Apart, since few packets tell anything new */
+static noinline void rx_heard(struct ipoib_dev *priv, const struct ipoib_hwaddr *sender,
+			      const struct ipoib_heard *from)
+{
+	union ib_gid gid;
+
+	memcpy(&gid, sender->gid, sizeof(gid));
+	ipoib_path_heard(priv, &gid, from);
+}
+
 /* The GRH's place is taken by the pseudo header, so it is read before */
 static void rx_headers(struct ipoib_dev *priv, struct sk_buff *skb, const struct ib_wc *wc)
 {
 	struct ipoib_header *header;
 	struct ipoib_hwaddr sender;
+	struct ipoib_heard from;
 
 	skb->pkt_type = rx_pkt_type(priv, wc, (struct ib_grh *)skb->data);
-	ipoib_learn_sender(priv, wc, (struct ib_grh *)skb->data, &sender);
+	if (unlikely(ipoib_learn_sender(priv, wc, (struct ib_grh *)skb->data, &sender, &from)))
+		rx_heard(priv, &sender, &from);
 	skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);
 	header = (struct ipoib_header *)skb->data;
 	header->hwaddr = sender;
@@ -391,25 +385,6 @@ static int rx_poll(struct ipoib_dev *priv, int budget)
 	if (polled)
 		rx_account(priv, &done);
 	return polled;
-}
-
-/**
- * ipoib_cq_arm() - ask for the next event of a CQ
- * @cq: the CQ
- * @armed: whether one is due yet; whoever takes the event clears it
- *
- * Context: any; once too often is no harm.
- * Return: true if one was missed: the CQ is to be polled.
- */
-bool ipoib_cq_arm(struct ib_cq *cq, bool *armed)
-{
-	if (READ_ONCE(*armed))
-		return false;
-	WRITE_ONCE(*armed, true);
-	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
-		return false;
-	WRITE_ONCE(*armed, false);
-	return true;
 }
 
 static void rings_arm(struct ipoib_dev *priv)

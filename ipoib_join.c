@@ -257,7 +257,7 @@ static void group_failed(struct ipoib_group *group, int err)
 static void group_not_joined(struct ipoib_group *group, int err)
 {
 	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL && !group->failures)
-		ipoib_router_doubt(group->priv);
+		ipoib_groups_doubt(group->priv);
 	group_failed(group, err);
 }
 
@@ -284,7 +284,7 @@ static void group_succeeded(struct ipoib_group *group)
 	trace_ipoib_group_state(group, 0);
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->mgid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST)
-		ipoib_link_joined(priv, &group->params);
+		priv->broadcast_joined(priv, &group->params);
 	group_send_queued(group);
 }
 
@@ -370,6 +370,24 @@ static void group_await(struct ipoib_group *group)
 	} else {
 		list_move_tail(&group->waits, &priv->groups_waiting);
 	}
+}
+
+/**
+ * ipoib_group_set_role() - another reason to have a group
+ * @group: the group
+ * @role: why this device has it now
+ *
+ * Context: control path.
+ */
+void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role)
+{
+	struct ipoib_dev *priv = group->priv;
+
+	spin_lock_bh(&priv->lock);
+	priv->groups_of[group->role]--;
+	priv->groups_of[role]++;
+	WRITE_ONCE(group->role, role);
+	spin_unlock_bh(&priv->lock);
 }
 
 /**

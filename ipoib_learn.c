@@ -173,19 +173,19 @@ static bool sender_is_fresh(const struct ipoib_learn *learn, const struct ib_wc 
 	       ipoib_gid_equal(&sender->gid, gid) && sender->from.needs_grh >= needs_grh;
 }
 
-static void sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
-			 const union ib_gid *gid, bool needs_grh)
+/* Returns whether *from is for the sender's path to know */
+static bool sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
+			 const union ib_gid *gid, bool needs_grh, struct ipoib_heard *from)
 {
-	struct ipoib_heard from = { .lid = wc->slid, .sl = wc->sl, .needs_grh = needs_grh };
 	bool news;
 
 	if (!sender_is_local(priv, wc, gid) || sender_is_fresh(priv->learn, wc, gid, needs_grh))
-		return;
+		return false;
+	*from = (struct ipoib_heard) { .lid = wc->slid, .sl = wc->sl, .needs_grh = needs_grh };
 	spin_lock(&priv->learn->lock);
-	news = sender_put(priv->learn, wc, gid, &from);
+	news = sender_put(priv->learn, wc, gid, from);
 	spin_unlock(&priv->learn->lock);
-	if (news)
-		ipoib_path_heard(priv, gid, &from);
+	return news;
 }
 
 /* RoCE by IPv4 has another header in the GRH's place */
@@ -197,12 +197,12 @@ static bool has_gid(const struct ib_wc *wc)
 }
 
 /* One that was known, from time to time. Apart, since few packets come here. */
-static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc,
-				  const struct sender *sender)
+static noinline bool sender_again(struct ipoib_dev *priv, const struct ib_wc *wc,
+				  const struct sender *sender, struct ipoib_heard *from)
 {
 	union ib_gid gid = sender->gid;
 
-	sender_learn(priv, wc, &gid, false);
+	return sender_learn(priv, wc, &gid, false, from);
 }
 
 /**
@@ -211,30 +211,32 @@ static noinline void sender_again(struct ipoib_dev *priv, const struct ib_wc *wc
  * @wc: the packet's
  * @grh: its GRH, if @wc says that it has one
  * @hwaddr: filled in: the sender's link-layer address, or zeroes if it is not known
+ * @from: filled in if that is news: where the packet came from
  *
  * Context: the receive poll.
+ * Return: true if it is news, which ipoib_path_heard() is to be told.
  */
-void ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc,
-			const struct ib_grh *grh, struct ipoib_hwaddr *hwaddr)
+bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const struct ib_grh *grh,
+			struct ipoib_hwaddr *hwaddr, struct ipoib_heard *from)
 {
 	struct sender *sender;
 
 	if (has_gid(wc)) {
 		ipoib_hwaddr_build(hwaddr, wc->src_qp, &grh->sgid);
-		sender_learn(priv, wc, &grh->sgid, grh_is_needed(grh));
-		return;
+		return sender_learn(priv, wc, &grh->sgid, grh_is_needed(grh), from);
 	}
 	sender = sender_without_grh(priv->learn, wc);
 	if (!sender) {
 		memset(hwaddr, 0, sizeof(*hwaddr));
-		return;
+		return false;
 	}
 	ipoib_hwaddr_build(hwaddr, sender->qpn, &sender->gid);
 	/* Not written by each packet: others read the table */
 	if (unlikely(!time_before(jiffies, sender->told + LEARN_AGAIN)))
-		sender_again(priv, wc, sender);
-	else if (time_before(sender->heard, jiffies))
+		return sender_again(priv, wc, sender, from);
+	if (time_before(sender->heard, jiffies))
 		WRITE_ONCE(sender->heard, jiffies);
+	return false;
 }
 
 /**

@@ -22,46 +22,11 @@
  *   normal	paths and groups are forgotten and made anew.
  *   heavy	the QP is reset, too, and the P_Key index looked up again.
  */
-#include <linux/random.h>
-
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-#define IPOIB_BACKOFF_FIRST	(HZ / 4)
-#define IPOIB_BACKOFF_DOUBLINGS	6
-
 /* ib_core keeps a change of the subnet prefix to itself: look now and then */
 #define IPOIB_LINK_LOOK		(60 * HZ)
-
-/**
- * ipoib_backoff() - how long to wait after a failure
- * @failures: how many came before it without a success
- *
- * Doubles from a quarter of a second to sixteen seconds, a quarter of it either
- * way by chance, so that the ports of a fabric do not ask in step.
- *
- * Context: any.
- * Return: jiffies, at least 1.
- */
-unsigned long ipoib_backoff(u8 failures)
-{
-	u32 wait = IPOIB_BACKOFF_FIRST << min_t(u8, failures, IPOIB_BACKOFF_DOUBLINGS);
-
-	return wait - wait / 4 + get_random_u32_below(wait / 2 + 1);
-}
-
-/**
- * ipoib_link_event() - have the link's work look at something
- * @priv: the device
- * @event: what may differ, or how much to build anew
- *
- * Context: any.
- */
-void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
-{
-	set_bit(event, &priv->events);
-	mod_delayed_work(priv->wq, &priv->link_work, 0);
-}
 
 static const char * const link_names[] = {
 	[IPOIB_LINK_DOWN] = "down",
@@ -136,17 +101,11 @@ static void link_retry(struct ipoib_dev *priv, const char *what, int err)
 	mod_delayed_work(priv->wq, &priv->link_work, HZ);
 }
 
-/**
- * ipoib_link_joined() - the broadcast group has been joined, or joined again
- * @priv: the device
- * @params: the link's parameters
- *
- * RFC 4391 section 5: the group's Q_Key is that of all packets, its MTU the
- * link's.
- *
- * Context: control path.
+/*
+ * The broadcast group has been joined, or joined again. RFC 4391 section 5: its Q_Key is that
+ * of all packets, its MTU the link's.
  */
-void ipoib_link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params)
+static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params)
 {
 	u32 mtu = ipoib_ib_mtu_to_mtu(params->mtu);
 	int err;
@@ -345,5 +304,6 @@ void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid)
 void ipoib_link_init(struct ipoib_dev *priv)
 {
 	priv->link = IPOIB_LINK_DOWN;
+	priv->broadcast_joined = link_joined;
 	INIT_DELAYED_WORK(&priv->link_work, link_work);
 }

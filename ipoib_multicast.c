@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Multicast groups: which MGIDs this device is to be a member of, and for how long.
- * How they are joined is in ipoib_join.c.
+ * How they are joined is in ipoib_join.c, and what has it done in ipoib_groups.c.
  *
  * The broadcast group makes the link (RFC 4391 section 5): it is joined first,
  * and its parameters are those of all other groups. The groups that the IP
@@ -41,17 +41,6 @@ static const struct rhashtable_params groups_params = {
 	.automatic_shrinking = true,
 };
 
-/**
- * ipoib_groups_kick() - have the groups' work look at what has changed
- * @priv: the device
- *
- * Context: any.
- */
-void ipoib_groups_kick(struct ipoib_dev *priv)
-{
-	mod_delayed_work(priv->wq, &priv->group_work, 0);
-}
-
 /* The caller puts the group on groups_all, which the control path owns */
 static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 					enum ipoib_group_role role)
@@ -79,24 +68,6 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 	ipoib_group_make_busy(group);
 	ipoib_groups_kick(priv);
 	return group;
-}
-
-/**
- * ipoib_group_set_role() - another reason to have a group
- * @group: the group
- * @role: why this device has it now
- *
- * Context: control path.
- */
-void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role)
-{
-	struct ipoib_dev *priv = group->priv;
-
-	spin_lock_bh(&priv->lock);
-	priv->groups_of[group->role]--;
-	priv->groups_of[role]++;
-	WRITE_ONCE(group->role, role);
-	spin_unlock_bh(&priv->lock);
 }
 
 /* Keeps a packet until the group has an AH */
@@ -271,8 +242,13 @@ static void group_unroute(struct ipoib_group *group)
 	ipoib_group_forget(group);
 }
 
-/* Groups made by the data path are not on the control path's list yet */
-static void groups_adopt(struct ipoib_dev *priv)
+/**
+ * ipoib_groups_adopt() - enter groups into the list of all that the data path has made
+ * @priv: the device
+ *
+ * Context: control path, which owns the list.
+ */
+void ipoib_groups_adopt(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group;
 
@@ -293,19 +269,6 @@ static struct ipoib_group *group_find(struct ipoib_dev *priv, const union ib_gid
 	return group;
 }
 
-/**
- * ipoib_group_exists() - whether a netdevice has a group, in whatever role
- * @priv: the device, whose tables are there
- * @mgid: the group
- *
- * Context: any, but with @priv->lock not held.
- * Return: true if so.
- */
-bool ipoib_group_exists(struct ipoib_dev *priv, const union ib_gid *mgid)
-{
-	return group_find(priv, mgid);
-}
-
 static struct ipoib_group *group_create_listed(struct ipoib_dev *priv,
 					       const union ib_gid *mgid,
 					       enum ipoib_group_role role)
@@ -318,6 +281,29 @@ static struct ipoib_group *group_create_listed(struct ipoib_dev *priv,
 		list_add_tail(&group->all, &priv->groups_all);
 	spin_unlock_bh(&priv->lock);
 	return group;
+}
+
+static bool sibling_has_group(struct ipoib_dev *sibling, const void *mgid)
+{
+	return group_find(sibling, mgid);
+}
+
+/**
+ * ipoib_group_is_of_user() - whether a group is left to a program that has joined it
+ * @priv: the device
+ * @mgid: the group, which the device does not have
+ *
+ * With umcast, it is if the port is a member of the group already. That tells of no program
+ * where another netdevice of the port has the group: all containers of a partition
+ * listen to 224.0.0.1.
+ *
+ * Context: control path.
+ * Return: true if so.
+ */
+bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
+{
+	return READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid) &&
+	       !ipoib_sibling_any(priv, sibling_has_group, mgid);
 }
 
 static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
@@ -401,20 +387,29 @@ static union ib_gid *mc_list_copy(struct ipoib_dev *priv, int *count)
 	return copy;
 }
 
-/* Mark and sweep: the members are what the IP layer's list says */
-static void groups_follow_list(struct ipoib_dev *priv)
+/**
+ * ipoib_groups_follow_list() - be a member of what the IP layer listens to
+ * @priv: the device
+ *
+ * Mark and sweep. Nothing happens if its list is the same as before.
+ *
+ * Context: control path.
+ */
+void ipoib_groups_follow_list(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group, *next;
 	union ib_gid *list;
 	int count, i;
 
+	if (!READ_ONCE(priv->mc_list_changed))
+		return;
 	WRITE_ONCE(priv->mc_list_changed, false);
 	list = mc_list_copy(priv, &count);
 	if (!list) {
 		WRITE_ONCE(priv->mc_list_changed, true);
 		return;
 	}
-	groups_adopt(priv);
+	ipoib_groups_adopt(priv);
 	list_for_each_entry(group, &priv->groups_all, all)
 		group->wanted = group->role != IPOIB_GROUP_MEMBER;
 	for (i = 0; i < count; i++)
@@ -452,14 +447,22 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 	return group;
 }
 
+/* The broadcast group is the link: its members keep it, and before it is given up the list
+ * is to tell whether there is none.
+ */
+static void broadcast_doubt(struct ipoib_dev *priv)
+{
+	priv->broadcast_doubted = true;
+	WRITE_ONCE(priv->list_wanted, true);
+}
+
 /**
  * ipoib_group_vanished() - the fabric has a group no more
  * @priv: the device
  * @mgid: the group, whether we have it or not
  *
  * Its MLID may soon be another group's. One that is only sent to is asked for again
- * when there is something to send. The broadcast group is the link, and its members keep
- * it: before it is given up the list is read.
+ * when there is something to send.
  *
  * Context: control path.
  */
@@ -470,7 +473,7 @@ void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid)
 	if (!group)
 		return;
 	if (group->role == IPOIB_GROUP_BROADCAST)
-		ipoib_router_doubt_broadcast(priv);
+		broadcast_doubt(priv);
 	else if (group->role == IPOIB_GROUP_ROUTER)
 		group_unroute(group);
 	else if (group->role == IPOIB_GROUP_SEND_ONLY && group->joined)
@@ -531,24 +534,6 @@ void ipoib_groups_confirm(struct ipoib_dev *priv)
 	}
 }
 
-static void group_work(struct work_struct *work)
-{
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_work.work);
-	unsigned long wait;
-
-	if (!priv->broadcast)
-		return;
-	groups_adopt(priv);
-	ipoib_router_read(priv);
-	if (READ_ONCE(priv->mc_list_changed))
-		groups_follow_list(priv);
-	wait = min(ipoib_groups_join(priv), ipoib_router_ask(priv));
-	if (READ_ONCE(priv->mc_list_changed))
-		wait = min_t(unsigned long, wait, HZ);
-	if (wait != MAX_JIFFY_OFFSET)
-		queue_delayed_work(priv->wq, &priv->group_work, wait);
-}
-
 /* Without so many groups nobody needs the place of one that is idle */
 static bool groups_are_crowded(const struct ipoib_dev *priv)
 {
@@ -568,7 +553,7 @@ static void group_expire_work(struct work_struct *work)
 	unsigned long wait = IPOIB_GROUP_EXPIRE_MAX;
 	struct ipoib_group *group, *next;
 
-	groups_adopt(priv);
+	ipoib_groups_adopt(priv);
 	if (groups_are_crowded(priv))
 		seconds = min_t(unsigned int, seconds, IPOIB_GROUP_CROWDED_IDLE);
 	if (seconds) {
@@ -586,73 +571,47 @@ static void group_expire_work(struct work_struct *work)
 }
 
 /**
- * ipoib_groups_changed() - the IP layer's multicast list has changed
- * @priv: the device
- *
- * Context: any but hard interrupt.
- */
-void ipoib_groups_changed(struct ipoib_dev *priv)
-{
-	WRITE_ONCE(priv->mc_list_changed, true);
-	ipoib_groups_kick(priv);
-}
-
-/**
- * ipoib_groups_start() - join the broadcast group, and then all others
- * @priv: the device; its QP runs. Nothing happens if started already
+ * ipoib_group_create_broadcast() - make the group that makes the link
+ * @priv: the device; it has none
  *
  * Context: control path.
+ * Return: the group, or NULL.
  */
-void ipoib_groups_start(struct ipoib_dev *priv)
+struct ipoib_group *ipoib_group_create_broadcast(struct ipoib_dev *priv)
 {
 	const struct ipoib_hwaddr *hwaddr = (void *)priv->netdev->broadcast;
 
-	if (priv->broadcast)
-		return;
-	spin_lock_bh(&priv->lock);
-	priv->broadcast = group_create(priv, hwaddr->gid, IPOIB_GROUP_BROADCAST);
-	if (priv->broadcast)
-		list_add_tail(&priv->broadcast->all, &priv->groups_all);
-	spin_unlock_bh(&priv->lock);
-	if (priv->broadcast)
-		ipoib_groups_changed(priv);
-	else
-		queue_delayed_work(priv->wq, &priv->link_work, HZ);
+	return group_create_listed(priv, (const union ib_gid *)hwaddr->gid,
+				   IPOIB_GROUP_BROADCAST);
 }
 
 /**
- * ipoib_groups_stop() - leave and forget all groups
- * @priv: the device; its link is not running any more
+ * ipoib_groups_remove() - leave and forget all groups
+ * @priv: the device
  *
  * Context: control path.
  */
-void ipoib_groups_stop(struct ipoib_dev *priv)
+void ipoib_groups_remove(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group, *next;
 
-	groups_adopt(priv);
-	priv->broadcast = NULL;
-	priv->routing = false;
+	ipoib_groups_adopt(priv);
 	list_for_each_entry_safe(group, next, &priv->groups_all, all)
 		group_remove(group);
-	ipoib_router_stop(priv);
 }
 
 /**
- * ipoib_groups_init() - prepare the table of groups
+ * ipoib_group_table_init() - prepare the table of groups
  * @priv: the device; its workqueue exists
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
-int ipoib_groups_init(struct ipoib_dev *priv)
+int ipoib_group_table_init(struct ipoib_dev *priv)
 {
 	int err;
 
 	INIT_LIST_HEAD(&priv->groups_all);
-	INIT_LIST_HEAD(&priv->group_reports);
-	ipoib_groups_join_init(priv);
-	INIT_DELAYED_WORK(&priv->group_work, group_work);
 	INIT_DELAYED_WORK(&priv->group_expire_work, group_expire_work);
 	err = rhashtable_init(&priv->groups, &groups_params);
 	if (!err)
@@ -661,14 +620,13 @@ int ipoib_groups_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_destroy() - free the table
- * @priv: the device; link down, no groups
+ * ipoib_group_table_destroy() - free the table
+ * @priv: the device; no groups
  *
  * Context: may sleep.
  */
-void ipoib_groups_destroy(struct ipoib_dev *priv)
+void ipoib_group_table_destroy(struct ipoib_dev *priv)
 {
 	cancel_delayed_work_sync(&priv->group_expire_work);
-	cancel_delayed_work_sync(&priv->group_work);
 	rhashtable_destroy(&priv->groups);
 }

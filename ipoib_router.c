@@ -21,9 +21,6 @@
 #define IPOIB_LIST_PERIOD	(300 * HZ)
 #define IPOIB_LIST_PERIOD_DEAF	(15 * HZ)
 
-/* ... and after what the list alone can tell: so many such occasions have one list */
-#define IPOIB_LIST_DOUBT	(5 * HZ)
-
 /* Reports that wait to be read; of more the list has to tell */
 #define IPOIB_REPORTS_MAX	1024
 
@@ -100,36 +97,10 @@ void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
 	ipoib_groups_kick(priv);
 }
 
-/**
- * ipoib_router_doubt() - have the list tell soon whether groups exist
- * @priv: the device; a router
- *
- * Context: control path.
- */
-void ipoib_router_doubt(struct ipoib_dev *priv)
-{
-	unsigned long soon = jiffies + IPOIB_LIST_DOUBT;
-
-	if (time_before(soon, priv->list_at))
-		priv->list_at = soon;
-}
-
-/**
- * ipoib_router_doubt_broadcast() - have the list tell whether there is a broadcast group
- * @priv: the device; it wants reports
- *
- * Context: control path.
- */
-void ipoib_router_doubt_broadcast(struct ipoib_dev *priv)
-{
-	priv->broadcast_doubted = true;
-	WRITE_ONCE(priv->list_wanted, true);
-}
-
 static void router_note_group(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	if (priv->routing && ipoib_mgid_is_ours(priv, mgid) && !ipoib_group_appeared(priv, mgid))
-		ipoib_router_doubt(priv);
+		ipoib_groups_doubt(priv);
 }
 
 static void router_read_reports(struct ipoib_dev *priv)

@@ -21,6 +21,9 @@
 #define SA_JOIN_KEEPING		(SA_JOIN_FULL_MEMBER | SA_JOIN_SEND_ONLY_FULL)
 #define SA_JOIN_FLEETING	(SA_JOIN_NON_MEMBER | SA_JOIN_SEND_ONLY)
 
+/* This driver as a user of ib_sa: a query that is out keeps the module loaded */
+static struct ib_sa_client sa_client;
+
 static const ib_sa_comp_mask sa_join_mask =
 	IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID |
 	IB_SA_MCMEMBER_REC_PKEY | IB_SA_MCMEMBER_REC_JOIN_STATE;
@@ -269,7 +272,7 @@ static int sa_join(struct ipoib_group *group)
 	mask = sa_join_rec(group, &rec);
 	if (sa_is_leaving(group, rec.join_state))
 		return -EAGAIN;
-	membership = ib_sa_join_multicast(&ipoib_sa_client, priv->ibdev, priv->port, &rec,
+	membership = ib_sa_join_multicast(&sa_client, priv->ibdev, priv->port, &rec,
 					  mask, GFP_KERNEL, sa_joined, group);
 	if (IS_ERR(membership))
 		return PTR_ERR(membership);
@@ -389,7 +392,7 @@ static int sa_resolve(struct ipoib_path_query *query)
 	struct ib_sa_query *handle;
 	int id;
 
-	id = ib_sa_path_rec_get(&ipoib_sa_client, priv->ibdev, priv->port, &rec, sa_path_mask,
+	id = ib_sa_path_rec_get(&sa_client, priv->ibdev, priv->port, &rec, sa_path_mask,
 				SA_PATH_TIMEOUT_MS, GFP_KERNEL, sa_resolved, query, &handle);
 	if (id < 0)
 		return id;
@@ -437,3 +440,23 @@ const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.cancel = sa_cancel,
 	.heard_attr = sa_heard_attr,
 };
+
+/**
+ * ipoib_sa_init() - become a user of ib_sa
+ *
+ * Context: may sleep.
+ */
+void ipoib_sa_init(void)
+{
+	ib_sa_register_client(&sa_client);
+}
+
+/**
+ * ipoib_sa_exit() - the end, when there is no netdevice any more
+ *
+ * Context: may sleep, until all queries are over.
+ */
+void ipoib_sa_exit(void)
+{
+	ib_sa_unregister_client(&sa_client);
+}

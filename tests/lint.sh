@@ -191,6 +191,30 @@ negations()
 		xargs grep -nE '^[[:space:]]*! [^|]*(\|[^|]+)*$' /dev/null || [ $? -eq 123 ]
 }
 
+# objects FOLDER BUILT: what has been compiled there of the tree's folder
+objects()
+{
+	files ":(glob)$1*.c" | sed -E "s,^$1(.*)\.c\$,$2/\1.o,"
+}
+
+# A mutant that cannot be made any more proves nothing.
+mutants_apply()
+{
+	files 'tests/mutants/*.patch' | while read -r file; do
+		git -C "$top" apply --check "$file" || echo "$file: status $?"
+	done
+}
+
+# Files that call each other in a circle cannot be understood, or tested, one at a time.
+call_circles()
+{
+	local built=$top/build/lint
+
+	objects '' "$built/$release/driver" | xargs "$top/tests/call_graph.py" --circles
+	objects ats/ "$built/$release/ats" | xargs "$top/tests/call_graph.py" --circles
+	objects tools/ "$built/tools.obj" | xargs "$top/tests/call_graph.py" --circles
+}
+
 cd "$top"
 "$qemu_dir/deps.sh" build lint debug
 headers=$("$qemu_dir/kernel.sh" headers debug)
@@ -212,9 +236,11 @@ check "licence lines" licence_lines
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
 check "no bare negations in cases" negations
+check "mutants apply" mutants_apply
 report
 # Of what has been compiled, or into the same folder
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
 check "cache lines" cache_lines
+check "no circles of calls" call_circles
 report
 [ "$findings" -eq 0 ] || die "$findings checks failed"

@@ -101,6 +101,7 @@ void options_put_port(const struct options *options, struct nlmsghdr *message);
 void options_print(FILE *to, const char *letters);
 bool parse_ip(const char *text, struct in6_addr *ip);
 bool parse_number(const char *text, __u64 most, __u64 *number);
+int word_find(const char *const *words, const char *given, const char *what, const char *help);
 
 /* ibats_ask.c: what other hosts have. Each returns with which status the tool ends */
 enum status run_resolve(struct session *session, char **arguments);
@@ -115,8 +116,5 @@ enum status run_audit(struct session *session, char **arguments);
 
 /* ibats_monitor.c: records as they change */
 enum status run_monitor(struct session *session, char **arguments);
-
-/* ibats.c: words of the command line that may be shortened */
-int word_find(const char *const *words, const char *given, const char *what, const char *help);
 
 #endif /* _IBATS_H */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The options of the command line, which may stand anywhere in it.
+ * The options of the command line, which may stand anywhere in it, and its words, which
+ * may be shortened.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -237,4 +238,45 @@ void options_print(FILE *to, const char *letters)
 			 known[i].argument ? " " : "", known[i].argument ?: "");
 		fprintf(to, "  -%c, %-20s %s\n", known[i].letter, words, known[i].help);
 	}
+}
+
+/* NULL ends @words. Returns how many of them begin with @given, and one of them */
+static unsigned int words_count(const char *const *words, const char *given, int *found)
+{
+	unsigned int i, count = 0;
+
+	for (i = 0; words[i]; i++) {
+		if (strncmp(words[i], given, strlen(given)))
+			continue;
+		*found = i;
+		if (!strcmp(words[i], given))
+			return 1;
+		count++;
+	}
+	return count;
+}
+
+/**
+ * word_find() - which word is meant
+ * @words: the words that there are; NULL ends them
+ * @given: the word, or so much of its beginning that no other begins so
+ * @what: what these words are, for what the user is told
+ * @help: of "ibats", what tells more
+ *
+ * Return: its index, or -1, which the user is told.
+ */
+int word_find(const char *const *words, const char *given, const char *what, const char *help)
+{
+	unsigned int count;
+	int found = -1;
+
+	count = *given ? words_count(words, given, &found) : 0;
+	if (count == 1)
+		return found;
+	if (count)
+		fprintf(stderr, "ibats: '%s' may mean more than one word; see 'ibats %s'\n",
+			given, help);
+	else
+		fprintf(stderr, "ibats: '%s' is not %s; see 'ibats %s'\n", given, what, help);
+	return -1;
 }

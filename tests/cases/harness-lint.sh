@@ -40,9 +40,9 @@ wanted()
 	fi
 }
 
-mkdir -p "$tree/tests/fabric" "$tree/tests/kunit"
+mkdir -p "$tree/tests/fabric" "$tree/tests/kunit" "$tree/tests/mutants"
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
-cp -r "$top/tests/qemu" "$top/tests/lint.sh" "$top/tests/netlink_spec.py" "$tree/tests/"
+cp -r "$top"/tests/{qemu,lint.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
 mkdir "$tree/tests/cases"
 cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
 printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
@@ -108,6 +108,17 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
+# Files that call each other
+calls()
+{
+	printf '// %s\nint %s(void);\nint %s(void);\n\nint %s(void)\n{\n\treturn %s();\n}\n' \
+		"$licence" "$1" "$2" "$1" "$2" >"$tree/tools/$1.c"
+}
+calls first second
+calls second first
+# A mutant of what is not there
+printf '# %s\ndiff --git a/gone.c b/gone.c\n--- a/gone.c\n+++ b/gone.c\n@@ -1 +1 @@\n-a\n+b\n' \
+	"$licence" >"$tree/tests/mutants/gone.patch"
 echo '.Xy' >>"$tree/tools/ibats.8"
 sed -i 's/IB_ATS_KIND_GID,/IB_ATS_KIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
@@ -125,6 +136,10 @@ wanted "$faulty" 'unused_in_tool'
 wanted "$faulty" 'restricted __be16'
 wanted "$faulty" '^FAIL  compiler and sparse of the KUnit suites'
 wanted "$faulty" 'undeclared_suite'
+wanted "$faulty" '^FAIL  no circles of calls'
+wanted "$faulty" '^circle: first -> second: second'
+wanted "$faulty" '^FAIL  mutants apply'
+wanted "$faulty" '^tests/mutants/gone.patch: status 1'
 wanted "$faulty" '^FAIL  checkpatch'
 wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'

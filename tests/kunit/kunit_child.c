@@ -112,7 +112,7 @@ static void child_exit(struct kunit *test)
 		return;
 	atomic_set(&fx->hca->fail_in, 0);
 	rtnl_lock();
-	ipoib_children_remove(fx->priv, &gone);
+	ipoib_siblings_remove(fx->priv, &gone);
 	unregister_netdevice_many(&gone);
 	rtnl_unlock();
 	fixture_exit(test);

@@ -185,9 +185,10 @@ static bool is_told(struct kunit *test, const struct ib_wc *wc)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_hwaddr hwaddr;
+	struct ipoib_heard from;
 
 	local_bh_disable();
-	ipoib_learn_sender(fx->priv, wc, NULL, &hwaddr);
+	ipoib_learn_sender(fx->priv, wc, NULL, &hwaddr, &from);
 	local_bh_enable();
 	return memchr_inv(&hwaddr, 0, sizeof(hwaddr));
 }
@@ -252,23 +253,24 @@ static void hwaddr_shown(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ib_wc wc = peer(0), other = wc;
 	struct ipoib_hwaddr hwaddr, wanted;
+	struct ipoib_heard from;
 	union ib_gid gid;
 
 	fixture_gid(&gid, PEER_LID);
 	ipoib_hwaddr_build(&wanted, PEER_QPN, &gid);
 	local_bh_disable();
-	ipoib_learn_sender(fx->priv, &wc, NULL, &hwaddr);
+	ipoib_learn_sender(fx->priv, &wc, NULL, &hwaddr, &from);
 	local_bh_enable();
 	KUNIT_EXPECT_NULL(test, memchr_inv(&hwaddr, 0, sizeof(hwaddr)));
 	speak(test, &wc);
 	local_bh_disable();
-	ipoib_learn_sender(fx->priv, &wc, NULL, &hwaddr);
+	ipoib_learn_sender(fx->priv, &wc, NULL, &hwaddr, &from);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, memcmp(&hwaddr, &wanted, sizeof(wanted)), 0);
 	/* Of another QP of that port nothing is known */
 	other.src_qp += LEARN_SLOTS;
 	local_bh_disable();
-	ipoib_learn_sender(fx->priv, &other, NULL, &hwaddr);
+	ipoib_learn_sender(fx->priv, &other, NULL, &hwaddr, &from);
 	local_bh_enable();
 	KUNIT_EXPECT_NULL(test, memchr_inv(&hwaddr, 0, sizeof(hwaddr)));
 }

@@ -4,6 +4,7 @@
  * other suites need: KUnit runs them before the module's own init.
  */
 #include "ipoib_main.c"
+#include "ipoib_setup.c"
 #include "kunit.h"
 
 /**

@@ -110,7 +110,7 @@ static void cm_exit(struct kunit *test)
 	remove_upper();
 	list_del_init(&fx->priv->siblings);
 	rtnl_lock();
-	ipoib_children_remove(fx->priv, &gone);
+	ipoib_siblings_remove(fx->priv, &gone);
 	unregister_netdevice_many(&gone);
 	rtnl_unlock();
 	fixture_exit(test);

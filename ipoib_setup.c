@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * What a netdevice is made of: its operations, its tables and queues, and how a new one is
+ * tied to its port.
+ */
+#include <linux/if_arp.h>
+#include <linux/module.h>
+#include <linux/rtnetlink.h>
+
+#include "ipoib.h"
+
+static unsigned int send_queue_size = IPOIB_TX_RING_DEFAULT;
+module_param(send_queue_size, uint, 0444);
+MODULE_PARM_DESC(send_queue_size, "Packets in the send queue (64 to 8192, a power of two)");
+
+static unsigned int recv_queue_size = IPOIB_RX_RING_DEFAULT;
+module_param(recv_queue_size, uint, 0444);
+MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a power of two)");
+
+static bool learn_paths = true;
+module_param(learn_paths, bool, 0644);
+MODULE_PARM_DESC(learn_paths, "New interfaces answer by what packets tell until the SA has said (ethtool --set-priv-flags learn-paths)");
+
+static bool trust_learned;
+module_param(trust_learned, bool, 0644);
+MODULE_PARM_DESC(trust_learned, "New interfaces do not ask the SA where packets have told (ethtool --set-priv-flags trust-learned)");
+
+static bool arp_verify;
+module_param(arp_verify, bool, 0644);
+MODULE_PARM_DESC(arp_verify, "New interfaces drop ARP and ND of forged addresses (ethtool --set-priv-flags arp-verify)");
+
+/* In sysfs, of a port's first netdevice and of its children */
+static const struct attribute_group *port_files, *child_files;
+
+static int ipoib_open(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = ipoib_netdev_start(priv);
+	if (!err)
+		ipoib_siblings_up(priv);
+	return err;
+}
+
+static int ipoib_stop(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	ipoib_siblings_down(priv);
+	ipoib_netdev_stop(priv);
+	return 0;
+}
+
+static void ipoib_set_rx_mode(struct net_device *netdev)
+{
+	ipoib_groups_changed(netdev_priv(netdev));
+}
+
+static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
+	/* The watchdog also looks at queues that have no ring */
+	if (queue < priv->queues.tx_count && net_ratelimit())
+		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
+			    queue, READ_ONCE(priv->tx[queue].head),
+			    READ_ONCE(priv->tx[queue].tail));
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
+}
+
+static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
+			     unsigned short type, const void *daddr, const void *saddr,
+			     unsigned int len)
+{
+	struct ipoib_header *header;
+
+	/* Most callers have made room. Netfilter's flow tables and its "fwd" have not: a packet
+	 * that came by Ethernet may have 16 octets.
+	 */
+	if (unlikely(skb_headroom(skb) < sizeof(*header)) &&
+	    pskb_expand_head(skb, NET_SKB_PAD, 0, GFP_ATOMIC))
+		return -ENOMEM;
+	header = skb_push(skb, sizeof(*header));
+	header->encap.ethertype = htons(type);
+	header->encap.reserved = 0;
+	if (!daddr) {
+		memset(&header->hwaddr, 0, sizeof(header->hwaddr));
+		return -(int)sizeof(*header);
+	}
+	memcpy(&header->hwaddr, daddr, sizeof(header->hwaddr));
+	return sizeof(*header);
+}
+
+static int ipoib_get_iflink(const struct net_device *netdev)
+{
+	const struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return priv->parent ? priv->parent->netdev->ifindex : netdev->ifindex;
+}
+
+static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_set_vf_link_state(priv->ibdev, vf, priv->port, state);
+}
+
+static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf_info *info)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = ib_get_vf_config(priv->ibdev, vf, priv->port, info);
+	if (err)
+		return err;
+	info->vf = vf;
+	/* A virtual function has GUIDs but no hardware address: users are shown the port's */
+	memcpy(info->mac, netdev->dev_addr, netdev->addr_len);
+	return 0;
+}
+
+static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_stats *stats)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_get_vf_stats(priv->ibdev, vf, priv->port, stats);
+}
+
+static int ipoib_get_vf_guid(struct net_device *netdev, int vf, struct ifla_vf_guid *node,
+			     struct ifla_vf_guid *port)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_get_vf_guid(priv->ibdev, vf, priv->port, node, port);
+}
+
+static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int type)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
+}
+
+/* There is no .parse: its callers (nfnetlink_log, nfnetlink_queue, packet rings) have room for
+ * 8 octets of an address, and do not say so. The sender's 20 are in the pseudo header, in
+ * front of the packet.
+ */
+static const struct header_ops ipoib_header_ops = {
+	.create = ipoib_hard_header,
+};
+
+static int netdev_init_tables(struct ipoib_dev *priv)
+{
+	int err;
+
+	err = ipoib_learn_init(priv);
+	if (err)
+		return err;
+	err = ipoib_groups_init(priv);
+	if (err)
+		goto err_learn;
+	err = ipoib_paths_init(priv);
+	if (err)
+		goto err_groups;
+	return 0;
+
+err_groups:
+	ipoib_groups_destroy(priv);
+err_learn:
+	ipoib_learn_destroy(priv);
+	return err;
+}
+
+/* Events of the QPs and of the port queue the link's work, which looks at the tables: it is
+ * cancelled when there is neither any more.
+ */
+static void netdev_free_tables(struct ipoib_dev *priv)
+{
+	cancel_delayed_work_sync(&priv->link_work);
+	ipoib_paths_destroy(priv);
+	ipoib_groups_destroy(priv);
+	ipoib_learn_destroy(priv);
+}
+
+static int ipoib_init(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+	int err;
+
+	err = ipoib_stats_init(priv);
+	if (err)
+		return err;
+	priv->wq = alloc_ordered_workqueue("ipoib-%s-%u-%04x", WQ_MEM_RECLAIM,
+					   dev_name(&priv->ibdev->dev), priv->port, priv->pkey);
+	if (!priv->wq) {
+		err = -ENOMEM;
+		goto err_stats;
+	}
+	/* What an event of the QP has run */
+	ipoib_link_init(priv);
+	ipoib_ahs_init(priv);
+	netif_napi_add(netdev, &priv->napi, ipoib_poll);
+	err = netdev_init_tables(priv);
+	if (err)
+		goto err_wq;
+	err = ipoib_verbs_create(priv);
+	if (err)
+		goto err_tables;
+	ipoib_address_init(priv);
+	err = priv->fabric->start(priv);
+	if (err)
+		goto err_verbs;
+	ipoib_sibling_link(priv);
+	return 0;
+
+err_verbs:
+	ipoib_verbs_destroy(priv);
+err_tables:
+	netdev_free_tables(priv);
+err_wq:
+	destroy_workqueue(priv->wq);
+err_stats:
+	ipoib_stats_destroy(priv);
+	return err;
+}
+
+static void ipoib_uninit(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	if (cancel_delayed_work(&priv->announce_work))
+		dev_put(netdev);
+	ipoib_sibling_unlink(priv);
+	priv->fabric->stop(priv);
+	ipoib_ahs_flush(priv);
+	ipoib_verbs_destroy(priv);
+	netdev_free_tables(priv);
+	netif_napi_del(&priv->napi);
+	destroy_workqueue(priv->wq);
+	ipoib_stats_destroy(priv);
+}
+
+#define IPOIB_NETDEV_OPS						\
+	.ndo_init = ipoib_init,						\
+	.ndo_uninit = ipoib_uninit,					\
+	.ndo_open = ipoib_open,						\
+	.ndo_stop = ipoib_stop,						\
+	.ndo_start_xmit = ipoib_start_xmit,				\
+	.ndo_select_queue = ipoib_select_queue,				\
+	.ndo_features_check = ipoib_features_check,			\
+	.ndo_change_mtu = ipoib_change_mtu,				\
+	.ndo_set_mac_address = ipoib_address_set,			\
+	.ndo_set_rx_mode = ipoib_set_rx_mode,				\
+	.ndo_tx_timeout = ipoib_tx_timeout,				\
+	.ndo_get_stats64 = ipoib_get_stats64,				\
+	.ndo_get_iflink = ipoib_get_iflink,				\
+	.ndo_get_phys_port_id = ipoib_address_port_id
+
+/* A container that has a child only must not reach the port's virtual functions by it */
+static const struct net_device_ops ipoib_netdev_ops = {
+	IPOIB_NETDEV_OPS,
+};
+
+static const struct net_device_ops ipoib_port_netdev_ops = {
+	IPOIB_NETDEV_OPS,
+	.ndo_set_vf_link_state = ipoib_set_vf_link_state,
+	.ndo_get_vf_config = ipoib_get_vf_config,
+	.ndo_get_vf_stats = ipoib_get_vf_stats,
+	.ndo_get_vf_guid = ipoib_get_vf_guid,
+	.ndo_set_vf_guid = ipoib_set_vf_guid,
+};
+
+/**
+ * ipoib_is_ours() - whether a netdevice is this driver's
+ * @netdev: any
+ *
+ * Context: any.
+ * Return: true if its private part is a &struct ipoib_dev.
+ */
+bool ipoib_is_ours(const struct net_device *netdev)
+{
+	return netdev->netdev_ops == &ipoib_netdev_ops ||
+	       netdev->netdev_ops == &ipoib_port_netdev_ops;
+}
+
+/**
+ * ipoib_setup() - set up what all netdevices of this driver share
+ * @netdev: just allocated
+ *
+ * Context: any.
+ */
+void ipoib_setup(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = netdev_priv(netdev);
+
+	netdev->netdev_ops = &ipoib_netdev_ops;
+	netdev->ethtool_ops = &ipoib_ethtool_ops;
+	netdev->header_ops = &ipoib_header_ops;
+	netdev->type = ARPHRD_INFINIBAND;
+	netdev->addr_len = INFINIBAND_ALEN;
+	netdev->hard_header_len = IPOIB_HARD_LEN;
+	netdev->min_header_len = IPOIB_HARD_LEN;
+	netdev->flags = IFF_BROADCAST | IFF_MULTICAST;
+	netdev->features = NETIF_F_VLAN_CHALLENGED;
+	/* To make checksums the payload is read: it must have an address */
+	if (!IS_ENABLED(CONFIG_HIGHMEM))
+		netdev->features |= NETIF_F_HIGHDMA;
+	netdev->watchdog_timeo = 5 * HZ;
+	netdev->min_mtu = ETH_MIN_MTU;
+	netdev->tx_queue_len = 2 * send_queue_size;
+	netdev->needs_free_netdev = true;
+	netdev->sysfs_groups[0] = port_files;
+
+	priv->netdev = netdev;
+	spin_lock_init(&priv->lock);
+	ipoib_netdev_init(priv);
+	INIT_LIST_HEAD(&priv->siblings);
+	INIT_LIST_HEAD(&priv->children);
+	u64_stats_init(&priv->rx.stats.syncp);
+}
+
+/* What the HCA cannot do for a packet the driver does; both need several pieces in a
+ * work request for large ones.
+ */
+static netdev_features_t hw_features(const struct ib_device *ibdev)
+{
+	netdev_features_t features = NETIF_F_HW_CSUM;
+
+	if (ibdev->attrs.max_send_sge > 1)
+		features |= NETIF_F_SG | NETIF_F_TSO | NETIF_F_TSO6 | NETIF_F_GSO_UDP_L4;
+	if (ibdev->attrs.device_cap_flags & IB_DEVICE_UD_IP_CSUM)
+		features |= NETIF_F_RXCSUM;
+	return features;
+}
+
+/**
+ * ipoib_bind() - tie a new netdevice to its port
+ * @priv: not registered yet; its P_Key is set
+ * @ibdev: the HCA
+ * @port: its port
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
+{
+	struct net_device *netdev = priv->netdev;
+	struct ib_port_attr attr;
+	int err;
+
+	err = ib_query_port(ibdev, port, &attr);
+	if (err)
+		return err;
+	err = rdma_query_gid(ibdev, port, 0, &priv->local_gid);
+	if (err)
+		return err;
+	priv->ibdev = ibdev;
+	priv->port = port;
+	priv->fabric = rdma_protocol_ib(ibdev, port) ? &ipoib_sa_ops : &ipoib_roce_ops;
+	priv->queues.tx_size = send_queue_size;
+	priv->queues.rx_size = recv_queue_size;
+	priv->rx.mtu = IPOIB_RX_MTU_DEFAULT;
+	priv->admin_mtu = U32_MAX;
+	priv->learn_paths = learn_paths;
+	priv->trust_learned = trust_learned;
+	priv->arp_verify = arp_verify;
+	priv->max_mtu = attr.max_mtu;
+	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
+	netdev->mtu = priv->mtu;
+	netdev->max_mtu = priv->mtu;
+	netdev->dev_port = port - 1;
+	netdev->dev_id = port - 1;
+	if (priv->parent)
+		netdev->sysfs_groups[0] = child_files;
+	else if (!ipoib_is_vf(priv->ibdev))
+		netdev->netdev_ops = &ipoib_port_netdev_ops;
+	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
+	netdev->hw_features = hw_features(ibdev);
+	netdev->features |= netdev->hw_features;
+	netif_carrier_off(netdev);
+	return 0;
+}
+
+static unsigned int ring_size(const char *name, unsigned int size)
+{
+	unsigned int fit = roundup_pow_of_two(clamp(size, (unsigned int)IPOIB_RING_MIN,
+						    (unsigned int)IPOIB_RING_MAX));
+
+	if (fit != size)
+		pr_info("ib_ipoib: %s is %u, not %u\n", name, fit, size);
+	return fit;
+}
+
+/**
+ * ipoib_setup_begin() - what new netdevices have is as it is to be
+ * @port: their files in sysfs, where one is the first of its port
+ * @child: likewise, where it is not
+ *
+ * Context: before there is a netdevice.
+ */
+void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child)
+{
+	send_queue_size = ring_size("send_queue_size", send_queue_size);
+	recv_queue_size = ring_size("recv_queue_size", recv_queue_size);
+	port_files = port;
+	child_files = child;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * When something is to be done: events for the works of the link and of the groups, work that
+ * needs rtnl, and how long a retry waits. What is to be done is known to the owners of the
+ * works alone, so any file may call these functions.
+ */
+#include <linux/random.h>
+
+#include "ipoib.h"
+
+#define IPOIB_BACKOFF_FIRST	(HZ / 4)
+#define IPOIB_BACKOFF_DOUBLINGS	6
+
+/* Work that needs rtnl, for which ndo_stop() cannot wait */
+struct workqueue_struct *ipoib_netdev_wq;
+
+/**
+ * ipoib_work_init() - work under rtnl can be queued
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ipoib_work_init(void)
+{
+	ipoib_netdev_wq = alloc_workqueue("ipoib_netdev", 0, 0);
+	return ipoib_netdev_wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ipoib_work_exit() - the end, when there is no netdevice any more
+ *
+ * Context: may sleep; without rtnl.
+ */
+void ipoib_work_exit(void)
+{
+	destroy_workqueue(ipoib_netdev_wq);
+}
+
+/**
+ * ipoib_backoff() - how long to wait after a failure
+ * @failures: how many came before it without a success
+ *
+ * Doubles from a quarter of a second to sixteen seconds, a quarter of it either
+ * way by chance, so that the ports of a fabric do not ask in step.
+ *
+ * Context: any.
+ * Return: jiffies, at least 1.
+ */
+unsigned long ipoib_backoff(u8 failures)
+{
+	u32 wait = IPOIB_BACKOFF_FIRST << min_t(u8, failures, IPOIB_BACKOFF_DOUBLINGS);
+
+	return wait - wait / 4 + get_random_u32_below(wait / 2 + 1);
+}
+
+/**
+ * ipoib_link_event() - have the link's work look at something
+ * @priv: the device
+ * @event: what may differ, or how much to build anew
+ *
+ * Context: any.
+ */
+void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
+{
+	set_bit(event, &priv->events);
+	mod_delayed_work(priv->wq, &priv->link_work, 0);
+}
+
+/**
+ * ipoib_netdev_kick() - have the netdevice follow the link
+ * @priv: the device
+ *
+ * Its address, MTU and carrier are set soon, under rtnl, to what the link has.
+ *
+ * Context: any.
+ */
+void ipoib_netdev_kick(struct ipoib_dev *priv)
+{
+	dev_hold(priv->netdev);
+	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
+		dev_put(priv->netdev);
+}
+
+/**
+ * ipoib_groups_kick() - have the groups' work look at what has changed
+ * @priv: the device
+ *
+ * Context: any.
+ */
+void ipoib_groups_kick(struct ipoib_dev *priv)
+{
+	mod_delayed_work(priv->wq, &priv->group_work, 0);
+}
+
+/**
+ * ipoib_groups_doubt() - have the list tell soon whether groups exist
+ * @priv: the device; a router
+ *
+ * Context: control path.
+ */
+void ipoib_groups_doubt(struct ipoib_dev *priv)
+{
+	unsigned long soon = jiffies + IPOIB_LIST_DOUBT;
+
+	if (time_before(soon, priv->list_at))
+		priv->list_at = soon;
+}
