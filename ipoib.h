@@ -578,6 +578,12 @@ struct ipoib_dev {
 	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
+/* The driver's part of a netdevice that it has made */
+static inline struct ipoib_dev *ipoib_priv(const struct net_device *netdev)
+{
+	return netdev_priv(netdev);
+}
+
 /* ipoib_trace.c: module parameters debug_level and mcast_debug_level; 0 is quiet */
 extern int ipoib_debug_level;
 extern int ipoib_mcast_debug_level;

@@ -76,7 +76,7 @@ static bool address_is_possible(const struct net_device *netdev,
 int ipoib_address_set(struct net_device *netdev, void *address)
 {
 	const struct ipoib_hwaddr *hwaddr = (void *)((struct sockaddr *)address)->sa_data;
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (!rdma_protocol_ib(priv->ibdev, priv->port) || ipoib_is_vf(priv->ibdev))
 		return -EOPNOTSUPP;
@@ -100,7 +100,7 @@ int ipoib_address_set(struct net_device *netdev, void *address)
  */
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	union ib_gid gid;
 
 	/* It has none while the cache of GIDs is brought up to date. By any other error rtnetlink

@@ -107,7 +107,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 	if (!netdev)
 		return -ENOMEM;
 	dev_net_set(netdev, dev_net(parent->netdev));
-	priv = netdev_priv(netdev);
+	priv = ipoib_priv(netdev);
 	priv->of_sysfs = true;
 	err = child_bind(priv, parent, pkey, NULL);
 	if (!err)
@@ -150,7 +150,7 @@ static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
 		NL_SET_ERR_MSG(extack, "The parent is not an interface of this driver");
 		return ERR_PTR(-ENODEV);
 	}
-	parent = netdev_priv(netdev);
+	parent = ipoib_priv(netdev);
 	if (parent->parent) {
 		NL_SET_ERR_MSG(extack, "The parent is a child itself: give the port's interface");
 		return ERR_PTR(-EINVAL);
@@ -233,7 +233,7 @@ static int link_new(struct net *net, struct net_device *netdev, struct nlattr *t
 		    struct nlattr *data[], struct netlink_ext_ack *extack)
 {
 	struct ipoib_dev *parent = link_parent(net, tb, extack);
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	if (IS_ERR(parent))
@@ -251,7 +251,7 @@ static int link_new(struct net *net, struct net_device *netdev, struct nlattr *t
 static int link_change(struct net_device *netdev, struct nlattr *tb[], struct nlattr *data[],
 		       struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (data && data[IFLA_IPOIB_PKEY] &&
 	    (nla_get_u16(data[IFLA_IPOIB_PKEY]) | IPOIB_PKEY_FULL) != priv->pkey) {
@@ -264,7 +264,7 @@ static int link_change(struct net_device *netdev, struct nlattr *tb[], struct nl
 /* The port's own netdevice stays as long as the port does */
 static void link_del(struct net_device *netdev, struct list_head *list)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (priv->parent)
 		unregister_netdevice_queue(netdev, list);
@@ -279,7 +279,7 @@ static size_t link_get_size(const struct net_device *netdev)
 
 static int link_fill_info(struct sk_buff *skb, const struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (nla_put_u16(skb, IFLA_IPOIB_PKEY, priv->pkey) ||
 	    nla_put_u16(skb, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM) ||
@@ -290,7 +290,7 @@ static int link_fill_info(struct sk_buff *skb, const struct net_device *netdev)
 
 static struct net *link_get_net(const struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return dev_net(priv->parent ? priv->parent->netdev : netdev);
 }

@@ -125,7 +125,7 @@ static void remove_files(struct ipoib_dev *priv)
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (!ipoib_is_ours(netdev))
 		return NOTIFY_DONE;

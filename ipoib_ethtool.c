@@ -78,7 +78,7 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 
 static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	strscpy(info->driver, "ib_ipoib", sizeof(info->driver));
 	ib_get_device_fw_str(priv->ibdev, info->fw_version);
@@ -90,7 +90,7 @@ static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo 
 static int ipoib_get_link_ksettings(struct net_device *netdev,
 				    struct ethtool_link_ksettings *settings)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	u32 mbps;
 	int err;
 
@@ -112,7 +112,7 @@ static void ipoib_get_ringparam(struct net_device *netdev, struct ethtool_ringpa
 				struct kernel_ethtool_ringparam *kernel_ring,
 				struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	ring->rx_max_pending = ipoib_ring_limit(priv);
 	ring->tx_max_pending = ipoib_ring_limit(priv);
@@ -124,7 +124,7 @@ static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringpar
 			       struct kernel_ethtool_ringparam *kernel_ring,
 			       struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	if (!is_power_of_2(ring->rx_pending) || !is_power_of_2(ring->tx_pending) ||
@@ -146,7 +146,7 @@ static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce
 			      struct kernel_ethtool_coalesce *kernel_coalesce,
 			      struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	coalesce->use_adaptive_rx_coalesce = priv->moderation.rx_adaptive;
 	coalesce->rx_coalesce_usecs = priv->moderation.rx_usecs;
@@ -168,7 +168,7 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 			      struct kernel_ethtool_coalesce *kernel_coalesce,
 			      struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct ipoib_moderation moderation = {
 		.rx_adaptive = coalesce->use_adaptive_rx_coalesce,
 		.rx_usecs = coalesce->rx_coalesce_usecs,
@@ -195,7 +195,7 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 
 static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channels *channels)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	channels->max_rx = 1;
 	channels->max_tx = min_t(u32, netdev->num_tx_queues, IPOIB_TX_QUEUES_MAX);
@@ -224,7 +224,7 @@ static void spread_queues(struct net_device *netdev)
 
 static int ipoib_set_channels(struct net_device *netdev, struct ethtool_channels *channels)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	if (channels->tx_count == priv->queues.tx_count)
@@ -245,7 +245,7 @@ enum private_flag { FLAG_LEARN_PATHS, FLAG_TRUST_LEARNED, FLAG_ARP_VERIFY };
 
 static u32 ipoib_get_priv_flags(struct net_device *netdev)
 {
-	const struct ipoib_dev *priv = netdev_priv(netdev);
+	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return priv->learn_paths << FLAG_LEARN_PATHS |
 	       priv->trust_learned << FLAG_TRUST_LEARNED | priv->arp_verify << FLAG_ARP_VERIFY;
@@ -254,7 +254,7 @@ static u32 ipoib_get_priv_flags(struct net_device *netdev)
 /* Whoever stops trusting packets has the SA asked for what they told before */
 static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	bool trusted = priv->learn_paths && priv->trust_learned;
 
 	WRITE_ONCE(priv->learn_paths, flags & BIT(FLAG_LEARN_PATHS));
@@ -267,7 +267,7 @@ static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
 
 static int ipoib_get_sset_count(struct net_device *netdev, int sset)
 {
-	const struct ipoib_dev *priv = netdev_priv(netdev);
+	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	switch (sset) {
 	case ETH_SS_STATS:
@@ -303,7 +303,7 @@ static void get_stat_names(const struct ipoib_dev *priv, u8 *data)
 static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
 {
 	if (sset == ETH_SS_STATS)
-		get_stat_names(netdev_priv(netdev), data);
+		get_stat_names(ipoib_priv(netdev), data);
 	else if (sset == ETH_SS_PRIV_FLAGS)
 		memcpy(data, private_flag_names, sizeof(private_flag_names));
 }
@@ -324,7 +324,7 @@ static u64 *put_ring_stats(u64 *data, const struct ipoib_ring_stats *stats)
 static void ipoib_get_ethtool_stats(struct net_device *netdev, struct ethtool_stats *stats,
 				    u64 *data)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct rtnl_link_stats64 link;
 	struct ipoib_tx_ring *tx;
 	unsigned int i;

@@ -82,7 +82,7 @@ static bool is_uncounted(const struct sk_buff *skb, const struct net_device *net
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
 				       netdev_features_t features)
 {
-	const struct ipoib_dev *priv = netdev_priv(netdev);
+	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (skb_is_gso(skb) && (skb_shinfo(skb)->nr_frags + 2 > READ_ONCE(priv->max_sge) ||
 				!ipoib_gso_can_cut(skb) || is_uncounted(skb, netdev)))

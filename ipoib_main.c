@@ -45,7 +45,7 @@ static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 po
 	if (!netdev)
 		return -ENOMEM;
 	netdev->rtnl_link_ops = &ipoib_link_ops;
-	priv = netdev_priv(netdev);
+	priv = ipoib_priv(netdev);
 	err = ipoib_pkey_default(ibdev, port, &priv->pkey);
 	if (!err)
 		err = ipoib_bind(priv, ibdev, port);
@@ -107,7 +107,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *pt
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
 
 	if (event == NETDEV_CHANGE && ipoib_is_ours(netdev) && netif_carrier_ok(netdev))
-		ipoib_netdev_announce(netdev_priv(netdev));
+		ipoib_netdev_announce(ipoib_priv(netdev));
 	return NOTIFY_DONE;
 }
 

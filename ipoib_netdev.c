@@ -174,7 +174,7 @@ static void netdev_work(struct work_struct *work)
  */
 int ipoib_change_mtu(struct net_device *netdev, int mtu)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	priv->admin_mtu = mtu;
 	netdev->mtu = netdev_mtu(priv);

@@ -34,7 +34,7 @@ static const struct attribute_group *port_files, *child_files;
 
 static int ipoib_open(struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	err = ipoib_netdev_start(priv);
@@ -45,7 +45,7 @@ static int ipoib_open(struct net_device *netdev)
 
 static int ipoib_stop(struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	ipoib_siblings_down(priv);
 	ipoib_netdev_stop(priv);
@@ -54,12 +54,12 @@ static int ipoib_stop(struct net_device *netdev)
 
 static void ipoib_set_rx_mode(struct net_device *netdev)
 {
-	ipoib_groups_changed(netdev_priv(netdev));
+	ipoib_groups_changed(ipoib_priv(netdev));
 }
 
 static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
 	/* The watchdog also looks at queues that have no ring */
@@ -95,21 +95,21 @@ static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
 
 static int ipoib_get_iflink(const struct net_device *netdev)
 {
-	const struct ipoib_dev *priv = netdev_priv(netdev);
+	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return priv->parent ? priv->parent->netdev->ifindex : netdev->ifindex;
 }
 
 static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return ib_set_vf_link_state(priv->ibdev, vf, priv->port, state);
 }
 
 static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf_info *info)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	err = ib_get_vf_config(priv->ibdev, vf, priv->port, info);
@@ -123,7 +123,7 @@ static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf
 
 static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_stats *stats)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return ib_get_vf_stats(priv->ibdev, vf, priv->port, stats);
 }
@@ -131,14 +131,14 @@ static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_
 static int ipoib_get_vf_guid(struct net_device *netdev, int vf, struct ifla_vf_guid *node,
 			     struct ifla_vf_guid *port)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return ib_get_vf_guid(priv->ibdev, vf, priv->port, node, port);
 }
 
 static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int type)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
 }
@@ -186,7 +186,7 @@ static void netdev_free_tables(struct ipoib_dev *priv)
 
 static int ipoib_init(struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
 	err = ipoib_stats_init(priv);
@@ -228,7 +228,7 @@ err_stats:
 
 static void ipoib_uninit(struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (cancel_delayed_work(&priv->announce_work))
 		dev_put(netdev);
@@ -293,7 +293,7 @@ bool ipoib_is_ours(const struct net_device *netdev)
  */
 void ipoib_setup(struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	netdev->netdev_ops = &ipoib_netdev_ops;
 	netdev->ethtool_ops = &ipoib_ethtool_ops;

@@ -71,7 +71,7 @@ static u64 stat_sum(struct ipoib_dev *priv, enum ipoib_stat first, enum ipoib_st
  */
 void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stats)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	dev_fetch_sw_netstats(stats, netdev->tstats);
 	stats->multicast = ipoib_stat_read(priv, IPOIB_STAT_RX_MULTICAST);

@@ -46,7 +46,7 @@ static ssize_t mode_store(struct device *dev, struct device_attribute *attr, con
 	err = sysfs_lock(netdev);
 	if (err)
 		return err;
-	err = ipoib_set_mode(netdev_priv(netdev), mode, NULL);
+	err = ipoib_set_mode(ipoib_priv(netdev), mode, NULL);
 	rtnl_unlock();
 	return err ?: count;
 }
@@ -54,7 +54,7 @@ static DEVICE_ATTR_RW(mode);
 
 static ssize_t umcast_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
 
 	return sysfs_emit(buf, "%d\n", READ_ONCE(priv->umcast));
 }
@@ -72,7 +72,7 @@ static ssize_t umcast_store(struct device *dev, struct device_attribute *attr, c
 	err = sysfs_lock(netdev);
 	if (err)
 		return err;
-	ipoib_set_umcast(netdev_priv(netdev), umcast);
+	ipoib_set_umcast(ipoib_priv(netdev), umcast);
 	rtnl_unlock();
 	return count;
 }
@@ -80,7 +80,7 @@ static DEVICE_ATTR_RW(umcast);
 
 static ssize_t pkey_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
 
 	return sysfs_emit(buf, "0x%04x\n", priv->pkey);
 }
@@ -88,7 +88,7 @@ static DEVICE_ATTR_RO(pkey);
 
 static ssize_t parent_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	struct ipoib_dev *priv = netdev_priv(to_net_dev(dev));
+	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
 
 	return sysfs_emit(buf, "%s\n", priv->parent->netdev->name);
 }
@@ -106,7 +106,7 @@ static ssize_t store_child(struct net_device *netdev, const char *buf, size_t co
 	err = sysfs_lock(netdev);
 	if (err)
 		return err;
-	err = make(netdev_priv(netdev), pkey);
+	err = make(ipoib_priv(netdev), pkey);
 	rtnl_unlock();
 	return err ?: count;
 }

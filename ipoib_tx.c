@@ -549,7 +549,7 @@ static struct ipoib_ah *tx_address(struct ipoib_tx_ring *tx, struct sk_buff *skb
  */
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
-	struct ipoib_dev *priv = netdev_priv(netdev);
+	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct ipoib_tx_ring *tx = &priv->tx[skb_get_queue_mapping(skb)];
 	bool kick = !netdev_xmit_more();
 	struct ipoib_ah *ah;

@@ -21,7 +21,7 @@ static int netdev_make(struct fixture *fx)
 	fx->netdev = alloc_netdev_mqs(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup, 4, 1);
 	if (!fx->netdev)
 		return -ENOMEM;
-	priv = netdev_priv(fx->netdev);
+	priv = ipoib_priv(fx->netdev);
 	fx->priv = priv;
 	priv->pkey = 0xffff;
 	err = ipoib_bind(priv, &fx->hca->ibdev, 1);

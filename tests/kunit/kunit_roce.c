@@ -105,7 +105,7 @@ static int pair_find(struct pair *pair)
 		netdev = driver_netdev(pair->ibdev[i]);
 		if (!netdev)
 			return -ENODEV;
-		pair->priv[i] = netdev_priv(netdev);
+		pair->priv[i] = ipoib_priv(netdev);
 	}
 	return 0;
 }

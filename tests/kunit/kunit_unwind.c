@@ -52,7 +52,7 @@ static int probe(struct fixture *fx)
 		return err;
 	fx->netdev = driver_netdev(&fx->hca->ibdev);
 	if (fx->netdev) {
-		fx->priv = netdev_priv(fx->netdev);
+		fx->priv = ipoib_priv(fx->netdev);
 		return 0;
 	}
 	driver_remove();
@@ -114,7 +114,7 @@ static int init(struct fixture *fx)
 	netdev = alloc_netdev(sizeof(*priv), "kunit%d", NET_NAME_ENUM, ipoib_setup);
 	if (!netdev)
 		return -ENOMEM;
-	priv = netdev_priv(netdev);
+	priv = ipoib_priv(netdev);
 	priv->parent = fx->priv;
 	priv->pkey = priv->parent ? 0x8001 : 0xffff;
 	err = ipoib_bind(priv, &fx->hca->ibdev, 1);
