@@ -42,6 +42,8 @@ grep -q '^FAIL  one-bad ' <<<"$all"
 grep -q '^FAIL  two-bad ' <<<"$all"
 grep -q '^pass  one-good ' <<<"$all"
 grep -q '^it was here$' <<<"$all"
+# Once more at the end, for whom the middle of a long log is lost to
+grep -q '^    . it was here$' <<<"$all"
 ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
 

@@ -346,7 +346,21 @@ boot_seconds()
 	done | sed -n 's/^\[ *\([0-9]*\.[0-9]*\)\] ib-ipoib: .* begins.*/\1/p'
 }
 
-# Where the time went, if there was more than one run.
+# Of each case that failed, briefly and once more: this far from the end, it is in what is kept
+# of a long log.
+failures()
+{
+	local verdict name
+
+	sed '/^pass/d' "$state/verdicts" | while read -r verdict name _; do
+		echo "$verdict  $name"
+		head -n 5 "$results/$name/result" | sed 's/^/      /'
+		tail -q -n 12 "$results/$name"/{,a/,b/}transcript.log 2>/dev/null |
+			tr -d '\r' | sed 's/^/    | /' || :
+	done
+}
+
+# Where the time went, and what failed, if there was more than one run.
 summary()
 {
 	[ ${#names[@]} -gt 1 ] || return 0
@@ -358,6 +372,7 @@ summary()
 		"$state/verdicts"
 	boot_seconds | awk '{ n++; s += $1 }
 		END { printf "boots: %d, %d s in all\n", n, s }'
+	failures
 }
 
 # runs_of SCRIPT: a check's runs are one for each kernel; of a soak there is none but for a longer
