@@ -38,7 +38,7 @@ endef
 kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory $(or $(2),modules)
 
-.PHONY: all driver ats ats-ask fabric kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
+.PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
 .PHONY: call-graph lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
@@ -59,25 +59,26 @@ ats: kdir
 	$(call mirror,ats/Kbuild $(wildcard ats/*.[ch]) $(ats_headers),$(BUILD)/$(KREL)/ats)
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
-# A tester of it uses what ib_ats.ko exports
-ats-ask: ats
-	$(call mirror,tests/ats/Kbuild $(wildcard tests/ats/*.[ch]) tests/fabric/ibtool.h \
-		$(ats_headers),$(BUILD)/$(KREL)/ats-ask)
-	$(call kbuild,$(BUILD)/$(KREL)/ats-ask) \
-		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
-
+# It reads lines as the probes do
 fabric: kdir
-	$(call mirror,$(addprefix tests/fabric/,Kbuild) \
-		$(wildcard tests/fabric/*.[ch]),$(BUILD)/$(KREL)/fabric)
+	$(call mirror,tests/fabric/Kbuild $(wildcard tests/fabric/*.[ch]) \
+		tests/probes/ibtool.h,$(BUILD)/$(KREL)/fabric)
 	$(call kbuild,$(BUILD)/$(KREL)/fabric)
+
+# One of them uses what ib_ats.ko exports
+probes: ats
+	$(call mirror,tests/probes/Kbuild $(wildcard tests/probes/*.[ch]) \
+		$(ats_headers),$(BUILD)/$(KREL)/probes)
+	$(call kbuild,$(BUILD)/$(KREL)/probes) \
+		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
 
 # The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT; and
 # likewise what of the Address Translation Service needs no HCA
 kunit-sources: kdir
-	$(call mirror,$(addprefix tests/kunit/,Kbuild) \
-		$(wildcard tests/kunit/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
-	$(call mirror,$(addprefix tests/kunit-ats/,Kbuild) \
-		$(wildcard tests/kunit-ats/*.[ch]) $(wildcard ats/*.[ch]) \
+	$(call mirror,tests/kunit/driver/Kbuild \
+		$(wildcard tests/kunit/driver/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
+	$(call mirror,tests/kunit/ats/Kbuild \
+		$(wildcard tests/kunit/ats/*.[ch]) $(wildcard ats/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
 
 kunit: kunit-sources
@@ -87,8 +88,8 @@ kunit: kunit-sources
 # The suites' own files, for which a kernel's headers are enough
 objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
 kunit-objects: kunit-sources
-	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit))
-	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit-ats))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats))
 
 $(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h
 	@mkdir -p $(@D)
@@ -190,7 +191,8 @@ help:
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
 	@echo '  make tools       its user'\''s tool, ibats, into build/tools'
-	@echo '  make fabric      the virtual fabric, ibfab.ko, and its helpers'
+	@echo '  make fabric      the virtual fabric, ibfab.ko'
+	@echo '  make probes      modules that test an RDMA device, and whoever is on its fabric'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'
 	@echo '  make install     the modules into the kernel'\''s updates/, depmod; the tool and'
 	@echo '                   its manual below PREFIX=$(PREFIX)'

@@ -68,7 +68,7 @@ compiler_and_sparse()
 	rm -rf "$top/build/lint"
 	make -s -C "$top" BUILD="$top/build/lint" \
 		KDIR="${KDIR:-/lib/modules/$release/build}" JOBS="$(nproc)" \
-		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats ats-ask fabric tools test-tools
+		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats fabric probes tools test-tools
 }
 
 # The suites need a kernel with KUnit, of which there need be no more than headers.

@@ -88,6 +88,7 @@ guest()
 	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 900 --mem 4096 \
 		--append "DRIVER=$driver PART=$part WHAT=$what LINK=$link" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
+		--modules "$modules/probes" \
 		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" -- "${qemu[@]}" || {
 		tail -n 30 "$dir/transcript.log" "$dir/result" >&2
 		die "the guest failed: $driver, $part"

@@ -14,7 +14,7 @@ boot()
 {
 	say "boot $1"
 	"$qemu_dir/guest.sh" --icount --timeout 600 --append "BOOT=$1" \
-		--modules "$modules/fabric" --add "$run/perf.cpio" \
+		--modules "$modules/fabric" --modules "$modules/probes" --add "$run/perf.cpio" \
 		"$bench_dir/guest-floor.sh" "$run/$1" || {
 		tail -n 40 "$run/$1/transcript.log" "$run/$1/result" >&2
 		die "the guest failed"

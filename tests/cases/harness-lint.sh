@@ -40,7 +40,7 @@ wanted()
 	fi
 }
 
-mkdir -p "$tree/tests/fabric" "$tree/tests/kunit" "$tree/tests/mutants"
+mkdir -p "$tree"/tests/{fabric,probes,mutants,kunit/{driver,ats}}
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
 cp -r "$top"/tests/{qemu,lint.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
 mkdir "$tree/tests/cases"
@@ -58,15 +58,15 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 E
 printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
 module "$tree/tests/fabric/ibfab.c"
-printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/Kbuild"
-module "$tree/tests/kunit/ib_ipoib_kunit.c"
-mkdir "$tree/ats" "$tree/include" "$tree/tests/ats" "$tree/tests/kunit-ats"
-for module in ats/ib_ats tests/ats/ibatsask tests/kunit-ats/ib_ats_kunit; do
+printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/driver/Kbuild"
+module "$tree/tests/kunit/driver/ib_ipoib_kunit.c"
+mkdir "$tree/ats" "$tree/include"
+for module in ats/ib_ats tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit; do
 	printf '# %s\nobj-m := %s.o\n' "$licence" "${module##*/}" >"$tree/${module%/*}/Kbuild"
 	module "$tree/$module.c"
 done
 printf '/* %s */\n' "$licence" >"$tree/include/ib_ats.h"
-cp "$tree/include/ib_ats.h" "$tree/tests/fabric/ibtool.h"
+cp "$tree/include/ib_ats.h" "$tree/tests/probes/ibtool.h"
 mkdir "$tree/tools" "$tree/uapi"
 cp "$top/uapi/ib_ats_netlink.h" "$tree/uapi/"
 specs=Documentation/netlink/specs
@@ -106,7 +106,7 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	#endif
 	static int unused_function( void ) { return 0; }
 E
-printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/ib_ipoib_kunit.c"
+printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/driver/ib_ipoib_kunit.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
 # Files that call each other
 calls()

@@ -138,7 +138,7 @@ baseline()
 		read -r kind what < <(field "$name" Noticed-by)
 		case $kind in
 		kunit)
-			grep -q "\.name = \"$what\"" "$top"/tests/kunit*/*.c ||
+			grep -q "\.name = \"$what\"" "$top"/tests/kunit/*/*.c ||
 				die "$name: there is no suite $what"
 			suites=yes
 			;;

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds the tools, into build/tools, those of the cases, into build/test-tools, and all
-# modules for the guest's kernel, and prints the modules' folder (of which driver/, ats/, ats-ask/, fabric/ and, for the
+# modules for the guest's kernel, and prints the modules' folder (of which driver/, ats/, fabric/, probes/ and, for the
 # debug kernel, kunit/ and kunit-ats/ hold them). The compiler's output goes to
 # build/build.log. Usage: build.sh [stock|debug]. For the debug kernel UBSAN checks them, and they count which of their lines run:
 # /sys/kernel/debug/gcov has it.
@@ -9,7 +9,7 @@
 . "$(dirname "$0")/common.sh"
 
 kind=${1:-stock}
-targets=(driver ats ats-ask fabric tools test-tools) options=()
+targets=(driver ats fabric probes tools test-tools) options=()
 [ "$kind" != debug ] || {
 	targets+=(kunit)
 	options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)

@@ -170,7 +170,7 @@ run_on_guest()
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '') ${own[*]} ${words[*]}" \
 		--modules "$built/driver" --modules "$built/fabric" \
-		--modules "$built/ats" --modules "$built/ats-ask" \
+		--modules "$built/ats" --modules "$built/probes" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
 		"${others[@]}" "${suites[@]}" \
 		"$script" "$run"

@@ -12,7 +12,7 @@ kernel=${1:-stock}
 modules=$("$qemu_dir/build.sh" "$kernel")
 "$qemu_dir/guest.sh" --interactive --timeout 86400 --kernel "$kernel" \
 	--modules "$modules/driver" --modules "$modules/fabric" \
-	--modules "$modules/ats" --tools "$top/build/tools" \
+	--modules "$modules/ats" --modules "$modules/probes" --tools "$top/build/tools" \
 	${DRIVER:+--append "DRIVER=$DRIVER"} \
 	"$qemu_dir/guest/shell.sh" "$top/build/shell" && exit
 say "This session's logs are in build/shell/:"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the modules of this folder share that are told by lines in debugfs what to
- * do, and send datagrams. Functions of a header: each module is one of its own.
+ * What modules share that are told by lines in debugfs what to do (the probes, and the fabric
+ * what is to fail), and that send datagrams. The functions are in a header because each module
+ * is built by itself.
  */
 #ifndef _IBTOOL_H
 #define _IBTOOL_H
