@@ -10,7 +10,7 @@
  *    change, so they never run beside each other. They never take rtnl, hence
  *    ndo_stop() may flush them;
  *  - callbacks of the fabric (SA answers, port events): record what came in,
- *    under ipoib_dev.lock, and queue work.
+ *    under the lock of the part that it concerns, and queue work.
  */
 #ifndef _IPOIB_H
 #define _IPOIB_H
@@ -32,6 +32,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "compat.h"
+#include "ipoib_dest.h"
 #include "ipoib_wire.h"
 
 #define IPOIB_RING_MIN		64
@@ -71,18 +72,11 @@ struct ipoib_dev;
 struct ipoib_ah {
 	struct ib_ah *ibah;
 	struct ipoib_dev *priv;
-	struct list_head dead;		/* in ipoib_dev.ah_dead */
+	struct list_head dead;		/* in ipoib_ahs.dead or .going */
 	u32 dlid;			/* for debugfs, as are these */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
 	bool grh;
-};
-
-/* The three services that a query to the fabric may be in */
-enum ipoib_request {
-	IPOIB_REQUEST_NONE,		/* none under way */
-	IPOIB_REQUEST_SENT,		/* the fabric owes an answer */
-	IPOIB_REQUEST_ANSWERED,		/* the answer waits for the workqueue */
 };
 
 /* One question to the fabric: by which path is this GID reached? */
@@ -90,7 +84,6 @@ struct ipoib_path_query {
 	struct ipoib_path *path;
 	struct ipoib_dev *priv;
 	struct completion done;		/* the fabric is through with the query */
-	unsigned long asked;		/* jiffies */
 	int status;			/* 0, or a negative error */
 	struct rdma_ah_attr attr;	/* valid if status is 0 */
 	void *handle;			/* the fabric service's own, as are these */
@@ -111,19 +104,12 @@ struct ipoib_heard {
  * destination's link-layer address.
  */
 struct ipoib_path {
-	struct rhash_head node;		/* in ipoib_dev.paths */
-	union ib_gid gid;
-	struct ipoib_ah __rcu *ah;	/* NULL until first resolved */
-	unsigned long used;		/* jiffies of the last packet sent by it */
+	struct ipoib_dest dest;		/* its GID is the peer's */
 
-	/* guarded by ipoib_dev.lock */
-	struct list_head busy;		/* in ipoib_dev.paths_busy */
-	struct sk_buff_head queue;	/* packets that wait for the AH */
-	enum ipoib_request request;
+	/* guarded by ipoib_dests.lock */
 	struct ipoib_heard heard;	/* to make a stopgap of; LID 0: nothing new */
 	unsigned long doubted;		/* jiffies when a packet last had it asked for */
 	bool ask;			/* the fabric is to be asked */
-	bool dead;			/* unhashed: queue nothing any more */
 
 	bool needs_grh;			/* as the peer said; read by all */
 	bool stopgap;			/* the AH is not the fabric's answer; written by the
@@ -132,10 +118,13 @@ struct ipoib_path {
 
 	/* control path only */
 	struct ipoib_path_query *query;
-	struct list_head waits;		/* in ipoib_dev.paths_waiting or .paths_failing */
-	unsigned long retry_at;		/* jiffies */
-	u8 failures;			/* since the last success */
-	struct rcu_head rcu;
+};
+
+/* All of a device's; ipoib_arp.c */
+struct ipoib_paths {
+	struct ipoib_dests dests;	/* .queued counts octets of memory */
+	struct delayed_work work;
+	struct delayed_work expire_work;
 };
 
 /* How a LID and the path to a GID agree */
@@ -169,38 +158,30 @@ enum ipoib_group_role {
 
 /* One IB multicast group that this device is, or wants to be, a member of */
 struct ipoib_group {
-	struct rhash_head node;		/* in ipoib_dev.groups */
-	union ib_gid mgid;
-	struct ipoib_ah __rcu *ah;	/* NULL until first joined, or failed to */
-	unsigned long used;		/* jiffies of the last packet sent to it */
+	struct ipoib_dest dest;		/* its GID is the MGID */
 	struct ipoib_dev *priv;
 
-	/* guarded by ipoib_dev.lock */
-	struct list_head busy;		/* in ipoib_dev.groups_busy */
-	struct sk_buff_head queue;	/* packets that wait for the AH */
-	enum ipoib_request request;
+	/* guarded by ipoib_dests.lock */
 	int status;			/* of the last answer */
 	struct ipoib_group_params answer;
-	bool dead;			/* unhashed: queue nothing any more */
 
 	/* control path only */
-	struct list_head all;		/* in ipoib_dev.groups_all */
-	struct list_head waits;		/* in ipoib_dev.groups_waiting or .groups_failing */
-	enum ipoib_group_role role;	/* written under ipoib_dev.lock */
+	struct list_head all;		/* in ipoib_groups.all */
+	enum ipoib_group_role role;	/* written under ipoib_dests.lock */
 	bool joined;
-	bool asked;			/* counted in ipoib_dev.groups_asked */
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* mark of mark-and-sweep */
-	bool fleeting;			/* counted in ipoib_dev.groups_fleeting */
-	u32 listed;			/* ipoib_dev.list_round when last seen at the fabric */
+	bool fleeting;			/* counted in ipoib_groups.fleeting */
+	u32 listed;			/* ipoib_group_news.round when last seen at the fabric */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* the fabric service's own */
-	unsigned long asked_at;		/* jiffies, as is */
-	unsigned long retry_at;
-	u8 failures;			/* since the last success */
-	struct rcu_head rcu;
 };
+
+static inline struct ipoib_group *ipoib_group_of(struct ipoib_dest *dest)
+{
+	return container_of(dest, struct ipoib_group, dest);
+}
 
 /* Which news of groups that others make and delete a device is to be told */
 enum ipoib_reports {
@@ -211,9 +192,62 @@ enum ipoib_reports {
 
 /* One of them, until the control path has read it */
 struct ipoib_group_report {
-	struct list_head node;		/* in ipoib_dev.group_reports */
+	struct list_head node;		/* in ipoib_group_news.reports */
 	union ib_gid mgid;
 	bool exists;			/* now; else it was deleted */
+};
+
+/* What the fabric tells of the groups that others have; ipoib_router.c */
+struct ipoib_group_news {
+	spinlock_t lock;		/* guards the next five; innermost */
+	struct list_head reports;	/* to be read */
+	unsigned int reports_count;
+	union ib_gid *list;		/* the answer to ipoib_fabric_ops.list; kvfree() */
+	int list_count;			/* of it, or a negative error */
+	enum ipoib_request list_request;
+
+	bool list_wanted;		/* the fabric's list needs a look */
+	bool reports_begin;		/* they come from now on; before, some may be missing */
+	bool reports_come;
+
+	/* control path only */
+	bool broadcast_doubted;		/* reported deleted: the list has to tell */
+	u8 list_failures;		/* since the last success */
+	enum ipoib_reports wanted;	/* asked for */
+	u32 round;			/* counts the questions for the list */
+	unsigned long list_at;		/* jiffies of the next */
+};
+
+/* All of a device's groups; ipoib_join.c, ipoib_multicast.c, ipoib_router.c, ipoib_groups.c */
+struct ipoib_groups {
+	struct ipoib_dests dests;	/* .queued counts packets; .lock guards the next one */
+	u32 of[IPOIB_GROUP_ROLES];	/* how many have each role */
+	bool mc_list_changed;		/* the IP layer's list needs a look */
+
+	/* control path only */
+	bool routing;			/* a member of all groups there are */
+	unsigned int fleeting;		/* how many memberships do not keep their group */
+	struct list_head all;
+	struct ipoib_group *broadcast;	/* NULL until the link is to be made */
+	struct ipoib_group_news news;
+	struct delayed_work work;
+	struct delayed_work expire_work;
+};
+
+/* AHs that are not published any more; ipoib_ah.c */
+struct ipoib_ahs {
+	spinlock_t lock;		/* guards the next two; innermost */
+	struct list_head dead;		/* for the next turn of the work */
+	struct rcu_gp_oldstate dead_seen;	/* when the last of these died */
+
+	/* control path only */
+	struct list_head going;		/* until the send rings are past their marks */
+	struct rcu_gp_oldstate going_seen;	/* until a grace period later, by xmits */
+	bool marked;			/* that is over: the rings have their marks */
+	bool waiting;			/* the work is to be told when a send ring moves; read by
+					 * its poll
+					 */
+	struct delayed_work work;
 };
 
 /*
@@ -352,7 +386,7 @@ struct ipoib_tx_ring {
 	struct ib_wc wc[IPOIB_WC_BATCH];
 	struct napi_struct own_napi;	/* all but the first one's */
 	u32 index;
-	u32 ah_mark;			/* head when ipoib_dev.ah_going were unseen */
+	u32 ah_mark;			/* head when ipoib_ahs.going were unseen */
 };
 
 /* One slot of the receive ring; its index is the WR's wr_id */
@@ -477,7 +511,7 @@ struct ipoib_dev {
 	struct ipoib_pcpu_stats __percpu *stats;
 	u32 qkey;
 	u32 mtu;			/* of the broadcast group, less encap */
-	u32 path_removals;		/* paths that ever left the table; under lock */
+	u32 path_removals;		/* paths that ever left the table; by ipoib_arp.c */
 	u8 max_sge;			/* of a send */
 	bool learn_paths;		/* private flags of ethtool; under rtnl */
 	bool arp_verify;
@@ -485,61 +519,25 @@ struct ipoib_dev {
 
 	/* likewise, and larger */
 	struct ib_qp *qp;		/* that receives, and sends for the first ring */
-	struct rhashtable paths;
-	struct rhashtable groups;
 	union ib_gid local_gid;
+	struct ipoib_paths paths;
+	struct ipoib_groups groups;
 
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
 	struct napi_struct napi;	/* of this, and of the first send ring */
 
-	spinlock_t lock ____cacheline_aligned_in_smp;
-	struct list_head paths_busy;
-	u32 paths_queued;		/* octets of memory that wait in them */
-	struct list_head groups_busy;
-	u32 groups_of[IPOIB_GROUP_ROLES];	/* how many have each role */
-	u32 groups_queued;		/* packets that wait for groups */
-	struct list_head ah_dead;	/* not published any more, for the next turn of ah_work */
-	struct rcu_gp_oldstate ah_dead_seen;	/* when the last of these died */
-	struct list_head group_reports;
-	unsigned int group_reports_count;
-	union ib_gid *list_answer;	/* to ipoib_fabric_ops.list; kvfree() */
-	int list_count;			/* of it, or a negative error */
-	enum ipoib_request list_request;
+	spinlock_t link_lock ____cacheline_aligned_in_smp;	/* the carrier follows the next one */
 	enum ipoib_link_state link;
 	unsigned long events;		/* atomic bits, enum ipoib_link_event */
 	bool admin_up;			/* written under rtnl */
-	bool mc_list_changed;		/* the IP layer's list needs a look */
-	bool list_wanted;		/* so does the fabric's */
-	bool reports_begin;		/* they come from now on; before, some may be missing */
-	bool reports_come;
 	bool link_is_down;		/* the link's work has found admin_up false */
 	bool cq_failed;			/* other queues are needed */
-	bool ah_waiting;		/* tell ah_work when the send ring moves */
 
 	/* control path only */
 	u32 port;
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
 	enum ib_mtu max_mtu;		/* the port's */
-	u32 paths_asked;		/* path queries under way */
-	u32 paths_window;		/* so many may be */
-	struct list_head paths_waiting;	/* until the window has room, by age */
-	struct list_head paths_failing;	/* until it is time to ask again */
-	unsigned long paths_retry_at;	/* jiffies when these need a look */
-	struct list_head groups_all;
-	u32 groups_asked;		/* joins under way */
-	u32 groups_window;		/* so many may be */
-	struct list_head groups_waiting;	/* until the window has room, by age */
-	struct list_head groups_failing;	/* until it is time to ask again */
-	unsigned long groups_retry_at;	/* jiffies when these need a look */
-	unsigned int groups_fleeting;
-	bool routing;			/* a member of all groups there are */
-	bool broadcast_doubted;		/* reported deleted: the list has to tell */
-	u8 list_failures;		/* since the last success */
-	enum ipoib_reports reports;	/* asked for */
-	u32 list_round;			/* counts the questions */
-	unsigned long list_at;		/* jiffies of the next */
-	struct ipoib_group *broadcast;
 	const struct ipoib_fabric_ops *fabric;
 	struct ib_event_handler event_handler;	/* the fabric service's own */
 	void *fabric_port;		/* likewise */
@@ -547,14 +545,7 @@ struct ipoib_dev {
 	struct delayed_work link_work;
 	/* The link's: the broadcast group has been joined, on the control path */
 	void (*broadcast_joined)(struct ipoib_dev *priv, const struct ipoib_group_params *params);
-	struct delayed_work path_work;
-	struct delayed_work path_expire_work;
-	struct delayed_work group_work;
-	struct delayed_work group_expire_work;
-	struct delayed_work ah_work;
-	struct list_head ah_going;	/* until the send rings are past their marks */
-	struct rcu_gp_oldstate ah_going_seen;	/* until a grace period later, by xmits */
-	bool ah_marked;			/* that is over: the rings have their marks */
+	struct ipoib_ahs ahs;
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
 	struct dentry *group_file;
@@ -599,22 +590,6 @@ do {										\
 #define ipoib_mcast_debug(priv, ...) \
 	ipoib_debug_at(ipoib_mcast_debug_level, priv, __VA_ARGS__)
 
-/* rhashtable_params.hashfn of tables by GID: cheaper than jhash() of 16 octets. All of
- * those that peers can choose count; prefixes are few.
- */
-static inline u32 ipoib_gid_hash(const void *gid, u32 len, u32 seed)
-{
-	u64 prefix = get_unaligned((const u64 *)gid), id = get_unaligned((const u64 *)gid + 1);
-
-	return jhash_3words(id, id >> 32, prefix ^ (prefix >> 32), seed);
-}
-
-static inline bool ipoib_gid_equal(const void *a, const void *b)
-{
-	return !((get_unaligned((const u64 *)a) ^ get_unaligned((const u64 *)b)) |
-		 (get_unaligned((const u64 *)a + 1) ^ get_unaligned((const u64 *)b + 1)));
-}
-
 /* IBA 5.2.2.2: octets of payload that an MTU code stands for, less our encap */
 static inline u32 ipoib_ib_mtu_to_mtu(enum ib_mtu mtu)
 {
@@ -645,6 +620,13 @@ static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
 	dev_kfree_skb_any(skb);
 }
 
+/* A send ring has completed WRs. In the send poll, behind a full memory barrier. */
+static inline void ipoib_ahs_moved(struct ipoib_dev *priv)
+{
+	if (unlikely(READ_ONCE(priv->ahs.waiting)))
+		queue_delayed_work(priv->wq, &priv->ahs.work, 0);
+}
+
 static inline bool ipoib_is_vf(const struct ib_device *ibdev)
 {
 	return ibdev->attrs.kernel_cap_flags & IBK_VIRTUAL_FUNCTION;
@@ -656,11 +638,6 @@ static inline unsigned int ipoib_queues_max(void)
 	return min_t(unsigned int, num_possible_cpus(), IPOIB_TX_QUEUES_MAX);
 }
 
-/* How soon the fabric's list of groups is read where it alone can tell something: so many such
- * occasions have one list
- */
-#define IPOIB_LIST_DOUBT	(5 * HZ)
-
 /* ipoib_work.c: when something is to be done */
 extern struct workqueue_struct *ipoib_netdev_wq;
 int ipoib_work_init(void);
@@ -668,8 +645,6 @@ void ipoib_work_exit(void);
 unsigned long ipoib_backoff(u8 failures);
 void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
-void ipoib_groups_kick(struct ipoib_dev *priv);
-void ipoib_groups_doubt(struct ipoib_dev *priv);
 
 /* ipoib_stat.c: counters */
 int ipoib_stats_init(struct ipoib_dev *priv);
@@ -760,14 +735,11 @@ void ipoib_dim_stop(struct ipoib_dev *priv);
 /* ipoib_ah.c: address handles */
 struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
 void ipoib_ah_retire(struct ipoib_ah *ah);
-void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
-		      struct ipoib_ah *ah);
+void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah);
 void ipoib_ahs_init(struct ipoib_dev *priv);
 void ipoib_ahs_flush(struct ipoib_dev *priv);
 
-/* ipoib_table.c: tables of paths and of groups, and packets that wait in them */
-void ipoib_table_walk(struct rhashtable *table, void (*see)(void *entry, void *context),
-		      void *context);
+/* ipoib_dest.c: packets that waited for an AH; ipoib_dest.h has the rest */
 void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
 void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		       enum ipoib_stat why);
@@ -783,14 +755,15 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
 void ipoib_paths_refresh(struct ipoib_dev *priv);
 void ipoib_paths_flush(struct ipoib_dev *priv);
+void ipoib_paths_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *context),
+		      void *context);
 int ipoib_paths_init(struct ipoib_dev *priv);
 void ipoib_paths_destroy(struct ipoib_dev *priv);
 
 /* ipoib_learn.c: what received packets tell of their senders */
 bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const struct ib_grh *grh,
 			struct ipoib_hwaddr *hwaddr, struct ipoib_heard *from);
-bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
-		      struct ipoib_heard *from);
+bool ipoib_learn_find(struct ipoib_dev *priv, const void *gid, struct ipoib_heard *from);
 void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);

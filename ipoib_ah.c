@@ -57,28 +57,26 @@ void ipoib_ah_retire(struct ipoib_ah *ah)
 	if (!ah)
 		return;
 	priv = ah->priv;
-	spin_lock_bh(&priv->lock);
-	list_add_tail(&ah->dead, &priv->ah_dead);
-	get_state_synchronize_rcu_full(&priv->ah_dead_seen);
-	spin_unlock_bh(&priv->lock);
-	queue_delayed_work(priv->wq, &priv->ah_work, 0);
+	spin_lock_bh(&priv->ahs.lock);
+	list_add_tail(&ah->dead, &priv->ahs.dead);
+	get_state_synchronize_rcu_full(&priv->ahs.dead_seen);
+	spin_unlock_bh(&priv->ahs.lock);
+	queue_delayed_work(priv->wq, &priv->ahs.work, 0);
 }
 
 /**
  * ipoib_ah_replace() - publish an AH in place of another
- * @priv: the device
  * @slot: the path's or group's pointer
  * @ah: the new one, or NULL for none
  *
- * Context: control path, no locks held.
+ * Whoever then takes the packets that wait for the AH, under the lock of ipoib_dests, finds all
+ * of them: a sender that saw no AH has queued its packet in its own turn under that lock.
+ *
+ * Context: control path, which alone writes these pointers.
  */
-void ipoib_ah_replace(struct ipoib_dev *priv, struct ipoib_ah __rcu **slot,
-		      struct ipoib_ah *ah)
+void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah)
 {
-	spin_lock_bh(&priv->lock);
-	ah = rcu_replace_pointer(*slot, ah, lockdep_is_held(&priv->lock));
-	spin_unlock_bh(&priv->lock);
-	ipoib_ah_retire(ah);
+	ipoib_ah_retire(rcu_replace_pointer(*slot, ah, true));
 }
 
 static bool rings_are_past_marks(struct ipoib_dev *priv)
@@ -96,13 +94,13 @@ static bool rings_are_past_marks(struct ipoib_dev *priv)
 /* Once those that went before are gone */
 static void ah_take_dead(struct ipoib_dev *priv)
 {
-	spin_lock_bh(&priv->lock);
-	list_splice_init(&priv->ah_dead, &priv->ah_going);
-	priv->ah_going_seen = priv->ah_dead_seen;
-	spin_unlock_bh(&priv->lock);
-	priv->ah_marked = false;
-	if (!poll_state_synchronize_rcu_full(&priv->ah_going_seen))
-		start_poll_synchronize_rcu_full(&priv->ah_going_seen);
+	spin_lock_bh(&priv->ahs.lock);
+	list_splice_init(&priv->ahs.dead, &priv->ahs.going);
+	priv->ahs.going_seen = priv->ahs.dead_seen;
+	spin_unlock_bh(&priv->ahs.lock);
+	priv->ahs.marked = false;
+	if (!poll_state_synchronize_rcu_full(&priv->ahs.going_seen))
+		start_poll_synchronize_rcu_full(&priv->ahs.going_seen);
 }
 
 /* No xmit sees them any more: no WR that is posted from now on has these */
@@ -110,24 +108,24 @@ static bool ah_mark_rings(struct ipoib_dev *priv)
 {
 	struct ipoib_tx_ring *tx;
 
-	if (priv->ah_marked)
+	if (priv->ahs.marked)
 		return true;
-	if (!poll_state_synchronize_rcu_full(&priv->ah_going_seen))
+	if (!poll_state_synchronize_rcu_full(&priv->ahs.going_seen))
 		return false;
 	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
 		tx->ah_mark = READ_ONCE(tx->head);
-	priv->ah_marked = true;
+	priv->ahs.marked = true;
 	return true;
 }
 
 /* Asks to be told when a ring moves, if one has to */
 static bool ah_unused(struct ipoib_dev *priv)
 {
-	WRITE_ONCE(priv->ah_waiting, false);
+	WRITE_ONCE(priv->ahs.waiting, false);
 	if (rings_are_past_marks(priv))
 		return true;
-	WRITE_ONCE(priv->ah_waiting, true);
-	/* Pairs with the barrier in the TX poll: either it sees ah_waiting, or
+	WRITE_ONCE(priv->ahs.waiting, true);
+	/* Pairs with the barrier in the TX poll: either it sees this flag, or
 	 * the WRs that it completed before are seen here.
 	 */
 	smp_mb();
@@ -138,30 +136,30 @@ static void ah_destroy_going(struct ipoib_dev *priv)
 {
 	struct ipoib_ah *ah, *next;
 
-	list_for_each_entry_safe(ah, next, &priv->ah_going, dead) {
+	list_for_each_entry_safe(ah, next, &priv->ahs.going, dead) {
 		rdma_destroy_ah(ah->ibah, RDMA_DESTROY_AH_SLEEPABLE);
 		kfree(ah);
 	}
-	INIT_LIST_HEAD(&priv->ah_going);
+	INIT_LIST_HEAD(&priv->ahs.going);
 }
 
 static void ah_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ah_work.work);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, ahs.work.work);
 
-	if (list_empty(&priv->ah_going))
+	if (list_empty(&priv->ahs.going))
 		ah_take_dead(priv);
-	if (list_empty(&priv->ah_going))
+	if (list_empty(&priv->ahs.going))
 		return;
 	if (!ah_mark_rings(priv)) {
-		queue_delayed_work(priv->wq, &priv->ah_work, AH_GRACE);
+		queue_delayed_work(priv->wq, &priv->ahs.work, AH_GRACE);
 		return;
 	}
 	if (!ah_unused(priv))
 		return;
 	ah_destroy_going(priv);
 	/* Some may have died meanwhile */
-	queue_delayed_work(priv->wq, &priv->ah_work, 0);
+	queue_delayed_work(priv->wq, &priv->ahs.work, 0);
 }
 
 /**
@@ -172,9 +170,10 @@ static void ah_work(struct work_struct *work)
  */
 void ipoib_ahs_init(struct ipoib_dev *priv)
 {
-	INIT_LIST_HEAD(&priv->ah_dead);
-	INIT_LIST_HEAD(&priv->ah_going);
-	INIT_DELAYED_WORK(&priv->ah_work, ah_work);
+	spin_lock_init(&priv->ahs.lock);
+	INIT_LIST_HEAD(&priv->ahs.dead);
+	INIT_LIST_HEAD(&priv->ahs.going);
+	INIT_DELAYED_WORK(&priv->ahs.work, ah_work);
 }
 
 /**
@@ -185,10 +184,10 @@ void ipoib_ahs_init(struct ipoib_dev *priv)
  */
 void ipoib_ahs_flush(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->ah_work);
-	list_splice_init(&priv->ah_dead, &priv->ah_going);
-	if (list_empty(&priv->ah_going))
+	cancel_delayed_work_sync(&priv->ahs.work);
+	list_splice_init(&priv->ahs.dead, &priv->ahs.going);
+	if (list_empty(&priv->ahs.going))
 		return;
-	cond_synchronize_rcu_expedited_full(&priv->ah_dead_seen);
+	cond_synchronize_rcu_expedited_full(&priv->ahs.dead_seen);
 	ah_destroy_going(priv);
 }

@@ -21,27 +21,35 @@
 
 #define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
 #define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
-#define IPOIB_PATH_QUERIES	8		/* under way at once, to begin with ... */
-#define IPOIB_PATH_QUERIES_MAX	64		/* ... and at most */
-#define IPOIB_PATH_SLOW		(HZ / 4)	/* an answer later than that is slow */
 #define IPOIB_PATH_DOUBT	(10 * HZ)	/* packets may have a path asked for so often */
 #define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
-#define IPOIB_PATH_RETRY_PACE	(HZ / 10)	/* failing paths are looked through so often */
 
-/* For rhashtable: 0 if the path is the one that is looked for */
-static int path_is_other(struct rhashtable_compare_arg *arg, const void *path)
+static const struct ipoib_dests_pace paths_pace = {
+	.first = 8,
+	.min = 1,
+	.max = 64,
+	.retry = HZ / 10,
+};
+
+static struct ipoib_path *path_of(struct ipoib_dest *dest)
 {
-	return !ipoib_gid_equal(arg->key, ((const struct ipoib_path *)path)->gid.raw);
+	return container_of(dest, struct ipoib_path, dest);
 }
 
-static const struct rhashtable_params paths_params = {
-	.hashfn = ipoib_gid_hash,
-	.obj_cmpfn = path_is_other,
-	.key_len = sizeof_field(struct ipoib_path, gid),
-	.key_offset = offsetof(struct ipoib_path, gid),
-	.head_offset = offsetof(struct ipoib_path, node),
-	.automatic_shrinking = true,
-};
+/* The lock is held */
+static struct ipoib_path *path_by_gid(struct ipoib_dev *priv, const void *gid)
+{
+	struct ipoib_dest *dest = ipoib_dest_find(&priv->paths.dests, gid);
+
+	return dest ? path_of(dest) : NULL;
+}
+
+static struct ipoib_path *path_by_gid_rcu(struct ipoib_dev *priv, const void *gid)
+{
+	struct ipoib_dest *dest = ipoib_dest_find_rcu(&priv->paths.dests, gid);
+
+	return dest ? path_of(dest) : NULL;
+}
 
 /* Whether a stopgap may be made of what packets told */
 static bool path_may_learn(const struct ipoib_dev *priv)
@@ -49,30 +57,22 @@ static bool path_may_learn(const struct ipoib_dev *priv)
 	return READ_ONCE(priv->learn_paths) && priv->fabric->heard_attr;
 }
 
-/* Has path_work look at a path */
-static void path_make_busy(struct ipoib_path *path, struct ipoib_dev *priv)
-{
-	lockdep_assert_held(&priv->lock);
-	if (!path->dead && list_empty(&path->busy))
-		list_add_tail(&path->busy, &priv->paths_busy);
-}
-
-/* ... and ask the fabric for it, when it is its turn */
+/* Has path_work look at a path, and ask the fabric for it when it is its turn */
 static void path_want_answer(struct ipoib_path *path, struct ipoib_dev *priv)
 {
 	path->ask = true;
-	path_make_busy(path, priv);
+	ipoib_dest_make_busy(&priv->paths.dests, &path->dest);
 }
 
 static void path_kick(struct ipoib_dev *priv)
 {
-	mod_delayed_work(priv->wq, &priv->path_work, 0);
+	mod_delayed_work(priv->wq, &priv->paths.work, 0);
 }
 
 /* Anybody can make the network stack send to a GID that does not exist, by ARP or ND
  * that claims it. There is always room for a peer that has proven its GID of late.
  */
-static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid *gid)
+static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 {
 	struct ipoib_heard heard = {};
 	struct ipoib_path *path;
@@ -80,21 +80,15 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
 	ipoib_learn_find(priv, gid, &heard);
 	if (!path_may_learn(priv))
 		heard.lid = 0;
-	if (!heard.lid && atomic_read(&priv->paths.nelems) >= IPOIB_PATHS_MAX)
+	if (!heard.lid && atomic_read(&priv->paths.dests.table.nelems) >= IPOIB_PATHS_MAX)
 		return ERR_PTR(-ENOSPC);
 	path = kzalloc(sizeof(*path), GFP_ATOMIC);
 	if (!path)
 		return ERR_PTR(-ENOMEM);
-	path->gid = *gid;
 	path->heard = heard;
 	path->needs_grh = heard.needs_grh;
-	INIT_LIST_HEAD(&path->busy);
-	INIT_LIST_HEAD(&path->waits);
-	__skb_queue_head_init(&path->queue);
-	path->used = jiffies;
-	path->retry_at = jiffies;
 	path->doubted = jiffies - IPOIB_PATH_DOUBT;
-	if (rhashtable_insert_fast(&priv->paths, &path->node, paths_params)) {
+	if (ipoib_dest_add(&priv->paths.dests, &path->dest, gid)) {
 		kfree(path);
 		return ERR_PTR(-ENOMEM);
 	}
@@ -108,18 +102,18 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const union ib_gid
  */
 static void path_queue(struct ipoib_dev *priv, struct ipoib_path *path, struct sk_buff *skb)
 {
-	lockdep_assert_held(&priv->lock);
-	if (path->dead) {
+	lockdep_assert_held(&priv->paths.dests.lock);
+	if (path->dest.dead) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FAILED);
 		return;
 	}
-	if (skb_queue_len(&path->queue) >= IPOIB_PATH_QUEUE_MAX ||
-	    priv->paths_queued + skb->truesize > IPOIB_PATHS_QUEUED_MAX) {
+	if (skb_queue_len(&path->dest.queue) >= IPOIB_PATH_QUEUE_MAX ||
+	    priv->paths.dests.queued + skb->truesize > IPOIB_PATHS_QUEUED_MAX) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_PATH_FULL);
 		return;
 	}
-	priv->paths_queued += skb->truesize;
-	__skb_queue_tail(&path->queue, skb);
+	priv->paths.dests.queued += skb->truesize;
+	__skb_queue_tail(&path->dest.queue, skb);
 }
 
 /* Takes all that waits for a path */
@@ -128,10 +122,10 @@ static void path_dequeue(struct ipoib_dev *priv, struct ipoib_path *path,
 {
 	struct sk_buff *skb;
 
-	lockdep_assert_held(&priv->lock);
-	skb_queue_walk(&path->queue, skb)
-		priv->paths_queued -= skb->truesize;
-	skb_queue_splice_tail_init(&path->queue, queue);
+	lockdep_assert_held(&priv->paths.dests.lock);
+	skb_queue_walk(&path->dest.queue, skb)
+		priv->paths.dests.queued -= skb->truesize;
+	skb_queue_splice_tail_init(&path->dest.queue, queue);
 }
 
 static void path_purge(struct ipoib_dev *priv, struct ipoib_path *path)
@@ -148,34 +142,32 @@ static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	struct ipoib_ah *ah = NULL;
-	union ib_gid gid;
 
-	spin_lock_bh(&priv->lock);
-	if (priv->link != IPOIB_LINK_RUNNING) {
+	spin_lock_bh(&priv->paths.dests.lock);
+	if (READ_ONCE(priv->link) != IPOIB_LINK_RUNNING) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
 		goto out;
 	}
 	if (!path)
-		path = rhashtable_lookup_fast(&priv->paths, hwaddr->gid, paths_params);
-	if (!path) {
-		memcpy(&gid, hwaddr->gid, sizeof(gid));
-		path = path_create(priv, &gid);
-	}
+		path = path_by_gid(priv, hwaddr->gid);
+	if (!path)
+		path = path_create(priv, hwaddr->gid);
 	if (IS_ERR(path)) {
 		ipoib_tx_drop(priv, skb, PTR_ERR(path) == -ENOSPC ?
 			      IPOIB_STAT_TX_PATH_LIMIT : IPOIB_STAT_TX_NO_MEMORY);
 		goto out;
 	}
-	ah = rcu_dereference_protected(path->ah, lockdep_is_held(&priv->lock));
+	ah = rcu_dereference_protected(path->dest.ah, lockdep_is_held(&priv->paths.dests.lock));
 	if (!ah)
 		path_queue(priv, path, skb);
 out:
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 	return ah;
 }
 
-/* The last packet's path is the next one's, mostly. It is as good as any that is found in
- * the table, as long as none has left that since: RCU holds it from then on.
+/* Most packets go by the same path as the one before them. That path may be used without a
+ * look at the table for as long as no path has left the table since it was found there: one
+ * that leaves is not freed before an RCU grace period.
  */
 static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
 {
@@ -184,9 +176,9 @@ static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
 	u32 removals = smp_load_acquire(&priv->path_removals);
 
 	if (likely(tx->path && tx->path_removals == removals &&
-		   ipoib_gid_equal(tx->path->gid.raw, gid)))
+		   ipoib_gid_equal(tx->path->dest.gid.raw, gid)))
 		return tx->path;
-	tx->path = rhashtable_lookup(&priv->paths, gid, paths_params);
+	tx->path = path_by_gid_rcu(priv, gid);
 	tx->path_removals = removals;
 	return tx->path;
 }
@@ -202,16 +194,13 @@ static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
-	unsigned long now = jiffies;
 	struct ipoib_path *path;
 	struct ipoib_ah *ah;
 
 	path = path_lookup(tx, hwaddr->gid);
 	if (likely(path)) {
-		/* Not written by each packet, so that its cache line stays shared */
-		if (READ_ONCE(path->used) != now)
-			WRITE_ONCE(path->used, now);
-		ah = rcu_dereference(path->ah);
+		ipoib_dest_use(&path->dest);
+		ah = rcu_dereference(path->dest.ah);
 		if (likely(ah))
 			return ah;
 	}
@@ -253,8 +242,8 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 	const struct ipoib_ah *ah;
 
 	rcu_read_lock();
-	path = rhashtable_lookup(&priv->paths, gid, paths_params);
-	ah = path ? rcu_dereference(path->ah) : NULL;
+	path = path_by_gid_rcu(priv, gid);
+	ah = path ? rcu_dereference(path->dest.ah) : NULL;
 	if (ah)
 		match = ipoib_same_port(priv, ah->dlid, lid) ? IPOIB_PATH_SAME : IPOIB_PATH_OTHER;
 	rcu_read_unlock();
@@ -263,7 +252,7 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 
 static bool path_has_answer(const struct ipoib_path *path)
 {
-	return rcu_access_pointer(path->ah) && !READ_ONCE(path->stopgap);
+	return rcu_access_pointer(path->dest.ah) && !READ_ONCE(path->stopgap);
 }
 
 /* Something contradicts the path. Whoever it is that does so, the fabric is not asked
@@ -271,7 +260,7 @@ static bool path_has_answer(const struct ipoib_path *path)
  */
 static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path)
 {
-	lockdep_assert_held(&priv->lock);
+	lockdep_assert_held(&priv->paths.dests.lock);
 	if (time_before(jiffies, path->doubted + IPOIB_PATH_DOUBT))
 		return;
 	path->doubted = jiffies;
@@ -290,11 +279,11 @@ void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid)
 {
 	struct ipoib_path *path;
 
-	spin_lock(&priv->lock);
-	path = rhashtable_lookup_fast(&priv->paths, gid, paths_params);
+	spin_lock(&priv->paths.dests.lock);
+	path = path_by_gid(priv, gid);
 	if (path)
 		path_doubt(priv, path);
-	spin_unlock(&priv->lock);
+	spin_unlock(&priv->paths.dests.lock);
 }
 
 /* Does a path lose all packets because they lack a GRH? */
@@ -309,10 +298,10 @@ static bool path_lacks_grh(const struct ipoib_ah *ah, const struct ipoib_heard *
 static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 		      const struct ipoib_heard *heard)
 {
-	lockdep_assert_held(&priv->lock);
+	lockdep_assert_held(&priv->paths.dests.lock);
 	if (heard->needs_grh)
 		WRITE_ONCE(path->needs_grh, true);
-	if (path_lacks_grh(rcu_dereference_protected(path->ah, true), heard)) {
+	if (path_lacks_grh(rcu_dereference_protected(path->dest.ah, true), heard)) {
 		path_want_answer(path, priv);
 		path_kick(priv);
 		return;
@@ -324,7 +313,7 @@ static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 		return;
 	}
 	path->heard = *heard;
-	path_make_busy(path, priv);
+	ipoib_dest_make_busy(&priv->paths.dests, &path->dest);
 	path_kick(priv);
 }
 
@@ -347,15 +336,15 @@ void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 	struct ipoib_path *path;
 
 	rcu_read_lock();
-	path = rhashtable_lookup(&priv->paths, gid, paths_params);
+	path = path_by_gid_rcu(priv, gid);
 	if (!path)
 		goto out;
-	ah = rcu_dereference(path->ah);
+	ah = rcu_dereference(path->dest.ah);
 	if (ah && ipoib_same_port(priv, ah->dlid, heard->lid) && !path_lacks_grh(ah, heard))
 		goto out;
-	spin_lock(&priv->lock);
+	spin_lock(&priv->paths.dests.lock);
 	path_hear(priv, path, heard);
-	spin_unlock(&priv->lock);
+	spin_unlock(&priv->paths.dests.lock);
 out:
 	rcu_read_unlock();
 }
@@ -373,11 +362,11 @@ void ipoib_path_answer(struct ipoib_path_query *query, int status)
 	struct ipoib_path *path = query->path;
 
 	query->status = status;
-	spin_lock_bh(&priv->lock);
-	path->request = IPOIB_REQUEST_ANSWERED;
-	path_make_busy(path, priv);
+	spin_lock_bh(&priv->paths.dests.lock);
+	path->dest.request = IPOIB_REQUEST_ANSWERED;
+	ipoib_dest_make_busy(&priv->paths.dests, &path->dest);
 	path_kick(priv);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 	complete(&query->done);
 }
 
@@ -397,36 +386,21 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	query->path = path;
 	query->priv = priv;
 	init_completion(&query->done);
-	query->asked = jiffies;
 	path->query = query;
-	spin_lock_bh(&priv->lock);
-	path->request = IPOIB_REQUEST_SENT;
+	spin_lock_bh(&priv->paths.dests.lock);
 	path->ask = false;
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
+	ipoib_dest_asked(&priv->paths.dests, &path->dest);
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
 	trace_ipoib_path_state(priv, path, -EINPROGRESS);
-	ipoib_debug(priv, "asking for a path to %pI6\n", path->gid.raw);
+	ipoib_debug(priv, "asking for a path to %pI6\n", path->dest.gid.raw);
 	err = priv->fabric->resolve(query);
-	if (!err) {
-		priv->paths_asked++;
+	if (!err)
 		return 0;
-	}
-	path->request = IPOIB_REQUEST_NONE;
+	ipoib_dest_not_asked(&priv->paths.dests, &path->dest);
 	path->query = NULL;
 	query_free(query);
 	return err;
-}
-
-/* How many are asked for at once follows how fast the answers come, as a TCP window does.
- * An SA that is asked by all hosts of a large fabric at once gets each question time and
- * again otherwise, since ib_sa repeats those whose answers are late.
- */
-static void paths_pace(struct ipoib_dev *priv, const struct ipoib_path_query *query)
-{
-	if (time_after(jiffies, query->asked + IPOIB_PATH_SLOW))
-		priv->paths_window = max(priv->paths_window / 2, 1U);
-	else
-		priv->paths_window = min(priv->paths_window + 1, (u32)IPOIB_PATH_QUERIES_MAX);
 }
 
 /* Frees an answered query with what the answer holds */
@@ -437,10 +411,8 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 	int err;
 
 	wait_for_completion(&query->done);
-	priv->paths_asked--;
-	paths_pace(priv, query);
+	ipoib_dest_answered(&priv->paths.dests, &path->dest);
 	path->query = NULL;
-	path->request = IPOIB_REQUEST_NONE;
 	err = query->status;
 	if (!err) {
 		*ah = ipoib_ah_create(priv, &query->attr);
@@ -457,25 +429,25 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 	struct sk_buff_head queue;
 
 	__skb_queue_head_init(&queue);
-	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u%s\n", path->gid.raw, ah->dlid, ah->sl,
+	ipoib_debug(priv, "path to %pI6: LID %#x, SL %u%s\n", path->dest.gid.raw, ah->dlid, ah->sl,
 		    path->stopgap ? ", by what a packet told" : "");
-	ipoib_ah_replace(priv, &path->ah, ah);
+	ipoib_ah_replace(&path->dest.ah, ah);
 	trace_ipoib_path_state(priv, path, 0);
-	spin_lock_bh(&priv->lock);
+	spin_lock_bh(&priv->paths.dests.lock);
 	path_dequeue(priv, path, &queue);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 	ipoib_queue_resend(priv, &queue);
 }
 
 /* There is nothing more to ask the fabric about the path */
 static void path_settle(struct ipoib_dev *priv, struct ipoib_path *path)
 {
-	path->failures = 0;
-	list_del_init(&path->waits);
-	spin_lock_bh(&priv->lock);
+	path->dest.failures = 0;
+	list_del_init(&path->dest.waits);
+	spin_lock_bh(&priv->paths.dests.lock);
 	path->ask = false;
 	path->heard.lid = 0;
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 }
 
 static bool ah_leads_elsewhere(struct ipoib_dev *priv, const struct ipoib_ah *ah,
@@ -487,7 +459,7 @@ static bool ah_leads_elsewhere(struct ipoib_dev *priv, const struct ipoib_ah *ah
 static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 			   struct ipoib_ah *ah)
 {
-	const struct ipoib_ah *old = rcu_dereference_protected(path->ah, true);
+	const struct ipoib_ah *old = rcu_dereference_protected(path->dest.ah, true);
 
 	if (path->stopgap && ah_leads_elsewhere(priv, old, ah))
 		ipoib_count(priv, IPOIB_STAT_PATHS_CORRECTED);
@@ -504,16 +476,14 @@ static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err
 {
 	ipoib_count(priv, IPOIB_STAT_PATH_FAILURES);
 	trace_ipoib_path_state(priv, path, err);
-	ipoib_debug(priv, "no path to %pI6: error %d\n", path->gid.raw, err);
+	ipoib_debug(priv, "no path to %pI6: error %d\n", path->dest.gid.raw, err);
 	if (net_ratelimit())
-		netdev_warn(priv->netdev, "no path to %pI6: error %d\n", path->gid.raw, err);
-	path->retry_at = jiffies + ipoib_backoff(path->failures);
-	if (path->failures < U8_MAX)
-		path->failures++;
-	spin_lock_bh(&priv->lock);
+		netdev_warn(priv->netdev, "no path to %pI6: error %d\n", path->dest.gid.raw, err);
+	ipoib_dest_failed(&path->dest);
+	spin_lock_bh(&priv->paths.dests.lock);
 	path->ask = true;
 	path_purge(priv, path);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 }
 
 static void path_serve_answer(struct ipoib_dev *priv, struct ipoib_path *path)
@@ -531,10 +501,10 @@ static void path_serve_answer(struct ipoib_dev *priv, struct ipoib_path *path)
 static bool path_take_heard(struct ipoib_dev *priv, struct ipoib_path *path,
 			    struct ipoib_heard *heard)
 {
-	spin_lock_bh(&priv->lock);
+	spin_lock_bh(&priv->paths.dests.lock);
 	*heard = path->heard;
 	path->heard.lid = 0;
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 	return heard->lid && !path_has_answer(path);
 }
 
@@ -545,7 +515,7 @@ static struct ipoib_ah *stopgap_ah(struct ipoib_dev *priv, const struct ipoib_pa
 	struct ipoib_ah *ah;
 	int err;
 
-	err = priv->fabric->heard_attr(priv, &path->gid, heard, &attr);
+	err = priv->fabric->heard_attr(priv, &path->dest.gid, heard, &attr);
 	if (err)
 		return ERR_PTR(err);
 	ah = ipoib_ah_create(priv, &attr);
@@ -570,80 +540,44 @@ static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 	path_publish(priv, path, ah);
 }
 
-/* Puts a path that the fabric is to be asked for among those that wait for their time,
- * or for their turn
- */
 static void path_await(struct ipoib_dev *priv, struct ipoib_path *path)
 {
-	if (!path->ask || path->request != IPOIB_REQUEST_NONE)
-		return;
-	if (time_before_eq(path->retry_at, jiffies)) {
-		list_move_tail(&path->waits, &priv->paths_waiting);
-		return;
-	}
-	if (list_empty(&priv->paths_failing) || time_before(path->retry_at, priv->paths_retry_at))
-		priv->paths_retry_at = path->retry_at;
-	list_move_tail(&path->waits, &priv->paths_failing);
+	if (path->ask && path->dest.request == IPOIB_REQUEST_NONE)
+		ipoib_dest_await(&priv->paths.dests, &path->dest);
 }
 
 /* Takes the path one step on */
-static void path_serve(struct ipoib_dev *priv, struct ipoib_path *path)
+static void path_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
+	struct ipoib_path *path = path_of(dest);
 	struct ipoib_heard heard;
 
-	if (path->request == IPOIB_REQUEST_ANSWERED)
+	if (path->dest.request == IPOIB_REQUEST_ANSWERED)
 		path_serve_answer(priv, path);
 	if (path_take_heard(priv, path, &heard))
 		path_learn(priv, path, &heard);
 	path_await(priv, path);
 }
 
-static struct ipoib_path *path_next_busy(struct ipoib_dev *priv, struct list_head *busy)
-{
-	struct ipoib_path *path;
-
-	spin_lock_bh(&priv->lock);
-	path = list_first_entry_or_null(busy, struct ipoib_path, busy);
-	if (path)
-		list_del_init(&path->busy);
-	spin_unlock_bh(&priv->lock);
-	return path;
-}
-
-/* Those that are busy again meanwhile are the next run's */
-static void paths_serve(struct ipoib_dev *priv)
-{
-	struct ipoib_path *path;
-	LIST_HEAD(busy);
-
-	spin_lock_bh(&priv->lock);
-	list_splice_init(&priv->paths_busy, &busy);
-	spin_unlock_bh(&priv->lock);
-	while ((path = path_next_busy(priv, &busy)))
-		path_serve(priv, path);
-}
-
 static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
 {
-	spin_lock_bh(&priv->lock);
-	rhashtable_remove_fast(&priv->paths, &path->node, paths_params);
+	spin_lock_bh(&priv->paths.dests.lock);
+	ipoib_dest_remove(&priv->paths.dests, &path->dest);
 	/* Pairs with path_lookup(), which sees this before it can see the path freed */
 	smp_store_release(&priv->path_removals, priv->path_removals + 1);
-	path->dead = true;
-	list_del_init(&path->busy);
 	path_purge(priv, path);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 }
 
 static void path_free(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_ah *ah = NULL;
 
-	list_del_init(&path->waits);
+	list_del_init(&path->dest.waits);
 	if (path->query && !path_take_answer(priv, path, &ah))
 		ipoib_ah_retire(ah);
-	ipoib_ah_replace(priv, &path->ah, NULL);
-	kfree_rcu(path, rcu);
+	ipoib_ah_replace(&path->dest.ah, NULL);
+	kfree_rcu(path, dest.rcu);
 }
 
 static void path_forget(struct ipoib_dev *priv, struct ipoib_path *path)
@@ -655,42 +589,30 @@ static void path_forget(struct ipoib_dev *priv, struct ipoib_path *path)
 /* One that leads nowhere is asked for again only if there is something to send */
 static bool path_is_wanted(const struct ipoib_path *path)
 {
-	return rcu_access_pointer(path->ah) || !skb_queue_empty_lockless(&path->queue) ||
-	       time_before_eq(jiffies, READ_ONCE(path->used) + IPOIB_PATH_WANTED);
+	return rcu_access_pointer(path->dest.ah) || !skb_queue_empty_lockless(&path->dest.queue) ||
+	       time_before_eq(jiffies, READ_ONCE(path->dest.used) + IPOIB_PATH_WANTED);
 }
 
-/* Now and then, not by each answer: there may be thousands of failing paths */
-static void paths_retry(struct ipoib_dev *priv)
+static void path_retry(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
-	unsigned long now = jiffies, soonest = now + IPOIB_PATH_EXPIRE;
-	struct ipoib_path *path, *next;
+	struct ipoib_path *path = path_of(dest);
 
-	if (time_before(now, priv->paths_retry_at))
-		return;
-	list_for_each_entry_safe(path, next, &priv->paths_failing, waits) {
-		if (time_after(path->retry_at, now))
-			soonest = time_before(path->retry_at, soonest) ? path->retry_at : soonest;
-		else if (path_is_wanted(path))
-			list_move_tail(&path->waits, &priv->paths_waiting);
-		else
-			path_forget(priv, path);
-	}
-	if (time_before(soonest, now + IPOIB_PATH_RETRY_PACE))
-		soonest = now + IPOIB_PATH_RETRY_PACE;
-	priv->paths_retry_at = soonest;
+	if (path_is_wanted(path))
+		ipoib_dest_await(&priv->paths.dests, dest);
+	else
+		path_forget(priv, path);
 }
 
 /* As many as the window has room for, those first that have waited longest */
 static void paths_ask(struct ipoib_dev *priv)
 {
+	struct ipoib_dest *dest;
 	struct ipoib_path *path;
 	int err;
 
-	while (priv->paths_asked < priv->paths_window) {
-		path = list_first_entry_or_null(&priv->paths_waiting, struct ipoib_path, waits);
-		if (!path)
-			return;
-		list_del_init(&path->waits);
+	while ((dest = ipoib_dests_next(&priv->paths.dests))) {
+		path = path_of(dest);
+		list_del_init(&dest->waits);
 		err = path_ask(priv, path);
 		if (!err)
 			continue;
@@ -699,19 +621,18 @@ static void paths_ask(struct ipoib_dev *priv)
 	}
 }
 
-/* What it costs depends on how many paths have news, not on how many wait */
 static void path_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_work.work);
-	long wait;
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, paths.work.work);
+	struct ipoib_dests *dests = &priv->paths.dests;
+	unsigned long wait;
 
-	paths_serve(priv);
-	paths_retry(priv);
+	ipoib_dests_serve(dests, path_serve);
+	ipoib_dests_retry(dests, path_retry);
 	paths_ask(priv);
-	if (list_empty(&priv->paths_failing))
-		return;
-	wait = priv->paths_retry_at - jiffies;
-	queue_delayed_work(priv->wq, &priv->path_work, max(wait, 0L));
+	wait = ipoib_dests_wait(dests);
+	if (wait != MAX_JIFFY_OFFSET)
+		queue_delayed_work(priv->wq, &priv->paths.work, wait);
 }
 
 /* A decision about one path: is it to go? */
@@ -731,7 +652,7 @@ static bool path_any(const struct ipoib_path *path)
 
 static bool path_is_idle(const struct ipoib_path *path)
 {
-	return time_after(jiffies, READ_ONCE(path->used) + IPOIB_PATH_IDLE);
+	return time_after(jiffies, READ_ONCE(path->dest.used) + IPOIB_PATH_IDLE);
 }
 
 static void path_collect(void *entry, void *context)
@@ -742,7 +663,7 @@ static void path_collect(void *entry, void *context)
 	if (!removal->filter(path))
 		return;
 	path_unhash(removal->priv, path);
-	list_add(&path->busy, &removal->gone);
+	list_add(&path->dest.busy, &removal->gone);
 }
 
 static void paths_remove(struct ipoib_dev *priv, path_filter filter)
@@ -754,19 +675,19 @@ static void paths_remove(struct ipoib_dev *priv, path_filter filter)
 	};
 	struct ipoib_path *path, *next;
 
-	ipoib_table_walk(&priv->paths, path_collect, &removal);
-	list_for_each_entry(path, &removal.gone, busy)
+	ipoib_dests_walk(&priv->paths.dests, path_collect, &removal);
+	list_for_each_entry(path, &removal.gone, dest.busy)
 		if (path->query)
 			priv->fabric->cancel(path->query);
-	list_for_each_entry_safe(path, next, &removal.gone, busy) {
-		list_del_init(&path->busy);
+	list_for_each_entry_safe(path, next, &removal.gone, dest.busy) {
+		list_del_init(&path->dest.busy);
 		path_free(priv, path);
 	}
 }
 
 /**
  * ipoib_paths_flush() - forget all paths
- * @priv: the device
+ * @priv: the device; if its link does not run, no packet makes a path any more
  *
  * Queries under way are cancelled and waited for; packets that wait are
  * dropped and counted. A packet that comes later makes its path anew.
@@ -775,15 +696,16 @@ static void paths_remove(struct ipoib_dev *priv, path_filter filter)
  */
 void ipoib_paths_flush(struct ipoib_dev *priv)
 {
+	ipoib_dests_sync(&priv->paths.dests);
 	paths_remove(priv, path_any);
 }
 
 static void path_expire_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, path_expire_work.work);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, paths.expire_work.work);
 
 	paths_remove(priv, path_is_idle);
-	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
+	queue_delayed_work(priv->wq, &priv->paths.expire_work, IPOIB_PATH_EXPIRE);
 }
 
 static void path_refresh(void *entry, void *context)
@@ -791,12 +713,12 @@ static void path_refresh(void *entry, void *context)
 	struct ipoib_path *path = entry;
 	struct ipoib_dev *priv = context;
 
-	spin_lock_bh(&priv->lock);
-	if (path->request == IPOIB_REQUEST_NONE) {
-		path->retry_at = jiffies + get_random_u32_below(HZ / 4);
+	spin_lock_bh(&priv->paths.dests.lock);
+	if (path->dest.request == IPOIB_REQUEST_NONE) {
+		path->dest.retry_at = jiffies + get_random_u32_below(HZ / 4);
 		path_want_answer(path, priv);
 	}
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->paths.dests.lock);
 }
 
 /**
@@ -812,8 +734,22 @@ static void path_refresh(void *entry, void *context)
 void ipoib_paths_refresh(struct ipoib_dev *priv)
 {
 	ipoib_learn_flush(priv);
-	ipoib_table_walk(&priv->paths, path_refresh, priv);
+	ipoib_dests_walk(&priv->paths.dests, path_refresh, priv);
 	path_kick(priv);
+}
+
+/**
+ * ipoib_paths_walk() - see each path
+ * @priv: the device
+ * @see: called with each struct ipoib_path
+ * @context: passed on
+ *
+ * Context: process; @see is called on the RCU read side.
+ */
+void ipoib_paths_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *context),
+		      void *context)
+{
+	ipoib_dests_walk(&priv->paths.dests, see, context);
 }
 
 /**
@@ -827,16 +763,12 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 {
 	int err;
 
-	err = rhashtable_init(&priv->paths, &paths_params);
+	err = ipoib_dests_init(&priv->paths.dests, priv, &paths_pace);
 	if (err)
 		return err;
-	priv->paths_window = IPOIB_PATH_QUERIES;
-	INIT_LIST_HEAD(&priv->paths_busy);
-	INIT_LIST_HEAD(&priv->paths_waiting);
-	INIT_LIST_HEAD(&priv->paths_failing);
-	INIT_DELAYED_WORK(&priv->path_work, path_work);
-	INIT_DELAYED_WORK(&priv->path_expire_work, path_expire_work);
-	queue_delayed_work(priv->wq, &priv->path_expire_work, IPOIB_PATH_EXPIRE);
+	INIT_DELAYED_WORK(&priv->paths.work, path_work);
+	INIT_DELAYED_WORK(&priv->paths.expire_work, path_expire_work);
+	queue_delayed_work(priv->wq, &priv->paths.expire_work, IPOIB_PATH_EXPIRE);
 	return 0;
 }
 
@@ -848,7 +780,7 @@ int ipoib_paths_init(struct ipoib_dev *priv)
  */
 void ipoib_paths_destroy(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->path_expire_work);
-	cancel_delayed_work_sync(&priv->path_work);
-	rhashtable_destroy(&priv->paths);
+	cancel_delayed_work_sync(&priv->paths.expire_work);
+	cancel_delayed_work_sync(&priv->paths.work);
+	ipoib_dests_destroy(&priv->paths.dests);
 }

@@ -41,9 +41,9 @@ static void show_path(void *entry, void *context)
 {
 	const struct ipoib_path *path = entry;
 	struct seq_file *m = context;
-	const struct ipoib_ah *ah = rcu_dereference(path->ah);
+	const struct ipoib_ah *ah = rcu_dereference(path->dest.ah);
 
-	show_gid(m, &path->gid);
+	show_gid(m, &path->dest.gid);
 	seq_printf(m, "  complete: %6s\n", yes_no(ah));
 	if (ah) {
 		seq_printf(m, "  DLID:     0x%04x\n", ah->dlid);
@@ -60,10 +60,10 @@ static void show_group(void *entry, void *context)
 	const struct ipoib_group *group = entry;
 	struct seq_file *m = context;
 
-	show_gid(m, &group->mgid);
+	show_gid(m, &group->dest.gid);
 	seq_printf(m, "  created: %10lu\n", group->created);
-	seq_printf(m, "  queuelen: %9u\n", skb_queue_len_lockless(&group->queue));
-	seq_printf(m, "  complete: %9s\n", yes_no(rcu_access_pointer(group->ah)));
+	seq_printf(m, "  queuelen: %9u\n", skb_queue_len_lockless(&group->dest.queue));
+	seq_printf(m, "  complete: %9s\n", yes_no(rcu_access_pointer(group->dest.ah)));
 	seq_printf(m, "  send_only: %8s\n",
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_SEND_ONLY));
 	seq_printf(m, "  router: %11s\n\n",
@@ -74,7 +74,7 @@ static int ipoib_path_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
 
-	ipoib_table_walk(&priv->paths, show_path, m);
+	ipoib_paths_walk(priv, show_path, m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ipoib_path);
@@ -83,7 +83,7 @@ static int ipoib_mcg_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
 
-	ipoib_table_walk(&priv->groups, show_group, m);
+	ipoib_groups_walk(priv, show_group, m);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ipoib_mcg);

@@ -8,19 +8,19 @@
 
 static void group_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_work.work);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, groups.work.work);
 	unsigned long wait;
 
-	if (!priv->broadcast)
+	if (!priv->groups.broadcast)
 		return;
 	ipoib_groups_adopt(priv);
 	ipoib_router_read(priv);
 	ipoib_groups_follow_list(priv);
 	wait = min(ipoib_groups_join(priv), ipoib_router_ask(priv));
-	if (READ_ONCE(priv->mc_list_changed))
+	if (READ_ONCE(priv->groups.mc_list_changed))
 		wait = min_t(unsigned long, wait, HZ);
 	if (wait != MAX_JIFFY_OFFSET)
-		queue_delayed_work(priv->wq, &priv->group_work, wait);
+		queue_delayed_work(priv->wq, &priv->groups.work, wait);
 }
 
 /**
@@ -31,7 +31,7 @@ static void group_work(struct work_struct *work)
  */
 void ipoib_groups_changed(struct ipoib_dev *priv)
 {
-	WRITE_ONCE(priv->mc_list_changed, true);
+	WRITE_ONCE(priv->groups.mc_list_changed, true);
 	ipoib_groups_kick(priv);
 }
 
@@ -43,10 +43,10 @@ void ipoib_groups_changed(struct ipoib_dev *priv)
  */
 void ipoib_groups_start(struct ipoib_dev *priv)
 {
-	if (priv->broadcast)
+	if (priv->groups.broadcast)
 		return;
-	priv->broadcast = ipoib_group_create_broadcast(priv);
-	if (priv->broadcast)
+	priv->groups.broadcast = ipoib_group_create_broadcast(priv);
+	if (priv->groups.broadcast)
 		ipoib_groups_changed(priv);
 	else
 		queue_delayed_work(priv->wq, &priv->link_work, HZ);
@@ -60,10 +60,23 @@ void ipoib_groups_start(struct ipoib_dev *priv)
  */
 void ipoib_groups_stop(struct ipoib_dev *priv)
 {
-	priv->broadcast = NULL;
-	priv->routing = false;
+	ipoib_dests_sync(&priv->groups.dests);
+	priv->groups.broadcast = NULL;
+	priv->groups.routing = false;
 	ipoib_groups_remove(priv);
 	ipoib_router_stop(priv);
+}
+
+/**
+ * ipoib_groups_link_params() - what the broadcast group says of the link
+ * @priv: the device; it has a broadcast group
+ *
+ * Context: control path.
+ * Return: the group's parameters, zeroes until it was first joined.
+ */
+const struct ipoib_group_params *ipoib_groups_link_params(const struct ipoib_dev *priv)
+{
+	return &priv->groups.broadcast->params;
 }
 
 /**
@@ -75,10 +88,15 @@ void ipoib_groups_stop(struct ipoib_dev *priv)
  */
 int ipoib_groups_init(struct ipoib_dev *priv)
 {
-	INIT_LIST_HEAD(&priv->group_reports);
-	ipoib_groups_join_init(priv);
-	INIT_DELAYED_WORK(&priv->group_work, group_work);
-	return ipoib_group_table_init(priv);
+	int err;
+
+	err = ipoib_groups_join_init(priv);
+	if (err)
+		return err;
+	ipoib_router_init(priv);
+	INIT_DELAYED_WORK(&priv->groups.work, group_work);
+	ipoib_groups_expire_init(priv);
+	return 0;
 }
 
 /**
@@ -89,6 +107,7 @@ int ipoib_groups_init(struct ipoib_dev *priv)
  */
 void ipoib_groups_destroy(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->group_work);
-	ipoib_group_table_destroy(priv);
+	cancel_delayed_work_sync(&priv->groups.work);
+	cancel_delayed_work_sync(&priv->groups.expire_work);
+	ipoib_dests_destroy(&priv->groups.dests);
 }

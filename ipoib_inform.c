@@ -69,7 +69,7 @@ struct inform_port {
 	struct ib_mad_agent *agent;	/* guarded by it, as is this */
 	bool hears;			/* the agent gets Reports */
 
-	spinlock_t lock;		/* guards the rest; ipoib_dev.lock nests inside */
+	spinlock_t lock;		/* guards the rest; ipoib_group_news.lock nests inside */
 	u32 sm_lid;			/* 0: not known */
 	u8 lmc;				/* the port's, as the SM's */
 	bool sm_stale;			/* the SM may be another one now */

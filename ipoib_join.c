@@ -2,42 +2,47 @@
 /*
  * How the fabric is asked for memberships of groups, and what follows from its answers.
  *
- * Every group that is not joined is in one of these places:
- *
- *   busy		it has news, a new group or an answer, for the groups' work to read
- *   waiting	it is to be asked for, when the window has room
- *   asked	the fabric owes an answer
- *   failing	it is asked for again when its time has come
- *
- * The window is how many may be asked for at once. It follows how fast the answers come,
- * as that of paths does: after a client re-register all groups of all hosts are asked for
- * again, and an SA that is late is asked by ib_core again and again. The broadcast group
- * comes first, as the others take their parameters from it; those follow by age. What a
- * run of the work costs depends on how many groups have news, not on how many there are.
+ * Groups wait and are asked for as destinations do (ipoib_dest.c): after a client re-register
+ * all groups of all hosts are asked for again. The broadcast group comes first, as the others
+ * take their parameters from it.
  */
 #include <linux/random.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-#define IPOIB_JOINS_FIRST	8		/* the window, to begin with ... */
-#define IPOIB_JOINS_MIN		4		/* ... so that a lost answer stops not all ... */
-#define IPOIB_JOINS_MAX		64
-#define IPOIB_JOIN_SLOW		(HZ / 4)	/* answers that take longer close it */
 #define IPOIB_JOIN_LEAVE_WAIT	(HZ / 100)	/* how soon a membership may be given up */
-#define IPOIB_JOIN_RETRY_PACE	(HZ / 20)	/* failing groups are looked through so often */
+
+static const struct ipoib_dests_pace groups_pace = {
+	.first = 8,
+	.min = 4,			/* a lost answer does not stop all */
+	.max = 64,
+	.retry = HZ / 20,
+};
 
 /**
- * ipoib_group_make_busy() - have the groups' work look at a group
- * @group: the group
+ * ipoib_groups_kick() - have the groups' work look at what has changed
+ * @priv: the device
  *
- * Context: ipoib_dev.lock held. The caller kicks the work.
+ * Context: any.
  */
-void ipoib_group_make_busy(struct ipoib_group *group)
+void ipoib_groups_kick(struct ipoib_dev *priv)
 {
-	lockdep_assert_held(&group->priv->lock);
-	if (list_empty(&group->busy))
-		list_add_tail(&group->busy, &group->priv->groups_busy);
+	mod_delayed_work(priv->wq, &priv->groups.work, 0);
+}
+
+/**
+ * ipoib_groups_doubt() - have the list tell soon whether groups exist
+ * @priv: the device; a router
+ *
+ * Context: control path.
+ */
+void ipoib_groups_doubt(struct ipoib_dev *priv)
+{
+	unsigned long soon = jiffies + IPOIB_LIST_DOUBT;
+
+	if (time_before(soon, priv->groups.news.list_at))
+		priv->groups.news.list_at = soon;
 }
 
 /**
@@ -54,15 +59,14 @@ void ipoib_group_answer(struct ipoib_group *group, int status,
 {
 	struct ipoib_dev *priv = group->priv;
 
-	spin_lock_bh(&priv->lock);
-	group->request = IPOIB_REQUEST_ANSWERED;
+	spin_lock_bh(&priv->groups.dests.lock);
+	group->dest.request = IPOIB_REQUEST_ANSWERED;
 	group->status = status;
 	if (!status)
 		group->answer = *params;
-	if (!group->dead)
-		ipoib_group_make_busy(group);
+	ipoib_dest_make_busy(&priv->groups.dests, &group->dest);
 	ipoib_groups_kick(priv);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->groups.dests.lock);
 }
 
 /**
@@ -77,16 +81,16 @@ void ipoib_group_detach(struct ipoib_group *group)
 
 	if (!group->attached)
 		return;
-	err = ib_detach_mcast(group->priv->qp, &group->mgid, group->params.mlid);
+	err = ib_detach_mcast(group->priv->qp, &group->dest.gid, group->params.mlid);
 	if (err && net_ratelimit())
 		netdev_warn(group->priv->netdev, "cannot detach QP from %pI6: error %d\n",
-			    group->mgid.raw, err);
+			    group->dest.gid.raw, err);
 	group->attached = false;
 }
 
 static bool group_is_heard(const struct ipoib_group *group)
 {
-	return group->role != IPOIB_GROUP_SEND_ONLY || group->priv->routing;
+	return group->role != IPOIB_GROUP_SEND_ONLY || group->priv->groups.routing;
 }
 
 static int group_attach(struct ipoib_group *group)
@@ -95,7 +99,7 @@ static int group_attach(struct ipoib_group *group)
 
 	if (group->attached || !group_is_heard(group))
 		return 0;
-	err = ib_attach_mcast(group->priv->qp, &group->mgid, group->params.mlid);
+	err = ib_attach_mcast(group->priv->qp, &group->dest.gid, group->params.mlid);
 	if (!err)
 		group->attached = true;
 	return err;
@@ -116,7 +120,7 @@ static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 	rdma_destroy_ah_attr(&attr);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
-	ipoib_ah_replace(priv, &group->ah, ah);
+	ipoib_ah_replace(&group->dest.ah, ah);
 	return 0;
 }
 
@@ -125,7 +129,7 @@ static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
  */
 static bool group_fits(const struct ipoib_group *group, const struct ipoib_group_params *params)
 {
-	const struct ipoib_group *broadcast = group->priv->broadcast;
+	const struct ipoib_group *broadcast = group->priv->groups.broadcast;
 
 	return group == broadcast || (params->qkey == broadcast->params.qkey &&
 				      params->mtu >= broadcast->params.mtu);
@@ -149,19 +153,6 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
 	return group_new_ah(group, group);
 }
 
-static void group_asked(struct ipoib_group *group)
-{
-	group->asked = true;
-	group->asked_at = jiffies;
-	group->priv->groups_asked++;
-}
-
-static void group_not_asked(struct ipoib_group *group)
-{
-	group->priv->groups_asked -= group->asked;
-	group->asked = false;
-}
-
 /**
  * ipoib_group_leave() - give up a membership, or the wish to have it
  * @group: the group; no answer comes any more
@@ -174,11 +165,8 @@ void ipoib_group_leave(struct ipoib_group *group)
 		group->priv->fabric->leave(group);
 	group->membership = NULL;
 	group->joined = false;
-	group_not_asked(group);
-	list_del_init(&group->waits);
-	spin_lock_bh(&group->priv->lock);
-	group->request = IPOIB_REQUEST_NONE;
-	spin_unlock_bh(&group->priv->lock);
+	list_del_init(&group->dest.waits);
+	ipoib_dest_not_asked(&group->priv->groups.dests, &group->dest);
 }
 
 /* The packets that wait for a group leave it */
@@ -187,10 +175,10 @@ static void group_take_queued(struct ipoib_group *group, struct sk_buff_head *qu
 	struct ipoib_dev *priv = group->priv;
 
 	__skb_queue_head_init(queue);
-	spin_lock_bh(&priv->lock);
-	priv->groups_queued -= skb_queue_len(&group->queue);
-	skb_queue_splice_init(&group->queue, queue);
-	spin_unlock_bh(&priv->lock);
+	spin_lock_bh(&priv->groups.dests.lock);
+	priv->groups.dests.queued -= skb_queue_len(&group->dest.queue);
+	skb_queue_splice_init(&group->dest.queue, queue);
+	spin_unlock_bh(&priv->groups.dests.lock);
 }
 
 static void group_send_queued(struct ipoib_group *group)
@@ -223,8 +211,8 @@ static bool group_fall_back(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
-	if (group == priv->broadcast || !priv->broadcast->joined ||
-	    group_new_ah(group, priv->broadcast))
+	if (group == priv->groups.broadcast || !priv->groups.broadcast->joined ||
+	    group_new_ah(group, priv->groups.broadcast))
 		return false;
 	ipoib_count(priv, IPOIB_STAT_GROUP_FALLBACKS);
 	return true;
@@ -236,14 +224,12 @@ static void group_failed(struct ipoib_group *group, int err)
 
 	ipoib_count(priv, IPOIB_STAT_GROUP_FAILURES);
 	trace_ipoib_group_state(group, err);
-	ipoib_mcast_debug(priv, "cannot join %pI6: error %d\n", group->mgid.raw, err);
+	ipoib_mcast_debug(priv, "cannot join %pI6: error %d\n", group->dest.gid.raw, err);
 	ipoib_group_leave(group);
 	if (group->role > IPOIB_GROUP_ROUTER && net_ratelimit())
 		netdev_warn(priv->netdev, "cannot join %pI6: error %d, will try again\n",
-			    group->mgid.raw, err);
-	group->retry_at = jiffies + ipoib_backoff(group->failures);
-	if (group->failures < U8_MAX)
-		group->failures++;
+			    group->dest.gid.raw, err);
+	ipoib_dest_failed(&group->dest);
 	if (group_fall_back(group))
 		group_send_queued(group);
 	else
@@ -256,7 +242,7 @@ static void group_failed(struct ipoib_group *group, int err)
  */
 static void group_not_joined(struct ipoib_group *group, int err)
 {
-	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL && !group->failures)
+	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL && !group->dest.failures)
 		ipoib_groups_doubt(group->priv);
 	group_failed(group, err);
 }
@@ -270,7 +256,7 @@ static void group_not_joined(struct ipoib_group *group, int err)
  */
 void ipoib_group_set_fleeting(struct ipoib_group *group, bool fleeting)
 {
-	group->priv->groups_fleeting += fleeting - group->fleeting;
+	group->priv->groups.fleeting += fleeting - group->fleeting;
 	group->fleeting = fleeting;
 }
 
@@ -278,11 +264,11 @@ static void group_succeeded(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
-	group->failures = 0;
+	group->dest.failures = 0;
 	group->joined = true;
 	ipoib_group_set_fleeting(group, group->params.fleeting);
 	trace_ipoib_group_state(group, 0);
-	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->mgid.raw, group->params.mlid);
+	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->dest.gid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST)
 		priv->broadcast_joined(priv, &group->params);
 	group_send_queued(group);
@@ -294,15 +280,7 @@ static void group_succeeded(struct ipoib_group *group)
 static void group_reset(struct ipoib_group *group)
 {
 	ipoib_group_leave(group);
-	group->retry_at = jiffies + get_random_u32_below(HZ / 8);
-}
-
-static void groups_pace(struct ipoib_dev *priv, const struct ipoib_group *group)
-{
-	if (time_after(jiffies, group->asked_at + IPOIB_JOIN_SLOW))
-		priv->groups_window = max(priv->groups_window / 2, (u32)IPOIB_JOINS_MIN);
-	else
-		priv->groups_window = min(priv->groups_window + 1, (u32)IPOIB_JOINS_MAX);
+	group->dest.retry_at = jiffies + get_random_u32_below(HZ / 8);
 }
 
 static void group_serve_answer(struct ipoib_group *group)
@@ -311,14 +289,11 @@ static void group_serve_answer(struct ipoib_group *group)
 	struct ipoib_group_params params;
 	int status;
 
-	if (group->asked)
-		groups_pace(priv, group);
-	group_not_asked(group);
-	spin_lock_bh(&priv->lock);
-	group->request = IPOIB_REQUEST_NONE;
+	ipoib_dest_answered(&priv->groups.dests, &group->dest);
+	spin_lock_bh(&priv->groups.dests.lock);
 	status = group->status;
 	params = group->answer;
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->groups.dests.lock);
 
 	if (status == -ENETRESET) {
 		group_reset(group);
@@ -337,39 +312,30 @@ static void group_join(struct ipoib_group *group)
 	struct ipoib_dev *priv = group->priv;
 	int err;
 
-	spin_lock_bh(&priv->lock);
-	group->request = IPOIB_REQUEST_SENT;
-	spin_unlock_bh(&priv->lock);
-	group_asked(group);
+	ipoib_dest_asked(&priv->groups.dests, &group->dest);
 	ipoib_count(priv, IPOIB_STAT_GROUP_JOINS);
 	trace_ipoib_group_state(group, -EINPROGRESS);
-	ipoib_mcast_debug(priv, "joining %pI6\n", group->mgid.raw);
+	ipoib_mcast_debug(priv, "joining %pI6\n", group->dest.gid.raw);
 	err = priv->fabric->join(group);
 	if (err == -EAGAIN) {
 		ipoib_group_leave(group);
-		group->retry_at = jiffies + IPOIB_JOIN_LEAVE_WAIT;
+		group->dest.retry_at = jiffies + IPOIB_JOIN_LEAVE_WAIT;
 	} else if (err) {
 		group_failed(group, err);
 	}
 }
 
-/* Puts a group that is to be joined where it waits for its time, or for its turn */
+/* Among those that wait for their turn, the broadcast group is the first */
 static void group_await(struct ipoib_group *group)
 {
-	struct ipoib_dev *priv = group->priv;
+	struct ipoib_dests *dests = &group->priv->groups.dests;
 
-	if (group->joined || group->request != IPOIB_REQUEST_NONE)
+	if (group->joined || group->dest.request != IPOIB_REQUEST_NONE)
 		return;
-	if (time_after(group->retry_at, jiffies)) {
-		if (list_empty(&priv->groups_failing) ||
-		    time_before(group->retry_at, priv->groups_retry_at))
-			priv->groups_retry_at = group->retry_at;
-		list_move_tail(&group->waits, &priv->groups_failing);
-	} else if (group == priv->broadcast) {
-		list_move(&group->waits, &priv->groups_waiting);
-	} else {
-		list_move_tail(&group->waits, &priv->groups_waiting);
-	}
+	ipoib_dest_await(dests, &group->dest);
+	if (group == group->priv->groups.broadcast &&
+	    time_before_eq(group->dest.retry_at, jiffies))
+		list_move(&group->dest.waits, &dests->waiting);
 }
 
 /**
@@ -383,11 +349,11 @@ void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role)
 {
 	struct ipoib_dev *priv = group->priv;
 
-	spin_lock_bh(&priv->lock);
-	priv->groups_of[group->role]--;
-	priv->groups_of[role]++;
+	spin_lock_bh(&priv->groups.dests.lock);
+	priv->groups.of[group->role]--;
+	priv->groups.of[role]++;
 	WRITE_ONCE(group->role, role);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->groups.dests.lock);
 }
 
 /**
@@ -405,70 +371,33 @@ void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role)
 	ipoib_group_leave(group);
 	if (!group_is_heard(group))
 		ipoib_group_detach(group);
-	group->retry_at = jiffies;
-	group->failures = 0;
+	group->dest.retry_at = jiffies;
+	group->dest.failures = 0;
 	group_await(group);
 	ipoib_groups_kick(group->priv);
 }
 
 /* Groups made by the data path are not on the control path's list yet */
-static void group_serve(struct ipoib_group *group)
+static void group_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
+	struct ipoib_group *group = ipoib_group_of(dest);
+
 	if (list_empty(&group->all))
-		list_add_tail(&group->all, &group->priv->groups_all);
-	if (group->request == IPOIB_REQUEST_ANSWERED)
+		list_add_tail(&group->all, &group->priv->groups.all);
+	if (group->dest.request == IPOIB_REQUEST_ANSWERED)
 		group_serve_answer(group);
 	group_await(group);
 }
 
-static struct ipoib_group *group_next_busy(struct ipoib_dev *priv, struct list_head *busy)
+static void group_retry(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
-	struct ipoib_group *group;
-
-	spin_lock_bh(&priv->lock);
-	group = list_first_entry_or_null(busy, struct ipoib_group, busy);
-	if (group)
-		list_del_init(&group->busy);
-	spin_unlock_bh(&priv->lock);
-	return group;
-}
-
-/* Those that are busy again meanwhile are the next run's */
-static void groups_serve(struct ipoib_dev *priv)
-{
-	struct ipoib_group *group;
-	LIST_HEAD(busy);
-
-	spin_lock_bh(&priv->lock);
-	list_splice_init(&priv->groups_busy, &busy);
-	spin_unlock_bh(&priv->lock);
-	while ((group = group_next_busy(priv, &busy)))
-		group_serve(group);
-}
-
-/* Those whose time has come wait for their turn */
-static void groups_retry(struct ipoib_dev *priv)
-{
-	unsigned long now = jiffies, soonest = now + MAX_JIFFY_OFFSET;
-	struct ipoib_group *group, *next;
-
-	if (list_empty(&priv->groups_failing) || time_before(now, priv->groups_retry_at))
-		return;
-	list_for_each_entry_safe(group, next, &priv->groups_failing, waits) {
-		if (time_after(group->retry_at, now))
-			soonest = time_before(group->retry_at, soonest) ? group->retry_at : soonest;
-		else
-			group_await(group);
-	}
-	if (time_before(soonest, now + IPOIB_JOIN_RETRY_PACE))
-		soonest = now + IPOIB_JOIN_RETRY_PACE;
-	priv->groups_retry_at = soonest;
+	group_await(ipoib_group_of(dest));
 }
 
 /* All other groups take their parameters from the broadcast group */
 static bool group_may_join(const struct ipoib_group *group)
 {
-	const struct ipoib_group *broadcast = group->priv->broadcast;
+	const struct ipoib_group *broadcast = group->priv->groups.broadcast;
 
 	return group == broadcast || broadcast->joined;
 }
@@ -477,12 +406,13 @@ static bool group_may_join(const struct ipoib_group *group)
 static void groups_ask(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group;
+	struct ipoib_dest *dest;
 
-	while (priv->groups_asked < priv->groups_window) {
-		group = list_first_entry_or_null(&priv->groups_waiting, struct ipoib_group, waits);
-		if (!group || !group_may_join(group))
+	while ((dest = ipoib_dests_next(&priv->groups.dests))) {
+		group = ipoib_group_of(dest);
+		if (!group_may_join(group))
 			return;
-		list_del_init(&group->waits);
+		list_del_init(&dest->waits);
 		group_join(group);
 		group_await(group);
 	}
@@ -498,27 +428,22 @@ static void groups_ask(struct ipoib_dev *priv)
  */
 unsigned long ipoib_groups_join(struct ipoib_dev *priv)
 {
-	long wait;
+	struct ipoib_dests *dests = &priv->groups.dests;
 
-	groups_serve(priv);
-	groups_retry(priv);
+	ipoib_dests_serve(dests, group_serve);
+	ipoib_dests_retry(dests, group_retry);
 	groups_ask(priv);
-	if (list_empty(&priv->groups_failing))
-		return MAX_JIFFY_OFFSET;
-	wait = priv->groups_retry_at - jiffies;
-	return max(wait, 0L);
+	return ipoib_dests_wait(dests);
 }
 
 /**
- * ipoib_groups_join_init() - nothing has been asked for yet
+ * ipoib_groups_join_init() - prepare the table of groups; nothing has been asked for yet
  * @priv: the device
  *
- * Context: any.
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
  */
-void ipoib_groups_join_init(struct ipoib_dev *priv)
+int ipoib_groups_join_init(struct ipoib_dev *priv)
 {
-	INIT_LIST_HEAD(&priv->groups_busy);
-	INIT_LIST_HEAD(&priv->groups_waiting);
-	INIT_LIST_HEAD(&priv->groups_failing);
-	priv->groups_window = IPOIB_JOINS_FIRST;
+	return ipoib_dests_init(&priv->groups.dests, priv, &groups_pace);
 }

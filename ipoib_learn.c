@@ -44,7 +44,7 @@ struct sender {
 /**
  * struct ipoib_learn - the senders of late
  * @lock: guards what follows. Only the receive poll adds senders, so it reads
- *	them without. Taken within ipoib_dev.lock.
+ *	them without. Taken within ipoib_dests.lock.
  * @epoch: senders of another one are forgotten; never 0
  * @by_gid: slot of the last sender of a GID, by the GID's hash
  * @by_qp: senders, by LID and QPN
@@ -64,9 +64,9 @@ static u32 qp_slot(const struct ib_wc *wc)
 	return (wc->slid + 61 * wc->src_qp) % LEARN_SLOTS;
 }
 
-static u32 gid_slot(const union ib_gid *gid)
+static u32 gid_slot(const void *gid)
 {
-	return jhash(gid, sizeof(*gid), 0) % LEARN_SLOTS;
+	return jhash(gid, sizeof(union ib_gid), 0) % LEARN_SLOTS;
 }
 
 static bool sender_is_set(const struct ipoib_learn *learn, const struct sender *sender)
@@ -248,8 +248,7 @@ bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const st
  * Context: any but hard interrupt, BHs disabled.
  * Return: true if it was heard of late, and what it said may be used.
  */
-bool ipoib_learn_find(struct ipoib_dev *priv, const union ib_gid *gid,
-		      struct ipoib_heard *from)
+bool ipoib_learn_find(struct ipoib_dev *priv, const void *gid, struct ipoib_heard *from)
 {
 	struct ipoib_learn *table = priv->learn;
 	const struct sender *sender;

@@ -41,11 +41,11 @@ static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
 		trace_ipoib_link_state(priv, state);
 		ipoib_debug(priv, "link %s\n", link_names[state]);
 	}
-	spin_lock_bh(&priv->lock);
-	priv->link = state;
+	spin_lock_bh(&priv->link_lock);
+	WRITE_ONCE(priv->link, state);
 	if (state != IPOIB_LINK_RUNNING)
 		netif_carrier_off(priv->netdev);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->link_lock);
 }
 
 /**
@@ -59,10 +59,10 @@ static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
  */
 void ipoib_link_carrier(struct ipoib_dev *priv)
 {
-	spin_lock_bh(&priv->lock);
+	spin_lock_bh(&priv->link_lock);
 	if (priv->link == IPOIB_LINK_RUNNING)
 		netif_carrier_on(priv->netdev);
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->link_lock);
 }
 
 /* No carrier, no paths, no groups; the QP, if it runs, is left running */

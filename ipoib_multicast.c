@@ -26,46 +26,25 @@ module_param(sendonly_idle, uint, 0644);
 MODULE_PARM_DESC(sendonly_idle,
 		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
 
-/* For rhashtable: 0 if the group is the one that is looked for */
-static int group_is_other(struct rhashtable_compare_arg *arg, const void *group)
-{
-	return !ipoib_gid_equal(arg->key, ((const struct ipoib_group *)group)->mgid.raw);
-}
-
-static const struct rhashtable_params groups_params = {
-	.hashfn = ipoib_gid_hash,
-	.obj_cmpfn = group_is_other,
-	.key_len = sizeof_field(struct ipoib_group, mgid),
-	.key_offset = offsetof(struct ipoib_group, mgid),
-	.head_offset = offsetof(struct ipoib_group, node),
-	.automatic_shrinking = true,
-};
-
 /* The caller puts the group on groups_all, which the control path owns */
 static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 					enum ipoib_group_role role)
 {
 	struct ipoib_group *group = kzalloc(sizeof(*group), GFP_ATOMIC);
 
-	lockdep_assert_held(&priv->lock);
+	lockdep_assert_held(&priv->groups.dests.lock);
 	if (!group)
 		return NULL;
-	memcpy(group->mgid.raw, mgid, sizeof(group->mgid));
 	group->priv = priv;
 	group->role = role;
-	group->retry_at = jiffies;
 	group->created = jiffies;
-	group->used = jiffies;
-	INIT_LIST_HEAD(&group->busy);
-	INIT_LIST_HEAD(&group->waits);
 	INIT_LIST_HEAD(&group->all);
-	__skb_queue_head_init(&group->queue);
-	if (rhashtable_insert_fast(&priv->groups, &group->node, groups_params)) {
+	if (ipoib_dest_add(&priv->groups.dests, &group->dest, mgid)) {
 		kfree(group);
 		return NULL;
 	}
-	priv->groups_of[role]++;
-	ipoib_group_make_busy(group);
+	priv->groups.of[role]++;
+	ipoib_dest_make_busy(&priv->groups.dests, &group->dest);
 	ipoib_groups_kick(priv);
 	return group;
 }
@@ -74,15 +53,15 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 static void group_queue(struct ipoib_dev *priv, struct ipoib_group *group,
 			struct sk_buff *skb)
 {
-	if (group->dead) {
+	if (group->dest.dead) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_GROUP_FAILED);
-	} else if (skb_queue_len(&group->queue) >= IPOIB_GROUP_QUEUE_MAX) {
+	} else if (skb_queue_len(&group->dest.queue) >= IPOIB_GROUP_QUEUE_MAX) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_GROUP_FULL);
-	} else if (priv->groups_queued >= IPOIB_GROUPS_QUEUED_MAX) {
+	} else if (priv->groups.dests.queued >= IPOIB_GROUPS_QUEUED_MAX) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_GROUP_BACKLOG);
 	} else {
-		__skb_queue_tail(&group->queue, skb);
-		priv->groups_queued++;
+		__skb_queue_tail(&group->dest.queue, skb);
+		priv->groups.dests.queued++;
 	}
 }
 
@@ -93,20 +72,21 @@ static void group_queue(struct ipoib_dev *priv, struct ipoib_group *group,
  */
 static struct ipoib_group *group_for_sending(struct ipoib_dev *priv, const u8 *mgid)
 {
-	u32 *sent_to = &priv->groups_of[IPOIB_GROUP_SEND_ONLY];
+	u32 *sent_to = &priv->groups.of[IPOIB_GROUP_SEND_ONLY];
 	struct ipoib_group *group;
+	struct ipoib_dest *dest;
 
-	lockdep_assert_held(&priv->lock);
-	group = rhashtable_lookup_fast(&priv->groups, mgid, groups_params);
-	if (group)
-		return group;
+	lockdep_assert_held(&priv->groups.dests.lock);
+	dest = ipoib_dest_find(&priv->groups.dests, mgid);
+	if (dest)
+		return ipoib_group_of(dest);
 	if (*sent_to >= IPOIB_GROUPS_SENT_MAX) {
 		ipoib_count(priv, IPOIB_STAT_TX_GROUP_LIMIT);
-		return priv->broadcast;
+		return priv->groups.broadcast;
 	}
 	group = group_create(priv, mgid, IPOIB_GROUP_SEND_ONLY);
 	if (*sent_to >= IPOIB_GROUPS_SENT_MAX)
-		mod_delayed_work(priv->wq, &priv->group_expire_work, HZ);
+		mod_delayed_work(priv->wq, &priv->groups.expire_work, HZ);
 	return group;
 }
 
@@ -116,8 +96,8 @@ static struct ipoib_ah *group_xmit_slow(struct ipoib_dev *priv, struct sk_buff *
 	struct ipoib_group *group;
 	struct ipoib_ah *ah = NULL;
 
-	spin_lock_bh(&priv->lock);
-	if (priv->link != IPOIB_LINK_RUNNING) {
+	spin_lock_bh(&priv->groups.dests.lock);
+	if (READ_ONCE(priv->link) != IPOIB_LINK_RUNNING) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
 		goto out;
 	}
@@ -126,11 +106,11 @@ static struct ipoib_ah *group_xmit_slow(struct ipoib_dev *priv, struct sk_buff *
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		goto out;
 	}
-	ah = rcu_dereference_protected(group->ah, lockdep_is_held(&priv->lock));
+	ah = rcu_dereference_protected(group->dest.ah, lockdep_is_held(&priv->groups.dests.lock));
 	if (!ah)
 		group_queue(priv, group, skb);
 out:
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&priv->groups.dests.lock);
 	return ah;
 }
 
@@ -167,8 +147,7 @@ static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *hwaddr;
-	unsigned long now = jiffies;
-	struct ipoib_group *group;
+	struct ipoib_dest *dest;
 	struct ipoib_ah *ah;
 
 	if (group_set_pkey(priv, skb)) {
@@ -176,12 +155,10 @@ struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 		return NULL;
 	}
 	hwaddr = (struct ipoib_hwaddr *)skb->data;
-	group = rhashtable_lookup(&priv->groups, hwaddr->gid, groups_params);
-	if (likely(group)) {
-		/* Not written by each packet, so that its cache line stays shared */
-		if (READ_ONCE(group->used) != now)
-			WRITE_ONCE(group->used, now);
-		ah = rcu_dereference(group->ah);
+	dest = ipoib_dest_find_rcu(&priv->groups.dests, hwaddr->gid);
+	if (likely(dest)) {
+		ipoib_dest_use(dest);
+		ah = rcu_dereference(dest->ah);
 		if (likely(ah))
 			return ah;
 	}
@@ -192,21 +169,19 @@ static void group_remove(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
-	ipoib_mcast_debug(priv, "leaving %pI6\n", group->mgid.raw);
-	spin_lock_bh(&priv->lock);
-	rhashtable_remove_fast(&priv->groups, &group->node, groups_params);
-	group->dead = true;
-	priv->groups_of[group->role]--;
-	list_del_init(&group->busy);
-	spin_unlock_bh(&priv->lock);
+	ipoib_mcast_debug(priv, "leaving %pI6\n", group->dest.gid.raw);
+	spin_lock_bh(&priv->groups.dests.lock);
+	ipoib_dest_remove(&priv->groups.dests, &group->dest);
+	priv->groups.of[group->role]--;
+	spin_unlock_bh(&priv->groups.dests.lock);
 
 	ipoib_group_drop_queued(group);
 	ipoib_group_leave(group);
 	ipoib_group_detach(group);
 	ipoib_group_set_fleeting(group, false);
-	ipoib_ah_replace(priv, &group->ah, NULL);
+	ipoib_ah_replace(&group->dest.ah, NULL);
 	list_del(&group->all);
-	kfree_rcu(group, rcu);
+	kfree_rcu(group, dest.rcu);
 }
 
 /**
@@ -221,7 +196,7 @@ void ipoib_group_forget(struct ipoib_group *group)
 {
 	ipoib_group_rejoin(group, group->role);
 	ipoib_group_detach(group);
-	ipoib_ah_replace(group->priv, &group->ah, NULL);
+	ipoib_ah_replace(&group->dest.ah, NULL);
 }
 
 /* A router is through with a group that others had: it was deleted, or its fabric
@@ -231,9 +206,9 @@ static void group_unroute(struct ipoib_group *group)
 {
 	bool waiting;
 
-	spin_lock_bh(&group->priv->lock);
-	waiting = !skb_queue_empty(&group->queue);
-	spin_unlock_bh(&group->priv->lock);
+	spin_lock_bh(&group->priv->groups.dests.lock);
+	waiting = !skb_queue_empty(&group->dest.queue);
+	spin_unlock_bh(&group->priv->groups.dests.lock);
 	if (!waiting) {
 		group_remove(group);
 		return;
@@ -252,21 +227,21 @@ void ipoib_groups_adopt(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group;
 
-	spin_lock_bh(&priv->lock);
-	list_for_each_entry(group, &priv->groups_busy, busy)
+	spin_lock_bh(&priv->groups.dests.lock);
+	list_for_each_entry(group, &priv->groups.dests.busy, dest.busy)
 		if (list_empty(&group->all))
-			list_add_tail(&group->all, &priv->groups_all);
-	spin_unlock_bh(&priv->lock);
+			list_add_tail(&group->all, &priv->groups.all);
+	spin_unlock_bh(&priv->groups.dests.lock);
 }
 
 static struct ipoib_group *group_find(struct ipoib_dev *priv, const union ib_gid *mgid)
 {
-	struct ipoib_group *group;
+	struct ipoib_dest *dest;
 
-	spin_lock_bh(&priv->lock);
-	group = rhashtable_lookup_fast(&priv->groups, mgid, groups_params);
-	spin_unlock_bh(&priv->lock);
-	return group;
+	spin_lock_bh(&priv->groups.dests.lock);
+	dest = ipoib_dest_find(&priv->groups.dests, mgid);
+	spin_unlock_bh(&priv->groups.dests.lock);
+	return dest ? ipoib_group_of(dest) : NULL;
 }
 
 static struct ipoib_group *group_create_listed(struct ipoib_dev *priv,
@@ -275,11 +250,11 @@ static struct ipoib_group *group_create_listed(struct ipoib_dev *priv,
 {
 	struct ipoib_group *group;
 
-	spin_lock_bh(&priv->lock);
+	spin_lock_bh(&priv->groups.dests.lock);
 	group = group_create(priv, mgid->raw, role);
 	if (group)
-		list_add_tail(&group->all, &priv->groups_all);
-	spin_unlock_bh(&priv->lock);
+		list_add_tail(&group->all, &priv->groups.all);
+	spin_unlock_bh(&priv->groups.dests.lock);
 	return group;
 }
 
@@ -316,7 +291,7 @@ static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_MEMBER);
 	if (!group) {
 		/* Out of memory, or a packet to it came just now: look again soon */
-		WRITE_ONCE(priv->mc_list_changed, true);
+		WRITE_ONCE(priv->groups.mc_list_changed, true);
 		return;
 	}
 	group->wanted = true;
@@ -329,11 +304,11 @@ static void group_withdraw(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 
-	if (!priv->routing) {
+	if (!priv->groups.routing) {
 		group_remove(group);
 		return;
 	}
-	group->listed = priv->list_round;
+	group->listed = priv->groups.news.round;
 	ipoib_group_rejoin(group, IPOIB_GROUP_ROUTER);
 }
 
@@ -401,20 +376,20 @@ void ipoib_groups_follow_list(struct ipoib_dev *priv)
 	union ib_gid *list;
 	int count, i;
 
-	if (!READ_ONCE(priv->mc_list_changed))
+	if (!READ_ONCE(priv->groups.mc_list_changed))
 		return;
-	WRITE_ONCE(priv->mc_list_changed, false);
+	WRITE_ONCE(priv->groups.mc_list_changed, false);
 	list = mc_list_copy(priv, &count);
 	if (!list) {
-		WRITE_ONCE(priv->mc_list_changed, true);
+		WRITE_ONCE(priv->groups.mc_list_changed, true);
 		return;
 	}
 	ipoib_groups_adopt(priv);
-	list_for_each_entry(group, &priv->groups_all, all)
+	list_for_each_entry(group, &priv->groups.all, all)
 		group->wanted = group->role != IPOIB_GROUP_MEMBER;
 	for (i = 0; i < count; i++)
 		group_want(priv, &list[i]);
-	list_for_each_entry_safe(group, next, &priv->groups_all, all)
+	list_for_each_entry_safe(group, next, &priv->groups.all, all)
 		if (!group->wanted)
 			group_withdraw(group);
 	kvfree(list);
@@ -436,14 +411,14 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 
 	if (!group && ipoib_group_is_of_user(priv, mgid))
 		return true;
-	if (!group && priv->groups_of[IPOIB_GROUP_ROUTER] >= IPOIB_GROUPS_HEARD_MAX) {
+	if (!group && priv->groups.of[IPOIB_GROUP_ROUTER] >= IPOIB_GROUPS_HEARD_MAX) {
 		ipoib_count(priv, IPOIB_STAT_GROUP_LIMIT);
 		return true;
 	}
 	if (!group)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_ROUTER);
 	if (group)
-		group->listed = priv->list_round;
+		group->listed = priv->groups.news.round;
 	return group;
 }
 
@@ -452,8 +427,8 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
  */
 static void broadcast_doubt(struct ipoib_dev *priv)
 {
-	priv->broadcast_doubted = true;
-	WRITE_ONCE(priv->list_wanted, true);
+	priv->groups.news.broadcast_doubted = true;
+	WRITE_ONCE(priv->groups.news.list_wanted, true);
 }
 
 /**
@@ -492,13 +467,13 @@ void ipoib_groups_sweep(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group, *next;
 
-	list_for_each_entry_safe(group, next, &priv->groups_all, all)
-		if (group->role == IPOIB_GROUP_ROUTER && group->listed != priv->list_round)
+	list_for_each_entry_safe(group, next, &priv->groups.all, all)
+		if (group->role == IPOIB_GROUP_ROUTER && group->listed != priv->groups.news.round)
 			group_unroute(group);
 }
 
 /**
- * ipoib_groups_follow_routing() - ipoib_dev.routing is another than before
+ * ipoib_groups_follow_routing() - whether the device is a router has changed
  * @priv: the device
  *
  * Context: control path.
@@ -507,7 +482,7 @@ void ipoib_groups_follow_routing(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group, *next;
 
-	list_for_each_entry_safe(group, next, &priv->groups_all, all) {
+	list_for_each_entry_safe(group, next, &priv->groups.all, all) {
 		if (group->role == IPOIB_GROUP_SEND_ONLY)
 			ipoib_group_rejoin(group, group->role);
 		else if (group->role == IPOIB_GROUP_ROUTER)
@@ -525,30 +500,30 @@ void ipoib_groups_confirm(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group;
 
-	list_for_each_entry(group, &priv->groups_all, all) {
+	list_for_each_entry(group, &priv->groups.all, all) {
 		if (group->role != IPOIB_GROUP_SEND_ONLY || !group->fleeting || !group->joined)
 			continue;
 		ipoib_group_rejoin(group, group->role);
 		/* By the kind that was granted before */
-		group->failures = 1;
+		group->dest.failures = 1;
 	}
 }
 
 /* Without so many groups nobody needs the place of one that is idle */
 static bool groups_are_crowded(const struct ipoib_dev *priv)
 {
-	return READ_ONCE(priv->groups_of[IPOIB_GROUP_SEND_ONLY]) >= IPOIB_GROUPS_SENT_MAX;
+	return READ_ONCE(priv->groups.of[IPOIB_GROUP_SEND_ONLY]) >= IPOIB_GROUPS_SENT_MAX;
 }
 
 static bool group_is_idle(const struct ipoib_group *group, unsigned int seconds)
 {
 	return group->role == IPOIB_GROUP_SEND_ONLY &&
-	       time_after(jiffies, READ_ONCE(group->used) + seconds * HZ);
+	       time_after(jiffies, READ_ONCE(group->dest.used) + seconds * HZ);
 }
 
 static void group_expire_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, group_expire_work.work);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, groups.expire_work.work);
 	unsigned int seconds = READ_ONCE(sendonly_idle);
 	unsigned long wait = IPOIB_GROUP_EXPIRE_MAX;
 	struct ipoib_group *group, *next;
@@ -557,7 +532,7 @@ static void group_expire_work(struct work_struct *work)
 	if (groups_are_crowded(priv))
 		seconds = min_t(unsigned int, seconds, IPOIB_GROUP_CROWDED_IDLE);
 	if (seconds) {
-		list_for_each_entry_safe(group, next, &priv->groups_all, all) {
+		list_for_each_entry_safe(group, next, &priv->groups.all, all) {
 			if (!group_is_idle(group, seconds))
 				continue;
 			ipoib_count(priv, IPOIB_STAT_GROUP_EXPIRIES);
@@ -567,7 +542,7 @@ static void group_expire_work(struct work_struct *work)
 	}
 	if (groups_are_crowded(priv))
 		wait = HZ;
-	queue_delayed_work(priv->wq, &priv->group_expire_work, wait);
+	queue_delayed_work(priv->wq, &priv->groups.expire_work, wait);
 }
 
 /**
@@ -596,37 +571,33 @@ void ipoib_groups_remove(struct ipoib_dev *priv)
 	struct ipoib_group *group, *next;
 
 	ipoib_groups_adopt(priv);
-	list_for_each_entry_safe(group, next, &priv->groups_all, all)
+	list_for_each_entry_safe(group, next, &priv->groups.all, all)
 		group_remove(group);
 }
 
 /**
- * ipoib_group_table_init() - prepare the table of groups
- * @priv: the device; its workqueue exists
+ * ipoib_groups_walk() - see each group
+ * @priv: the device
+ * @see: called with each struct ipoib_group
+ * @context: passed on
  *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
+ * Context: process; @see is called on the RCU read side.
  */
-int ipoib_group_table_init(struct ipoib_dev *priv)
+void ipoib_groups_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *context),
+		       void *context)
 {
-	int err;
-
-	INIT_LIST_HEAD(&priv->groups_all);
-	INIT_DELAYED_WORK(&priv->group_expire_work, group_expire_work);
-	err = rhashtable_init(&priv->groups, &groups_params);
-	if (!err)
-		queue_delayed_work(priv->wq, &priv->group_expire_work, HZ);
-	return err;
+	ipoib_dests_walk(&priv->groups.dests, see, context);
 }
 
 /**
- * ipoib_group_table_destroy() - free the table
- * @priv: the device; no groups
+ * ipoib_groups_expire_init() - begin to look for groups that nobody uses any more
+ * @priv: the device; its workqueue exists
  *
- * Context: may sleep.
+ * Context: any.
  */
-void ipoib_group_table_destroy(struct ipoib_dev *priv)
+void ipoib_groups_expire_init(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->group_expire_work);
-	rhashtable_destroy(&priv->groups);
+	INIT_LIST_HEAD(&priv->groups.all);
+	INIT_DELAYED_WORK(&priv->groups.expire_work, group_expire_work);
+	queue_delayed_work(priv->wq, &priv->groups.expire_work, HZ);
 }

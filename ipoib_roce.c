@@ -85,7 +85,7 @@ struct roce_query {
 };
 
 /* Guards the lists, and roce_membership.group: no answer comes once it is NULL.
- * Taken with BHs disabled; ipoib_dev.lock nests inside.
+ * Taken with BHs disabled; ipoib_dests.lock nests inside.
  */
 static DEFINE_SPINLOCK(roce_lock);
 static LIST_HEAD(roce_ports);
@@ -369,7 +369,7 @@ static int roce_join_member(struct ipoib_group *group)
 	netdev_hold(ethernet, &membership->tracker, GFP_KERNEL);
 	dev_put(ethernet);
 	membership->group = group;
-	membership->address = *(const struct in6_addr *)group->mgid.raw;
+	membership->address = *(const struct in6_addr *)group->dest.gid.raw;
 	group->membership = membership;
 	spin_lock_bh(&roce_lock);
 	list_add_tail(&membership->node, &roce_memberships);
@@ -430,8 +430,8 @@ static int roce_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 
 	if (IS_ERR(sgid_attr))
 		return PTR_ERR(sgid_attr);
-	attr_make(group->priv, &group->mgid, group->params.hop_limit, sgid_attr, attr);
-	ipv6_eth_mc_map((const struct in6_addr *)group->mgid.raw, attr->roce.dmac);
+	attr_make(group->priv, &group->dest.gid, group->params.hop_limit, sgid_attr, attr);
+	ipv6_eth_mc_map((const struct in6_addr *)group->dest.gid.raw, attr->roce.dmac);
 	return 0;
 }
 
@@ -444,7 +444,7 @@ static void roce_resolved(int status, struct sockaddr *source, struct rdma_dev_a
 	if (status) {
 		rdma_put_gid_attr(addr->sgid_attr);
 	} else {
-		attr_make(query->priv, &query->path->gid, addr->hoplimit, addr->sgid_attr,
+		attr_make(query->priv, &query->path->dest.gid, addr->hoplimit, addr->sgid_attr,
 			  &query->attr);
 		memcpy(query->attr.roce.dmac, addr->dst_dev_addr, ETH_ALEN);
 	}
@@ -461,7 +461,7 @@ static int roce_ask(struct roce_query *own)
 	} source, destination;
 
 	rdma_gid2ip(&source.any, &query->priv->local_gid);
-	rdma_gid2ip(&destination.any, &query->path->gid);
+	rdma_gid2ip(&destination.any, &query->path->dest.gid);
 	/* A query whose answer has just been given, and whose memory this was, may be
 	 * on ib_core's list still: to be told apart by the address of addr alone
 	 */

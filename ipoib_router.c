@@ -34,6 +34,7 @@
  */
 void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool exists)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
 	struct ipoib_group_report *report;
 
 	if (!ipoib_mgid_is_ours(priv, mgid))
@@ -45,15 +46,15 @@ void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool e
 		report->mgid = *mgid;
 		report->exists = exists;
 	}
-	spin_lock_bh(&priv->lock);
-	if (report && priv->group_reports_count < IPOIB_REPORTS_MAX) {
-		list_add_tail(&report->node, &priv->group_reports);
-		priv->group_reports_count++;
+	spin_lock_bh(&news->lock);
+	if (report && news->reports_count < IPOIB_REPORTS_MAX) {
+		list_add_tail(&report->node, &news->reports);
+		news->reports_count++;
 		report = NULL;
 	} else {
-		WRITE_ONCE(priv->reports_begin, true);
+		WRITE_ONCE(news->reports_begin, true);
 	}
-	spin_unlock_bh(&priv->lock);
+	spin_unlock_bh(&news->lock);
 	kfree(report);
 	ipoib_groups_kick(priv);
 }
@@ -68,12 +69,14 @@ void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool e
  */
 void ipoib_groups_reported(struct ipoib_dev *priv, int status)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
+
 	ipoib_count(priv, status ? IPOIB_STAT_SUBSCRIPTION_FAILURES : IPOIB_STAT_SUBSCRIPTIONS);
 	trace_ipoib_subscription(priv, status);
-	WRITE_ONCE(priv->reports_come, !status);
+	WRITE_ONCE(news->reports_come, !status);
 	if (status)
 		return;
-	WRITE_ONCE(priv->reports_begin, true);
+	WRITE_ONCE(news->reports_begin, true);
 	ipoib_groups_kick(priv);
 }
 
@@ -87,11 +90,13 @@ void ipoib_groups_reported(struct ipoib_dev *priv, int status)
  */
 void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
 {
-	spin_lock_bh(&priv->lock);
-	priv->list_count = count;
-	swap(priv->list_answer, mgids);
-	WRITE_ONCE(priv->list_request, IPOIB_REQUEST_ANSWERED);
-	spin_unlock_bh(&priv->lock);
+	struct ipoib_group_news *news = &priv->groups.news;
+
+	spin_lock_bh(&news->lock);
+	news->list_count = count;
+	swap(news->list, mgids);
+	WRITE_ONCE(news->list_request, IPOIB_REQUEST_ANSWERED);
+	spin_unlock_bh(&news->lock);
 	/* One that nobody has read yet */
 	kvfree(mgids);
 	ipoib_groups_kick(priv);
@@ -99,19 +104,21 @@ void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
 
 static void router_note_group(struct ipoib_dev *priv, union ib_gid *mgid)
 {
-	if (priv->routing && ipoib_mgid_is_ours(priv, mgid) && !ipoib_group_appeared(priv, mgid))
+	if (priv->groups.routing && ipoib_mgid_is_ours(priv, mgid) &&
+	    !ipoib_group_appeared(priv, mgid))
 		ipoib_groups_doubt(priv);
 }
 
 static void router_read_reports(struct ipoib_dev *priv)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
 	struct ipoib_group_report *report, *next;
 	LIST_HEAD(reports);
 
-	spin_lock_bh(&priv->lock);
-	list_splice_init(&priv->group_reports, &reports);
-	priv->group_reports_count = 0;
-	spin_unlock_bh(&priv->lock);
+	spin_lock_bh(&news->lock);
+	list_splice_init(&news->reports, &reports);
+	news->reports_count = 0;
+	spin_unlock_bh(&news->lock);
 	list_for_each_entry_safe(report, next, &reports, node) {
 		if (report->exists)
 			router_note_group(priv, &report->mgid);
@@ -124,9 +131,11 @@ static void router_read_reports(struct ipoib_dev *priv)
 /* The link goes on by a broadcast group that the list has */
 static void router_judge_broadcast(struct ipoib_dev *priv, bool listed)
 {
-	if (priv->broadcast_doubted && !listed)
-		ipoib_group_forget(priv->broadcast);
-	priv->broadcast_doubted = false;
+	struct ipoib_group_news *news = &priv->groups.news;
+
+	if (news->broadcast_doubted && !listed)
+		ipoib_group_forget(priv->groups.broadcast);
+	news->broadcast_doubted = false;
 }
 
 static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int count)
@@ -134,9 +143,9 @@ static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int 
 	bool broadcast = false;
 	int i;
 
-	priv->list_failures = 0;
+	priv->groups.news.list_failures = 0;
 	for (i = 0; i < count; i++) {
-		broadcast |= ipoib_gid_equal(&mgids[i], &priv->broadcast->mgid);
+		broadcast |= ipoib_gid_equal(&mgids[i], &priv->groups.broadcast->dest.gid);
 		router_note_group(priv, &mgids[i]);
 		cond_resched();
 	}
@@ -147,19 +156,21 @@ static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int 
 /* Whoever asked for a list has it, or does not want it any more */
 static union ib_gid *router_take_list(struct ipoib_dev *priv, int *count)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
 	union ib_gid *mgids;
 
-	spin_lock_bh(&priv->lock);
-	mgids = priv->list_answer;
-	priv->list_answer = NULL;
-	priv->list_request = IPOIB_REQUEST_NONE;
-	*count = priv->list_count;
-	spin_unlock_bh(&priv->lock);
+	spin_lock_bh(&news->lock);
+	mgids = news->list;
+	news->list = NULL;
+	news->list_request = IPOIB_REQUEST_NONE;
+	*count = news->list_count;
+	spin_unlock_bh(&news->lock);
 	return mgids;
 }
 
 static void router_read_list(struct ipoib_dev *priv)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
 	union ib_gid *mgids;
 	int count;
 
@@ -168,9 +179,9 @@ static void router_read_list(struct ipoib_dev *priv)
 		router_follow_list(priv, mgids, count);
 	} else {
 		ipoib_count(priv, IPOIB_STAT_GROUP_LIST_FAILURES);
-		priv->list_at = jiffies + ipoib_backoff(priv->list_failures);
-		if (priv->list_failures < U8_MAX)
-			priv->list_failures++;
+		news->list_at = jiffies + ipoib_backoff(news->list_failures);
+		if (news->list_failures < U8_MAX)
+			news->list_failures++;
 	}
 	kvfree(mgids);
 }
@@ -185,21 +196,22 @@ static void router_forget_list(struct ipoib_dev *priv)
 /* Returns the jiffies until the list is due again */
 static unsigned long router_ask_list(struct ipoib_dev *priv)
 {
-	bool reports = READ_ONCE(priv->reports_come);
+	struct ipoib_group_news *news = &priv->groups.news;
+	bool reports = READ_ONCE(news->reports_come);
 	long wait;
 
-	if (!(priv->routing || priv->broadcast_doubted) ||
-	    READ_ONCE(priv->list_request) == IPOIB_REQUEST_SENT)
+	if (!(priv->groups.routing || news->broadcast_doubted) ||
+	    READ_ONCE(news->list_request) == IPOIB_REQUEST_SENT)
 		return MAX_JIFFY_OFFSET;
-	if (xchg(&priv->list_wanted, false))
-		priv->list_at = jiffies;
-	wait = priv->list_at - jiffies;
+	if (xchg(&news->list_wanted, false))
+		news->list_at = jiffies;
+	wait = news->list_at - jiffies;
 	if (wait > 0)
 		return wait;
 	wait = reports ? IPOIB_LIST_PERIOD : IPOIB_LIST_PERIOD_DEAF;
-	priv->list_at = jiffies + wait;
-	priv->list_round++;
-	WRITE_ONCE(priv->list_request, IPOIB_REQUEST_SENT);
+	news->list_at = jiffies + wait;
+	news->round++;
+	WRITE_ONCE(news->list_request, IPOIB_REQUEST_SENT);
 	ipoib_count(priv, IPOIB_STAT_GROUP_LISTS);
 	if (priv->fabric->list(priv))
 		ipoib_groups_listed(priv, -EIO, NULL);
@@ -209,8 +221,10 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 /* From now on reports come; what happened before they did is to be found out */
 static void router_begin(struct ipoib_dev *priv)
 {
-	WRITE_ONCE(priv->reports_begin, false);
-	WRITE_ONCE(priv->list_wanted, true);
+	struct ipoib_group_news *news = &priv->groups.news;
+
+	WRITE_ONCE(news->reports_begin, false);
+	WRITE_ONCE(news->list_wanted, true);
 	ipoib_groups_confirm(priv);
 }
 
@@ -218,27 +232,28 @@ static void router_follow_flags(struct ipoib_dev *priv)
 {
 	bool routing = priv->fabric->list && READ_ONCE(priv->netdev->flags) & IFF_ALLMULTI;
 
-	if (routing == priv->routing)
+	if (routing == priv->groups.routing)
 		return;
-	priv->routing = routing;
+	priv->groups.routing = routing;
 	/* At once, if reports come; this is for the case that none do */
-	priv->list_at = jiffies + IPOIB_LIST_PERIOD_DEAF;
+	priv->groups.news.list_at = jiffies + IPOIB_LIST_PERIOD_DEAF;
 	ipoib_groups_follow_routing(priv);
 }
 
 static void router_choose_reports(struct ipoib_dev *priv)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
 	enum ipoib_reports reports = IPOIB_REPORTS_NONE;
 
-	if (priv->routing)
+	if (priv->groups.routing)
 		reports = IPOIB_REPORTS_ALL;
-	else if (priv->groups_fleeting || priv->broadcast_doubted)
+	else if (priv->groups.fleeting || news->broadcast_doubted)
 		reports = IPOIB_REPORTS_DELETED;
-	if (reports == priv->reports || !priv->fabric->report)
+	if (reports == news->wanted || !priv->fabric->report)
 		return;
-	priv->reports = reports;
-	WRITE_ONCE(priv->reports_come, false);
-	WRITE_ONCE(priv->reports_begin, false);
+	news->wanted = reports;
+	WRITE_ONCE(news->reports_come, false);
+	WRITE_ONCE(news->reports_begin, false);
 	priv->fabric->report(priv, reports);
 	/* An answer that was still due does not come */
 	if (!reports)
@@ -253,11 +268,13 @@ static void router_choose_reports(struct ipoib_dev *priv)
  */
 void ipoib_router_read(struct ipoib_dev *priv)
 {
+	struct ipoib_group_news *news = &priv->groups.news;
+
 	router_follow_flags(priv);
-	if (READ_ONCE(priv->reports_begin))
+	if (READ_ONCE(news->reports_begin))
 		router_begin(priv);
 	router_read_reports(priv);
-	if (READ_ONCE(priv->list_request) == IPOIB_REQUEST_ANSWERED)
+	if (READ_ONCE(news->list_request) == IPOIB_REQUEST_ANSWERED)
 		router_read_list(priv);
 }
 
@@ -275,6 +292,32 @@ unsigned long ipoib_router_ask(struct ipoib_dev *priv)
 }
 
 /**
+ * ipoib_groups_routing() - whether the device is a member of all groups of its link
+ * @priv: the device
+ *
+ * Context: control path.
+ * Return: true if so.
+ */
+bool ipoib_groups_routing(const struct ipoib_dev *priv)
+{
+	return priv->groups.routing;
+}
+
+/**
+ * ipoib_router_init() - nothing has been told yet
+ * @priv: the device
+ *
+ * Context: any.
+ */
+void ipoib_router_init(struct ipoib_dev *priv)
+{
+	struct ipoib_group_news *news = &priv->groups.news;
+
+	spin_lock_init(&news->lock);
+	INIT_LIST_HEAD(&news->reports);
+}
+
+/**
  * ipoib_router_stop() - no more news; what has come in is dropped
  * @priv: the device; it has no groups
  *
@@ -282,8 +325,8 @@ unsigned long ipoib_router_ask(struct ipoib_dev *priv)
  */
 void ipoib_router_stop(struct ipoib_dev *priv)
 {
-	priv->routing = false;
-	priv->broadcast_doubted = false;
+	priv->groups.routing = false;
+	priv->groups.news.broadcast_doubted = false;
 	router_choose_reports(priv);
 	/* There are no groups that they could be about */
 	router_read_reports(priv);

@@ -178,7 +178,7 @@ static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_
 {
 	const struct ipoib_dev *priv = group->priv;
 
-	return !memcmp(&rec->mgid, &group->mgid, sizeof(rec->mgid)) &&
+	return !memcmp(&rec->mgid, &group->dest.gid, sizeof(rec->mgid)) &&
 	       params->mtu >= IB_MTU_256 && params->mtu <= priv->max_mtu &&
 	       ib_rate_to_mbps(params->rate) > 0 &&
 	       params->mlid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
@@ -191,7 +191,7 @@ static void sa_warn_of_params(const struct ipoib_group *group, const union ib_gi
 	if (net_ratelimit())
 		netdev_warn(group->priv->netdev,
 			    "the SA's group %pI6 cannot be: MGID %pI6, MTU code %u (at most %u), rate code %u, MLID %#x\n",
-			    group->mgid.raw, mgid->raw, params->mtu, group->priv->max_mtu,
+			    group->dest.gid.raw, mgid->raw, params->mtu, group->priv->max_mtu,
 			    params->rate, params->mlid);
 }
 
@@ -221,13 +221,13 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
  */
 static u8 sa_join_state(const struct ipoib_group *group)
 {
-	bool refused = group->failures % 2;
+	bool refused = group->dest.failures % 2;
 
 	if (group->role == IPOIB_GROUP_ROUTER)
 		return SA_JOIN_NON_MEMBER;
 	if (group->role != IPOIB_GROUP_SEND_ONLY)
 		return SA_JOIN_FULL_MEMBER;
-	if (group->priv->routing)
+	if (ipoib_groups_routing(group->priv))
 		return SA_JOIN_NON_MEMBER | (refused ? 0 : SA_JOIN_SEND_ONLY_FULL);
 	return refused ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
 }
@@ -239,13 +239,13 @@ static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmem
 {
 	struct ipoib_dev *priv = group->priv;
 
-	rec->mgid = group->mgid;
+	rec->mgid = group->dest.gid;
 	rec->port_gid = priv->local_gid;
 	rec->pkey = cpu_to_be16(priv->pkey);
 	rec->join_state = sa_join_state(group);
 	if (group->role == IPOIB_GROUP_BROADCAST || !(rec->join_state & SA_JOIN_KEEPING))
 		return sa_join_mask;
-	sa_rec_from_params(&priv->broadcast->params, rec);
+	sa_rec_from_params(ipoib_groups_link_params(priv), rec);
 	return sa_join_mask | sa_create_mask;
 }
 
@@ -258,7 +258,7 @@ static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
 	struct ipoib_dev *priv = group->priv;
 	struct ib_sa_mcmember_rec rec;
 
-	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, &group->mgid, &rec) &&
+	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, &group->dest.gid, &rec) &&
 	       (rec.join_state & join_state & SA_JOIN_FLEETING);
 }
 
@@ -296,7 +296,7 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 {
 	struct ipoib_dev *priv = group->priv;
 	struct ib_sa_mcmember_rec rec = {
-		.mgid = group->mgid,
+		.mgid = group->dest.gid,
 		.port_gid = priv->local_gid,
 	};
 
@@ -313,7 +313,7 @@ static bool sa_path_rec_valid(const struct ipoib_path_query *query, struct sa_pa
 {
 	u32 dlid = be32_to_cpu(sa_path_get_dlid(rec));
 
-	return !memcmp(&rec->dgid, &query->path->gid, sizeof(rec->dgid)) && dlid &&
+	return !memcmp(&rec->dgid, &query->path->dest.gid, sizeof(rec->dgid)) && dlid &&
 	       (sa_path_is_opa(rec) || dlid < be16_to_cpu(IB_MULTICAST_LID_BASE)) &&
 	       ib_rate_to_mbps(rec->rate) > 0;
 }
@@ -323,7 +323,7 @@ static void sa_warn_of_path(const struct ipoib_path_query *query, struct sa_path
 	if (net_ratelimit())
 		netdev_warn(query->priv->netdev,
 			    "the SA's path to %pI6 cannot be: to %pI6, LID %#x, rate code %u\n",
-			    query->path->gid.raw, rec->dgid.raw,
+			    query->path->dest.gid.raw, rec->dgid.raw,
 			    be32_to_cpu(sa_path_get_dlid(rec)), rec->rate);
 }
 
@@ -360,7 +360,7 @@ static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
 		return err;
 	if (!READ_ONCE(path->needs_grh) && !rdma_is_grh_required(priv->ibdev, priv->port))
 		return 0;
-	return sa_add_grh(priv, &path->gid, be32_to_cpu(rec->flow_label), rec->traffic_class,
+	return sa_add_grh(priv, &path->dest.gid, be32_to_cpu(rec->flow_label), rec->traffic_class,
 			  attr);
 }
 
@@ -383,11 +383,11 @@ static int sa_resolve(struct ipoib_path_query *query)
 	struct ipoib_dev *priv = query->priv;
 	struct sa_path_rec rec = {
 		.rec_type = SA_PATH_REC_TYPE_IB,
-		.dgid = query->path->gid,
+		.dgid = query->path->dest.gid,
 		.sgid = priv->local_gid,
 		.numb_path = 1,
 		.pkey = cpu_to_be16(priv->pkey),
-		.traffic_class = priv->broadcast->params.traffic_class,
+		.traffic_class = ipoib_groups_link_params(priv)->traffic_class,
 	};
 	struct ib_sa_query *handle;
 	int id;

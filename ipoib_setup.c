@@ -314,7 +314,7 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->sysfs_groups[0] = port_files;
 
 	priv->netdev = netdev;
-	spin_lock_init(&priv->lock);
+	spin_lock_init(&priv->link_lock);
 	ipoib_netdev_init(priv);
 	INIT_LIST_HEAD(&priv->siblings);
 	INIT_LIST_HEAD(&priv->children);

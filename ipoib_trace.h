@@ -129,9 +129,9 @@ TRACE_EVENT(ipoib_path_state,
 			__field(int, err)
 	    ),
 	    TP_fast_assign(__assign_str(name, priv->netdev->name);
-			memcpy(__entry->gid, path->gid.raw, sizeof(__entry->gid));
-			__entry->usable = rcu_access_pointer(path->ah);
-			__entry->failures = path->failures;
+			memcpy(__entry->gid, path->dest.gid.raw, sizeof(__entry->gid));
+			__entry->usable = rcu_access_pointer(path->dest.ah);
+			__entry->failures = path->dest.failures;
 			__entry->err = err;
 	    ),
 	    TP_printk("%s gid=%pI6 usable=%d failures=%u err=%d", __get_str(name), __entry->gid,
@@ -151,11 +151,11 @@ TRACE_EVENT(ipoib_group_state,
 			__field(int, err)
 	    ),
 	    TP_fast_assign(__assign_str(name, group->priv->netdev->name);
-			memcpy(__entry->mgid, group->mgid.raw, sizeof(__entry->mgid));
+			memcpy(__entry->mgid, group->dest.gid.raw, sizeof(__entry->mgid));
 			__entry->role = group->role;
-			__entry->usable = rcu_access_pointer(group->ah);
+			__entry->usable = rcu_access_pointer(group->dest.ah);
 			__entry->mlid = group->params.mlid;
-			__entry->failures = group->failures;
+			__entry->failures = group->dest.failures;
 			__entry->err = err;
 	    ),
 	    TP_printk("%s mgid=%pI6 role=%s usable=%d mlid=0x%04x failures=%u err=%d",

@@ -664,8 +664,7 @@ static void tx_wake(struct ipoib_tx_ring *tx, const struct tx_done *done)
 	if (unlikely(netif_tx_queue_stopped(tx->txq)) && READ_ONCE(priv->qp_running) &&
 	    ipoib_tx_used(tx) <= tx->size / 2)
 		netif_tx_wake_queue(tx->txq);
-	if (unlikely(READ_ONCE(priv->ah_waiting)))
-		queue_delayed_work(priv->wq, &priv->ah_work, 0);
+	ipoib_ahs_moved(priv);
 }
 
 static void tx_account(struct ipoib_tx_ring *tx, const struct tx_done *done)

@@ -80,28 +80,3 @@ void ipoib_netdev_kick(struct ipoib_dev *priv)
 	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
 		dev_put(priv->netdev);
 }
-
-/**
- * ipoib_groups_kick() - have the groups' work look at what has changed
- * @priv: the device
- *
- * Context: any.
- */
-void ipoib_groups_kick(struct ipoib_dev *priv)
-{
-	mod_delayed_work(priv->wq, &priv->group_work, 0);
-}
-
-/**
- * ipoib_groups_doubt() - have the list tell soon whether groups exist
- * @priv: the device; a router
- *
- * Context: control path.
- */
-void ipoib_groups_doubt(struct ipoib_dev *priv)
-{
-	unsigned long soon = jiffies + IPOIB_LIST_DOUBT;
-
-	if (time_before(soon, priv->list_at))
-		priv->list_at = soon;
-}

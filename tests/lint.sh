@@ -191,6 +191,18 @@ negations()
 		xargs grep -nE '^[[:space:]]*! [^|]*(\|[^|]+)*$' /dev/null || [ $? -eq 123 ]
 }
 
+# A part of a device has one owner: see tests/parts.
+parts()
+{
+	local members owners
+
+	while IFS=$'\t' read -r members owners; do
+		files ':(glob)*.c' | grep -vxFf <(tr ' ' '\n' <<<"$owners") |
+			xargs grep -nE -- "(->|\.)($members)\>" /dev/null |
+			sed "s/\$/   (only for $owners)/" || [ $? -eq 123 ]
+	done < <(grep -v '^#' tests/parts)
+}
+
 # objects FOLDER BUILT: what has been compiled there of the tree's folder
 objects()
 {
@@ -237,6 +249,7 @@ check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
 check "no bare negations in cases" negations
 check "mutants apply" mutants_apply
+check "parts and their owners" parts
 report
 # Of what has been compiled, or into the same folder
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites

@@ -57,6 +57,7 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	static struct layout layout __used;
 E
 printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
+printf '# %s\nfirst\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
 module "$tree/tests/fabric/ibfab.c"
 printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/driver/Kbuild"
 module "$tree/tests/kunit/driver/ib_ipoib_kunit.c"
@@ -105,6 +106,11 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	}
 	#endif
 	static int unused_function( void ) { return 0; }
+
+	static long another_part(void)
+	{
+		return layout.first;
+	}
 E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/driver/ib_ipoib_kunit.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
@@ -140,6 +146,8 @@ wanted "$faulty" '^FAIL  no circles of calls'
 wanted "$faulty" '^circle: first -> second: second'
 wanted "$faulty" '^FAIL  mutants apply'
 wanted "$faulty" '^tests/mutants/gone.patch: status 1'
+wanted "$faulty" '^FAIL  parts and their owners'
+wanted "$faulty" '^ib_ipoib.c:[0-9]*:.*layout.first;   .only for ipoib_layout.c.$'
 wanted "$faulty" '^FAIL  checkpatch'
 wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'

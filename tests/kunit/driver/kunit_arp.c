@@ -26,7 +26,7 @@ static struct ipoib_path *path_find(struct fixture *fx, u8 last)
 	union ib_gid gid;
 
 	fixture_gid(&gid, last);
-	return rhashtable_lookup_fast(&fx->priv->paths, &gid, paths_params);
+	return path_by_gid(fx->priv, &gid);
 }
 
 static void send_to(struct kunit *test, u8 last)
@@ -52,8 +52,8 @@ static void answer(struct kunit *test, u8 last, int status)
 /* The back-off of a path is over */
 static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 {
-	path->retry_at = jiffies;
-	fx->priv->paths_retry_at = jiffies;
+	path->dest.retry_at = jiffies;
+	fx->priv->paths.dests.retry_at = jiffies;
 	path_kick(fx->priv);
 	fixture_settle(fx);
 }
@@ -62,9 +62,9 @@ static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 static void expect_settled(struct kunit *test, const struct ipoib_path *path)
 {
 	KUNIT_EXPECT_FALSE(test, path->ask);
-	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_NONE);
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->busy));
-	KUNIT_EXPECT_TRUE(test, list_empty(&path->waits));
+	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->dest.busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&path->dest.waits));
 }
 
 static u32 list_count(const struct list_head *list)
@@ -85,7 +85,7 @@ static struct ipoib_path *path_resolved(struct kunit *test, u8 last)
 	answer(test, last, 0);
 	path = path_find(test->priv, last);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(path->ah));
+	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
 	return path;
 }
 
@@ -97,9 +97,9 @@ static void path_none_to_asked(struct kunit *test)
 	send_to(test, 9);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
-	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->ah));
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->queue), 1u);
+	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->dest.ah));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->dest.queue), 1u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
 	answer(test, 9, 0);
@@ -116,7 +116,7 @@ static void path_asked_to_resolved(struct kunit *test)
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	expect_settled(test, path);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, 0u);
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 2u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xabcdefu);
@@ -137,11 +137,11 @@ static void path_asked_to_waiting(struct kunit *test)
 	answer(test, 9, -ETIMEDOUT);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	wait = path->retry_at - jiffies;
+	wait = path->dest.retry_at - jiffies;
 	KUNIT_EXPECT_LE(test, wait, (long)HZ / 4 + HZ / 16 + 1);
-	KUNIT_EXPECT_EQ(test, path->failures, 1);
+	KUNIT_EXPECT_EQ(test, path->dest.failures, 1);
 	KUNIT_EXPECT_TRUE(test, path->ask);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->queue), 0u);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->dest.queue), 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_FAILURES), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
@@ -159,12 +159,12 @@ static void path_waiting_to_asked(struct kunit *test)
 		send_to(test, 9);
 		path = path_find(fx, 9);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-		KUNIT_EXPECT_EQ(test, path->failures, i);
+		KUNIT_EXPECT_EQ(test, path->dest.failures, i);
 		time_is_up(fx, path);
-		KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+		KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
 	}
 	answer(test, 9, 0);
-	KUNIT_EXPECT_EQ(test, path->failures, 0);
+	KUNIT_EXPECT_EQ(test, path->dest.failures, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
@@ -178,7 +178,7 @@ static void path_waiting_to_none(struct kunit *test)
 	answer(test, 9, -EINVAL);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	path->used = jiffies - IPOIB_PATH_WANTED - 1;
+	path->dest.used = jiffies - IPOIB_PATH_WANTED - 1;
 	time_is_up(fx, path);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
@@ -195,30 +195,30 @@ static void path_refused(struct kunit *test)
 	send_to(test, 9);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_EXPECT_GT(test, path->failures, 0);
+	KUNIT_EXPECT_GT(test, path->dest.failures, 0);
 	KUNIT_EXPECT_NULL(test, path->query);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, 0u);
 	fx->fabric.refusal = 0;
 	time_is_up(fx, path);
 	answer(test, 9, 0);
-	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->ah));
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
 }
 
 static void path_refreshed(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path = path_resolved(test, 9);
-	struct ipoib_ah *old = rcu_access_pointer(path->ah);
+	struct ipoib_ah *old = rcu_access_pointer(path->dest.ah);
 
 	ipoib_link_event(fx->priv, IPOIB_EVENT_LIGHT);
 	fixture_settle(fx);
 	time_is_up(fx, path);
-	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->dest.ah), old);
 	send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	answer(test, 9, 0);
-	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->dest.ah), old);
 	send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
@@ -228,18 +228,18 @@ static void path_refresh_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path = path_resolved(test, 9);
-	struct ipoib_ah *old = rcu_access_pointer(path->ah);
+	struct ipoib_ah *old = rcu_access_pointer(path->dest.ah);
 
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
 	answer(test, 9, -ETIMEDOUT);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->dest.ah), old);
 	KUNIT_EXPECT_TRUE(test, path->ask);
 	send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	time_is_up(fx, path);
 	answer(test, 9, 0);
-	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->ah), old);
+	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->dest.ah), old);
 	expect_settled(test, path);
 }
 
@@ -254,11 +254,11 @@ static void path_no_ah(struct kunit *test)
 	answer(test, 9, 0);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->ah));
-	KUNIT_EXPECT_EQ(test, path->failures, 1);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->dest.ah));
+	KUNIT_EXPECT_EQ(test, path->dest.failures, 1);
 	time_is_up(fx, path);
 	answer(test, 9, 0);
-	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->ah));
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
 }
 
 static void path_flushed_while_asked(struct kunit *test)
@@ -270,7 +270,7 @@ static void path_flushed_while_asked(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.cancels), 1);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
 
@@ -284,9 +284,9 @@ static void path_late_answer(struct kunit *test)
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, 0u);
 	fixture_grace(fx);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->ah_dead));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->ahs.dead));
 }
 
 static void path_queue_is_bounded(struct kunit *test)
@@ -314,21 +314,21 @@ static void path_queues_are_bounded(struct kunit *test)
 	u32 one;
 
 	send_to(test, 9);
-	one = priv->paths_queued;
+	one = priv->paths.dests.queued;
 	KUNIT_EXPECT_GE(test, one, IPOIB_HARD_LEN + 100);
 	send_to(test, 10);
-	KUNIT_EXPECT_EQ(test, priv->paths_queued, 2 * one);
-	priv->paths_queued += others;
+	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 2 * one);
+	priv->paths.dests.queued += others;
 	send_to(test, 11);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FULL), 1ull);
-	priv->paths_queued -= others;
+	priv->paths.dests.queued -= others;
 	send_to(test, 11);
 	answer(test, 9, 0);
-	KUNIT_EXPECT_EQ(test, priv->paths_queued, 2 * one);
+	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 2 * one);
 	answer(test, 10, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, priv->paths_queued, one);
+	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, one);
 	fixture_down(fx);
-	KUNIT_EXPECT_EQ(test, priv->paths_queued, 0u);
+	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 0u);
 }
 
 static void path_window(struct kunit *test)
@@ -336,17 +336,17 @@ static void path_window(struct kunit *test)
 	struct fixture *fx = test->priv;
 	int i;
 
-	for (i = 1; i <= IPOIB_PATH_QUERIES + 2; i++)
+	for (i = 1; i <= paths_pace.first + 2; i++)
 		send_to(test, i);
-	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
-	KUNIT_EXPECT_EQ(test, fx->priv->paths_asked, (u32)IPOIB_PATH_QUERIES);
-	fx->priv->paths_window--;	/* which the answer adds */
+	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), paths_pace.first);
+	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, paths_pace.first);
+	fx->priv->paths.dests.window--;	/* which the answer adds */
 	answer(test, 1, 0);
-	fx->priv->paths_window--;
+	fx->priv->paths.dests.window--;
 	answer(test, 2, -ETIMEDOUT);
-	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), (u32)IPOIB_PATH_QUERIES);
-	answer(test, IPOIB_PATH_QUERIES + 1, 0);
-	answer(test, IPOIB_PATH_QUERIES + 2, 0);
+	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), paths_pace.first);
+	answer(test, paths_pace.first + 1, 0);
+	answer(test, paths_pace.first + 2, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
 
@@ -359,36 +359,36 @@ static void path_waits_unseen(struct kunit *test)
 	struct ipoib_dev *priv = fx->priv;
 	int i;
 
-	for (i = 1; i <= 3 * IPOIB_PATH_QUERIES; i++)
+	for (i = 1; i <= 3 * paths_pace.first; i++)
 		send_to(test, i);
 	answer(test, 1, -ETIMEDOUT);
-	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_busy));
-	KUNIT_EXPECT_EQ(test, priv->paths_asked + list_count(&priv->paths_waiting) +
-			list_count(&priv->paths_failing), 3u * IPOIB_PATH_QUERIES);
-	KUNIT_EXPECT_GE(test, list_count(&priv->paths_waiting), (u32)IPOIB_PATH_QUERIES);
-	priv->paths_window = 4 * IPOIB_PATH_QUERIES_MAX;
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.busy));
+	KUNIT_EXPECT_EQ(test, priv->paths.dests.asked + list_count(&priv->paths.dests.waiting) +
+			list_count(&priv->paths.dests.failing), 3 * paths_pace.first);
+	KUNIT_EXPECT_GE(test, list_count(&priv->paths.dests.waiting), paths_pace.first);
+	priv->paths.dests.window = 4 * paths_pace.max;
 	answer(test, 2, 0);
-	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_busy));
-	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths_waiting));
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.waiting));
 }
 
 /* More for each answer that comes soon, fewer for those that come late */
 static void path_pace(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	u32 *window = &fx->priv->paths_window;
+	u32 *window = &fx->priv->paths.dests.window;
 	int i;
 
-	for (i = 1; i <= IPOIB_PATH_QUERIES_MAX + 5; i++) {
+	for (i = 1; i <= paths_pace.max + 5; i++) {
 		path_resolved(test, i);
 		KUNIT_EXPECT_EQ(test, *window,
-				min_t(u32, IPOIB_PATH_QUERIES + i, IPOIB_PATH_QUERIES_MAX));
+				min(paths_pace.first + i, paths_pace.max));
 	}
 	for (i = 100; i < 110; i++) {
 		send_to(test, i);
-		path_find(fx, i)->query->asked -= IPOIB_PATH_SLOW + 1;
+		path_find(fx, i)->dest.asked_at -= HZ / 4 + 1;
 		answer(test, i, 0);
-		KUNIT_EXPECT_EQ(test, *window, max(IPOIB_PATH_QUERIES_MAX >> (i - 99), 1));
+		KUNIT_EXPECT_EQ(test, *window, max_t(u32, paths_pace.max >> (i - 99), 1));
 	}
 }
 
@@ -398,8 +398,8 @@ static void path_idle_goes(struct kunit *test)
 	struct ipoib_path *idle = path_resolved(test, 9);
 
 	path_resolved(test, 10);
-	WRITE_ONCE(idle->used, jiffies - IPOIB_PATH_IDLE - 2);
-	mod_delayed_work(fx->priv->wq, &fx->priv->path_expire_work, 0);
+	WRITE_ONCE(idle->dest.used, jiffies - IPOIB_PATH_IDLE - 2);
+	mod_delayed_work(fx->priv->wq, &fx->priv->paths.expire_work, 0);
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 10));
@@ -412,17 +412,17 @@ static void path_idle_goes(struct kunit *test)
 static void path_dead(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_path path = { .dead = true };
+	struct ipoib_path path = { .dest.dead = true };
 	struct sk_buff *skb;
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
-	__skb_queue_head_init(&path.queue);
+	__skb_queue_head_init(&path.dest.queue);
 	skb = fixture_packet(test, gid.raw, 1);
-	spin_lock_bh(&fx->priv->lock);
+	spin_lock_bh(&fx->priv->paths.dests.lock);
 	path_queue(fx->priv, &path, skb);
-	spin_unlock_bh(&fx->priv->lock);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&path.queue), 0u);
+	spin_unlock_bh(&fx->priv->paths.dests.lock);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&path.dest.queue), 0u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
 
@@ -524,7 +524,7 @@ static void hear_claim(struct kunit *test, u8 last, u16 lid)
 static u32 path_lid(struct kunit *test, u8 last)
 {
 	struct ipoib_path *path = path_find(test->priv, last);
-	struct ipoib_ah *ah = path ? rcu_dereference_protected(path->ah, true) : NULL;
+	struct ipoib_ah *ah = path ? rcu_dereference_protected(path->dest.ah, true) : NULL;
 
 	return ah ? ah->dlid : 0;
 }
@@ -558,10 +558,10 @@ static void learned_and_asked(struct kunit *test)
 
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 9);
-	KUNIT_EXPECT_EQ(test, (int)rcu_dereference_protected(path->ah, true)->sl, 5);
+	KUNIT_EXPECT_EQ(test, (int)rcu_dereference_protected(path->dest.ah, true)->sl, 5);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 1ull);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
-	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(test, 9, 0);
 }
 
@@ -658,7 +658,7 @@ static void learned_to_answered(struct kunit *test)
 	struct ipoib_path *path = path_learned(test, 9, 9);
 
 	/* As the fabric's answer will be */
-	rcu_dereference_protected(path->ah, true)->sl = 3;
+	rcu_dereference_protected(path->dest.ah, true)->sl = 3;
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->stopgap);
@@ -805,7 +805,7 @@ static void asked_and_heard(struct kunit *test)
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
-	KUNIT_EXPECT_EQ(test, (int)path->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->stopgap);
@@ -826,7 +826,7 @@ static void resolved_lacks_grh(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_EXPECT_FALSE(test, path->needs_grh);
 	local_bh_disable();
-	ipoib_path_heard(fx->priv, &path->gid, &heard);
+	ipoib_path_heard(fx->priv, &path->dest.gid, &heard);
 	local_bh_enable();
 	fixture_settle(fx);
 	KUNIT_EXPECT_TRUE(test, path->needs_grh);
@@ -844,7 +844,7 @@ static void paths_are_bounded(struct kunit *test)
 
 	hear_proof(test, 5, 5);
 	hear_claim(test, 6, 6);
-	atomic_add(others, &priv->paths.nelems);
+	atomic_add(others, &priv->paths.dests.table.nelems);
 	send_to(test, 7);
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 7));
 	send_to(test, 6);
@@ -854,7 +854,7 @@ static void paths_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_LIMIT), 2ull);
 	send_to(test, 5);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 5), 5u);
-	atomic_sub(others, &priv->paths.nelems);
+	atomic_sub(others, &priv->paths.dests.table.nelems);
 	send_to(test, 8);
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 8));
 }

@@ -72,7 +72,7 @@ static int fabric_list(struct ipoib_dev *priv)
 static void answer_query(struct ipoib_path_query *query, int status)
 {
 	if (!status)
-		fabric_attr(&query->attr, query->priv->port, query->path->gid.raw[15]);
+		fabric_attr(&query->attr, query->priv->port, query->path->dest.gid.raw[15]);
 	ipoib_path_answer(query, status);
 }
 
@@ -193,7 +193,7 @@ bool fabric_answer(struct fabric *fabric, const union ib_gid *gid, int status)
 
 	for (i = 0; i < FABRIC_LOG; i++) {
 		query = READ_ONCE(fabric->queries[i]);
-		if (!query || memcmp(&query->path->gid, gid, sizeof(*gid)))
+		if (!query || memcmp(&query->path->dest.gid, gid, sizeof(*gid)))
 			continue;
 		WRITE_ONCE(fabric->queries[i], NULL);
 		answer_query(query, status);

@@ -168,7 +168,7 @@ void fixture_grace(struct fixture *fx)
 	fixture_settle(fx);
 	synchronize_rcu();
 	/* Unless the driver's own look comes before */
-	mod_delayed_work(fx->priv->wq, &fx->priv->ah_work, 0);
+	mod_delayed_work(fx->priv->wq, &fx->priv->ahs.work, 0);
 	fixture_settle(fx);
 }
 

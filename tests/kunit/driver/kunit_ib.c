@@ -377,7 +377,7 @@ static void tx_path_at_hand(struct kunit *test)
 	fixture_gid(&gid, 9);
 	send(test, 10, false);
 	KUNIT_ASSERT_NOT_NULL(test, tx->path);
-	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->gid.raw, gid.raw));
+	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->dest.gid.raw, gid.raw));
 	KUNIT_EXPECT_EQ(test, tx->path_removals, fx->priv->path_removals);
 	ipoib_paths_flush(fx->priv);
 	KUNIT_EXPECT_NE(test, tx->path_removals, fx->priv->path_removals);
@@ -387,7 +387,7 @@ static void tx_path_at_hand(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	KUNIT_EXPECT_EQ(test, tx->path_removals, fx->priv->path_removals);
 	KUNIT_ASSERT_NOT_NULL(test, tx->path);
-	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->gid.raw, gid.raw));
+	KUNIT_EXPECT_TRUE(test, ipoib_gid_equal(tx->path->dest.gid.raw, gid.raw));
 }
 
 static u32 packets_freed;

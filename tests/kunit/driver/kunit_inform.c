@@ -402,9 +402,9 @@ static void inform_without_mads(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_inform_list(fx->priv), 0);
 	flush_delayed_work(&watcher->port->work);
 	KUNIT_EXPECT_GT(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTION_FAILURES), 0ull);
-	KUNIT_EXPECT_EQ(test, (int)fx->priv->list_request, (int)IPOIB_REQUEST_ANSWERED);
-	KUNIT_EXPECT_EQ(test, fx->priv->list_count, -ENODEV);
-	fx->priv->list_request = IPOIB_REQUEST_NONE;
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->groups.news.list_request, (int)IPOIB_REQUEST_ANSWERED);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.news.list_count, -ENODEV);
+	fx->priv->groups.news.list_request = IPOIB_REQUEST_NONE;
 	watcher_end(fx);
 }
 

@@ -89,8 +89,8 @@ static void link_waits_for_port(struct kunit *test)
 	hca_port_state(fx->hca, IB_PORT_DOWN);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_WAIT_PORT);
-	KUNIT_EXPECT_NULL(test, fx->priv->broadcast);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->groups_all));
+	KUNIT_EXPECT_NULL(test, fx->priv->groups.broadcast);
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->groups.all));
 	fixture_down(fx);
 	expect_link(test, IPOIB_LINK_DOWN);
 }
@@ -118,12 +118,12 @@ static void link_waits_for_join(struct kunit *test)
 	fx->fabric.answers = false;
 	fixture_up(test);
 	expect_link(test, IPOIB_LINK_WAIT_JOIN);
-	KUNIT_ASSERT_NOT_NULL(test, fx->priv->broadcast);
-	ipoib_group_answer(fx->priv->broadcast, -EINVAL, NULL);
+	KUNIT_ASSERT_NOT_NULL(test, fx->priv->groups.broadcast);
+	ipoib_group_answer(fx->priv->groups.broadcast, -EINVAL, NULL);
 	fixture_settle(fx);
 	expect_link(test, IPOIB_LINK_WAIT_JOIN);
-	KUNIT_EXPECT_EQ(test, fx->priv->broadcast->failures, 1);
-	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.broadcast->dest.failures, 1);
+	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
 	fixture_settle(fx);
 	expect_link(test, IPOIB_LINK_RUNNING);
 }
@@ -264,7 +264,7 @@ static void link_qkey_cannot_be_set(struct kunit *test)
 	fixture_up(test);
 	atomic_set(&fx->hca->fail_in, 3);	/* after ATTACH and AH */
 	fx->fabric.answers = true;
-	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
 	fixture_settle(fx);
 	/* Not at once: the fabric may answer within microseconds, again and again */
 	expect_link(test, IPOIB_LINK_WAIT_JOIN);

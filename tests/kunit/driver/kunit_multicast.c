@@ -193,8 +193,8 @@ static void answer(struct fixture *fx, struct ipoib_group *group, int status)
 
 static void time_is_up(struct fixture *fx, struct ipoib_group *group)
 {
-	group->retry_at = jiffies;
-	fx->priv->groups_retry_at = jiffies;
+	group->dest.retry_at = jiffies;
+	fx->priv->groups.dests.retry_at = jiffies;
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
@@ -224,7 +224,7 @@ static struct ipoib_group *group_asked(struct kunit *test, u8 last, bool member)
 		send_to(test, last);
 	group = group_of(test->priv, last);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	return group;
 }
 
@@ -255,12 +255,12 @@ static void group_send_only(struct kunit *test)
 	struct ipoib_group *group = group_asked(test, 1, false);
 
 	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_SEND_ONLY);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&group->queue), 1u);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group->dest.queue), 1u);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_FALSE(test, group->attached);
-	KUNIT_EXPECT_TRUE(test, list_empty(&group->busy));
-	KUNIT_EXPECT_TRUE(test, list_empty(&group->waits));
+	KUNIT_EXPECT_TRUE(test, list_empty(&group->dest.busy));
+	KUNIT_EXPECT_TRUE(test, list_empty(&group->dest.waits));
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
@@ -276,7 +276,7 @@ static void group_of_another_pkey(struct kunit *test)
 	fixture_send(fx, fixture_packet(test, hwaddr.gid, 1), false);
 	fixture_settle(fx);
 	KUNIT_ASSERT_NOT_NULL(test, group_of(fx, 1));
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 1)->queue), 1u);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 1)->dest.queue), 1u);
 }
 
 static void group_becomes_member(struct kunit *test)
@@ -290,7 +290,7 @@ static void group_becomes_member(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, group_of(fx, 1), group);
 	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_MEMBER);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	send_to(test, 1);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	answer(fx, group, 0);
@@ -304,16 +304,16 @@ static void group_falls_back(struct kunit *test)
 	struct ipoib_group *group = group_asked(test, 1, false);
 
 	answer(fx, group, -EINVAL);
-	KUNIT_EXPECT_EQ(test, group->failures, 1);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 1);
 	KUNIT_EXPECT_FALSE(test, group->joined);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 1ull);
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc000);
 	fx->fabric.params.mlid = 0xc005;
 	time_is_up(fx, group);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(fx, group, 0);
-	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
 	send_to(test, 1);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc005);
 }
@@ -326,7 +326,7 @@ static void group_cannot_fall_back(struct kunit *test)
 
 	fx->fabric.attr_error = -EINVAL;
 	answer(fx, group, -EINVAL);
-	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group->ah));
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group->dest.ah));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 0ull);
 }
@@ -339,12 +339,12 @@ static void group_asks_again(struct kunit *test)
 	unsigned long limit;
 
 	answer(fx, group, -EINVAL);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_NONE);
 	limit = jiffies + 30 * HZ;
-	while (READ_ONCE(group->request) != IPOIB_REQUEST_SENT && time_before(jiffies, limit))
+	while (READ_ONCE(group->dest.request) != IPOIB_REQUEST_SENT && time_before(jiffies, limit))
 		msleep(20);
 	fixture_settle(fx);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 }
@@ -358,9 +358,9 @@ static void group_refused(struct kunit *test)
 	send_to(test, 1);
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
-	KUNIT_EXPECT_GT(test, group->failures, 0);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
-	KUNIT_EXPECT_FALSE(test, list_empty(&group->waits));
+	KUNIT_EXPECT_GT(test, group->dest.failures, 0);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_FALSE(test, list_empty(&group->dest.waits));
 	fx->fabric.refusal = 0;
 	time_is_up(fx, group);
 	answer(fx, group, 0);
@@ -382,7 +382,7 @@ static void group_does_not_fit(struct kunit *test)
 	time_is_up(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_FALSE(test, group->joined);
-	KUNIT_EXPECT_EQ(test, group->failures, 2);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 2);
 	fx->fabric.params.mtu = IB_MTU_4096;
 	time_is_up(fx, group);
 	answer(fx, group, 0);
@@ -397,7 +397,7 @@ static void group_attach_fails(struct kunit *test)
 	atomic_set(&fx->hca->fail_in, 1);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_FALSE(test, group->attached);
-	KUNIT_EXPECT_EQ(test, group->failures, 1);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 1);
 	time_is_up(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->attached);
@@ -414,13 +414,13 @@ static void group_void(struct kunit *test)
 
 	answer(fx, group, 0);
 	attached = atomic_read(&fx->hca->objects[HCA_ATTACHED]);
-	ah = rcu_access_pointer(group->ah);
+	ah = rcu_access_pointer(group->dest.ah);
 	answer(fx, group, -ENETRESET);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(group->ah), ah);
-	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(group->dest.ah), ah);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
 	time_is_up(fx, group);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	send_to(test, 1);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 	fx->fabric.params.mlid = 0xc007;
@@ -441,7 +441,7 @@ static void group_void_at_once(struct kunit *test)
 	ipoib_group_answer(group, 0, &fx->fabric.params);
 	answer(fx, group, -ENETRESET);
 	time_is_up(fx, group);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 }
@@ -449,7 +449,7 @@ static void group_void_at_once(struct kunit *test)
 static void broadcast_void(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_group *broadcast = fx->priv->broadcast;
+	struct ipoib_group *broadcast = fx->priv->groups.broadcast;
 	struct ipoib_group *group;
 
 	answer(fx, broadcast, -ENETRESET);
@@ -457,11 +457,11 @@ static void broadcast_void(struct kunit *test)
 	listen(fx, 1, true);
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_NONE);
 	time_is_up(fx, broadcast);
 	fx->fabric.params.mtu = IB_MTU_1024;
 	answer(fx, broadcast, 0);
-	KUNIT_EXPECT_EQ(test, (int)group->request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 1020u);
 	answer(fx, group, 0);
 }
@@ -498,11 +498,11 @@ static void group_left_while_asked(struct kunit *test)
 static void group_dead(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_group group = { .dead = true };
+	struct ipoib_group group = { .dest.dead = true };
 	struct ipoib_hwaddr hwaddr;
 
 	group_address(fx, &hwaddr, 1);
-	__skb_queue_head_init(&group.queue);
+	__skb_queue_head_init(&group.dest.queue);
 	group_queue(fx->priv, &group, fixture_packet(test, hwaddr.gid, 1));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
 }
@@ -515,9 +515,9 @@ static void group_expires(struct kunit *test)
 
 	answer(fx, idle, 0);
 	answer(fx, member, 0);
-	WRITE_ONCE(idle->used, jiffies - sendonly_idle * HZ - 2);
-	WRITE_ONCE(member->used, jiffies - sendonly_idle * HZ - 2);
-	mod_delayed_work(fx->priv->wq, &fx->priv->group_expire_work, 0);
+	WRITE_ONCE(idle->dest.used, jiffies - sendonly_idle * HZ - 2);
+	WRITE_ONCE(member->dest.used, jiffies - sendonly_idle * HZ - 2);
+	mod_delayed_work(fx->priv->wq, &fx->priv->groups.expire_work, 0);
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, group_of(fx, 1));
 	KUNIT_EXPECT_PTR_EQ(test, group_of(fx, 2), member);
@@ -554,7 +554,8 @@ static void many_settle(struct fixture *fx)
 	do
 		fixture_settle(fx);
 	while (fx->fabric.answers &&
-	       (READ_ONCE(fx->priv->groups_asked) || !list_empty(&fx->priv->groups_waiting)));
+	       (READ_ONCE(fx->priv->groups.dests.asked) ||
+		!list_empty(&fx->priv->groups.dests.waiting)));
 	/* The control path may still send what waited for the last answer */
 	fixture_settle(fx);
 }
@@ -582,7 +583,7 @@ static struct ipoib_group *many_find(struct fixture *fx, u16 n)
 /* However busy this machine is */
 static void answer_soon(struct fixture *fx, struct ipoib_group *group)
 {
-	group->asked_at = jiffies + 60 * HZ;
+	group->dest.asked_at = jiffies + 60 * HZ;
 	answer(fx, group, 0);
 }
 
@@ -594,28 +595,28 @@ static void groups_are_paced(struct kunit *test)
 	struct fixture *fx = test->priv;
 	int joins = atomic_read(&fx->fabric.joins), n;
 
-	fx->priv->groups_window = 8;
+	fx->priv->groups.dests.window = 8;
 	many_send(test, 0, 40);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 8);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 8u);
-	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 7)->request, (int)IPOIB_REQUEST_SENT);
-	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 8)->request, (int)IPOIB_REQUEST_NONE);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.asked, 8u);
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 7)->dest.request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 8)->dest.request, (int)IPOIB_REQUEST_NONE);
 	answer_soon(fx, many_find(fx, 3));
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 10);
-	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 9)->request, (int)IPOIB_REQUEST_SENT);
-	many_find(fx, 4)->asked_at = jiffies - HZ;
+	KUNIT_EXPECT_EQ(test, (int)many_find(fx, 9)->dest.request, (int)IPOIB_REQUEST_SENT);
+	many_find(fx, 4)->dest.asked_at = jiffies - HZ;
 	answer(fx, many_find(fx, 4), 0);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_window, 4u);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.window, 4u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 10);
 	/* All that wait are served by and by */
 	fx->fabric.answers = true;
 	for (n = 0; n < 40; n++)
-		if (many_find(fx, n)->asked)
+		if (many_find(fx, n)->dest.asked)
 			ipoib_group_answer(many_find(fx, n), 0, &fx->fabric.params);
 	many_settle(fx);
 	for (n = 0; n < 40; n++)
 		KUNIT_EXPECT_TRUE(test, many_find(fx, n)->joined);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.asked, 0u);
 }
 
 /* The SM has restarted: all are asked for again, the broadcast group first, and not at once */
@@ -628,18 +629,19 @@ static void groups_rejoin_paced(struct kunit *test)
 	fx->fabric.answers = true;
 	many_send(test, 0, 40);
 	fx->fabric.answers = false;
-	fx->priv->groups_window = 8;
+	fx->priv->groups.dests.window = 8;
 	joins = atomic_read(&fx->fabric.joins);
-	list_for_each_entry(group, &fx->priv->groups_all, all)
+	list_for_each_entry(group, &fx->priv->groups.all, all)
 		ipoib_group_answer(group, -ENETRESET, NULL);
 	fixture_settle(fx);
-	list_for_each_entry(group, &fx->priv->groups_all, all)
-		group->retry_at = jiffies;
-	time_is_up(fx, fx->priv->broadcast);
+	list_for_each_entry(group, &fx->priv->groups.all, all)
+		group->dest.retry_at = jiffies;
+	time_is_up(fx, fx->priv->groups.broadcast);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
-	KUNIT_EXPECT_EQ(test, (int)fx->priv->broadcast->request, (int)IPOIB_REQUEST_SENT);
-	answer_soon(fx, fx->priv->broadcast);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_asked, 9u);
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->groups.broadcast->dest.request,
+			(int)IPOIB_REQUEST_SENT);
+	answer_soon(fx, fx->priv->groups.broadcast);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.asked, 9u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1 + 9);
 }
 
@@ -649,7 +651,7 @@ static void groups_rejoin_paced(struct kunit *test)
 static void groups_sent_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	u32 *sent_to = &fx->priv->groups_of[IPOIB_GROUP_SEND_ONLY];
+	u32 *sent_to = &fx->priv->groups.of[IPOIB_GROUP_SEND_ONLY];
 	int joins;
 
 	fx->fabric.answers = true;
@@ -669,8 +671,8 @@ static void groups_sent_are_bounded(struct kunit *test)
 	listen(fx, 9, true);
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 9)->joined);
 	KUNIT_ASSERT_NOT_NULL(test, many_find(fx, 7));
-	WRITE_ONCE(many_find(fx, 7)->used, jiffies - (IPOIB_GROUP_CROWDED_IDLE + 1) * HZ);
-	mod_delayed_work(fx->priv->wq, &fx->priv->group_expire_work, 0);
+	WRITE_ONCE(many_find(fx, 7)->dest.used, jiffies - (IPOIB_GROUP_CROWDED_IDLE + 1) * HZ);
+	mod_delayed_work(fx->priv->wq, &fx->priv->groups.expire_work, 0);
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, many_find(fx, 7));
 	fx->hca->logged = 0;
@@ -688,19 +690,19 @@ static void groups_queues_are_bounded(struct kunit *test)
 
 	for (i = 0; i < IPOIB_GROUP_QUEUE_MAX; i++)
 		many_send(test, 0, IPOIB_GROUPS_QUEUED_MAX / IPOIB_GROUP_QUEUE_MAX);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_BACKLOG), 0ull);
 	many_send(test, 5000, 2);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.queued, (u32)IPOIB_GROUPS_QUEUED_MAX);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_BACKLOG), 2ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FULL), 0ull);
 	fx->hca->logged = 0;
 	answer(fx, many_find(fx, 0), 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_GROUP_QUEUE_MAX);
 	many_send(test, 5000, 1);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&many_find(fx, 5000)->queue), 1u);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&many_find(fx, 5000)->dest.queue), 1u);
 	fixture_down(fx);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_queued, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.queued, 0u);
 }
 
 /* The administrator of a container writes a list without end */
@@ -718,7 +720,7 @@ static void groups_listed_are_bounded(struct kunit *test)
 	}
 	rtnl_unlock();
 	many_settle(fx);
-	KUNIT_EXPECT_EQ(test, fx->priv->groups_of[IPOIB_GROUP_MEMBER],
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.of[IPOIB_GROUP_MEMBER],
 			(u32)IPOIB_GROUPS_LISTED_MAX);
 	KUNIT_EXPECT_NOT_NULL(test, many_find(fx, 0));
 	KUNIT_EXPECT_NULL(test, many_find(fx, IPOIB_GROUPS_LISTED_MAX));

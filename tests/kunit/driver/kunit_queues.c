@@ -339,7 +339,7 @@ static void queues_stop_without_carrier(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
 	fx->fabric.params.mtu = IB_MTU_4096;
 	atomic_set(&fx->hca->fail_in, 4);	/* to INIT, or the buffers' posting */
-	ipoib_group_answer(fx->priv->broadcast, 0, &fx->fabric.params);
+	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
 	fixture_settle(fx);
 	KUNIT_EXPECT_LE(test, atomic_read(&fx->hca->fail_in), 0);
 	KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, 0));

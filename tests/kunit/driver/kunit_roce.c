@@ -202,11 +202,11 @@ static void roce_joins(struct kunit *test)
 	struct ipoib_group *broadcast;
 
 	pair_run(test);
-	broadcast = pair->priv[0]->broadcast;
+	broadcast = pair->priv[0]->groups.broadcast;
 	KUNIT_ASSERT_NOT_NULL(test, broadcast);
 	KUNIT_EXPECT_TRUE(test, broadcast->joined);
 	KUNIT_EXPECT_TRUE(test, broadcast->attached);
-	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(broadcast->ah));
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(broadcast->dest.ah));
 	KUNIT_EXPECT_EQ(test, pair->priv[0]->qkey, roce_qkey);
 }
 

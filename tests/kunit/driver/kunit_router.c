@@ -25,8 +25,8 @@ static struct ipoib_group *group_of(struct fixture *fx, u8 last)
 	union ib_gid mgid;
 
 	group_mgid(fx, &mgid, last);
-	list_for_each_entry(group, &fx->priv->groups_all, all)
-		if (!memcmp(&group->mgid, &mgid, sizeof(mgid)))
+	list_for_each_entry(group, &fx->priv->groups.all, all)
+		if (!memcmp(&group->dest.gid, &mgid, sizeof(mgid)))
 			return group;
 	return NULL;
 }
@@ -117,8 +117,8 @@ static void send_to(struct kunit *test, u8 last)
 /* Its time has come */
 static void ask_again(struct fixture *fx, struct ipoib_group *group)
 {
-	group->retry_at = jiffies;
-	fx->priv->groups_retry_at = jiffies;
+	group->dest.retry_at = jiffies;
+	fx->priv->groups.dests.retry_at = jiffies;
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
@@ -126,7 +126,7 @@ static void ask_again(struct fixture *fx, struct ipoib_group *group)
 /* The list is due now */
 static void list_is_due(struct fixture *fx)
 {
-	fx->priv->list_at = jiffies;
+	fx->priv->groups.news.list_at = jiffies;
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 }
@@ -228,7 +228,7 @@ static void router_sweeps(struct kunit *test)
 	struct fixture *fx = router_make(test);
 
 	listen(fx, 7, true);
-	WRITE_ONCE(fx->priv->list_wanted, true);
+	WRITE_ONCE(fx->priv->groups.news.list_wanted, true);
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 	report(fx, 5, true);
@@ -246,13 +246,14 @@ static void router_list_fails(struct kunit *test)
 	int lists = atomic_read(&fx->fabric.lists);
 
 	fx->fabric.list_error = -ENOMEM;
-	WRITE_ONCE(fx->priv->list_wanted, true);
+	WRITE_ONCE(fx->priv->groups.news.list_wanted, true);
 	ipoib_groups_kick(fx->priv);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_LIST_FAILURES), 1ull);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
-	KUNIT_EXPECT_TRUE(test, time_before(fx->priv->list_at, jiffies + IPOIB_LIST_PERIOD_DEAF));
+	KUNIT_EXPECT_TRUE(test, time_before(fx->priv->groups.news.list_at,
+					    jiffies + IPOIB_LIST_PERIOD_DEAF));
 }
 
 /* The IP layer listens, and ceases to, while others have the group */
@@ -288,12 +289,13 @@ static void router_is_refused(struct kunit *test)
 	report(fx, 3, true);
 	report(fx, 4, true);
 	KUNIT_ASSERT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
-	failures = group_of(fx, 3)->failures;
+	failures = group_of(fx, 3)->dest.failures;
 	KUNIT_EXPECT_GT(test, failures, 0);
-	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->list_at, jiffies + IPOIB_LIST_DOUBT));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->groups.news.list_at,
+					       jiffies + IPOIB_LIST_DOUBT));
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists);
 	ask_again(fx, group_of(fx, 3));
-	KUNIT_EXPECT_GT(test, (int)group_of(fx, 3)->failures, failures);
+	KUNIT_EXPECT_GT(test, (int)group_of(fx, 3)->dest.failures, failures);
 	fx->fabric.status = 0;
 	ask_again(fx, group_of(fx, 3));
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->joined);
@@ -308,7 +310,7 @@ static void router_is_refused(struct kunit *test)
 static void router_is_bounded(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
-	u32 *heard = &fx->priv->groups_of[IPOIB_GROUP_ROUTER];
+	u32 *heard = &fx->priv->groups.of[IPOIB_GROUP_ROUTER];
 	u32 more = IPOIB_GROUPS_HEARD_MAX - *heard;
 	int lists = atomic_read(&fx->fabric.lists);
 
@@ -330,8 +332,8 @@ static void router_is_bounded(struct kunit *test)
 static void broadcast_deleted(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_group *broadcast = fx->priv->broadcast;
-	struct ipoib_ah *ah = rcu_access_pointer(broadcast->ah);
+	struct ipoib_group *broadcast = fx->priv->groups.broadcast;
+	struct ipoib_ah *ah = rcu_access_pointer(broadcast->dest.ah);
 	int joins, leaves, lists;
 	union ib_gid *mgids;
 
@@ -341,26 +343,26 @@ static void broadcast_deleted(struct kunit *test)
 	joins = atomic_read(&fx->fabric.joins);
 	leaves = atomic_read(&fx->fabric.leaves);
 	lists = atomic_read(&fx->fabric.lists);
-	ipoib_group_report(fx->priv, &broadcast->mgid, false);
+	ipoib_group_report(fx->priv, &broadcast->dest.gid, false);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->ah), ah);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->dest.ah), ah);
 	KUNIT_EXPECT_TRUE(test, broadcast->joined && broadcast->attached);
 	/* It fails: asked again */
 	ipoib_groups_listed(fx->priv, -ETIMEDOUT, NULL);
 	fixture_settle(fx);
 	list_is_due(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
-	mgids = kvmemdup_gid(test, &broadcast->mgid);
+	mgids = kvmemdup_gid(test, &broadcast->dest.gid);
 	ipoib_groups_listed(fx->priv, 1, mgids);
 	fixture_settle(fx);
 	list_is_due(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
-	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->ah), ah);
+	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->dest.ah), ah);
 	/* It is gone indeed */
-	ipoib_group_report(fx->priv, &broadcast->mgid, false);
+	ipoib_group_report(fx->priv, &broadcast->dest.gid, false);
 	fixture_settle(fx);
 	list_answer(test, 1, 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
@@ -393,7 +395,7 @@ static void router_retries(struct kunit *test)
 	fx->fabric.status = -ETIMEDOUT;
 	report(fx, 3, true);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
-	KUNIT_EXPECT_EQ(test, group_of(fx, 3)->failures, 1);
+	KUNIT_EXPECT_EQ(test, group_of(fx, 3)->dest.failures, 1);
 }
 
 /* What a router sends to it hears as well */
@@ -479,12 +481,12 @@ static void deleted_while_ours(struct kunit *test)
 	fx->fabric.answers = false;
 	report(fx, 1, false);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_MEMBER);
-	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group_of(fx, 1)->ah));
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group_of(fx, 1)->dest.ah));
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
 	send_to(test, 2);
 	report(fx, 2, false);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 2), (int)IPOIB_GROUP_SEND_ONLY);
-	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 2)->queue), 1u);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 2)->dest.queue), 1u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 3);
 }
 
@@ -498,7 +500,7 @@ static void join_again(struct kunit *test)
 	send_to(test, 1);
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_NULL(test, group);
-	KUNIT_EXPECT_EQ(test, group->failures, 0);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
 	ask_again(fx, group);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
@@ -512,7 +514,7 @@ static void reports_overflow(struct kunit *test)
 	union ib_gid mgid;
 
 	group_mgid(fx, &mgid, 3);
-	fx->priv->group_reports_count = IPOIB_REPORTS_MAX;
+	fx->priv->groups.news.reports_count = IPOIB_REPORTS_MAX;
 	ipoib_group_report(fx->priv, &mgid, true);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 3), -1);
@@ -521,7 +523,7 @@ static void reports_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
 	for (i = 0; i < 10; i++)
 		report(fx, 4, true);
-	KUNIT_EXPECT_EQ(test, fx->priv->group_reports_count, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->groups.news.reports_count, 0u);
 }
 
 /* The link goes down with news that nobody has read */
@@ -535,7 +537,7 @@ static void router_goes_down(struct kunit *test)
 	ipoib_groups_listed(fx->priv, 0, kvzalloc(sizeof(mgid), GFP_KERNEL));
 	fixture_down(fx);
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
-	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->group_reports));
+	KUNIT_EXPECT_TRUE(test, list_empty(&fx->priv->groups.news.reports));
 	fixture_up(test);
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_ALL);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), -1);

@@ -65,7 +65,7 @@ static void answer_broadcast_of(struct fixture *fx, const union ib_gid *mgid, u8
 			.qkey = cpu_to_be32(qkey),
 			.join_state = SA_JOIN_FULL_MEMBER,
 		},
-		.context = fx->priv->broadcast,
+		.context = fx->priv->groups.broadcast,
 	};
 
 	sa_joined(0, &membership);
@@ -74,7 +74,7 @@ static void answer_broadcast_of(struct fixture *fx, const union ib_gid *mgid, u8
 
 static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 qkey)
 {
-	answer_broadcast_of(fx, &fx->priv->broadcast->mgid, mtu, rate, mlid, qkey);
+	answer_broadcast_of(fx, &fx->priv->groups.broadcast->dest.gid, mtu, rate, mlid, qkey);
 }
 
 /* An SA's answer that cannot be makes no link, and is not asked for again at once. The next
@@ -99,15 +99,16 @@ static void sa_impossible_answers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4092u);
 		KUNIT_EXPECT_EQ(test, priv->rx.mtu, (u32)IPOIB_RX_MTU_DEFAULT);
 		/* Of which the back-off is made */
-		KUNIT_EXPECT_EQ(test, priv->broadcast->failures, i + 1);
+		KUNIT_EXPECT_EQ(test, priv->groups.broadcast->dest.failures, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES),
 			(u64)ARRAY_SIZE(sa_impossible));
-	other = priv->broadcast->mgid;
+	other = priv->groups.broadcast->dest.gid;
 	other.raw[15] ^= 1;
 	answer_broadcast_of(fx, &other, IB_MTU_2048, IB_RATE_100_GBPS, 0xc000, 0xb1b);
 	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_WAIT_JOIN);
-	KUNIT_EXPECT_EQ(test, priv->broadcast->failures, (int)ARRAY_SIZE(sa_impossible) + 1);
+	KUNIT_EXPECT_EQ(test, priv->groups.broadcast->dest.failures,
+			(int)ARRAY_SIZE(sa_impossible) + 1);
 	answer_broadcast(fx, IB_MTU_2048, IB_RATE_100_GBPS, 0xfffe, 0x80010b1b);
 	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
@@ -131,17 +132,17 @@ static void sa_impossible_mlid(struct kunit *test)
 
 	fixture_up(test);
 	fx->fabric.answers = false;
-	membership.rec.mgid = fx->priv->broadcast->mgid;
+	membership.rec.mgid = fx->priv->groups.broadcast->dest.gid;
 	membership.rec.mgid.raw[15] = 1;
 	fixture_send(fx, fixture_packet(test, membership.rec.mgid.raw, 1), false);
 	fixture_settle(fx);
-	group = list_last_entry(&fx->priv->groups_all, struct ipoib_group, all);
+	group = list_last_entry(&fx->priv->groups.all, struct ipoib_group, all);
 	KUNIT_ASSERT_EQ(test, (int)group->role, (int)IPOIB_GROUP_SEND_ONLY);
 	membership.context = group;
 	sa_joined(0, &membership);
 	fixture_settle(fx);
 	KUNIT_EXPECT_FALSE(test, group->joined);
-	KUNIT_EXPECT_EQ(test, group->failures, 1);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 1);
 }
 
 /* A group that is only sent to: the newer kind first, then by turns */
@@ -153,9 +154,9 @@ static void sa_join_states(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	group->priv = fx->priv;
 	group->role = IPOIB_GROUP_SEND_ONLY;
-	for (group->failures = 0; group->failures < 10; group->failures++)
+	for (group->dest.failures = 0; group->dest.failures < 10; group->dest.failures++)
 		KUNIT_EXPECT_EQ(test, sa_join_state(group),
-				group->failures % 2 ? BIT(SENDONLY_NONMEBER_JOIN) :
+				group->dest.failures % 2 ? BIT(SENDONLY_NONMEBER_JOIN) :
 						      BIT(SENDONLY_FULLMEMBER_JOIN));
 	group->role = IPOIB_GROUP_MEMBER;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
@@ -172,7 +173,7 @@ static void sa_join_states_of_router(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	fixture_up(test);
-	fx->priv->routing = true;
+	fx->priv->groups.routing = true;
 	group->priv = fx->priv;
 	group->role = IPOIB_GROUP_ROUTER;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(NONMEMBER_JOIN));
@@ -181,12 +182,12 @@ static void sa_join_states_of_router(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa_join_state(group),
 			BIT(NONMEMBER_JOIN) | BIT(SENDONLY_FULLMEMBER_JOIN));
 	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == (sa_join_mask | sa_create_mask));
-	group->failures = 1;
+	group->dest.failures = 1;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(NONMEMBER_JOIN));
 	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == sa_join_mask);
 	group->role = IPOIB_GROUP_MEMBER;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
-	fx->priv->routing = false;
+	fx->priv->groups.routing = false;
 }
 
 /* Only who may create a group says what it is to be like */
@@ -209,7 +210,7 @@ static void sa_join_records(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rec.mtu, IB_MTU_2048);
 	group->role = IPOIB_GROUP_SEND_ONLY;
 	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == (sa_join_mask | sa_create_mask));
-	group->failures = 1;
+	group->dest.failures = 1;
 	KUNIT_EXPECT_TRUE(test, sa_join_rec(group, &rec) == sa_join_mask);
 }
 
@@ -342,7 +343,7 @@ static void sa_without_sa(struct kunit *test)
 	group->role = IPOIB_GROUP_BROADCAST;
 	KUNIT_EXPECT_LT(test, sa_join(group), 0);
 	KUNIT_EXPECT_NULL(test, group->membership);
-	KUNIT_EXPECT_FALSE(test, sa_is_joined(fx->priv, &group->mgid));
+	KUNIT_EXPECT_FALSE(test, sa_is_joined(fx->priv, &group->dest.gid));
 }
 
 /* What answers a packet goes at the port's own rate, and has a GRH */
@@ -355,7 +356,7 @@ static void sa_stopgap(struct kunit *test)
 
 	fixture_up(test);
 	/* The rate of the slowest member of the group, which need not be the peer's */
-	fx->priv->broadcast->params.rate = IB_RATE_10_GBPS;
+	fx->priv->groups.broadcast->params.rate = IB_RATE_10_GBPS;
 	fixture_gid(&gid, 7);
 	KUNIT_ASSERT_EQ(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 7u);
@@ -379,7 +380,7 @@ static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 ho
 	struct fixture *fx = test->priv;
 	struct sa_path_rec rec = {
 		.rec_type = SA_PATH_REC_TYPE_IB,
-		.dgid = path->gid,
+		.dgid = path->dest.gid,
 		.sgid = fx->priv->local_gid,
 		.hop_limit = hop_limit,
 		.flow_label = cpu_to_be32(0x123),
@@ -393,7 +394,8 @@ static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 ho
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_dlid(&attr), 7u);
 	if (rdma_ah_get_ah_flags(&attr) & IB_AH_GRH) {
 		hops = attr.grh.hop_limit;
-		KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.dgid, &path->gid, sizeof(path->gid)), 0);
+		KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.dgid, &path->dest.gid,
+					     sizeof(path->dest.gid)), 0);
 		KUNIT_EXPECT_EQ(test, attr.grh.flow_label, 0x123u);
 		KUNIT_EXPECT_EQ(test, attr.grh.traffic_class, 4);
 	}
@@ -412,7 +414,7 @@ static void sa_path_grh(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	fixture_up(test);
-	fixture_gid(&path->gid, 7);
+	fixture_gid(&path->dest.gid, 7);
 	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 0), -1);
 	KUNIT_EXPECT_EQ(test, sa_path_hops(test, path, 64), 64);
 	path->needs_grh = true;

@@ -272,7 +272,7 @@ static void faulty_run(struct work_struct *work)
 {
 	struct faulty_work *faulty = container_of(work, struct faulty_work, work);
 	struct work_struct *link = &faulty->priv->link_work.work;
-	struct work_struct *groups = &faulty->priv->group_work.work;
+	struct work_struct *groups = &faulty->priv->groups.work.work;
 
 	WRITE_ONCE(current->fail_nth, faulty->n);
 	link->func(link);
