@@ -526,8 +526,8 @@ struct ipoib_dev {
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
 	struct napi_struct napi;	/* of this, and of the first send ring */
 
-	spinlock_t link_lock ____cacheline_aligned_in_smp;	/* the carrier follows the next one */
-	enum ipoib_link_state link;
+	spinlock_t link_lock ____cacheline_aligned_in_smp;
+	enum ipoib_link_state link;	/* written under link_lock, with the carrier */
 	unsigned long events;		/* atomic bits, enum ipoib_link_event */
 	bool admin_up;			/* written under rtnl */
 	bool link_is_down;		/* the link's work has found admin_up false */

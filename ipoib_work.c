@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * When something is to be done: events for the works of the link and of the groups, work that
+ * When something is to be done: events for the work of the link, work of a netdevice that
  * needs rtnl, and how long a retry waits. What is to be done is known to the owners of the
  * works alone, so any file may call these functions.
  */

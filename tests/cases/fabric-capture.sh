@@ -138,7 +138,8 @@ hex8()
 "$qemu/deps.sh" capture
 modules=$("$qemu/build.sh")
 guest_script >"$work/capture.sh"
-"$qemu/guest.sh" --timeout 180 --capture --modules "$modules/fabric" \
+"$qemu/guest.sh" --timeout 180 --capture \
+	--modules "$modules/fabric" --modules "$modules/probes" \
 	"$work/capture.sh" "$work/guest" || {
 	cat "$work/guest/result" "$work/guest/transcript.log"
 	exit 1

@@ -17,7 +17,8 @@ guest_fails()
 
 	{ echo '. /cases/lib.sh' && cat; } >"$work/$1.sh"
 	if "$qemu/guest.sh" --kernel debug --timeout 400 \
-		--append kasan_multi_shot --modules "$modules/fabric" \
+		--append kasan_multi_shot \
+		--modules "$modules/fabric" --modules "$modules/probes" \
 		"$work/$1.sh" "$run"; then
 		echo "passed: $1"
 		exit 1

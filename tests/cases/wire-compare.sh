@@ -161,6 +161,7 @@ run_scenario()
 {
 	"$qemu/guest.sh" --timeout 450 --capture --append "DRIVER=$1" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
+		--modules "$modules/probes" \
 		"$work/scenario.sh" "$work/$1" || {
 		cat "$work/$1/result" "$work/$1/transcript.log"
 		exit 1
