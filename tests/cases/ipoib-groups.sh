@@ -228,4 +228,4 @@ few_scanned()
 }
 sleep 31
 scan 1200
-wait_for 10 few_scanned
+wait_for 60 few_scanned
