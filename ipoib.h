@@ -643,6 +643,7 @@ extern struct workqueue_struct *ipoib_netdev_wq;
 int ipoib_work_init(void);
 void ipoib_work_exit(void);
 unsigned long ipoib_backoff(u8 failures);
+unsigned long ipoib_retry_at(u8 *failures);
 void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
 

@@ -215,9 +215,7 @@ void ipoib_dest_answered(struct ipoib_dests *dests, struct ipoib_dest *dest)
  */
 void ipoib_dest_failed(struct ipoib_dest *dest)
 {
-	dest->retry_at = jiffies + ipoib_backoff(dest->failures);
-	if (dest->failures < U8_MAX)
-		dest->failures++;
+	dest->retry_at = ipoib_retry_at(&dest->failures);
 }
 
 /**

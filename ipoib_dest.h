@@ -58,8 +58,8 @@ struct ipoib_dests {
 	struct rhashtable table;
 	struct ipoib_dev *priv;
 
-	/* Guards the next two members and, of each destination, those that say so. Taken under no
-	 * other lock of the driver's but that of a TX queue; ipoib_learn.c's nests inside.
+	/* Guards the next two members and, of each destination, those that say so. Nests inside a
+	 * TX queue's lock, and that of ipoib_roce.c; that of ipoib_learn.c nests inside it.
 	 */
 	spinlock_t lock;
 	struct list_head busy;		/* these have news for the work */

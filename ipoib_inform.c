@@ -143,9 +143,7 @@ static void watchers_tell_failure(struct inform_port *port, int status)
 
 static void trap_failed(struct inform_port *port, struct inform_trap *trap, int status)
 {
-	trap->retry_at = jiffies + ipoib_backoff(trap->failures);
-	if (trap->failures < U8_MAX)
-		trap->failures++;
+	trap->retry_at = ipoib_retry_at(&trap->failures);
 	watchers_tell_failure(port, status);
 }
 

@@ -383,7 +383,7 @@ static void group_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 	struct ipoib_group *group = ipoib_group_of(dest);
 
 	if (list_empty(&group->all))
-		list_add_tail(&group->all, &group->priv->groups.all);
+		list_add_tail(&group->all, &priv->groups.all);
 	if (group->dest.request == IPOIB_REQUEST_ANSWERED)
 		group_serve_answer(group);
 	group_await(group);

@@ -179,9 +179,7 @@ static void router_read_list(struct ipoib_dev *priv)
 		router_follow_list(priv, mgids, count);
 	} else {
 		ipoib_count(priv, IPOIB_STAT_GROUP_LIST_FAILURES);
-		news->list_at = jiffies + ipoib_backoff(news->list_failures);
-		if (news->list_failures < U8_MAX)
-			news->list_failures++;
+		news->list_at = ipoib_retry_at(&news->list_failures);
 	}
 	kvfree(mgids);
 }

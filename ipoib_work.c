@@ -54,6 +54,22 @@ unsigned long ipoib_backoff(u8 failures)
 }
 
 /**
+ * ipoib_retry_at() - count a failure, and tell when to try again
+ * @failures: since the last success, before this one
+ *
+ * Context: any.
+ * Return: a time in jiffies, later with each failure.
+ */
+unsigned long ipoib_retry_at(u8 *failures)
+{
+	unsigned long at = jiffies + ipoib_backoff(*failures);
+
+	if (*failures < U8_MAX)
+		(*failures)++;
+	return at;
+}
+
+/**
  * ipoib_link_event() - have the link's work look at something
  * @priv: the device
  * @event: what may differ, or how much to build anew

@@ -68,12 +68,6 @@ finds()
 	assert_match "ping's words" "$_out" "[Mm]essage too long.*mtu[:=] ?$4"
 }
 
-# figure HOST NAME: of the IP layer's counters.
-figure()
-{
-	on "$1" nstat -asz "$2" | awk -v name="$2" '$1 == name { print $2 }'
-}
-
 # same_size FILE FILE
 same_size()
 {
@@ -135,33 +129,33 @@ cut_by_router()
 {
 	step "IPv4 that may be cut, the router cuts; IPv6 the sender does"
 	forget
-	_cut=$(figure h1 IpFragOKs) _joined=$(figure h3 IpReasmOKs)
+	_cut=$(nstat_of h1 IpFragOKs) _joined=$(nstat_of h3 IpReasmOKs)
 	datagrams h0 h3 4 $far4 3000 ip-mtu-discover=0
-	assert test $(($(figure h1 IpFragOKs) - _cut)) -ge 40
-	assert test $(($(figure h3 IpReasmOKs) - _joined)) -ge 40
-	_cut=$(figure h2 IpFragOKs)
+	assert test $(($(nstat_of h1 IpFragOKs) - _cut)) -ge 40
+	assert test $(($(nstat_of h3 IpReasmOKs) - _joined)) -ge 40
+	_cut=$(nstat_of h2 IpFragOKs)
 	datagrams h3 h0 4 $near4 4064 ip-mtu-discover=0
-	assert test $(($(figure h2 IpFragOKs) - _cut)) -ge 40
+	assert test $(($(nstat_of h2 IpFragOKs) - _cut)) -ge 40
 	# The first is lost, and tells the sender
 	refute knows h0 $far6 2044
 	refute on h0 ping -q -c 1 -W 1 -s 3000 $far6
 	wait_for 10 knows h0 $far6 2044
-	_cut=$(figure h0 Ip6FragOKs) _joined=$(figure h3 Ip6ReasmOKs)
+	_cut=$(nstat_of h0 Ip6FragOKs) _joined=$(nstat_of h3 Ip6ReasmOKs)
 	datagrams h0 h3 6 "[$far6]" 3000
-	assert test $(($(figure h0 Ip6FragOKs) - _cut)) -ge 40
-	assert test $(($(figure h3 Ip6ReasmOKs) - _joined)) -ge 40
-	assert_eq "IPv6 cut by the router" "$(figure h1 Ip6FragOKs)" 0
+	assert test $(($(nstat_of h0 Ip6FragOKs) - _cut)) -ge 40
+	assert test $(($(nstat_of h3 Ip6ReasmOKs) - _joined)) -ge 40
+	assert_eq "IPv6 cut by the router" "$(nstat_of h1 Ip6FragOKs)" 0
 }
 
 udp_that_may_not()
 {
 	step "UDP that may not be cut: the sender is told, and then refused"
 	forget
-	_told=$(figure h0 IcmpInDestUnreachs)
+	_told=$(nstat_of h0 IcmpInDestUnreachs)
 	head -c 3000 /run/sent >/run/datagram
 	on h0 socat -u OPEN:/run/datagram "UDP4-SENDTO:$far4:6009,ip-mtu-discover=2"
 	wait_for 10 knows h0 $far4 2044
-	assert test "$(figure h0 IcmpInDestUnreachs)" -gt "$_told"
+	assert test "$(nstat_of h0 IcmpInDestUnreachs)" -gt "$_told"
 	_out=$(on h0 socat -u OPEN:/run/datagram "UDP4-SENDTO:$far4:6009,ip-mtu-discover=2" 2>&1) &&
 		fail "3000 octets went where 2044 go"
 	assert_match "what socat says" "$_out" "Message too long"

@@ -107,19 +107,16 @@ by_class()
 	assert test "$(class_octets "$1")" -gt "$stream_size"
 }
 
-# datagrams HOST COUNTER...: the sum of those counters of UDP's there.
-datagrams()
+# datagrams_had: by h1, of UDP, be it after their socket was closed.
+datagrams_had()
 {
-	_host=$1
-	shift
-	on "$_host" nstat -asz "$@" | awk '$1 ~ /^Udp/ { n += $2 } END { print n }'
+	nstat_of h1 UdpInDatagrams UdpNoPorts UdpInErrors
 }
 
-# datagrams_come N: h1 has had that many of UDP, be it after their socket was closed.
+# datagrams_come N: h1 has had that many.
 datagrams_come()
 {
-	_datagrams=$(datagrams h1 UdpInDatagrams UdpNoPorts UdpInErrors)
-	[ "$_datagrams" -eq "$1" ]
+	_datagrams=$(datagrams_had) && [ "$_datagrams" -eq "$1" ]
 }
 
 # ---- Filters ----
@@ -282,14 +279,14 @@ stream h0 10.0.0.2
 step "netem: another order"
 root netem delay 10ms reorder 30% gap 3
 iperf_server h0
-_sent=$(datagrams h0 UdpOutDatagrams)
-_wanted=$(datagrams h1 UdpInDatagrams UdpNoPorts UdpInErrors)
+_sent=$(nstat_of h0 UdpOutDatagrams)
+_wanted=$(datagrams_had)
 # It is the receiver that knows of their order
 on h1 iperf3 -R -J -u -l 1000 -b 4M -k 500 -c 10.0.0.1 >/run/iperf.json ||
 	fail "$(cat /run/iperf.json)"
 traffic_stop iperf.h0
 # Not as iperf3 has them: its end overtakes those that are delayed, and it takes them for lost
-_sent=$(($(datagrams h0 UdpOutDatagrams) - _sent))
+_sent=$(($(nstat_of h0 UdpOutDatagrams) - _sent))
 assert test "$_sent" -ge 500
 wait_for 20 datagrams_come $((_wanted + _sent))
 assert test "$(jq '.end.streams[0].udp.out_of_order' /run/iperf.json)" -gt 5

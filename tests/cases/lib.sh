@@ -812,6 +812,15 @@ netdev_counter()
 	on "$1" cat "/sys/class/net/$2/statistics/$3"
 }
 
+# nstat_of HOST COUNTER...: the sum of those counters of the kernel's IP and transport layers.
+nstat_of()
+{
+	_nstat_host=$1
+	shift
+	on "$_nstat_host" nstat -asz "$@" |
+		awk '!/^#/ { n += $2; found = 1 } END { if (!found) exit 1; print n }'
+}
+
 # stat_of HOST NAME: one of the driver's own counters, of its netdevice.
 stat_of()
 {

@@ -350,13 +350,14 @@ boot_seconds()
 # of a long log.
 failures()
 {
-	local verdict name
+	local verdict name log
 
 	sed '/^pass/d' "$state/verdicts" | while read -r verdict name _; do
 		echo "$verdict  $name"
 		head -n 5 "$results/$name/result" | sed 's/^/      /'
-		tail -q -n 12 "$results/$name"/{,a/,b/}transcript.log 2>/dev/null |
-			tr -d '\r' | sed 's/^/    | /' || :
+		for log in "$results/$name"/{,a/,b/}transcript.log; do
+			[ ! -e "$log" ] || tail -n 12 "$log" | tr -d '\r' | sed 's/^/    | /'
+		done
 	done
 }
 

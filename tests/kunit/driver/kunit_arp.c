@@ -6,21 +6,6 @@
 #include "ipoib_arp.c"
 #include "kunit.h"
 
-/* A link that runs, on a fabric that will not answer unless it is told to */
-static int path_init(struct kunit *test)
-{
-	struct fixture *fx;
-	int err = fixture_init(test);
-
-	if (err)
-		return err;
-	fx = test->priv;
-	fixture_up(test);
-	fx->fabric.answers = false;
-	fx->hca->logged = 0;
-	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
-}
-
 static struct ipoib_path *path_find(struct fixture *fx, u8 last)
 {
 	union ib_gid gid;
@@ -484,7 +469,7 @@ static struct kunit_suite path_suite = {
 	.name = "ipoib_path",
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
-	.init = path_init,
+	.init = fixture_init_unanswered,
 	.exit = fixture_exit,
 	.test_cases = path_cases,
 };
@@ -884,7 +869,7 @@ static struct kunit_suite learned_suite = {
 	.name = "ipoib_learned",
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
-	.init = path_init,
+	.init = fixture_init_unanswered,
 	.exit = fixture_exit,
 	.test_cases = learned_cases,
 };

@@ -367,6 +367,41 @@ static int lift_queue_limit(struct dql *dql)
 }
 
 /**
+ * fixture_init_unanswered() - a suite's init: the link runs, and the fabric answers no more
+ * @test: the test
+ *
+ * It does when fabric_answer() or the like tells it to.
+ *
+ * Return: 0 or a negative errno.
+ */
+int fixture_init_unanswered(struct kunit *test)
+{
+	struct fixture *fx;
+	int err = fixture_init(test);
+
+	if (err)
+		return err;
+	fx = test->priv;
+	fixture_up(test);
+	fx->fabric.answers = false;
+	fx->hca->logged = 0;
+	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+}
+
+/**
+ * fixture_group_retry() - the back-off of a group is over
+ * @fx: the fixture
+ * @group: a group that the fabric was asked for in vain
+ */
+void fixture_group_retry(struct fixture *fx, struct ipoib_group *group)
+{
+	group->dest.retry_at = jiffies;
+	fx->priv->groups.dests.retry_at = jiffies;
+	ipoib_groups_kick(fx->priv);
+	fixture_settle(fx);
+}
+
+/**
  * fixture_init_sending() - a suite's init: the link runs, and has a path to peer 9
  * @test: the test
  *

@@ -191,29 +191,6 @@ static void answer(struct fixture *fx, struct ipoib_group *group, int status)
 	fixture_settle(fx);
 }
 
-static void time_is_up(struct fixture *fx, struct ipoib_group *group)
-{
-	group->dest.retry_at = jiffies;
-	fx->priv->groups.dests.retry_at = jiffies;
-	ipoib_groups_kick(fx->priv);
-	fixture_settle(fx);
-}
-
-/* A link that runs, on a fabric that answers no more */
-static int group_init(struct kunit *test)
-{
-	struct fixture *fx;
-	int err = fixture_init(test);
-
-	if (err)
-		return err;
-	fx = test->priv;
-	fixture_up(test);
-	fx->fabric.answers = false;
-	fx->hca->logged = 0;
-	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
-}
-
 static struct ipoib_group *group_asked(struct kunit *test, u8 last, bool member)
 {
 	struct ipoib_group *group;
@@ -310,7 +287,7 @@ static void group_falls_back(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc000);
 	fx->fabric.params.mlid = 0xc005;
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
@@ -362,7 +339,7 @@ static void group_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_NONE);
 	KUNIT_EXPECT_FALSE(test, list_empty(&group->dest.waits));
 	fx->fabric.refusal = 0;
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 }
@@ -379,12 +356,12 @@ static void group_does_not_fit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, group->attached);
 	fx->fabric.params.qkey = 0xb1b;
 	fx->fabric.params.mtu = IB_MTU_1024;
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_FALSE(test, group->joined);
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 2);
 	fx->fabric.params.mtu = IB_MTU_4096;
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 }
@@ -398,7 +375,7 @@ static void group_attach_fails(struct kunit *test)
 	answer(fx, group, 0);
 	KUNIT_EXPECT_FALSE(test, group->attached);
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 1);
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->attached);
 }
@@ -419,7 +396,7 @@ static void group_void(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(group->dest.ah), ah);
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	send_to(test, 1);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
@@ -440,7 +417,7 @@ static void group_void_at_once(struct kunit *test)
 
 	ipoib_group_answer(group, 0, &fx->fabric.params);
 	answer(fx, group, -ENETRESET);
-	time_is_up(fx, group);
+	fixture_group_retry(fx, group);
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
@@ -458,7 +435,7 @@ static void broadcast_void(struct kunit *test)
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_NONE);
-	time_is_up(fx, broadcast);
+	fixture_group_retry(fx, broadcast);
 	fx->fabric.params.mtu = IB_MTU_1024;
 	answer(fx, broadcast, 0);
 	KUNIT_EXPECT_EQ(test, (int)group->dest.request, (int)IPOIB_REQUEST_SENT);
@@ -636,7 +613,7 @@ static void groups_rejoin_paced(struct kunit *test)
 	fixture_settle(fx);
 	list_for_each_entry(group, &fx->priv->groups.all, all)
 		group->dest.retry_at = jiffies;
-	time_is_up(fx, fx->priv->groups.broadcast);
+	fixture_group_retry(fx, fx->priv->groups.broadcast);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
 	KUNIT_EXPECT_EQ(test, (int)fx->priv->groups.broadcast->dest.request,
 			(int)IPOIB_REQUEST_SENT);
@@ -758,7 +735,7 @@ static struct kunit_suite group_suite = {
 	.name = "ipoib_group",
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
-	.init = group_init,
+	.init = fixture_init_unanswered,
 	.exit = fixture_exit,
 	.test_cases = group_cases,
 };

@@ -114,15 +114,6 @@ static void send_to(struct kunit *test, u8 last)
 	fixture_settle(fx);
 }
 
-/* Its time has come */
-static void ask_again(struct fixture *fx, struct ipoib_group *group)
-{
-	group->dest.retry_at = jiffies;
-	fx->priv->groups.dests.retry_at = jiffies;
-	ipoib_groups_kick(fx->priv);
-	fixture_settle(fx);
-}
-
 /* The list is due now */
 static void list_is_due(struct fixture *fx)
 {
@@ -294,10 +285,10 @@ static void router_is_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->groups.news.list_at,
 					       jiffies + IPOIB_LIST_DOUBT));
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists);
-	ask_again(fx, group_of(fx, 3));
+	fixture_group_retry(fx, group_of(fx, 3));
 	KUNIT_EXPECT_GT(test, (int)group_of(fx, 3)->dest.failures, failures);
 	fx->fabric.status = 0;
-	ask_again(fx, group_of(fx, 3));
+	fixture_group_retry(fx, group_of(fx, 3));
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->joined);
 	list_is_due(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
@@ -501,7 +492,7 @@ static void join_again(struct kunit *test)
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_NULL(test, group);
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
-	ask_again(fx, group);
+	fixture_group_retry(fx, group);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
 }
