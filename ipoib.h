@@ -33,6 +33,9 @@
 
 #include "compat.h"
 #include "ipoib_dest.h"
+#include "ipoib_inform.h"
+#include "ipoib_link.h"
+#include "ipoib_port.h"
 #include "ipoib_wire.h"
 
 #define IPOIB_RING_MIN		64
@@ -183,13 +186,6 @@ static inline struct ipoib_group *ipoib_group_of(struct ipoib_dest *dest)
 	return container_of(dest, struct ipoib_group, dest);
 }
 
-/* Which news of groups that others make and delete a device is to be told */
-enum ipoib_reports {
-	IPOIB_REPORTS_NONE,
-	IPOIB_REPORTS_DELETED,
-	IPOIB_REPORTS_ALL,
-};
-
 /* One of them, until the control path has read it */
 struct ipoib_group_report {
 	struct list_head node;		/* in ipoib_group_news.reports */
@@ -252,12 +248,14 @@ struct ipoib_ahs {
 
 /*
  * Fabric services: all that the driver needs from the kind of fabric that its
- * port is on. Every function is called from the device's ordered workqueue,
- * but for start, stop and speed (rtnl held), and may sleep.
+ * port is on. Every function that is given a device is called from its ordered
+ * workqueue, but for speed (rtnl held), and may sleep.
  *
  * @partitions:	there are P_Keys besides the default one
- * @start:	begin to report events through ipoib_link_event()
- * @stop:	stop it; no report comes after its return
+ * @start:	a port that has no netdevice yet; may sleep
+ * @stop:	a port that has none any more; may sleep
+ * @reports_void: what was asked for by @report may have been forgotten; NULL where
+ *		@report is. Any context but hard interrupt
  * @port_ready:	0 if packets can pass the port now; in any case its GID is filled
  *		in if there is another one than the caller knows
  * @speed:	the port's, in Mbit/s; rtnl held
@@ -283,8 +281,9 @@ struct ipoib_ahs {
  */
 struct ipoib_fabric_ops {
 	bool partitions;
-	int (*start)(struct ipoib_dev *priv);
-	void (*stop)(struct ipoib_dev *priv);
+	int (*start)(struct ipoib_port *port);
+	void (*stop)(struct ipoib_port *port);
+	void (*reports_void)(struct ipoib_port *port);
 	int (*port_ready)(struct ipoib_dev *priv, union ib_gid *gid);
 	int (*speed)(struct ipoib_dev *priv, u32 *mbps);
 	int (*join)(struct ipoib_group *group);
@@ -477,30 +476,7 @@ struct ipoib_pcpu_stats {
 	unsigned long count[IPOIB_STAT_COUNT];
 };
 
-/* The link's state machine: see ipoib_link.c */
-enum ipoib_link_state {
-	IPOIB_LINK_DOWN,		/* administratively down */
-	IPOIB_LINK_WAIT_PORT,		/* port not ACTIVE, P_Key missing, or no QP */
-	IPOIB_LINK_WAIT_JOIN,		/* the broadcast group is being joined */
-	IPOIB_LINK_RUNNING,		/* a member of it: carrier is on */
-};
-
-/* Bits of ipoib_dev.events: what the link's work has to look at */
-enum ipoib_link_event {
-	IPOIB_EVENT_CHECK,		/* port, P_Key or admin state may differ */
-	IPOIB_EVENT_LIGHT,		/* paths are asked for again, AHs kept */
-	IPOIB_EVENT_NORMAL,		/* paths and groups are built anew */
-	IPOIB_EVENT_HEAVY,		/* the QP is reset, too */
-	IPOIB_EVENT_ADDRESS,		/* the port GID may differ */
-};
-
-/*
- * struct ipoib_dev - one netdevice: a port and a P_Key
- * @lock: guards the members of paths and groups that say so, the two busy
- *	lists, ah_dead, what came in of reports and lists of groups, and link
- *	together with the carrier. Innermost but for the hash tables' and queues'
- *	own locks; taken with BHs disabled.
- */
+/* One netdevice: a port and a P_Key */
 struct ipoib_dev {
 	/* read by every packet, written when the link changes: one cache line */
 	struct net_device *netdev;
@@ -511,13 +487,15 @@ struct ipoib_dev {
 	struct ipoib_pcpu_stats __percpu *stats;
 	u32 qkey;
 	u32 mtu;			/* of the broadcast group, less encap */
-	u32 path_removals;		/* paths that ever left the table; by ipoib_arp.c */
+	u32 path_removals;		/* paths that ever left the table; written under
+					 * ipoib_paths.dests.lock
+					 */
 	u8 max_sge;			/* of a send */
 	bool learn_paths;		/* private flags of ethtool; under rtnl */
 	bool arp_verify;
 	bool qp_running;		/* written by the control path */
 
-	/* likewise, and larger */
+	/* read by most packets */
 	struct ib_qp *qp;		/* that receives, and sends for the first ring */
 	union ib_gid local_gid;
 	struct ipoib_paths paths;
@@ -526,39 +504,28 @@ struct ipoib_dev {
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;
 	struct napi_struct napi;	/* of this, and of the first send ring */
 
-	spinlock_t link_lock ____cacheline_aligned_in_smp;
-	enum ipoib_link_state link;	/* written under link_lock, with the carrier */
-	unsigned long events;		/* atomic bits, enum ipoib_link_event */
+	struct ipoib_link link ____cacheline_aligned_in_smp;
 	bool admin_up;			/* written under rtnl */
-	bool link_is_down;		/* the link's work has found admin_up false */
 	bool cq_failed;			/* other queues are needed */
 
-	/* control path only */
-	u32 port;
+	struct ipoib_port *port;
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
-	enum ib_mtu max_mtu;		/* the port's */
-	const struct ipoib_fabric_ops *fabric;
-	struct ib_event_handler event_handler;	/* the fabric service's own */
-	void *fabric_port;		/* likewise */
+	struct ipoib_watcher watcher;
 	struct workqueue_struct *wq;	/* the device's, ordered */
-	struct delayed_work link_work;
-	/* The link's: the broadcast group has been joined, on the control path */
-	void (*broadcast_joined)(struct ipoib_dev *priv, const struct ipoib_group_params *params);
 	struct ipoib_ahs ahs;
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
 	struct dentry *group_file;
 
 	/* guarded by rtnl */
-	struct ipoib_dev *parent;	/* of a child; NULL for the port's own */
-	netdevice_tracker parent_tracker;
-	struct list_head children;	/* ipoib_dev.siblings; also read under RCU */
-	u32 children_count;
+	struct list_head sibling;	/* a child's: in ipoib_port.children */
+	bool is_child;
 	bool of_sysfs;			/* a child that create_child made */
 	bool umcast;			/* groups that user space joined are its own */
 	bool trust_learned;		/* another private flag */
 	struct work_struct netdev_work;
+	struct delayed_work repair_work;
 	u32 admin_mtu;			/* what the administrator asked for */
 	__be64 admin_guid;		/* likewise, for the port GID; or 0 */
 	u8 announcements;		/* how often peers are yet to be told our address */
@@ -566,13 +533,30 @@ struct ipoib_dev {
 	struct ipoib_queues queues;
 	u32 first_vector;		/* of completion vectors, modulo their number */
 	struct ipoib_moderation moderation;
-	struct list_head siblings;	/* of one ib_device, or of one parent */
 };
 
 /* The driver's part of a netdevice that it has made */
 static inline struct ipoib_dev *ipoib_priv(const struct net_device *netdev)
 {
 	return netdev_priv(netdev);
+}
+
+/* The port's own netdevice, which its children have for a parent */
+static inline struct net_device *ipoib_port_netdev(const struct ipoib_port *port)
+{
+	return port->own->netdev;
+}
+
+/* The broadcast group has been joined, or joined again. On the control path. */
+static inline void ipoib_link_report_join(struct ipoib_dev *priv,
+					  const struct ipoib_group_params *params)
+{
+	priv->link.joined(priv, params);
+}
+
+static inline bool ipoib_link_runs(const struct ipoib_dev *priv)
+{
+	return READ_ONCE(priv->link.state) == IPOIB_LINK_RUNNING;
 }
 
 /* ipoib_trace.c: module parameters debug_level and mcast_debug_level; 0 is quiet */
@@ -644,8 +628,9 @@ int ipoib_work_init(void);
 void ipoib_work_exit(void);
 unsigned long ipoib_backoff(u8 failures);
 unsigned long ipoib_retry_at(u8 *failures);
-void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event);
 void ipoib_netdev_kick(struct ipoib_dev *priv);
+void ipoib_netdev_later(struct ipoib_dev *priv, struct delayed_work *work, unsigned long delay);
+void ipoib_netdev_repair(struct ipoib_dev *priv);
 
 /* ipoib_stat.c: counters */
 int ipoib_stats_init(struct ipoib_dev *priv);
@@ -659,12 +644,13 @@ int ipoib_netdev_start(struct ipoib_dev *priv);
 void ipoib_netdev_stop(struct ipoib_dev *priv);
 int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
 void ipoib_netdev_announce(struct ipoib_dev *priv);
+void ipoib_netdev_forget(struct ipoib_dev *priv);
 int ipoib_change_mtu(struct net_device *netdev, int mtu);
 
 /* ipoib_setup.c: what a netdevice is made of */
 void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child);
 void ipoib_setup(struct net_device *netdev);
-int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port);
+int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port);
 bool ipoib_is_ours(const struct net_device *netdev);
 
 /* ipoib_address.c: the netdevice's link-layer address */
@@ -672,12 +658,6 @@ void ipoib_address_init(struct ipoib_dev *priv);
 void ipoib_address_follow(struct ipoib_dev *priv);
 int ipoib_address_set(struct net_device *netdev, void *address);
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id);
-
-/* ipoib_link.c: the link's state machine */
-void ipoib_link_carrier(struct ipoib_dev *priv);
-void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid);
-void ipoib_link_init(struct ipoib_dev *priv);
-void ipoib_link_flush(struct ipoib_dev *priv);
 
 /* A large packet that is being cut */
 struct ipoib_gso {
@@ -790,41 +770,18 @@ int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *modera
 int ipoib_qp_start(struct ipoib_dev *priv);
 void ipoib_qp_stop(struct ipoib_dev *priv);
 int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey);
-int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey);
+int ipoib_pkey_default(const struct ipoib_port *port, u16 *pkey);
 
 /* ipoib_sa.c: fabric services on InfiniBand ports */
 extern const struct ipoib_fabric_ops ipoib_sa_ops;
 void ipoib_sa_init(void);
 void ipoib_sa_exit(void);
 
-/* ipoib_inform_mad.c: what the SA's MADs about groups say */
-void ipoib_inform_fill(struct ib_sa_mad *mad, u16 trap, bool subscribe);
-void ipoib_list_fill(struct ib_sa_mad *mad, u16 pkey);
-bool ipoib_report_parse(const struct ib_sa_mad *mad, union ib_gid *mgid, bool *exists);
-union ib_gid *ipoib_list_parse(const struct ib_mad_recv_wc *wc, int *count);
-
-/* ipoib_inform.c: news of groups from the SA, and its list of them */
-int ipoib_inform_start(struct ipoib_dev *priv);
-void ipoib_inform_stop(struct ipoib_dev *priv);
-void ipoib_inform_void(struct ipoib_dev *priv);
-void ipoib_inform_report(struct ipoib_dev *priv, enum ipoib_reports reports);
-int ipoib_inform_list(struct ipoib_dev *priv);
-
 /* ipoib_roce.c: fabric services on RoCE ports */
 extern const struct ipoib_fabric_ops ipoib_roce_ops;
 bool ipoib_roce_wants(const struct ib_device *ibdev, u32 port);
 int ipoib_roce_init(void);
 void ipoib_roce_exit(void);
-
-/* ipoib_sibling.c: the netdevices of one port */
-void ipoib_sibling_link(struct ipoib_dev *priv);
-void ipoib_sibling_unlink(struct ipoib_dev *priv);
-void ipoib_siblings_up(struct ipoib_dev *parent);
-void ipoib_siblings_down(struct ipoib_dev *parent);
-void ipoib_siblings_follow_guid(struct ipoib_dev *parent);
-void ipoib_siblings_remove(struct ipoib_dev *parent, struct list_head *list);
-bool ipoib_sibling_any(struct ipoib_dev *priv,
-		       bool (*test)(struct ipoib_dev *sibling, const void *arg), const void *arg);
 
 /* ipoib_child.c: P_Key children, and rtnetlink */
 extern struct rtnl_link_ops ipoib_link_ops;
@@ -834,7 +791,7 @@ int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *ext
 void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
 
 /* ipoib_rdma_cm.c: which netdevice a request to the RDMA CM is for */
-struct net_device *ipoib_rdma_cm_netdev(const struct list_head *netdevs, u32 port, u16 pkey,
+struct net_device *ipoib_rdma_cm_netdev(const struct list_head *ports, u32 port, u16 pkey,
 					const union ib_gid *gid, const struct sockaddr *addr);
 
 /* ipoib_sysfs.c */

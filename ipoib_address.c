@@ -78,14 +78,15 @@ int ipoib_address_set(struct net_device *netdev, void *address)
 	const struct ipoib_hwaddr *hwaddr = (void *)((struct sockaddr *)address)->sa_data;
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	if (!rdma_protocol_ib(priv->ibdev, priv->port) || ipoib_is_vf(priv->ibdev))
+	if (!rdma_protocol_ib(priv->ibdev, priv->port->number) || ipoib_is_vf(priv->ibdev))
 		return -EOPNOTSUPP;
 	if (netif_running(netdev))
 		return -EBUSY;
 	if (!address_is_possible(netdev, hwaddr))
 		return -EINVAL;
 	ipoib_link_set_guid(priv, get_unaligned((__be64 *)&hwaddr->gid[8]));
-	ipoib_siblings_follow_guid(priv);
+	if (!priv->is_child)
+		ipoib_children_follow_guid(priv->port);
 	ipoib_address_follow(priv);
 	return 0;
 }
@@ -106,7 +107,7 @@ int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id 
 	/* It has none while the cache of GIDs is brought up to date. By any other error rtnetlink
 	 * takes all that it says of the netdevice for too long.
 	 */
-	if (rdma_query_gid(priv->ibdev, priv->port, 0, &gid))
+	if (rdma_query_gid(priv->ibdev, priv->port->number, 0, &gid))
 		return -EOPNOTSUPP;
 	id->id_len = sizeof(gid.global.interface_id);
 	memcpy(id->id, &gid.global.interface_id, id->id_len);

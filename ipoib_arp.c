@@ -54,7 +54,7 @@ static struct ipoib_path *path_by_gid_rcu(struct ipoib_dev *priv, const void *gi
 /* Whether a stopgap may be made of what packets told */
 static bool path_may_learn(const struct ipoib_dev *priv)
 {
-	return READ_ONCE(priv->learn_paths) && priv->fabric->heard_attr;
+	return READ_ONCE(priv->learn_paths) && priv->port->fabric->heard_attr;
 }
 
 /* Has path_work look at a path, and ask the fabric for it when it is its turn */
@@ -144,7 +144,7 @@ static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path
 	struct ipoib_ah *ah = NULL;
 
 	spin_lock_bh(&priv->paths.dests.lock);
-	if (READ_ONCE(priv->link) != IPOIB_LINK_RUNNING) {
+	if (!ipoib_link_runs(priv)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
 		goto out;
 	}
@@ -157,7 +157,7 @@ static struct ipoib_ah *path_xmit_slow(struct ipoib_dev *priv, struct ipoib_path
 			      IPOIB_STAT_TX_PATH_LIMIT : IPOIB_STAT_TX_NO_MEMORY);
 		goto out;
 	}
-	ah = rcu_dereference_protected(path->dest.ah, lockdep_is_held(&priv->paths.dests.lock));
+	ah = rcu_dereference(path->dest.ah);
 	if (!ah)
 		path_queue(priv, path, skb);
 out:
@@ -221,7 +221,7 @@ bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
 {
 	u8 lmc = 0;
 
-	ib_get_cached_lmc(priv->ibdev, priv->port, &lmc);
+	ib_get_cached_lmc(priv->ibdev, priv->port->number, &lmc);
 	return !((lid ^ other) >> lmc);
 }
 
@@ -301,7 +301,7 @@ static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 	lockdep_assert_held(&priv->paths.dests.lock);
 	if (heard->needs_grh)
 		WRITE_ONCE(path->needs_grh, true);
-	if (path_lacks_grh(rcu_dereference_protected(path->dest.ah, true), heard)) {
+	if (path_lacks_grh(rcu_dereference(path->dest.ah), heard)) {
 		path_want_answer(path, priv);
 		path_kick(priv);
 		return;
@@ -394,7 +394,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
 	trace_ipoib_path_state(priv, path, -EINPROGRESS);
 	ipoib_debug(priv, "asking for a path to %pI6\n", path->dest.gid.raw);
-	err = priv->fabric->resolve(query);
+	err = priv->port->fabric->resolve(query);
 	if (!err)
 		return 0;
 	ipoib_dest_not_asked(&priv->paths.dests, &path->dest);
@@ -411,7 +411,9 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 	int err;
 
 	wait_for_completion(&query->done);
+	spin_lock_bh(&priv->paths.dests.lock);
 	ipoib_dest_answered(&priv->paths.dests, &path->dest);
+	spin_unlock_bh(&priv->paths.dests.lock);
 	path->query = NULL;
 	err = query->status;
 	if (!err) {
@@ -515,7 +517,7 @@ static struct ipoib_ah *stopgap_ah(struct ipoib_dev *priv, const struct ipoib_pa
 	struct ipoib_ah *ah;
 	int err;
 
-	err = priv->fabric->heard_attr(priv, &path->dest.gid, heard, &attr);
+	err = priv->port->fabric->heard_attr(priv, &path->dest.gid, heard, &attr);
 	if (err)
 		return ERR_PTR(err);
 	ah = ipoib_ah_create(priv, &attr);
@@ -678,7 +680,7 @@ static void paths_remove(struct ipoib_dev *priv, path_filter filter)
 	ipoib_dests_walk(&priv->paths.dests, path_collect, &removal);
 	list_for_each_entry(path, &removal.gone, dest.busy)
 		if (path->query)
-			priv->fabric->cancel(path->query);
+			priv->port->fabric->cancel(path->query);
 	list_for_each_entry_safe(path, next, &removal.gone, dest.busy) {
 		list_del_init(&path->dest.busy);
 		path_free(priv, path);

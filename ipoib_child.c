@@ -25,9 +25,9 @@ static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
 };
 
 /* 10.9.1.2: a P_Key without its membership bit must not be zero */
-static int pkey_check(const struct ipoib_dev *parent, u16 pkey, struct netlink_ext_ack *extack)
+static int pkey_check(const struct ipoib_port *port, u16 pkey, struct netlink_ext_ack *extack)
 {
-	if (!parent->fabric->partitions) {
+	if (!port->fabric->partitions) {
 		NL_SET_ERR_MSG(extack, "RoCE: the default P_Key 0xffff only, no children");
 		return -EOPNOTSUPP;
 	}
@@ -41,28 +41,28 @@ static int pkey_check(const struct ipoib_dev *parent, u16 pkey, struct netlink_e
 /* An address that was chosen for the parent is the children's, too */
 static void child_inherit_guid(struct ipoib_dev *priv)
 {
-	priv->admin_guid = priv->parent->admin_guid;
+	priv->admin_guid = priv->port->own->admin_guid;
 	if (priv->admin_guid)
 		priv->local_gid.global.interface_id = priv->admin_guid;
 }
 
-static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey,
+static int child_bind(struct ipoib_dev *priv, struct ipoib_port *port, u16 pkey,
 		      struct netlink_ext_ack *extack)
 {
 	int err;
 
 	ASSERT_RTNL();
-	err = pkey_check(parent, pkey, extack);
+	err = pkey_check(port, pkey, extack);
 	if (err)
 		return err;
-	if (parent->children_count >= IPOIB_CHILDREN_MAX) {
+	if (port->children_count >= IPOIB_CHILDREN_MAX) {
 		NL_SET_ERR_MSG(extack, "The limit of 1024 children is reached: delete some");
 		return -ENOSPC;
 	}
-	priv->parent = parent;
+	priv->is_child = true;
 	priv->netdev->rtnl_link_ops = &ipoib_link_ops;
 	priv->pkey = pkey | IPOIB_PKEY_FULL;
-	err = ipoib_bind(priv, parent->ibdev, parent->port);
+	err = ipoib_bind(priv, port);
 	if (err) {
 		NL_SET_ERR_MSG(extack, "The HCA does not answer");
 		return err;
@@ -72,11 +72,11 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_dev *parent, u16 pkey
 }
 
 /* The child that sysfs made with this P_Key, or NULL */
-static struct ipoib_dev *child_of_sysfs(const struct ipoib_dev *parent, u16 pkey)
+static struct ipoib_dev *child_of_sysfs(const struct ipoib_port *port, u16 pkey)
 {
 	struct ipoib_dev *child;
 
-	list_for_each_entry(child, &parent->children, siblings)
+	list_for_each_entry(child, &port->children, sibling)
 		if (child->of_sysfs && child->pkey == (pkey | IPOIB_PKEY_FULL))
 			return child;
 	return NULL;
@@ -98,7 +98,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 	char name[IFNAMSIZ];
 	int err;
 
-	if (parent->pkey == (pkey | IPOIB_PKEY_FULL) || child_of_sysfs(parent, pkey))
+	if (parent->pkey == (pkey | IPOIB_PKEY_FULL) || child_of_sysfs(parent->port, pkey))
 		return -ENOTUNIQ;
 	/* The P_Key must stay whole, or two children have one name */
 	snprintf(name, sizeof(name), "%.10s.%04x", parent->netdev->name, pkey);
@@ -109,7 +109,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 	dev_net_set(netdev, dev_net(parent->netdev));
 	priv = ipoib_priv(netdev);
 	priv->of_sysfs = true;
-	err = child_bind(priv, parent, pkey, NULL);
+	err = child_bind(priv, parent->port, pkey, NULL);
 	if (!err)
 		err = register_netdevice(netdev);
 	if (err)
@@ -127,7 +127,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
  */
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey)
 {
-	struct ipoib_dev *child = child_of_sysfs(parent, pkey);
+	struct ipoib_dev *child = child_of_sysfs(parent->port, pkey);
 
 	if (!child)
 		return -ENODEV;
@@ -151,7 +151,7 @@ static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
 		return ERR_PTR(-ENODEV);
 	}
 	parent = ipoib_priv(netdev);
-	if (parent->parent) {
+	if (parent->is_child) {
 		NL_SET_ERR_MSG(extack, "The parent is a child itself: give the port's interface");
 		return ERR_PTR(-EINVAL);
 	}
@@ -238,7 +238,7 @@ static int link_new(struct net *net, struct net_device *netdev, struct nlattr *t
 
 	if (IS_ERR(parent))
 		return PTR_ERR(parent);
-	err = child_bind(priv, parent, link_pkey(data, parent), extack);
+	err = child_bind(priv, parent->port, link_pkey(data, parent), extack);
 	if (err)
 		return err;
 	err = link_set_mtu(priv, tb, extack);
@@ -266,7 +266,7 @@ static void link_del(struct net_device *netdev, struct list_head *list)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	if (priv->parent)
+	if (priv->is_child)
 		unregister_netdevice_queue(netdev, list);
 }
 
@@ -292,7 +292,7 @@ static struct net *link_get_net(const struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return dev_net(priv->parent ? priv->parent->netdev : netdev);
+	return dev_net(priv->port->own->netdev);
 }
 
 struct rtnl_link_ops ipoib_link_ops __read_mostly = {

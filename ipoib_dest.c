@@ -51,7 +51,7 @@ void ipoib_dests_walk(struct ipoib_dests *dests, void (*see)(void *entry, void *
  * @gid: its GID, 16 octets
  *
  * Context: the control path, which may use it until it removes it itself; or any with
- *	@dests->lock held.
+ *	@dests->lock held; or any that only asks whether there is one.
  * Return: the destination, or NULL.
  */
 struct ipoib_dest *ipoib_dest_find(struct ipoib_dests *dests, const void *gid)
@@ -154,14 +154,6 @@ void ipoib_dests_serve(struct ipoib_dests *dests, ipoib_dest_step serve)
 		serve(dests->priv, dest);
 }
 
-static void dest_set_request(struct ipoib_dests *dests, struct ipoib_dest *dest,
-			     enum ipoib_request request)
-{
-	spin_lock_bh(&dests->lock);
-	dest->request = request;
-	spin_unlock_bh(&dests->lock);
-}
-
 /**
  * ipoib_dest_asked() - note that the fabric is being asked
  * @dests: all of the kind
@@ -171,14 +163,24 @@ static void dest_set_request(struct ipoib_dests *dests, struct ipoib_dest *dest,
  */
 void ipoib_dest_asked(struct ipoib_dests *dests, struct ipoib_dest *dest)
 {
-	dest_set_request(dests, dest, IPOIB_REQUEST_SENT);
+	spin_lock_bh(&dests->lock);
+	dest->request = IPOIB_REQUEST_SENT;
+	spin_unlock_bh(&dests->lock);
 	dest->asked = true;
 	dest->asked_at = jiffies;
 	dests->asked++;
 }
 
+static void dest_question_over(struct ipoib_dests *dests, struct ipoib_dest *dest)
+{
+	lockdep_assert_held(&dests->lock);
+	dest->request = IPOIB_REQUEST_NONE;
+	dests->asked -= dest->asked;
+	dest->asked = false;
+}
+
 /**
- * ipoib_dest_not_asked() - note that no answer is to come, or that it has been read
+ * ipoib_dest_not_asked() - note that no answer is to come, or that it does not matter
  * @dests: all of the kind
  * @dest: the destination, asked for or not
  *
@@ -186,17 +188,18 @@ void ipoib_dest_asked(struct ipoib_dests *dests, struct ipoib_dest *dest)
  */
 void ipoib_dest_not_asked(struct ipoib_dests *dests, struct ipoib_dest *dest)
 {
-	dest_set_request(dests, dest, IPOIB_REQUEST_NONE);
-	dests->asked -= dest->asked;
-	dest->asked = false;
+	spin_lock_bh(&dests->lock);
+	dest_question_over(dests, dest);
+	spin_unlock_bh(&dests->lock);
 }
 
 /**
- * ipoib_dest_answered() - note that an answer has been read, and how long it took
+ * ipoib_dest_answered() - note that an answer is being read, and how long it took
  * @dests: all of the kind
  * @dest: the destination. One that was not asked for tells nothing of the fabric's pace
  *
- * Context: control path.
+ * Context: control path, ipoib_dests.lock held: the next answer of a fabric that gives more
+ * than one must not come between this and the reading.
  */
 void ipoib_dest_answered(struct ipoib_dests *dests, struct ipoib_dest *dest)
 {
@@ -204,7 +207,7 @@ void ipoib_dest_answered(struct ipoib_dests *dests, struct ipoib_dest *dest)
 		dests->window = max(dests->window / 2, dests->pace->min);
 	else if (dest->asked)
 		dests->window = min(dests->window + 1, dests->pace->max);
-	ipoib_dest_not_asked(dests, dest);
+	dest_question_over(dests, dest);
 }
 
 /**
@@ -239,7 +242,7 @@ void ipoib_dest_await(struct ipoib_dests *dests, struct ipoib_dest *dest)
 /**
  * ipoib_dests_retry() - look for failing destinations whose time has come
  * @dests: all of a kind
- * @due: called with each; takes it off the list
+ * @due: called with each whose time has come; takes it off this list, if not for good
  *
  * Now and then, not by each answer: there may be thousands of failing ones.
  *
@@ -349,7 +352,7 @@ void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
 /**
  * ipoib_queue_purge() - drop packets that waited in vain
  * @priv: the device
- * @queue: a private list, or one under ipoib_dests.lock; emptied
+ * @queue: a list of the caller's own; emptied
  * @why: the counter to add them to
  *
  * Context: any but hard interrupt.

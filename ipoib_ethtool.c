@@ -100,7 +100,7 @@ static int ipoib_get_link_ksettings(struct net_device *netdev,
 	settings->base.autoneg = AUTONEG_ENABLE;
 	if (!netif_carrier_ok(netdev))
 		return 0;
-	err = priv->fabric->speed(priv, &mbps);
+	err = priv->port->fabric->speed(priv, &mbps);
 	if (err)
 		return err;
 	settings->base.speed = mbps;

@@ -37,7 +37,7 @@ void ipoib_groups_changed(struct ipoib_dev *priv)
 
 /**
  * ipoib_groups_start() - join the broadcast group, and then all others
- * @priv: the device; its QP runs. Nothing happens if started already
+ * @priv: the device; its QP runs. Nothing happens if the broadcast group is there already
  *
  * Context: control path.
  */
@@ -49,7 +49,7 @@ void ipoib_groups_start(struct ipoib_dev *priv)
 	if (priv->groups.broadcast)
 		ipoib_groups_changed(priv);
 	else
-		queue_delayed_work(priv->wq, &priv->link_work, HZ);
+		ipoib_link_look_later(priv, HZ);
 }
 
 /**
@@ -107,7 +107,7 @@ int ipoib_groups_init(struct ipoib_dev *priv)
  */
 void ipoib_groups_destroy(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->groups.work);
 	cancel_delayed_work_sync(&priv->groups.expire_work);
+	cancel_delayed_work_sync(&priv->groups.work);
 	ipoib_dests_destroy(&priv->groups.dests);
 }

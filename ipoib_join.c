@@ -113,7 +113,7 @@ static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 	struct ipoib_ah *ah;
 	int err;
 
-	err = priv->fabric->group_attr(target, &attr);
+	err = priv->port->fabric->group_attr(target, &attr);
 	if (err)
 		return err;
 	ah = ipoib_ah_create(priv, &attr);
@@ -162,7 +162,7 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
 void ipoib_group_leave(struct ipoib_group *group)
 {
 	if (group->membership)
-		group->priv->fabric->leave(group);
+		group->priv->port->fabric->leave(group);
 	group->membership = NULL;
 	group->joined = false;
 	list_del_init(&group->dest.waits);
@@ -270,7 +270,7 @@ static void group_succeeded(struct ipoib_group *group)
 	trace_ipoib_group_state(group, 0);
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->dest.gid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST)
-		priv->broadcast_joined(priv, &group->params);
+		ipoib_link_report_join(priv, &group->params);
 	group_send_queued(group);
 }
 
@@ -289,8 +289,8 @@ static void group_serve_answer(struct ipoib_group *group)
 	struct ipoib_group_params params;
 	int status;
 
-	ipoib_dest_answered(&priv->groups.dests, &group->dest);
 	spin_lock_bh(&priv->groups.dests.lock);
+	ipoib_dest_answered(&priv->groups.dests, &group->dest);
 	status = group->status;
 	params = group->answer;
 	spin_unlock_bh(&priv->groups.dests.lock);
@@ -316,7 +316,7 @@ static void group_join(struct ipoib_group *group)
 	ipoib_count(priv, IPOIB_STAT_GROUP_JOINS);
 	trace_ipoib_group_state(group, -EINPROGRESS);
 	ipoib_mcast_debug(priv, "joining %pI6\n", group->dest.gid.raw);
-	err = priv->fabric->join(group);
+	err = priv->port->fabric->join(group);
 	if (err == -EAGAIN) {
 		ipoib_group_leave(group);
 		group->dest.retry_at = jiffies + IPOIB_JOIN_LEAVE_WAIT;

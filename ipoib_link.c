@@ -12,7 +12,7 @@
  *   LINK_RUNNING <--------------------------- LINK_WAIT_JOIN
  *    carrier on    broadcast group joined
  *
- * Whoever learns that something may differ sets a bit in ipoib_dev.events and
+ * Whoever learns that something may differ sets a bit in ipoib_link.events and
  * queues the link's work. That work looks at the port as it is now and takes
  * the link where it should be, so no event can be missed or come in the wrong
  * order. Three flush levels cost what they must:
@@ -37,15 +37,15 @@ static const char * const link_names[] = {
 
 static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
 {
-	if (state != priv->link) {
+	if (state != priv->link.state) {
 		trace_ipoib_link_state(priv, state);
 		ipoib_debug(priv, "link %s\n", link_names[state]);
 	}
-	spin_lock_bh(&priv->link_lock);
-	WRITE_ONCE(priv->link, state);
+	spin_lock_bh(&priv->link.lock);
+	WRITE_ONCE(priv->link.state, state);
 	if (state != IPOIB_LINK_RUNNING)
 		netif_carrier_off(priv->netdev);
-	spin_unlock_bh(&priv->link_lock);
+	spin_unlock_bh(&priv->link.lock);
 }
 
 /**
@@ -59,10 +59,10 @@ static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
  */
 void ipoib_link_carrier(struct ipoib_dev *priv)
 {
-	spin_lock_bh(&priv->link_lock);
-	if (priv->link == IPOIB_LINK_RUNNING)
+	spin_lock_bh(&priv->link.lock);
+	if (priv->link.state == IPOIB_LINK_RUNNING)
 		netif_carrier_on(priv->netdev);
-	spin_unlock_bh(&priv->link_lock);
+	spin_unlock_bh(&priv->link.lock);
 }
 
 /* No carrier, no paths, no groups; the QP, if it runs, is left running */
@@ -97,8 +97,8 @@ static void link_retry(struct ipoib_dev *priv, const char *what, int err)
 {
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "%s: error %d, will try again\n", what, err);
-	set_bit(IPOIB_EVENT_HEAVY, &priv->events);
-	mod_delayed_work(priv->wq, &priv->link_work, HZ);
+	set_bit(IPOIB_EVENT_HEAVY, &priv->link.events);
+	mod_delayed_work(priv->wq, &priv->link.work, HZ);
 }
 
 /*
@@ -137,7 +137,7 @@ static int link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
 	if (!guid)
 		return 0;
 	gid->global.interface_id = guid;
-	attr = rdma_find_gid_by_port(priv->ibdev, gid, IB_GID_TYPE_IB, priv->port, NULL);
+	attr = rdma_find_gid_by_port(priv->ibdev, gid, IB_GID_TYPE_IB, priv->port->number, NULL);
 	if (IS_ERR(attr))
 		return PTR_ERR(attr);
 	rdma_put_gid_attr(attr);
@@ -150,11 +150,11 @@ static bool link_port_ready(struct ipoib_dev *priv)
 	union ib_gid gid = priv->local_gid;
 	int err;
 
-	err = priv->fabric->port_ready(priv, &gid);
+	err = priv->port->fabric->port_ready(priv, &gid);
 	err = link_choose_gid(priv, &gid) ?: err;
 	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
 		priv->local_gid = gid;
-		set_bit(IPOIB_EVENT_ADDRESS, &priv->events);
+		set_bit(IPOIB_EVENT_ADDRESS, &priv->link.events);
 	}
 	return !err;
 }
@@ -167,7 +167,7 @@ static bool link_pkey_present(struct ipoib_dev *priv, bool *moved)
 	u16 index;
 	int err;
 
-	err = ib_find_cached_pkey(priv->ibdev, priv->port, priv->pkey, &index);
+	err = ib_find_cached_pkey(priv->ibdev, priv->port->number, priv->pkey, &index);
 	*moved = err || index != priv->pkey_index;
 	if (err)
 		return false;
@@ -183,13 +183,13 @@ static void link_start_qp(struct ipoib_dev *priv)
 		return;
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "cannot start QP: error %d, will try again\n", err);
-	queue_delayed_work(priv->wq, &priv->link_work, HZ);
+	queue_delayed_work(priv->wq, &priv->link.work, HZ);
 }
 
 /* The port GID is part of the link-layer address and of every membership */
 static unsigned long link_new_address(struct ipoib_dev *priv)
 {
-	if (!test_and_clear_bit(IPOIB_EVENT_ADDRESS, &priv->events))
+	if (!test_and_clear_bit(IPOIB_EVENT_ADDRESS, &priv->link.events))
 		return 0;
 	ipoib_netdev_kick(priv);
 	return BIT(IPOIB_EVENT_NORMAL);
@@ -212,27 +212,26 @@ static void link_down(struct ipoib_dev *priv)
 	link_suspend(priv, IPOIB_LINK_DOWN);
 	ipoib_qp_stop(priv);
 	/* Pairs with ipoib_link_flush(): who sees it may free the rings */
-	smp_store_release(&priv->link_is_down, true);
+	smp_store_release(&priv->link.is_down, true);
 }
 
 static void link_bring_up(struct ipoib_dev *priv)
 {
 	if (!priv->qp_running)
 		link_start_qp(priv);
-	if (!priv->qp_running || priv->link >= IPOIB_LINK_WAIT_JOIN)
+	if (!priv->qp_running)
 		return;
-	link_set(priv, IPOIB_LINK_WAIT_JOIN);
+	if (priv->link.state < IPOIB_LINK_WAIT_JOIN)
+		link_set(priv, IPOIB_LINK_WAIT_JOIN);
 	ipoib_groups_start(priv);
 }
 
 static void link_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, link_work.work);
-	unsigned long events = xchg(&priv->events, 0);
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, link.work.work);
+	unsigned long events = xchg(&priv->link.events, 0);
 	bool ready, present, moved;
 
-	if (READ_ONCE(priv->cq_failed))
-		ipoib_netdev_kick(priv);
 	ready = link_port_ready(priv);
 	events |= link_new_address(priv);
 	if (!READ_ONCE(priv->admin_up)) {
@@ -250,7 +249,7 @@ static void link_work(struct work_struct *work)
 		link_bring_up(priv);
 	else
 		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
-	queue_delayed_work(priv->wq, &priv->link_work, IPOIB_LINK_LOOK);
+	queue_delayed_work(priv->wq, &priv->link.work, IPOIB_LINK_LOOK);
 }
 
 /**
@@ -264,14 +263,14 @@ static void link_work(struct work_struct *work)
  */
 void ipoib_link_flush(struct ipoib_dev *priv)
 {
-	WRITE_ONCE(priv->link_is_down, false);
+	WRITE_ONCE(priv->link.is_down, false);
 	/* An event on another CPU may have taken the work to queue it anew, and not have
 	 * done so yet: there is nothing to wait for, then, but it has not run either.
 	 */
 	do {
 		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
-		flush_delayed_work(&priv->link_work);
-	} while (!smp_load_acquire(&priv->link_is_down)); /* pairs with link_down() */
+		flush_delayed_work(&priv->link.work);
+	} while (!smp_load_acquire(&priv->link.is_down)); /* pairs with link_down() */
 }
 
 /**
@@ -288,7 +287,7 @@ void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid)
 	union ib_gid first;
 	int err;
 
-	err = rdma_query_gid(priv->ibdev, priv->port, 0, &first);
+	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, &first);
 	if (!err && guid == first.global.interface_id)
 		guid = 0;
 	WRITE_ONCE(priv->admin_guid, guid);
@@ -303,7 +302,19 @@ void ipoib_link_set_guid(struct ipoib_dev *priv, __be64 guid)
  */
 void ipoib_link_init(struct ipoib_dev *priv)
 {
-	priv->link = IPOIB_LINK_DOWN;
-	priv->broadcast_joined = link_joined;
-	INIT_DELAYED_WORK(&priv->link_work, link_work);
+	spin_lock_init(&priv->link.lock);
+	priv->link.state = IPOIB_LINK_DOWN;
+	priv->link.joined = link_joined;
+	INIT_DELAYED_WORK(&priv->link.work, link_work);
+}
+
+/**
+ * ipoib_link_destroy() - the end of the state machine
+ * @priv: the device; nobody is left that would report an event
+ *
+ * Context: may sleep.
+ */
+void ipoib_link_destroy(struct ipoib_dev *priv)
+{
+	cancel_delayed_work_sync(&priv->link.work);
 }

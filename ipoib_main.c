@@ -21,9 +21,9 @@ MODULE_PARM_DESC(max_nonsrq_conn_qp,
 
 static struct ib_client ipoib_client;
 
-/* All netdevices of one HCA: its client data */
+/* An HCA's client data */
 struct ipoib_hca {
-	struct list_head netdevs;	/* ipoib_dev.siblings; add and remove alone touch it */
+	struct list_head ports;		/* ipoib_port.node; only add and remove change it */
 };
 
 /* RoCE ports come and go with rxe devices, whose names must not shift those that
@@ -34,28 +34,44 @@ static const char *port_name_format(struct ib_device *ibdev, u32 port)
 	return rdma_protocol_ib(ibdev, port) ? "ib%d" : "roce%d";
 }
 
-static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 port)
+/* The port's own netdevice */
+static int ipoib_add_netdev(struct ipoib_port *port)
 {
 	struct net_device *netdev;
 	struct ipoib_dev *priv;
 	int err;
 
-	netdev = alloc_netdev_mqs(sizeof(*priv), port_name_format(ibdev, port), NET_NAME_UNKNOWN,
-				  ipoib_setup, ipoib_queues_max(), 1);
+	netdev = alloc_netdev_mqs(sizeof(*priv), port_name_format(port->ibdev, port->number),
+				  NET_NAME_UNKNOWN, ipoib_setup, ipoib_queues_max(), 1);
 	if (!netdev)
 		return -ENOMEM;
 	netdev->rtnl_link_ops = &ipoib_link_ops;
 	priv = ipoib_priv(netdev);
-	err = ipoib_pkey_default(ibdev, port, &priv->pkey);
+	err = ipoib_pkey_default(port, &priv->pkey);
 	if (!err)
-		err = ipoib_bind(priv, ibdev, port);
+		err = ipoib_bind(priv, port);
 	if (!err)
 		err = register_netdev(netdev);
-	if (err) {
+	if (err)
 		free_netdev(netdev);
+	return err;
+}
+
+static int ipoib_add_port(struct ipoib_hca *hca, struct ib_device *ibdev, u32 number)
+{
+	struct ipoib_port *port;
+	int err;
+
+	port = ipoib_port_create(ibdev, number, rdma_protocol_ib(ibdev, number) ?
+				 &ipoib_sa_ops : &ipoib_roce_ops);
+	if (IS_ERR(port))
+		return PTR_ERR(port);
+	err = ipoib_add_netdev(port);
+	if (err) {
+		ipoib_port_destroy(port);
 		return err;
 	}
-	list_add_tail(&priv->siblings, &hca->netdevs);
+	list_add_tail(&port->node, &hca->ports);
 	return 0;
 }
 
@@ -68,7 +84,7 @@ static int ipoib_add_one(struct ib_device *ibdev)
 	hca = kzalloc(sizeof(*hca), GFP_KERNEL);
 	if (!hca)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&hca->netdevs);
+	INIT_LIST_HEAD(&hca->ports);
 	rdma_for_each_port(ibdev, port) {
 		if (!rdma_protocol_ib(ibdev, port) && !ipoib_roce_wants(ibdev, port))
 			continue;
@@ -77,7 +93,7 @@ static int ipoib_add_one(struct ib_device *ibdev)
 			dev_err(&ibdev->dev, "no IPoIB netdevice for port %u: error %d\n",
 				port, err);
 	}
-	if (list_empty(&hca->netdevs)) {
+	if (list_empty(&hca->ports)) {
 		kfree(hca);
 		return -EOPNOTSUPP;
 	}
@@ -88,16 +104,16 @@ static int ipoib_add_one(struct ib_device *ibdev)
 static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
 {
 	struct ipoib_hca *hca = client_data;
-	struct ipoib_dev *priv;
+	struct ipoib_port *port, *next;
 	LIST_HEAD(gone);
 
 	rtnl_lock();
-	list_for_each_entry(priv, &hca->netdevs, siblings) {
-		ipoib_siblings_remove(priv, &gone);
-		unregister_netdevice_queue(priv->netdev, &gone);
-	}
+	list_for_each_entry(port, &hca->ports, node)
+		ipoib_port_unregister(port, &gone);
 	unregister_netdevice_many(&gone);
 	rtnl_unlock();
+	list_for_each_entry_safe(port, next, &hca->ports, node)
+		ipoib_port_destroy(port);
 	kfree(hca);
 }
 
@@ -122,7 +138,7 @@ static struct net_device *ipoib_find_netdev(struct ib_device *ibdev, u32 port, u
 {
 	const struct ipoib_hca *hca = client_data;
 
-	return ipoib_rdma_cm_netdev(&hca->netdevs, port, pkey, gid, addr);
+	return ipoib_rdma_cm_netdev(&hca->ports, port, pkey, gid, addr);
 }
 
 static struct ib_client ipoib_client = {

@@ -26,7 +26,9 @@ module_param(sendonly_idle, uint, 0644);
 MODULE_PARM_DESC(sendonly_idle,
 		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
 
-/* The caller puts the group on groups_all, which the control path owns */
+/* ipoib_groups.all is the control path's: whoever makes a group there enters it, the others when
+ * they are served for the first time.
+ */
 static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 					enum ipoib_group_role role)
 {
@@ -97,7 +99,7 @@ static struct ipoib_ah *group_xmit_slow(struct ipoib_dev *priv, struct sk_buff *
 	struct ipoib_ah *ah = NULL;
 
 	spin_lock_bh(&priv->groups.dests.lock);
-	if (READ_ONCE(priv->link) != IPOIB_LINK_RUNNING) {
+	if (!ipoib_link_runs(priv)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_CARRIER);
 		goto out;
 	}
@@ -106,7 +108,7 @@ static struct ipoib_ah *group_xmit_slow(struct ipoib_dev *priv, struct sk_buff *
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
 		goto out;
 	}
-	ah = rcu_dereference_protected(group->dest.ah, lockdep_is_held(&priv->groups.dests.lock));
+	ah = rcu_dereference(group->dest.ah);
 	if (!ah)
 		group_queue(priv, group, skb);
 out:
@@ -277,8 +279,8 @@ static bool sibling_has_group(struct ipoib_dev *sibling, const void *mgid)
  */
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
 {
-	return READ_ONCE(priv->umcast) && priv->fabric->is_joined(priv, mgid) &&
-	       !ipoib_sibling_any(priv, sibling_has_group, mgid);
+	return READ_ONCE(priv->umcast) && priv->port->fabric->is_joined(priv, mgid) &&
+	       !ipoib_port_any_other(priv, sibling_has_group, mgid);
 }
 
 static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
@@ -590,7 +592,7 @@ void ipoib_groups_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *co
 }
 
 /**
- * ipoib_groups_expire_init() - begin to look for groups that nobody uses any more
+ * ipoib_groups_expire_init() - make the list of all groups, and begin to look for unused ones
  * @priv: the device; its workqueue exists
  *
  * Context: any.

@@ -15,11 +15,8 @@
 /* Has the announcements that are left made, if any are */
 static void netdev_announce(struct ipoib_dev *priv, unsigned long delay)
 {
-	if (!priv->announcements)
-		return;
-	dev_hold(priv->netdev);
-	if (!queue_delayed_work(ipoib_netdev_wq, &priv->announce_work, delay))
-		dev_put(priv->netdev);
+	if (priv->announcements)
+		ipoib_netdev_later(priv, &priv->announce_work, delay);
 }
 
 static void announce_work(struct work_struct *work)
@@ -42,7 +39,7 @@ static void announce_work(struct work_struct *work)
  * ipoib_netdev_announce() - peers are told of the netdevice's address, if that is another one
  * @priv: the device; it has carrier
  *
- * Context: any.
+ * Context: rtnl held.
  */
 void ipoib_netdev_announce(struct ipoib_dev *priv)
 {
@@ -89,12 +86,14 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 
 /**
  * ipoib_netdev_stop() - undo ipoib_netdev_start()
- * @priv: the device
+ * @priv: the device. Nothing happens if that has failed
  *
  * Context: rtnl held, may sleep.
  */
 void ipoib_netdev_stop(struct ipoib_dev *priv)
 {
+	if (!priv->admin_up)
+		return;
 	WRITE_ONCE(priv->admin_up, false);
 	ipoib_link_flush(priv);
 	ipoib_rings_destroy(priv);
@@ -143,9 +142,24 @@ static void netdev_repair(struct ipoib_dev *priv)
 	err = ipoib_netdev_resize(priv, queues->tx_count, queues->tx_size, queues->rx_size);
 	if (!err)
 		return;
-	netdev_warn(priv->netdev, "cannot replace the failed CQ: error %d, will try again\n",
-		    err);
-	queue_delayed_work(priv->wq, &priv->link_work, HZ);
+	if (net_ratelimit())
+		netdev_warn(priv->netdev, "cannot replace the failed CQ: error %d, will try again\n",
+			    err);
+	ipoib_netdev_later(priv, &priv->repair_work, HZ);
+}
+
+/* Apart from netdev_work(), which runs each time that the link comes up: an HCA in trouble is
+ * not asked for other queues, with rtnl held, as often as that.
+ */
+static void repair_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, repair_work.work);
+
+	rtnl_lock();
+	if (priv->netdev->reg_state == NETREG_REGISTERED)
+		netdev_repair(priv);
+	rtnl_unlock();
+	dev_put(priv->netdev);
 }
 
 static void netdev_work(struct work_struct *work)
@@ -154,7 +168,6 @@ static void netdev_work(struct work_struct *work)
 
 	rtnl_lock();
 	if (priv->netdev->reg_state == NETREG_REGISTERED) {
-		netdev_repair(priv);
 		ipoib_address_follow(priv);
 		netdev_follow_mtu(priv);
 		ipoib_link_carrier(priv);
@@ -182,6 +195,20 @@ int ipoib_change_mtu(struct net_device *netdev, int mtu)
 }
 
 /**
+ * ipoib_netdev_forget() - what was to be done later for a netdevice is not done any more
+ * @priv: the device, being unregistered
+ *
+ * Context: rtnl held.
+ */
+void ipoib_netdev_forget(struct ipoib_dev *priv)
+{
+	if (cancel_delayed_work(&priv->announce_work))
+		dev_put(priv->netdev);
+	if (cancel_delayed_work(&priv->repair_work))
+		dev_put(priv->netdev);
+}
+
+/**
  * ipoib_netdev_init() - a netdevice that follows its link
  * @priv: the device
  *
@@ -190,5 +217,6 @@ int ipoib_change_mtu(struct net_device *netdev, int mtu)
 void ipoib_netdev_init(struct ipoib_dev *priv)
 {
 	INIT_WORK(&priv->netdev_work, netdev_work);
+	INIT_DELAYED_WORK(&priv->repair_work, repair_work);
 	INIT_DELAYED_WORK(&priv->announce_work, announce_work);
 }

@@ -124,14 +124,14 @@ static void see_candidate(struct cm_search *search, struct ipoib_dev *priv)
 		search->rival = owner;
 }
 
-static void see_port(struct cm_search *search, struct ipoib_dev *parent)
+static void see_port(struct cm_search *search, const struct ipoib_port *port)
 {
 	struct ipoib_dev *child;
 
-	if (parent->port != search->port)
+	if (port->number != search->port)
 		return;
-	see_candidate(search, parent);
-	list_for_each_entry_rcu(child, &parent->children, siblings)
+	see_candidate(search, port->own);
+	list_for_each_entry_rcu(child, &port->children, sibling)
 		see_candidate(search, child);
 }
 
@@ -153,7 +153,7 @@ static struct net_device *choose(const struct cm_search *search)
 
 /**
  * ipoib_rdma_cm_netdev() - the netdevice that a request to the RDMA CM is for
- * @netdevs: the ports' own netdevices of the HCA that it came in by, which stay
+ * @ports: of the HCA that it came in by, which stay, each with its own netdevice
  * @port: the HCA's port
  * @pkey: of the request, with or without the full-member bit
  * @gid: the port's GID; NULL if the request has none
@@ -166,7 +166,7 @@ static struct net_device *choose(const struct cm_search *search)
  * Context: any.
  * Return: the netdevice, which the caller puts, or NULL.
  */
-struct net_device *ipoib_rdma_cm_netdev(const struct list_head *netdevs, u32 port, u16 pkey,
+struct net_device *ipoib_rdma_cm_netdev(const struct list_head *ports, u32 port, u16 pkey,
 					const union ib_gid *gid, const struct sockaddr *addr)
 {
 	struct cm_search search = {
@@ -175,12 +175,12 @@ struct net_device *ipoib_rdma_cm_netdev(const struct list_head *netdevs, u32 por
 		.gid = gid,
 		.addr = addr,
 	};
+	const struct ipoib_port *each;
 	struct net_device *netdev;
-	struct ipoib_dev *parent;
 
 	rcu_read_lock();
-	list_for_each_entry(parent, netdevs, siblings)
-		see_port(&search, parent);
+	list_for_each_entry(each, ports, node)
+		see_port(&search, each);
 	netdev = choose(&search);
 	dev_hold(netdev);
 	rcu_read_unlock();

@@ -25,7 +25,6 @@
 #include <rdma/rdma_user_ioctl_cmds.h>
 
 #include "ipoib.h"
-#include "ipoib_trace.h"
 
 /* Until neighbour discovery is given up */
 #define ROCE_PATH_TIMEOUT_MS	4000
@@ -59,10 +58,10 @@ static const char * const roce_modes[] = {
 
 static enum roce_mode roce_mode;
 
-/* One RoCE port: ipoib_dev.fabric_port */
+/* What is kept of a RoCE port: ipoib_port.fabric_own */
 struct roce_port {
 	struct list_head node;		/* in roce_ports */
-	struct ipoib_dev *priv;
+	struct ipoib_port *port;
 	const struct net_device *ethernet;	/* to compare with, never followed */
 	bool running;			/* is that; the control path's own */
 };
@@ -85,7 +84,7 @@ struct roce_query {
 };
 
 /* Guards the lists, and roce_membership.group: no answer comes once it is NULL.
- * Taken with BHs disabled; ipoib_dests.lock nests inside.
+ * Taken with BHs disabled; ipoib_dests.lock and ipoib_port.lock nest inside.
  */
 static DEFINE_SPINLOCK(roce_lock);
 static LIST_HEAD(roce_ports);
@@ -113,7 +112,7 @@ static struct net_device *ethernet_of(const struct ib_gid_attr *attr)
 static const struct ib_gid_attr *local_attr(const struct ipoib_dev *priv)
 {
 	return rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_ROCE_UDP_ENCAP,
-				     priv->port, NULL);
+				     priv->port->number, NULL);
 }
 
 static struct net_device *local_ethernet(const struct ipoib_dev *priv)
@@ -150,7 +149,7 @@ static bool gid_is_usable(struct ipoib_dev *priv, const struct ib_gid_attr *attr
 		return false;
 	usable = ipv6_chk_addr_and_flags(dev_net(ethernet), address, ethernet, false, 0, 0);
 	if (usable)
-		port_note_ethernet(priv->fabric_port, ethernet);
+		port_note_ethernet(priv->port->fabric_own, ethernet);
 	dev_put(ethernet);
 	return usable;
 }
@@ -175,7 +174,7 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
 	int i;
 
 	for (i = 0; !usable; i++) {
-		attr = rdma_get_gid_attr(priv->ibdev, priv->port, i);
+		attr = rdma_get_gid_attr(priv->ibdev, priv->port->number, i);
 		if (PTR_ERR(attr) == -EINVAL)
 			return -EADDRNOTAVAIL;	/* beyond the table's end */
 		if (IS_ERR(attr))
@@ -193,7 +192,7 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
  */
 static int roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
-	const struct roce_port *port = priv->fabric_port;
+	const struct roce_port *port = priv->port->fabric_own;
 	int err;
 
 	if (!gid_stays(priv)) {
@@ -219,49 +218,28 @@ static int roce_speed(struct ipoib_dev *priv, u32 *mbps)
 	return err;
 }
 
-static void roce_event(struct ib_event_handler *handler, struct ib_event *event)
+static int roce_start(struct ipoib_port *port)
 {
-	struct ipoib_dev *priv = container_of(handler, struct ipoib_dev, event_handler);
+	struct roce_port *own = kzalloc(sizeof(*own), GFP_KERNEL);
 
-	if (event->element.port_num != priv->port)
-		return;
-	trace_ipoib_port_event(priv, event->event);
-	switch (event->event) {
-	case IB_EVENT_PORT_ACTIVE:
-	case IB_EVENT_PORT_ERR:
-	case IB_EVENT_GID_CHANGE:
-		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
-		break;
-	default:
-		break;
-	}
-}
-
-static int roce_start(struct ipoib_dev *priv)
-{
-	struct roce_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
-
-	if (!port)
+	if (!own)
 		return -ENOMEM;
-	port->priv = priv;
-	priv->fabric_port = port;
+	own->port = port;
+	port->fabric_own = own;
 	spin_lock_bh(&roce_lock);
-	list_add_tail(&port->node, &roce_ports);
+	list_add_tail(&own->node, &roce_ports);
 	spin_unlock_bh(&roce_lock);
-	INIT_IB_EVENT_HANDLER(&priv->event_handler, priv->ibdev, roce_event);
-	ib_register_event_handler(&priv->event_handler);
 	return 0;
 }
 
-static void roce_stop(struct ipoib_dev *priv)
+static void roce_stop(struct ipoib_port *port)
 {
-	struct roce_port *port = priv->fabric_port;
+	struct roce_port *own = port->fabric_own;
 
-	ib_unregister_event_handler(&priv->event_handler);
 	spin_lock_bh(&roce_lock);
-	list_del(&port->node);
+	list_del(&own->node);
 	spin_unlock_bh(&roce_lock);
-	kfree(port);
+	kfree(own);
 }
 
 /* RFC 4391 section 5: all that a broadcast group's creator chooses. @ethernet may be
@@ -272,13 +250,13 @@ static void params_make(const struct ipoib_dev *priv, const struct net_device *e
 {
 	*params = (struct ipoib_group_params) {
 		.qkey = roce_qkey,
-		.mtu = priv->max_mtu,
+		.mtu = priv->port->max_mtu,
 		.rate = IB_RATE_PORT_CURRENT,
 		.sl = roce_sl,
 		.hop_limit = IPV6_DEFAULT_MCASTHOPS,
 	};
 	if (ethernet)
-		params->mtu = min(priv->max_mtu, iboe_get_mtu(READ_ONCE(ethernet->mtu)));
+		params->mtu = min(priv->port->max_mtu, iboe_get_mtu(READ_ONCE(ethernet->mtu)));
 }
 
 static void membership_answer(struct roce_membership *membership, int status)
@@ -418,7 +396,7 @@ static void attr_make(const struct ipoib_dev *priv, const union ib_gid *dgid, u8
 
 	memset(attr, 0, sizeof(*attr));
 	attr->type = RDMA_AH_ATTR_TYPE_ROCE;
-	rdma_ah_set_port_num(attr, priv->port);
+	rdma_ah_set_port_num(attr, priv->port->number);
 	rdma_ah_set_sl(attr, roce_sl);
 	rdma_ah_set_static_rate(attr, IB_RATE_PORT_CURRENT);
 	rdma_move_grh_sgid_attr(attr, &gid, 0, hop_limit, 0, sgid_attr);
@@ -531,7 +509,7 @@ static void ports_look(const struct net_device *ethernet)
 	spin_lock_bh(&roce_lock);
 	list_for_each_entry(port, &roce_ports, node)
 		if (port_is_on(port, ethernet))
-			ipoib_link_event(port->priv, IPOIB_EVENT_CHECK);
+			ipoib_port_tell(port->port, IPOIB_EVENT_CHECK);
 	spin_unlock_bh(&roce_lock);
 }
 

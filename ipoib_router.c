@@ -11,7 +11,7 @@
  * Who only sends to groups needs to know when one is deleted, if its own membership
  * does not keep it: the MLID may become another group's.
  *
- * All of it runs in the groups' work, but for the fabric's callbacks, which note what
+ * All of it runs in the device's workqueue, but for the fabric's callbacks, which note what
  * came in.
  */
 #include "ipoib.h"
@@ -211,7 +211,7 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 	news->round++;
 	WRITE_ONCE(news->list_request, IPOIB_REQUEST_SENT);
 	ipoib_count(priv, IPOIB_STAT_GROUP_LISTS);
-	if (priv->fabric->list(priv))
+	if (priv->port->fabric->list(priv))
 		ipoib_groups_listed(priv, -EIO, NULL);
 	return wait;
 }
@@ -228,7 +228,7 @@ static void router_begin(struct ipoib_dev *priv)
 
 static void router_follow_flags(struct ipoib_dev *priv)
 {
-	bool routing = priv->fabric->list && READ_ONCE(priv->netdev->flags) & IFF_ALLMULTI;
+	bool routing = priv->port->fabric->list && READ_ONCE(priv->netdev->flags) & IFF_ALLMULTI;
 
 	if (routing == priv->groups.routing)
 		return;
@@ -247,12 +247,12 @@ static void router_choose_reports(struct ipoib_dev *priv)
 		reports = IPOIB_REPORTS_ALL;
 	else if (priv->groups.fleeting || news->broadcast_doubted)
 		reports = IPOIB_REPORTS_DELETED;
-	if (reports == news->wanted || !priv->fabric->report)
+	if (reports == news->wanted || !priv->port->fabric->report)
 		return;
 	news->wanted = reports;
 	WRITE_ONCE(news->reports_come, false);
 	WRITE_ONCE(news->reports_begin, false);
-	priv->fabric->report(priv, reports);
+	priv->port->fabric->report(priv, reports);
 	/* An answer that was still due does not come */
 	if (!reports)
 		router_forget_list(priv);

@@ -40,35 +40,6 @@ static const ib_sa_comp_mask sa_path_mask =
 	IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_NUMB_PATH |
 	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
 
-static void sa_event(struct ib_event_handler *handler, struct ib_event *event)
-{
-	struct ipoib_dev *priv = container_of(handler, struct ipoib_dev, event_handler);
-
-	if (event->element.port_num != priv->port)
-		return;
-	trace_ipoib_port_event(priv, event->event);
-	switch (event->event) {
-	/* A port that was down and is ACTIVE again before the link's work has looked may be
-	 * somewhere else in the fabric. If a client re-register follows, as mostly it does,
-	 * paths that are asked for already are not asked for twice.
-	 */
-	case IB_EVENT_PORT_ACTIVE:
-	case IB_EVENT_SM_CHANGE:
-	case IB_EVENT_CLIENT_REREGISTER:
-	case IB_EVENT_LID_CHANGE:
-		ipoib_inform_void(priv);
-		ipoib_link_event(priv, IPOIB_EVENT_LIGHT);
-		break;
-	case IB_EVENT_PORT_ERR:
-	case IB_EVENT_PKEY_CHANGE:
-	case IB_EVENT_GID_CHANGE:
-		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
-		break;
-	default:
-		break;
-	}
-}
-
 /* As ib_core has it in its cache, which it updates before it tells of an event of the port.
  * The HCA itself would be asked by a firmware command, for each netdevice again.
  */
@@ -77,10 +48,10 @@ static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 	enum ib_port_state state;
 	int err;
 
-	err = ib_get_cached_port_state(priv->ibdev, priv->port, &state);
+	err = ib_get_cached_port_state(priv->ibdev, priv->port->number, &state);
 	if (err)
 		return err;
-	err = rdma_query_gid(priv->ibdev, priv->port, 0, gid);
+	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, gid);
 	if (err)
 		return err;
 	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
@@ -114,30 +85,13 @@ static int sa_speed(struct ipoib_dev *priv, u32 *mbps)
 	struct ib_port_attr attr;
 	int lane, lanes, err;
 
-	err = ib_query_port(priv->ibdev, priv->port, &attr);
+	err = ib_query_port(priv->ibdev, priv->port->number, &attr);
 	if (err)
 		return err;
 	lane = lane_mbps(attr.active_speed);
 	lanes = ib_width_enum_to_int(attr.active_width);
 	*mbps = lane == SPEED_UNKNOWN || lanes < 1 ? SPEED_UNKNOWN : lane * lanes;
 	return 0;
-}
-
-static int sa_start(struct ipoib_dev *priv)
-{
-	int err = ipoib_inform_start(priv);
-
-	if (err)
-		return err;
-	INIT_IB_EVENT_HANDLER(&priv->event_handler, priv->ibdev, sa_event);
-	ib_register_event_handler(&priv->event_handler);
-	return 0;
-}
-
-static void sa_stop(struct ipoib_dev *priv)
-{
-	ib_unregister_event_handler(&priv->event_handler);
-	ipoib_inform_stop(priv);
 }
 
 static void sa_params_from_rec(const struct ib_sa_mcmember_rec *rec,
@@ -179,7 +133,7 @@ static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_
 	const struct ipoib_dev *priv = group->priv;
 
 	return !memcmp(&rec->mgid, &group->dest.gid, sizeof(rec->mgid)) &&
-	       params->mtu >= IB_MTU_256 && params->mtu <= priv->max_mtu &&
+	       params->mtu >= IB_MTU_256 && params->mtu <= priv->port->max_mtu &&
 	       ib_rate_to_mbps(params->rate) > 0 &&
 	       params->mlid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
 	       params->mlid != be16_to_cpu(IB_LID_PERMISSIVE);
@@ -191,7 +145,7 @@ static void sa_warn_of_params(const struct ipoib_group *group, const union ib_gi
 	if (net_ratelimit())
 		netdev_warn(group->priv->netdev,
 			    "the SA's group %pI6 cannot be: MGID %pI6, MTU code %u (at most %u), rate code %u, MLID %#x\n",
-			    group->dest.gid.raw, mgid->raw, params->mtu, group->priv->max_mtu,
+			    group->dest.gid.raw, mgid->raw, params->mtu, group->priv->port->max_mtu,
 			    params->rate, params->mlid);
 }
 
@@ -258,7 +212,7 @@ static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
 	struct ipoib_dev *priv = group->priv;
 	struct ib_sa_mcmember_rec rec;
 
-	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, &group->dest.gid, &rec) &&
+	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port->number, &group->dest.gid, &rec) &&
 	       (rec.join_state & join_state & SA_JOIN_FLEETING);
 }
 
@@ -272,7 +226,7 @@ static int sa_join(struct ipoib_group *group)
 	mask = sa_join_rec(group, &rec);
 	if (sa_is_leaving(group, rec.join_state))
 		return -EAGAIN;
-	membership = ib_sa_join_multicast(&sa_client, priv->ibdev, priv->port, &rec,
+	membership = ib_sa_join_multicast(&sa_client, priv->ibdev, priv->port->number, &rec,
 					  mask, GFP_KERNEL, sa_joined, group);
 	if (IS_ERR(membership))
 		return PTR_ERR(membership);
@@ -289,7 +243,7 @@ static bool sa_is_joined(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	struct ib_sa_mcmember_rec rec;
 
-	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port, mgid, &rec);
+	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port->number, mgid, &rec);
 }
 
 static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
@@ -301,7 +255,7 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 	};
 
 	sa_rec_from_params(&group->params, &rec);
-	return ib_init_ah_from_mcmember(priv->ibdev, priv->port, &rec, NULL, IB_GID_TYPE_IB,
+	return ib_init_ah_from_mcmember(priv->ibdev, priv->port->number, &rec, NULL, IB_GID_TYPE_IB,
 					attr);
 }
 
@@ -338,11 +292,11 @@ static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_
 	union ib_gid dgid = *gid;
 
 	sgid_attr = rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_IB,
-					  priv->port, NULL);
+					  priv->port->number, NULL);
 	if (IS_ERR(sgid_attr))
 		return PTR_ERR(sgid_attr);
 	rdma_move_grh_sgid_attr(attr, &dgid, flow_label,
-				rdma_is_grh_required(priv->ibdev, priv->port) ? 1 : 0,
+				rdma_is_grh_required(priv->ibdev, priv->port->number) ? 1 : 0,
 				traffic_class, sgid_attr);
 	return 0;
 }
@@ -354,11 +308,11 @@ static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_
 static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
 			struct sa_path_rec *rec, struct rdma_ah_attr *attr)
 {
-	int err = ib_init_ah_attr_from_path(priv->ibdev, priv->port, rec, attr, NULL);
+	int err = ib_init_ah_attr_from_path(priv->ibdev, priv->port->number, rec, attr, NULL);
 
 	if (err || sa_path_is_opa(rec) || rdma_ah_get_ah_flags(attr) & IB_AH_GRH)
 		return err;
-	if (!READ_ONCE(path->needs_grh) && !rdma_is_grh_required(priv->ibdev, priv->port))
+	if (!READ_ONCE(path->needs_grh) && !rdma_is_grh_required(priv->ibdev, priv->port->number))
 		return 0;
 	return sa_add_grh(priv, &path->dest.gid, be32_to_cpu(rec->flow_label), rec->traffic_class,
 			  attr);
@@ -392,7 +346,7 @@ static int sa_resolve(struct ipoib_path_query *query)
 	struct ib_sa_query *handle;
 	int id;
 
-	id = ib_sa_path_rec_get(&sa_client, priv->ibdev, priv->port, &rec, sa_path_mask,
+	id = ib_sa_path_rec_get(&sa_client, priv->ibdev, priv->port->number, &rec, sa_path_mask,
 				SA_PATH_TIMEOUT_MS, GFP_KERNEL, sa_resolved, query, &handle);
 	if (id < 0)
 		return id;
@@ -414,10 +368,10 @@ static void sa_cancel(struct ipoib_path_query *query)
 static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 			 const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
 {
-	if (rdma_cap_opa_ah(priv->ibdev, priv->port))
+	if (rdma_cap_opa_ah(priv->ibdev, priv->port->number))
 		return -EOPNOTSUPP;
 	*attr = (struct rdma_ah_attr) { .type = RDMA_AH_ATTR_TYPE_IB };
-	rdma_ah_set_port_num(attr, priv->port);
+	rdma_ah_set_port_num(attr, priv->port->number);
 	rdma_ah_set_dlid(attr, heard->lid);
 	rdma_ah_set_sl(attr, heard->sl);
 	rdma_ah_set_static_rate(attr, IB_RATE_PORT_CURRENT);
@@ -426,8 +380,9 @@ static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 
 const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.partitions = true,
-	.start = sa_start,
-	.stop = sa_stop,
+	.start = ipoib_inform_start,
+	.stop = ipoib_inform_stop,
+	.reports_void = ipoib_inform_void,
 	.port_ready = sa_port_ready,
 	.speed = sa_speed,
 	.join = sa_join,

@@ -38,8 +38,8 @@ static int ipoib_open(struct net_device *netdev)
 	int err;
 
 	err = ipoib_netdev_start(priv);
-	if (!err)
-		ipoib_siblings_up(priv);
+	if (!err && !priv->is_child)
+		ipoib_children_up(priv->port);
 	return err;
 }
 
@@ -47,7 +47,8 @@ static int ipoib_stop(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	ipoib_siblings_down(priv);
+	if (!priv->is_child)
+		ipoib_children_down(priv->port);
 	ipoib_netdev_stop(priv);
 	return 0;
 }
@@ -97,14 +98,14 @@ static int ipoib_get_iflink(const struct net_device *netdev)
 {
 	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return priv->parent ? priv->parent->netdev->ifindex : netdev->ifindex;
+	return priv->is_child ? ipoib_port_netdev(priv->port)->ifindex : netdev->ifindex;
 }
 
 static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return ib_set_vf_link_state(priv->ibdev, vf, priv->port, state);
+	return ib_set_vf_link_state(priv->ibdev, vf, priv->port->number, state);
 }
 
 static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf_info *info)
@@ -112,7 +113,7 @@ static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
-	err = ib_get_vf_config(priv->ibdev, vf, priv->port, info);
+	err = ib_get_vf_config(priv->ibdev, vf, priv->port->number, info);
 	if (err)
 		return err;
 	info->vf = vf;
@@ -125,7 +126,7 @@ static int ipoib_get_vf_stats(struct net_device *netdev, int vf, struct ifla_vf_
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return ib_get_vf_stats(priv->ibdev, vf, priv->port, stats);
+	return ib_get_vf_stats(priv->ibdev, vf, priv->port->number, stats);
 }
 
 static int ipoib_get_vf_guid(struct net_device *netdev, int vf, struct ifla_vf_guid *node,
@@ -133,14 +134,14 @@ static int ipoib_get_vf_guid(struct net_device *netdev, int vf, struct ifla_vf_g
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return ib_get_vf_guid(priv->ibdev, vf, priv->port, node, port);
+	return ib_get_vf_guid(priv->ibdev, vf, priv->port->number, node, port);
 }
 
 static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int type)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return ib_set_vf_guid(priv->ibdev, vf, priv->port, guid, type);
+	return ib_set_vf_guid(priv->ibdev, vf, priv->port->number, guid, type);
 }
 
 /* There is no .parse: its callers (nfnetlink_log, nfnetlink_queue, packet rings) have room for
@@ -178,7 +179,7 @@ err_learn:
  */
 static void netdev_free_tables(struct ipoib_dev *priv)
 {
-	cancel_delayed_work_sync(&priv->link_work);
+	ipoib_link_destroy(priv);
 	ipoib_paths_destroy(priv);
 	ipoib_groups_destroy(priv);
 	ipoib_learn_destroy(priv);
@@ -193,7 +194,8 @@ static int ipoib_init(struct net_device *netdev)
 	if (err)
 		return err;
 	priv->wq = alloc_ordered_workqueue("ipoib-%s-%u-%04x", WQ_MEM_RECLAIM,
-					   dev_name(&priv->ibdev->dev), priv->port, priv->pkey);
+					   dev_name(&priv->ibdev->dev), priv->port->number,
+					   priv->pkey);
 	if (!priv->wq) {
 		err = -ENOMEM;
 		goto err_stats;
@@ -209,14 +211,9 @@ static int ipoib_init(struct net_device *netdev)
 	if (err)
 		goto err_tables;
 	ipoib_address_init(priv);
-	err = priv->fabric->start(priv);
-	if (err)
-		goto err_verbs;
-	ipoib_sibling_link(priv);
+	ipoib_port_enter(priv);
 	return 0;
 
-err_verbs:
-	ipoib_verbs_destroy(priv);
 err_tables:
 	netdev_free_tables(priv);
 err_wq:
@@ -230,10 +227,8 @@ static void ipoib_uninit(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	if (cancel_delayed_work(&priv->announce_work))
-		dev_put(netdev);
-	ipoib_sibling_unlink(priv);
-	priv->fabric->stop(priv);
+	ipoib_netdev_forget(priv);
+	ipoib_port_leave(priv);
 	ipoib_ahs_flush(priv);
 	ipoib_verbs_destroy(priv);
 	netdev_free_tables(priv);
@@ -304,6 +299,8 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->min_header_len = IPOIB_HARD_LEN;
 	netdev->flags = IFF_BROADCAST | IFF_MULTICAST;
 	netdev->features = NETIF_F_VLAN_CHALLENGED;
+	/* It makes Ethernet frames, with interrupts off, where a path may have to be made */
+	netdev->priv_flags |= IFF_DISABLE_NETPOLL;
 	/* To make checksums the payload is read: it must have an address */
 	if (!IS_ENABLED(CONFIG_HIGHMEM))
 		netdev->features |= NETIF_F_HIGHDMA;
@@ -314,10 +311,7 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->sysfs_groups[0] = port_files;
 
 	priv->netdev = netdev;
-	spin_lock_init(&priv->link_lock);
 	ipoib_netdev_init(priv);
-	INIT_LIST_HEAD(&priv->siblings);
-	INIT_LIST_HEAD(&priv->children);
 	u64_stats_init(&priv->rx.stats.syncp);
 }
 
@@ -338,27 +332,21 @@ static netdev_features_t hw_features(const struct ib_device *ibdev)
 /**
  * ipoib_bind() - tie a new netdevice to its port
  * @priv: not registered yet; its P_Key is set
- * @ibdev: the HCA
- * @port: its port
+ * @port: the port
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
+int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port)
 {
 	struct net_device *netdev = priv->netdev;
-	struct ib_port_attr attr;
 	int err;
 
-	err = ib_query_port(ibdev, port, &attr);
+	err = rdma_query_gid(port->ibdev, port->number, 0, &priv->local_gid);
 	if (err)
 		return err;
-	err = rdma_query_gid(ibdev, port, 0, &priv->local_gid);
-	if (err)
-		return err;
-	priv->ibdev = ibdev;
+	priv->ibdev = port->ibdev;
 	priv->port = port;
-	priv->fabric = rdma_protocol_ib(ibdev, port) ? &ipoib_sa_ops : &ipoib_roce_ops;
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
 	priv->rx.mtu = IPOIB_RX_MTU_DEFAULT;
@@ -366,18 +354,17 @@ int ipoib_bind(struct ipoib_dev *priv, struct ib_device *ibdev, u32 port)
 	priv->learn_paths = learn_paths;
 	priv->trust_learned = trust_learned;
 	priv->arp_verify = arp_verify;
-	priv->max_mtu = attr.max_mtu;
-	priv->mtu = ipoib_ib_mtu_to_mtu(attr.max_mtu);
+	priv->mtu = ipoib_ib_mtu_to_mtu(port->max_mtu);
 	netdev->mtu = priv->mtu;
 	netdev->max_mtu = priv->mtu;
-	netdev->dev_port = port - 1;
-	netdev->dev_id = port - 1;
-	if (priv->parent)
+	netdev->dev_port = port->number - 1;
+	netdev->dev_id = port->number - 1;
+	if (priv->is_child)
 		netdev->sysfs_groups[0] = child_files;
 	else if (!ipoib_is_vf(priv->ibdev))
 		netdev->netdev_ops = &ipoib_port_netdev_ops;
-	SET_NETDEV_DEV(netdev, ibdev->dev.parent);
-	netdev->hw_features = hw_features(ibdev);
+	SET_NETDEV_DEV(netdev, port->ibdev->dev.parent);
+	netdev->hw_features = hw_features(port->ibdev);
 	netdev->features |= netdev->hw_features;
 	netif_carrier_off(netdev);
 	return 0;
@@ -394,7 +381,7 @@ static unsigned int ring_size(const char *name, unsigned int size)
 }
 
 /**
- * ipoib_setup_begin() - what new netdevices have is as it is to be
+ * ipoib_setup_begin() - check the module's parameters for new netdevices
  * @port: their files in sysfs, where one is the first of its port
  * @child: likewise, where it is not
  *

@@ -193,15 +193,15 @@ TRACE_EVENT(ipoib_subscription,
 );
 
 TRACE_EVENT(ipoib_port_event,
-	    TP_PROTO(const struct ipoib_dev *priv, enum ib_event_type event),
-	    TP_ARGS(priv, event),
-	    TP_STRUCT__entry(__string(name, priv->netdev->name)
+	    TP_PROTO(const struct ipoib_port *port, enum ib_event_type event),
+	    TP_ARGS(port, event),
+	    TP_STRUCT__entry(__string(name, dev_name(&port->ibdev->dev))
 			__string(event, ib_event_msg(event))
 			__field(u32, port)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(__assign_str(name, dev_name(&port->ibdev->dev));
 			__assign_str(event, ib_event_msg(event));
-			__entry->port = priv->port;
+			__entry->port = port->number;
 	    ),
 	    TP_printk("%s port=%u event=%s", __get_str(name), __entry->port, __get_str(event))
 );
@@ -232,7 +232,7 @@ TRACE_EVENT(ipoib_link_state,
 			__field(u32, to)
 	    ),
 	    TP_fast_assign(__assign_str(name, priv->netdev->name);
-			__entry->from = priv->link;
+			__entry->from = priv->link.state;
 			__entry->to = to;
 	    ),
 	    TP_printk("%s %s -> %s", __get_str(name), show_link_state(__entry->from),

@@ -41,8 +41,7 @@ static void cq_failed(struct ipoib_dev *priv, const struct ib_event *event)
 {
 	netdev_warn(priv->netdev, "CQ event: %s\n", ib_event_msg(event->event));
 	/* A CQ in error stays so (IBA 11.6.3.1) */
-	WRITE_ONCE(priv->cq_failed, true);
-	ipoib_netdev_kick(priv);
+	ipoib_netdev_repair(priv);
 }
 
 static void rx_cq_event(struct ib_event *event, void *context)
@@ -438,7 +437,7 @@ static int qps_to_init(struct ipoib_dev *priv)
 	struct ib_qp_attr attr = {
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = priv->pkey_index,
-		.port_num = priv->port,
+		.port_num = priv->port->number,
 		.qkey = priv->qkey,
 	};
 
@@ -542,8 +541,7 @@ int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey)
 
 /**
  * ipoib_pkey_default() - the P_Key of a port's first netdevice
- * @ibdev: the HCA
- * @port: its port
+ * @port: the port
  * @pkey: filled in, with the full-member bit
  *
  * The first of the port's table, or the default P_Key if the subnet manager has
@@ -552,11 +550,11 @@ int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey)
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int ipoib_pkey_default(struct ib_device *ibdev, u32 port, u16 *pkey)
+int ipoib_pkey_default(const struct ipoib_port *port, u16 *pkey)
 {
 	int err;
 
-	err = ib_query_pkey(ibdev, port, 0, pkey);
+	err = ib_query_pkey(port->ibdev, port->number, 0, pkey);
 	if (err)
 		return err;
 	*pkey |= IPOIB_PKEY_FULL;

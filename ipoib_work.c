@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * When something is to be done: events for the work of the link, work of a netdevice that
- * needs rtnl, and how long a retry waits. What is to be done is known to the owners of the
- * works alone, so any file may call these functions.
+ * Queuing of work: events for the link's work, work of a netdevice that needs rtnl, and how
+ * long a retry waits. The works' functions are elsewhere, in files that call many others;
+ * these functions call none, so that all files may call them without a circle of calls.
  */
 #include <linux/random.h>
 
@@ -78,8 +78,20 @@ unsigned long ipoib_retry_at(u8 *failures)
  */
 void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
 {
-	set_bit(event, &priv->events);
-	mod_delayed_work(priv->wq, &priv->link_work, 0);
+	set_bit(event, &priv->link.events);
+	mod_delayed_work(priv->wq, &priv->link.work, 0);
+}
+
+/**
+ * ipoib_link_look_later() - have the link's work look again, as something has failed
+ * @priv: the device
+ * @delay: jiffies until then, unless an event comes first
+ *
+ * Context: any.
+ */
+void ipoib_link_look_later(struct ipoib_dev *priv, unsigned long delay)
+{
+	queue_delayed_work(priv->wq, &priv->link.work, delay);
 }
 
 /**
@@ -95,4 +107,31 @@ void ipoib_netdev_kick(struct ipoib_dev *priv)
 	dev_hold(priv->netdev);
 	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
 		dev_put(priv->netdev);
+}
+
+/**
+ * ipoib_netdev_later() - have one of a netdevice's own works run
+ * @priv: the device
+ * @work: puts the netdevice in the end
+ * @delay: jiffies until then; nothing changes if the work waits already
+ *
+ * Context: any.
+ */
+void ipoib_netdev_later(struct ipoib_dev *priv, struct delayed_work *work, unsigned long delay)
+{
+	dev_hold(priv->netdev);
+	if (!queue_delayed_work(ipoib_netdev_wq, work, delay))
+		dev_put(priv->netdev);
+}
+
+/**
+ * ipoib_netdev_repair() - have a netdevice's queues replaced
+ * @priv: the device, one of whose CQs has failed
+ *
+ * Context: any.
+ */
+void ipoib_netdev_repair(struct ipoib_dev *priv)
+{
+	WRITE_ONCE(priv->cq_failed, true);
+	ipoib_netdev_later(priv, &priv->repair_work, 0);
 }

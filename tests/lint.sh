@@ -198,7 +198,7 @@ parts()
 
 	while IFS=$'\t' read -r members owners; do
 		files ':(glob)*.c' | grep -vxFf <(tr ' ' '\n' <<<"$owners") |
-			xargs grep -nE -- "(->|\.)($members)\>" /dev/null |
+			xargs grep -nE -- "$members" /dev/null |
 			sed "s/\$/   (only for $owners)/" || [ $? -eq 123 ]
 	done < <(grep -v '^#' tests/parts)
 }

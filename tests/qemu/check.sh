@@ -346,8 +346,14 @@ boot_seconds()
 	done | sed -n 's/^\[ *\([0-9]*\.[0-9]*\)\] ib-ipoib: .* begins.*/\1/p'
 }
 
-# Of each case that failed, briefly and once more: this far from the end, it is in what is kept
-# of a long log.
+# said_last LOG: each failure that a case has said, below the step it was in, and how the log ends.
+said_last()
+{
+	sed -n '/^==> /h; /^FAILED: /{x; p; x; p}' "$1" | head -n 10
+	tail -n 4 "$1"
+}
+
+# Of each case that failed, in a few short lines and once more: of a long log, CI keeps the end.
 failures()
 {
 	local verdict name log
@@ -356,7 +362,7 @@ failures()
 		echo "$verdict  $name"
 		head -n 5 "$results/$name/result" | sed 's/^/      /'
 		for log in "$results/$name"/{,a/,b/}transcript.log; do
-			[ ! -e "$log" ] || tail -n 12 "$log" | tr -d '\r' | sed 's/^/    | /'
+			[ ! -e "$log" ] || said_last "$log" | tr -d '\r' | cut -c 1-160 | sed 's/^/    | /'
 		done
 	done
 }

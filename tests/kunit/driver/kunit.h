@@ -163,7 +163,6 @@ struct fabric {
 	bool taken;		/* is_joined says so */
 	int refusal;
 	int status;
-	int start_error;
 	int attr_error;
 	struct ipoib_group_params params;
 	enum ipoib_reports reports;	/* what the driver wants to know */
@@ -192,7 +191,8 @@ void fabric_attr(struct rdma_ah_attr *attr, u32 port, u16 dlid);
 struct fixture {
 	struct hca *hca;
 	struct fabric fabric;
-	struct net_device *netdev;
+	struct ipoib_port *port;
+	struct net_device *netdev;	/* the port's own */
 	struct ipoib_dev *priv;
 };
 

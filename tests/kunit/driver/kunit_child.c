@@ -92,30 +92,14 @@ static u32 children_with(struct fixture *fx, u16 pkey)
 	struct ipoib_dev *child;
 	u32 count = 0;
 
-	list_for_each_entry(child, &fx->priv->children, siblings)
+	list_for_each_entry(child, &fx->port->children, sibling)
 		count += child->pkey == pkey;
 	return count;
 }
 
 static struct ipoib_dev *child_of(struct fixture *fx)
 {
-	return list_first_entry_or_null(&fx->priv->children, struct ipoib_dev, siblings);
-}
-
-/* The fixture ends with its children, as an HCA that goes */
-static void child_exit(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	LIST_HEAD(gone);
-
-	if (!fx)
-		return;
-	atomic_set(&fx->hca->fail_in, 0);
-	rtnl_lock();
-	ipoib_siblings_remove(fx->priv, &gone);
-	unregister_netdevice_many(&gone);
-	rtnl_unlock();
-	fixture_exit(test);
+	return list_first_entry_or_null(&fx->port->children, struct ipoib_dev, sibling);
 }
 
 static void child_pkeys(struct kunit *test)
@@ -209,15 +193,15 @@ static void child_limit(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	KUNIT_ASSERT_EQ(test, create(fx, 0x8001), 0);
-	KUNIT_EXPECT_EQ(test, fx->priv->children_count, 1u);
-	fx->priv->children_count = IPOIB_CHILDREN_MAX;
+	KUNIT_EXPECT_EQ(test, fx->port->children_count, 1u);
+	fx->port->children_count = IPOIB_CHILDREN_MAX;
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8002), -ENOSPC);
-	fx->priv->children_count = IPOIB_CHILDREN_MAX - 1;
+	fx->port->children_count = IPOIB_CHILDREN_MAX - 1;
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8002), 0);
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8003), -ENOSPC);
-	fx->priv->children_count = 2;
+	fx->port->children_count = 2;
 	KUNIT_EXPECT_EQ(test, delete(fx, 0x8001), 0);
-	KUNIT_EXPECT_EQ(test, fx->priv->children_count, 1u);
+	KUNIT_EXPECT_EQ(test, fx->port->children_count, 1u);
 }
 
 static u8 last_octet(const struct net_device *netdev)
@@ -244,7 +228,7 @@ static void child_guid(struct kunit *test)
 	driver_settle();
 	KUNIT_EXPECT_EQ(test, last_octet(child->netdev), 0x77);
 	KUNIT_ASSERT_EQ(test, create(fx, 0x8002), 0);
-	list_for_each_entry(child, &fx->priv->children, siblings)
+	list_for_each_entry(child, &fx->port->children, sibling)
 		KUNIT_EXPECT_EQ(test, last_octet(child->netdev), 0x77);
 }
 
@@ -308,13 +292,13 @@ static void child_without_pkey(struct kunit *test)
 	child = child_of(fx);
 	fixture_up(test);
 	flush_workqueue(child->wq);
-	KUNIT_EXPECT_EQ(test, child->link, IPOIB_LINK_WAIT_PORT);
+	KUNIT_EXPECT_EQ(test, child->link.state, IPOIB_LINK_WAIT_PORT);
 	fx->hca->pkeys[4] = 0x8001;
 	hca_event(fx->hca, IB_EVENT_PKEY_CHANGE);
 	flush_workqueue(child->wq);
-	KUNIT_EXPECT_EQ(test, child->link, IPOIB_LINK_WAIT_JOIN);
+	KUNIT_EXPECT_EQ(test, child->link.state, IPOIB_LINK_WAIT_JOIN);
 	KUNIT_EXPECT_EQ(test, child->pkey_index, 4);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 }
 
 static void child_mode(struct kunit *test)
@@ -333,7 +317,6 @@ static void child_mode(struct kunit *test)
 static void child_umcast(struct kunit *test)
 {
 	const struct wish umcast = { .umcast = 1 };
-	const struct ipoib_fabric_ops *fabric;
 	struct fixture *fx = test->priv;
 	struct ipoib_dev *child;
 	union ib_gid mgid;
@@ -341,8 +324,6 @@ static void child_umcast(struct kunit *test)
 	fixture_up(test);
 	KUNIT_ASSERT_EQ(test, add(fx, &umcast), 0);
 	child = child_of(fx);
-	fabric = child->fabric;
-	child->fabric = &fx->fabric.ops;
 	fx->fabric.taken = true;
 	memcpy(&mgid, fx->netdev->broadcast + 4, sizeof(mgid));
 	KUNIT_EXPECT_FALSE(test, ipoib_group_is_of_user(child, &mgid));
@@ -350,7 +331,6 @@ static void child_umcast(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ipoib_group_is_of_user(child, &mgid));
 	fx->fabric.taken = false;
 	KUNIT_EXPECT_FALSE(test, ipoib_group_is_of_user(child, &mgid));
-	child->fabric = fabric;
 }
 
 static struct kunit_case child_cases[] = {
@@ -375,7 +355,7 @@ static struct kunit_suite child_suite = {
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
 	.init = fixture_init,
-	.exit = child_exit,
+	.exit = fixture_exit,
 	.test_cases = child_cases,
 };
 

@@ -7,22 +7,18 @@
 
 static struct fabric *to_fabric(const struct ipoib_dev *priv)
 {
-	return container_of(priv->fabric, struct fabric, ops);
+	return container_of(priv->port->fabric, struct fabric, ops);
 }
 
-static int fabric_start(struct ipoib_dev *priv)
+static int fabric_start(struct ipoib_port *port)
 {
-	struct fabric *fabric = to_fabric(priv);
-
-	if (fabric->start_error)
-		return fabric->start_error;
-	atomic_inc(&fabric->started);
+	atomic_inc(&container_of(port->fabric, struct fabric, ops)->started);
 	return 0;
 }
 
-static void fabric_stop(struct ipoib_dev *priv)
+static void fabric_stop(struct ipoib_port *port)
 {
-	atomic_dec(&to_fabric(priv)->started);
+	atomic_dec(&container_of(port->fabric, struct fabric, ops)->started);
 }
 
 static int fabric_join(struct ipoib_group *group)
@@ -52,7 +48,7 @@ static bool fabric_is_joined(struct ipoib_dev *priv, union ib_gid *mgid)
 
 static int fabric_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 {
-	fabric_attr(attr, group->priv->port, group->params.mlid);
+	fabric_attr(attr, group->priv->port->number, group->params.mlid);
 	return to_fabric(group->priv)->attr_error;
 }
 
@@ -72,7 +68,7 @@ static int fabric_list(struct ipoib_dev *priv)
 static void answer_query(struct ipoib_path_query *query, int status)
 {
 	if (!status)
-		fabric_attr(&query->attr, query->priv->port, query->path->dest.gid.raw[15]);
+		fabric_attr(&query->attr, query->priv->port->number, query->path->dest.gid.raw[15]);
 	ipoib_path_answer(query, status);
 }
 
@@ -100,7 +96,7 @@ static int fabric_resolve(struct ipoib_path_query *query)
 static int fabric_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 			     const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
 {
-	fabric_attr(attr, priv->port, heard->lid);
+	fabric_attr(attr, priv->port->number, heard->lid);
 	rdma_ah_set_sl(attr, heard->sl);
 	return to_fabric(priv)->attr_error;
 }

@@ -24,8 +24,7 @@ static int netdev_make(struct fixture *fx)
 	priv = ipoib_priv(fx->netdev);
 	fx->priv = priv;
 	priv->pkey = 0xffff;
-	err = ipoib_bind(priv, &fx->hca->ibdev, 1);
-	priv->fabric = &fx->fabric.ops;
+	err = ipoib_bind(priv, fx->port);
 	if (!err)
 		err = register_netdev(fx->netdev);
 	if (err)
@@ -44,13 +43,22 @@ static int init_with(struct kunit *test, struct device *dma_device)
 	fx->hca = hca_register_with(dma_device);
 	if (!fx->hca)
 		return -ENOMEM;
-	err = netdev_make(fx);
-	if (err) {
-		hca_unregister(fx->hca);
-		return err;
+	fx->port = ipoib_port_create(&fx->hca->ibdev, 1, &fx->fabric.ops);
+	if (IS_ERR(fx->port)) {
+		err = PTR_ERR(fx->port);
+		goto err_hca;
 	}
+	err = netdev_make(fx);
+	if (err)
+		goto err_port;
 	test->priv = fx;
 	return 0;
+
+err_port:
+	ipoib_port_destroy(fx->port);
+err_hca:
+	hca_unregister(fx->hca);
+	return err;
 }
 
 /**
@@ -94,12 +102,17 @@ int fixture_init_dma(struct kunit *test)
 void fixture_exit(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
+	LIST_HEAD(gone);
 
 	if (!fx)
 		return;
 	atomic_set(&fx->hca->fail_in, 0);
 	fx->hca->hold = false;
-	unregister_netdev(fx->netdev);
+	rtnl_lock();
+	ipoib_port_unregister(fx->port, &gone);
+	unregister_netdevice_many(&gone);
+	rtnl_unlock();
+	ipoib_port_destroy(fx->port);
 	flush_delayed_work(&fx->fabric.late);
 	KUNIT_EXPECT_EQ(test, hca_leaks(fx->hca), 0);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), 0u);
@@ -385,7 +398,7 @@ int fixture_init_unanswered(struct kunit *test)
 	fixture_up(test);
 	fx->fabric.answers = false;
 	fx->hca->logged = 0;
-	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+	return fx->priv->link.state == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
 }
 
 /**

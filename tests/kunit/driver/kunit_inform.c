@@ -170,64 +170,59 @@ static void inform_list_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ipoib_list_parse(&answer->wc, &count)), (long)-EMSGSIZE);
 }
 
-/* A port on which the fixture's interface wants news; no MADs */
-static struct inform_watcher *watcher_make(struct kunit *test)
+/* A port whose interfaces may want news; no MADs */
+static struct inform *inform_make(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	rtnl_lock();
-	KUNIT_ASSERT_EQ(test, ipoib_inform_start(fx->priv), 0);
-	rtnl_unlock();
-	return fx->priv->fabric_port;
+	KUNIT_ASSERT_EQ(test, ipoib_inform_start(fx->port), 0);
+	return fx->port->fabric_own;
 }
 
-static void watcher_end(struct fixture *fx)
+static void inform_end(struct fixture *fx)
 {
 	ipoib_inform_report(fx->priv, IPOIB_REPORTS_NONE);
-	rtnl_lock();
-	ipoib_inform_stop(fx->priv);
-	rtnl_unlock();
+	ipoib_inform_stop(fx->port);
 	fixture_settle(fx);
 }
 
 /* The SA's answer to what was asked for */
-static void trap_answer(struct inform_port *port, enum inform_trap_index index, bool subscribe,
+static void trap_answer(struct inform *inform, enum inform_trap_index index, bool subscribe,
 			int status)
 {
-	struct inform_trap *trap = &port->traps[index];
+	struct inform_trap *trap = &inform->traps[index];
 
-	spin_lock_bh(&port->lock);
+	spin_lock_bh(&inform->lock);
 	trap->subscribe = subscribe;
 	trap->request.status = status;
-	trap_done(port, trap);
-	spin_unlock_bh(&port->lock);
+	trap_done(inform, trap);
+	spin_unlock_bh(&inform->lock);
 }
 
-static bool trap_is_wanted(struct inform_port *port, enum inform_trap_index index)
+static bool trap_is_wanted(struct inform *inform, enum inform_trap_index index)
 {
 	bool wanted;
 
-	spin_lock_bh(&port->lock);
-	wanted = trap_wanted(port, index);
-	spin_unlock_bh(&port->lock);
+	spin_lock_bh(&inform->lock);
+	wanted = trap_wanted(inform, index);
+	spin_unlock_bh(&inform->lock);
 	return wanted;
 }
 
 static void inform_wants(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_port *port = watcher->port;
+	struct inform *inform = inform_make(test);
 
-	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_CREATED));
-	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_DELETED));
-	watcher->reports = IPOIB_REPORTS_DELETED;
-	KUNIT_EXPECT_FALSE(test, trap_is_wanted(port, INFORM_CREATED));
-	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_DELETED));
-	watcher->reports = IPOIB_REPORTS_ALL;
-	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_CREATED));
-	KUNIT_EXPECT_TRUE(test, trap_is_wanted(port, INFORM_DELETED));
-	watcher_end(fx);
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(inform, INFORM_CREATED));
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(inform, INFORM_DELETED));
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_DELETED);
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(inform, INFORM_CREATED));
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(inform, INFORM_DELETED));
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_ALL);
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(inform, INFORM_CREATED));
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(inform, INFORM_DELETED));
+	inform_end(fx);
 }
 
 /* The interface is told once, when all that it wants is there; and again after the SA
@@ -236,68 +231,65 @@ static void inform_wants(struct kunit *test)
 static void inform_told(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_port *port = watcher->port;
+	struct inform *inform = inform_make(test);
 
-	watcher->reports = IPOIB_REPORTS_ALL;
-	trap_answer(port, INFORM_DELETED, true, 0);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_ALL);
+	trap_answer(inform, INFORM_DELETED, true, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 0ull);
-	trap_answer(port, INFORM_CREATED, true, 0);
+	trap_answer(inform, INFORM_CREATED, true, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
-	trap_answer(port, INFORM_CREATED, true, 0);
+	trap_answer(inform, INFORM_CREATED, true, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
-	spin_lock_bh(&port->lock);
-	watcher->reports = IPOIB_REPORTS_NONE;
-	spin_unlock_bh(&port->lock);
-	ipoib_inform_void(fx->priv);
-	cancel_delayed_work_sync(&port->work);
-	KUNIT_EXPECT_FALSE(test, port->traps[INFORM_CREATED].subscribed);
-	watcher->reports = IPOIB_REPORTS_DELETED;
-	trap_answer(port, INFORM_DELETED, true, 0);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_NONE);
+	ipoib_inform_void(fx->port);
+	cancel_delayed_work_sync(&inform->work);
+	KUNIT_EXPECT_FALSE(test, inform->traps[INFORM_CREATED].subscribed);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_DELETED);
+	trap_answer(inform, INFORM_DELETED, true, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 2ull);
-	trap_answer(port, INFORM_DELETED, false, -ETIMEDOUT);
-	KUNIT_EXPECT_FALSE(test, port->traps[INFORM_DELETED].subscribed);
-	watcher_end(fx);
+	trap_answer(inform, INFORM_DELETED, false, -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, inform->traps[INFORM_DELETED].subscribed);
+	inform_end(fx);
 }
 
 static void inform_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+	struct inform *inform = inform_make(test);
+	struct inform_trap *trap = &inform->traps[INFORM_DELETED];
 
-	watcher->reports = IPOIB_REPORTS_DELETED;
-	trap_answer(watcher->port, INFORM_DELETED, true, -ETIMEDOUT);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_DELETED);
+	trap_answer(inform, INFORM_DELETED, true, -ETIMEDOUT);
 	KUNIT_EXPECT_FALSE(test, trap->subscribed);
 	KUNIT_EXPECT_EQ(test, trap->failures, 1);
 	KUNIT_EXPECT_TRUE(test, time_after(trap->retry_at, jiffies - HZ));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTION_FAILURES), 1ull);
-	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	trap_answer(inform, INFORM_DELETED, true, 0);
 	KUNIT_EXPECT_TRUE(test, trap->subscribed);
 	KUNIT_EXPECT_EQ(test, trap->failures, 0);
-	watcher_end(fx);
+	inform_end(fx);
 }
 
 /* An answer to what was asked before the SM changed */
 static void inform_stale(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+	struct inform *inform = inform_make(test);
+	struct inform_trap *trap = &inform->traps[INFORM_DELETED];
 	static struct ib_mad_send_buf buf;
 
-	watcher->reports = IPOIB_REPORTS_DELETED;
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_DELETED);
 	trap->request.buf = &buf;
-	spin_lock_bh(&watcher->port->lock);
+	spin_lock_bh(&inform->lock);
 	trap_void(trap);
 	trap->request.buf = NULL;
-	spin_unlock_bh(&watcher->port->lock);
-	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	spin_unlock_bh(&inform->lock);
+	trap_answer(inform, INFORM_DELETED, true, 0);
 	KUNIT_EXPECT_FALSE(test, trap->subscribed);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 0ull);
-	trap_answer(watcher->port, INFORM_DELETED, true, 0);
+	trap_answer(inform, INFORM_DELETED, true, 0);
 	KUNIT_EXPECT_TRUE(test, trap->subscribed);
-	watcher_end(fx);
+	inform_end(fx);
 }
 
 struct source_example {
@@ -332,7 +324,7 @@ static void inform_source(struct kunit *test)
 {
 	const struct source_example *example = test->param_value;
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
+	struct inform *inform = inform_make(test);
 	struct ib_wc wc = {
 		.slid = example->lid,
 		.src_qp = example->qpn,
@@ -343,85 +335,91 @@ static void inform_source(struct kunit *test)
 
 	if (example->grh_required)
 		*caps |= RDMA_CORE_PORT_IB_GRH_REQUIRED;
-	watcher->port->sm_lid = example->sm_lid;
-	watcher->port->lmc = example->lmc;
-	KUNIT_EXPECT_EQ(test, mad_is_of_sa(watcher->port, &wc), example->sa);
+	inform->sm_lid = example->sm_lid;
+	inform->lmc = example->lmc;
+	KUNIT_EXPECT_EQ(test, mad_is_of_sa(inform, &wc), example->sa);
 	*caps = kept;
-	watcher_end(fx);
+	inform_end(fx);
 }
 
 /* After an event the SM is looked for, and only then */
 static void inform_follows_sm(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_port *port = watcher->port;
+	struct inform *inform = inform_make(test);
 
-	port->sm_lid = 77;
-	port->sm_stale = false;
-	sm_follow(port);
-	KUNIT_EXPECT_EQ(test, port->sm_lid, 77u);
-	ipoib_inform_void(fx->priv);
-	cancel_delayed_work_sync(&port->work);
-	KUNIT_EXPECT_TRUE(test, port->sm_stale);
-	sm_follow(port);
-	KUNIT_EXPECT_NE(test, port->sm_lid, 77u);
-	KUNIT_EXPECT_FALSE(test, port->sm_stale);
-	watcher_end(fx);
+	inform->sm_lid = 77;
+	inform->sm_stale = false;
+	sm_follow(inform);
+	KUNIT_EXPECT_EQ(test, inform->sm_lid, 77u);
+	ipoib_inform_void(fx->port);
+	cancel_delayed_work_sync(&inform->work);
+	KUNIT_EXPECT_TRUE(test, inform->sm_stale);
+	sm_follow(inform);
+	KUNIT_EXPECT_NE(test, inform->sm_lid, 77u);
+	KUNIT_EXPECT_FALSE(test, inform->sm_stale);
+	inform_end(fx);
 }
 
 /* What the SA says of a question, and that it is busy is not what it says of others */
 static void inform_status(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
-	struct inform_trap *trap = &watcher->port->traps[INFORM_DELETED];
+	struct inform *inform = inform_make(test);
+	struct inform_trap *trap = &inform->traps[INFORM_DELETED];
 	struct answer *answer = answer_make(test, 0, 7, 0);
 	static struct ib_mad_send_buf buf;
 
 	trap->request.buf = &buf;
-	answer_take(watcher->port, &buf, &answer->wc);
+	answer_take(inform, &buf, &answer->wc);
 	KUNIT_EXPECT_EQ(test, trap->request.status, 0);
 	answer->mads[0].mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_BUSY);
-	answer_take(watcher->port, &buf, &answer->wc);
+	answer_take(inform, &buf, &answer->wc);
 	KUNIT_EXPECT_EQ(test, trap->request.status, -EBUSY);
 	answer->mads[0].mad_hdr.status = cpu_to_be16(0x0200);
-	answer_take(watcher->port, &buf, &answer->wc);
+	answer_take(inform, &buf, &answer->wc);
 	KUNIT_EXPECT_EQ(test, trap->request.status, -EINVAL);
 	trap->request.buf = NULL;
-	watcher_end(fx);
+	inform_end(fx);
 }
 
 /* No MADs at this port: failures, and a list that says so */
 static void inform_without_mads(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *watcher = watcher_make(test);
+	struct inform *inform = inform_make(test);
 
 	ipoib_inform_report(fx->priv, IPOIB_REPORTS_ALL);
 	KUNIT_EXPECT_EQ(test, ipoib_inform_list(fx->priv), 0);
-	flush_delayed_work(&watcher->port->work);
+	flush_delayed_work(&inform->work);
 	KUNIT_EXPECT_GT(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTION_FAILURES), 0ull);
 	KUNIT_EXPECT_EQ(test, (int)fx->priv->groups.news.list_request, (int)IPOIB_REQUEST_ANSWERED);
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.news.list_count, -ENODEV);
 	fx->priv->groups.news.list_request = IPOIB_REQUEST_NONE;
-	watcher_end(fx);
+	inform_end(fx);
 }
 
-/* The interfaces of a port share it */
+/* The interfaces of a port share its subscriptions */
 static void inform_shared(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct inform_watcher *first = watcher_make(test);
-	struct inform_watcher *second = watcher_make(test);
+	struct inform *inform = inform_make(test);
+	struct ipoib_dev *child;
 
-	KUNIT_EXPECT_PTR_EQ(test, first->port, second->port);
-	KUNIT_EXPECT_EQ(test, first->port->users, 2u);
-	watcher_end(fx);
-	KUNIT_EXPECT_EQ(test, first->port->users, 1u);
-	fx->priv->fabric_port = first;
-	watcher_end(fx);
-	KUNIT_EXPECT_TRUE(test, list_empty(&inform_ports));
+	rtnl_lock();
+	KUNIT_ASSERT_EQ(test, ipoib_child_create(fx->priv, 0x8001), 0);
+	rtnl_unlock();
+	child = list_first_entry(&fx->port->children, struct ipoib_dev, sibling);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_DELETED);
+	watcher_want(inform, child, IPOIB_REPORTS_DELETED);
+	trap_answer(inform, INFORM_DELETED, true, 0);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
+	KUNIT_EXPECT_EQ(test, ipoib_stat_read(child, IPOIB_STAT_SUBSCRIPTIONS), 1ull);
+	watcher_want(inform, fx->priv, IPOIB_REPORTS_NONE);
+	KUNIT_EXPECT_TRUE(test, trap_is_wanted(inform, INFORM_DELETED));
+	watcher_want(inform, child, IPOIB_REPORTS_NONE);
+	KUNIT_EXPECT_FALSE(test, trap_is_wanted(inform, INFORM_DELETED));
+	inform_end(fx);
 }
 
 static struct kunit_case inform_cases[] = {

@@ -50,7 +50,7 @@ static void expect_link(struct kunit *test, enum ipoib_link_state state)
 {
 	struct fixture *fx = test->priv;
 
-	KUNIT_EXPECT_EQ(test, fx->priv->link, state);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, state);
 	KUNIT_EXPECT_EQ(test, netif_carrier_ok(fx->netdev), state == IPOIB_LINK_RUNNING);
 }
 
@@ -268,7 +268,7 @@ static void link_qkey_cannot_be_set(struct kunit *test)
 	fixture_settle(fx);
 	/* Not at once: the fabric may answer within microseconds, again and again */
 	expect_link(test, IPOIB_LINK_WAIT_JOIN);
-	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&fx->priv->link_work));
+	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&fx->priv->link.work));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
 	event(fx, IPOIB_EVENT_CHECK);
 	expect_link(test, IPOIB_LINK_RUNNING);

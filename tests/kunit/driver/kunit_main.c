@@ -80,7 +80,7 @@ struct net_device *driver_netdev(struct ib_device *ibdev)
 
 	if (!hca)
 		return NULL;
-	return list_first_entry(&hca->netdevs, struct ipoib_dev, siblings)->netdev;
+	return list_first_entry(&hca->ports, struct ipoib_port, node)->own->netdev;
 }
 
 static void header_built(struct kunit *test)
@@ -160,6 +160,7 @@ static void netdev_is_infiniband(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(id.id, fx->hca->gid.raw + 8, 8), 0);
 	KUNIT_EXPECT_EQ(test, dev_get_iflink(fx->netdev), fx->netdev->ifindex);
 	KUNIT_EXPECT_TRUE(test, ipoib_is_ours(fx->netdev));
+	KUNIT_EXPECT_TRUE(test, fx->netdev->priv_flags & IFF_DISABLE_NETPOLL);
 	KUNIT_EXPECT_FALSE(test, ipoib_is_ours(dev_net(fx->netdev)->loopback_dev));
 }
 
@@ -220,7 +221,6 @@ static int set_address(struct fixture *fx, size_t at, u8 by)
 	return err;
 }
 
-/* The suites' fabric services do not listen to the port: the link is told here */
 static void gids_change(struct fixture *fx)
 {
 	hca_event(fx->hca, IB_EVENT_GID_CHANGE);
@@ -242,10 +242,10 @@ static void address_of_other_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_address_port_id(fx->netdev, &id), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(id.id, fx->hca->gid.raw + 8, 8), 0);
 	fixture_up(test);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_WAIT_PORT);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_WAIT_PORT);
 	fx->hca->alias = other;
 	gids_change(fx);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &other, 16), 0);
 	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), -EBUSY);
 	fixture_down(fx);

@@ -406,7 +406,7 @@ static void group_void(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->attached);
 	KUNIT_EXPECT_EQ(test, fx->hca->attached_mlid, 0xc007);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 }
 
 /* A membership is void before the answer that granted it was looked at */
@@ -430,7 +430,7 @@ static void broadcast_void(struct kunit *test)
 	struct ipoib_group *group;
 
 	answer(fx, broadcast, -ENETRESET);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 	listen(fx, 1, true);
 	group = group_of(fx, 1);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);

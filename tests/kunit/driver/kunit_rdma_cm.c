@@ -70,7 +70,7 @@ static int make_children(struct fixture *fx)
 		err = ipoib_child_create(fx->priv, BIT(i));
 	i = 0;
 	cm.devs[i++] = fx->priv;
-	list_for_each_entry(child, &fx->priv->children, siblings)
+	list_for_each_entry(child, &fx->port->children, sibling)
 		cm.devs[i++] = child;
 	rtnl_unlock();
 	return err;
@@ -87,7 +87,7 @@ static int cm_init(struct kunit *test)
 	if (err)
 		return err;
 	fx = test->priv;
-	list_add(&fx->priv->siblings, &cm.ports);
+	list_add(&fx->port->node, &cm.ports);
 	return make_children(fx);
 }
 
@@ -102,17 +102,12 @@ static void remove_upper(void)
 static void cm_exit(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	LIST_HEAD(gone);
 
 	if (!fx)
 		return;
 	take_addresses();
 	remove_upper();
-	list_del_init(&fx->priv->siblings);
-	rtnl_lock();
-	ipoib_siblings_remove(fx->priv, &gone);
-	unregister_netdevice_many(&gone);
-	rtnl_unlock();
+	list_del(&fx->port->node);
 	fixture_exit(test);
 }
 

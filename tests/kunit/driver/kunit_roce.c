@@ -51,7 +51,7 @@ static bool link_is(const struct ipoib_dev *priv, enum ipoib_link_state state)
 {
 	bool running = state == IPOIB_LINK_RUNNING;
 
-	return READ_ONCE(priv->link) == state && netif_carrier_ok(priv->netdev) == running &&
+	return READ_ONCE(priv->link.state) == state && netif_carrier_ok(priv->netdev) == running &&
 	       !(running && qdisc_tx_is_noop(priv->netdev));
 }
 
@@ -190,7 +190,7 @@ static void roce_qp_life(struct kunit *test)
 		pair_run(test);
 		expect_qp(test, IB_QPS_RTS);
 		set_up(pair->priv[0]->netdev, false);
-		KUNIT_EXPECT_EQ(test, pair->priv[0]->link, IPOIB_LINK_DOWN);
+		KUNIT_EXPECT_EQ(test, pair->priv[0]->link.state, IPOIB_LINK_DOWN);
 		expect_qp(test, IB_QPS_RESET);
 		KUNIT_EXPECT_EQ(test, set_up(pair->priv[0]->netdev, true), 0);
 	}
@@ -292,14 +292,14 @@ static void roce_stale_cache(struct kunit *test)
 {
 	struct pair *pair = test->priv;
 	struct ipoib_dev *priv = pair->priv[0];
-	struct ib_port_cache *cache = &priv->ibdev->port_data[priv->port].cache;
+	struct ib_port_cache *cache = &priv->ibdev->port_data[priv->port->number].cache;
 
 	pair_run(test);
 	/* It may be so already, by what it is about: the port has just been down and up */
 	cache->port_state = IB_PORT_DOWN;
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 	flush_workqueue(priv->wq);
-	KUNIT_EXPECT_EQ(test, (int)priv->link, (int)IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, (int)priv->link.state, (int)IPOIB_LINK_RUNNING);
 	cache->port_state = IB_PORT_ACTIVE;
 }
 

@@ -143,7 +143,7 @@ static int router_init(struct kunit *test)
 	fx = test->priv;
 	fixture_up(test);
 	fx->hca->logged = 0;
-	return fx->priv->link == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+	return fx->priv->link.state == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
 }
 
 static const struct {
@@ -358,7 +358,7 @@ static void broadcast_deleted(struct kunit *test)
 	list_answer(test, 1, 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
 	KUNIT_EXPECT_TRUE(test, broadcast->joined);
-	KUNIT_EXPECT_EQ(test, (int)fx->priv->link, (int)IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, (int)fx->priv->link.state, (int)IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 2), -1);
 }
 

@@ -296,7 +296,7 @@ static void rx_up(struct kunit *test)
 
 	fixture_up(test);
 	KUNIT_EXPECT_TRUE(test, fx->priv->qp_running);
-	list_for_each_entry(child, &fx->priv->children, siblings) {
+	list_for_each_entry(child, &fx->port->children, sibling) {
 		flush_workqueue(child->wq);
 		KUNIT_EXPECT_TRUE(test, child->qp_running);
 	}

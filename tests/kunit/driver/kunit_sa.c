@@ -87,13 +87,13 @@ static void sa_impossible_answers(struct kunit *test)
 	union ib_gid other;
 	int i;
 
-	priv->max_mtu = IB_MTU_2048;
+	fx->port->max_mtu = IB_MTU_2048;
 	fx->fabric.answers = false;
 	fixture_up(test);
 	for (i = 0; i < ARRAY_SIZE(sa_impossible); i++) {
 		answer_broadcast(fx, sa_impossible[i].mtu, sa_impossible[i].rate,
 				 sa_impossible[i].mlid, 0xb1b);
-		KUNIT_EXPECT_EQ_MSG(test, priv->link, IPOIB_LINK_WAIT_JOIN, "%s",
+		KUNIT_EXPECT_EQ_MSG(test, priv->link.state, IPOIB_LINK_WAIT_JOIN, "%s",
 				    sa_impossible[i].what);
 		KUNIT_EXPECT_FALSE(test, netif_carrier_ok(fx->netdev));
 		KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4092u);
@@ -106,11 +106,11 @@ static void sa_impossible_answers(struct kunit *test)
 	other = priv->groups.broadcast->dest.gid;
 	other.raw[15] ^= 1;
 	answer_broadcast_of(fx, &other, IB_MTU_2048, IB_RATE_100_GBPS, 0xc000, 0xb1b);
-	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_WAIT_JOIN);
+	KUNIT_EXPECT_EQ(test, priv->link.state, IPOIB_LINK_WAIT_JOIN);
 	KUNIT_EXPECT_EQ(test, priv->groups.broadcast->dest.failures,
 			(int)ARRAY_SIZE(sa_impossible) + 1);
 	answer_broadcast(fx, IB_MTU_2048, IB_RATE_100_GBPS, 0xfffe, 0x80010b1b);
-	KUNIT_EXPECT_EQ(test, priv->link, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, priv->link.state, IPOIB_LINK_RUNNING);
 	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 2044u);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0x80010b1bu);
 }
@@ -250,6 +250,11 @@ static const struct {
 	{ IB_EVENT_COMM_EST, 0 },
 };
 
+static void event_tell(struct fixture *fx, struct ib_event *event)
+{
+	fx->port->event_handler.handler(&fx->port->event_handler, event);
+}
+
 /* What the link's work is to look at after an event of the port, or of another */
 static void sa_events(struct kunit *test)
 {
@@ -258,24 +263,18 @@ static void sa_events(struct kunit *test)
 	struct fixture_block block;
 	int i;
 
-	rtnl_lock();
-	KUNIT_EXPECT_EQ(test, ipoib_inform_start(fx->priv), 0);
-	rtnl_unlock();
 	/* What takes the bits away waits behind this */
 	fixture_block(fx, &block);
 	for (i = 0; i < ARRAY_SIZE(sa_event_bits); i++) {
 		event.event = sa_event_bits[i].type;
 		event.element.port_num = 2;
-		sa_event(&fx->priv->event_handler, &event);
-		KUNIT_EXPECT_EQ(test, xchg(&fx->priv->events, 0), 0ul);
+		event_tell(fx, &event);
+		KUNIT_EXPECT_EQ(test, xchg(&fx->priv->link.events, 0), 0ul);
 		event.element.port_num = 1;
-		sa_event(&fx->priv->event_handler, &event);
-		KUNIT_EXPECT_EQ(test, xchg(&fx->priv->events, 0), sa_event_bits[i].bits);
+		event_tell(fx, &event);
+		KUNIT_EXPECT_EQ(test, xchg(&fx->priv->link.events, 0), sa_event_bits[i].bits);
 	}
 	fixture_unblock(fx, &block);
-	rtnl_lock();
-	ipoib_inform_stop(fx->priv);
-	rtnl_unlock();
 }
 
 static void port_event(struct fixture *fx, enum ib_event_type type)
@@ -286,7 +285,7 @@ static void port_event(struct fixture *fx, enum ib_event_type type)
 		.event = type,
 	};
 
-	sa_event(&fx->priv->event_handler, &event);
+	event_tell(fx, &event);
 }
 
 /* A port that was down only until the link's work could look is taken for one that was down:
@@ -300,9 +299,6 @@ static void sa_port_bounce(struct kunit *test)
 	int asked, i;
 
 	fixture_up(test);
-	rtnl_lock();
-	KUNIT_EXPECT_EQ(test, ipoib_inform_start(fx->priv), 0);
-	rtnl_unlock();
 	fixture_gid(&gid, 9);
 	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
 	fixture_settle(fx);
@@ -327,9 +323,6 @@ static void sa_port_bounce(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), asked + 2);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
-	rtnl_lock();
-	ipoib_inform_stop(fx->priv);
-	rtnl_unlock();
 }
 
 /* No MADs at this port: an error, not a crash */

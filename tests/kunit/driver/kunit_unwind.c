@@ -53,6 +53,7 @@ static int probe(struct fixture *fx)
 	fx->netdev = driver_netdev(&fx->hca->ibdev);
 	if (fx->netdev) {
 		fx->priv = ipoib_priv(fx->netdev);
+		fx->port = fx->priv->port;
 		return 0;
 	}
 	driver_remove();
@@ -64,6 +65,7 @@ static void unprobe(struct fixture *fx)
 	driver_remove();
 	fx->netdev = NULL;
 	fx->priv = NULL;
+	fx->port = NULL;
 }
 
 static int open(struct fixture *fx)
@@ -105,7 +107,7 @@ static void unchild(struct fixture *fx)
  * the network stack allocates besides is its own, and its sysctls dump the stack when
  * they get no memory.
  */
-static int init(struct fixture *fx)
+static int init(struct fixture *fx, struct ipoib_port *port)
 {
 	struct net_device *netdev;
 	struct ipoib_dev *priv;
@@ -115,9 +117,9 @@ static int init(struct fixture *fx)
 	if (!netdev)
 		return -ENOMEM;
 	priv = ipoib_priv(netdev);
-	priv->parent = fx->priv;
-	priv->pkey = priv->parent ? 0x8001 : 0xffff;
-	err = ipoib_bind(priv, &fx->hca->ibdev, 1);
+	priv->is_child = fx->port;
+	priv->pkey = priv->is_child ? 0x8001 : 0xffff;
+	err = ipoib_bind(priv, port);
 	if (!err)
 		err = netdev->netdev_ops->ndo_init(netdev);
 	if (!err)
@@ -128,11 +130,18 @@ static int init(struct fixture *fx)
 
 static int init_locked(struct fixture *fx)
 {
+	struct ipoib_port *port = fx->port;
 	int err;
 
+	if (!port)
+		port = ipoib_port_create(&fx->hca->ibdev, 1, &ipoib_sa_ops);
+	if (IS_ERR(port))
+		return PTR_ERR(port);
 	rtnl_lock();
-	err = init(fx);
+	err = init(fx, port);
 	rtnl_unlock();
+	if (!fx->port)
+		ipoib_port_destroy(port);
 	return err;
 }
 
@@ -255,7 +264,7 @@ static void child_init_allocations(struct kunit *test)
 
 static void child_verbs(struct kunit *test)
 {
-	struct attempt attempt = { .act = child, .undo = unchild, .verbs = true, .least = 5 };
+	struct attempt attempt = { .act = child, .undo = unchild, .verbs = true, .least = 4 };
 
 	with_netdev(test, &attempt);
 }
@@ -271,7 +280,7 @@ struct faulty_work {
 static void faulty_run(struct work_struct *work)
 {
 	struct faulty_work *faulty = container_of(work, struct faulty_work, work);
-	struct work_struct *link = &faulty->priv->link_work.work;
+	struct work_struct *link = &faulty->priv->link.work.work;
 	struct work_struct *groups = &faulty->priv->groups.work.work;
 
 	WRITE_ONCE(current->fail_nth, faulty->n);
@@ -282,25 +291,65 @@ static void faulty_run(struct work_struct *work)
 	WRITE_ONCE(current->fail_nth, 0);
 }
 
-/* QP, groups and AHs are made anew with one allocation that fails. Whatever has
- * failed is tried again: a flush spares the test the wait.
- */
+/* What has failed is tried again, by itself */
+static bool link_recovers(struct fixture *fx)
+{
+	int i;
+
+	for (i = 0; i < 100 && READ_ONCE(fx->priv->link.state) != IPOIB_LINK_RUNNING; i++) {
+		msleep(50);
+		fixture_settle(fx);
+	}
+	return fx->priv->link.state == IPOIB_LINK_RUNNING;
+}
+
+/* QP, groups and AHs are made anew with one allocation that fails */
 static bool link_with_fault(struct kunit *test, unsigned int n)
 {
 	struct fixture *fx = test->priv;
 	struct faulty_work faulty = { .priv = fx->priv, .n = n };
 
 	INIT_WORK_ONSTACK(&faulty.work, faulty_run);
-	set_bit(IPOIB_EVENT_HEAVY, &fx->priv->events);
+	set_bit(IPOIB_EVENT_HEAVY, &fx->priv->link.events);
 	queue_work(fx->priv->wq, &faulty.work);
 	fixture_settle(fx);
 	destroy_work_on_stack(&faulty.work);
-	if (faulty.failed) {
-		ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
-		fixture_settle(fx);
-	}
-	KUNIT_EXPECT_EQ_MSG(test, fx->priv->link, IPOIB_LINK_RUNNING, "after fault %u", n);
+	KUNIT_EXPECT_TRUE_MSG(test, link_recovers(fx), "after fault %u", n);
 	return faulty.failed;
+}
+
+/* Rings are replaced with one allocation that fails: they are as before, or the interface is
+ * down, and can be set up again.
+ */
+static bool resize_with_fault(struct kunit *test, unsigned int n)
+{
+	struct fixture *fx = test->priv;
+	bool failed;
+
+	fixture_up(test);
+	rtnl_lock();
+	WRITE_ONCE(current->fail_nth, n);
+	ipoib_netdev_resize(fx->priv, 1, IPOIB_RING_MIN, IPOIB_RING_MIN);
+	failed = !current->fail_nth;
+	WRITE_ONCE(current->fail_nth, 0);
+	rtnl_unlock();
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ_MSG(test, fx->priv->admin_up, netif_running(fx->netdev),
+			    "after fault %u", n);
+	return failed;
+}
+
+static void resize_allocations(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	unsigned int n = 0;
+
+	while (resize_with_fault(test, n + 1))
+		n++;
+	kunit_info(test, "%u in turn failed\n", n);
+	KUNIT_EXPECT_GE(test, n, 8u);
+	fixture_up(test);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
 static void link_allocations(struct kunit *test)
@@ -322,6 +371,7 @@ static void link_allocations(struct kunit *test)
 
 static struct kunit_case relink_cases[] = {
 	KUNIT_CASE(link_allocations),
+	KUNIT_CASE(resize_allocations),
 	{}
 };
 

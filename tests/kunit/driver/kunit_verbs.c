@@ -38,18 +38,19 @@ static void pkey_of_port(struct kunit *test)
 	u16 pkey = 0;
 
 	fx->hca->pkeys[0] = example->first;
-	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 1, &pkey), 0);
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(fx->port, &pkey), 0);
 	KUNIT_EXPECT_EQ(test, pkey, example->wanted);
 }
 
 static void pkey_unreadable(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
+	const struct ipoib_port beyond = { .ibdev = &fx->hca->ibdev, .number = 2 };
 	u16 pkey;
 
 	atomic_set(&fx->hca->fail_in, 1);
-	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 1, &pkey), -ENOMEM);
-	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&fx->hca->ibdev, 2, &pkey), -EINVAL);
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(fx->port, &pkey), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&beyond, &pkey), -EINVAL);
 }
 
 /* Of a full and a limited membership in one partition the full one is chosen */
@@ -140,7 +141,7 @@ static void qp_vectors(struct kunit *test)
 	for (i = 1; i < 4; i++) {
 		rtnl_lock();
 		KUNIT_EXPECT_EQ(test, ipoib_child_create(fx->priv, 0x8000 | i), 0);
-		child = list_last_entry(&fx->priv->children, struct ipoib_dev, siblings);
+		child = list_last_entry(&fx->port->children, struct ipoib_dev, sibling);
 		KUNIT_EXPECT_EQ(test, cq_vector(child->rx.cq), (first + i) % 3);
 		rtnl_unlock();
 	}
@@ -318,6 +319,36 @@ static void cq_fails(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
 }
 
+static u64 resets(struct fixture *fx)
+{
+	return fixture_count(fx, IPOIB_STAT_QP_RESETS);
+}
+
+/* The HCA refuses another CQ: it is asked again, but not as fast as it can refuse */
+static void cq_fails_for_long(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_event event = { .event = IB_EVENT_CQ_ERR };
+	struct ib_cq *cq;
+	int i;
+
+	fixture_up(test);
+	cq = fx->priv->rx.cq;
+	event.element.cq = cq;
+	/* The third, behind the two that stop the QP */
+	atomic_set(&fx->hca->fail_in, 3);
+	cq->event_handler(&event, cq->cq_context);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, fx->priv->cq_failed);
+	KUNIT_EXPECT_EQ(test, resets(fx), 1ull);
+	for (i = 0; i < 100 && READ_ONCE(fx->priv->cq_failed); i++)
+		msleep(100);
+	fixture_settle(fx);
+	KUNIT_EXPECT_FALSE(test, fx->priv->cq_failed);
+	KUNIT_EXPECT_EQ(test, resets(fx), 2ull);
+	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
+}
+
 static void qp_fails(struct kunit *test)
 {
 	static const struct {
@@ -408,7 +439,7 @@ static void qp_stops_while_dim_works(struct kunit *test)
 		usleep_range(1000, 2000);
 	fixture_down(fx);
 	KUNIT_EXPECT_TRUE(test, work_busy(work) & WORK_BUSY_RUNNING);
-	KUNIT_EXPECT_EQ(test, fx->priv->link, IPOIB_LINK_DOWN);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_DOWN);
 	WRITE_ONCE(fx->hca->gate, NULL);
 	complete(&gate);
 	flush_work(work);
@@ -424,6 +455,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_replaced),
 	KUNIT_CASE(qp_cannot_be_replaced),
 	KUNIT_CASE(cq_fails),
+	KUNIT_CASE(cq_fails_for_long),
 	KUNIT_CASE(qp_fails),
 	KUNIT_CASE(qp_moderation_is_kept),
 	KUNIT_CASE(qp_moderation_adapts),
