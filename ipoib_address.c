@@ -85,7 +85,7 @@ int ipoib_address_set(struct net_device *netdev, void *address)
 	if (!address_is_possible(netdev, hwaddr))
 		return -EINVAL;
 	ipoib_link_set_guid(priv, get_unaligned((__be64 *)&hwaddr->gid[8]));
-	if (!priv->is_child)
+	if (!priv->parent)
 		ipoib_children_follow_guid(priv->port);
 	ipoib_address_follow(priv);
 	return 0;

@@ -81,9 +81,11 @@ void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah)
 
 static bool rings_are_past_marks(struct ipoib_dev *priv)
 {
+	struct ipoib_channel *channel;
 	struct ipoib_tx_ring *tx;
 
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
+		tx = &channel->tx;
 		/* Pairs with the release in the TX poll: what it completed is over */
 		if ((s32)(smp_load_acquire(&tx->tail) - tx->ah_mark) < 0)
 			return false;
@@ -106,14 +108,14 @@ static void ah_take_dead(struct ipoib_dev *priv)
 /* No xmit sees them any more: no WR that is posted from now on has these */
 static bool ah_mark_rings(struct ipoib_dev *priv)
 {
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 
 	if (priv->ahs.marked)
 		return true;
 	if (!poll_state_synchronize_rcu_full(&priv->ahs.going_seen))
 		return false;
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
-		tx->ah_mark = READ_ONCE(tx->head);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		channel->tx.ah_mark = READ_ONCE(channel->tx.head);
 	priv->ahs.marked = true;
 	return true;
 }

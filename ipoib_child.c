@@ -59,7 +59,7 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_port *port, u16 pkey,
 		NL_SET_ERR_MSG(extack, "The limit of 1024 children is reached: delete some");
 		return -ENOSPC;
 	}
-	priv->is_child = true;
+	priv->parent = port->own->netdev;
 	priv->netdev->rtnl_link_ops = &ipoib_link_ops;
 	priv->pkey = pkey | IPOIB_PKEY_FULL;
 	err = ipoib_bind(priv, port);
@@ -151,7 +151,7 @@ static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
 		return ERR_PTR(-ENODEV);
 	}
 	parent = ipoib_priv(netdev);
-	if (parent->is_child) {
+	if (parent->parent) {
 		NL_SET_ERR_MSG(extack, "The parent is a child itself: give the port's interface");
 		return ERR_PTR(-EINVAL);
 	}
@@ -266,7 +266,7 @@ static void link_del(struct net_device *netdev, struct list_head *list)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	if (priv->is_child)
+	if (priv->parent)
 		unregister_netdevice_queue(netdev, list);
 }
 
@@ -292,7 +292,7 @@ static struct net *link_get_net(const struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return dev_net(priv->port->own->netdev);
+	return dev_net(priv->parent ?: netdev);
 }
 
 struct rtnl_link_ops ipoib_link_ops __read_mostly = {

@@ -13,6 +13,8 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "ipoib_stat.h"
+
 struct ipoib_ah;
 struct ipoib_dev;
 
@@ -142,5 +144,10 @@ void ipoib_dest_await(struct ipoib_dests *dests, struct ipoib_dest *dest);
 void ipoib_dests_retry(struct ipoib_dests *dests, ipoib_dest_step due);
 struct ipoib_dest *ipoib_dests_next(struct ipoib_dests *dests);
 unsigned long ipoib_dests_wait(const struct ipoib_dests *dests);
+
+/* Packets that waited for an AH */
+void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
+void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
+		       enum ipoib_stat why);
 
 #endif /* _IPOIB_DEST_H */

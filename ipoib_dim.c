@@ -22,27 +22,26 @@ static_assert(ARRAY_SIZE(dim_profiles) == 5);
 
 static void dim_work(struct work_struct *work)
 {
-	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, rx.dim.work);
-	struct dim *dim = &priv->rx.dim;
+	struct ipoib_rx_ring *rx = container_of(work, struct ipoib_rx_ring, dim.work);
+	struct dim *dim = &rx->dim;
 	int err;
 
-	err = rdma_set_cq_moderation(priv->rx.cq, dim_profiles[dim->profile_ix].frames,
+	err = rdma_set_cq_moderation(rx->cq, dim_profiles[dim->profile_ix].frames,
 				     dim_profiles[dim->profile_ix].usecs);
 	if (err)
 		net_warn_ratelimited("%s: cannot moderate completions: error %d\n",
-				     netdev_name(priv->netdev), err);
+				     netdev_name(rx->priv->netdev), err);
 	dim->state = DIM_START_MEASURE;
 }
 
 /**
  * ipoib_dim_event() - count an event of the receive CQ
- * @priv: the device
+ * @rx: the receive ring
  *
  * Context: NAPI poll, when it has received all there is.
  */
-void ipoib_dim_event(struct ipoib_dev *priv)
+void ipoib_dim_event(struct ipoib_rx_ring *rx)
 {
-	struct ipoib_rx_ring *rx = &priv->rx;
 	struct dim_sample sample = {};
 
 	rx->events++;
@@ -57,18 +56,18 @@ void ipoib_dim_event(struct ipoib_dev *priv)
 
 /**
  * ipoib_dim_init() - prepare for adaptive moderation
- * @priv: the device
+ * @rx: the receive ring
  *
  * Context: any.
  */
-void ipoib_dim_init(struct ipoib_dev *priv)
+void ipoib_dim_init(struct ipoib_rx_ring *rx)
 {
-	INIT_WORK(&priv->rx.dim.work, dim_work);
+	INIT_WORK(&rx->dim.work, dim_work);
 }
 
 /**
  * ipoib_dim_cancel() - leave undone what was decided and is not done yet
- * @priv: the device; its polls are over, or it has stopped being adaptive
+ * @rx: the receive ring; its polls are over, or it has stopped being adaptive
  *
  * On return nothing uses the receive CQ. net_dim() queues its work on a workqueue of the
  * kernel's that may have to wait for memory, so whoever frees memory must not wait for it:
@@ -77,38 +76,38 @@ void ipoib_dim_init(struct ipoib_dev *priv)
  *
  * Context: rtnl held, may sleep.
  */
-void ipoib_dim_cancel(struct ipoib_dev *priv)
+void ipoib_dim_cancel(struct ipoib_rx_ring *rx)
 {
-	cancel_work_sync(&priv->rx.dim.work);
+	cancel_work_sync(&rx->dim.work);
 }
 
 /**
  * ipoib_dim_stop() - moderation is no longer adaptive
- * @priv: the device
+ * @rx: the receive ring
  *
  * Context: rtnl held, may sleep.
  */
-void ipoib_dim_stop(struct ipoib_dev *priv)
+void ipoib_dim_stop(struct ipoib_rx_ring *rx)
 {
-	WRITE_ONCE(priv->rx.adaptive, false);
+	WRITE_ONCE(rx->adaptive, false);
 	/* A poll may have read it before */
 	synchronize_net();
-	ipoib_dim_cancel(priv);
+	ipoib_dim_cancel(rx);
 }
 
 /**
  * ipoib_dim_start() - moderation is adaptive
- * @priv: the device; its receive CQ is not moderated
+ * @rx: the receive ring; its CQ is not moderated
  *
  * Context: rtnl held; ipoib_dim_stop() was called.
  */
-void ipoib_dim_start(struct ipoib_dev *priv)
+void ipoib_dim_start(struct ipoib_rx_ring *rx)
 {
-	struct dim *dim = &priv->rx.dim;
+	struct dim *dim = &rx->dim;
 
 	dim->state = DIM_START_MEASURE;
 	dim->tune_state = DIM_PARKING_ON_TOP;
 	dim->profile_ix = 0;
 	memset(&dim->prev_stats, 0, sizeof(dim->prev_stats));
-	WRITE_ONCE(priv->rx.adaptive, true);
+	WRITE_ONCE(rx->adaptive, true);
 }

@@ -135,7 +135,7 @@ static int ipoib_set_ringparam(struct net_device *netdev, struct ethtool_ringpar
 	if (ring->rx_pending == priv->queues.rx_size &&
 	    ring->tx_pending == priv->queues.tx_size)
 		return 0;
-	err = ipoib_netdev_resize(priv, priv->queues.tx_count, ring->tx_pending,
+	err = ipoib_netdev_resize(priv, priv->queues.count, ring->tx_pending,
 				  ring->rx_pending);
 	if (err == -EINVAL || err == -ENOMEM)
 		NL_SET_ERR_MSG(extack, "No room for such rings in HCA or memory: try smaller ones");
@@ -200,7 +200,7 @@ static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channel
 	channels->max_rx = 1;
 	channels->max_tx = min_t(u32, netdev->num_tx_queues, IPOIB_TX_QUEUES_MAX);
 	channels->rx_count = 1;
-	channels->tx_count = priv->queues.tx_count;
+	channels->tx_count = priv->queues.count;
 }
 
 /* Each CPU its own queue, as far as they go; the administrator may have it otherwise */
@@ -227,7 +227,7 @@ static int ipoib_set_channels(struct net_device *netdev, struct ethtool_channels
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
-	if (channels->tx_count == priv->queues.tx_count)
+	if (channels->tx_count == priv->queues.count)
 		return 0;
 	err = ipoib_netdev_resize(priv, channels->tx_count, priv->queues.tx_size,
 				  priv->queues.rx_size);
@@ -271,7 +271,7 @@ static int ipoib_get_sset_count(struct net_device *netdev, int sset)
 
 	switch (sset) {
 	case ETH_SS_STATS:
-		return ARRAY_SIZE(link_stats) + (1 + priv->queues.tx_count) * RING_STATS +
+		return ARRAY_SIZE(link_stats) + (1 + priv->queues.count) * RING_STATS +
 		       IPOIB_STAT_COUNT;
 	case ETH_SS_PRIV_FLAGS:
 		return ARRAY_SIZE(private_flag_names);
@@ -295,7 +295,7 @@ static void get_stat_names(const struct ipoib_dev *priv, u8 *data)
 	for (i = 0; i < ARRAY_SIZE(link_stats); i++)
 		ethtool_sprintf(&data, "%s", link_stats[i].name);
 	put_ring_names(&data, "rx", 0);
-	for (i = 0; i < priv->queues.tx_count; i++)
+	for (i = 0; i < priv->queues.count; i++)
 		put_ring_names(&data, "tx", i);
 	memcpy(data, ipoib_stat_names, sizeof(ipoib_stat_names));
 }
@@ -326,15 +326,15 @@ static void ipoib_get_ethtool_stats(struct net_device *netdev, struct ethtool_st
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct rtnl_link_stats64 link;
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 	unsigned int i;
 
 	dev_get_stats(netdev, &link);
 	for (i = 0; i < ARRAY_SIZE(link_stats); i++)
 		*data++ = *(u64 *)((u8 *)&link + link_stats[i].offset);
 	data = put_ring_stats(data, &priv->rx.stats);
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++)
-		data = put_ring_stats(data, &tx->stats);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		data = put_ring_stats(data, &channel->tx.stats);
 	for (i = 0; i < IPOIB_STAT_COUNT; i++)
 		data[i] = ipoib_stat_read(priv, i);
 }

@@ -131,7 +131,7 @@ void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
 
 	gso->priv = priv;
 	gso->buf = buf;
-	gso->hca_sums = priv->tx->hca_offloads && skb->protocol == htons(ETH_P_IP);
+	gso->hca_sums = priv->channels->tx.hca_offloads && skb->protocol == htons(ETH_P_IP);
 	tso_start(skb, &gso->tso);
 	gso->left = skb->len - buf->header_len;
 }

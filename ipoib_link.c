@@ -82,11 +82,11 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 {
 	int err;
 
-	if (mtu <= priv->rx.mtu)
+	if (ipoib_rx_holds(&priv->rx, mtu))
 		return 0;
 	link_set(priv, IPOIB_LINK_WAIT_JOIN);
 	ipoib_qp_stop(priv);
-	err = ipoib_rings_fit(priv, mtu);
+	err = ipoib_rx_fit(&priv->rx, mtu);
 	return err ? : ipoib_qp_start(priv);
 }
 

@@ -76,7 +76,7 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 {
 	int err;
 
-	err = ipoib_rings_create(priv);
+	err = ipoib_channels_create(priv);
 	if (err)
 		return err;
 	WRITE_ONCE(priv->admin_up, true);
@@ -96,7 +96,7 @@ void ipoib_netdev_stop(struct ipoib_dev *priv)
 		return;
 	WRITE_ONCE(priv->admin_up, false);
 	ipoib_link_flush(priv);
-	ipoib_rings_destroy(priv);
+	ipoib_channels_destroy(priv);
 }
 
 /**
@@ -139,7 +139,7 @@ static void netdev_repair(struct ipoib_dev *priv)
 	if (!READ_ONCE(priv->cq_failed))
 		return;
 	ipoib_count(priv, IPOIB_STAT_QP_RESETS);
-	err = ipoib_netdev_resize(priv, queues->tx_count, queues->tx_size, queues->rx_size);
+	err = ipoib_netdev_resize(priv, queues->count, queues->tx_size, queues->rx_size);
 	if (!err)
 		return;
 	if (net_ratelimit())

@@ -119,7 +119,7 @@ void ipoib_port_destroy(struct ipoib_port *port)
 
 /**
  * ipoib_port_enter() - a netdevice is told of its port's events from now on
- * @priv: about to be registered; its tables exist
+ * @priv: about to be registered; its tables exist. A child holds its parent until it is freed
  *
  * Context: rtnl held.
  */
@@ -127,8 +127,9 @@ void ipoib_port_enter(struct ipoib_dev *priv)
 {
 	struct ipoib_port *port = priv->port;
 
+	netdev_hold(priv->parent, &priv->parent_tracker, GFP_KERNEL);
 	spin_lock_bh(&port->lock);
-	if (priv->is_child) {
+	if (priv->parent) {
 		list_add_tail_rcu(&priv->sibling, &port->children);
 		port->children_count++;
 	} else {
@@ -148,7 +149,7 @@ void ipoib_port_leave(struct ipoib_dev *priv)
 	struct ipoib_port *port = priv->port;
 
 	spin_lock_bh(&port->lock);
-	if (priv->is_child) {
+	if (priv->parent) {
 		list_del_rcu(&priv->sibling);
 		port->children_count--;
 	} else {

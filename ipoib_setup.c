@@ -38,7 +38,7 @@ static int ipoib_open(struct net_device *netdev)
 	int err;
 
 	err = ipoib_netdev_start(priv);
-	if (!err && !priv->is_child)
+	if (!err && !priv->parent)
 		ipoib_children_up(priv->port);
 	return err;
 }
@@ -47,7 +47,7 @@ static int ipoib_stop(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	if (!priv->is_child)
+	if (!priv->parent)
 		ipoib_children_down(priv->port);
 	ipoib_netdev_stop(priv);
 	return 0;
@@ -64,10 +64,10 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
 	/* The watchdog also looks at queues that have no ring */
-	if (queue < priv->queues.tx_count && net_ratelimit())
+	if (queue < priv->queues.count && net_ratelimit())
 		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
-			    queue, READ_ONCE(priv->tx[queue].head),
-			    READ_ONCE(priv->tx[queue].tail));
+			    queue, READ_ONCE(priv->channels[queue].tx.head),
+			    READ_ONCE(priv->channels[queue].tx.tail));
 	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
@@ -98,7 +98,7 @@ static int ipoib_get_iflink(const struct net_device *netdev)
 {
 	const struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	return priv->is_child ? ipoib_port_netdev(priv->port)->ifindex : netdev->ifindex;
+	return (priv->parent ?: netdev)->ifindex;
 }
 
 static int ipoib_set_vf_link_state(struct net_device *netdev, int vf, int state)
@@ -203,7 +203,6 @@ static int ipoib_init(struct net_device *netdev)
 	/* What an event of the QP has run */
 	ipoib_link_init(priv);
 	ipoib_ahs_init(priv);
-	netif_napi_add(netdev, &priv->napi, ipoib_poll);
 	err = netdev_init_tables(priv);
 	if (err)
 		goto err_wq;
@@ -232,9 +231,16 @@ static void ipoib_uninit(struct net_device *netdev)
 	ipoib_ahs_flush(priv);
 	ipoib_verbs_destroy(priv);
 	netdev_free_tables(priv);
-	netif_napi_del(&priv->napi);
 	destroy_workqueue(priv->wq);
 	ipoib_stats_destroy(priv);
+}
+
+/* The stack may ask which interface a child's parent is until it frees the child */
+static void ipoib_free(struct net_device *netdev)
+{
+	struct ipoib_dev *priv = ipoib_priv(netdev);
+
+	netdev_put(priv->parent, &priv->parent_tracker);
 }
 
 #define IPOIB_NETDEV_OPS						\
@@ -308,11 +314,12 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->min_mtu = ETH_MIN_MTU;
 	netdev->tx_queue_len = 2 * send_queue_size;
 	netdev->needs_free_netdev = true;
+	netdev->priv_destructor = ipoib_free;
 	netdev->sysfs_groups[0] = port_files;
 
 	priv->netdev = netdev;
 	ipoib_netdev_init(priv);
-	u64_stats_init(&priv->rx.stats.syncp);
+	ipoib_rx_init(&priv->rx, priv);
 }
 
 /* What the HCA cannot do for a packet the driver does; both need several pieces in a
@@ -349,7 +356,6 @@ int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port)
 	priv->port = port;
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
-	priv->rx.mtu = IPOIB_RX_MTU_DEFAULT;
 	priv->admin_mtu = U32_MAX;
 	priv->learn_paths = learn_paths;
 	priv->trust_learned = trust_learned;
@@ -359,7 +365,7 @@ int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port)
 	netdev->max_mtu = priv->mtu;
 	netdev->dev_port = port->number - 1;
 	netdev->dev_id = port->number - 1;
-	if (priv->is_child)
+	if (priv->parent)
 		netdev->sysfs_groups[0] = child_files;
 	else if (!ipoib_is_vf(priv->ibdev))
 		netdev->netdev_ops = &ipoib_port_netdev_ops;

@@ -90,7 +90,7 @@ static ssize_t parent_show(struct device *dev, struct device_attribute *attr, ch
 {
 	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
 
-	return sysfs_emit(buf, "%s\n", ipoib_port_netdev(priv->port)->name);
+	return sysfs_emit(buf, "%s\n", priv->parent->name);
 }
 static DEVICE_ATTR_RO(parent);
 

@@ -550,7 +550,7 @@ static struct ipoib_ah *tx_address(struct ipoib_tx_ring *tx, struct sk_buff *skb
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
-	struct ipoib_tx_ring *tx = &priv->tx[skb_get_queue_mapping(skb)];
+	struct ipoib_tx_ring *tx = &priv->channels[skb_get_queue_mapping(skb)].tx;
 	bool kick = !netdev_xmit_more();
 	struct ipoib_ah *ah;
 
@@ -731,25 +731,6 @@ void ipoib_tx_poll_end(struct ipoib_tx_ring *tx)
 	if (ipoib_tx_used(tx) && !hrtimer_is_queued(&tx->reaper) &&
 	    ipoib_cq_arm(tx->cq, &tx->armed))
 		ipoib_tx_reap(tx);
-}
-
-/**
- * ipoib_tx_napi_poll() - NAPI poll of a send ring that has a context of its own
- * @napi: the ring's
- * @budget: 0 where an skb must not be freed at once
- *
- * Context: softirq.
- * Return: 0 if events are due again, else @budget.
- */
-int ipoib_tx_napi_poll(struct napi_struct *napi, int budget)
-{
-	struct ipoib_tx_ring *tx = container_of(napi, struct ipoib_tx_ring, own_napi);
-
-	if (ipoib_tx_poll(tx, budget))
-		return budget;
-	if (napi_complete_done(napi, 0))
-		ipoib_tx_poll_end(tx);
-	return 0;
 }
 
 /**

@@ -15,8 +15,7 @@ static void rx_cq_completed(struct ib_cq *cq, void *context)
 {
 	struct ipoib_dev *priv = context;
 
-	WRITE_ONCE(priv->rx.armed, false);
-	napi_schedule(&priv->napi);
+	ipoib_rx_event(&priv->rx);
 }
 
 static void tx_cq_completed(struct ib_cq *cq, void *context)
@@ -138,26 +137,28 @@ u32 ipoib_ring_limit(const struct ipoib_dev *priv)
 	return min_t(u32, most, IPOIB_RING_MAX);
 }
 
-static void tx_napi_add(struct ipoib_tx_ring *tx)
+static void channel_add_napi(struct ipoib_channel *channel, struct net_device *netdev)
 {
-	tx->napi = &tx->priv->napi;
-	if (!tx->index)
-		return;
-	tx->napi = &tx->own_napi;
-	netif_napi_add_tx(tx->priv->netdev, tx->napi, ipoib_tx_napi_poll);
+	if (channel->rx)
+		netif_napi_add(netdev, &channel->napi, ipoib_channel_poll);
+	else
+		netif_napi_add_tx(netdev, &channel->napi, ipoib_channel_poll);
 }
 
-static int tx_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 index)
+static int channel_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 index)
 {
 	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
-	struct ipoib_tx_ring *tx = &queues->tx[index];
+	struct ipoib_channel *channel = &queues->channels[index];
+	struct ipoib_tx_ring *tx = &channel->tx;
 	struct ib_cq_init_attr attr = {
 		.cqe = queues->tx_size,
 		.comp_vector = comp_vector(priv, index),
 	};
 	int err;
 
+	channel->rx = index ? NULL : &priv->rx;
 	tx->priv = priv;
+	tx->napi = &channel->napi;
 	tx->index = index;
 	tx->txq = netdev_get_tx_queue(priv->netdev, index);
 	tx->size = queues->tx_size;
@@ -172,36 +173,35 @@ static int tx_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 in
 		ib_destroy_cq(tx->cq);
 		return err;
 	}
-	tx_napi_add(tx);
+	channel_add_napi(channel, priv->netdev);
 	return 0;
 }
 
-static void txs_destroy(struct ipoib_queues *queues, u32 count)
+static void channels_destroy(struct ipoib_queues *queues, u32 count)
 {
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 
 	while (count--) {
-		tx = &queues->tx[count];
-		if (tx->index)
-			netif_napi_del(tx->napi);
-		ib_destroy_qp(tx->qp);
-		ib_destroy_cq(tx->cq);
+		channel = &queues->channels[count];
+		netif_napi_del(&channel->napi);
+		ib_destroy_qp(channel->tx.qp);
+		ib_destroy_cq(channel->tx.cq);
 	}
-	kvfree(queues->tx);
+	kvfree(queues->channels);
 }
 
-static int txs_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
+static int channels_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 {
 	int err;
 	u32 i;
 
-	queues->tx = kvcalloc(queues->tx_count, sizeof(*queues->tx), GFP_KERNEL);
-	if (!queues->tx)
+	queues->channels = kvcalloc(queues->count, sizeof(*queues->channels), GFP_KERNEL);
+	if (!queues->channels)
 		return -ENOMEM;
-	for (i = 0; i < queues->tx_count; i++) {
-		err = tx_create(priv, queues, i);
+	for (i = 0; i < queues->count; i++) {
+		err = channel_create(priv, queues, i);
 		if (err) {
-			txs_destroy(queues, i);
+			channels_destroy(queues, i);
 			return err;
 		}
 	}
@@ -219,16 +219,16 @@ static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 	queues->rx_cq = ib_create_cq(priv->ibdev, rx_cq_completed, rx_cq_event, priv, &attr);
 	if (IS_ERR(queues->rx_cq))
 		return PTR_ERR(queues->rx_cq);
-	err = txs_create(priv, queues);
+	err = channels_create(priv, queues);
 	if (err)
 		goto err_rx_cq;
-	err = netif_set_real_num_tx_queues(priv->netdev, queues->tx_count);
+	err = netif_set_real_num_tx_queues(priv->netdev, queues->count);
 	if (err)
-		goto err_txs;
+		goto err_channels;
 	return 0;
 
-err_txs:
-	txs_destroy(queues, queues->tx_count);
+err_channels:
+	channels_destroy(queues, queues->count);
 err_rx_cq:
 	ib_destroy_cq(queues->rx_cq);
 	return err;
@@ -267,7 +267,7 @@ static int queues_create_fitting(struct ipoib_dev *priv, struct ipoib_queues *qu
 
 static void queues_destroy(struct ipoib_queues *queues)
 {
-	txs_destroy(queues, queues->tx_count);
+	channels_destroy(queues, queues->count);
 	ib_destroy_cq(queues->rx_cq);
 }
 
@@ -275,20 +275,18 @@ static void queues_destroy(struct ipoib_queues *queues)
 static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
 {
 	priv->queues = *queues;
-	priv->tx = queues->tx;
-	priv->qp = queues->tx->qp;
+	priv->channels = queues->channels;
+	priv->qp = queues->channels->tx.qp;
 	WRITE_ONCE(priv->max_sge, queues->max_send_sge);
-	priv->rx.cq = queues->rx_cq;
-	priv->rx.armed = false;
-	priv->rx.size = queues->rx_size;
-	priv->rx.has_spill = queues->max_recv_sge > 1;
-	netif_set_tso_max_segs(priv->netdev, queues->tx->segments_max);
+	ipoib_rx_use(&priv->rx, queues->rx_cq, &queues->channels->napi, queues->rx_size,
+		     queues->max_recv_sge > 1);
+	netif_set_tso_max_segs(priv->netdev, queues->channels->tx.segments_max);
 	WRITE_ONCE(priv->cq_failed, false);
 }
 
 /**
  * ipoib_verbs_create() - create PD, CQs and QPs
- * @priv: the device; ring sizes are set, the NAPI context added. They are less on
+ * @priv: the device; ring sizes are set. They are less on
  * return if the HCA cannot hold so much
  *
  * Context: may sleep.
@@ -298,7 +296,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 {
 	u32 most = ipoib_ring_limit(priv);
 	struct ipoib_queues queues = {
-		.tx_count = 1,
+		.count = 1,
 		.tx_size = min(priv->queues.tx_size, most),
 		.rx_size = min(priv->queues.rx_size, most),
 		.max_send_sge = clamp_t(u32, priv->ibdev->attrs.max_send_sge, 1,
@@ -316,7 +314,6 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 		return err;
 	}
 	queues_use(priv, &queues);
-	ipoib_dim_init(priv);
 	return 0;
 }
 
@@ -328,7 +325,7 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
  */
 void ipoib_verbs_destroy(struct ipoib_dev *priv)
 {
-	ipoib_dim_cancel(priv);
+	ipoib_dim_cancel(&priv->rx);
 	queues_destroy(&priv->queues);
 	ib_dealloc_pd(priv->pd);
 }
@@ -337,14 +334,14 @@ static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *o
 {
 	u32 i;
 
-	for (i = 0; i < min(queues->tx_count, old->tx_count); i++)
-		queues->tx[i].stats = old->tx[i].stats;
+	for (i = 0; i < min(queues->count, old->count); i++)
+		queues->channels[i].tx.stats = old->channels[i].tx.stats;
 }
 
 /**
  * ipoib_queues_resize() - replace CQs and QPs by others
  * @priv: the device; administratively down, or so for the moment
- * @tx_count: send rings
+ * @count: channels, each with a send ring
  * @tx_size: packets in each, a power of two
  * @rx_size: likewise
  *
@@ -354,10 +351,10 @@ static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *o
  * Context: rtnl held, may sleep.
  * Return: 0, or a negative error and all is as it was.
  */
-int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size)
+int ipoib_queues_resize(struct ipoib_dev *priv, u32 count, u32 tx_size, u32 rx_size)
 {
 	struct ipoib_queues queues = {
-		.tx_count = tx_count,
+		.count = count,
 		.tx_size = tx_size,
 		.rx_size = rx_size,
 		.max_send_sge = priv->queues.max_send_sge,
@@ -369,7 +366,7 @@ int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 	if (err)
 		return err;
 	ipoib_ahs_flush(priv);
-	ipoib_dim_cancel(priv);
+	ipoib_dim_cancel(&priv->rx);
 	stats_keep(&queues, &old);
 	queues_use(priv, &queues);
 	queues_destroy(&old);
@@ -385,14 +382,14 @@ static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moder
 {
 	u16 frames = moderation->rx_adaptive ? 0 : moderation->rx_frames;
 	u16 usecs = moderation->rx_adaptive ? 0 : moderation->rx_usecs;
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 	int err;
 
-	err = rdma_set_cq_moderation(priv->rx.cq, frames, usecs);
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
+	err = rdma_set_cq_moderation(priv->queues.rx_cq, frames, usecs);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
 		if (err)
 			return err;
-		err = rdma_set_cq_moderation(tx->cq, moderation->tx_frames,
+		err = rdma_set_cq_moderation(channel->tx.cq, moderation->tx_frames,
 					     moderation->tx_usecs);
 	}
 	return err;
@@ -410,22 +407,22 @@ int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *modera
 {
 	int err;
 
-	ipoib_dim_stop(priv);
+	ipoib_dim_stop(&priv->rx);
 	err = moderate(priv, moderation);
 	if (!err)
 		priv->moderation = *moderation;
 	if (priv->moderation.rx_adaptive)
-		ipoib_dim_start(priv);
+		ipoib_dim_start(&priv->rx);
 	return err;
 }
 
 static int qps_modify(struct ipoib_dev *priv, struct ib_qp_attr *attr, int mask)
 {
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 	int err = 0;
 
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
-		err = ib_modify_qp(tx->qp, attr, mask);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
+		err = ib_modify_qp(channel->tx.qp, attr, mask);
 		if (err)
 			break;
 	}
@@ -461,11 +458,11 @@ static int qps_to_rts(struct ipoib_dev *priv)
 static void qps_force(struct ipoib_dev *priv, enum ib_qp_state state)
 {
 	struct ib_qp_attr attr = { .qp_state = state };
-	struct ipoib_tx_ring *tx;
+	struct ipoib_channel *channel;
 	int err;
 
-	for (tx = priv->tx; tx < ipoib_tx_end(priv); tx++) {
-		err = ib_modify_qp(tx->qp, &attr, IB_QP_STATE);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
+		err = ib_modify_qp(channel->tx.qp, &attr, IB_QP_STATE);
 		if (err)
 			netdev_warn(priv->netdev, "cannot move QP to state %d: error %d\n",
 				    state, err);
@@ -485,7 +482,7 @@ int ipoib_qp_start(struct ipoib_dev *priv)
 
 	err = qps_to_init(priv);
 	if (!err)
-		err = ipoib_rings_start(priv);
+		err = ipoib_channels_start(priv);
 	if (err) {
 		qps_force(priv, IB_QPS_RESET);
 		return err;
@@ -513,9 +510,9 @@ void ipoib_qp_stop(struct ipoib_dev *priv)
 	WRITE_ONCE(priv->qp_running, false);
 	netif_tx_disable(priv->netdev);
 	qps_force(priv, IB_QPS_ERR);
-	ipoib_rings_drain(priv);
+	ipoib_channels_drain(priv);
 	qps_force(priv, IB_QPS_RESET);
-	ipoib_rings_stop(priv);
+	ipoib_channels_stop(priv);
 }
 
 /**

@@ -353,7 +353,7 @@ static void gso_hca_sums(struct kunit *test)
 	struct large large = { .protocol = IPPROTO_UDP, .hca_sums = true };
 	struct fixture *fx = test->priv;
 
-	fx->priv->tx->hca_offloads = true;
+	fx->priv->channels->tx.hca_offloads = true;
 	cut_all(test, &large);
 }
 
@@ -423,7 +423,7 @@ static void gso_too_many(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct large large = { .mss = 8, .piece = 1000 };
 
-	large.payload = 8 * fx->priv->tx->segments_max + 1;
+	large.payload = 8 * fx->priv->channels->tx.segments_max + 1;
 	for (large.ip6 = false; ; large.ip6 = true) {
 		large.protocol = IPPROTO_UDP;
 		cut(test, &large);
@@ -434,14 +434,14 @@ static void gso_too_many(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 0ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_SEGMENTED), 0ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 }
 
 /* More than the ring has room for at all: what is too much is counted */
 static void gso_far_too_many(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 8, .piece = 1000 };
 
 	fx->hca->hold = true;
@@ -464,7 +464,7 @@ static void gso_uncounted(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 100, .piece = 1000 };
 	netdev_features_t kept, all = NETIF_F_GSO_MASK | NETIF_F_SG;
-	u32 most = fx->priv->tx->segments_max;
+	u32 most = fx->priv->channels->tx.segments_max;
 	struct sk_buff *skb;
 
 	for (large.payload = 100 * (most - 2); large.payload <= 100 * (most + 2);
@@ -522,7 +522,7 @@ static void gso_nothing(struct kunit *test)
 	fixture_send(fx, build(test, &large), false);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 	large.payload = 1000;
 	cut(test, &large);
 }
@@ -544,7 +544,7 @@ static void gso_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .piece = 4096 };
 	u32 packets;
 
@@ -585,7 +585,7 @@ static void gso_refused(struct kunit *test)
 		fixture_settle(fx);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST) +
 				fixture_count(fx, IPOIB_STAT_TX_FLUSHED), at / 13 + 1ull);
-		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(fx->priv->tx), 0u);
+		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->channels->tx), 0u);
 		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	}
 }
@@ -606,7 +606,7 @@ static void gso_failed(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->channels->tx), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 

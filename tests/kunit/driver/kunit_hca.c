@@ -669,7 +669,7 @@ static bool qp_is_idle(struct hca_qp *qp)
 	const struct ipoib_tx_ring *tx = qp->ibqp.send_cq->cq_context;
 
 	return cq_is_empty(qp->ibqp.send_cq) && cq_is_empty(qp->ibqp.recv_cq) &&
-	       napi_is_idle(tx->napi) && napi_is_idle(&tx->priv->napi);
+	       napi_is_idle(tx->napi) && napi_is_idle(tx->priv->rx.napi);
 }
 
 /**

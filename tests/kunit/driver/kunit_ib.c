@@ -7,7 +7,8 @@
 #include <linux/tcp.h>
 #include <net/ip.h>
 
-#include "ipoib_ib.c"
+#include "ipoib_channel.c"
+#include "ipoib_rx.c"
 #include "ipoib_tx.c"
 #include "kunit.h"
 
@@ -34,7 +35,7 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent->qpn, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, sent->qkey, 0xb1bu);
 	KUNIT_EXPECT_EQ(test, sent->dlid, 9);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 }
 
 /* A neighbour may have been told a group's GID with any QPN */
@@ -64,7 +65,7 @@ static void tx_chained(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->flags,
 				i < 4 ? 0 : (int)IB_SEND_SIGNALED);
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 }
 
 static void tx_chain_is_bounded(struct kunit *test)
@@ -76,10 +77,10 @@ static void tx_chain_is_bounded(struct kunit *test)
 		send(test, 10, true);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 1u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_TX_CHAIN_MAX);
-	KUNIT_EXPECT_EQ(test, fx->priv->tx->chained, 1u);
+	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.chained, 1u);
 	send(test, 10, false);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 2u);
-	KUNIT_EXPECT_EQ(test, fx->priv->tx->chained, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.chained, 0u);
 }
 
 /* As if the timer had not been there meanwhile, which on a slow machine it has */
@@ -88,7 +89,7 @@ static void send_unwatched(struct kunit *test, u32 len)
 	struct fixture *fx = test->priv;
 
 	hca_wait(fx->hca);
-	WRITE_ONCE(fx->priv->tx->armed, false);
+	WRITE_ONCE(fx->priv->channels->tx.armed, false);
 	send(test, len, false);
 }
 
@@ -96,7 +97,7 @@ static void send_unwatched(struct kunit *test, u32 len)
 static void tx_reaper_hurries(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 
 	hrtimer_cancel(&tx->reaper);
 	fx->hca->hold = true;
@@ -142,7 +143,7 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	send(test, 10, false);
 	fixture_settle(fx);
@@ -191,7 +192,7 @@ static void tx_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	u32 size = fx->priv->tx->size, most = size - fx->priv->tx->segments_max + 1;
+	u32 size = fx->priv->channels->tx.size, most = size - fx->priv->channels->tx.segments_max + 1;
 	u32 i;
 
 	fx->hca->hold = true;
@@ -205,14 +206,14 @@ static void tx_ring_fills(struct kunit *test)
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, size, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 }
 
 /* What an HCA reports of a WR that was given up touches none of today's */
 static void tx_stale_completion(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 	struct ib_wc wc = { .status = IB_WC_SUCCESS };
 	struct tx_done done = {};
 
@@ -236,7 +237,7 @@ static void tx_stale_completion(struct kunit *test)
 static void tx_silence(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 	struct fixture_block block;
 	int i;
 
@@ -350,7 +351,7 @@ static void tx_features(struct kunit *test)
 static void tx_features_without_ring(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_channel *channels = fx->priv->channels;
 	struct sk_buff *skb = packet_in_pieces(test, 4);
 	netdev_features_t all = NETIF_F_GSO_MASK | NETIF_F_SG, kept;
 
@@ -360,9 +361,9 @@ static void tx_features_without_ring(struct kunit *test)
 	skb->protocol = htons(ETH_P_IPV6);
 	skb_shinfo(skb)->gso_size = 1000;
 	skb_shinfo(skb)->gso_type = SKB_GSO_UDP_L4;
-	fx->priv->tx = NULL;
+	fx->priv->channels = NULL;
 	kept = ipoib_features_check(skb, fx->netdev, all);
-	fx->priv->tx = tx;
+	fx->priv->channels = channels;
 	KUNIT_EXPECT_EQ(test, kept, all);
 	kfree_skb(skb);
 }
@@ -371,7 +372,7 @@ static void tx_features_without_ring(struct kunit *test)
 static void tx_path_at_hand(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = fx->priv->tx;
+	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
@@ -421,10 +422,10 @@ static void tx_small_is_copied(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, len + IPOIB_ENCAP_LEN);
 		KUNIT_EXPECT_EQ(test, packets_freed, (u32)(len + IPOIB_ENCAP_LEN <= 128));
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 3u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 3u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, packets_freed, 1u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(fx->priv->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
 }
 
 /* The checksum is made as it is copied; one of 0 would say that there is none */

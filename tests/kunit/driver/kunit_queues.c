@@ -59,7 +59,7 @@ static void send_by(struct kunit *test, u16 queue)
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
-	hca_choose(fx->hca, fx->priv->tx[queue].qp);
+	hca_choose(fx->hca, fx->priv->channels[queue].tx.qp);
 	fixture_send_by(fx, queue, fixture_packet(test, gid.raw, 10), false);
 }
 
@@ -76,7 +76,7 @@ static void expect_objects(struct kunit *test, int queues)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), queues + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), queues);
 	KUNIT_EXPECT_EQ(test, fx->netdev->real_num_tx_queues, (unsigned int)queues);
-	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->tx->qp->qp_num);
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->channels->tx.qp->qp_num);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
@@ -113,7 +113,7 @@ static void queues_fail(struct kunit *test)
 static void queues_start_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx;
+	u32 queue;
 	int n;
 
 	/* Three states each, and the receives */
@@ -125,8 +125,9 @@ static void queues_start_fails(struct kunit *test)
 		fixture_settle(fx);
 		KUNIT_EXPECT_LE(test, atomic_read(&fx->hca->fail_in), 0);
 		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
-		for (tx = fx->priv->tx; tx < ipoib_tx_end(fx->priv); tx++)
-			KUNIT_EXPECT_EQ(test, (int)state_of(tx), (int)IB_QPS_RTS);
+		for (queue = 0; queue < fx->priv->queues.count; queue++)
+			KUNIT_EXPECT_EQ(test, (int)state_of(&fx->priv->channels[queue].tx),
+					(int)IB_QPS_RTS);
 	}
 }
 
@@ -138,8 +139,8 @@ static void queues_send(struct kunit *test)
 	for (i = 0; i < QUEUES; i++) {
 		send_by(test, i);
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->source_qpn,
-				fx->priv->tx[i].qp->qp_num);
-		KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx[i]), 0u);
+				fx->priv->channels[i].tx.qp->qp_num);
+		KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels[i].tx), 0u);
 	}
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)QUEUES);
 }
@@ -148,7 +149,7 @@ static void queues_send(struct kunit *test)
 static void queues_fill(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	u32 i, most = fx->priv->tx->size - fx->priv->tx->segments_max + 1;
+	u32 i, most = fx->priv->channels->tx.size - fx->priv->channels->tx.segments_max + 1;
 
 	fx->hca->hold = true;
 	for (i = 0; i < most; i++)
@@ -158,10 +159,10 @@ static void queues_fill(struct kunit *test)
 	send_by(test, 2);
 	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 2));
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
-	hca_choose(fx->hca, fx->priv->tx[1].qp);
+	hca_choose(fx->hca, fx->priv->channels[1].tx.qp);
 	hca_complete(fx->hca, most, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 1));
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->tx[1]), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels[1].tx), 0u);
 }
 
 /* An error on any ring resets all QPs, and none of the packets is lost count of */
@@ -214,7 +215,7 @@ static void queues_loopback(struct kunit *test)
 
 	hca_choose(fx->hca, fx->priv->qp);
 	for (i = 0; i < QUEUES; i++) {
-		like.src_qp = fx->priv->tx[i].qp->qp_num;
+		like.src_qp = fx->priv->channels[i].tx.qp->qp_num;
 		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, &packet, sizeof(packet), &like), 0);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), i + 1ull);
 	}

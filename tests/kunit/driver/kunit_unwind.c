@@ -117,13 +117,15 @@ static int init(struct fixture *fx, struct ipoib_port *port)
 	if (!netdev)
 		return -ENOMEM;
 	priv = ipoib_priv(netdev);
-	priv->is_child = fx->port;
-	priv->pkey = priv->is_child ? 0x8001 : 0xffff;
+	priv->parent = fx->netdev;
+	priv->pkey = priv->parent ? 0x8001 : 0xffff;
 	err = ipoib_bind(priv, port);
 	if (!err)
 		err = netdev->netdev_ops->ndo_init(netdev);
-	if (!err)
+	if (!err) {
 		netdev->netdev_ops->ndo_uninit(netdev);
+		netdev->priv_destructor(netdev);
+	}
 	free_netdev(netdev);
 	return err;
 }

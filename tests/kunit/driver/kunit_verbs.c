@@ -137,7 +137,7 @@ static void qp_vectors(struct kunit *test)
 	first = cq_vector(fx->priv->rx.cq);
 	KUNIT_EXPECT_EQ(test, first, fx->priv->first_vector % 3);
 	for (i = 0; i < 4; i++)
-		KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->tx[i].cq), (first + i) % 3);
+		KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->channels[i].tx.cq), (first + i) % 3);
 	for (i = 1; i < 4; i++) {
 		rtnl_lock();
 		KUNIT_EXPECT_EQ(test, ipoib_child_create(fx->priv, 0x8000 | i), 0);
@@ -180,9 +180,9 @@ static void qp_flags(struct kunit *test)
 		attrs->device_cap_flags = examples[i].device_caps;
 		attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | examples[i].kernel_caps;
 		KUNIT_EXPECT_EQ(test, fixture_resize(fx, 2, 64, 64), 0);
-		qp = container_of(fx->priv->tx[0].qp, struct hca_qp, ibqp);
+		qp = container_of(fx->priv->channels[0].tx.qp, struct hca_qp, ibqp);
 		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].first, "example %d", i);
-		qp = container_of(fx->priv->tx[1].qp, struct hca_qp, ibqp);
+		qp = container_of(fx->priv->channels[1].tx.qp, struct hca_qp, ibqp);
 		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].others, "example %d", i);
 	}
 }
@@ -388,7 +388,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 11);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
-	cq = container_of(fx->priv->tx->cq, struct hca_cq, ibcq);
+	cq = container_of(fx->priv->channels->tx.cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 33);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 44);
 	atomic_set(&fx->hca->fail_in, 1);

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Channels: each is a NAPI context with the rings that it polls. All have a send ring, the
+ * first one also has the receive ring, as all packets come to one QP.
+ */
+#include <linux/delay.h>
+
+#include "ipoib.h"
+
+/* How long an HCA may take to flush a QP; and if it has not done so the last time */
+#define IPOIB_DRAIN_MS		5000
+#define IPOIB_DRAIN_AGAIN_MS	50
+
+/* The HCA that did not flush last, to compare with, never followed */
+static const struct ib_device *drain_failed;
+
+static void channel_arm(struct ipoib_channel *channel)
+{
+	struct ipoib_rx_ring *rx = channel->rx;
+
+	if (rx && ipoib_cq_arm(rx->cq, &rx->armed))
+		napi_schedule(&channel->napi);
+	ipoib_tx_poll_end(&channel->tx);
+}
+
+/**
+ * ipoib_channel_poll() - NAPI poll
+ * @napi: a channel's
+ * @budget: packets to receive at most
+ *
+ * Context: softirq.
+ * Return: packets received; less than @budget if events are due again.
+ */
+int ipoib_channel_poll(struct napi_struct *napi, int budget)
+{
+	struct ipoib_channel *channel = container_of(napi, struct ipoib_channel, napi);
+	struct ipoib_rx_ring *rx = channel->rx;
+	struct ipoib_tx_ring *tx = &channel->tx;
+	bool more = false;
+	int received = 0;
+
+	if (READ_ONCE(tx->reap) || ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS)
+		more = ipoib_tx_poll(tx, budget);
+	if (rx && budget)
+		received = ipoib_rx_poll(rx, budget);
+	if (more || received == budget)
+		return budget;
+	if (!napi_complete_done(napi, received))
+		return received;
+	if (received && READ_ONCE(rx->adaptive))
+		ipoib_dim_event(rx);
+	channel_arm(channel);
+	return received;
+}
+
+/**
+ * ipoib_channels_start() - give the HCA its receive buffers, begin to poll
+ * @priv: the device; its QP is in INIT and its rings are empty
+ *
+ * Context: control path.
+ * Return: 0, -ENOMEM, or what ib_post_recv() says; nothing runs then.
+ */
+int ipoib_channels_start(struct ipoib_dev *priv)
+{
+	struct ipoib_channel *channel;
+	int err;
+
+	err = ipoib_rx_start(&priv->rx);
+	if (err)
+		return err;
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		napi_enable(&channel->napi);
+	local_bh_disable();
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		channel_arm(channel);
+	local_bh_enable();
+	return 0;
+}
+
+static u32 txs_pending(const struct ipoib_dev *priv)
+{
+	struct ipoib_channel *channel;
+	u32 pending = 0;
+
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		pending += ipoib_tx_pending(&channel->tx);
+	return pending;
+}
+
+static bool rings_drained(const struct ipoib_dev *priv)
+{
+	return !ipoib_rx_pending(&priv->rx) && !txs_pending(priv);
+}
+
+/**
+ * ipoib_channels_drain() - wait until the HCA has given back every WR
+ * @priv: the device; its QPs are in the error state, polling still goes on
+ *
+ * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. It is dead, so
+ * its other netdevices, of which there may be many, wait no more than IPOIB_DRAIN_AGAIN_MS each:
+ * whoever sets them down holds rtnl. A CQ that failed will report nothing.
+ *
+ * Context: control path.
+ */
+void ipoib_channels_drain(struct ipoib_dev *priv)
+{
+	bool again = READ_ONCE(drain_failed) == priv->ibdev;
+	unsigned long limit = jiffies + msecs_to_jiffies(again ? IPOIB_DRAIN_AGAIN_MS :
+								 IPOIB_DRAIN_MS);
+
+	while (!rings_drained(priv)) {
+		if (READ_ONCE(priv->cq_failed))
+			return;
+		if (time_after(jiffies, limit)) {
+			netdev_warn(priv->netdev, "HCA did not flush %u receives, %u sends\n",
+				    ipoib_rx_pending(&priv->rx), txs_pending(priv));
+			WRITE_ONCE(drain_failed, priv->ibdev);
+			return;
+		}
+		usleep_range(100, 1000);
+	}
+	if (again)
+		WRITE_ONCE(drain_failed, NULL);
+}
+
+/**
+ * ipoib_channels_stop() - stop polling and empty all rings
+ * @priv: the device; its QPs hold no WR any more
+ *
+ * Context: control path; qp_running is false.
+ */
+void ipoib_channels_stop(struct ipoib_dev *priv)
+{
+	struct ipoib_channel *channel;
+
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		napi_disable(&channel->napi);
+	/* A poll may have woken the queues until just now; nobody does after */
+	netif_tx_disable(priv->netdev);
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		ipoib_tx_ring_empty(&channel->tx);
+	ipoib_rx_empty(&priv->rx);
+}
+
+static void tx_rings_destroy(struct ipoib_dev *priv, u32 count)
+{
+	while (count--)
+		ipoib_tx_ring_destroy(&priv->channels[count].tx);
+}
+
+static int tx_rings_create(struct ipoib_dev *priv)
+{
+	int err;
+	u32 i;
+
+	for (i = 0; i < priv->queues.count; i++) {
+		err = ipoib_tx_ring_create(&priv->channels[i].tx);
+		if (err) {
+			tx_rings_destroy(priv, i);
+			return err;
+		}
+	}
+	return 0;
+}
+
+/**
+ * ipoib_channels_create() - allocate what the rings need
+ * @priv: the device; the rings' sizes are set
+ *
+ * Context: may sleep; rtnl held.
+ * Return: 0 or a negative error.
+ */
+int ipoib_channels_create(struct ipoib_dev *priv)
+{
+	int err;
+
+	err = tx_rings_create(priv);
+	if (err)
+		return err;
+	err = ipoib_rx_create(&priv->rx);
+	if (err)
+		tx_rings_destroy(priv, priv->queues.count);
+	return err;
+}
+
+/**
+ * ipoib_channels_destroy() - free what ipoib_channels_create() allocated
+ * @priv: the device; the channels are stopped
+ *
+ * Context: may sleep; rtnl held.
+ */
+void ipoib_channels_destroy(struct ipoib_dev *priv)
+{
+	ipoib_rx_destroy(&priv->rx);
+	tx_rings_destroy(priv, priv->queues.count);
+}

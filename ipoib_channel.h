@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Channels: what is polled together, by one NAPI context.
+ */
+#ifndef _IPOIB_CHANNEL_H
+#define _IPOIB_CHANNEL_H
+
+#include "ipoib_rx.h"
+#include "ipoib_tx.h"
+
+struct ipoib_channel {
+	struct napi_struct napi;
+	struct ipoib_rx_ring *rx;	/* NULL: it only sends */
+	struct ipoib_tx_ring tx;
+};
+
+/* CQs and QPs: made and replaced together */
+struct ipoib_queues {
+	struct ib_cq *rx_cq;
+	struct ipoib_channel *channels;	/* each with a send ring, a CQ and a QP for it */
+	u32 count;			/* of them */
+	u32 tx_size;			/* packets, a power of two */
+	u32 rx_size;			/* likewise */
+	u32 max_send_sge;
+	u32 max_recv_sge;
+};
+
+int ipoib_channel_poll(struct napi_struct *napi, int budget);
+int ipoib_channels_create(struct ipoib_dev *priv);
+void ipoib_channels_destroy(struct ipoib_dev *priv);
+int ipoib_channels_start(struct ipoib_dev *priv);
+void ipoib_channels_drain(struct ipoib_dev *priv);
+void ipoib_channels_stop(struct ipoib_dev *priv);
+
+#endif /* _IPOIB_CHANNEL_H */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * What send and receive rings have in common.
+ */
+#ifndef _IPOIB_RING_H
+#define _IPOIB_RING_H
+
+#include <linux/u64_stats_sync.h>
+#include <rdma/ib_verbs.h>
+
+#define IPOIB_RING_MIN		64
+#define IPOIB_RING_MAX		8192
+#define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
+
+/* What a ring moved, by its NAPI poll; read by others */
+struct ipoib_ring_stats {
+	struct u64_stats_sync syncp;
+	u64_stats_t packets;
+	u64_stats_t bytes;
+	u64_stats_t polls;
+};
+
+bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
+void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
+			unsigned int bytes);
+
+#endif /* _IPOIB_RING_H */

@@ -1,0 +1,618 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The receive ring of a UD QP.
+ *
+ * A packet takes one WR. Buffers go back to the HCA in chains. They are as long as the
+ * group's packets can be, but anybody may send as much as the link takes, and a QP whose
+ * buffer is too short goes to the error state (IBA 10.3.1.7). So each is followed by one
+ * piece of memory that all have in common: what ends up there is dropped.
+ */
+#include <linux/etherdevice.h>
+#include <linux/vmalloc.h>
+#include <net/busy_poll.h>
+#include <net/sch_generic.h>
+
+#include "ipoib.h"
+#include "ipoib_trace.h"
+
+/* IBA 7.7.8: no link has a larger MTU */
+#define IPOIB_RX_LONGEST	(IB_GRH_BYTES + 4096)
+
+/* Room in front of the GRH for whoever pushes headers on a received packet */
+#define IPOIB_RX_HEADROOM	NET_SKB_PAD
+
+/* Memory for one packet, of the pool */
+struct rx_frag {
+	struct page *page;
+	unsigned int offset;
+};
+
+/* The pool maps its pages for the HCA, as long as it has them, and gives them to it again when
+ * they come back. An HCA that is software takes the kernel's addresses, and needs neither.
+ */
+static void rx_pool_map(const struct ipoib_rx_ring *rx, struct page_pool_params *params)
+{
+	if (ib_uses_virt_dma(rx->priv->ibdev))
+		return;
+	params->flags |= PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
+	params->dev = rx->priv->ibdev->dma_device;
+	params->dma_dir = DMA_FROM_DEVICE;
+	params->max_len = PAGE_SIZE << params->order;
+}
+
+/* What the HCA is told of it. The pool's pages are not of high memory. */
+static u64 rx_frag_addr(const struct ipoib_rx_ring *rx, const struct rx_frag *frag)
+{
+	u64 page = ib_uses_virt_dma(rx->priv->ibdev) ? (uintptr_t)page_address(frag->page) :
+						       page_pool_get_dma_addr(frag->page);
+
+	return page + frag->offset + IPOIB_RX_HEADROOM;
+}
+
+static int rx_frag_alloc(struct ipoib_rx_ring *rx, struct rx_frag *frag, gfp_t gfp)
+{
+	frag->page = page_pool_alloc_frag(rx->pool, &frag->offset, rx->frag_len, gfp);
+	return likely(frag->page) ? 0 : -ENOMEM;
+}
+
+/* Gives the slot fresh memory, if there is any; what it had is in @frag then */
+static int rx_exchange(struct ipoib_rx_ring *rx, struct ipoib_rx_buf *buf, struct rx_frag *frag)
+{
+	int err = rx_frag_alloc(rx, frag, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (unlikely(err))
+		return err;
+	buf->sge[0].addr = rx_frag_addr(rx, frag);
+	swap(buf->page, frag->page);
+	swap(buf->offset, frag->offset);
+	return 0;
+}
+
+static unsigned char rx_pkt_type(const struct ipoib_rx_ring *rx, const struct ib_wc *wc,
+				 const struct ib_grh *grh)
+{
+	const struct ipoib_hwaddr *broadcast = (void *)rx->priv->netdev->broadcast;
+
+	if (!(wc->wc_flags & IB_WC_GRH) || !ipoib_gid_is_multicast(grh->dgid.raw))
+		return PACKET_HOST;
+	if (!memcmp(grh->dgid.raw, broadcast->gid, sizeof(grh->dgid)))
+		return PACKET_BROADCAST;
+	return PACKET_MULTICAST;
+}
+
+/* Apart, since few packets tell anything new */
+static noinline void rx_heard(struct ipoib_rx_ring *rx, const struct ipoib_hwaddr *sender,
+			      const struct ipoib_heard *from)
+{
+	union ib_gid gid;
+
+	memcpy(&gid, sender->gid, sizeof(gid));
+	ipoib_path_heard(rx->priv, &gid, from);
+}
+
+/* The GRH's place is taken by the pseudo header, so it is read before */
+static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const struct ib_wc *wc)
+{
+	struct ipoib_header *header;
+	struct ipoib_hwaddr sender;
+	struct ipoib_heard from;
+
+	skb->pkt_type = rx_pkt_type(rx, wc, (struct ib_grh *)skb->data);
+	if (unlikely(ipoib_learn_sender(rx->priv, wc, (struct ib_grh *)skb->data, &sender, &from)))
+		rx_heard(rx, &sender, &from);
+	skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);
+	header = (struct ipoib_header *)skb->data;
+	header->hwaddr = sender;
+	skb->protocol = header->encap.ethertype;
+	skb->dev = rx->priv->netdev;
+	if ((wc->wc_flags & IB_WC_IP_CSUM_OK) && (rx->priv->netdev->features & NETIF_F_RXCSUM))
+		skb->ip_summed = CHECKSUM_UNNECESSARY;
+	skb_reset_mac_header(skb);
+	skb_pull(skb, IPOIB_HARD_LEN);
+}
+
+/* ARP and ND tell link-layer addresses */
+static bool rx_makes_claim(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
+}
+
+/* What one poll delivers: packets and octets for the statistics */
+struct rx_done {
+	unsigned int packets;
+	unsigned int bytes;
+	bool alone;			/* it is one packet */
+};
+
+/* A packet that comes alone has nothing to be merged with, and GRO would take its headers
+ * apart only to pass it on. Unless GRO has packets already, which are to stay in front of
+ * it, or the administrator wants packets kept for those of later polls.
+ */
+static bool rx_needs_gro(const struct ipoib_rx_ring *rx, const struct rx_done *done)
+{
+	return !done->alone || ipoib_gro_holds(rx->napi) ||
+	       READ_ONCE(rx->priv->netdev->gro_flush_timeout);
+}
+
+static void rx_hand_up(struct ipoib_rx_ring *rx, struct sk_buff *skb, const struct rx_done *done)
+{
+	if (rx_needs_gro(rx, done)) {
+		napi_gro_receive(rx->napi, skb);
+		return;
+	}
+	skb_mark_napi_id(skb, rx->napi);
+	netif_receive_skb(skb);
+}
+
+static void rx_deliver(struct ipoib_rx_ring *rx, const struct rx_frag *frag,
+		       const struct ib_wc *wc, struct rx_done *done)
+{
+	struct sk_buff *skb = napi_build_skb(page_address(frag->page) + frag->offset,
+					     rx->frag_len);
+
+	if (unlikely(!skb)) {
+		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
+		page_pool_put_full_page(rx->pool, frag->page, true);
+		return;
+	}
+	skb_mark_for_recycle(skb);
+	skb_reserve(skb, IPOIB_RX_HEADROOM);
+	skb_put(skb, wc->byte_len);
+	rx_headers(rx, skb, wc);
+	if (unlikely(rx_makes_claim(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
+		dev_kfree_skb_any(skb);
+		return;
+	}
+	if (skb->pkt_type != PACKET_HOST)
+		ipoib_count(rx->priv, IPOIB_STAT_RX_MULTICAST);
+	done->packets++;
+	done->bytes += skb->len + IPOIB_ENCAP_LEN;
+	rx_hand_up(rx, skb, done);
+}
+
+static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
+{
+	const struct ipoib_channel *channel;
+
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		if (channel->tx.qp->qp_num == qpn)
+			return true;
+	return false;
+}
+
+/* A multicast packet of our own, come back from the switch or the HCA. QPNs are
+ * often the same on many hosts, so those of the same number are looked at closely.
+ */
+static bool rx_is_loopback(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
+{
+	const struct ipoib_rx_buf *buf = &rx->buf[wc->wr_id];
+	const struct ib_grh *grh;
+
+	if (likely(!qpn_is_ours(rx->priv, wc->src_qp)) || !(wc->wc_flags & IB_WC_GRH))
+		return false;
+	grh = page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
+	return !memcmp(&grh->sgid, &rx->priv->local_gid, sizeof(grh->sgid));
+}
+
+/* The QP is in the error state, and not every HCA tells by an event. It is reset, once. Until
+ * then nothing is posted: it would come back at once.
+ */
+static void rx_failed(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
+{
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		ipoib_count(rx->priv, IPOIB_STAT_RX_ERROR);
+	else if (!READ_ONCE(rx->priv->qp_running))
+		return;
+	if (rx->failed)
+		return;
+	rx->failed = true;
+	if (net_ratelimit())
+		netdev_warn(rx->priv->netdev,
+			    "receive failed: %s (vendor error %#x), resetting QP\n",
+			    ib_wc_status_msg(wc->status), wc->vendor_err);
+	ipoib_link_event(rx->priv, IPOIB_EVENT_HEAVY);
+}
+
+static bool rx_is_good(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
+{
+	if (unlikely(wc->status != IB_WC_SUCCESS)) {
+		rx_failed(rx, wc);
+		return false;
+	}
+	if (unlikely(wc->byte_len < IB_GRH_BYTES + IPOIB_ENCAP_LEN)) {
+		ipoib_count(rx->priv, IPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (unlikely(wc->byte_len > rx->longest)) {
+		ipoib_count(rx->priv, IPOIB_STAT_RX_TOO_LONG);
+		return false;
+	}
+	return true;
+}
+
+/* Takes a packet out of its slot, which has another buffer then; one that is not wanted, or for
+ * which there is none, leaves its buffer there
+ */
+static bool rx_take(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct rx_frag *frag)
+{
+	struct ipoib_rx_buf *buf = &rx->buf[wc->wr_id];
+
+	ib_dma_sync_single_for_cpu(rx->priv->ibdev, buf->sge[0].addr, wc->byte_len,
+				   DMA_FROM_DEVICE);
+	if (unlikely(rx_is_loopback(rx, wc)))
+		ipoib_count(rx->priv, IPOIB_STAT_RX_LOOPBACK);
+	else if (unlikely(rx_exchange(rx, buf, frag)))
+		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
+	else
+		return true;
+	ib_dma_sync_single_for_device(rx->priv->ibdev, buf->sge[0].addr, wc->byte_len,
+				      DMA_FROM_DEVICE);
+	return false;
+}
+
+static void rx_complete(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct rx_done *done)
+{
+	struct rx_frag frag;
+
+	trace_ipoib_rx(rx->priv, wc);
+	rx->posted--;
+	if (rx_is_good(rx, wc) && rx_take(rx, wc, &frag))
+		rx_deliver(rx, &frag, wc, done);
+}
+
+static int rx_post(struct ipoib_rx_ring *rx, struct ib_recv_wr *first, u32 n)
+{
+	const struct ib_recv_wr *bad, *wr;
+	int err;
+
+	rx->posted += n;
+	err = ib_post_recv(rx->priv->qp, first, &bad);
+	if (likely(!err))
+		return 0;
+	for (wr = bad; wr; wr = wr->next)
+		rx->posted--;
+	return err;
+}
+
+static void rx_keep_none(struct ipoib_rx_ring *rx)
+{
+	rx->kept = 0;
+	rx->next_kept = &rx->first_kept;
+}
+
+static void rx_post_kept(struct ipoib_rx_ring *rx)
+{
+	int err;
+
+	*rx->next_kept = NULL;
+	err = rx_post(rx, rx->first_kept, rx->kept);
+	rx_keep_none(rx);
+	if (likely(!err))
+		return;
+	if (net_ratelimit())
+		netdev_warn(rx->priv->netdev, "HCA refuses receive buffers: error %d\n", err);
+	ipoib_link_event(rx->priv, IPOIB_EVENT_HEAVY);
+}
+
+/* Hands the slots of the last n CQEs back to the HCA, once they are worth a call */
+static void rx_repost(struct ipoib_rx_ring *rx, int n)
+{
+	int i;
+
+	if (unlikely(!READ_ONCE(rx->priv->qp_running) || rx->failed))
+		return;
+	for (i = 0; i < n; i++) {
+		struct ib_recv_wr *wr = &rx->buf[rx->wc[i].wr_id].wr;
+
+		*rx->next_kept = wr;
+		rx->next_kept = &wr->next;
+	}
+	rx->kept += n;
+	if (rx->kept >= IPOIB_RX_POST_BATCH)
+		rx_post_kept(rx);
+}
+
+/* As long as there is no carrier, what the stack sends is dropped, the ARP request for its answer
+ * to this packet included, which it repeats a second later. It had better not hear of the packet,
+ * which its sender repeats sooner. The qdisc comes a moment after the carrier, by linkwatch.
+ */
+static bool rx_is_unanswerable(const struct ipoib_dev *priv)
+{
+	const struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
+
+	return !netif_carrier_ok(priv->netdev) || rcu_access_pointer(txq->qdisc) == &noop_qdisc;
+}
+
+static void rx_refuse(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
+{
+	trace_ipoib_rx(rx->priv, wc);
+	rx->posted--;
+	if (rx_is_good(rx, wc))
+		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_CARRIER);
+}
+
+static void rx_complete_all(struct ipoib_rx_ring *rx, int n, struct rx_done *done)
+{
+	const struct ib_wc *wc;
+
+	if (unlikely(rx_is_unanswerable(rx->priv))) {
+		for (wc = rx->wc; wc < rx->wc + n; wc++)
+			rx_refuse(rx, wc);
+		return;
+	}
+	for (wc = rx->wc; wc < rx->wc + n; wc++)
+		rx_complete(rx, wc, done);
+}
+
+static void rx_account(struct ipoib_rx_ring *rx, const struct rx_done *done)
+{
+	struct pcpu_sw_netstats *stats = this_cpu_ptr(rx->priv->netdev->tstats);
+
+	u64_stats_update_begin(&stats->syncp);
+	u64_stats_add(&stats->rx_packets, done->packets);
+	u64_stats_add(&stats->rx_bytes, done->bytes);
+	u64_stats_update_end(&stats->syncp);
+	ipoib_ring_account(&rx->stats, done->packets, done->bytes);
+}
+
+/**
+ * ipoib_rx_poll() - take what the HCA has received
+ * @rx: the ring
+ * @budget: packets at most
+ *
+ * Context: NAPI poll.
+ * Return: how many packets were taken; fewer than @budget if the CQ is empty.
+ */
+int ipoib_rx_poll(struct ipoib_rx_ring *rx, int budget)
+{
+	int polled = 0, want, n;
+	struct rx_done done = {};
+
+	do {
+		want = min(budget - polled, IPOIB_WC_BATCH);
+		n = max(ib_poll_cq(rx->cq, want, rx->wc), 0);
+		done.alone = polled + n == 1 && n < want;
+		rx_complete_all(rx, n, &done);
+		rx_repost(rx, n);
+		polled += n;
+	} while (n == want && polled < budget);
+	if (polled)
+		rx_account(rx, &done);
+	return polled;
+}
+
+static int rx_fill(struct ipoib_rx_ring *rx)
+{
+	int err;
+	u32 i;
+
+	for (i = 0; i < rx->size; i++) {
+		struct ipoib_rx_buf *buf = &rx->buf[i];
+		struct rx_frag frag;
+
+		err = rx_frag_alloc(rx, &frag, GFP_KERNEL);
+		if (err)
+			return err;
+		buf->page = frag.page;
+		buf->offset = frag.offset;
+		buf->sge[0].addr = rx_frag_addr(rx, &frag);
+		buf->sge[0].length = rx->buf_len;
+		buf->sge[0].lkey = rx->priv->pd->local_dma_lkey;
+		buf->sge[1].addr = rx->spill_addr;
+		buf->sge[1].length = IPOIB_RX_LONGEST - rx->buf_len;
+		buf->sge[1].lkey = rx->priv->pd->local_dma_lkey;
+		buf->wr.wr_id = i;
+		buf->wr.sg_list = buf->sge;
+		buf->wr.num_sge = buf->sge[1].length ? 2 : 1;
+		buf->wr.next = i + 1 < rx->size ? &rx->buf[i + 1].wr : NULL;
+	}
+	return 0;
+}
+
+/**
+ * ipoib_rx_empty() - give all buffers back to the pool
+ * @rx: the ring; nobody polls it, and its QP holds no WR any more
+ *
+ * Context: control path.
+ */
+void ipoib_rx_empty(struct ipoib_rx_ring *rx)
+{
+	u32 i;
+
+	for (i = 0; i < rx->size; i++) {
+		struct ipoib_rx_buf *buf = &rx->buf[i];
+
+		if (!buf->page)
+			continue;
+		page_pool_put_full_page(rx->pool, buf->page, false);
+		buf->page = NULL;
+	}
+	rx->posted = 0;
+}
+
+/* Octets of a buffer with all that napi_build_skb() wants around it */
+static u32 rx_frag_len(u32 buf_len)
+{
+	return SKB_DATA_ALIGN(IPOIB_RX_HEADROOM + buf_len) +
+	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
+}
+
+/* Pages of which buffers leave at most an eighth unused: a packet that is kept for long
+ * keeps all of its page, so no larger than that
+ */
+static unsigned int rx_page_order(u32 frag_len)
+{
+	unsigned int order = get_order(frag_len);
+
+	while (order < PAGE_ALLOC_COSTLY_ORDER &&
+	       (PAGE_SIZE << order) % frag_len > (PAGE_SIZE << order) / 8)
+		order++;
+	return order;
+}
+
+static int rx_spill_create(struct ipoib_rx_ring *rx)
+{
+	rx->spill = kmalloc(IPOIB_RX_LONGEST, GFP_KERNEL);
+	if (!rx->spill)
+		return -ENOMEM;
+	rx->spill_addr = ib_dma_map_single(rx->priv->ibdev, rx->spill, IPOIB_RX_LONGEST,
+					   DMA_FROM_DEVICE);
+	if (!ib_dma_mapping_error(rx->priv->ibdev, rx->spill_addr))
+		return 0;
+	kfree(rx->spill);
+	return -EIO;
+}
+
+static void rx_spill_destroy(struct ipoib_rx_ring *rx)
+{
+	ib_dma_unmap_single(rx->priv->ibdev, rx->spill_addr, IPOIB_RX_LONGEST,
+			    DMA_FROM_DEVICE);
+	kfree(rx->spill);
+}
+
+/* Has buffers come from a new pool, for packets up to @mtu; the old one is the caller's */
+static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
+{
+	u32 longest = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
+	u32 buf_len = rx->has_spill ? longest : IPOIB_RX_LONGEST;
+	u32 frag_len = rx_frag_len(buf_len);
+	struct page_pool_params params = {
+		.flags = PP_FLAG_PAGE_FRAG,
+		.order = rx_page_order(frag_len),
+		.pool_size = rx->size,
+		.nid = ibdev_to_node(rx->priv->ibdev),
+	};
+	struct page_pool *pool;
+
+	rx_pool_map(rx, &params);
+	pool = page_pool_create(&params);
+	if (IS_ERR(pool))
+		return PTR_ERR(pool);
+	rx->pool = pool;
+	rx->mtu = mtu;
+	rx->longest = longest;
+	rx->buf_len = buf_len;
+	rx->frag_len = frag_len;
+	return 0;
+}
+
+/**
+ * ipoib_rx_fit() - have the receive buffers hold the link's packets
+ * @rx: the ring; its QP does not run
+ * @mtu: the link's
+ *
+ * Context: control path.
+ * Return: 0, or a negative error; the buffers are as they were then.
+ */
+int ipoib_rx_fit(struct ipoib_rx_ring *rx, u32 mtu)
+{
+	struct page_pool *old = rx->pool;
+	int err = rx_pool_create(rx, mtu);
+
+	if (!err)
+		page_pool_destroy(old);
+	return err;
+}
+
+/**
+ * ipoib_rx_init() - a receive ring that has neither a CQ nor memory yet
+ * @rx: the ring, zeroes
+ * @priv: its device
+ *
+ * Context: any.
+ */
+void ipoib_rx_init(struct ipoib_rx_ring *rx, struct ipoib_dev *priv)
+{
+	rx->priv = priv;
+	rx->mtu = IPOIB_RX_MTU_DEFAULT;
+	u64_stats_init(&rx->stats.syncp);
+	ipoib_dim_init(rx);
+}
+
+/**
+ * ipoib_rx_use() - what a receive ring takes its packets from
+ * @rx: the ring; it is stopped
+ * @cq: a new CQ
+ * @napi: polls it
+ * @size: packets, a power of two
+ * @has_spill: whether a WR may have two SGEs
+ *
+ * Context: rtnl held.
+ */
+void ipoib_rx_use(struct ipoib_rx_ring *rx, struct ib_cq *cq, struct napi_struct *napi,
+		  u32 size, bool has_spill)
+{
+	rx->cq = cq;
+	rx->napi = napi;
+	rx->size = size;
+	rx->has_spill = has_spill;
+	rx->armed = false;
+}
+
+/**
+ * ipoib_rx_create() - allocate what a receive ring needs
+ * @rx: the ring; its size and MTU are set
+ *
+ * Context: may sleep; rtnl held.
+ * Return: 0 or a negative error.
+ */
+int ipoib_rx_create(struct ipoib_rx_ring *rx)
+{
+	int err;
+
+	rx->buf = kvcalloc(rx->size, sizeof(*rx->buf), GFP_KERNEL);
+	if (!rx->buf)
+		return -ENOMEM;
+	err = rx_spill_create(rx);
+	if (err)
+		goto err_buf;
+	err = rx_pool_create(rx, rx->mtu);
+	if (err)
+		goto err_spill;
+	return 0;
+
+err_spill:
+	rx_spill_destroy(rx);
+err_buf:
+	kvfree(rx->buf);
+	return err;
+}
+
+/**
+ * ipoib_rx_destroy() - free what ipoib_rx_create() allocated
+ * @rx: the ring; it is stopped
+ *
+ * Context: may sleep; rtnl held.
+ */
+void ipoib_rx_destroy(struct ipoib_rx_ring *rx)
+{
+	page_pool_destroy(rx->pool);
+	rx_spill_destroy(rx);
+	kvfree(rx->buf);
+}
+
+/**
+ * ipoib_rx_start() - give the HCA its receive buffers
+ * @rx: the ring; its QP is in INIT
+ *
+ * Context: control path.
+ * Return: 0, -ENOMEM, or what ib_post_recv() says; the ring is empty then.
+ */
+int ipoib_rx_start(struct ipoib_rx_ring *rx)
+{
+	int err;
+
+	err = rx_fill(rx);
+	if (err)
+		goto err_empty;
+	rx_keep_none(rx);
+	rx->failed = false;
+	err = rx_post(rx, &rx->buf[0].wr, rx->size);
+	if (err)
+		goto err_empty;
+	return 0;
+
+err_empty:
+	ipoib_rx_empty(rx);
+	return err;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The receive ring of a UD QP.
+ */
+#ifndef _IPOIB_RX_H
+#define _IPOIB_RX_H
+
+#include <linux/dim.h>
+#include <linux/netdevice.h>
+
+#include "ipoib_ring.h"
+
+struct ipoib_dev;
+struct page_pool;
+
+#define IPOIB_RX_RING_DEFAULT	512
+#define IPOIB_RX_MTU_DEFAULT	2044	/* of an IB MTU of 2048, which most fabrics have */
+#define IPOIB_RX_POST_BATCH	16	/* WRs that go back to the HCA at once */
+
+/* One slot; its index is the WR's wr_id */
+struct ipoib_rx_buf {
+	struct ib_recv_wr wr;
+	struct ib_sge sge[2];		/* its buffer, and the ring's spill */
+	struct page *page;		/* NULL: it has no buffer */
+	unsigned int offset;		/* of the buffer in there */
+};
+
+struct ipoib_rx_ring {
+	/* what every packet needs: one cache line */
+	struct ib_cq *cq;
+	struct ipoib_rx_buf *buf;
+	struct page_pool *pool;
+	struct ib_recv_wr *first_kept;	/* of WRs that wait to be posted with others ... */
+	struct ib_recv_wr **next_kept;	/* ... where the next one's place is ... */
+	u32 kept;			/* ... and their number */
+	u32 posted;			/* WRs that the HCA has */
+	u32 longest;			/* octets of a packet of the link's, with its GRH */
+	u32 frag_len;			/* of a buffer, with what an skb needs around it */
+	u16 events;			/* of the CQ, for DIM */
+	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
+	bool failed;			/* the QP is to be reset: nothing is posted */
+	bool armed;			/* an event of the CQ is due */
+
+	bool has_spill;			/* the HCA takes two SGEs */
+	struct ipoib_dev *priv;
+	struct napi_struct *napi;	/* its consumer */
+	u32 size;			/* a power of two */
+	u32 mtu;			/* IP MTU that the buffers are for */
+	u32 buf_len;			/* octets that a buffer takes */
+	void *spill;			/* takes what more a longer packet has; all share it */
+	u64 spill_addr;			/* the HCA's */
+	struct ipoib_ring_stats stats;
+	struct ib_wc wc[IPOIB_WC_BATCH];
+	struct dim dim;
+};
+
+/* WRs that the HCA has; read by others than the poll */
+static inline u32 ipoib_rx_pending(const struct ipoib_rx_ring *rx)
+{
+	return READ_ONCE(rx->posted);
+}
+
+/* The event that was asked for has come */
+static inline void ipoib_rx_event(struct ipoib_rx_ring *rx)
+{
+	WRITE_ONCE(rx->armed, false);
+	napi_schedule(rx->napi);
+}
+
+/* Packets of a link with this MTU fit into the buffers */
+static inline bool ipoib_rx_holds(const struct ipoib_rx_ring *rx, u32 mtu)
+{
+	return mtu <= rx->mtu;
+}
+
+void ipoib_rx_init(struct ipoib_rx_ring *rx, struct ipoib_dev *priv);
+void ipoib_rx_use(struct ipoib_rx_ring *rx, struct ib_cq *cq, struct napi_struct *napi,
+		  u32 size, bool has_spill);
+int ipoib_rx_create(struct ipoib_rx_ring *rx);
+void ipoib_rx_destroy(struct ipoib_rx_ring *rx);
+int ipoib_rx_fit(struct ipoib_rx_ring *rx, u32 mtu);
+int ipoib_rx_start(struct ipoib_rx_ring *rx);
+void ipoib_rx_empty(struct ipoib_rx_ring *rx);
+int ipoib_rx_poll(struct ipoib_rx_ring *rx, int budget);
+
+/* ipoib_dim.c: adaptive moderation */
+void ipoib_dim_init(struct ipoib_rx_ring *rx);
+void ipoib_dim_start(struct ipoib_rx_ring *rx);
+void ipoib_dim_event(struct ipoib_rx_ring *rx);
+void ipoib_dim_cancel(struct ipoib_rx_ring *rx);
+void ipoib_dim_stop(struct ipoib_rx_ring *rx);
+
+#endif /* _IPOIB_RX_H */
