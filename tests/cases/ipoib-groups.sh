@@ -89,9 +89,7 @@ refute [ "$(stat_of h1 group_expiries)" -eq 0 ]
 echo 600 >/sys/module/ib_ipoib/parameters/sendonly_idle
 
 step "64 packets wait for a group, more are dropped and counted"
-# Each takes a receive buffer of the socket's account, and the default is 50 of these: let it hold all
-echo $((4 << 20)) >/proc/sys/net/core/rmem_max
-echo $((4 << 20)) >/proc/sys/net/core/rmem_default
+sockets_hold 4
 listen h0 239.1.1.1 /run/heard
 wait_for 10 group_has "$(dev_of h0)" ff12:401b:ffff:0:0:0:f01:101 'complete:       yes'
 rule ibfab1 what=sa_answer attr=0x38 do=delay ms=4000

@@ -57,9 +57,8 @@ opensm_start
 # A datagram that finds no buffer is lost: there are more than a window of TCP's holds
 ipoib_load recv_queue_size=4096
 hosts_make 2
-# On a slow machine the server gets its turn late: let its socket hold all.
-echo $((64 << 20)) >/proc/sys/net/core/rmem_max
-echo $((64 << 20)) >/proc/sys/net/core/rmem_default
+# On a slow machine the server gets its turn late
+sockets_hold 64
 iperf_server h1
 amount='-t 3'
 ! on_debug_kernel || amount='-n 12M'

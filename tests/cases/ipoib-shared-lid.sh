@@ -81,6 +81,7 @@ groups_work()
 	done
 }
 
+sockets_hold 4
 fabric_start hcas=4 vport=2:1,3:1
 module_insert /modules/ibraw.ko
 partitions_write 1

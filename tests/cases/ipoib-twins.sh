@@ -206,6 +206,7 @@ lost_where()
 	done
 }
 
+sockets_hold 4
 fabric_start hcas=2
 opensm_start
 ipoib_load

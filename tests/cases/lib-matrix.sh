@@ -601,10 +601,10 @@ tcp_runs()
 		/run/iperf.json) Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmissions"
 	note "MiB in each 10 s: $(awk '{ printf "%d ", $1 / 1048576 }' /run/bytes)"
 	assert test "$(wc -l </run/bytes)" -ge $(($1 / 10 - 1))
-	# A third of the least that was seen with two guests on a CPU and a busy loop beside: not how
-	# fast, but that it never stalls
+	# Not how fast it is, but that it never stalls: with two guests and two busy loops on two
+	# CPUs a direction has had 9 MiB, and one that stalls has none
 	# shellcheck disable=SC2016  # awk's
-	assert_none "intervals of less than 12 MiB" awk '$1 < 12 * 1048576' /run/bytes
+	assert_none "intervals of less than 1 MiB" awk '$1 < 1048576' /run/bytes
 	took "TCP"
 }
 

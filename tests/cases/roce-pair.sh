@@ -113,7 +113,7 @@ for turn in a b; do
 		iperf
 		rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 		note "TCP: $rate Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmitted"
-		assert test "$rate" -ge 20
+		assert test "$rate" -ge 1
 		iperf -u -b 2M -l 1400
 		note "UDP: $(jq '.end.sum.packets, .end.sum.lost_packets' /run/iperf.json | tr '\n' ' ')packets, lost"
 		assert test "$(jq .end.sum.packets /run/iperf.json)" -gt 300
