@@ -39,7 +39,7 @@ kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	-j$(JOBS) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: call-graph lint check capture coverage soak mutants demo shell floor bench profile profile-exact
+.PHONY: call-graph lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
 
@@ -126,6 +126,15 @@ call-graph: driver ats tools
 	@tests/call_graph.py $(call object_files,ats/,$(BUILD)/$(KREL)/ats)
 	@echo 'ibats:'
 	@tests/call_graph.py $(call object_files,tools/,$(BUILD)/tools.obj)
+
+# Lines of code, without comments and blank lines
+lines:
+	@count() { for file; do $(CC) -w -fpreprocessed -dD -P -E -x c "$$file" || exit; done | \
+			grep -cv '^[[:space:]]*$$'; }; \
+		printf '%6d  %s\n' $$(count *.[ch]) 'driver' $$(count ats/*.[ch]) 'ats' \
+			$$(count tools/*.[ch]) 'tools' $$(count tests/fabric/*.[ch]) 'tests/fabric' \
+			$$(count tests/probes/*.[ch]) 'tests/probes' \
+			$$(count tests/kunit/*/*.[ch]) 'tests/kunit'
 
 install: driver ats tools
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
@@ -217,4 +226,5 @@ help:
 	@echo '  make profile-exact T=X LINK=4,none   the same, each instruction counted'
 	@echo '  make floor       instructions of a bare datagram, and where they go'
 	@echo '  make call-graph  which files call which, floor by floor, and who does in a circle'
+	@echo '  make lines       how many lines of code each part has'
 	@echo '  make lint        compiler, sparse, checkpatch, shellcheck and the like'

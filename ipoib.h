@@ -36,26 +36,19 @@
 #include "ipoib_ah.h"
 #include "ipoib_channel.h"
 #include "ipoib_fabric.h"
+#include "ipoib_gso.h"
 #include "ipoib_groups.h"
 #include "ipoib_inform.h"
 #include "ipoib_link.h"
 #include "ipoib_path.h"
 #include "ipoib_port.h"
 #include "ipoib_stat.h"
+#include "ipoib_transport.h"
 #include "ipoib_wire.h"
 
 #define IPOIB_CHILDREN_MAX	1024	/* of a port */
 
 struct ipoib_dev;
-
-/* What the HCA gathers before it interrupts; zeroes: nothing */
-struct ipoib_moderation {
-	bool rx_adaptive;		/* rather than what follows of it */
-	u16 rx_frames;
-	u16 rx_usecs;
-	u16 tx_frames;
-	u16 tx_usecs;
-};
 
 /* One netdevice: a port and a P_Key */
 struct ipoib_dev {
@@ -89,6 +82,7 @@ struct ipoib_dev {
 	bool cq_failed;			/* other queues are needed */
 
 	struct ipoib_port *port;
+	const struct ipoib_transport_ops *transport;
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
 	struct ipoib_watcher watcher;
@@ -240,15 +234,7 @@ bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
 bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr);
 
-/* ipoib_verbs.c: PD, CQs, QP, P_Key index */
-int ipoib_verbs_create(struct ipoib_dev *priv);
-void ipoib_verbs_destroy(struct ipoib_dev *priv);
-u32 ipoib_ring_limit(const struct ipoib_dev *priv);
-int ipoib_queues_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size);
-int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation);
-int ipoib_qp_start(struct ipoib_dev *priv);
-void ipoib_qp_stop(struct ipoib_dev *priv);
-int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey);
+/* ipoib_verbs.c: the P_Key of a port's own netdevice; ipoib_transport.h has the rest */
 int ipoib_pkey_default(const struct ipoib_port *port, u16 *pkey);
 
 /* ipoib_child.c: P_Key children, and rtnetlink */

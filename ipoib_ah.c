@@ -79,20 +79,6 @@ void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah)
 	ipoib_ah_retire(rcu_replace_pointer(*slot, ah, true));
 }
 
-static bool rings_are_past_marks(struct ipoib_dev *priv)
-{
-	struct ipoib_channel *channel;
-	struct ipoib_tx_ring *tx;
-
-	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
-		tx = &channel->tx;
-		/* Pairs with the release in the TX poll: what it completed is over */
-		if ((s32)(smp_load_acquire(&tx->tail) - tx->ah_mark) < 0)
-			return false;
-	}
-	return true;
-}
-
 /* Once those that went before are gone */
 static void ah_take_dead(struct ipoib_dev *priv)
 {
@@ -106,16 +92,13 @@ static void ah_take_dead(struct ipoib_dev *priv)
 }
 
 /* No xmit sees them any more: no WR that is posted from now on has these */
-static bool ah_mark_rings(struct ipoib_dev *priv)
+static bool ah_mark(struct ipoib_dev *priv)
 {
-	struct ipoib_channel *channel;
-
 	if (priv->ahs.marked)
 		return true;
 	if (!poll_state_synchronize_rcu_full(&priv->ahs.going_seen))
 		return false;
-	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
-		channel->tx.ah_mark = READ_ONCE(channel->tx.head);
+	priv->transport->mark(priv);
 	priv->ahs.marked = true;
 	return true;
 }
@@ -124,14 +107,14 @@ static bool ah_mark_rings(struct ipoib_dev *priv)
 static bool ah_unused(struct ipoib_dev *priv)
 {
 	WRITE_ONCE(priv->ahs.waiting, false);
-	if (rings_are_past_marks(priv))
+	if (priv->transport->is_past_mark(priv))
 		return true;
 	WRITE_ONCE(priv->ahs.waiting, true);
 	/* Pairs with the barrier in the TX poll: either it sees this flag, or
 	 * the WRs that it completed before are seen here.
 	 */
 	smp_mb();
-	return rings_are_past_marks(priv);
+	return priv->transport->is_past_mark(priv);
 }
 
 static void ah_destroy_going(struct ipoib_dev *priv)
@@ -153,7 +136,7 @@ static void ah_work(struct work_struct *work)
 		ah_take_dead(priv);
 	if (list_empty(&priv->ahs.going))
 		return;
-	if (!ah_mark_rings(priv)) {
+	if (!ah_mark(priv)) {
 		queue_delayed_work(priv->wq, &priv->ahs.work, AH_GRACE);
 		return;
 	}

@@ -169,7 +169,7 @@ out:
  * look at the table for as long as no path has left the table since it was found there: one
  * that leaves is not freed before an RCU grace period.
  */
-static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
+static struct ipoib_path *path_lookup(struct ipoib_txq *tx, const u8 *gid)
 {
 	struct ipoib_dev *priv = tx->priv;
 	/* Pairs with path_unhash(): who sees its count does not find its path any more */
@@ -191,7 +191,7 @@ static struct ipoib_path *path_lookup(struct ipoib_tx_ring *tx, const u8 *gid)
  * Context: RCU read side, BHs disabled, the ring's TX queue's lock held.
  * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
  */
-struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb)
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	struct ipoib_path *path;

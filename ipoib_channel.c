@@ -35,11 +35,11 @@ int ipoib_channel_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_channel *channel = container_of(napi, struct ipoib_channel, napi);
 	struct ipoib_rx_ring *rx = channel->rx;
-	struct ipoib_tx_ring *tx = &channel->tx;
+	struct ipoib_txq *tx = &channel->tx;
 	bool more = false;
 	int received = 0;
 
-	if (READ_ONCE(tx->reap) || ipoib_tx_used(tx) >= IPOIB_TX_REAP_SLOTS)
+	if (READ_ONCE(tx->reap) || ipoib_sq_used(&tx->sq) >= IPOIB_TX_REAP_SLOTS)
 		more = ipoib_tx_poll(tx, budget);
 	if (rx && budget)
 		received = ipoib_rx_poll(rx, budget);
@@ -83,7 +83,7 @@ static u32 txs_pending(const struct ipoib_dev *priv)
 	u32 pending = 0;
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
-		pending += ipoib_tx_pending(&channel->tx);
+		pending += ipoib_sq_pending(&channel->tx.sq);
 	return pending;
 }
 
@@ -138,14 +138,14 @@ void ipoib_channels_stop(struct ipoib_dev *priv)
 	/* A poll may have woken the queues until just now; nobody does after */
 	netif_tx_disable(priv->netdev);
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
-		ipoib_tx_ring_empty(&channel->tx);
+		ipoib_tx_empty(&channel->tx);
 	ipoib_rx_empty(&priv->rx);
 }
 
 static void tx_rings_destroy(struct ipoib_dev *priv, u32 count)
 {
 	while (count--)
-		ipoib_tx_ring_destroy(&priv->channels[count].tx);
+		ipoib_sq_destroy(&priv->channels[count].tx.sq);
 }
 
 static int tx_rings_create(struct ipoib_dev *priv)
@@ -154,7 +154,7 @@ static int tx_rings_create(struct ipoib_dev *priv)
 	u32 i;
 
 	for (i = 0; i < priv->queues.count; i++) {
-		err = ipoib_tx_ring_create(&priv->channels[i].tx);
+		err = ipoib_sq_create(&priv->channels[i].tx.sq);
 		if (err) {
 			tx_rings_destroy(priv, i);
 			return err;

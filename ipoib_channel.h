@@ -11,7 +11,7 @@
 struct ipoib_channel {
 	struct napi_struct napi;
 	struct ipoib_rx_ring *rx;	/* NULL: it only sends */
-	struct ipoib_tx_ring tx;
+	struct ipoib_txq tx;
 };
 
 /* CQs and QPs: made and replaced together */

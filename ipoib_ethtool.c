@@ -114,8 +114,8 @@ static void ipoib_get_ringparam(struct net_device *netdev, struct ethtool_ringpa
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
-	ring->rx_max_pending = ipoib_ring_limit(priv);
-	ring->tx_max_pending = ipoib_ring_limit(priv);
+	ring->rx_max_pending = priv->transport->ring_limit(priv);
+	ring->tx_max_pending = priv->transport->ring_limit(priv);
 	ring->rx_pending = priv->queues.rx_size;
 	ring->tx_pending = priv->queues.tx_size;
 }
@@ -183,7 +183,7 @@ static int ipoib_set_coalesce(struct net_device *netdev, struct ethtool_coalesce
 		NL_SET_ERR_MSG(extack, "At most 65535 microseconds and frames");
 		return -EINVAL;
 	}
-	err = ipoib_moderate(priv, &moderation);
+	err = priv->transport->moderate(priv, &moderation);
 	if (err == -EOPNOTSUPP && only_rx_is_set(&moderation)) {
 		priv->moderation = moderation;
 		return 0;

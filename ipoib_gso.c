@@ -119,19 +119,19 @@ u32 ipoib_gso_segments(const struct sk_buff *skb)
 /**
  * ipoib_gso_start() - begin to cut a large packet
  * @gso: filled in
- * @priv: the device
+ * @sq: the send queue
  * @buf: the slot that has the packet, mapped for DMA but for its headers
  *
  * Context: any.
  */
-void ipoib_gso_start(struct ipoib_gso *gso, struct ipoib_dev *priv,
+void ipoib_gso_start(struct ipoib_gso *gso, const struct ipoib_sq *sq,
 		     const struct ipoib_tx_buf *buf)
 {
 	struct sk_buff *skb = buf->skb;
 
-	gso->priv = priv;
+	gso->sq = sq;
 	gso->buf = buf;
-	gso->hca_sums = priv->channels->tx.hca_offloads && skb->protocol == htons(ETH_P_IP);
+	gso->hca_sums = sq->hca_offloads && skb->protocol == htons(ETH_P_IP);
 	tso_start(skb, &gso->tso);
 	gso->left = skb->len - buf->header_len;
 }
@@ -160,7 +160,7 @@ static u32 cut_payload(struct ipoib_gso *gso, u32 len, struct ib_sge *sge, __wsu
 		piece = min_t(u32, gso->tso.size, len - done);
 		sge[n].addr = payload_addr(gso);
 		sge[n].length = piece;
-		sge[n].lkey = gso->priv->pd->local_dma_lkey;
+		sge[n].lkey = gso->sq->priv->pd->local_dma_lkey;
 		if (!gso->hca_sums)
 			*sum = csum_block_add(*sum, csum_partial(gso->tso.data, piece, 0), done);
 		tso_build_data(gso->buf->skb, &gso->tso, piece);
@@ -228,6 +228,6 @@ u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers
 	set_sum(gso, header, gso->tso.tlen + size, sum);
 	sge->addr = headers->addr + offset;
 	sge->length = gso->buf->header_len;
-	sge->lkey = gso->priv->pd->local_dma_lkey;
+	sge->lkey = gso->sq->priv->pd->local_dma_lkey;
 	return n + 1;
 }

@@ -77,13 +77,14 @@ void ipoib_group_answer(struct ipoib_group *group, int status,
  */
 void ipoib_group_detach(struct ipoib_group *group)
 {
+	struct ipoib_dev *priv = group->priv;
 	int err;
 
 	if (!group->attached)
 		return;
-	err = ib_detach_mcast(group->priv->qp, &group->dest.gid, group->params.mlid);
+	err = priv->transport->detach(priv, &group->dest.gid, group->params.mlid);
 	if (err && net_ratelimit())
-		netdev_warn(group->priv->netdev, "cannot detach QP from %pI6: error %d\n",
+		netdev_warn(priv->netdev, "cannot detach QP from %pI6: error %d\n",
 			    group->dest.gid.raw, err);
 	group->attached = false;
 }
@@ -95,11 +96,12 @@ static bool group_is_heard(const struct ipoib_group *group)
 
 static int group_attach(struct ipoib_group *group)
 {
+	struct ipoib_dev *priv = group->priv;
 	int err;
 
 	if (group->attached || !group_is_heard(group))
 		return 0;
-	err = ib_attach_mcast(group->priv->qp, &group->dest.gid, group->params.mlid);
+	err = priv->transport->attach(priv, &group->dest.gid, group->params.mlid);
 	if (!err)
 		group->attached = true;
 	return err;

@@ -82,12 +82,12 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 {
 	int err;
 
-	if (ipoib_rx_holds(&priv->rx, mtu))
+	if (priv->transport->holds(priv, mtu))
 		return 0;
 	link_set(priv, IPOIB_LINK_WAIT_JOIN);
-	ipoib_qp_stop(priv);
-	err = ipoib_rx_fit(&priv->rx, mtu);
-	return err ? : ipoib_qp_start(priv);
+	priv->transport->stop(priv);
+	err = priv->transport->fit(priv, mtu);
+	return err ? : priv->transport->start(priv);
 }
 
 /* The link cannot be as the fabric wants it. All over again, but not as fast as the fabric
@@ -115,7 +115,7 @@ static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params 
 		link_retry(priv, "no buffers for the group's MTU", err);
 		return;
 	}
-	err = ipoib_qp_set_qkey(priv, params->qkey);
+	err = priv->transport->set_qkey(priv, params->qkey);
 	if (err) {
 		link_retry(priv, "cannot set the group's Q_Key", err);
 		return;
@@ -177,7 +177,7 @@ static bool link_pkey_present(struct ipoib_dev *priv, bool *moved)
 
 static void link_start_qp(struct ipoib_dev *priv)
 {
-	int err = ipoib_qp_start(priv);
+	int err = priv->transport->start(priv);
 
 	if (!err)
 		return;
@@ -204,13 +204,13 @@ static void link_flush(struct ipoib_dev *priv, unsigned long events)
 	if (!(events & BIT(IPOIB_EVENT_HEAVY)) || !priv->qp_running)
 		return;
 	ipoib_count(priv, IPOIB_STAT_QP_RESETS);
-	ipoib_qp_stop(priv);
+	priv->transport->stop(priv);
 }
 
 static void link_down(struct ipoib_dev *priv)
 {
 	link_suspend(priv, IPOIB_LINK_DOWN);
-	ipoib_qp_stop(priv);
+	priv->transport->stop(priv);
 	/* Pairs with ipoib_link_flush(): who sees it may free the rings */
 	smp_store_release(&priv->link.is_down, true);
 }

@@ -76,7 +76,7 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 {
 	int err;
 
-	err = ipoib_channels_create(priv);
+	err = priv->transport->open(priv);
 	if (err)
 		return err;
 	WRITE_ONCE(priv->admin_up, true);
@@ -96,7 +96,7 @@ void ipoib_netdev_stop(struct ipoib_dev *priv)
 		return;
 	WRITE_ONCE(priv->admin_up, false);
 	ipoib_link_flush(priv);
-	ipoib_channels_destroy(priv);
+	priv->transport->close(priv);
 }
 
 /**
@@ -119,7 +119,7 @@ int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 
 	if (running)
 		ipoib_netdev_stop(priv);
-	err = ipoib_queues_resize(priv, tx_count, tx_size, rx_size);
+	err = priv->transport->resize(priv, tx_count, tx_size, rx_size);
 	ipoib_address_follow(priv);
 	if (running)
 		start_err = ipoib_netdev_start(priv);

@@ -10,7 +10,7 @@
 
 #include "ipoib_dest.h"
 
-struct ipoib_tx_ring;
+struct ipoib_txq;
 
 #define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
 #define IPOIB_PATHS_QUEUED_MAX	SZ_16M	/* octets of memory that wait for all of them */
@@ -71,7 +71,7 @@ enum ipoib_path_match {
 	IPOIB_PATH_OTHER,
 };
 
-struct ipoib_ah *ipoib_path_xmit(struct ipoib_tx_ring *tx, struct sk_buff *skb);
+struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb);
 void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 		      const struct ipoib_heard *heard);

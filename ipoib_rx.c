@@ -175,7 +175,7 @@ static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
 	const struct ipoib_channel *channel;
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
-		if (channel->tx.qp->qp_num == qpn)
+		if (channel->tx.sq.qp->qp_num == qpn)
 			return true;
 	return false;
 }

@@ -66,8 +66,8 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 	/* The watchdog also looks at queues that have no ring */
 	if (queue < priv->queues.count && net_ratelimit())
 		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
-			    queue, READ_ONCE(priv->channels[queue].tx.head),
-			    READ_ONCE(priv->channels[queue].tx.tail));
+			    queue, READ_ONCE(priv->channels[queue].tx.sq.head),
+			    READ_ONCE(priv->channels[queue].tx.sq.tail));
 	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
@@ -206,7 +206,7 @@ static int ipoib_init(struct net_device *netdev)
 	err = netdev_init_tables(priv);
 	if (err)
 		goto err_wq;
-	err = ipoib_verbs_create(priv);
+	err = priv->transport->create(priv);
 	if (err)
 		goto err_tables;
 	ipoib_address_init(priv);
@@ -229,7 +229,7 @@ static void ipoib_uninit(struct net_device *netdev)
 	ipoib_netdev_forget(priv);
 	ipoib_port_leave(priv);
 	ipoib_ahs_flush(priv);
-	ipoib_verbs_destroy(priv);
+	priv->transport->destroy(priv);
 	netdev_free_tables(priv);
 	destroy_workqueue(priv->wq);
 	ipoib_stats_destroy(priv);
@@ -354,6 +354,7 @@ int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port)
 		return err;
 	priv->ibdev = port->ibdev;
 	priv->port = port;
+	priv->transport = &ipoib_verbs_ops;
 	priv->queues.tx_size = send_queue_size;
 	priv->queues.rx_size = recv_queue_size;
 	priv->admin_mtu = U32_MAX;

@@ -53,7 +53,7 @@ TRACE_DEFINE_ENUM(IPOIB_GROUP_BROADCAST);
 
 /* A packet is put on the send ring; what it leads to stands in its address */
 TRACE_EVENT(ipoib_tx,
-	    TP_PROTO(const struct ipoib_tx_ring *tx, const struct sk_buff *skb,
+	    TP_PROTO(const struct ipoib_txq *tx, const struct sk_buff *skb,
 		     const struct ipoib_hwaddr *hwaddr),
 	    TP_ARGS(tx, skb, hwaddr),
 	    TP_STRUCT__entry(__string(name, tx->priv->netdev->name)
@@ -67,7 +67,7 @@ TRACE_EVENT(ipoib_tx,
 	    TP_fast_assign(__assign_str(name, tx->priv->netdev->name);
 			__entry->skbaddr = skb;
 			__entry->queue = tx->index;
-			__entry->slot = tx->head;
+			__entry->slot = tx->sq.head;
 			__entry->len = skb->len;
 			__entry->qpn = ipoib_hwaddr_qpn(hwaddr);
 			memcpy(__entry->gid, hwaddr->gid, sizeof(__entry->gid));
@@ -78,7 +78,7 @@ TRACE_EVENT(ipoib_tx,
 );
 
 TRACE_EVENT(ipoib_tx_complete,
-	    TP_PROTO(const struct ipoib_tx_ring *tx, u32 slot, enum ib_wc_status status),
+	    TP_PROTO(const struct ipoib_txq *tx, u32 slot, enum ib_wc_status status),
 	    TP_ARGS(tx, slot, status),
 	    TP_STRUCT__entry(__string(name, tx->priv->netdev->name)
 			__field(u32, queue)

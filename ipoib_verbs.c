@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * PD, CQs and the UD QPs: their life cycle, the QPs' states and their P_Key.
+ * The transport of plain verbs: a PD, CQs and UD QPs, their life cycle and the QPs' states.
  *
- * Each send ring has a QP. The first one's receives, too, and lives as long as the
+ * Each channel has a QP to send by. The first one's also receives, and lives as long as the
  * netdevice, since its number is part of the link-layer address; taking the link down
  * resets all of them.
  */
@@ -20,7 +20,7 @@ static void rx_cq_completed(struct ib_cq *cq, void *context)
 
 static void tx_cq_completed(struct ib_cq *cq, void *context)
 {
-	struct ipoib_tx_ring *tx = context;
+	struct ipoib_txq *tx = context;
 
 	WRITE_ONCE(tx->armed, false);
 	ipoib_tx_reap(tx);
@@ -28,7 +28,8 @@ static void tx_cq_completed(struct ib_cq *cq, void *context)
 
 static void qp_event(struct ib_event *event, void *context)
 {
-	struct ipoib_dev *priv = context;
+	struct ipoib_sq *sq = context;
+	struct ipoib_dev *priv = sq->priv;
 
 	netdev_warn(priv->netdev, "QP event: %s\n", ib_event_msg(event->event));
 	if (event->event == IB_EVENT_QP_FATAL || event->event == IB_EVENT_QP_REQ_ERR ||
@@ -50,7 +51,7 @@ static void rx_cq_event(struct ib_event *event, void *context)
 
 static void tx_cq_event(struct ib_event *event, void *context)
 {
-	struct ipoib_tx_ring *tx = context;
+	struct ipoib_txq *tx = context;
 
 	cq_failed(tx->priv, event);
 }
@@ -93,12 +94,13 @@ static u32 qp_create_flags(const struct ib_device_attr *attrs, bool receives)
 /* The first ring's also receives. Of the others no buffer is ever posted, but not every
  * HCA makes a QP that has no room for any.
  */
-static int qp_create(struct ipoib_queues *queues, struct ipoib_tx_ring *tx)
+static int qp_create(struct ipoib_queues *queues, struct ipoib_txq *tx)
 {
 	const struct ib_device_attr *attrs = &tx->priv->ibdev->attrs;
+	struct ipoib_sq *sq = &tx->sq;
 	struct ib_qp_init_attr init = {
 		.event_handler = qp_event,
-		.qp_context = tx->priv,
+		.qp_context = sq,
 		.send_cq = tx->cq,
 		.recv_cq = queues->rx_cq,
 		.cap = {
@@ -112,24 +114,22 @@ static int qp_create(struct ipoib_queues *queues, struct ipoib_tx_ring *tx)
 		.create_flags = qp_create_flags(attrs, !tx->index),
 	};
 
-	tx->qp = ib_create_qp(tx->priv->pd, &init);
-	if (IS_ERR(tx->qp))
-		return PTR_ERR(tx->qp);
+	sq->priv = tx->priv;
+	sq->txq = tx;
+	sq->size = queues->tx_size;
+	sq->segments_max = min_t(u32, sq->size / 4, IPOIB_TX_SEGMENTS_MAX);
+	sq->hca_offloads = hca_offloads(attrs);
+	sq->qp = ib_create_qp(tx->priv->pd, &init);
+	if (IS_ERR(sq->qp))
+		return PTR_ERR(sq->qp);
 	queues->max_recv_sge = init.cap.max_recv_sge;
 	return 0;
 }
 
-/**
- * ipoib_ring_limit() - the largest ring that the HCA promises to hold
- * @priv: the device
- *
- * The promise is of the shortest work requests. With as many pieces as ours have, it
- * may hold fewer, which shows when a QP is made.
- *
- * Context: any.
- * Return: packets, a power of two.
+/* The promise is of the shortest work requests. With as many pieces as ours have, the HCA may
+ * hold fewer, which shows when a QP is made.
  */
-u32 ipoib_ring_limit(const struct ipoib_dev *priv)
+static u32 verbs_ring_limit(const struct ipoib_dev *priv)
 {
 	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
 	u32 most = rounddown_pow_of_two(max(min(attrs->max_qp_wr, attrs->max_cqe), 1));
@@ -147,9 +147,8 @@ static void channel_add_napi(struct ipoib_channel *channel, struct net_device *n
 
 static int channel_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 index)
 {
-	const struct ib_device_attr *attrs = &priv->ibdev->attrs;
 	struct ipoib_channel *channel = &queues->channels[index];
-	struct ipoib_tx_ring *tx = &channel->tx;
+	struct ipoib_txq *tx = &channel->tx;
 	struct ib_cq_init_attr attr = {
 		.cqe = queues->tx_size,
 		.comp_vector = comp_vector(priv, index),
@@ -160,10 +159,8 @@ static int channel_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u
 	tx->priv = priv;
 	tx->napi = &channel->napi;
 	tx->index = index;
-	tx->txq = netdev_get_tx_queue(priv->netdev, index);
-	tx->size = queues->tx_size;
-	tx->segments_max = min_t(u32, tx->size / 4, IPOIB_TX_SEGMENTS_MAX);
-	tx->hca_offloads = hca_offloads(attrs);
+	tx->queue = netdev_get_tx_queue(priv->netdev, index);
+	ipoib_tx_reaper_init(tx);
 	u64_stats_init(&tx->stats.syncp);
 	tx->cq = ib_create_cq(priv->ibdev, tx_cq_completed, tx_cq_event, tx, &attr);
 	if (IS_ERR(tx->cq))
@@ -184,7 +181,7 @@ static void channels_destroy(struct ipoib_queues *queues, u32 count)
 	while (count--) {
 		channel = &queues->channels[count];
 		netif_napi_del(&channel->napi);
-		ib_destroy_qp(channel->tx.qp);
+		ib_destroy_qp(channel->tx.sq.qp);
 		ib_destroy_cq(channel->tx.cq);
 	}
 	kvfree(queues->channels);
@@ -276,25 +273,17 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 {
 	priv->queues = *queues;
 	priv->channels = queues->channels;
-	priv->qp = queues->channels->tx.qp;
+	priv->qp = queues->channels->tx.sq.qp;
 	WRITE_ONCE(priv->max_sge, queues->max_send_sge);
 	ipoib_rx_use(&priv->rx, queues->rx_cq, &queues->channels->napi, queues->rx_size,
 		     queues->max_recv_sge > 1);
-	netif_set_tso_max_segs(priv->netdev, queues->channels->tx.segments_max);
+	netif_set_tso_max_segs(priv->netdev, queues->channels->tx.sq.segments_max);
 	WRITE_ONCE(priv->cq_failed, false);
 }
 
-/**
- * ipoib_verbs_create() - create PD, CQs and QPs
- * @priv: the device; ring sizes are set. They are less on
- * return if the HCA cannot hold so much
- *
- * Context: may sleep.
- * Return: 0 or a negative error.
- */
-int ipoib_verbs_create(struct ipoib_dev *priv)
+static int verbs_create(struct ipoib_dev *priv)
 {
-	u32 most = ipoib_ring_limit(priv);
+	u32 most = verbs_ring_limit(priv);
 	struct ipoib_queues queues = {
 		.count = 1,
 		.tx_size = min(priv->queues.tx_size, most),
@@ -317,64 +306,11 @@ int ipoib_verbs_create(struct ipoib_dev *priv)
 	return 0;
 }
 
-/**
- * ipoib_verbs_destroy() - destroy what ipoib_verbs_create() created
- * @priv: the device; the QPs are in RESET and no AH is left
- *
- * Context: may sleep.
- */
-void ipoib_verbs_destroy(struct ipoib_dev *priv)
+static void verbs_destroy(struct ipoib_dev *priv)
 {
 	ipoib_dim_cancel(&priv->rx);
 	queues_destroy(&priv->queues);
 	ib_dealloc_pd(priv->pd);
-}
-
-static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *old)
-{
-	u32 i;
-
-	for (i = 0; i < min(queues->count, old->count); i++)
-		queues->channels[i].tx.stats = old->channels[i].tx.stats;
-}
-
-/**
- * ipoib_queues_resize() - replace CQs and QPs by others
- * @priv: the device; administratively down, or so for the moment
- * @count: channels, each with a send ring
- * @tx_size: packets in each, a power of two
- * @rx_size: likewise
- *
- * Few HCAs can resize a QP, none can repair a CQ: the new QP has another number,
- * so the link-layer address changes.
- *
- * Context: rtnl held, may sleep.
- * Return: 0, or a negative error and all is as it was.
- */
-int ipoib_queues_resize(struct ipoib_dev *priv, u32 count, u32 tx_size, u32 rx_size)
-{
-	struct ipoib_queues queues = {
-		.count = count,
-		.tx_size = tx_size,
-		.rx_size = rx_size,
-		.max_send_sge = priv->queues.max_send_sge,
-	};
-	struct ipoib_queues old = priv->queues;
-	int err;
-
-	err = queues_create(priv, &queues);
-	if (err)
-		return err;
-	ipoib_ahs_flush(priv);
-	ipoib_dim_cancel(&priv->rx);
-	stats_keep(&queues, &old);
-	queues_use(priv, &queues);
-	queues_destroy(&old);
-	if (memchr_inv(&priv->moderation, 0, sizeof(priv->moderation)))
-		err = ipoib_moderate(priv, &priv->moderation);
-	if (err)
-		netdev_warn(priv->netdev, "cannot moderate completions: error %d\n", err);
-	return 0;
 }
 
 /* What DIM has begun with is no moderation */
@@ -395,15 +331,7 @@ static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moder
 	return err;
 }
 
-/**
- * ipoib_moderate() - have the HCA gather completions before it interrupts
- * @priv: the device
- * @moderation: how many, and for how long
- *
- * Context: rtnl held, may sleep.
- * Return: 0 or a negative error, -EOPNOTSUPP if the HCA cannot.
- */
-int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
+static int verbs_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
 {
 	int err;
 
@@ -416,13 +344,50 @@ int ipoib_moderate(struct ipoib_dev *priv, const struct ipoib_moderation *modera
 	return err;
 }
 
+static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *old)
+{
+	u32 i;
+
+	for (i = 0; i < min(queues->count, old->count); i++)
+		queues->channels[i].tx.stats = old->channels[i].tx.stats;
+}
+
+/* Few HCAs can resize a QP, none can repair a CQ: the new QP has another number, so the link-layer
+ * address changes.
+ */
+static int verbs_resize(struct ipoib_dev *priv, u32 count, u32 tx_size, u32 rx_size)
+{
+	struct ipoib_queues queues = {
+		.count = count,
+		.tx_size = tx_size,
+		.rx_size = rx_size,
+		.max_send_sge = priv->queues.max_send_sge,
+	};
+	struct ipoib_queues old = priv->queues;
+	int err;
+
+	err = queues_create(priv, &queues);
+	if (err)
+		return err;
+	ipoib_ahs_flush(priv);
+	ipoib_dim_cancel(&priv->rx);
+	stats_keep(&queues, &old);
+	queues_use(priv, &queues);
+	queues_destroy(&old);
+	if (memchr_inv(&priv->moderation, 0, sizeof(priv->moderation)))
+		err = verbs_moderate(priv, &priv->moderation);
+	if (err)
+		netdev_warn(priv->netdev, "cannot moderate completions: error %d\n", err);
+	return 0;
+}
+
 static int qps_modify(struct ipoib_dev *priv, struct ib_qp_attr *attr, int mask)
 {
 	struct ipoib_channel *channel;
 	int err = 0;
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
-		err = ib_modify_qp(channel->tx.qp, attr, mask);
+		err = ib_modify_qp(channel->tx.sq.qp, attr, mask);
 		if (err)
 			break;
 	}
@@ -462,21 +427,28 @@ static void qps_force(struct ipoib_dev *priv, enum ib_qp_state state)
 	int err;
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
-		err = ib_modify_qp(channel->tx.qp, &attr, IB_QP_STATE);
+		err = ib_modify_qp(channel->tx.sq.qp, &attr, IB_QP_STATE);
 		if (err)
 			netdev_warn(priv->netdev, "cannot move QP to state %d: error %d\n",
 				    state, err);
 	}
 }
 
-/**
- * ipoib_qp_start() - take the QPs from RESET to RTS, with their buffers posted
- * @priv: the device; its rings exist and its P_Key index is known
- *
- * Context: control path.
- * Return: 0 or a negative error; the QPs are in RESET then.
- */
-int ipoib_qp_start(struct ipoib_dev *priv)
+/* To RESET, with all rings empty */
+static void verbs_stop(struct ipoib_dev *priv)
+{
+	if (!priv->qp_running)
+		return;
+	WRITE_ONCE(priv->qp_running, false);
+	netif_tx_disable(priv->netdev);
+	qps_force(priv, IB_QPS_ERR);
+	ipoib_channels_drain(priv);
+	qps_force(priv, IB_QPS_RESET);
+	ipoib_channels_stop(priv);
+}
+
+/* From RESET to RTS, with the buffers posted */
+static int verbs_start(struct ipoib_dev *priv)
 {
 	int err;
 
@@ -490,40 +462,14 @@ int ipoib_qp_start(struct ipoib_dev *priv)
 	WRITE_ONCE(priv->qp_running, true);
 	err = qps_to_rts(priv);
 	if (err) {
-		ipoib_qp_stop(priv);
+		verbs_stop(priv);
 		return err;
 	}
 	netif_tx_start_all_queues(priv->netdev);
 	return 0;
 }
 
-/**
- * ipoib_qp_stop() - take the QPs to RESET, with all rings empty
- * @priv: the device. Nothing happens if they do not run
- *
- * Context: control path.
- */
-void ipoib_qp_stop(struct ipoib_dev *priv)
-{
-	if (!priv->qp_running)
-		return;
-	WRITE_ONCE(priv->qp_running, false);
-	netif_tx_disable(priv->netdev);
-	qps_force(priv, IB_QPS_ERR);
-	ipoib_channels_drain(priv);
-	qps_force(priv, IB_QPS_RESET);
-	ipoib_channels_stop(priv);
-}
-
-/**
- * ipoib_qp_set_qkey() - have the QPs take packets with this Q_Key
- * @priv: the device; its QPs are in RTS
- * @qkey: the broadcast group's
- *
- * Context: control path.
- * Return: 0 or a negative error.
- */
-int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey)
+static int verbs_set_qkey(struct ipoib_dev *priv, u32 qkey)
 {
 	struct ib_qp_attr attr = { .qkey = qkey };
 	int err;
@@ -535,6 +481,64 @@ int ipoib_qp_set_qkey(struct ipoib_dev *priv, u32 qkey)
 		WRITE_ONCE(priv->qkey, qkey);
 	return err;
 }
+
+static bool verbs_holds(const struct ipoib_dev *priv, u32 mtu)
+{
+	return ipoib_rx_holds(&priv->rx, mtu);
+}
+
+static int verbs_fit(struct ipoib_dev *priv, u32 mtu)
+{
+	return ipoib_rx_fit(&priv->rx, mtu);
+}
+
+/* The QP that receives: the others have no buffers */
+static int verbs_attach(struct ipoib_dev *priv, union ib_gid *mgid, u16 mlid)
+{
+	return ib_attach_mcast(priv->qp, mgid, mlid);
+}
+
+static int verbs_detach(struct ipoib_dev *priv, union ib_gid *mgid, u16 mlid)
+{
+	return ib_detach_mcast(priv->qp, mgid, mlid);
+}
+
+static void verbs_mark(struct ipoib_dev *priv)
+{
+	struct ipoib_channel *channel;
+
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		ipoib_sq_mark(&channel->tx.sq);
+}
+
+static bool verbs_is_past_mark(const struct ipoib_dev *priv)
+{
+	const struct ipoib_channel *channel;
+
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+		if (!ipoib_sq_is_past_mark(&channel->tx.sq))
+			return false;
+	return true;
+}
+
+const struct ipoib_transport_ops ipoib_verbs_ops = {
+	.ring_limit = verbs_ring_limit,
+	.create = verbs_create,
+	.destroy = verbs_destroy,
+	.resize = verbs_resize,
+	.moderate = verbs_moderate,
+	.open = ipoib_channels_create,
+	.close = ipoib_channels_destroy,
+	.start = verbs_start,
+	.stop = verbs_stop,
+	.holds = verbs_holds,
+	.fit = verbs_fit,
+	.set_qkey = verbs_set_qkey,
+	.attach = verbs_attach,
+	.detach = verbs_detach,
+	.mark = verbs_mark,
+	.is_past_mark = verbs_is_past_mark,
+};
 
 /**
  * ipoib_pkey_default() - the P_Key of a port's first netdevice

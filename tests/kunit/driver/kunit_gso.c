@@ -353,7 +353,7 @@ static void gso_hca_sums(struct kunit *test)
 	struct large large = { .protocol = IPPROTO_UDP, .hca_sums = true };
 	struct fixture *fx = test->priv;
 
-	fx->priv->channels->tx.hca_offloads = true;
+	fx->priv->channels->tx.sq.hca_offloads = true;
 	cut_all(test, &large);
 }
 
@@ -423,7 +423,7 @@ static void gso_too_many(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct large large = { .mss = 8, .piece = 1000 };
 
-	large.payload = 8 * fx->priv->channels->tx.segments_max + 1;
+	large.payload = 8 * fx->priv->channels->tx.sq.segments_max + 1;
 	for (large.ip6 = false; ; large.ip6 = true) {
 		large.protocol = IPPROTO_UDP;
 		cut(test, &large);
@@ -434,26 +434,26 @@ static void gso_too_many(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 0ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_SEGMENTED), 0ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
 /* More than the ring has room for at all: what is too much is counted */
 static void gso_far_too_many(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 8, .piece = 1000 };
 
 	fx->hca->hold = true;
-	large.payload = 8 * (tx->size + 10);
+	large.payload = 8 * (tx->sq.size + 10);
 	fixture_send(fx, build(test, &large), false);
-	KUNIT_EXPECT_EQ(test, seen.segments, tx->size);
+	KUNIT_EXPECT_EQ(test, seen.segments, tx->sq.size);
 	KUNIT_EXPECT_NULL(test, seen.fault);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 10ull);
 	KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, 0));
 	hca_complete(fx->hca, U32_MAX, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 0));
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 0u);
 }
 
 /* Of a packet whose segments nobody has counted, the stack is told before whether it is to
@@ -464,7 +464,7 @@ static void gso_uncounted(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 100, .piece = 1000 };
 	netdev_features_t kept, all = NETIF_F_GSO_MASK | NETIF_F_SG;
-	u32 most = fx->priv->channels->tx.segments_max;
+	u32 most = fx->priv->channels->tx.sq.segments_max;
 	struct sk_buff *skb;
 
 	for (large.payload = 100 * (most - 2); large.payload <= 100 * (most + 2);
@@ -522,7 +522,7 @@ static void gso_nothing(struct kunit *test)
 	fixture_send(fx, build(test, &large), false);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 	large.payload = 1000;
 	cut(test, &large);
 }
@@ -544,24 +544,24 @@ static void gso_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
 	struct large large = { .protocol = IPPROTO_TCP, .mss = 1000, .piece = 4096 };
 	u32 packets;
 
 	seen.large = &large;
-	large.payload = 1000 * (tx->segments_max - 5) + 1;
+	large.payload = 1000 * (tx->sq.segments_max - 5) + 1;
 	fx->hca->hold = true;
 	for (packets = 0; !netif_tx_queue_stopped(txq); packets++) {
 		seen.payload = 0;
 		seen.segments = 0;
 		fixture_send(fx, build(test, &large), false);
 	}
-	KUNIT_EXPECT_EQ(test, fx->hca->logged, packets * (tx->segments_max - 4));
-	KUNIT_EXPECT_LE(test, fx->hca->logged, tx->size);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, packets * (tx->sq.segments_max - 4));
+	KUNIT_EXPECT_LE(test, fx->hca->logged, tx->sq.size);
 	KUNIT_EXPECT_NULL(test, seen.fault);
 	hca_complete(fx->hca, U32_MAX, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
-	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_pending(&tx->sq), 0u);
 }
 
 /* The HCA refuses one segment or another: the packet is counted once, nothing is left */
@@ -585,7 +585,7 @@ static void gso_refused(struct kunit *test)
 		fixture_settle(fx);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST) +
 				fixture_count(fx, IPOIB_STAT_TX_FLUSHED), at / 13 + 1ull);
-		KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->channels->tx), 0u);
+		KUNIT_EXPECT_EQ(test, ipoib_sq_pending(&fx->priv->channels->tx.sq), 0u);
 		KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	}
 }
@@ -606,7 +606,7 @@ static void gso_failed(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_pending(&fx->priv->channels->tx.sq), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 

@@ -666,7 +666,7 @@ static bool cq_is_empty(struct ib_cq *ibcq)
 
 static bool qp_is_idle(struct hca_qp *qp)
 {
-	const struct ipoib_tx_ring *tx = qp->ibqp.send_cq->cq_context;
+	const struct ipoib_txq *tx = qp->ibqp.send_cq->cq_context;
 
 	return cq_is_empty(qp->ibqp.send_cq) && cq_is_empty(qp->ibqp.recv_cq) &&
 	       napi_is_idle(tx->napi) && napi_is_idle(tx->priv->rx.napi);

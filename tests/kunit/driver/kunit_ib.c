@@ -35,7 +35,7 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sent->qpn, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, sent->qkey, 0xb1bu);
 	KUNIT_EXPECT_EQ(test, sent->dlid, 9);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
 /* A neighbour may have been told a group's GID with any QPN */
@@ -65,7 +65,7 @@ static void tx_chained(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 4 - i)->flags,
 				i < 4 ? 0 : (int)IB_SEND_SIGNALED);
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
 static void tx_chain_is_bounded(struct kunit *test)
@@ -77,10 +77,10 @@ static void tx_chain_is_bounded(struct kunit *test)
 		send(test, 10, true);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 1u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_TX_CHAIN_MAX);
-	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.chained, 1u);
+	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.sq.chained, 1u);
 	send(test, 10, false);
 	KUNIT_EXPECT_EQ(test, fx->hca->doorbells, 2u);
-	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.chained, 0u);
+	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.sq.chained, 0u);
 }
 
 /* As if the timer had not been there meanwhile, which on a slow machine it has */
@@ -97,7 +97,7 @@ static void send_unwatched(struct kunit *test, u32 len)
 static void tx_reaper_hurries(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
 
 	hrtimer_cancel(&tx->reaper);
 	fx->hca->hold = true;
@@ -111,7 +111,7 @@ static void tx_reaper_hurries(struct kunit *test)
 	hrtimer_cancel(&tx->reaper);
 	send(test, 10, false);
 	KUNIT_EXPECT_FALSE(test, tx->reaper_soon);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 1u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 1u);
 }
 
 /* The last of a chain is dropped before it gets to the ring: the others go */
@@ -143,7 +143,7 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	send(test, 10, false);
 	fixture_settle(fx);
@@ -192,7 +192,8 @@ static void tx_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
-	u32 size = fx->priv->channels->tx.size, most = size - fx->priv->channels->tx.segments_max + 1;
+	const struct ipoib_txq *tx = &fx->priv->channels->tx;
+	u32 size = tx->sq.size, most = size - tx->sq.segments_max + 1;
 	u32 i;
 
 	fx->hca->hold = true;
@@ -206,29 +207,29 @@ static void tx_ring_fills(struct kunit *test)
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, netif_tx_queue_stopped(txq));
 	hca_complete(fx->hca, size, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
 /* What an HCA reports of a WR that was given up touches none of today's */
 static void tx_stale_completion(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
-	struct ib_wc wc = { .status = IB_WC_SUCCESS };
-	struct tx_done done = {};
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
+	struct ib_wc wc = { .status = IB_WC_SUCCESS, .qp = tx->sq.qp };
+	struct ipoib_sq_done done = {};
 
 	fx->hca->hold = true;
 	send(test, 10, false);
 	send(test, 10, false);
-	wc.wr_id = tx->tail - 1;
+	wc.wr_id = tx->sq.tail - 1;
 	tx_complete(tx, &wc, &done, 64);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
-	wc.wr_id = tx->head;
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 2u);
+	wc.wr_id = tx->sq.head;
 	tx_complete(tx, &wc, &done, 64);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 2u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 2u);
 	KUNIT_EXPECT_EQ(test, done.packets, 0u);
 	hca_complete(fx->hca, 2, IB_WC_SUCCESS);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 0u);
 }
 
 /* The HCA takes three of a chain, and not the one that was to be reported: nothing will
@@ -237,7 +238,7 @@ static void tx_stale_completion(struct kunit *test)
 static void tx_silence(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
 	struct fixture_block block;
 	int i;
 
@@ -248,15 +249,15 @@ static void tx_silence(struct kunit *test)
 	for (i = 0; i < 5; i++)
 		send(test, 10, i < 4);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 5u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_pending(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 5u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_pending(&tx->sq), 0u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	fx->hca->hold = false;
 	fixture_unblock(fx, &block);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 2ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 3ull);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 0u);
 }
 
 static void tx_short(struct kunit *test)
@@ -372,7 +373,7 @@ static void tx_features_without_ring(struct kunit *test)
 static void tx_path_at_hand(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	struct ipoib_tx_ring *tx = &fx->priv->channels->tx;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
@@ -422,10 +423,10 @@ static void tx_small_is_copied(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, len + IPOIB_ENCAP_LEN);
 		KUNIT_EXPECT_EQ(test, packets_freed, (u32)(len + IPOIB_ENCAP_LEN <= 128));
 	}
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 3u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 3u);
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, packets_freed, 1u);
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels->tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
 /* The checksum is made as it is copied; one of 0 would say that there is none */

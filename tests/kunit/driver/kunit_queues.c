@@ -59,13 +59,13 @@ static void send_by(struct kunit *test, u16 queue)
 	union ib_gid gid;
 
 	fixture_gid(&gid, 9);
-	hca_choose(fx->hca, fx->priv->channels[queue].tx.qp);
+	hca_choose(fx->hca, fx->priv->channels[queue].tx.sq.qp);
 	fixture_send_by(fx, queue, fixture_packet(test, gid.raw, 10), false);
 }
 
-static enum ib_qp_state state_of(const struct ipoib_tx_ring *tx)
+static enum ib_qp_state state_of(const struct ipoib_txq *tx)
 {
-	return container_of(tx->qp, struct hca_qp, ibqp)->state;
+	return container_of(tx->sq.qp, struct hca_qp, ibqp)->state;
 }
 
 static void expect_objects(struct kunit *test, int queues)
@@ -76,7 +76,7 @@ static void expect_objects(struct kunit *test, int queues)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), queues + 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), queues);
 	KUNIT_EXPECT_EQ(test, fx->netdev->real_num_tx_queues, (unsigned int)queues);
-	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->channels->tx.qp->qp_num);
+	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(hwaddr), fx->priv->channels->tx.sq.qp->qp_num);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
@@ -139,8 +139,8 @@ static void queues_send(struct kunit *test)
 	for (i = 0; i < QUEUES; i++) {
 		send_by(test, i);
 		KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->source_qpn,
-				fx->priv->channels[i].tx.qp->qp_num);
-		KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels[i].tx), 0u);
+				fx->priv->channels[i].tx.sq.qp->qp_num);
+		KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels[i].tx.sq), 0u);
 	}
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)QUEUES);
 }
@@ -149,7 +149,7 @@ static void queues_send(struct kunit *test)
 static void queues_fill(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	u32 i, most = fx->priv->channels->tx.size - fx->priv->channels->tx.segments_max + 1;
+	u32 i, most = fx->priv->channels->tx.sq.size - fx->priv->channels->tx.sq.segments_max + 1;
 
 	fx->hca->hold = true;
 	for (i = 0; i < most; i++)
@@ -159,10 +159,10 @@ static void queues_fill(struct kunit *test)
 	send_by(test, 2);
 	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 2));
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
-	hca_choose(fx->hca, fx->priv->channels[1].tx.qp);
+	hca_choose(fx->hca, fx->priv->channels[1].tx.sq.qp);
 	hca_complete(fx->hca, most, IB_WC_SUCCESS);
 	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 1));
-	KUNIT_EXPECT_EQ(test, ipoib_tx_used(&fx->priv->channels[1].tx), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels[1].tx.sq), 0u);
 }
 
 /* An error on any ring resets all QPs, and none of the packets is lost count of */
@@ -215,7 +215,7 @@ static void queues_loopback(struct kunit *test)
 
 	hca_choose(fx->hca, fx->priv->qp);
 	for (i = 0; i < QUEUES; i++) {
-		like.src_qp = fx->priv->channels[i].tx.qp->qp_num;
+		like.src_qp = fx->priv->channels[i].tx.sq.qp->qp_num;
 		KUNIT_EXPECT_EQ(test, hca_receive(fx->hca, &packet, sizeof(packet), &like), 0);
 		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_LOOPBACK), i + 1ull);
 	}

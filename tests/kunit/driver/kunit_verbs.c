@@ -102,7 +102,7 @@ static void qp_ring_limit(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(examples); i++) {
 		attrs->max_qp_wr = examples[i].max_qp_wr;
 		attrs->max_cqe = examples[i].max_cqe;
-		KUNIT_EXPECT_EQ(test, ipoib_ring_limit(fx->priv), examples[i].limit);
+		KUNIT_EXPECT_EQ(test, verbs_ring_limit(fx->priv), examples[i].limit);
 	}
 }
 
@@ -180,9 +180,9 @@ static void qp_flags(struct kunit *test)
 		attrs->device_cap_flags = examples[i].device_caps;
 		attrs->kernel_cap_flags = IBK_LOCAL_DMA_LKEY | examples[i].kernel_caps;
 		KUNIT_EXPECT_EQ(test, fixture_resize(fx, 2, 64, 64), 0);
-		qp = container_of(fx->priv->channels[0].tx.qp, struct hca_qp, ibqp);
+		qp = container_of(fx->priv->channels[0].tx.sq.qp, struct hca_qp, ibqp);
 		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].first, "example %d", i);
-		qp = container_of(fx->priv->channels[1].tx.qp, struct hca_qp, ibqp);
+		qp = container_of(fx->priv->channels[1].tx.sq.qp, struct hca_qp, ibqp);
 		KUNIT_EXPECT_EQ_MSG(test, qp->create_flags, examples[i].others, "example %d", i);
 	}
 }
@@ -194,10 +194,10 @@ static int create_again(struct fixture *fx, u32 tx_size, u32 rx_size)
 
 	rtnl_lock();
 	ipoib_ahs_flush(fx->priv);
-	ipoib_verbs_destroy(fx->priv);
+	verbs_destroy(fx->priv);
 	fx->priv->queues.tx_size = tx_size;
 	fx->priv->queues.rx_size = rx_size;
-	err = ipoib_verbs_create(fx->priv);
+	err = verbs_create(fx->priv);
 	rtnl_unlock();
 	return err;
 }
@@ -383,7 +383,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct hca_cq *cq;
 
-	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &moderation), 0);
+	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &moderation), 0);
 	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
 	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
 	KUNIT_EXPECT_EQ(test, cq->frames, 11);
@@ -393,7 +393,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cq->usecs, 44);
 	atomic_set(&fx->hca->fail_in, 1);
 	moderation.rx_frames = 1;
-	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &moderation), -ENOMEM);
+	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &moderation), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fx->priv->moderation.rx_frames, 11);
 }
 
@@ -408,13 +408,13 @@ static void qp_moderation_adapts(struct kunit *test)
 	int i;
 
 	fixture_up(test);
-	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &adaptive), 0);
+	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &adaptive), 0);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 0);
 	for (i = 0; i < 1000 && !READ_ONCE(cq->usecs); i++)
 		hca_receive(fx->hca, NULL, 100, &like);
 	KUNIT_EXPECT_NE(test, cq->usecs, 0);
 	KUNIT_EXPECT_GE(test, i, 64);
-	KUNIT_EXPECT_EQ(test, ipoib_moderate(fx->priv, &fixed), 0);
+	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &fixed), 0);
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
 	for (i = 0; i < 300; i++)
 		hca_receive(fx->hca, NULL, 100, &like);
