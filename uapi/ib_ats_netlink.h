@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /*
  * The generic netlink family of the Address Translation Service for InfiniBand.
- * Documentation/netlink/specs/ib_ats.yaml says what each command takes and gives.
+ * Documentation/netlink/specs/ib_ats.yaml describes the attributes of each command.
  */
 #ifndef _UAPI_IB_ATS_NETLINK_H
 #define _UAPI_IB_ATS_NETLINK_H
@@ -12,12 +12,12 @@
 
 enum ib_ats_cmd {
 	IB_ATS_CMD_UNSPEC,
-	IB_ATS_CMD_RESOLVE,		/* do: who has an address, or which has somebody */
-	IB_ATS_CMD_RESOLVE_NTF,		/* unicast: the answer, by the request's number */
+	IB_ATS_CMD_RESOLVE,		/* do: who has an address, or which addresses a GID has */
+	IB_ATS_CMD_RESOLVE_NTF,		/* unicast: the answer, with the request's sequence number */
 	IB_ATS_CMD_RECORD_GET,		/* do, dump: records of the namespace's interfaces */
-	IB_ATS_CMD_RECORD_NTF,		/* notification: a record's state is another */
+	IB_ATS_CMD_RECORD_NTF,		/* notification: a record has changed its state */
 	IB_ATS_CMD_PRIMARY_SET,		/* do: name an interface's primary address, or none */
-	IB_ATS_CMD_AUDIT,		/* do: have the SA's records read back now */
+	IB_ATS_CMD_AUDIT,		/* do: start reading back the SA's records */
 	IB_ATS_CMD_STATS_GET,		/* dump: what each port has done */
 
 	__IB_ATS_CMD_MAX,
@@ -35,24 +35,24 @@ enum ib_ats_kind {
 	IB_ATS_KIND_MAX = __IB_ATS_KIND_MAX - 1
 };
 
-/* How the record of an interface's address stands */
+/* The state of the record of an interface's address */
 enum ib_ats_record_state {
-	IB_ATS_RECORD_PENDING,		/* the SA does not have it yet, or not for sure */
+	IB_ATS_RECORD_PENDING,		/* the SA does not have it yet, or that is uncertain */
 	IB_ATS_RECORD_REGISTERED,	/* the SA has it */
 	IB_ATS_RECORD_REFUSED,		/* the SA refused it; it is asked again */
 	IB_ATS_RECORD_NO_SID,		/* no Service ID is left for it */
-	IB_ATS_RECORD_QUOTA,		/* the namespace has as many records as it may have */
+	IB_ATS_RECORD_QUOTA,		/* the namespace has as many records as it is allowed */
 	IB_ATS_RECORD_GONE,		/* notifications only: the interface no longer has it */
 
 	__IB_ATS_RECORD_MAX,
 	IB_ATS_RECORD_MAX = __IB_ATS_RECORD_MAX - 1
 };
 
-/* How a port stands with its SA */
+/* The state of a port's SA */
 enum ib_ats_sa_state {
-	IB_ATS_SA_AWAY,			/* the port knows of none now */
+	IB_ATS_SA_AWAY,			/* the port has no SA at the moment */
 	IB_ATS_SA_TROUBLE,		/* it does not answer, or is busy */
-	IB_ATS_SA_ONLINE,
+	IB_ATS_SA_ONLINE,		/* it answers */
 
 	__IB_ATS_SA_MAX,
 	IB_ATS_SA_MAX = __IB_ATS_SA_MAX - 1
@@ -69,10 +69,10 @@ enum ib_ats_attr {
 	IB_ATS_ATTR_ADDR,		/* 16 octets; an IPv4 address as ::ffff:a.b.c.d */
 	IB_ATS_ATTR_SID,		/* u64 */
 	IB_ATS_ATTR_IS_PRIMARY,		/* flag: it is the primary address */
-	IB_ATS_ATTR_IS_CHOICE,		/* flag: because its interface's administrator chose it */
+	IB_ATS_ATTR_IS_CHOICE,		/* flag: the interface's administrator chose it */
 	IB_ATS_ATTR_STATE,		/* u32, enum ib_ats_record_state */
 	IB_ATS_ATTR_AGE,		/* u64, milliseconds in that state */
-	IB_ATS_ATTR_REFUSAL,		/* u16, the SA's status in the MAD that refused it */
+	IB_ATS_ATTR_REFUSAL,		/* u16, the status in the MAD by which the SA refused it */
 	IB_ATS_ATTR_RIVAL,		/* 16 octets: another host's GID that has the address */
 	IB_ATS_ATTR_TIMEOUT,		/* u32, milliseconds */
 	IB_ATS_ATTR_ERROR,		/* s32: how a question ended, 0 or a negative errno */
@@ -84,20 +84,20 @@ enum ib_ats_attr {
 	IB_ATS_ATTR_MAX = __IB_ATS_ATTR_MAX - 1
 };
 
-/* u64 each */
+/* Counters of a port, u64 each */
 enum ib_ats_counter {
 	IB_ATS_COUNTER_UNSPEC,
 	IB_ATS_COUNTER_SETS,		/* registrations sent */
 	IB_ATS_COUNTER_DELETES,		/* deletions sent */
-	IB_ATS_COUNTER_READS,		/* times that records were read back */
-	IB_ATS_COUNTER_QUERIES,		/* questions sent for others */
+	IB_ATS_COUNTER_READS,		/* how often records were read back */
+	IB_ATS_COUNTER_QUERIES,		/* queries sent for others */
 	IB_ATS_COUNTER_TIMEOUTS,	/* requests without an answer */
-	IB_ATS_COUNTER_BUSY,		/* requests that could not be sent, or came too early */
+	IB_ATS_COUNTER_BUSY,		/* requests that the SA was too busy for, or not sent */
 	IB_ATS_COUNTER_REFUSALS,	/* requests that the SA refused */
-	IB_ATS_COUNTER_REPAIRS,		/* records that were found not to be as they should */
+	IB_ATS_COUNTER_REPAIRS,		/* records that were read back and found to be wrong */
 	IB_ATS_COUNTER_ABANDONED,	/* deletions that were given up */
-	IB_ATS_COUNTER_OVERFLOWS,	/* addresses without a Service ID */
-	IB_ATS_COUNTER_LEFTOVERS,	/* partitions where records of an earlier life were found */
+	IB_ATS_COUNTER_OVERFLOWS,	/* addresses for which no Service ID was left */
+	IB_ATS_COUNTER_LEFTOVERS,	/* partitions with records from before a restart */
 	IB_ATS_COUNTER_CONFLICTS,	/* addresses that were found on another host's GID, too */
 	IB_ATS_COUNTER_PAD,
 
