@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Questions about who has which address, of other modules and of user space. A question
- * is put to every port that the asker may use, as a query (ats_query.c) each. It ends
- * when all have ended. Once one of them has found something, the others end as soon as
- * nothing of theirs is under way: a port without an SA holds up no answer of another.
+ * Questions of other modules and of user space about who has which address. A question is
+ * passed to every port that the asker may use, each as a query (ats_query.c), and ends when
+ * all queries have ended. Once one of them has found something, the others end as soon as
+ * they have no request under way. A port without an SA thus does not delay the answer of
+ * another port.
  *
- * A question's work runs twice: first to put it to the ports, then to call back. Users'
- * questions have a workqueue of their own, one at a time, so that any number of them
- * delays a module's by the time of one.
+ * The work of a question runs twice: first to pass it to the ports, then to call back.
+ * Questions of users have a workqueue of their own that runs one work at a time, so that
+ * any number of them delays a module's question by no more than the time of one.
  */
 #include <linux/completion.h>
 #include <linux/hashtable.h>
@@ -24,7 +25,7 @@
 #define ATS_ASKS_BITS		8
 
 static DEFINE_SPINLOCK(asks_lock);	/* guards what follows; taken in any context */
-static DEFINE_HASHTABLE(asks, ATS_ASKS_BITS);	/* by ID, those that have not called back yet */
+static DEFINE_HASHTABLE(asks, ATS_ASKS_BITS);	/* by ID: questions that have not called back */
 static u64 last_id;
 
 static struct workqueue_struct *ask_wq, *ask_user_wq;
@@ -47,7 +48,7 @@ static int answer_cmp(const void *a, const void *b)
 	       strcmp(one->device, other->device) ?: (int)one->port - (int)other->port;
 }
 
-/* What somebody found is an answer, whatever the others say; else the worst they say is */
+/* If any query has found something, that is the answer; otherwise it is the worst error */
 static int ask_result(const struct ats_ask *ask, unsigned int *count)
 {
 	const struct ats_query *query;
@@ -121,7 +122,7 @@ static bool port_fits(const struct ats_port *port, const struct ib_ats_question 
 	       (!question->port || question->port == port->port);
 }
 
-/* Whose query is in this list has not ended: its port is there */
+/* A query in the list has not ended, so its port still exists. The lock is held */
 static void ask_hurry(struct ats_ask *ask)
 {
 	struct ats_query *query;
@@ -130,7 +131,7 @@ static void ask_hurry(struct ats_ask *ask)
 		ats_port_hurry(query->port);
 }
 
-/* Of a port's work: one of the question's queries has ended */
+/* Called by a port's work: a query of the question has ended */
 static void ask_query_ended(struct ats_query *query)
 {
 	struct ats_ask *ask = query->ask;
@@ -194,16 +195,16 @@ static bool question_valid(const struct ib_ats_question *question)
 }
 
 /**
- * ats_ask() - ask, as ib_ats_ask() does, also for user space
- * @question: what is asked
- * @gfp: for memory
- * @user: it is a user's: others come first
+ * ats_ask() - begin a question, of a module or of user space
+ * @question: the question; copied
+ * @gfp: flags for the allocation of memory
+ * @user: the question is from user space; questions of modules take precedence
  * @done: called once, unless this returns an error
- * @context: for @done
- * @id: where the question's ID is to be, before @done can be called
+ * @context: argument for @done
+ * @id: set to the question's ID, before @done can be called
  *
- * Context: as @gfp says.
- * Return: 0, -EINVAL or -ENOMEM.
+ * Context: any if @gfp is GFP_ATOMIC; may sleep if @gfp allows it.
+ * Return: 0, -EINVAL if the question is not valid, or -ENOMEM.
  */
 int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats_done done,
 	    void *context, u64 *id)
@@ -241,18 +242,18 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 }
 
 /**
- * ib_ats_ask() - ask who has an address, or which addresses somebody has
- * @question: what is asked
- * @gfp: for memory
+ * ib_ats_ask() - ask which GIDs have an address, or which addresses a GID has
+ * @question: the question; copied
+ * @gfp: flags for the allocation of memory
  * @done: called once, unless this returns an error
- * @context: for @done
- * @id: where the question's ID is to be, before @done can be called
+ * @context: argument for @done
+ * @id: set to the question's ID, before @done can be called
  *
- * The question is let go of when @done has returned. A module that goes has its questions
- * end before, by ib_ats_cancel().
+ * The question is freed after @done has returned. Before a module is unloaded, it must end
+ * its questions by ib_ats_cancel().
  *
- * Context: as @gfp says.
- * Return: 0, -EINVAL or -ENOMEM.
+ * Context: any if @gfp is GFP_ATOMIC; may sleep if @gfp allows it.
+ * Return: 0, -EINVAL if the question is not valid, or -ENOMEM.
  */
 int ib_ats_ask(const struct ib_ats_question *question, gfp_t gfp, ib_ats_done done, void *context,
 	       u64 *id)
@@ -286,8 +287,10 @@ static void ask_cancel(struct ats_ask *ask)
 }
 
 /**
- * ats_ask_cancel() - have a question end soon, with -ECANCELED
+ * ats_ask_cancel() - make a question end soon, with -ECANCELED
  * @id: its ID
+ *
+ * Does not wait. Nothing happens if the question has ended.
  *
  * Context: process.
  */
@@ -302,12 +305,13 @@ void ats_ask_cancel(u64 id)
 }
 
 /**
- * ib_ats_cancel() - have a question end now, if it has not
+ * ib_ats_cancel() - end a question, and wait for its end
  * @id: its ID
  *
- * When this returns, the question's function has been called and has returned.
+ * When this returns, the question's callback has been called and has returned, with
+ * -ECANCELED if the question had not ended before.
  *
- * Context: may sleep; not from that function.
+ * Context: may sleep; must not be called from that callback.
  */
 void ib_ats_cancel(u64 id)
 {
@@ -322,7 +326,7 @@ void ib_ats_cancel(u64 id)
 EXPORT_SYMBOL_GPL(ib_ats_cancel);
 
 /**
- * ats_ask_init() - questions may be asked
+ * ats_ask_init() - allow questions
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -338,7 +342,7 @@ int ats_ask_init(void)
 }
 
 /**
- * ats_ask_exit() - the end; nobody asks any more, and all questions have ended
+ * ats_ask_exit() - free what ats_ask_init() allocated, after all questions have ended
  *
  * Context: may sleep.
  */
@@ -351,9 +355,9 @@ void ats_ask_exit(void)
 }
 
 /**
- * ats_ask_flush_users() - wait until user space's questions have ended
+ * ats_ask_flush_users() - wait until the questions of user space have ended
  *
- * There are no ports any more, so that each ends at once, and nobody asks.
+ * There are no ports any more, so each question ends at once, and no new ones begin.
  *
  * Context: may sleep.
  */

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the SA has that it should not have: records that an earlier life of this host left
- * under the port's own GIDs, in whatever partition, and this host's own addresses under
- * the GID of another host. At first contact with an SA leftovers alone are looked for,
- * since a whole fabric may be starting; from time to time, and when the administrator
- * wishes it, there is an audit, which also has the sets read back, and leases renewed.
+ * Finds records that the SA should not have: leftovers, which this host registered under
+ * the port's own GIDs before a restart, in whatever partition, and rivals, which are other
+ * hosts' GIDs with an address of this host. At the first contact with an SA only leftovers
+ * are looked for, since a whole fabric may be starting. From time to time, and when the
+ * administrator requests it, there is an audit, which also reads the sets back and renews
+ * leases.
  *
  * One request of this kind is under way at a time.
  */
@@ -15,13 +16,13 @@
 
 #include "ats.h"
 
-/* Audits that administrators wish for are no closer together */
+/* Minimum time between an audit and the next one that an administrator requests */
 #define ATS_AUDIT_WISH		(2 * HZ)
 #define ATS_AUDIT_RETRY		(5 * HZ)
-/* A lease is renewed so many times before it ends */
+/* A lease is renewed this many times before it ends */
 #define ATS_AUDIT_LEASE_PARTS	3
 
-/* Not all hosts at once */
+/* Jiffies until the next audit; random, so that not all hosts send at once */
 static unsigned long audit_delay(void)
 {
 	unsigned int seconds = ats_audit_interval ?: UINT_MAX;
@@ -48,7 +49,7 @@ static bool audit_post(struct ats_port *port, u8 method, u64 mask,
 	return !ats_sa_post(&port->sa, request, method, mask, wire);
 }
 
-/* Returns whether it has an answer; if not, it is asked again after a while */
+/* Returns whether the SA has answered; if not, the request is repeated after a while */
 static bool audit_answered(struct ats_port *port, enum ats_result result)
 {
 	bool answered = result == ATS_RESULT_OK || result == ATS_RESULT_NO_RECORD ||
@@ -86,7 +87,7 @@ static void leftovers_done(struct ats_sa *sa, struct ats_request *request, enum 
 		ats_table_each(request->answer, leftover_each, port);
 }
 
-/* Returns whether the SA is asked */
+/* Returns whether a request was sent */
 static bool leftovers_ask(struct ats_port *port)
 {
 	int len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
@@ -121,7 +122,7 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 		       struct ats_local *local)
 {
 	const struct ats_audit *audit = &port->audit;
-	/* Without a rival its GID is zero */
+	/* If there is no rival, its GID is zero */
 	bool news = memcmp(&audit->rival, &local->rival, sizeof(audit->rival));
 	struct in6_addr ip = local->ip;
 
@@ -139,7 +140,7 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 	ats_view_tell(port, source, local);
 }
 
-/* Calls for each address that was looked for; or finds the next that is to be */
+/* Finds the next address to check; after a request, that is the address it was about */
 static struct ats_local *rival_next(struct ats_port *port, struct ats_source **source)
 {
 	unsigned int i;
@@ -169,7 +170,7 @@ static void rival_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 	if (!local || !ats_ip_same(&local->ip, &port->audit.ip) ||
 	    !ats_key_same(&source->key, &port->audit.key))
 		return;
-	/* Without an answer it is left to the next audit: others need not wait for this one */
+	/* Without an answer, the address is checked by the next audit */
 	local->round = port->audit.round;
 	if (result == ATS_RESULT_OK)
 		ats_table_each(request->answer, rival_each, &port->audit);
@@ -177,7 +178,7 @@ static void rival_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 		rival_tell(port, source, local);
 }
 
-/* Most addresses have one record, this host's: that comes in a single packet */
+/* Most addresses have only this host's record, which comes in a single packet */
 static bool rival_ask(struct ats_port *port)
 {
 	struct ats_audit *audit = &port->audit;
@@ -200,7 +201,7 @@ static bool rival_ask(struct ats_port *port)
 /* ---- When ---- */
 
 /**
- * ats_audit_init() - a port that is not audited yet
+ * ats_audit_init() - prepare a port for audits
  * @port: the port
  *
  * Context: any.
@@ -213,7 +214,7 @@ void ats_audit_init(struct ats_port *port)
 }
 
 /**
- * ats_audit_contact() - the SA may be another one: leftovers are to be looked for
+ * ats_audit_contact() - the SA may have changed: look for leftovers
  * @port: the port
  * @now: jiffies
  *
@@ -227,7 +228,7 @@ void ats_audit_contact(struct ats_port *port, unsigned long now)
 }
 
 /**
- * ats_audit_wish() - an audit is to be soon
+ * ats_audit_wish() - make the next audit take place as soon as allowed
  * @port: the port
  *
  * Context: the port's work.
@@ -249,10 +250,10 @@ static void audit_begin(struct ats_port *port, unsigned long now)
 }
 
 /**
- * ats_audit_run() - ask the SA what there is to be asked
+ * ats_audit_run() - begin an audit that is due, and send its next request
  * @port: the port
  * @now: jiffies
- * @next: made earlier if this is to be called again before it
+ * @next: set to an earlier time, in jiffies, if this has to be called again before it
  *
  * Context: the port's work; may sleep.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The HCAs, of which this module is an ib_client: their ports, and which of these an
- * interface is on.
+ * The HCAs, of which this module is an ib_client, with their ports, and the lookup of the
+ * port that an interface is on.
  */
 #include <linux/mutex.h>
 #include <linux/slab.h>
@@ -9,16 +9,16 @@
 
 #include "ats.h"
 
-/* How long an HCA that goes waits for its records to be deleted */
+/* How long the removal of an HCA waits until its records are deleted */
 #define ATS_REMOVE_WAIT		(2 * HZ)
 
 static struct ib_client ats_client;
 
 static DEFINE_MUTEX(hcas_lock);		/* guards the list */
 static LIST_HEAD(hcas);
-static unsigned int hcas_version;	/* read without the mutex */
+static unsigned int hcas_version;	/* also read without the mutex */
 static bool exiting;
-static unsigned long exit_until;	/* jiffies; no HCA waits longer then */
+static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer */
 
 /* ---- Which port ---- */
 
@@ -35,10 +35,10 @@ static struct ats_port *port_by_id(u64 id)
 }
 
 /**
- * ats_ports_version() - whether the ports are still those that there were
+ * ats_ports_version() - detect changes of the list of ports
  *
  * Context: any.
- * Return: a number that is another after each HCA that comes or goes.
+ * Return: a number that changes whenever an HCA is added or removed.
  */
 unsigned int ats_ports_version(void)
 {
@@ -57,13 +57,13 @@ static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, 
 }
 
 /**
- * ats_each_port() - do something with all ports that a namespace may use
- * @net: the namespace; NULL: with all ports
- * @act: does it; an error of it is the end
- * @arg: for @act
+ * ats_each_port() - call a function for each port that a namespace may use
+ * @net: the namespace; NULL: all ports
+ * @act: the function; a return value other than 0 ends the iteration
+ * @arg: argument for @act
  *
- * Context: may sleep.
- * Return: 0, or the error.
+ * Context: may sleep; @act is called with the mutex of the list of HCAs held.
+ * Return: 0, or the value that ended the iteration.
  */
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
 {
@@ -81,7 +81,7 @@ int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg),
 	return err;
 }
 
-/* One that is in the partition, as far as it is known to be */
+/* Whether the port has the GID and, according to ib_core's cache, the P_Key */
 static bool port_serves(struct ats_port *port, const struct ats_key *key)
 {
 	const struct ib_gid_attr *attr;
@@ -94,7 +94,7 @@ static bool port_serves(struct ats_port *port, const struct ats_key *key)
 	return !ib_find_cached_pkey(port->ibdev, port->port, key->pkey, &index);
 }
 
-/* A bond over IPoIB has no parent device, but an address of an HCA's */
+/* A bond over IPoIB has no parent device, but its address has a GID of an HCA */
 static struct ats_port *port_by_key(struct device *parent, u32 dev_port,
 				    const struct ats_key *key)
 {
@@ -124,12 +124,13 @@ static bool port_clear(struct ats_port *port, const void *owner)
 }
 
 /**
- * ats_route() - bring what a netdevice has to the port that it is on
+ * ats_route() - pass the addresses of a netdevice to the port that it is on
  * @parent: the netdevice's parent device, or NULL
- * @dev_port: the number of the HCA's port that it is on; 0: its GID alone tells
- * @source: what it has; this function's from here on
- * @port_id: where what it had before is, 0 for nowhere; is brought up to date. Without
- *	memory it stays, and with it what is there.
+ * @dev_port: the number of the HCA's port that it is on; 0: only the GID determines the port
+ * @source: the addresses; this function takes them over
+ * @port_id: ID of the port that has the netdevice's former addresses, 0 for none; updated. If
+ *	there is no memory to withdraw them from there, it stays unchanged, and @source
+ *	is dropped
  *
  * Context: may sleep.
  */
@@ -242,7 +243,9 @@ static struct ib_client ats_client = {
 };
 
 /**
- * ats_hcas_leave() - have all records of all ports deleted
+ * ats_hcas_leave() - begin to delete all records of all ports
+ *
+ * Does not wait for the end: see ats_hcas_wait_idle().
  *
  * Context: may sleep.
  */
@@ -257,8 +260,10 @@ void ats_hcas_leave(void)
 }
 
 /**
- * ats_hcas_wait_idle() - wait until the records of all ports, which are left, are deleted
- * @until: jiffies; not longer than that
+ * ats_hcas_wait_idle() - wait until the records of all ports are deleted
+ * @until: jiffies when the wait ends in any case
+ *
+ * To be called after ats_hcas_leave().
  *
  * Context: may sleep.
  */
@@ -273,7 +278,7 @@ void ats_hcas_wait_idle(unsigned long until)
 }
 
 /**
- * ats_hca_init() - serve all HCAs that there are, and that come
+ * ats_hca_init() - serve all present and future HCAs
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -284,10 +289,10 @@ int __init ats_hca_init(void)
 }
 
 /**
- * ats_hca_exit() - serve no HCA any more
- * @until: jiffies; nobody waits longer than that for records to be deleted
+ * ats_hca_exit() - stop serving HCAs
+ * @until: jiffies when the wait for the deletion of records ends in any case
  *
- * All ports delete their records at once; HCAs are removed one after the other.
+ * All ports begin to delete their records at once; then HCAs are removed one by one.
  *
  * Context: may sleep.
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Address Translation Service for InfiniBand, version 1 of the DAT Collaborative's
- * specification: keeps the SA's ServiceRecords in step with the IP addresses of a host's
- * IPoIB interfaces. Here: the module, which begins and ends the other files' parts.
+ * specification: keeps the SA's ServiceRecords up to date with the IP addresses of a host's
+ * IPoIB interfaces. This file loads and unloads the module: it starts and stops the parts.
  */
 #include <linux/module.h>
 #include <linux/reboot.h>
@@ -13,10 +13,10 @@ MODULE_DESCRIPTION("Address Translation Service for InfiniBand");
 MODULE_AUTHOR("The ib-ipoib authors");
 MODULE_LICENSE("Dual BSD/GPL");
 
-/* How long a module that goes, and a reboot, wait for records to be deleted */
+/* How long unloading the module, and a reboot, wait until records are deleted */
 #define ATS_EXIT_WAIT		(5 * HZ)
 #define ATS_REBOOT_WAIT		(2 * HZ)
-/* Seconds: so that an SA which is away for a while does not find all leases ended */
+/* Seconds; a shorter lease would end while the SA is away only for a while */
 #define ATS_LEASE_MIN		30
 
 /* ATS section 2.1: records are deleted before their service goes offline */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The engine that makes an SA's records those that are wanted. It knows what is wanted
- * in each slot and what the SA was last known to have there, and sends what makes the
- * one the other: so of any number of changes while the SA is away only the outcome is
- * sent. At most one request a slot is under way.
+ * The engine that turns the SA's records into the wanted ones. It knows which record is
+ * wanted in each slot and which one the SA was last known to have there, and sends only the
+ * requests that turn one into the other. However many changes there are while the SA is
+ * away, only their outcome is sent. At most one request of each slot is under way.
  *
- * An SA that does not answer, or is busy, is left alone for a while, longer each time,
- * and then asked one thing only until it answers. A request that it refuses does not
- * hold up others. After a request without an answer the set is read back, since the SA
- * may have done it, or may do it yet.
+ * If an SA does not answer, or is busy, the engine pauses, longer each time, and then sends
+ * only one request until the SA answers. A request that the SA refuses does not delay
+ * others. After a request without an answer the set is read back, since the SA may have
+ * acted on the request, or may still do so.
  */
 #include <linux/random.h>
 
@@ -20,21 +20,21 @@
 #define ATS_REREGISTER_JITTER	(HZ / 4)
 #define ATS_IDLE		(60 * HZ)
 
-/* For so many refusals other records of the set wait that depend on this one */
+/* A slot delays other slots that depend on it for at most this many refusals */
 #define ATS_REFUSALS_WAIT	3
-/* A record that nobody wants and that the SA does not delete is left to it */
+/* After this many refusals, the deletion of an unwanted record is given up */
 #define ATS_REFUSALS_MAX	12
 
-/* What is to be done about a slot now */
+/* What has to be done about a slot now */
 enum slot_need {
 	SLOT_SETTLED,
 	SLOT_UNDER_WAY,
 	SLOT_DUE,
 	SLOT_BLOCKED,			/* it has the only record of an address that is wanted */
-	SLOT_WAITS,			/* after a refusal */
+	SLOT_WAITS,			/* it is repeated later, after a refusal */
 };
 
-/* Random, so that the hosts of a fabric do not ask all at once */
+/* Random, so that the hosts of a fabric do not send all at once */
 static unsigned long backoff(unsigned int times)
 {
 	unsigned long span = ATS_BACKOFF_MIN << min_t(unsigned int, times - 1, ATS_BACKOFF_STEPS);
@@ -44,10 +44,10 @@ static unsigned long backoff(unsigned int times)
 }
 
 /**
- * ats_engine_init() - an engine without sets
+ * ats_engine_init() - initialize an engine without sets
  * @engine: the engine
- * @ops: its way to the SA
- * @max_in_flight: requests that may be under way at once
+ * @ops: how to reach the SA
+ * @max_in_flight: the number of requests that may be under way at once
  *
  * Context: any.
  */
@@ -61,9 +61,9 @@ void ats_engine_init(struct ats_engine *engine, const struct ats_engine_ops *ops
 }
 
 /**
- * ats_engine_find() - the set of a GID and P_Key
+ * ats_engine_find() - find the set of a GID and P_Key
  * @engine: the engine
- * @key: of which
+ * @key: the GID and P_Key
  *
  * Context: that of the engine's owner.
  * Return: the set, or NULL.
@@ -83,7 +83,7 @@ static bool slot_has(const struct ats_slot *slot, const struct in6_addr *ip)
 	return slot->known == ATS_PRESENT && !memcmp(&slot->has, ip, sizeof(*ip));
 }
 
-/* The SA has what is wanted, a lease apart */
+/* Whether the SA has the wanted record, regardless of its lease */
 static bool slot_right(const struct ats_slot *slot)
 {
 	if (!slot->want)
@@ -96,7 +96,7 @@ static bool slot_settled(const struct ats_slot *slot)
 	return slot->op == ATS_OP_NONE && slot_right(slot) && !(slot->want && slot->renew);
 }
 
-/* Would an address that is wanted elsewhere be without any record for a while? */
+/* Whether sending now would leave a wanted address without any record for a while */
 static bool slot_blocked(const struct ats_set *set, const struct ats_slot *slot)
 {
 	const struct ats_slot *other;
@@ -170,7 +170,7 @@ static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned lo
 	ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
 }
 
-/* Once it has settled, so that there is no doubt about when it was read */
+/* Waits until the set has settled, so that it is certain which state was read */
 static void set_verify(struct ats_engine *engine, struct ats_set *set, unsigned long now,
 		       unsigned long *next)
 {
@@ -183,8 +183,8 @@ static void set_verify(struct ats_engine *engine, struct ats_set *set, unsigned 
 }
 
 /*
- * Where all that is left waits for each other, in a full set whose addresses change
- * places, one goes first all the same.
+ * In a full set whose addresses swap places, all remaining slots may wait for each other.
+ * Then one of them is sent although it is blocked.
  */
 static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned long now,
 		    unsigned long *next)
@@ -218,14 +218,14 @@ static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned lon
 }
 
 /**
- * ats_engine_run() - send what there is to be sent
+ * ats_engine_run() - send all requests that may be sent now
  * @engine: the engine
  * @now: jiffies
  *
- * To be called after everything that changes what is wanted or known.
+ * To be called after each change of what is wanted or known.
  *
  * Context: that of the engine's owner; may sleep.
- * Return: jiffies when it is to be called again, if nothing happens before.
+ * Return: jiffies when it has to be called again, if nothing happens before.
  */
 unsigned long ats_engine_run(struct ats_engine *engine, unsigned long now)
 {
@@ -242,7 +242,7 @@ unsigned long ats_engine_run(struct ats_engine *engine, unsigned long now)
 	return next;
 }
 
-/* How the SA is, by an answer of it or the lack of one */
+/* Updates what is known about the SA's condition, from a result or a missing answer */
 static void engine_heard(struct ats_engine *engine, enum ats_result result, unsigned long now)
 {
 	if (result == ATS_RESULT_CANCELLED)
@@ -257,7 +257,7 @@ static void engine_heard(struct ats_engine *engine, enum ats_result result, unsi
 		engine->count[IB_ATS_COUNTER_TIMEOUTS]++;
 	else
 		engine->count[IB_ATS_COUNTER_BUSY]++;
-	/* Those that were under way together are one trouble */
+	/* Requests that were under way together count as one failure */
 	if (engine_quiet(engine, now))
 		return;
 	engine->trouble++;
@@ -286,10 +286,10 @@ static void slot_done(struct ats_slot *slot, enum ats_op op)
 }
 
 /**
- * ats_engine_answer() - a slot's request has ended
+ * ats_engine_answer() - the request of a slot has ended
  * @engine: the engine
  * @set: the set
- * @index: the slot
+ * @index: the slot's number
  * @result: how it ended
  * @now: jiffies
  *
@@ -318,9 +318,9 @@ void ats_engine_answer(struct ats_engine *engine, struct ats_set *set, unsigned 
 }
 
 /**
- * ats_engine_read_record() - a record that the SA has of a set that is being read
+ * ats_engine_read_record() - process a record of a set that is being read back
  * @set: the set
- * @record: the record
+ * @record: the record; ignored if it belongs to another set
  *
  * Context: that of the engine's owner.
  */
@@ -337,7 +337,7 @@ void ats_engine_read_record(struct ats_set *set, const struct ats_record *record
 	slot->found = record->addr;
 }
 
-/* Returns whether the SA had something else than it was believed to have */
+/* Returns whether the SA's record differs from what it was known to be */
 static bool slot_found(struct ats_slot *slot)
 {
 	bool believed = slot->known != ATS_DOUBT, was = slot->known == ATS_PRESENT;
@@ -353,10 +353,10 @@ static bool slot_found(struct ats_slot *slot)
 }
 
 /**
- * ats_engine_read_end() - a set has been read, or could not be
+ * ats_engine_read_end() - the read of a set has ended
  * @engine: the engine
  * @set: the set
- * @result: which
+ * @result: how it ended
  * @now: jiffies
  *
  * Context: that of the engine's owner, who calls ats_engine_run() next.
@@ -397,11 +397,12 @@ static void set_forget(struct ats_set *set)
 }
 
 /**
- * ats_engine_forget() - the SA is another one, or has lost what it had
+ * ats_engine_forget() - the SA has changed, or has lost its records
  * @engine: the engine
  * @now: jiffies
  *
- * Everything is registered again, soon: not at once, since all hosts are to do it.
+ * Everything is registered again, after a short random delay, since all hosts of the fabric
+ * do so.
  *
  * Context: that of the engine's owner, who calls ats_engine_run() next.
  */
@@ -416,7 +417,7 @@ void ats_engine_forget(struct ats_engine *engine, unsigned long now)
 }
 
 /**
- * ats_engine_verify() - have everything read back
+ * ats_engine_verify() - read all sets back
  * @engine: the engine
  *
  * Context: that of the engine's owner, who calls ats_engine_run() next.
@@ -430,7 +431,7 @@ void ats_engine_verify(struct ats_engine *engine)
 }
 
 /**
- * ats_engine_renew() - have the leases of all records begin again
+ * ats_engine_renew() - renew the leases of all records
  * @engine: the engine
  *
  * Context: that of the engine's owner, who calls ats_engine_run() next.
@@ -446,11 +447,11 @@ void ats_engine_renew(struct ats_engine *engine)
 }
 
 /**
- * ats_set_settled() - whether the SA has what is wanted, as far as is known
+ * ats_set_settled() - whether the SA has the wanted records, as far as is known
  * @set: the set
  *
  * Context: that of the set's owner.
- * Return: whether it has.
+ * Return: true if it has, and no request is under way.
  */
 bool ats_set_settled(const struct ats_set *set)
 {
@@ -463,7 +464,7 @@ bool ats_set_settled(const struct ats_set *set)
 }
 
 /**
- * ats_set_state() - how the record of an address stands
+ * ats_set_state() - the state of the record of an address
  * @set: the set
  * @addr: one of its addresses
  *
@@ -483,7 +484,7 @@ enum ib_ats_record_state ats_set_state(const struct ats_set *set, const struct a
 }
 
 /**
- * ats_engine_reap() - let go of sets of which nothing is left
+ * ats_engine_reap() - free the sets that are not needed any more
  * @engine: the engine
  *
  * Context: that of the engine's owner; may sleep.
@@ -495,7 +496,7 @@ void ats_engine_reap(struct ats_engine *engine)
 	list_for_each_entry_safe(set, next, &engine->sets, list) {
 		if (!list_empty(&set->order) || set->reading || !ats_set_settled(set))
 			continue;
-		/* What an earlier life left is looked for, if there is anybody to ask */
+		/* Leftovers still have to be found, if there is an SA to query */
 		if (set->verify && engine->online)
 			continue;
 		list_del(&set->list);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a record of the Address Translation Service says, and how it is written:
- * Service IDs, addresses, and ServiceRecords as they go over the wire.
+ * The content of a record of the Address Translation Service, and how it is encoded:
+ * Service IDs, addresses, and ServiceRecords on the wire.
  */
 #include <net/ipv6.h>
 
 #include "ats.h"
 
 /**
- * ats_slot_sid() - the Service ID of a set's n-th slot
- * @slot: 0 is the primary address's
+ * ats_slot_sid() - the Service ID of a slot
+ * @slot: the slot's number; 0 is the primary address's
  *
- * ATS section 3.1: from the primary's on, around the end of the block.
+ * ATS section 3.1: Service IDs count up from that of the primary address, and wrap around
+ * at the end of the block.
  *
  * Context: any.
  * Return: the Service ID.
@@ -22,11 +23,11 @@ u64 ats_slot_sid(unsigned int slot)
 }
 
 /**
- * ats_sid_slot() - the slot that has a Service ID
+ * ats_sid_slot() - the slot of a Service ID
  * @sid: the Service ID
  *
  * Context: any.
- * Return: the slot, or a negative error if the Service ID is outside of the block.
+ * Return: the slot, or -ERANGE if the Service ID is outside of the block.
  */
 int ats_sid_slot(u64 sid)
 {
@@ -35,15 +36,15 @@ int ats_sid_slot(u64 sid)
 	return (sid - ATS_SID_PRIMARY) & (ATS_SIDS - 1);
 }
 
-/* Old peers are understood, too */
+/* Includes the Service IDs of older implementations */
 static bool sid_is_known(u64 sid)
 {
 	return ats_sid_slot(sid) >= 0 || (sid & ~ATS_SID_OPENIB_MASK) == ATS_SID_PRIMARY;
 }
 
 /**
- * ats_addr_from_ipv4() - an IPv4 address as a record has it
- * @addr: to be filled in
+ * ats_addr_from_ipv4() - convert an IPv4 address to the form that records have
+ * @addr: filled in: ::a.b.c.d (ATS section 2.5)
  * @ipv4: the address
  *
  * Context: any.
@@ -54,14 +55,14 @@ void ats_addr_from_ipv4(struct in6_addr *addr, __be32 ipv4)
 }
 
 /**
- * ats_addr_is_ipv4() - whether a record's address is an IPv4 one
- * @addr: the address
+ * ats_addr_is_ipv4() - whether the address of a record is an IPv4 address
+ * @addr: the address, in the form that records have
  *
- * The unspecified address and IPv6's loop-back, which would look like one, are never
- * in a record.
+ * The unspecified address and the loopback address of IPv6, which look like IPv4 addresses
+ * in that form, are never in a record.
  *
  * Context: any.
- * Return: whether it is.
+ * Return: whether it is an IPv4 address.
  */
 bool ats_addr_is_ipv4(const struct in6_addr *addr)
 {
@@ -69,8 +70,9 @@ bool ats_addr_is_ipv4(const struct in6_addr *addr)
 }
 
 /**
- * ats_addr_from_mapped() - an address as a record has it
- * @addr: an address, an IPv4 one as ::ffff:a.b.c.d; is changed
+ * ats_addr_from_mapped() - convert an address to the form that records have
+ * @addr: an address, converted in place: an IPv4 address is ::ffff:a.b.c.d before and
+ *	::a.b.c.d afterwards
  *
  * Context: any.
  */
@@ -81,8 +83,8 @@ void ats_addr_from_mapped(struct in6_addr *addr)
 }
 
 /**
- * ats_addr_to_mapped() - an address as everybody else has it
- * @addr: a record's address; an IPv4 one is ::ffff:a.b.c.d afterwards
+ * ats_addr_to_mapped() - convert the address of a record to the form used elsewhere
+ * @addr: the address, converted in place: an IPv4 address is ::ffff:a.b.c.d afterwards
  *
  * Context: any.
  */
@@ -93,8 +95,8 @@ void ats_addr_to_mapped(struct in6_addr *addr)
 }
 
 /**
- * ats_record_init() - the components that all records and queries have
- * @wire: to be filled in; what is not mentioned is zero
+ * ats_record_init() - fill in the components that all records and queries have
+ * @wire: filled in: the GID, the P_Key and the service's name; all other components are zero
  * @key: the GID and P_Key
  *
  * Context: any.
@@ -108,9 +110,9 @@ void ats_record_init(struct ats_wire_record *wire, const struct ats_key *key)
 }
 
 /**
- * ats_record_encode() - a record to register: ATS section 3.1, table 1
- * @wire: to be filled in
- * @record: what it is to say
+ * ats_record_encode() - encode a record to register (ATS section 3.1, table 1)
+ * @wire: filled in
+ * @record: the content
  *
  * Context: any.
  */
@@ -123,16 +125,16 @@ void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *re
 }
 
 /**
- * ats_record_decode() - read a record that an SA has
- * @record: to be filled in
+ * ats_record_decode() - decode a record received from an SA
+ * @record: filled in
  * @wire: the record
  *
- * Read more leniently than written: OpenIB's Service IDs are known, an IPv4 address may
- * be mapped (::ffff:a.b.c.d), and what follows the service's name is ignored (ATS section
- * 2.3). Service keys say nothing.
+ * This accepts more than ats_record_encode() writes: Service IDs of OpenIB, IPv4 addresses
+ * in the mapped form (::ffff:a.b.c.d), and any octets after the service's name (ATS section
+ * 2.3). The ServiceKey is ignored.
  *
  * Context: any.
- * Return: 0, or -EPROTO if it is no record of this service.
+ * Return: 0, or -EPROTO if it is not a record of this service.
  */
 int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire)
 {
@@ -149,10 +151,10 @@ int ats_record_decode(struct ats_record *record, const struct ats_wire_record *w
 }
 
 /**
- * ats_record_answer() - a record as other modules and user space have it
+ * ats_record_answer() - convert a record to the form for other modules and user space
  * @record: the record
- * @port: by which it was learned
- * @answer: to be filled in
+ * @port: the port through which it was learned
+ * @answer: filled in
  *
  * Context: any.
  */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MADs to the SA of one port and their answers, by an agent of its own: ib_sa knows no
- * ServiceRecords. All but the two MAD handlers is called by the port's work.
+ * MADs to the SA of one port, and their answers. The port has a MAD agent of its own, since
+ * ib_sa does not support ServiceRecords. All functions except the two MAD handlers are
+ * called by the port's work.
  *
- * There is one try a request: whoever asks knows best what to ask next.
+ * A request is sent once and not repeated here: the caller knows best what to send next.
  */
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
@@ -11,7 +12,7 @@
 #include "ats.h"
 
 #define ATS_SA_QPN		1
-/* A table comes in many packets */
+/* A table comes in many packets, so its timeout is longer */
 #define ATS_SA_TABLE_TIMEOUTS	4
 
 static void sa_finished(struct ats_sa *sa, struct ats_request *request)
@@ -32,7 +33,7 @@ static void sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	sa_finished(agent->context, request);
 }
 
-/* Comes before sa_sent() of the same request */
+/* Called before sa_sent() of the same request */
 static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 			struct ib_mad_recv_wc *wc)
 {
@@ -45,14 +46,14 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 }
 
 /**
- * ats_sa_start() - begin to use a port's SA
- * @sa: to be filled in
+ * ats_sa_start() - start to use a port's SA
+ * @sa: filled in
  * @ibdev: the HCA
  * @port: its port
- * @wake: has the work run that calls ats_sa_finish(); any context
+ * @wake: queues the work that calls ats_sa_finish(); called in any context
  *
  * Context: may sleep.
- * Return: 0, or a negative error.
+ * Return: 0, or the negative error of ib_register_mad_agent().
  */
 int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
 		 void (*wake)(struct ats_sa *sa))
@@ -74,7 +75,7 @@ int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
 }
 
 /**
- * ats_sa_wake() - have the work that owns a port's SA run
+ * ats_sa_wake() - queue the work that owns a port's SA
  * @sa: the port's SA
  *
  * Context: any.
@@ -93,7 +94,7 @@ static void sm_put(struct ats_sm *sm)
 }
 
 /**
- * ats_sa_forget_sm() - the SM may be another one, or elsewhere
+ * ats_sa_forget_sm() - forget the SM's address, since it may have changed
  * @sa: the port's SA
  *
  * Context: the port's work; may sleep.
@@ -109,8 +110,8 @@ void ats_sa_forget_sm(struct ats_sa *sa)
  * ats_sa_stop() - stop using a port's SA
  * @sa: the port's SA; nothing is posted any more
  *
- * Requests under way are cancelled. This waits until ats_sa_finish() has ended them,
- * hence it is not for the work that calls that.
+ * Cancels the requests under way, and waits until ats_sa_finish() has ended them. The work
+ * that calls ats_sa_finish() must therefore not call this.
  *
  * Context: may sleep.
  */
@@ -137,11 +138,12 @@ static struct ib_ah *sm_ah(struct ats_sa *sa, const struct ib_port_attr *attr)
 }
 
 /**
- * ats_sa_find_sm() - see whether there is an SM, and where
+ * ats_sa_find_sm() - look up the SM's address
  * @sa: the port's SA
  *
  * Context: the port's work; may sleep.
- * Return: 0 if it is known now, or a negative error.
+ * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or
+ * another negative error.
  */
 int ats_sa_find_sm(struct ats_sa *sa)
 {
@@ -209,14 +211,15 @@ static void request_free(struct ats_request *request)
 /**
  * ats_sa_post() - send a request
  * @sa: the port's SA
- * @request: zero but for the caller's own; from here on it is this file's
- * @method: the MAD's
+ * @request: zero except for the caller's members; it belongs to this file from now on, also
+ *	if an error is returned
+ * @method: the method of the MAD
  * @mask: its ComponentMask
- * @wire: its record; NULL: @request->path is asked for, which is not looked at any more
- *	when this returns
+ * @wire: its record; NULL: the request is for @request->path, which is not used any more
+ *	after the return
  *
  * Context: the port's work; may sleep.
- * Return: 0: ats_sa_finish() will call the request's done() once. Or a negative error.
+ * Return: 0 if ats_sa_finish() will call the request's done() once, or a negative error.
  */
 int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
 		const struct ats_wire_record *wire)
@@ -251,8 +254,8 @@ free:
 }
 
 /**
- * ats_sa_cancel() - have a request end soon
- * @request: one that was posted and has not ended
+ * ats_sa_cancel() - make a request end soon
+ * @request: a request that was posted and has not ended
  *
  * Context: the port's work; may sleep.
  */
@@ -269,8 +272,8 @@ static u8 request_method(const struct ats_request *request)
 }
 
 /*
- * IBA 13.4.7: so a node answers to whom no SA listens, its SM being about to be started
- * again, say; and an SA that knows no ServiceRecords.
+ * IBA 13.4.7: a node on which no SA listens answers in this way, for example while its SM is
+ * being restarted; so does an SA that does not support ServiceRecords.
  */
 static bool status_is_nobody(u16 status)
 {
@@ -290,7 +293,7 @@ static enum ats_result answer_result(const struct ats_request *request)
 		return ATS_RESULT_NOBODY;
 	if (status & ATS_STATUS_BUSY)
 		return ATS_RESULT_BUSY;
-	/* It may have room for an answer later; for a record, others need not wait */
+		/* It may have room for an answer later. A refused record must not delay others */
 	if (status == ATS_STATUS_NO_RESOURCES && request_method(request) != IB_MGMT_METHOD_SET)
 		return ATS_RESULT_BUSY;
 	if (status == ATS_STATUS_TOO_MANY && request_method(request) == IB_MGMT_METHOD_GET)
@@ -307,7 +310,7 @@ static enum ats_result request_result(const struct ats_request *request)
 }
 
 /**
- * ats_sa_finish() - call back for the requests that have ended
+ * ats_sa_finish() - call done() of the requests that have ended, and free them
  * @sa: the port's SA
  *
  * Context: the port's work; may sleep.

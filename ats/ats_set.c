@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The set of addresses of one port GID and P_Key: how often each is held, which is
- * the primary one, and which slot (Service ID) each has. Nothing here knows an SA.
+ * The set of addresses of one port GID and P_Key: the number of holders of each address,
+ * which one is the primary one, and the slot (Service ID) of each. This file does not
+ * depend on an SA.
  */
 #include <linux/slab.h>
 
@@ -20,11 +21,13 @@ static bool addr_less(struct rb_node *a, const struct rb_node *b)
 }
 
 /**
- * ats_set_create() - a set without addresses
+ * ats_set_create() - create a set without addresses
  * @key: its GID and P_Key
  *
+ * The set is marked to be read back from the SA.
+ *
  * Context: may sleep.
- * Return: the set, or NULL.
+ * Return: the set, or NULL if there is no memory.
  */
 struct ats_set *ats_set_create(const struct ats_key *key)
 {
@@ -36,7 +39,7 @@ struct ats_set *ats_set_create(const struct ats_key *key)
 	set->addrs = RB_ROOT;
 	INIT_LIST_HEAD(&set->order);
 	INIT_LIST_HEAD(&set->list);
-	/* An earlier life may have left records behind */
+	/* Records from before a restart of this host may still be at the SA */
 	set->verify = true;
 	return set;
 }
@@ -51,8 +54,8 @@ static void addr_free(struct ats_set *set, struct ats_addr *addr)
 }
 
 /**
- * ats_set_destroy() - the end of a set
- * @set: a set in no list; may have addresses
+ * ats_set_destroy() - free a set and its addresses
+ * @set: the set; not in a list
  *
  * Context: may sleep.
  */
@@ -66,12 +69,12 @@ void ats_set_destroy(struct ats_set *set)
 }
 
 /**
- * ats_set_find() - an address of a set
+ * ats_set_find() - find an address of a set
  * @set: the set
  * @ip: the address
  *
  * Context: that of the set's owner.
- * Return: the address, also if nothing holds it any more and it only lingers; or NULL.
+ * Return: the address, or NULL. An address without holders is found until it expires.
  */
 struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *ip)
 {
@@ -81,10 +84,10 @@ struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *
 }
 
 /**
- * ats_set_get() - hold an address, which is added if the set has it not
+ * ats_set_get() - add a holder of an address
  * @set: the set
- * @ip: the address
- * @host: it is the host's, and not a guest's
+ * @ip: the address, which is added if the set does not have it
+ * @host: the holder is an interface of the host, not of a guest
  *
  * Context: that of the set's owner; may sleep.
  * Return: 0, or -ENOMEM.
@@ -110,11 +113,12 @@ int ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host)
 }
 
 /**
- * ats_set_put() - hold an address no longer
+ * ats_set_put() - remove a holder of an address
  * @set: the set
- * @ip: an address that was held
- * @host: it was the host that held it
- * @until: jiffies; when the address goes if it was held once, and is not again till then
+ * @ip: an address that is held
+ * @host: the holder is an interface of the host, not of a guest
+ * @until: jiffies when the address expires, if this was the last holder and no other one
+ *	is added before
  *
  * Context: that of the set's owner.
  */
@@ -124,17 +128,17 @@ void ats_set_put(struct ats_set *set, const struct in6_addr *ip, bool host, unsi
 
 	if (WARN_ON_ONCE(!addr || !addr->refs))
 		return;
-	/* One that only lingers is what it was */
+	/* An address without holders keeps its rank until it expires */
 	if (--addr->refs)
 		addr->host_refs -= host;
 	addr->expires = until;
 }
 
 /**
- * ats_set_expire() - let go of the addresses that nothing holds
+ * ats_set_expire() - remove the addresses that have had no holder for long enough
  * @set: the set
  * @now: jiffies
- * @next: made earlier if another one is to go before it
+ * @next: set to an earlier time, in jiffies, if another address expires before it
  *
  * Context: that of the set's owner.
  */
@@ -152,13 +156,13 @@ void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next)
 	}
 }
 
-/* The higher, the rather it is the primary one: the host's first, and of them IPv4 */
+/* The address of the highest rank becomes primary: the host's before guests', then IPv4 */
 static int primary_rank(const struct ats_addr *addr)
 {
 	return 2 * !!addr->host_refs + ats_addr_is_ipv4(&addr->ip);
 }
 
-/* The administrator's choice, else the first one of the highest rank */
+/* The administrator's choice, otherwise the first address of the highest rank */
 static struct ats_addr *select_primary(struct ats_set *set)
 {
 	struct ats_addr *addr, *best = NULL;
@@ -181,7 +185,7 @@ static void slot_give(struct ats_set *set, struct ats_addr *addr, int slot)
 		set->slot[slot].want = addr;
 }
 
-/* Slot 0 is the primary address's alone */
+/* Slot 0 is reserved for the primary address */
 static int slot_free(const struct ats_set *set)
 {
 	int slot;
@@ -193,8 +197,8 @@ static int slot_free(const struct ats_set *set)
 }
 
 /*
- * What nothing holds any more need not be waited for where another one needs its slot,
- * and what only guests hold makes room for the host's.
+ * Makes room in a full set: an address without holders loses its slot before it expires,
+ * and an address that only guests hold loses it to an address of the host.
  */
 static void evict(struct ats_set *set, const struct ats_addr *newcomer)
 {
@@ -222,8 +226,8 @@ static int slot_find(struct ats_set *set, const struct ats_addr *newcomer)
 }
 
 /*
- * The old primary address gets a slot that is free now, so that it can be registered
- * there before the new one takes its place. Where all are taken they change places.
+ * The old primary address gets a slot that is free now, so that it can be registered there
+ * before the new one takes its place. If all slots are taken, the two addresses swap them.
  */
 static void primary_give(struct ats_set *set, struct ats_addr *addr)
 {
@@ -240,11 +244,11 @@ static void primary_give(struct ats_set *set, struct ats_addr *addr)
 }
 
 /**
- * ats_set_assign() - give each address the slot that it should have
+ * ats_set_assign() - assign a slot to each address
  * @set: the set, after a change
  *
  * Context: that of the set's owner.
- * Return: how many addresses were refused for want of a slot that had not been before.
+ * Return: the number of addresses that got no slot now, but were not refused before.
  */
 unsigned int ats_set_assign(struct ats_set *set)
 {
@@ -267,9 +271,9 @@ unsigned int ats_set_assign(struct ats_set *set)
 }
 
 /**
- * ats_set_choose() - name the primary address
+ * ats_set_choose() - choose the primary address
  * @set: the set
- * @ip: any address; it is the primary one as long as the set has it. NULL: none is
+ * @ip: any address; it is the primary one whenever the set has it. NULL: no address is
  *	preferred
  *
  * Context: that of the set's owner, who calls ats_set_assign() next.

@@ -13,7 +13,7 @@
 enum ib_ats_cmd {
 	IB_ATS_CMD_UNSPEC,
 	IB_ATS_CMD_RESOLVE,		/* do: who has an address, or which addresses a GID has */
-	IB_ATS_CMD_RESOLVE_NTF,		/* unicast: the answer, with the request's sequence number */
+	IB_ATS_CMD_RESOLVE_NTF,		/* unicast: the answer, with the request's number */
 	IB_ATS_CMD_RECORD_GET,		/* do, dump: records of the namespace's interfaces */
 	IB_ATS_CMD_RECORD_NTF,		/* notification: a record has changed its state */
 	IB_ATS_CMD_PRIMARY_SET,		/* do: name an interface's primary address, or none */
