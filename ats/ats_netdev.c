@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which IP addresses there are: every IPoIB netdevice of every network namespace is
- * followed, whichever driver made it.
+ * Follows the IPoIB netdevices of every network namespace, whichever driver created them,
+ * and their IP addresses.
  *
- * Notifiers come with rtnl held, those of IPv6 in any context, and only mark the
- * netdevice; a work reads what it has. There is no notifier for an address that passed
- * duplicate address detection, became deprecated, or was given other lifetimes, nor for
- * every driver's change of address: hence the work also looks by itself now and then.
+ * Notifiers are called with rtnl held, those of IPv6 in any context, so they only mark the
+ * netdevice, and a work reads its addresses. There is no notifier for an address that has
+ * passed duplicate address detection, has become deprecated, or has been given other
+ * lifetimes, and not every driver notifies of a changed link-layer address. The work
+ * therefore also runs periodically.
  */
 #include <linux/if_arp.h>
 #include <linux/if_infiniband.h>
@@ -24,41 +25,41 @@
 #define ATS_SCAN_ALL		(5 * HZ)
 #define ATS_SCAN_TENTATIVE	(HZ / 5)
 #define ATS_SCAN_ROOM		16
-/* Four times as many as can be registered; the others are not looked at */
+/* Four times as many as can be registered; further addresses are ignored */
 #define ATS_SCAN_MAX		1024
 
 /* RFC 4391 section 9.1.1 */
 #define ATS_HWADDR_GID		4
 
-/* RFC 4861 section 4.6.2: of a lifetime in seconds */
+/* RFC 4861 section 4.6.2: a lifetime in seconds */
 #define ATS_LIFETIME_INFINITE	0xffffffff
 
-/* A netdevice; the work alone frees it */
+/* A netdevice; freed only by the work */
 struct ats_netdev {
 	struct list_head list;		/* in netdevs, or in gone */
-	struct net_device *dev;		/* of no use in gone */
-	u64 net_cookie;			/* in another namespace it is another one */
+	struct net_device *dev;		/* not valid in gone */
+	u64 net_cookie;			/* in another namespace it is another ats_netdev */
 	int ifindex;
-	u16 pkey;			/* of the partition that it is in; 0: in none */
-	u32 dev_port;			/* on that port of its HCA; 0: its GID alone tells */
+	u16 pkey;			/* of the partition that it is in; 0: none */
+	u32 dev_port;			/* port of its HCA; 0: only its GID determines the port */
 	bool dirty;
 	bool gone;
 	bool has_choice;
 	struct in6_addr choice;		/* the administrator's primary address */
-	unsigned long look_at;		/* jiffies; the work's own, as is what follows */
-	u64 port_id;			/* where its addresses are; 0: nowhere */
+	unsigned long look_at;		/* jiffies; owned by the work, as is what follows */
+	u64 port_id;			/* the port that has its addresses; 0: none */
 };
 
 /* Addresses as they are being collected */
 struct collection {
 	struct ats_source *source;
 	unsigned int room;
-	unsigned int wanted;		/* as many as there are, also without room */
+	unsigned int wanted;		/* number of addresses, including those without room */
 	unsigned long now;
 	unsigned long look_at;
 };
 
-static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and what is not the work's own */
+static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and all that the work does not own */
 static LIST_HEAD(netdevs);
 static LIST_HEAD(gone);
 static unsigned long all_dirty;		/* one atomic bit */
@@ -106,9 +107,9 @@ static bool dev_is_ipoib(const struct net_device *dev)
 }
 
 /*
- * The P_Key as the driver tells rtnetlink, which is what the interface's queue pair has.
- * Who may set the broadcast address could have that say anything. 0: it is not a
- * netdevice of an IPoIB driver.
+ * The P_Key of the interface's queue pair, as the driver reports it to rtnetlink. The
+ * broadcast address is not used, since whoever may set it could make it name any P_Key.
+ * Returns 0 for a netdevice that does not belong to an IPoIB driver.
  */
 static u16 dev_own_pkey(const struct net_device *dev)
 {
@@ -130,7 +131,7 @@ static u16 dev_own_pkey(const struct net_device *dev)
 	return pkey;
 }
 
-/* A bond has the address of one of its interfaces, and is in that one's partition */
+/* A bond has the address of one of its interfaces, and is in that interface's partition */
 static u16 dev_pkey(struct net_device *dev)
 {
 	struct net_device *lower;
@@ -146,13 +147,13 @@ static u16 dev_pkey(struct net_device *dev)
 	return pkey;
 }
 
-/* dev_port is 0 at the first port, and with the kernel's own driver of all children */
+/* dev_port is 0 for the first port and, with the kernel's own driver, for all children */
 static u32 dev_hca_port(const struct net_device *dev)
 {
 	return dev_is_ipoib(dev) && dev->dev_port ? dev->dev_port + 1 : 0;
 }
 
-/* With rtnl held */
+/* Context: rtnl held */
 static void netdev_place(struct net_device *dev)
 {
 	u32 dev_port = dev_hca_port(dev);
@@ -206,7 +207,9 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
 
 	switch (event) {
-	/* Of whatever type: a bond that could not be had one for a moment, and told only of that */
+	/* Whatever type it has now: a bond that failed to take over an interface had this type
+	 * for a moment, and notified only of that change
+	 */
 	case NETDEV_UNREGISTER:
 	case NETDEV_PRE_TYPE_CHANGE:
 		netdev_untrack(dev);
@@ -217,7 +220,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
 	case NETDEV_CHANGEADDR:
-		/* A bond that is unregistered lets go of its interfaces after it said so */
+		/* A bond releases its interfaces after it has notified of its own unregistration */
 		if (dev->reg_state != NETREG_REGISTERED || dev->type != ARPHRD_INFINIBAND ||
 		    dev->addr_len != INFINIBAND_ALEN)
 			break;
@@ -250,7 +253,7 @@ static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event }
 
 /* ---- What a netdevice has ---- */
 
-/* An IPv4 address may be there more than once, with different prefixes */
+/* The same IPv4 address may be present more than once, with different prefixes */
 static void collect(struct collection *found, const struct in6_addr *ip)
 {
 	unsigned int i;
@@ -265,7 +268,7 @@ static void collect(struct collection *found, const struct in6_addr *ip)
 	found->wanted++;
 }
 
-/* Preferred, for how long is noted. A permanent one may have kept an old lifetime */
+/* Also notes when the lifetime ends. A permanent address may still have an old lifetime */
 static bool is_preferred(struct collection *found, u32 flags, u32 lifetime, unsigned long since)
 {
 	unsigned long passed = (found->now - since) / HZ;
@@ -298,7 +301,7 @@ static void collect_ipv4(struct collection *found, const struct net_device *dev)
 	if (!in_dev)
 		return;
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		/* Of IPv4, the kernel has 0 for a lifetime without an end */
+		/* For IPv4, the kernel represents an infinite lifetime by 0 */
 		if (!ipv4_is_global(ifa) ||
 		    !is_preferred(found, ifa->ifa_flags,
 				  ifa->ifa_preferred_lft ?: ATS_LIFETIME_INFINITE,
@@ -309,7 +312,7 @@ static void collect_ipv4(struct collection *found, const struct net_device *dev)
 	}
 }
 
-/* What embeds an IPv4 address could not be told from that one in a record */
+/* In a record, an address that embeds an IPv4 address would look like the latter */
 static bool ipv6_is_global(const struct in6_addr *ip)
 {
 	if (ats_addr_is_ipv4(ip) || ipv6_addr_v4mapped(ip))
@@ -317,7 +320,7 @@ static bool ipv6_is_global(const struct in6_addr *ip)
 	return !ipv6_addr_is_multicast(ip) && !(ipv6_addr_type(ip) & IPV6_ADDR_LINKLOCAL);
 }
 
-/* The kernel has the newest of them first */
+/* The kernel's list begins with the newest address */
 static void collect_ipv6(struct collection *found, const struct net_device *dev)
 {
 	struct inet6_dev *idev = __in6_dev_get(dev);
@@ -358,7 +361,7 @@ static struct ats_source *source_alloc(unsigned int room)
 	return kvzalloc(struct_size(source, local, room), GFP_KERNEL);
 }
 
-/* More may come while there is made room for those that were there */
+/* Repeated with more room if there were too many addresses; more may be added meanwhile */
 static struct ats_source *source_read(const struct net_device *dev, unsigned long *look_at)
 {
 	struct collection found = { .room = ATS_SCAN_ROOM };
@@ -382,8 +385,8 @@ static struct ats_source *source_read(const struct net_device *dev, unsigned lon
 /* ---- The work ---- */
 
 /*
- * What was read while the netdevice went to another namespace may be the addresses that
- * it has there: those are another ats_netdev's to tell.
+ * Addresses that were read while the netdevice moved to another namespace may be those that
+ * it has there. Another struct ats_netdev is responsible for those.
  */
 static bool source_sign(struct ats_source *source, const struct ats_netdev *netdev, u32 *dev_port)
 {
@@ -435,7 +438,7 @@ static struct ats_netdev *netdev_next_dirty(void)
 	return found;
 }
 
-/* A message that there is no memory for is tried again */
+/* If there is no memory for the message to a port, it is tried again */
 static void netdevs_forget(void)
 {
 	struct ats_netdev *netdev, *next;
@@ -461,7 +464,7 @@ static void netdevs_forget(void)
 	spin_unlock_bh(&netdevs_lock);
 }
 
-/* Marks those whose time has come, and finds out when the next one's comes */
+/* Marks the netdevices that are due. Returns jiffies when the next one is */
 static unsigned long netdevs_due(unsigned long now)
 {
 	unsigned long next = now + ATS_SCAN_ALL;
@@ -496,7 +499,7 @@ static void scan_work(struct work_struct *work)
 }
 
 /**
- * ats_netdev_rescan() - look at all netdevices again
+ * ats_netdev_rescan() - read the addresses of all netdevices again
  *
  * Context: any.
  */
@@ -542,16 +545,17 @@ static int netdev_choose(const struct net_device *dev, u64 net_cookie, const str
 }
 
 /**
- * ats_netdev_choose() - name the primary one of a netdevice's addresses
- * @net: a namespace
- * @ifindex: of the netdevice in it
- * @ip: the address, as it is in records; NULL: none is preferred any more
+ * ats_netdev_choose() - choose the primary address of a netdevice
+ * @net: the namespace that the netdevice is in
+ * @ifindex: the netdevice's index there
+ * @ip: the address, in the form that records have; NULL: no address is preferred any more
  *
- * It is preferred for as long as the netdevice is in the namespace, whenever it has it.
+ * The choice holds whenever the netdevice has the address, for as long as the netdevice is
+ * in that namespace.
  *
  * Context: may sleep.
- * Return: 0, or -ENODEV: there is no such netdevice; -EOPNOTSUPP: it is not one of IPoIB;
- * -EADDRNOTAVAIL: it has no such address that would be registered; or -ENOMEM.
+ * Return: 0, -ENODEV if there is no such netdevice, -EOPNOTSUPP if it is not an IPoIB
+ * netdevice, -EADDRNOTAVAIL if it has no such address that can be registered, or -ENOMEM.
  */
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
 {
@@ -569,11 +573,11 @@ int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
 }
 
 /**
- * ats_netdev_has_gid() - whether a GID is one of this host's interfaces'
+ * ats_netdev_has_gid() - whether an interface of this host has a GID
  * @gid: the GID
  *
  * Context: process.
- * Return: whether it is.
+ * Return: true if one has.
  */
 bool ats_netdev_has_gid(const union ib_gid *gid)
 {
@@ -589,7 +593,7 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 
 /**
  * ats_netdev_init() - begin to follow netdevices
- * @to: brings what each has to its port
+ * @to: passes the addresses of each netdevice to its port
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -602,7 +606,7 @@ int ats_netdev_init(ats_netdev_route to)
 	scan_wq = alloc_ordered_workqueue("ib_ats", 0);
 	if (!scan_wq)
 		return -ENOMEM;
-	/* This tells of those that are there */
+	/* This also notifies of all existing netdevices */
 	err = register_netdevice_notifier(&netdev_nb);
 	if (err)
 		goto exit;
@@ -632,12 +636,14 @@ void ats_netdev_stop(void)
 {
 	unregister_inet6addr_notifier(&inet6addr_nb);
 	unregister_inetaddr_notifier(&inetaddr_nb);
-	/* This says that all netdevices go */
+	/* This calls the notifier with NETDEV_UNREGISTER for all netdevices */
 	unregister_netdevice_notifier(&netdev_nb);
 }
 
 /**
- * ats_netdev_exit() - the end, when no port calls ats_netdev_rescan() any more
+ * ats_netdev_exit() - free what ats_netdev_init() allocated
+ *
+ * Called when no port calls ats_netdev_rescan() any more.
  *
  * Context: may sleep.
  */

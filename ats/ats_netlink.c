@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The generic netlink family: user space sees what becomes of the addresses of its
- * namespace's interfaces, has a say in it, and asks who has an address (ats_nl_resolve.c).
- * No handler waits for an SA, since that would hold up whoever registers a family.
+ * The generic netlink family: user space lists the records of its namespace's interfaces,
+ * chooses primary addresses, and asks who has an address (ats_nl_resolve.c). No handler
+ * waits for an SA, since that would delay everybody who registers a family.
  */
 #include <linux/slab.h>
 #include <net/genetlink.h>
@@ -16,7 +16,7 @@ enum ats_nl_group {
 
 static struct genl_family ats_family;
 
-/* ---- What all messages have ---- */
+/* ---- Common parts of messages ---- */
 
 static void *message_begin(struct sk_buff *skb, const struct netlink_callback *cb, u8 cmd)
 {
@@ -55,14 +55,14 @@ static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {
 	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
 };
 
-/* A walk through records, or through ports: which are wanted, and where they are put */
+/* An iteration over records or ports: a filter, and the message that receives the results */
 struct walk {
 	struct sk_buff *skb;
-	const struct netlink_callback *cb;	/* NULL: one record is looked for */
+	const struct netlink_callback *cb;	/* NULL: a single record is requested */
 	struct nlattr **attrs;
 	const struct net *net;
-	unsigned int skip;		/* told in earlier messages */
-	unsigned int told;
+	unsigned int skip;		/* already sent in earlier messages */
+	unsigned int told;		/* put into this one */
 };
 
 static bool attr_is_not(const struct nlattr *attr, u32 number)
@@ -166,7 +166,7 @@ static int record_do(struct sk_buff *request, struct genl_info *info)
 	return -ENOENT;
 }
 
-/* ---- What its administrator wants ---- */
+/* ---- Requests of the administrator ---- */
 
 static const struct nla_policy primary_policy[IB_ATS_ATTR_ADDR + 1] = {
 	[IB_ATS_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
@@ -235,7 +235,7 @@ static int audit_do(struct sk_buff *skb, struct genl_info *info)
 	return -ENODEV;
 }
 
-/* ---- What ports did ---- */
+/* ---- Counters of ports ---- */
 
 static bool put_counters(struct sk_buff *skb, const u64 *count)
 {
@@ -291,9 +291,9 @@ static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return skb->len;
 }
 
-/* ---- What has changed ---- */
+/* ---- Notifications ---- */
 
-/* A namespace that ends is not looked for any more: its interfaces have left it */
+/* A namespace that is being deleted is not found: its interfaces have left it */
 static struct net *net_get_by_cookie(u64 cookie)
 {
 	struct net *net, *found = NULL;
@@ -324,7 +324,7 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	return NULL;
 }
 
-/* Of a port's work. Who cannot be told is told that he was not, as if his socket had overrun */
+/* Called by a port's work. Without memory, listeners get the same error as after an overrun */
 static void netlink_notify(const struct ats_port *port, const struct ats_source *source,
 			   const struct ats_local *local)
 {
@@ -402,7 +402,7 @@ static const struct genl_multicast_group ats_groups[] = {
 	[ATS_NL_RECORDS] = { .name = IB_ATS_GENL_RECORDS },
 };
 
-/* Never loaded because somebody asks: that would have records registered */
+/* Not loaded on demand of a request, since loading registers records */
 static struct genl_family ats_family __ro_after_init = {
 	.name = IB_ATS_GENL_NAME,
 	.version = IB_ATS_GENL_VERSION,
@@ -416,9 +416,9 @@ static struct genl_family ats_family __ro_after_init = {
 };
 
 /**
- * ats_netlink_init() - user space may ask
+ * ats_netlink_init() - register the family
  *
- * To be called before there are ports, which tell of their records.
+ * To be called before there are ports, since they send notifications.
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -437,7 +437,7 @@ int __init ats_netlink_init(void)
 }
 
 /**
- * ats_netlink_exit() - nobody asks any more; there are no ports any more
+ * ats_netlink_exit() - unregister the family, when there are no ports any more
  *
  * Context: may sleep.
  */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What messages of the generic netlink family have in common. */
+/* Common parts of the messages of the generic netlink family. */
 #include <net/genetlink.h>
 
 #include "ats.h"
 
 /**
- * ats_nl_end() - the end of a message
- * @skb: where it is
- * @hdr: its header, from genlmsg_put()
- * @failed: something did not fit
+ * ats_nl_end() - end a message, or remove it again
+ * @skb: the buffer
+ * @hdr: the message's header, from genlmsg_put()
+ * @failed: an attribute did not fit
  *
  * Context: any.
- * Return: 0, or -EMSGSIZE if it failed: then the message is taken back.
+ * Return: 0, or -EMSGSIZE if @failed is true: the message is removed from @skb then.
  */
 int ats_nl_end(struct sk_buff *skb, void *hdr, bool failed)
 {
@@ -24,13 +24,13 @@ int ats_nl_end(struct sk_buff *skb, void *hdr, bool failed)
 }
 
 /**
- * ats_nl_put_port() - put the name of a port
- * @skb: into a message that was begun there
- * @device: its HCA's
+ * ats_nl_put_port() - put the device and the number of a port
+ * @skb: a buffer with a message that was begun
+ * @device: the name of its HCA
  * @port: its number
  *
  * Context: any.
- * Return: whether it does not fit.
+ * Return: true if they do not fit.
  */
 bool ats_nl_put_port(struct sk_buff *skb, const char *device, u32 port)
 {
@@ -39,12 +39,12 @@ bool ats_nl_put_port(struct sk_buff *skb, const char *device, u32 port)
 }
 
 /**
- * ats_nl_put_record() - put a record, and the port that it is known by
- * @skb: into a message that was begun there
+ * ats_nl_put_record() - put a record, and the port through which it is known
+ * @skb: a buffer with a message that was begun
  * @record: the record
  *
  * Context: any.
- * Return: whether it does not fit.
+ * Return: true if it does not fit.
  */
 bool ats_nl_put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * User space asks who has an address. The request only begins the question; the answer
- * is sent to the asker's socket when it is there, and is charged to that socket's receive
- * buffer. So an asker that forks, stops or never reads delays nobody but itself. A socket
- * that is closed ends its questions.
+ * Questions of user space about who has an address. The request only begins the question.
+ * When the answer is available, it is sent to the socket that asked, and charged to that
+ * socket's receive buffer. A process that forks, stops or never reads thus delays only
+ * itself. Closing a socket ends its questions.
  */
 #include <linux/cred.h>
 #include <linux/list.h>
@@ -15,25 +15,28 @@
 
 #include "ats.h"
 
-/* Records go into messages of about that many octets */
+/* Records are put into messages of about this many octets */
 #define ATS_NL_CHUNK	8192
 
-/* A question that has not ended, also one whose socket is closed: users cannot ask faster so */
+/*
+ * A question that has not ended. It stays here even if its socket is closed, so that users
+ * cannot query faster by closing sockets.
+ */
 struct resolve {
 	struct list_head list;		/* in resolves */
 	bool closed;
-	struct net *net;		/* the socket's, of no use once that is closed */
+	struct net *net;		/* of the socket; not valid if that is closed */
 	u32 portid;
 	u32 seq;
 	kuid_t uid;
 	u64 id;
 };
 
-static DEFINE_MUTEX(resolves_lock);	/* guards the list and whom answers are sent to */
+static DEFINE_MUTEX(resolves_lock);	/* guards the list, and sending to a socket of it */
 static LIST_HEAD(resolves);
 static struct genl_family *resolve_family;
 
-/* ---- What is asked ---- */
+/* ---- Requests ---- */
 
 static const struct nlattr *subject_of(enum ib_ats_kind kind, struct nlattr **attrs,
 				       struct netlink_ext_ack *extack)
@@ -105,7 +108,7 @@ static int put_end(struct sk_buff *skb, const struct resolve *resolve, int err)
 	return ats_nl_end(skb, hdr, nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
 }
 
-/* What a socket has no room for is lost, and netlink tells it so */
+/* Messages for which the socket has no room are lost; netlink sets its error to ENOBUFS */
 static void resolve_send(const struct resolve *resolve, int err,
 			 const struct ib_ats_answer *answers, unsigned int count)
 {
@@ -140,7 +143,7 @@ static void resolve_ended(void *context, int err, const struct ib_ats_answer *an
 
 /* ---- Questions ---- */
 
-/* There are few enough of them to be counted */
+/* The bounds keep the list short enough to be counted each time */
 static bool resolves_room(kuid_t uid)
 {
 	unsigned int all = 0, own = 0;
@@ -152,12 +155,12 @@ static bool resolves_room(kuid_t uid)
 	}
 	if (own >= ats_max_user_questions)
 		return false;
-	/* Users together do not keep the administrator from asking */
+		/* The users together must not keep the administrator from asking */
 	return all < ats_max_questions ||
 	       ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 }
 
-/* All the users of a user namespace are the one who made it */
+/* All users of a user namespace count as the user who created it */
 static kuid_t asker_uid(void)
 {
 	return current_user_ns() == &init_user_ns ? current_euid() : current_user_ns()->owner;
@@ -196,7 +199,7 @@ static int resolve_ask(const struct ib_ats_question *question, struct genl_info 
 	err = resolve_enter(resolve);
 	if (err)
 		goto free;
-	/* Its socket is not closed while it sends this */
+	/* The socket is not closed while it sends this request */
 	err = ats_ask(question, GFP_KERNEL_ACCOUNT, true, resolve_ended, resolve, &resolve->id);
 	if (!err)
 		return 0;
@@ -206,7 +209,7 @@ free:
 	return err;
 }
 
-/* Its name is compared where the ports are gone through, so that nothing holds the HCA */
+/* Only the pointer is kept, and compared with those of the ports: no reference is held */
 static int question_device(struct ib_ats_question *question, const struct nlattr *name)
 {
 	struct ib_device *ibdev;
@@ -224,12 +227,12 @@ static int question_device(struct ib_ats_question *question, const struct nlattr
 }
 
 /**
- * ats_nl_resolve() - a socket asks
+ * ats_nl_resolve() - begin a question of a socket
  * @skb: the request
- * @info: what it says
+ * @info: its attributes and its socket
  *
  * Context: a handler of generic netlink; does not wait for an answer.
- * Return: 0: the answer will be sent; or a negative error.
+ * Return: 0 if the answer will be sent, or a negative error.
  */
 int ats_nl_resolve(struct sk_buff *skb, struct genl_info *info)
 {
@@ -281,8 +284,8 @@ static int netlink_event(struct notifier_block *nb, unsigned long event, void *d
 static struct notifier_block netlink_nb = { .notifier_call = netlink_event };
 
 /**
- * ats_nl_resolve_init() - user space may ask
- * @family: by which
+ * ats_nl_resolve_init() - prepare for questions of user space
+ * @family: the generic netlink family that sends the answers
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -294,7 +297,9 @@ int __init ats_nl_resolve_init(struct genl_family *family)
 }
 
 /**
- * ats_nl_resolve_exit() - nobody asks any more; there are no ports any more
+ * ats_nl_resolve_exit() - wait for the end of all questions, when there are no ports any more
+ *
+ * The family has been unregistered, so no new questions begin.
  *
  * Context: may sleep.
  */

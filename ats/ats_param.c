@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The module's parameters. Documentation/ats.rst says what each is good for. */
+/* The module's parameters. Documentation/ats.rst describes them. */
 #include <linux/module.h>
 
 #include "ats.h"
@@ -7,16 +7,16 @@
 unsigned int ats_max_in_flight = 8;
 module_param_named(max_in_flight, ats_max_in_flight, uint, 0444);
 MODULE_PARM_DESC(max_in_flight,
-		 "Registrations that may be under way to an SA at once, a port");
+		 "Registrations of a port that may be under way to an SA at once");
 
 unsigned int ats_max_queries = 32;
 module_param_named(max_queries, ats_max_queries, uint, 0444);
-MODULE_PARM_DESC(max_queries, "Queries that may be under way to an SA at once, a port");
+MODULE_PARM_DESC(max_queries, "Queries of modules that may be under way at once, for each port");
 
 unsigned int ats_max_user_queries = 2;
 module_param_named(max_user_queries, ats_max_user_queries, uint, 0444);
 MODULE_PARM_DESC(max_user_queries,
-		 "Queries of user space that may be under way to an SA at once, a port");
+		 "Queries of user space that may be under way at once, for each port");
 
 unsigned int ats_max_questions = 512;
 module_param_named(max_questions, ats_max_questions, uint, 0644);
@@ -44,12 +44,12 @@ MODULE_PARM_DESC(lease,
 unsigned int ats_linger_ms = 500;
 module_param_named(linger_ms, ats_linger_ms, uint, 0644);
 MODULE_PARM_DESC(linger_ms,
-		 "Milliseconds until an address that went is taken for gone, and has not moved");
+		 "Milliseconds until the record of a removed address is deleted, unless it has moved");
 
 unsigned int ats_audit_interval = 600;
 module_param_named(audit_interval, ats_audit_interval, uint, 0444);
 MODULE_PARM_DESC(audit_interval,
-		 "Seconds after which the SA's records are read back, about (0: never)");
+		 "Seconds between audits of the SA's records, approximately (0: only on request)");
 
 unsigned int ats_sa_timeout_ms = 1000;
 module_param_named(sa_timeout_ms, ats_sa_timeout_ms, uint, 0444);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * One port of an HCA. Its work owns what netdevices have there, the sets that make up
- * of that, and the engine that registers them; messages for it are left in the inbox,
- * in the bits of events and in the SA's list of answers.
+ * One port of an HCA. Its work owns the addresses that netdevices have there, the sets that
+ * are made from them, and the engine that registers the sets. Messages for the work are left
+ * in the inbox, in the bits of events, and in the SA's list of answers.
  */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -10,9 +10,9 @@
 
 #include "ats.h"
 
-/* How often an SM is looked for that no event told of */
+/* How often an SM is looked for if no event has reported one */
 #define ATS_SM_POLL		(5 * HZ)
-/* While the SA is away for longer than that, what is registered stays so */
+/* A port that is left does not wait for an SA that failed so often: its records stay there */
 #define ATS_LEAVE_TROUBLE	2
 
 static const u64 rid_mask = ATS_MASK_SID | ATS_MASK_GID | ATS_MASK_PKEY;
@@ -46,9 +46,9 @@ static void port_event(struct ats_port *port, enum ats_event event)
 	port_kick(port);
 }
 
-/* ---- What the engine needs: requests to the SA ---- */
+/* ---- Requests to the SA, for the engine ---- */
 
-/* Where no SA is now there may be one soon, as where it is busy */
+/* If there is no SA at the moment, there may be one soon: wait as for a busy one */
 static enum ats_result engine_result(enum ats_result result)
 {
 	return result == ATS_RESULT_NOBODY ? ATS_RESULT_BUSY : result;
@@ -99,8 +99,9 @@ static struct ats_request *request_create(struct ats_set *set, unsigned int slot
 }
 
 /*
- * OpenSM refuses what names a P_Key that the port does not have, also the deletion of
- * a record from when it had it; but not if only the record has the P_Key, and not the mask.
+ * OpenSM refuses a request whose ComponentMask includes a P_Key that the port does not have,
+ * even the deletion of a record from the time when the port had it. It accepts the request if
+ * the mask leaves the P_Key out. Every other attempt therefore leaves it out.
  */
 static u64 delete_mask(const struct ats_slot *slot)
 {
@@ -147,7 +148,7 @@ static const struct ats_engine_ops sa_ops = {
 	.read = sa_read,
 };
 
-/* ---- What netdevices have ---- */
+/* ---- Addresses of netdevices ---- */
 
 static void port_read_inbox(struct ats_port *port)
 {
@@ -165,9 +166,11 @@ static void port_read_inbox(struct ats_port *port)
 }
 
 /**
- * ats_port_submit() - leave what a netdevice has at its port
+ * ats_port_submit() - pass the addresses of a netdevice to its port
  * @port: the port
- * @source: what it has; this function's from here on
+ * @source: the addresses; this function takes them over
+ *
+ * Replaces an earlier message of the same netdevice that the port has not read yet.
  *
  * Context: process.
  */
@@ -253,7 +256,7 @@ static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned 
 	engine->online = !port->stopped && !ats_sa_find_sm(&port->sa);
 	if (engine->online != was) {
 		port->dirty = true;
-		/* What waits for it need not wait for an SA that is gone */
+		/* Queries of questions that have found something need not wait for a lost SA */
 		set_bit(ATS_EVENT_HURRY, events);
 	}
 	if (!engine->online)
@@ -284,7 +287,7 @@ static void port_records(struct ats_port *port, unsigned long now)
 	port->records_at = next;
 }
 
-/* Most runs are for an answer to a query: that leaves the records as they are */
+/* Most runs handle the answer to a query, which does not affect the records */
 static void port_work(struct work_struct *work)
 {
 	struct ats_port *port = container_of(to_delayed_work(work), struct ats_port, work);
@@ -300,14 +303,14 @@ static void port_work(struct work_struct *work)
 	next = ats_earlier(next, port->records_at);
 	ats_query_run(port, events & BIT(ATS_EVENT_HURRY), now, &next);
 	mutex_unlock(&port->mutex);
-	/* Whoever kicked it meanwhile wants it earlier: then this does nothing */
+	/* If somebody has queued it meanwhile, for an earlier time, this does nothing */
 	if (!port->stopped)
 		queue_delayed_work(port->wq, &port->work,
 				   time_after(next, now) ? next - now : 0);
 }
 
 /**
- * ats_port_hurry() - have a port look at its queries: some need wait no longer
+ * ats_port_hurry() - make a port check its queries, since some need not wait any longer
  * @port: the port
  *
  * Context: any.
@@ -318,7 +321,7 @@ void ats_port_hurry(struct ats_port *port)
 }
 
 /**
- * ats_port_audit() - have everything of a port read back, and repaired
+ * ats_port_audit() - request an audit of a port
  * @port: the port
  *
  * Context: any.
@@ -353,7 +356,7 @@ static void port_ib_event(struct ib_event_handler *handler, struct ib_event *eve
 	}
 }
 
-/* ---- Life ---- */
+/* ---- Creation and removal ---- */
 
 static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number)
 {
@@ -379,10 +382,10 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 /**
  * ats_port_create() - begin to serve a port
  * @ibdev: its HCA
- * @number: of the port
+ * @number: its number
  *
  * Context: may sleep.
- * Return: the port, or an error pointer.
+ * Return: the port, or an ERR_PTR.
  */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 {
@@ -411,10 +414,10 @@ free:
 }
 
 /**
- * ats_port_leave() - have all records of a port deleted
+ * ats_port_leave() - begin to delete all records of a port
  * @port: the port
  *
- * It registers nothing any more. ats_port_wait_idle() waits for the end of it.
+ * Nothing is registered any more. ats_port_wait_idle() waits until the records are deleted.
  *
  * Context: any.
  */
@@ -424,11 +427,11 @@ void ats_port_leave(struct ats_port *port)
 }
 
 /**
- * ats_port_wait_idle() - wait until the records of a port that is left are deleted
- * @port: the port
- * @until: jiffies; not longer than that
+ * ats_port_wait_idle() - wait until the records of a port are deleted
+ * @port: the port, after ats_port_leave()
+ * @until: jiffies when the wait ends in any case
  *
- * Nor does it wait for an SA that does not answer.
+ * Does not wait for an SA that does not answer.
  *
  * Context: may sleep.
  */
@@ -440,10 +443,10 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until)
 }
 
 /**
- * ats_port_destroy() - the end of a port
+ * ats_port_destroy() - stop serving a port, and free it
  * @port: the port; nobody submits anything to it any more
  *
- * What is still registered stays so.
+ * Records that are still registered stay at the SA.
  *
  * Context: may sleep.
  */
@@ -455,7 +458,7 @@ void ats_port_destroy(struct ats_port *port)
 	ib_unregister_event_handler(&port->event_handler);
 	port_event(port, ATS_EVENT_STOP);
 	flush_delayed_work(&port->work);
-	/* This cancels the requests under way, which the work then ends with their queries */
+	/* This cancels the requests under way; the work then ends them, and their queries */
 	ats_sa_stop(&port->sa);
 	port_kick(port);
 	flush_delayed_work(&port->work);

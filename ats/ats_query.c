@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What one port is asked of a question: its work asks the SA, again if need be, until the
- * question's deadline. A query that there is no SA for waits, since the SA may come; at
- * the deadline it is answered from what this host knows (ATS section 5.1).
+ * The query that one port makes for a question. The port's work sends requests to the SA,
+ * repeatedly if necessary, until the question's deadline. If there is no SA, the query waits,
+ * since an SA may come; at the deadline it is answered from what this host knows (ATS section
+ * 5.1).
  *
- * Many may wait while few are under way, and the work runs for each answer. So it does
- * not look at those that wait, but for when the first of them has waited long enough, or
- * when ats_port_hurry() says that some need wait no longer.
+ * Many queries may wait while few are under way, and the work runs for each answer. It
+ * therefore examines the waiting ones only when the first of them is due, or when
+ * ats_port_hurry() says that some need not wait any longer.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -18,17 +19,17 @@
 
 #define ATS_QUERY_RETRY		(HZ / 4)
 #define ATS_QUERY_RETRIES_MAX	5
-/* No request takes that long */
+/* Jiffies; upper bound of the timeout of a request */
 #define ATS_QUERY_LONGEST	(3600 * HZ)
 
 /**
- * ats_query_create() - a question for a port
- * @ask: the question; its deadline and what is asked are read from it
+ * ats_query_create() - create the query of a port
+ * @ask: the question, which the query reads its subject and deadline from
  * @port: the port
- * @ended: called once by the port's work after ats_query_submit()
+ * @ended: called once by the port's work, after ats_query_submit()
  *
  * Context: may sleep.
- * Return: the query, or NULL.
+ * Return: the query, or NULL if there is no memory.
  */
 struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
 				   void (*ended)(struct ats_query *query))
@@ -62,8 +63,8 @@ void ats_query_submit(struct ats_query *query)
 }
 
 /**
- * ats_query_free() - the end of a query
- * @query: one that has ended
+ * ats_query_free() - free a query
+ * @query: a query that has ended
  *
  * Context: may sleep.
  */
@@ -119,7 +120,7 @@ static void query_answered(struct ats_query *query)
 	query_end(query, query->err ?: query->count ? 0 : -ENOENT);
 }
 
-/* As it is in a record */
+/* The address in the form that records have */
 static struct in6_addr question_addr(const struct ib_ats_question *question)
 {
 	struct in6_addr addr = question->addr;
@@ -150,7 +151,7 @@ static bool question_fits(const struct ib_ats_question *question,
 	}
 }
 
-/* What this host has, whether an SA knows it or not */
+/* Adds matching records of this host, whether or not an SA has them */
 static void query_add_own(struct ats_query *query)
 {
 	struct ats_record record = { .lease = ATS_LEASE_INFINITE };
@@ -171,8 +172,8 @@ static void query_add_own(struct ats_query *query)
 }
 
 /*
- * ATS section 5.1: the IP address of a port, also of another host's, may be its GID. That
- * of another subnet is no neighbour's. *own is this port's.
+ * ATS section 5.1: the IP address of a port, also of another host, may be its GID. This is
+ * only assumed for the subnet prefix of the port that queries. *own is set to its GID.
  */
 static bool query_is_of_gid(const struct ats_query *query, union ib_gid *own)
 {
@@ -183,7 +184,7 @@ static bool query_is_of_gid(const struct ats_query *query, union ib_gid *own)
 	       own->global.subnet_prefix == question->gid.global.subnet_prefix;
 }
 
-/* The two are one octet for octet, and at the same place of the question */
+/* The GID and the IP address are the same octets, at the same place of the question */
 static void query_add_gid(struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
@@ -212,7 +213,7 @@ static void query_answer_alone(struct ats_query *query)
 
 /* ---- Questions to the SA ---- */
 
-/* When it is to be looked at again, if nothing happens before */
+/* Makes the work check the query at that time, in jiffies, if nothing happens before */
 static void query_note(struct ats_query *query, unsigned long at)
 {
 	struct ats_port *port = query->port;
@@ -221,13 +222,13 @@ static void query_note(struct ats_query *query, unsigned long at)
 	port->queries_at = ats_earlier(port->queries_at, at);
 }
 
-/* To the others of its class that are to be sent */
+/* Appends the query to those of its class that are to be sent */
 static void query_queue(struct ats_query *query)
 {
 	list_move_tail(&query->list, &query->port->queries[query->ask->user]);
 }
 
-/* Another port has found something, and this one was asked, or there is nobody to be asked */
+/* Another port has found something, and this one has sent a request or has no SA */
 static bool query_given_up(const struct ats_query *query)
 {
 	return READ_ONCE(query->ask->cancelled) ||
@@ -249,7 +250,7 @@ static void query_failed(struct ats_query *query, int err, unsigned long now)
 	query_note(query, query->retry_at);
 }
 
-/* Once more, in another way */
+/* Sends the query once more, in another form */
 static void query_again(struct ats_query *query)
 {
 	if (READ_ONCE(query->ask->cancelled)) {
@@ -261,9 +262,9 @@ static void query_again(struct ats_query *query)
 }
 
 /*
- * Older peers registered an IPv4 address as ::ffff:a.b.c.d. And ATS section 5.1: a GID is
- * an IP address of its port also where there is an SA, which knows whether there is that
- * port.
+ * Older implementations registered an IPv4 address as ::ffff:a.b.c.d, so that form is
+ * queried as well. ATS section 5.1: a GID is an IP address of its port also where there is an
+ * SA, so the SA is then asked for a path, to find out whether that port exists.
  */
 static void query_found_none(struct ats_query *query)
 {
@@ -366,9 +367,9 @@ static u64 query_fill(const struct ats_query *query, struct ats_wire_record *wir
 }
 
 /*
- * Most addresses have one GID: that comes in a single packet. A table's last packet is
- * acknowledged by another one, and the MAD layer knows for ten seconds that it had it, in
- * a list that each packet of the next is looked for in.
+ * Most addresses have one GID, which fits into a single packet (SubnAdmGet). A table costs
+ * more: its last packet is acknowledged by another packet, and the MAD layer remembers it for
+ * ten seconds, in a list that is searched for each packet of later tables.
  */
 static u8 query_method(const struct ats_query *query)
 {
@@ -432,7 +433,7 @@ static void query_send(struct ats_query *query, unsigned long now)
 	query->port->engine.count[IB_ATS_COUNTER_QUERIES]++;
 }
 
-/* ---- Those that wait ---- */
+/* ---- Waiting queries ---- */
 
 static void query_expire(struct ats_query *query)
 {
@@ -460,7 +461,7 @@ static void queries_take(struct ats_port *port)
 	}
 }
 
-/* Whether it waits on */
+/* Returns whether the query continues to wait */
 static bool query_waits(struct ats_query *query, unsigned long now)
 {
 	if (query_given_up(query))
@@ -496,8 +497,9 @@ static void retries_look(struct ats_port *port, unsigned long now)
 }
 
 /*
- * Of what is under way only a module's question is cancelled, since the module waits. A
- * user's ends by itself: who could cancel it could have the SA asked as fast as he likes.
+ * Of the queries under way, only those of a module are cancelled, since the module waits for
+ * the end. A user's query ends by itself: a user who could cancel it could make the module
+ * query the SA at any rate.
  */
 static void queries_cancel(struct ats_port *port)
 {
@@ -517,7 +519,7 @@ static void queries_send(struct ats_port *port, bool user, unsigned int max, uns
 }
 
 /**
- * ats_query_init() - a port without queries
+ * ats_query_init() - initialize a port's lists of queries
  * @port: the port
  *
  * Context: any.
@@ -533,11 +535,11 @@ void ats_query_init(struct ats_port *port)
 }
 
 /**
- * ats_query_run() - do what there is to be done about a port's queries
+ * ats_query_run() - process the queries of a port
  * @port: the port
- * @hurry: some need wait no longer
+ * @hurry: some queries need not wait any longer
  * @now: jiffies
- * @next: made earlier if this is to be called again before it
+ * @next: set to an earlier time, in jiffies, if this has to be called again before it
  *
  * Context: the port's work; may sleep.
  */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What netdevices have on a port becomes the sets of each GID and P_Key: addresses that
- * several of them have are held as often, and which of them names the primary one.
+ * Turns the addresses of netdevices on a port into the sets of each GID and P_Key. An
+ * address that several netdevices have gets a holder for each, and the administrator's
+ * choice for one of them determines the primary address.
  *
- * The HCA's own network namespace is the host; others are guests. A guest may hold so
- * many addresses on a port and no more, has no say in what a set's primary address is if
- * the host has addresses in that set, and sees nothing of partitions that it is not in.
+ * The HCA's own network namespace is the host; others are guests. A guest may hold only a
+ * limited number of addresses on a port. It cannot choose the primary address of a set in
+ * which the host has addresses, and does not see partitions that it is not in.
  */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -13,12 +14,12 @@
 #include "ats.h"
 
 /**
- * ats_source_is_guest() - whether what a namespace sees of a port is restricted
+ * ats_source_is_guest() - whether a namespace sees only a part of a port
  * @port: the port
- * @net: the namespace; NULL: not one, but all of them
+ * @net: the namespace; NULL: a caller that sees all of them
  *
  * Context: any.
- * Return: whether it is.
+ * Return: true if it does; always false with the parameter foreign_partitions.
  */
 bool ats_source_is_guest(const struct ats_port *port, const struct net *net)
 {
@@ -27,12 +28,12 @@ bool ats_source_is_guest(const struct ats_port *port, const struct net *net)
 
 /**
  * ats_source_in_partition() - whether a namespace has an interface in a partition
- * @port: the port that it is on
+ * @port: the port that the interface is on
  * @net_cookie: the namespace's
  * @pkey: the partition's P_Key, with or without the full-member bit; 0: any
  *
  * Context: process; port->mutex is held.
- * Return: whether it has.
+ * Return: true if it has.
  */
 bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey)
 {
@@ -46,13 +47,13 @@ bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pk
 }
 
 /**
- * ats_source_may_ask() - whether a namespace may ask by a port
+ * ats_source_may_ask() - whether a namespace may query through a port
  * @port: the port
- * @net: the namespace; NULL: all of them
- * @pkey: for records of this P_Key; 0: of any
+ * @net: the namespace; NULL: a caller that sees all of them
+ * @pkey: the P_Key of the requested records; 0: any
  *
- * Context: may sleep.
- * Return: whether it may.
+ * Context: may sleep; takes port->mutex.
+ * Return: true if it may.
  */
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
 {
@@ -67,12 +68,12 @@ bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
 }
 
 /**
- * ats_source_find() - what a netdevice has
- * @sources: where it is looked for
- * @owner: the netdevice's
+ * ats_source_find() - find the addresses of a netdevice in a list
+ * @sources: the list
+ * @owner: the netdevice's ats_source.owner
  *
  * Context: that of the list's owner.
- * Return: that, or NULL.
+ * Return: the source, or NULL.
  */
 struct ats_source *ats_source_find(struct list_head *sources, const void *owner)
 {
@@ -97,8 +98,9 @@ static bool place_same(const struct ats_source *a, const struct ats_source *b)
 }
 
 /*
- * An owner that is freed may be another netdevice's next, in another namespace. What is
- * not held for want of memory or by the quota is tried again with each scan.
+ * The memory of an owner may be reused for another netdevice, in another namespace, so the
+ * place is compared, too. Addresses that are not held, because of the quota or for lack of
+ * memory, are tried again at each scan.
  */
 static bool source_same(const struct ats_source *old, const struct ats_source *new)
 {
@@ -125,9 +127,11 @@ static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key
 }
 
 /**
- * ats_source_find_leftover() - have what an earlier life left in a set looked for
+ * ats_source_find_leftover() - look for records from before a restart in a set
  * @port: the port
  * @key: the set's GID and P_Key
+ *
+ * Creates the set if there is none, and counts it: the engine then reads it back.
  *
  * Context: the port's work; may sleep.
  */
@@ -144,7 +148,7 @@ static bool source_is_host(const struct ats_port *port, const struct ats_source 
 	return source->net_cookie == port->host_cookie;
 }
 
-/* How many addresses a netdevice may hold */
+/* The number of addresses that a netdevice may hold */
 static unsigned int source_quota(const struct ats_port *port, const struct ats_source *source)
 {
 	const struct ats_source *other;
@@ -186,8 +190,8 @@ static void source_put(struct ats_port *port, struct ats_source *source)
 }
 
 /*
- * Who has the say in a set: the host if it has addresses there, else the only namespace
- * that has any. Returns whether anybody has.
+ * Finds the namespace that may choose a set's primary address: the host if it has addresses
+ * in the set, otherwise the only namespace that has any. Returns whether there is one.
  */
 static bool set_owner(const struct ats_port *port, const struct ats_key *key, u64 *net_cookie)
 {
@@ -205,7 +209,7 @@ static bool set_owner(const struct ats_port *port, const struct ats_key *key, u6
 	return found && (!shared || *net_cookie == port->host_cookie);
 }
 
-/* A choice is one as long as its own interface has that address */
+/* A choice is valid only while its own interface has that address */
 static bool source_chooses(const struct ats_source *source)
 {
 	unsigned int i;
@@ -217,7 +221,7 @@ static bool source_chooses(const struct ats_source *source)
 	return false;
 }
 
-/* The owner's last word counts */
+/* The latest choice in the owner's namespace counts */
 static void set_choose(struct ats_port *port, const struct ats_key *key)
 {
 	struct ats_set *set = ats_engine_find(&port->engine, key);
@@ -236,7 +240,7 @@ static void set_choose(struct ats_port *port, const struct ats_key *key)
 	ats_set_choose(set, last ? &last->choice : NULL);
 }
 
-/* What was told of an address is still true of it */
+/* What was reported about an address remains valid for the new source */
 static void source_inherit(struct ats_port *port, struct ats_source *source,
 			   struct ats_source *old)
 {
@@ -259,12 +263,13 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 }
 
 /**
- * ats_source_replace() - a netdevice has something else now
+ * ats_source_replace() - replace the addresses of a netdevice
  * @port: the port that it is on
- * @source: what it has; nothing: it is not on this port any more. This function's from
- *	here on
+ * @source: its addresses; none if it is not on this port any more. This function takes
+ *	@source over
  *
- * The new addresses come first: one that stays is never let go of.
+ * The new addresses are added before the old ones are removed, so an address in both is held
+ * all the time.
  *
  * Context: the port's work; may sleep.
  */
@@ -280,7 +285,7 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source)
 	}
 	old_key = old ? old->key : key;
 	source->chosen_at = ++port->choices;
-	/* Who else has them is the next audit's question */
+	/* Rivals of new addresses are looked for by the next audit */
 	for (i = 0; i < source->count; i++)
 		source->local[i].round = port->audit.round;
 	if (old)
@@ -299,7 +304,7 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source)
 }
 
 /**
- * ats_source_drop_all() - no netdevice has anything any more
+ * ats_source_drop_all() - remove the addresses of all netdevices
  * @port: the port
  *
  * Context: the port's work.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The records of an SA's answer, which may be a table of many packets (IBA 13.6, 15.2),
- * put together by the MAD layer but for what is in it. Whatever the answer says, nothing
- * is read but what came.
+ * Reads the records of an SA's answer, which may be a table of many packets (IBA 13.6, 15.2).
+ * The MAD layer reassembles the packets but does not check their content. Whatever lengths the
+ * answer claims, only received octets are read.
  */
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
 
 #include "ats.h"
 
-/* Puts the octets of a MAD's segments together, as long as there are any */
+/* Reads the octets of a MAD's segments in sequence */
 struct reader {
 	const struct ib_mad_recv_wc *wc;
 	const struct ib_mad_recv_buf *buf;
 	unsigned int offset;		/* in the segment's data */
-	unsigned int left;		/* octets of all of them */
+	unsigned int left;		/* octets left in all segments */
 };
 
 static void reader_init(struct reader *reader, const struct ib_mad_recv_wc *wc)
@@ -53,13 +53,13 @@ static bool reader_get(struct reader *reader, void *to, unsigned int len)
 }
 
 /**
- * ats_table_each() - read the records of an answer
- * @answer: one without an error status
- * @each: called for each record of this service; others are left out
- * @context: for @each
+ * ats_table_each() - call a function for each record of an answer
+ * @answer: an answer without an error status
+ * @each: called for each record of this service; records of others are skipped
+ * @context: argument for @each
  *
- * Context: any that @each bears.
- * Return: the number of records, or -EPROTO if the answer makes no sense.
+ * Context: any that @each allows.
+ * Return: the number of records, or -EPROTO if the answer is malformed.
  */
 int ats_table_each(const struct ib_mad_recv_wc *answer,
 		   void (*each)(void *context, const struct ats_record *record), void *context)

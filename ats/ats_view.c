@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What others see of a port: its netdevices' addresses with the state of each one's
- * record. The port's work compares that with what it last told of each, and tells user
- * space and other modules what differs. Who lists the addresses is shown the same.
+ * Shows the addresses of a port's netdevices, and the state of each record, to others. The
+ * port's work compares the state with the one that it last reported, and notifies user space
+ * and other modules of differences. Lists show the state that was last reported.
  */
 #include <linux/export.h>
 #include <linux/notifier.h>
@@ -10,14 +10,14 @@
 #include "ats.h"
 
 static BLOCKING_NOTIFIER_HEAD(changes);
-static atomic_t version;		/* of all that was told */
+static atomic_t version;		/* incremented by each notification */
 static ats_view_listener listener;
 
 /**
- * ats_view_version() - whether a list is still the one that it was begun as
+ * ats_view_version() - detect changes while a list is being read
  *
  * Context: any.
- * Return: a number that is another after each change.
+ * Return: a number that changes with each notification.
  */
 unsigned int ats_view_version(void)
 {
@@ -25,8 +25,8 @@ unsigned int ats_view_version(void)
 }
 
 /**
- * ats_view_listen() - have user space told of records
- * @tell: called for each record that changes, by a port's work
+ * ats_view_listen() - set the function that notifies user space
+ * @tell: called by a port's work for each record that changes
  *
  * To be called while there are no ports.
  *
@@ -38,10 +38,10 @@ void ats_view_listen(ats_view_listener tell)
 }
 
 /**
- * ib_ats_register_notifier() - be told of records of this host
- * @nb: called with a state (enum ib_ats_record_state) and a struct ib_ats_change for each
- *	record whose state changes. It may sleep, but holds up registration, and may not
- *	wait for a question of its own
+ * ib_ats_register_notifier() - be notified of changes of this host's records
+ * @nb: called with the new state (enum ib_ats_record_state) as event and a struct
+ *	ib_ats_change as data, for each record that changes. It may sleep, but that delays
+ *	registration, and it must not wait for a question of its own
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -53,8 +53,8 @@ int ib_ats_register_notifier(struct notifier_block *nb)
 EXPORT_SYMBOL_GPL(ib_ats_register_notifier);
 
 /**
- * ib_ats_unregister_notifier() - be told no more
- * @nb: one that is registered; it is not called any more when this returns
+ * ib_ats_unregister_notifier() - stop being notified
+ * @nb: a registered notifier; it is not called any more after the return
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
@@ -66,11 +66,11 @@ int ib_ats_unregister_notifier(struct notifier_block *nb)
 EXPORT_SYMBOL_GPL(ib_ats_unregister_notifier);
 
 /**
- * ats_view_record() - an address and its record, as others have it
+ * ats_view_record() - describe an address and its record in the form for others
  * @port: the port
- * @source: the netdevice's
+ * @source: the addresses of its netdevice
  * @local: the address
- * @record: to be filled in; its Service ID is 0 if there is none
+ * @record: filled in; its Service ID is 0 if the address has none
  *
  * Context: port->mutex is held.
  */
@@ -85,10 +85,10 @@ void ats_view_record(const struct ats_port *port, const struct ats_source *sourc
 }
 
 /**
- * ats_view_tell() - tell others of an address
+ * ats_view_tell() - notify others of an address
  * @port: the port
- * @source: the netdevice's
- * @local: the address, as it is now
+ * @source: the addresses of its netdevice
+ * @local: the address, in its present state
  *
  * Context: the port's work; may sleep.
  */
@@ -104,9 +104,9 @@ void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 }
 
 /**
- * ats_view_tell_gone() - tell others that a netdevice has its addresses no more
+ * ats_view_tell_gone() - notify others that addresses of a netdevice are gone
  * @port: the port
- * @source: the netdevice's; of those that another one is to go on with, ->told is false
+ * @source: the netdevice's former addresses; those whose ->told is false are skipped
  *
  * Context: the port's work; may sleep.
  */
@@ -153,7 +153,7 @@ static void local_update(struct ats_port *port, const struct ats_source *source,
 }
 
 /**
- * ats_view_update() - tell others what has changed
+ * ats_view_update() - notify others of all changes
  * @port: the port
  *
  * Context: the port's work; may sleep.
@@ -172,14 +172,14 @@ void ats_view_update(struct ats_port *port)
 }
 
 /**
- * ats_view_each() - show the addresses of a namespace's interfaces
+ * ats_view_each() - call a function for each address of a namespace's interfaces
  * @port: the port
  * @net_cookie: the namespace's
- * @visit: called for each; other than 0 ends that
- * @arg: for @visit
+ * @visit: the function; a return value other than 0 ends the iteration
+ * @arg: argument for @visit
  *
- * Context: may sleep.
- * Return: 0, or what @visit did.
+ * Context: may sleep; @visit is called with port->mutex held.
+ * Return: 0, or the value that ended the iteration.
  */
 int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, void *arg)
 {
@@ -197,11 +197,11 @@ int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, v
 }
 
 /**
- * ats_view_sa() - how a port stands with its SA
+ * ats_view_sa() - the state of a port's SA
  * @port: the port
  *
  * Context: port->mutex is held.
- * Return: that.
+ * Return: the state.
  */
 enum ib_ats_sa_state ats_view_sa(const struct ats_port *port)
 {

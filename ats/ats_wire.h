@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an SA and this module say to each other: ServiceRecords as the InfiniBand
- * Architecture has them (release 1.2, section 15.2.5.14), and what the Address
+ * The records that an SA and this module exchange: ServiceRecords as defined by the
+ * InfiniBand Architecture (release 1.2, section 15.2.5.14), and the values that the Address
  * Translation Service version 1 puts into them.
  */
 #ifndef _ATS_WIRE_H
@@ -11,20 +11,20 @@
 #include <linux/build_bug.h>
 #include <linux/types.h>
 
-/* ATS section 2.3: the octets behind it are zero when sent, and ignored when received.
- * OpenSM compares all 64 of them in a query.
+/* ATS section 2.3: the octets after the name are zero when sent, and ignored when received.
+ * OpenSM compares all 64 octets in a query.
  */
 #define ATS_SERVICE_NAME	"DAPL Address Translation Service"
 #define ATS_NAME_LEN		64
 
-/* ATS section 2.4: a block of 256 Service IDs; that of the primary addresses is
- * in the middle of it. The text also has them with a digit less, by mistake.
+/* ATS section 2.4: a block of 256 Service IDs, with that of the primary addresses in the
+ * middle. Some of the numbers in that text lack a digit, by mistake.
  */
 #define ATS_SID_BASE		0x10000ce100415400ULL
 #define ATS_SID_PRIMARY		0x10000ce100415453ULL
 #define ATS_SIDS		256
 
-/* OpenIB's ib_at numbered an address by this octet of the primary's SID */
+/* OpenIB's ib_at numbered further addresses in this octet of the primary Service ID */
 #define ATS_SID_OPENIB_SHIFT	24
 #define ATS_SID_OPENIB_MASK	(0xffULL << ATS_SID_OPENIB_SHIFT)
 
@@ -60,7 +60,7 @@ static_assert(sizeof(struct ats_wire_record) % 8 == 0);
 #define ATS_MASK_NAME		BIT_ULL(6)
 #define ATS_MASK_DATA8		GENMASK_ULL(22, 7)
 
-/* IBA 15.2.5.16: a PathRecord, as far as it is asked for */
+/* IBA 15.2.5.16: the first components of a PathRecord; the rest is not used */
 struct ats_wire_path {
 	__be64 service_id;
 	u8 dgid[16];
@@ -69,7 +69,7 @@ struct ats_wire_path {
 } __packed;
 static_assert(sizeof(struct ats_wire_path) == 64);
 
-/* IBA 15.2.5.16: bits of its ComponentMask, where ServiceID has two */
+/* IBA 15.2.5.16: bits of its ComponentMask, in which ServiceID takes two bits */
 #define ATS_MASK_DGID		BIT_ULL(2)
 #define ATS_MASK_SGID		BIT_ULL(3)
 
