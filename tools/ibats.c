@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibats: who has an IP address in an InfiniBand subnet, and what becomes of this host's
- * own. Its manual, ibats(8), says what each command does.
+ * ibats finds out who has an IP address in an InfiniBand subnet, and shows and changes which
+ * addresses this host registers. Its manual page, ibats(8), describes the commands.
  */
 #include <getopt.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static enum status run_help(struct session *session, char **arguments)
 static enum status command_run(struct session *session, const struct command *command,
 			       int count, char **arguments)
 {
-	/* Each line is an object there, also if there is none */
+	/* The monitor prints JSON lines: main() must not print an array after them */
 	session->printed = command->run == run_monitor;
 	if (!options_fit(&session->options, command->name, command->options))
 		return STATUS_USAGE;
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	char name[] = "ibats";
 	enum status status;
 
-	/* What getopt_long() says begins with it */
+	/* Error messages of getopt_long() begin with it */
 	argv[0] = name;
 	status = session_run(&session, argc, argv);
 	if (session.options.json && !session.printed)

@@ -18,7 +18,7 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* With which the tool ends */
+/* The exit status of the tool */
 enum status {
 	STATUS_FOUND,
 	STATUS_NOT_FOUND,
@@ -27,7 +27,7 @@ enum status {
 	STATUS_FAILED,
 };
 
-/* What the command line has said, apart from the command and its arguments */
+/* The options of the command line */
 struct options {
 	bool json;
 	bool pretty;
@@ -36,7 +36,7 @@ struct options {
 	char device[64];		/* empty: any */
 	__u32 port;			/* 0: any */
 	__u16 pkey;			/* 0: any */
-	__u32 timeout_ms;		/* 0: the kernel's own */
+	__u32 timeout_ms;		/* 0: the kernel's default */
 	char given[16];			/* the letters of the options that were given */
 };
 
@@ -47,24 +47,24 @@ struct nl {
 	__u32 group;			/* of notifications about records */
 	__u32 seq;
 	char request[512];
-	char error[256];		/* what the kernel says of the last request */
+	char error[256];		/* the kernel's message about the last request */
 };
 
 /* One run of the tool */
 struct session {
 	struct options options;
 	struct nl nl;
-	struct json_object *rows;	/* what main() prints at the end, if JSON is wanted */
-	bool printed;			/* the command prints something else, at once */
+	struct json_object *rows;	/* printed by main() at the end, if JSON is wanted */
+	bool printed;			/* the command has printed its own output instead */
 };
 
 /*
- * Called for each message of the family that comes.
- * Returns whether it was the last one that is waited for.
+ * Called for each received message of the family.
+ * Returns true if no further messages are wanted.
  */
 typedef bool (*nl_each)(void *context, const struct nlmsghdr *message);
 
-/* ibats_nl.c: talking to the kernel. Errors are negative, -errno; -ENOPKG: no module */
+/* ibats_nl.c: talks to the kernel. Errors are -errno; -ENOPKG: the module is not loaded */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags);
 int nl_talk(struct nl *nl, nl_each each, void *context);
 int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context);
@@ -72,24 +72,24 @@ int nl_dump(struct nl *nl, struct json_object *rows);
 int nl_listen(struct nl *nl, nl_each each, void *context);
 int nl_drain(struct nl *nl);
 
-/* ibats_family.c: sockets of the family, likewise */
+/* ibats_family.c: sockets of the family; errors as above */
 int nl_open(struct nl *nl);
 void nl_close(struct nl *nl);
 int nl_join_records(struct nl *nl);
 int nl_join_families(struct nl *nl);
 
-/* ibats_rows.c: messages become rows, which are JSON objects */
+/* ibats_rows.c: turns messages into rows, which are JSON objects */
 uint8_t message_command(const struct nlmsghdr *message);
 struct json_object *row_parse(const struct nlmsghdr *message);
 bool row_is(struct json_object *row, const char *key);
 
-/* ibats_print.c: rows become tables, lines or JSON text */
+/* ibats_print.c: prints rows as tables, lines or JSON text */
 void rows_show(const struct session *session, const char *const *columns);
 void row_print_line(struct json_object *row);
 void json_print(struct json_object *json, bool pretty);
 const char *row_text(struct json_object *row, const char *key);
 
-/* ibats_say.c: what went wrong, in words */
+/* ibats_say.c: error messages */
 enum status failed(const struct nl *nl, const char *what, int err);
 enum status misused(const char *what, const char *text);
 void refusal_text(__u16 status, char *text, size_t size);
@@ -103,18 +103,18 @@ bool parse_ip(const char *text, struct in6_addr *ip);
 bool parse_number(const char *text, __u64 most, __u64 *number);
 int word_find(const char *const *words, const char *given, const char *what, const char *help);
 
-/* ibats_ask.c: what other hosts have. Each returns with which status the tool ends */
+/* ibats_ask.c: commands about other hosts. Each returns the exit status of the tool */
 enum status run_resolve(struct session *session, char **arguments);
 enum status run_reverse(struct session *session, char **arguments);
 enum status run_sid(struct session *session, char **arguments);
 
-/* ibats_host.c: what this host has, likewise */
+/* ibats_host.c: commands about this host; likewise */
 enum status run_list(struct session *session, char **arguments);
 enum status run_stats(struct session *session, char **arguments);
 enum status run_primary(struct session *session, char **arguments);
 enum status run_audit(struct session *session, char **arguments);
 
-/* ibats_monitor.c: records as they change */
+/* ibats_monitor.c: prints records whenever they change */
 enum status run_monitor(struct session *session, char **arguments);
 
 #endif /* _IBATS_H */

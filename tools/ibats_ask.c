@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What other hosts have registered: the commands resolve, reverse and sid. The kernel
- * asks the subnet administrators; what is found comes as one message a record.
+ * The commands resolve, reverse and sid, which show the registrations of other hosts. The
+ * kernel queries the subnet administrators, and sends one message for each record found.
  */
 #define _GNU_SOURCE			/* EAI_NODATA */
 #include <arpa/inet.h>
@@ -14,10 +14,10 @@
 
 #include "ibats.h"
 
-/* The kernel's own, if none is given */
+/* The kernel's default */
 #define TIMEOUT_MS	5000
 
-/* What comes for one question */
+/* The answer to one question */
 struct answer {
 	struct json_object *rows;
 	int err;
@@ -35,7 +35,7 @@ static const char *const columns[] = {
 
 /* ---- Questions ---- */
 
-/* The last message has no record, but says how the question ended */
+/* The last message has no record, but the result of the question */
 static bool answer_take(void *context, const struct nlmsghdr *message)
 {
 	struct answer *answer = context;
@@ -77,7 +77,7 @@ static int question_ask(struct session *session)
 	return err ?: answer.err;
 }
 
-/* Asks one question, and prints the answer */
+/* Asks one question, and prints the answer. @what: the subject, for error messages */
 static enum status question_run(struct session *session, const char *what, enum ib_ats_kind kind,
 				enum ib_ats_attr type, size_t len, const void *subject)
 {
@@ -134,7 +134,7 @@ static enum status host_unknown(const char *name, int err)
 {
 	const char *text = err == EAI_SYSTEM ? strerror(errno) : gai_strerror(err);
 
-	/* That there is no such name, and that the name has no address, are two errors */
+	/* An unknown name, and a name without an address, are two different errors */
 	if (err == EAI_NONAME || err == EAI_NODATA) {
 		fprintf(stderr, "ibats: %s: no host of that name has an address\n",
 			name);
@@ -163,7 +163,7 @@ static enum status host_look_up(struct host *host, const char *name)
 	return status;
 }
 
-/* What is of digits and dots only, or has colons, is not looked up as a name */
+/* Text with only digits and dots, or with a colon, is not looked up as a host name */
 static bool looks_like_address(const char *text)
 {
 	return strchr(text, ':') || strspn(text, "0123456789.") == strlen(text);
@@ -194,7 +194,7 @@ static const char *ip_text(const struct in6_addr *ip)
 	return text;
 }
 
-/* A host is found if one of its addresses is. Other errors are said of each address */
+/* A host is found if one of its addresses is found. Other errors are printed for each address */
 static enum status host_ask(struct session *session, const char *what, const struct host *host)
 {
 	enum status status = STATUS_NOT_FOUND;
@@ -218,11 +218,11 @@ static enum status host_ask(struct session *session, const char *what, const str
 /* ---- Commands ---- */
 
 /**
- * run_resolve() - which GIDs have an IP address, or those of a host
+ * run_resolve() - print which GIDs have an IP address, or the addresses of a host
  * @session: this run of the tool
  * @arguments: the address, or the host's name
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_resolve(struct session *session, char **arguments)
 {
@@ -245,11 +245,11 @@ enum status run_resolve(struct session *session, char **arguments)
 }
 
 /**
- * run_reverse() - which IP addresses a GID has, or which is its primary one
+ * run_reverse() - print the IP addresses of a GID, or only its primary one
  * @session: this run of the tool
- * @arguments: the GID, and perhaps the word "primary"
+ * @arguments: the GID, optionally followed by the word "primary"
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_reverse(struct session *session, char **arguments)
 {
@@ -268,11 +268,11 @@ enum status run_reverse(struct session *session, char **arguments)
 }
 
 /**
- * run_sid() - which hosts have a record with a Service ID
+ * run_sid() - print the records of all hosts with a Service ID
  * @session: this run of the tool
  * @arguments: the Service ID
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_sid(struct session *session, char **arguments)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of the family ib_ats. The kernel's controller of generic netlink says which
- * number the family has, and which its group of notifications has; and it tells when
- * families come and go, as they do with their modules.
+ * Sockets of the family ib_ats. The kernel's generic netlink controller returns the numbers
+ * of the family and of its notification group, and notifies when families are added and
+ * removed, which happens when their modules are loaded and unloaded.
  */
 #include <errno.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 #include "ibats.h"
 
-/* A family that is asked for, and one of its groups */
+/* A family to be looked up, and one of its groups */
 struct family {
 	const char *name;
 	const char *group_name;
@@ -51,7 +51,7 @@ static bool take_family(void *context, const struct nlmsghdr *message)
 	return false;
 }
 
-/* The request goes to the controller, whatever family the socket is of */
+/* The request goes to the controller, regardless of the socket's family */
 static int family_find(struct nl *nl, struct family *family)
 {
 	struct nlmsghdr *message = nl_begin(nl, CTRL_CMD_GETFAMILY, NLM_F_ACK);
@@ -69,7 +69,7 @@ static int join(struct nl *nl, __u32 group)
 }
 
 /**
- * nl_join_records() - be told when records change
+ * nl_join_records() - subscribe to changes of records
  * @nl: the socket
  *
  * Return: 0 or a negative error.
@@ -80,7 +80,7 @@ int nl_join_records(struct nl *nl)
 }
 
 /**
- * nl_join_families() - be told when families come and go
+ * nl_join_families() - subscribe to the addition and removal of families
  * @nl: the socket
  *
  * Return: 0 or a negative error.
@@ -99,7 +99,7 @@ static int socket_bind(struct nl *nl)
 
 	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
-	/* Kernels that do not know these say less */
+	/* Older kernels do not know these, and give less information */
 	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
@@ -110,10 +110,10 @@ static int socket_bind(struct nl *nl)
 }
 
 /**
- * nl_open() - a socket of the family
- * @nl: to be filled in
+ * nl_open() - open a socket of the family
+ * @nl: filled in
  *
- * Return: 0 or a negative error: -ENOPKG, the kernel does not have the family.
+ * Return: 0, -ENOPKG if the kernel does not have the family, or another negative error.
  */
 int nl_open(struct nl *nl)
 {
@@ -130,7 +130,7 @@ int nl_open(struct nl *nl)
 }
 
 /**
- * nl_close() - the end of a socket
+ * nl_close() - close a socket
  * @nl: the socket
  */
 void nl_close(struct nl *nl)

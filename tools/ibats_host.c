@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What this host has registered, or is about to: the commands list, stats, primary and
- * audit.
+ * The commands list, stats, primary and audit, which concern the records that this host has
+ * registered or is going to register.
  */
 #include <net/if.h>
 
@@ -21,7 +21,7 @@ static const char *const stats_columns[] = {
 	"refusals", "repairs", "abandoned", "overflows", "leftovers", "conflicts", NULL
 };
 
-/* 0: there is none, which the user is told */
+/* Returns 0, and prints an error message, if there is no such interface */
 static unsigned int interface_find(const char *name)
 {
 	unsigned int index = if_nametoindex(name);
@@ -33,7 +33,7 @@ static unsigned int interface_find(const char *name)
 
 /* ---- Records ---- */
 
-/* Gets the records of an interface, or of all if there is no name, into the session's rows */
+/* Puts the records of an interface, or of all interfaces if it is NULL, into session->rows */
 static enum status records_get(struct session *session, const char *interface)
 {
 	const struct options *options = &session->options;
@@ -58,11 +58,11 @@ static enum status records_get(struct session *session, const char *interface)
 }
 
 /**
- * run_list() - the records of this host's interfaces
+ * run_list() - print the records of this host's interfaces
  * @session: this run of the tool
- * @arguments: perhaps the name of the interface that is meant
+ * @arguments: optionally the name of an interface
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_list(struct session *session, char **arguments)
 {
@@ -92,7 +92,7 @@ static enum status primary_show(struct session *session, char **arguments)
 	return status;
 }
 
-/* ip: the address; NULL: no choice any more */
+/* ip: the address; NULL: revoke the choice */
 static enum status primary_choose(struct session *session, char **arguments,
 				  const struct in6_addr *ip)
 {
@@ -135,11 +135,11 @@ static enum status sub_misused(const char *word, const char *usage)
 }
 
 /**
- * run_primary() - show, choose or no longer choose the primary addresses of interfaces
+ * run_primary() - show or choose the primary addresses of interfaces, or revoke the choice
  * @session: this run of the tool
- * @arguments: which of these, and the sub-command's own
+ * @arguments: the sub-command and its arguments
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_primary(struct session *session, char **arguments)
 {
@@ -172,11 +172,11 @@ enum status run_primary(struct session *session, char **arguments)
 /* ---- Ports ---- */
 
 /**
- * run_stats() - what each port has done
+ * run_stats() - print the counters of each port
  * @session: this run of the tool
  * @arguments: none
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_stats(struct session *session, char **arguments)
 {
@@ -194,11 +194,11 @@ enum status run_stats(struct session *session, char **arguments)
 }
 
 /**
- * run_audit() - have the SA's records read back, and repaired
+ * run_audit() - request that the SA's records are read back and repaired
  * @session: this run of the tool
  * @arguments: none
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_audit(struct session *session, char **arguments)
 {

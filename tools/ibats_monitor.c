@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The records of this namespace's interfaces: first all, then each that changes.
+ * Prints the records of this namespace's interfaces: first all, then each that changes.
  *
- * Whoever does not read fast enough loses changes. The monitor says so, and lists all
- * records again; those that went meanwhile it says to be gone. Likewise when the module
- * ib_ats is unloaded, and loaded again. So the last line about a record is always how
- * it is.
+ * If the output is not read fast enough, changes are lost. The monitor then prints a message,
+ * lists all records again, and prints as gone those that are not in the list any more. It
+ * does the same when the module ib_ats is unloaded, and when it is loaded again. The last
+ * line about a record therefore always shows its present state.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,11 +15,11 @@
 #include "ibats.h"
 
 struct monitor {
-	struct nl nl;			/* it has joined both groups, and asks for nothing */
+	struct nl nl;			/* has joined both groups; no requests are sent by it */
 	bool json;
 	bool loaded;			/* the kernel has the family */
-	struct json_object *now;	/* what has been printed and is not gone, by key_of() */
-	struct json_object *before;	/* likewise, of that what is not listed again yet */
+	struct json_object *now;	/* rows that were printed and are not gone, by key_of() */
+	struct json_object *before;	/* likewise, of an earlier list, not found again yet */
 };
 
 /* ---- Rows ---- */
@@ -29,7 +29,7 @@ static bool row_is_gone(struct json_object *row)
 	return !strcmp(row_text(row, "state"), "gone");
 }
 
-/* Of what is gone it does not matter any more how it stood */
+/* The details of the last state are not printed for a record that is gone */
 static void row_print(const struct monitor *monitor, struct json_object *row)
 {
 	static const char *const stale[] = { "age_ms", "refusal", "refusal_reason", "rival" };
@@ -44,7 +44,7 @@ static void row_print(const struct monitor *monitor, struct json_object *row)
 	fflush(stdout);
 }
 
-/* An interface may have another name by now, but not another number */
+/* By its number, since an interface may have been renamed */
 static void key_of(struct json_object *row, char *key, size_t size)
 {
 	snprintf(key, size, "%s %s %s %s", row_text(row, "ifindex"), row_text(row, "address"),
@@ -64,7 +64,7 @@ static void row_take(struct monitor *monitor, struct json_object *row)
 		json_object_object_add(monitor->now, key, json_object_get(row));
 }
 
-/* What there was before is to be found again, or it is gone */
+/* Rows that are not found again in the next list are gone */
 static void rows_doubt(struct monitor *monitor)
 {
 	json_object_object_foreach(monitor->now, key, row)
@@ -96,8 +96,8 @@ static void all_gone(struct monitor *monitor)
 }
 
 /*
- * By another socket: there, only what was asked for comes. While records change all the
- * time, the list is asked for until it is whole: a row that is not in it is taken for gone.
+ * Uses another socket, which receives only the reply. While records keep changing, the list is
+ * requested again until it is consistent, since a row that is missing is taken for gone.
  */
 static int list_take(struct monitor *monitor, struct nl *other)
 {
@@ -138,8 +138,8 @@ static int list_all(struct monitor *monitor)
 }
 
 /*
- * What has come is of before the listing, and dropped. What changes while the records are
- * listed comes after them. Joining a group of a family that has gone fails with -ENOENT.
+ * Notifications from before the listing are dropped. Those of changes during the listing are
+ * read after it. Joining a group of a family that has been removed fails with -ENOENT.
  */
 static int list_again(struct monitor *monitor)
 {
@@ -164,7 +164,7 @@ static const char *family_name(const struct nlmsghdr *message)
 	return "";
 }
 
-/* Returns whether there may be a family to ask. One that has gone may be back already */
+/* Returns whether the family may be present. One that was removed may be back already */
 static bool family_take(struct monitor *monitor, const struct nlmsghdr *message)
 {
 	uint8_t command = message_command(message);
@@ -208,18 +208,18 @@ static int monitor_watch(struct monitor *monitor)
 {
 	int err = nl_join_families(&monitor->nl) ?: list_all(monitor);
 
-	/* That nothing can be printed any more main() says */
+	/* If printing fails, main() prints the error message */
 	while (!err && !ferror(stdout))
 		err = changes_take(monitor);
 	return err;
 }
 
 /**
- * run_monitor() - print all records, and each that changes, for ever
+ * run_monitor() - print all records, and then each that changes, until an error
  * @session: this run of the tool
  * @arguments: none
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status run_monitor(struct session *session, char **arguments)
 {

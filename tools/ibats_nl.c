@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Talking to the generic netlink family ib_ats: requests are sent, replies are taken in
- * until they end, and so is what the kernel says of errors.
+ * Requests to the generic netlink family ib_ats: sends them, and receives the replies and
+ * the kernel's error messages.
  */
 #include <errno.h>
 #include <poll.h>
@@ -11,31 +11,31 @@
 
 #include "ibats.h"
 
-/* The kernel puts no more than half of that into one buffer of a dump */
+/* The kernel puts no more than half of this into one buffer of a dump */
 #define NL_BUFFER	65536
 
-/* What the kernel sends later has no other place to wait in than the socket */
+/* Receive buffer of the socket, where later answers wait until they are read */
 #define NL_ROOM		(1024 * 1024)
 
-/* The kernel answers at once, if it is not very busy */
+/* The kernel answers at once, unless it is very busy */
 #define NL_WAIT_MS	10000
 
-/* How often a dump is asked for again that changed while it was read */
+/* How often a dump that changed while it was read is tried */
 #define NL_DUMPS	5
 
-/* Who takes in the messages of a reply, and what has come of it */
+/* The receiver of the messages of a reply, and the state of the reply */
 struct reply {
 	struct nl *nl;
 	nl_each each;
 	void *context;
-	__u32 seq;			/* 0: messages that nobody has asked for are wanted */
-	bool asks;			/* the acknowledgment is not the end of it */
-	bool interrupted;		/* what is dumped changed meanwhile */
-	bool lost;			/* a part of the reply is */
+	__u32 seq;			/* of the request; 0: notifications are wanted */
+	bool asks;			/* the acknowledgment is not the end of the reply */
+	bool interrupted;		/* the dumped data changed meanwhile */
+	bool lost;			/* a part of the reply is lost */
 	int err;
 };
 
-/* ---- What comes ---- */
+/* ---- Replies ---- */
 
 static int take_text(const struct nlattr *attr, void *data)
 {
@@ -47,7 +47,7 @@ static int take_text(const struct nlattr *attr, void *data)
 	return MNL_CB_OK;
 }
 
-/* The original request, or its header, comes before the text */
+/* The original request, or its header, precedes the text */
 static bool take_error(struct reply *reply, const struct nlmsghdr *message)
 {
 	const struct nlmsgerr *error = mnl_nlmsg_get_payload(message);
@@ -70,7 +70,7 @@ static bool take_done(struct reply *reply, const struct nlmsghdr *message)
 	return true;
 }
 
-/* What is left of an earlier request has another sequence number */
+/* Messages left over from an earlier request have another sequence number */
 static bool take_message(struct reply *reply, const struct nlmsghdr *message)
 {
 	if (reply->seq && message->nlmsg_seq != reply->seq)
@@ -96,7 +96,7 @@ static bool take_buffer(struct reply *reply, const void *buffer, int len)
 	return last;
 }
 
-/* Returns how many bytes came, or a negative error */
+/* Returns the number of received bytes, or a negative error; -ETIME after @wait_ms */
 static int receive(const struct nl *nl, int wait_ms, void *buffer, size_t size)
 {
 	struct pollfd fd = { .fd = mnl_socket_get_fd(nl->socket), .events = POLLIN };
@@ -112,8 +112,8 @@ static int receive(const struct nl *nl, int wait_ms, void *buffer, size_t size)
 }
 
 /*
- * When a part of a reply did not fit into the socket, the rest may be there. Its end may
- * be missing, too, and is not waited for.
+ * If a part of a reply did not fit into the socket, the rest is still read. The end of the
+ * reply may be missing, too, so it is not waited for.
  */
 static int reply_receive(struct reply *reply, int wait_ms)
 {
@@ -138,10 +138,10 @@ static int reply_receive(struct reply *reply, int wait_ms)
 /**
  * nl_begin() - begin a request
  * @nl: the socket
- * @command: of the family
- * @flags: more of the header's: NLM_F_DUMP, or NLM_F_ACK
+ * @command: the command of the family
+ * @flags: additional flags of the header: NLM_F_DUMP or NLM_F_ACK
  *
- * Return: the request, into which attributes are put before it is sent.
+ * Return: the request, for attributes to be added before it is sent.
  */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
 {
@@ -173,7 +173,7 @@ static int request_do(struct reply *reply, int wait_ms)
 	const struct nlmsghdr *message = (const struct nlmsghdr *)reply->nl->request;
 	int err = request_send(reply) ?: reply_receive(reply, wait_ms);
 
-	/* Netlink itself says so if the family has gone since its number was asked for */
+	/* Netlink itself returns this if the family was removed since it was looked up */
 	if (err == -ENOENT && reply->err && !reply->nl->error[0] &&
 	    message->nlmsg_type != GENL_ID_CTRL)
 		return -ENOPKG;
@@ -181,12 +181,12 @@ static int request_do(struct reply *reply, int wait_ms)
 }
 
 /**
- * nl_talk() - send the request, and take in the reply, which the kernel gives at once
+ * nl_talk() - send the request, and receive the reply, which the kernel sends at once
  * @nl: the socket
- * @each: called for each message; NULL if there are to be none
- * @context: for @each
+ * @each: called for each message; NULL if none are expected
+ * @context: argument for @each
  *
- * Return: 0 or a negative error, which nl->error may say more of.
+ * Return: 0 or a negative error, for which nl->error may have a message.
  */
 int nl_talk(struct nl *nl, nl_each each, void *context)
 {
@@ -195,7 +195,7 @@ int nl_talk(struct nl *nl, nl_each each, void *context)
 	return request_do(&reply, NL_WAIT_MS);
 }
 
-/* Without CAP_NET_ADMIN it is no more than net.core.rmem_max */
+/* Enlarges the receive buffer; without CAP_NET_ADMIN, net.core.rmem_max is the limit */
 static void room_make(const struct nl *nl)
 {
 	int fd = mnl_socket_get_fd(nl->socket), room = NL_ROOM;
@@ -205,14 +205,14 @@ static void room_make(const struct nl *nl)
 }
 
 /**
- * nl_ask() - send the request, and take in the answer that comes after the acknowledgment
+ * nl_ask() - send the request, and receive the answer that comes after the acknowledgment
  * @nl: the socket
- * @wait_ms: for how long the kernel tries to find the answer
- * @each: called for each message, and returns whether it was the last
- * @context: for @each
+ * @wait_ms: for how many milliseconds the kernel tries to find the answer
+ * @each: called for each message; returns whether it was the last one
+ * @context: argument for @each
  *
- * Return: 0 if the last message came, or a negative error, which nl->error may say more
- * of. After -ENOBUFS messages were lost.
+ * Return: 0 if the last message was received, -ENOBUFS if messages were lost, or another
+ * negative error, for which nl->error may have a message.
  */
 int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context)
 {
@@ -229,14 +229,14 @@ static bool dump_take(void *context, const struct nlmsghdr *message)
 }
 
 /**
- * nl_dump() - send the request, and take in the rows of the reply
+ * nl_dump() - send the request, and receive the rows of the reply
  * @nl: the socket
- * @rows: an empty array, which gets them
+ * @rows: an empty array, to which they are added
  *
- * What changed while it was read is asked for again.
+ * If the data changed while it was read, the request is repeated.
  *
- * Return: 0 or a negative error, which nl->error may say more of; -EINTR, it changed each
- * time.
+ * Return: 0, -EINTR if the data changed each time, or another negative error, for which
+ * nl->error may have a message.
  */
 int nl_dump(struct nl *nl, struct json_object *rows)
 {
@@ -259,13 +259,13 @@ int nl_dump(struct nl *nl, struct json_object *rows)
 /* ---- Notifications ---- */
 
 /**
- * nl_listen() - take in notifications
- * @nl: a socket that has joined
- * @each: called for each of them, and returns whether it is enough
- * @context: for @each
+ * nl_listen() - receive notifications
+ * @nl: a socket that has joined a group
+ * @each: called for each of them; returns whether to stop
+ * @context: argument for @each
  *
- * Return: 0, or a negative error; after -ENOBUFS, some were lost, and nl_drain() is to be
- * called.
+ * Return: 0, -ENOBUFS if some were lost: the caller then calls nl_drain(), or another
+ * negative error.
  */
 int nl_listen(struct nl *nl, nl_each each, void *context)
 {
@@ -275,10 +275,11 @@ int nl_listen(struct nl *nl, nl_each each, void *context)
 }
 
 /**
- * nl_drain() - let go of the notifications that have come
- * @nl: a socket that has joined
+ * nl_drain() - discard the notifications that have been received
+ * @nl: a socket that has joined a group
  *
- * After an overrun they are of before it, and the kernel adds none until they are read.
+ * After an overrun they are older than the overrun, and the kernel adds none until they are
+ * read.
  *
  * Return: 0 or a negative error.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The options of the command line, which may stand anywhere in it, and its words, which
- * may be shortened.
+ * Parses the options of the command line, which may be anywhere in it, and its words, which
+ * may be abbreviated.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -33,11 +33,11 @@ static const struct option_words known[] = {
 /* ---- Values ---- */
 
 /**
- * parse_ip() - an IP address as the kernel takes it
- * @text: the address as people write it
- * @ip: gets it, an IPv4 address as ::ffff:a.b.c.d
+ * parse_ip() - parse an IP address
+ * @text: the text of an IPv4 or IPv6 address
+ * @ip: set to the address; an IPv4 address is ::ffff:a.b.c.d, as the kernel expects
  *
- * Return: whether it is one.
+ * Return: whether the text is valid.
  */
 bool parse_ip(const char *text, struct in6_addr *ip)
 {
@@ -49,12 +49,12 @@ bool parse_ip(const char *text, struct in6_addr *ip)
 }
 
 /**
- * parse_number() - a number, decimal or with 0x hexadecimal
- * @text: the number as people write it
- * @most: the greatest that is allowed
- * @number: gets it
+ * parse_number() - parse a number
+ * @text: the text; octal after 0, hexadecimal after 0x, otherwise decimal
+ * @most: the greatest allowed value
+ * @number: set to the number
  *
- * Return: whether it is one.
+ * Return: whether the text is valid.
  */
 bool parse_number(const char *text, __u64 most, __u64 *number)
 {
@@ -108,7 +108,7 @@ static bool parse_timeout(struct options *options, const char *text)
 
 /* ---- Options ---- */
 
-/* Returns what is wrong with it, or NULL */
+/* Returns an error message, or NULL */
 static const char *parse_option(struct options *options, int letter, const char *text)
 {
 	switch (letter) {
@@ -134,7 +134,7 @@ static const char *parse_option(struct options *options, int letter, const char 
 	}
 }
 
-/* As getopt_long() wants them: @letters has room for two characters of each option */
+/* Fills in the arguments of getopt_long(): @letters has room for two characters per option */
 static void known_fill(struct option *longs, char *letters)
 {
 	unsigned int i;
@@ -151,15 +151,15 @@ static void known_fill(struct option *longs, char *letters)
 }
 
 /**
- * options_parse() - take in the options, and put the other words behind them
- * @options: gets them
+ * options_parse() - parse the options, and move the other words behind them
+ * @options: filled in
  * @argc: the number of words of the command line
- * @argv: these; optind says afterwards which is the first that is no option
+ * @argv: the words; afterwards optind is the index of the first one that is not an option
  *
- * After a mistake, of which the user is told, the others are still taken in: whoever
- * wants JSON gets some in any case.
+ * Prints a message for each invalid option, and continues, so that --json has its effect on
+ * the output in any case.
  *
- * Return: whether there was no mistake.
+ * Return: whether all options are valid.
  */
 bool options_parse(struct options *options, int argc, char **argv)
 {
@@ -187,12 +187,14 @@ bool options_parse(struct options *options, int argc, char **argv)
 }
 
 /**
- * options_fit() - whether a command takes the options that were given
- * @options: all that were given
- * @command: the command
- * @letters: the options that it takes
+ * options_fit() - check that a command takes the options that were given
+ * @options: the options that were given
+ * @command: the command's name
+ * @letters: the letters of the options that it takes
  *
- * Return: whether it does; if it does not, the user is told which it does not take.
+ * Prints an error message if it does not take one of them.
+ *
+ * Return: whether it takes all of them.
  */
 bool options_fit(const struct options *options, const char *command, const char *letters)
 {
@@ -209,8 +211,8 @@ bool options_fit(const struct options *options, const char *command, const char 
 }
 
 /**
- * options_put_port() - put an HCA, or a port of one, into a request
- * @options: which of them; perhaps none
+ * options_put_port() - add the HCA and the port that were given to a request
+ * @options: the options; nothing is added if they name no HCA
  * @message: the request
  */
 void options_put_port(const struct options *options, struct nlmsghdr *message)
@@ -222,9 +224,9 @@ void options_put_port(const struct options *options, struct nlmsghdr *message)
 }
 
 /**
- * options_print() - explain options
- * @to: where to
- * @letters: which of them; NULL: all
+ * options_print() - print the help text of options
+ * @to: the output
+ * @letters: the letters of the options; NULL: all
  */
 void options_print(FILE *to, const char *letters)
 {
@@ -240,7 +242,7 @@ void options_print(FILE *to, const char *letters)
 	}
 }
 
-/* NULL ends @words. Returns how many of them begin with @given, and one of them */
+/* Returns how many of the NULL-terminated @words begin with @given; *found: one of them */
 static unsigned int words_count(const char *const *words, const char *given, int *found)
 {
 	unsigned int i, count = 0;
@@ -257,13 +259,13 @@ static unsigned int words_count(const char *const *words, const char *given, int
 }
 
 /**
- * word_find() - which word is meant
- * @words: the words that there are; NULL ends them
- * @given: the word, or so much of its beginning that no other begins so
- * @what: what these words are, for what the user is told
- * @help: of "ibats", what tells more
+ * word_find() - find a word by an abbreviation
+ * @words: all words, terminated by NULL
+ * @given: the word, or an unambiguous beginning of it
+ * @what: what these words are, for the error message
+ * @help: the arguments of ibats that print the help text, for the error message
  *
- * Return: its index, or -1, which the user is told.
+ * Return: its index, or -1 after an error message.
  */
 int word_find(const char *const *words, const char *given, const char *what, const char *help)
 {

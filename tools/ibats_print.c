@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rows as people read them, in tables and lines, and as programs do, in JSON.
+ * Prints rows as tables and lines, for people, and as JSON, for programs.
  */
 #include <string.h>
 
@@ -14,11 +14,11 @@
 /* ---- One value ---- */
 
 /**
- * row_text() - a value as people get it
+ * row_text() - the text of a value, for people
  * @row: the row
- * @key: of the value
+ * @key: the key of the value
  *
- * Return: the text, for as long as there is the row.
+ * Return: the text, "-" if the row has no such value; valid as long as the row is.
  */
 const char *row_text(struct json_object *row, const char *key)
 {
@@ -40,14 +40,14 @@ static void age_text(__u64 ms, char *text, size_t size)
 	__u64 seconds = ms / 1000;
 	unsigned int i = 0;
 
-	/* Two minutes are still told in seconds: "119s" and then "2m" */
+	/* Less than two units are shown in the next smaller one: "119s" and then "2m" */
 	while (i < ARRAY_SIZE(units) - 1 && seconds < 2 * units[i].seconds)
 		i++;
 	snprintf(text, size, "%llu%c", (unsigned long long)(seconds / units[i].seconds),
 		 units[i].letter);
 }
 
-/* How long a record has been as it should be is of no interest */
+/* The age is left out for a registered record, where it is of no interest */
 static void cell_state(struct json_object *row, char *cell, size_t size)
 {
 	const char *state = row_text(row, "state");
@@ -75,7 +75,7 @@ static void cell_note(struct json_object *row, char *cell, size_t size)
 		snprintf(cell + len, size - len, "also at %s", row_text(row, "rival"));
 }
 
-/* Most columns are values of the row; a note is empty if there is nothing to say */
+/* Most columns are values of the row; the note may be empty */
 static void cell_text(struct json_object *row, const char *column, char *cell, size_t size)
 {
 	if (!strcmp(column, "state"))
@@ -90,9 +90,9 @@ static void cell_text(struct json_object *row, const char *column, char *cell, s
 		snprintf(cell, size, "%s", row_text(row, column));
 }
 
-/* ---- All of them ---- */
+/* ---- Rows ---- */
 
-/* Returns 0 if there is nothing in the column */
+/* Returns 0 if the column is empty in all rows */
 static int column_width(struct json_object *rows, const char *column)
 {
 	size_t i, len, width = 0;
@@ -107,7 +107,7 @@ static int column_width(struct json_object *rows, const char *column)
 	return width && width < strlen(column) ? strlen(column) : width;
 }
 
-/* A line has no blanks at its end, so they are printed before the next cell */
+/* Blanks are printed before the next cell, so that a line has none at its end */
 static void line_print(struct json_object *row, const char *const *columns, const int *widths)
 {
 	char cell[CELL_MAX];
@@ -145,9 +145,9 @@ static void table_print(struct json_object *rows, const char *const *columns)
 }
 
 /**
- * rows_show() - print a table with a heading, if there are rows, and JSON is not wanted
+ * rows_show() - print a table with a heading, if there are rows and JSON is not wanted
  * @session: this run of the tool, with its rows
- * @columns: of the table; NULL ends them
+ * @columns: the columns of the table, terminated by NULL
  */
 void rows_show(const struct session *session, const char *const *columns)
 {
@@ -156,7 +156,7 @@ void rows_show(const struct session *session, const char *const *columns)
 }
 
 /**
- * row_print_line() - one row, as the monitor has it
+ * row_print_line() - print one row, in the form of the monitor
  * @row: the row of a record
  */
 void row_print_line(struct json_object *row)
@@ -171,9 +171,9 @@ void row_print_line(struct json_object *row)
 }
 
 /**
- * json_print() - for programs
- * @json: an array of rows, or one of them
- * @pretty: on many lines with indentation, and not on one
+ * json_print() - print JSON
+ * @json: an array of rows, or a row
+ * @pretty: on several lines with indentation, instead of on one line
  */
 void json_print(struct json_object *json, bool pretty)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the kernel says, message by message, becomes rows: JSON objects, as programs get
- * them. The manual, ibats(8), lists their keys.
+ * Turns the kernel's messages into rows: JSON objects, in the form that programs get. The
+ * manual page, ibats(8), lists their keys.
  */
 #include <arpa/inet.h>
 #include <net/if.h>
@@ -11,7 +11,7 @@
 
 #include "ibats.h"
 
-/* An attribute of a message, and what becomes of it in a row */
+/* How an attribute of a message is added to a row */
 struct field {
 	const char *key;
 	enum mnl_attr_data_type type;
@@ -82,7 +82,7 @@ static void add_u64(struct json_object *row, const char *key, const struct nlatt
 	json_object_object_add(row, key, json_object_new_uint64(mnl_attr_get_u64(attr)));
 }
 
-/* JSON has no hexadecimal numbers, and many programs have none of 64 bits */
+/* As text, since JSON has no hexadecimal numbers and many programs have no 64-bit numbers */
 static void add_hex(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	bool wide = mnl_attr_get_payload_len(attr) == sizeof(__u64);
@@ -117,7 +117,7 @@ static void add_address(struct json_object *row, const char *key, const struct n
 	add_text(row, key, text);
 }
 
-/* A newer kernel may have more names than are known here */
+/* A newer kernel may have numbers without a name here: they are shown as they are */
 static void add_name(struct json_object *row, const char *key, const char *const *names,
 		     unsigned int count, __u32 number)
 {
@@ -146,7 +146,7 @@ static void add_refusal(struct json_object *row, const char *key, const struct n
 	add_text(row, "refusal_reason", text);
 }
 
-/* An interface that is gone has the name that it had */
+/* An interface that has been removed is shown with its last known name */
 static void add_interface(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	static struct json_object *seen;
@@ -200,7 +200,7 @@ static const struct field fields[] = {
 	[IB_ATS_ATTR_COUNTERS] = { "counters", MNL_TYPE_NESTED, 0, add_counters },
 };
 
-/* What is not known here, or is not as it should be, is left out */
+/* Unknown and malformed attributes are left out */
 static void row_add(struct json_object *row, const struct nlattr *attr)
 {
 	unsigned int type = mnl_attr_get_type(attr);
@@ -214,11 +214,11 @@ static void row_add(struct json_object *row, const struct nlattr *attr)
 }
 
 /**
- * row_is() - whether a row has something
+ * row_is() - whether a row has a value
  * @row: the row
- * @key: of a value
+ * @key: the key of the value
  *
- * Return: whether the row has a value of that key, and not false.
+ * Return: true if the row has a value of that key, and it is not false.
  */
 bool row_is(struct json_object *row, const char *key)
 {
@@ -226,12 +226,12 @@ bool row_is(struct json_object *row, const char *key)
 }
 
 /**
- * row_parse() - what a message of the family says
+ * row_parse() - turn a message of the family into a row
  * @message: the message
  *
- * Flags are not in a message if they are not set, but they are in a row.
+ * A message contains only flags that are set; a row also contains those that are not.
  *
- * Return: an object, for json_object_put().
+ * Return: an object, which the caller releases by json_object_put().
  */
 struct json_object *row_parse(const struct nlmsghdr *message)
 {
@@ -248,7 +248,7 @@ struct json_object *row_parse(const struct nlmsghdr *message)
 }
 
 /**
- * message_command() - which command of its family a message is of
+ * message_command() - the command of a message within its family
  * @message: the message
  *
  * Return: the command's number.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What went wrong, in words: errors of the kernel, mistakes of the user, and why a subnet
+ * Error messages: errors of the kernel, wrong usage, and the reasons why a subnet
  * administrator (SA) refused a record.
  */
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define MAD_INVALID(status)	((status) >> 2 & 7)
 #define MAD_SPECIFIC(status)	((status) >> 8)
 
-/* A number, and what it means */
+/* A number and its meaning */
 struct meaning {
 	int number;
 	const char *text;
@@ -34,7 +34,7 @@ static const struct meaning errors[] = {
 	{ EINTR, "it changed each time that it was read; try again later" },
 };
 
-/* Of the class SubnAdm, in the upper octet of the status */
+/* Status of the class SubnAdm, in the upper octet */
 static const struct meaning refusals[] = {
 	{ 1, "no resources" },
 	{ 2, "the request is invalid" },
@@ -45,7 +45,7 @@ static const struct meaning refusals[] = {
 	{ 7, "denied" },
 };
 
-/* Of all classes, in bits 2 to 4 of the status */
+/* Status of all classes, in bits 2 to 4 */
 static const struct meaning invalid_fields[] = {
 	{ 1, "bad version" },
 	{ 2, "method not supported" },
@@ -85,15 +85,15 @@ static enum status status_of(int err)
 }
 
 /**
- * failed() - say what went wrong, if anything
- * @nl: the socket by which the kernel was asked
- * @what: what it was about
+ * failed() - print an error message, if there was an error
+ * @nl: the socket of the request
+ * @what: the subject of the request
  * @err: 0 or a negative error
  *
- * What the kernel itself says of an error is more exact than what is known of it here.
- * That there is no module is not about @what.
+ * The kernel's own message, if there is one, is preferred, since it is more exact. A missing
+ * module is not attributed to @what.
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status failed(const struct nl *nl, const char *what, int err)
 {
@@ -109,11 +109,11 @@ enum status failed(const struct nl *nl, const char *what, int err)
 }
 
 /**
- * misused() - say what is wrong with the command line
- * @what: a word of it
- * @text: what is wrong
+ * misused() - print an error message about the command line
+ * @what: a word of the command line
+ * @text: what is wrong with it
  *
- * Return: with which status the tool ends.
+ * Return: the exit status of the tool.
  */
 enum status misused(const char *what, const char *text)
 {
@@ -122,10 +122,10 @@ enum status misused(const char *what, const char *text)
 }
 
 /**
- * refusal_text() - why an SA has refused a request
- * @status: of the MAD that says so
- * @text: gets that in words
- * @size: of @text
+ * refusal_text() - the reason why an SA has refused a request
+ * @status: the status of its MAD
+ * @text: set to the reason
+ * @size: the size of @text
  */
 void refusal_text(__u16 status, char *text, size_t size)
 {
