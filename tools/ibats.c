@@ -30,11 +30,11 @@ static const struct command commands[] = {
 	{ "sid", "SID", "all records with a Service ID", 1, 1, "dktjp", run_sid },
 	{ "list", "[IF]", "the records of this host's interfaces", 0, 1, "dkjp", run_list },
 	{ "monitor", "", "list them, and then each that changes", 0, 0, "j", run_monitor },
-	{ "stats", "", "what each port has done", 0, 0, "djp", run_stats },
+	{ "stats", "", "the counters of each port", 0, 0, "djp", run_stats },
 	{ "primary", "[show [IF] | set IF ADDR | clear IF]", "interfaces' primary addresses", 0, 3,
 	  "jp", run_primary },
 	{ "audit", "", "have the SA's records read back and repaired", 0, 0, "djp", run_audit },
-	{ "help", "[COMMAND]", "what a command takes", 0, 1, "jp", run_help },
+	{ "help", "[COMMAND]", "the arguments and options of a command", 0, 1, "jp", run_help },
 };
 
 /* ---- Help ---- */
@@ -51,10 +51,10 @@ static void help_print_all(void)
 	putchar('\n');
 	options_print(stdout, NULL);
 	puts("\n"
-	     "'ibats COMMAND help' says what a command takes; a command may be shortened as\n"
-	     "long as it is clear which is meant. The exit status is 0 for found or done, 1\n"
-	     "for not found, 2 for misused, 3 for no subnet administrator that answers, and 4\n"
-	     "for anything else. See ibats(8).");
+	     "'ibats COMMAND help' prints the arguments and options of a command. A command may\n"
+	     "be abbreviated as long as it is unambiguous. The exit status is 0 for found or\n"
+	     "done, 1 for not found, 2 for wrong usage, 3 if no subnet administrator answers,\n"
+	     "and 4 for anything else. See ibats(8).");
 }
 
 static void help_print(const struct command *command)

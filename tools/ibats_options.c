@@ -21,13 +21,13 @@ struct option_words {
 };
 
 static const struct option_words known[] = {
-	{ 'd', "device", "HCA[/PORT]", "only by that HCA, or port of an HCA" },
-	{ 'k', "pkey", "P_KEY", "only of that partition" },
-	{ 't', "timeout", "MS", "try for so many milliseconds, 1 to 60000" },
+	{ 'd', "device", "HCA[/PORT]", "only through that HCA, or that port of it" },
+	{ 'k', "pkey", "P_KEY", "only records of that partition" },
+	{ 't', "timeout", "MS", "try for this many milliseconds, 1 to 60000" },
 	{ 'j', "json", NULL, "print JSON, for programs" },
-	{ 'p', "pretty", NULL, "with --json: on several lines, with indentation" },
+	{ 'p', "pretty", NULL, "with --json: print on several lines, with indentation" },
 	{ 'V', "version", NULL, "print the version" },
-	{ 'h', "help", NULL, "print this help, or with a command that of the command" },
+	{ 'h', "help", NULL, "print this help, or the help of the given command" },
 };
 
 /* ---- Values ---- */

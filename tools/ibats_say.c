@@ -29,9 +29,9 @@ static const struct meaning errors[] = {
 	{ EDQUOT, "too many questions are open; try again later" },
 	{ EPERM, "needs CAP_NET_ADMIN" },
 	{ ENOPKG, "the kernel's module ib_ats is not loaded; load it with 'modprobe ib_ats'" },
-	{ ENOBUFS, "there are more answers than the socket has room for, and some are missing" },
+	{ ENOBUFS, "the socket has no room for all answers, so some are missing" },
 	{ ETIME, "the kernel does not answer" },
-	{ EINTR, "it changed each time that it was read; try again later" },
+	{ EINTR, "the records changed each time they were read; try again later" },
 };
 
 /* Status of the class SubnAdm, in the upper octet */
