@@ -198,7 +198,7 @@ static bool rival_ask(struct ats_port *port)
 			  ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8, &wire, rival_done);
 }
 
-/* ---- When ---- */
+/* ---- Schedule ---- */
 
 /**
  * ats_audit_init() - prepare a port for audits

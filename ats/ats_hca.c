@@ -20,7 +20,7 @@ static unsigned int hcas_version;	/* also read without the mutex */
 static bool exiting;
 static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer */
 
-/* ---- Which port ---- */
+/* ---- Finding ports ---- */
 
 static struct ats_port *port_by_id(u64 id)
 {

@@ -251,7 +251,7 @@ static struct notifier_block netdev_nb = { .notifier_call = netdev_event };
 static struct notifier_block inetaddr_nb = { .notifier_call = inetaddr_event };
 static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event };
 
-/* ---- What a netdevice has ---- */
+/* ---- Addresses of a netdevice ---- */
 
 /* The same IPv4 address may be present more than once, with different prefixes */
 static void collect(struct collection *found, const struct in6_addr *ip)

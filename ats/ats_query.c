@@ -211,7 +211,7 @@ static void query_answer_alone(struct ats_query *query)
 	query_end(query, query->err ?: query->count ? 0 : -ENETUNREACH);
 }
 
-/* ---- Questions to the SA ---- */
+/* ---- Requests to the SA ---- */
 
 /* Makes the work check the query at that time, in jiffies, if nothing happens before */
 static void query_note(struct ats_query *query, unsigned long at)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * MADs to the SA of one port, and their answers. The port has a MAD agent of its own, since
- * ib_sa does not support ServiceRecords. All functions except the two MAD handlers are
- * called by the port's work.
+ * ib_sa does not support ServiceRecords. All functions are called by the port's work, except
+ * the two MAD handlers, ats_sa_start(), ats_sa_stop() and ats_sa_wake().
  *
  * A request is sent once and not repeated here: the caller knows best what to send next.
  */
