@@ -124,7 +124,7 @@ static int list_all(struct monitor *monitor)
 	if (err)
 		return err;
 	if (!monitor->loaded)
-		fputs("ibats: the kernel's module ib_ats is loaded again; its present records are:\n",
+		fputs("ibats: the kernel's module ib_ats is loaded again; the records are now:\n",
 		      stderr);
 	monitor->loaded = true;
 	monitor->nl.family = other.family;
@@ -196,7 +196,7 @@ static int changes_take(struct monitor *monitor)
 	int err = nl_listen(&monitor->nl, change_take, monitor);
 
 	if (err == -ENOBUFS) {
-		fputs("ibats: changes were lost; the present records are:\n", stderr);
+		fputs("ibats: changes were lost; the records are now:\n", stderr);
 		err = 0;
 	}
 	return err ?: list_again(monitor);
