@@ -14,7 +14,7 @@
 #include <linux/uaccess.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
+#include "ibtool.h"
 
 #define ERF_TYPE_INFINIBAND	21
 #define ERF_VARYING_LENGTH	0x04	/* flag: records are as long as they say */
@@ -184,7 +184,7 @@ static int tap_line(void *of, char *line)
 	return ret;
 }
 
-IBFAB_LINE_WRITE(tap)
+IBTOOL_LINE_WRITE(tap)
 
 /* Reader held. Nothing overwrites what was not taken out yet. */
 static ssize_t ring_take(struct ibfab_tap *tap, char __user *to, size_t count)

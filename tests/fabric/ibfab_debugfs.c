@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
+#include "ibtool.h"
 
 static struct dentry *root;
 
@@ -162,7 +162,7 @@ static int cable_line(void *of, char *line)
 	return ret;
 }
 
-DEFINE_IBFAB_LINES(cable);
+DEFINE_IBTOOL_LINES(cable);
 
 static void show_faults(struct seq_file *m, struct ibfab_port *port)
 {

@@ -14,7 +14,6 @@
 #include <linux/slab.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
 #include "ibtool.h"
 
 #define MILLION		1000000
@@ -642,55 +641,17 @@ void ibfab_fault_clear(struct ibfab_node *node)
 
 /* Lines */
 
-struct rule_key {
-	const char *name;
-	size_t offset;
-	const char * const *names;	/* its values, if they are words */
-	int num_names;
+#define WORD(member) IBTOOL_WORD(struct rule_spec, member, u32)
+#define CHOICE(name, member, choices, num) \
+	{ name, offsetof(struct rule_spec, member), NULL, choices, num }
+
+static const struct ibtool_word words[] = {
+	CHOICE("dir", dir, dir_names, ARRAY_SIZE(dir_names)),
+	CHOICE("what", what, what_names, ARRAY_SIZE(what_names)),
+	CHOICE("do", act, ibfab_fault_names, IBFAB_FAULT_RULES),
+	WORD(port), WORD(every), WORD(ppm), WORD(count), WORD(ms), WORD(by), WORD(opcode),
+	WORD(class), WORD(method), WORD(attr), WORD(at), WORD(size), WORD(value),
 };
-
-#define KEY(member) \
-	{ #member, offsetof(struct rule_spec, member), NULL, 0 }
-#define KEY_WORDS(name, member, words, num) \
-	{ name, offsetof(struct rule_spec, member), words, num }
-
-static const struct rule_key rule_keys[] = {
-	KEY_WORDS("dir", dir, dir_names, ARRAY_SIZE(dir_names)),
-	KEY_WORDS("what", what, what_names, ARRAY_SIZE(what_names)),
-	KEY_WORDS("do", act, ibfab_fault_names, IBFAB_FAULT_RULES),
-	KEY(port), KEY(every), KEY(ppm), KEY(count), KEY(ms), KEY(by),
-	KEY(opcode), KEY(class), KEY(method), KEY(attr), KEY(at), KEY(size), KEY(value),
-};
-
-static const struct rule_key *find_key(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(rule_keys); i++)
-		if (!strcmp(name, rule_keys[i].name))
-			return &rule_keys[i];
-	return NULL;
-}
-
-static int parse_word(void *of, char *word)
-{
-	struct rule_spec *spec = of;
-	char *name = strsep(&word, "=");
-	const struct rule_key *key = find_key(name);
-	u32 *field;
-	int i;
-
-	if (!key || !word)
-		return -EINVAL;
-	field = (u32 *)((char *)spec + key->offset);
-	if (!key->names)
-		return kstrtou32(word, 0, field);
-	i = match_string(key->names, key->num_names, word);
-	if (i < 0)
-		return i;
-	*field = i;
-	return 0;
-}
 
 static int parse_rule(struct rule_spec *spec, char *line)
 {
@@ -699,7 +660,7 @@ static int parse_rule(struct rule_spec *spec, char *line)
 		.opcode = ANY, .class = ANY, .method = ANY, .attr = ANY,
 		.size = 1, .value = ANY,
 	};
-	return ibtool_each_word(line, parse_word, spec);
+	return ibtool_read_line(line, words, ARRAY_SIZE(words), spec);
 }
 
 static int rules_line(void *of, char *line)
@@ -722,24 +683,25 @@ static int rules_line(void *of, char *line)
 	return remove_rules(node, id) || id == ANY ? 0 : -ENOENT;
 }
 
-static void show_number(struct seq_file *m, const struct rule_key *key, u32 value)
+static void show_word(struct seq_file *m, const struct ibtool_word *word,
+		      const struct rule_spec *spec)
 {
-	if (key->names)
-		seq_printf(m, " %s=%s", key->name, key->names[value]);
+	u32 value = *(const u32 *)((const char *)spec + word->offset);
+
+	if (word->choices)
+		seq_printf(m, " %s=%s", word->name, word->choices[value]);
 	else if (value && value != ANY)
-		seq_printf(m, " %s=%u", key->name, value);
+		seq_printf(m, " %s=%u", word->name, value);
 }
 
 /* "3 dir=in what=any do=drop port=1 every=10 ms=100 by=1 seen 57 hits 5 held 0" */
 static void show_rule(struct seq_file *m, const struct rule *rule)
 {
-	const char *spec = (const char *)&rule->spec;
 	unsigned int i;
 
 	seq_printf(m, "%u", rule->id);
-	for (i = 0; i < ARRAY_SIZE(rule_keys); i++)
-		show_number(m, &rule_keys[i],
-			    *(const u32 *)(spec + rule_keys[i].offset));
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		show_word(m, &words[i], &rule->spec);
 	seq_printf(m, " seen %lld hits %lld held %u\n",
 		   atomic64_read(&rule->seen), atomic64_read(&rule->hits),
 		   READ_ONCE(rule->num_held));
@@ -759,7 +721,7 @@ static int rules_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-DEFINE_IBFAB_SHOW_LINES(rules);
+DEFINE_IBTOOL_SHOW_LINES(rules);
 
 /**
  * ibfab_fault_add_node() - Make a node's file of rules.

@@ -8,7 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
+#include "ibtool.h"
 
 #define MAX_LATE_MS 60000
 
@@ -190,7 +190,7 @@ static int completions_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-DEFINE_IBFAB_SHOW_LINES(completions);
+DEFINE_IBTOOL_SHOW_LINES(completions);
 
 /**
  * ibfab_fault_add_cqs() - Make an HCA's file of completions' faults.

@@ -7,7 +7,7 @@
 #include <linux/debugfs.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
+#include "ibtool.h"
 
 const char * const ibfab_fault_names[IBFAB_FAULT_NUM] = {
 	[IBFAB_FAULT_DROP] = "drop",
@@ -119,7 +119,7 @@ static int change_line(void *of, char *line)
 	return change_port(&node->ports[num], name, value);
 }
 
-DEFINE_IBFAB_LINES(change);
+DEFINE_IBTOOL_LINES(change);
 
 /**
  * ibfab_fault_add_ports() - Make the file that changes a node's ports.

@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 
 #include "ibfab.h"
-#include "ibfab_lines.h"
+#include "ibtool.h"
 
 static const struct ib_device_ops *real_ops(struct ib_device *ibdev)
 {
@@ -280,7 +280,7 @@ static int verbs_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-DEFINE_IBFAB_SHOW_LINES(verbs);
+DEFINE_IBTOOL_SHOW_LINES(verbs);
 
 /**
  * ibfab_fault_verbs_init() - Keep a device's verbs.

@@ -7,8 +7,8 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 
-#include "ibfab_lines.h"
 #include "ibfab_vport.h"
+#include "ibtool.h"
 
 static struct dentry *hotplug_file;
 static atomic64_t unplugged[IBFAB_MAX_HCAS];
@@ -139,7 +139,7 @@ static int hotplug_show(struct seq_file *m, void *v)
 	return 0;
 }
 
-DEFINE_IBFAB_SHOW_LINES(hotplug);
+DEFINE_IBTOOL_SHOW_LINES(hotplug);
 
 /**
  * ibfab_hotplug_init() - Make the file by which HCAs come and go.

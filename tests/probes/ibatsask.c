@@ -31,7 +31,6 @@
 #include "ib_ats.h"
 #include "ibtool.h"
 
-#define ASK_MAX_LINE	256
 #define ASK_MAX_TIMES	100000
 
 struct ask_line {
@@ -56,27 +55,45 @@ static DEFINE_SPINLOCK(change_lock);	/* guards what follows */
 static struct ib_ats_change last_change;
 static u32 changes;
 
-static int parse_ip(const char *value, struct in6_addr *addr)
+static int read_addr(const char *value, void *to)
 {
 	__be32 ipv4;
 
-	if (in4_pton(value, -1, (u8 *)&ipv4, '\0', NULL)) {
-		ipv6_addr_set_v4mapped(ipv4, addr);
-		return 0;
-	}
-	return in6_pton(value, -1, addr->s6_addr, '\0', NULL) ? 0 : -EINVAL;
+	if (ibtool_read_ip4(value, &ipv4))
+		return ibtool_read_ip6(value, to);
+	ipv6_addr_set_v4mapped(ipv4, to);
+	return 0;
 }
 
-static int parse_gid(struct ib_ats_question *question, enum ib_ats_kind kind, const char *value)
+static int read_gid(const char *value, void *of)
 {
-	question->kind = kind;
-	return in6_pton(value, -1, question->gid.raw, '\0', NULL) ? 0 : -EINVAL;
+	struct ib_ats_question *question = of;
+
+	question->kind = IB_ATS_KIND_GID;
+	return ibtool_read_ip6(value, &question->gid);
+}
+
+static int read_primary(const char *value, void *of)
+{
+	struct ib_ats_question *question = of;
+
+	question->kind = IB_ATS_KIND_PRIMARY;
+	return ibtool_read_ip6(value, &question->gid);
+}
+
+static int read_sid(const char *value, void *of)
+{
+	struct ib_ats_question *question = of;
+
+	question->kind = IB_ATS_KIND_SID;
+	return kstrtou64(value, 0, &question->sid);
 }
 
 /* What is asked holds no HCA, but compares it */
-static int parse_hca(struct ib_ats_question *question, const char *value)
+static int read_hca(const char *value, void *of)
 {
 	struct ib_device *ibdev = ib_device_get_by_name(value, RDMA_DRIVER_UNKNOWN);
+	struct ib_ats_question *question = of;
 
 	if (!ibdev)
 		return -ENODEV;
@@ -85,38 +102,16 @@ static int parse_hca(struct ib_ats_question *question, const char *value)
 	return 0;
 }
 
-static int parse_word(void *of, char *word)
-{
-	struct ask_line *line = of;
-	struct ib_ats_question *question = &line->question;
-	char *value = strchr(word, '=');
+#define WORD(member)			IBTOOL_WORD(struct ask_line, member, u32)
+#define WORD_OF(name, member, read)	{ name, offsetof(struct ask_line, member), read }
 
-	if (!value)
-		return -EINVAL;
-	*value++ = '\0';
-	if (!strcmp(word, "addr"))
-		return parse_ip(value, &question->addr);
-	if (!strcmp(word, "gid"))
-		return parse_gid(question, IB_ATS_KIND_GID, value);
-	if (!strcmp(word, "primary"))
-		return parse_gid(question, IB_ATS_KIND_PRIMARY, value);
-	if (!strcmp(word, "hca"))
-		return parse_hca(question, value);
-	if (!strcmp(word, "pkey"))
-		return kstrtou16(value, 0, &question->pkey);
-	if (!strcmp(word, "timeout"))
-		return kstrtou32(value, 0, &question->timeout_ms);
-	if (!strcmp(word, "times"))
-		return kstrtou32(value, 0, &line->times);
-	if (!strcmp(word, "turns"))
-		return kstrtou32(value, 0, &line->turns);
-	if (!strcmp(word, "cancel"))
-		return kstrtou32(value, 0, &line->cancel);
-	if (strcmp(word, "sid"))
-		return -EINVAL;
-	question->kind = IB_ATS_KIND_SID;
-	return kstrtou64(value, 0, &question->sid);
-}
+static const struct ibtool_word words[] = {
+	WORD(times), WORD(turns), WORD(cancel),
+	WORD_OF("addr", question.addr, read_addr), WORD_OF("gid", question, read_gid),
+	WORD_OF("primary", question, read_primary), WORD_OF("sid", question, read_sid),
+	WORD_OF("hca", question, read_hca), WORD_OF("pkey", question.pkey, ibtool_read_u16),
+	WORD_OF("timeout", question.timeout_ms, ibtool_read_u32),
+};
 
 static void one_ended(void)
 {
@@ -217,13 +212,13 @@ static int ask_turns(const struct ask_line *line)
 	return err;
 }
 
-static int ask(void *of, char *text)
+static int ask_line(void *of, char *text)
 {
 	struct ask_line line = { .times = 1, .turns = 1 };
 	ktime_t begin;
 	int ret;
 
-	ret = ibtool_each_word(text, parse_word, &line);
+	ret = ibtool_read_line(text, words, ARRAY_SIZE(words), &line);
 	if (!ret && (!line.times || line.times > ASK_MAX_TIMES))
 		ret = -EINVAL;
 	if (!ret) {
@@ -237,16 +232,7 @@ static int ask(void *of, char *text)
 	return ret;
 }
 
-static ssize_t ask_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
-{
-	return ibtool_line_write(from, count, ASK_MAX_LINE, ask, NULL);
-}
-
-static const struct file_operations ask_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = ask_write,
-};
+DEFINE_IBTOOL_LINES(ask);
 
 static int answer_show(struct seq_file *seq, void *unused)
 {

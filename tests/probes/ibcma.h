@@ -13,6 +13,8 @@
 #include <rdma/ib_verbs.h>
 #include <rdma/rdma_cm.h>
 
+#include "ibprobe.h"
+
 #define IBCMA_NAME	16
 #define IBCMA_SLOTS	8
 #define IBCMA_MAX_SIZE	2048
@@ -44,9 +46,7 @@ typedef void (*ibcma_received)(struct ibcma_slot *slot, const struct ib_wc *wc);
 struct ibcma_slot {
 	struct ib_cqe recv;
 	struct ib_cqe send;
-	struct ib_sge sge;
-	u64 addr;
-	void *data;
+	struct ibprobe_buf buf;
 	struct ib_ah *ah;	/* of the datagram that is being sent; goes with it */
 	struct ibcma_queue *queue;
 };
@@ -60,9 +60,7 @@ struct ibcma_target {
 
 /**
  * struct ibcma_queue - A QP and its buffers
- * @ibdev: the device
- * @pd: protection domain
- * @cq: completion queue, of both directions
+ * @end: the device, and what the QP stands on
  * @qp: the QP
  * @offset: where what is received begins, in a buffer
  * @posted: work requests that have not completed
@@ -73,9 +71,7 @@ struct ibcma_target {
  * @in: receives
  */
 struct ibcma_queue {
-	struct ib_device *ibdev;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
+	struct ibprobe_end end;
 	struct ib_qp *qp;
 	u32 offset;
 	atomic_t posted;
@@ -86,13 +82,31 @@ struct ibcma_queue {
 	struct ibcma_slot in[IBCMA_SLOTS];
 };
 
+/* What a line makes that has a name, until another line ends it */
+struct ibcma_thing {
+	struct list_head list;
+	char name[IBCMA_NAME];
+	const struct ibcma_kind *kind;
+};
+
+/**
+ * struct ibcma_kind - What can be done with a thing
+ * @show: print a line about it
+ * @send: send what a line says; NULL if that is not for this kind
+ * @free: end it
+ */
+struct ibcma_kind {
+	void (*show)(struct seq_file *m, struct ibcma_thing *thing);
+	int (*send)(struct ibcma_thing *thing, const struct ibcma_params *params);
+	void (*free)(struct ibcma_thing *thing);
+};
+
 extern wait_queue_head_t ibcma_wait;
 
 /* ibcma_queue.c */
 int ibcma_slot_receive(struct ibcma_slot *slot);
 int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
 		    const struct ibcma_target *target);
-struct ib_qp_init_attr ibcma_qp_attr(const struct ibcma_queue *queue, bool ud);
 int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud,
 		     ibcma_received received);
 int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id, ibcma_received received);
@@ -107,11 +121,10 @@ struct rdma_cm_id *ibcma_id_create(const struct ibcma_params *params, bool ud,
 				   rdma_cm_event_handler handler, void *context);
 struct rdma_conn_param ibcma_conn_param(const struct ib_qp *qp);
 void ibcma_id_dev(const struct rdma_cm_id *id, char *name);
+void ibcma_thing_add(struct ibcma_thing *thing, const char *name, const struct ibcma_kind *kind);
 
 /* ibcma_service.c */
 int ibcma_listen(const struct ibcma_params *params);
-int ibcma_services_end(const char *name);
-void ibcma_services_show(struct seq_file *m);
 
 /* ibcma_client.c */
 int ibcma_connect(const struct ibcma_params *params);
@@ -119,8 +132,5 @@ void ibcma_result_show(struct seq_file *m);
 
 /* ibcma_group.c */
 int ibcma_join(const struct ibcma_params *params);
-int ibcma_send(const struct ibcma_params *params);
-int ibcma_members_end(const char *name);
-void ibcma_members_show(struct seq_file *m);
 
 #endif

@@ -67,7 +67,7 @@ static void client_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 	struct ibcma_client *client = container_of(queue, struct ibcma_client, queue);
 
 	if (wc->byte_len - queue->offset != client->size ||
-	    !message_right(slot->data + queue->offset, client->received, client->size))
+	    !message_right(slot->buf.data + queue->offset, client->received, client->size))
 		client->spoilt++;
 	if (ibcma_slot_receive(slot))
 		atomic_inc(&queue->errors);
@@ -126,9 +126,8 @@ static int client_exchange(struct ibcma_client *client, const struct ibcma_param
 
 	result.stage = "messages";
 	while (client->sent < params->count) {
-		ib_dma_sync_single_for_cpu(client->queue.ibdev, out->addr, params->size,
-					   DMA_TO_DEVICE);
-		message_fill(out->data, client->sent, params->size);
+		ibprobe_buf_for_cpu(&out->buf);
+		message_fill(out->buf.data, client->sent, params->size);
 		ret = ibcma_slot_send(out, 0, params->size, &client->queue.target);
 		if (ret)
 			return ret;

@@ -4,21 +4,17 @@
  * says what it was told; the QP is made, and attached, here.
  */
 #include <linux/completion.h>
-#include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_addr.h>
 #include <rdma/ib_cache.h>
 
 #include "ibcma.h"
-#include "ibtool.h"
 
 #define IBCMA_SHOWN	64	/* octets of the last packet */
 
 struct ibcma_member {
-	struct list_head list;
-	char name[IBCMA_NAME];
+	struct ibcma_thing thing;
 	struct ibcma_queue queue;
 	struct rdma_cm_id *id;
 	struct completion joined;	/* the SA has answered */
@@ -32,9 +28,6 @@ struct ibcma_member {
 	u8 last[IBCMA_SHOWN];
 };
 
-static DEFINE_MUTEX(members_lock);	/* guards members; one sends at a time */
-static LIST_HEAD(members);
-
 static void member_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 {
 	struct ibcma_queue *queue = slot->queue;
@@ -43,7 +36,7 @@ static void member_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 	spin_lock(&member->lock);
 	member->packets++;
 	member->last_length = wc->byte_len - queue->offset;
-	memcpy(member->last, slot->data + queue->offset,
+	memcpy(member->last, slot->buf.data + queue->offset,
 	       min_t(u32, member->last_length, IBCMA_SHOWN));
 	spin_unlock(&member->lock);
 	if (ibcma_slot_receive(slot))
@@ -81,8 +74,8 @@ static int member_attach(struct ibcma_member *member)
 	ret = ib_find_cached_pkey(id->device, id->port_num,
 				  ib_addr_get_pkey(&id->route.addr.dev_addr), &index);
 	if (!ret)
-		ret = ibtool_ud_to_rts(member->queue.qp, id->port_num, index,
-				       member->queue.target.qkey);
+		ret = ibprobe_ud_to_rts(member->queue.qp, id->port_num, index,
+					member->queue.target.qkey);
 	if (!ret)
 		ret = ibcma_queue_post(&member->queue);
 	if (!ret)
@@ -107,7 +100,6 @@ static int member_join(struct ibcma_member *member, const struct ibcma_params *p
 static int member_queue(struct ibcma_member *member)
 {
 	struct ibcma_queue *queue = &member->queue;
-	struct ib_qp_init_attr attr;
 	struct ib_qp *qp;
 	int ret;
 
@@ -116,8 +108,7 @@ static int member_queue(struct ibcma_member *member)
 	ret = ibcma_queue_init(queue, member->id->device, true, member_received);
 	if (ret)
 		return ret;
-	attr = ibcma_qp_attr(queue, true);
-	qp = ib_create_qp(queue->pd, &attr);
+	qp = ibprobe_ud_create(&queue->end, IBCMA_SLOTS + 1, IBCMA_SLOTS, 0);
 	if (IS_ERR(qp)) {
 		ibcma_queue_free(queue);
 		return PTR_ERR(qp);
@@ -127,8 +118,9 @@ static int member_queue(struct ibcma_member *member)
 }
 
 /* Once its ID is gone no event makes an AH */
-static void member_free(struct ibcma_member *member)
+static void member_free(struct ibcma_thing *thing)
 {
+	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
 	struct ibcma_queue *queue = &member->queue;
 
 	if (member->attached)
@@ -149,7 +141,6 @@ static struct ibcma_member *member_create(const struct ibcma_params *params)
 
 	if (!member)
 		return ERR_PTR(-ENOMEM);
-	strscpy(member->name, params->name, sizeof(member->name));
 	spin_lock_init(&member->lock);
 	init_completion(&member->joined);
 	member->id = ibcma_id_create(params, true, member_event, member);
@@ -164,11 +155,51 @@ static struct ibcma_member *member_create(const struct ibcma_params *params)
 	if (!ret)
 		ret = member_join(member, params);
 	if (ret) {
-		member_free(member);
+		member_free(&member->thing);
 		return ERR_PTR(ret);
 	}
 	return member;
 }
+
+/* One after the other: there is one buffer to send from */
+static int member_send(struct ibcma_thing *thing, const struct ibcma_params *params)
+{
+	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
+	struct ibcma_queue *queue = &member->queue;
+	struct ibcma_slot *out = &queue->out;
+	int ret = 0;
+	u32 i;
+
+	ibprobe_buf_for_cpu(&out->buf);
+	memcpy(out->buf.data, params->payload, params->size);
+	for (i = 0; i < params->count && !ret; i++) {
+		ret = ibcma_slot_send(out, 0, params->size, &member->queue.target);
+		wait_event_idle(ibcma_wait, atomic_read(&queue->posted) <= IBCMA_SLOTS);
+	}
+	return ret;
+}
+
+static void member_show(struct seq_file *m, struct ibcma_thing *thing)
+{
+	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
+	char dev[IFNAMSIZ];
+
+	ibcma_id_dev(member->id, dev);
+	seq_printf(m, "%s dev %s mgid %pI6c mlid 0x%x qkey 0x%x errors %d", thing->name, dev,
+		   &member->mgid, member->mlid, member->queue.target.qkey,
+		   atomic_read(&member->queue.errors));
+	spin_lock(&member->lock);
+	seq_printf(m, " packets %llu length %u last %*phN\n", member->packets,
+		   member->last_length, (int)min_t(u32, member->last_length, IBCMA_SHOWN),
+		   member->last);
+	spin_unlock(&member->lock);
+}
+
+static const struct ibcma_kind member_kind = {
+	.show = member_show,
+	.send = member_send,
+	.free = member_free,
+};
 
 /**
  * ibcma_join() - Join a group.
@@ -186,102 +217,6 @@ int ibcma_join(const struct ibcma_params *params)
 	member = member_create(params);
 	if (IS_ERR(member))
 		return PTR_ERR(member);
-	mutex_lock(&members_lock);
-	list_add_tail(&member->list, &members);
-	mutex_unlock(&members_lock);
+	ibcma_thing_add(&member->thing, params->name, &member_kind);
 	return 0;
-}
-
-/* One after the other: there is one buffer to send from */
-static int member_send(struct ibcma_member *member, const struct ibcma_params *params)
-{
-	struct ibcma_queue *queue = &member->queue;
-	struct ibcma_slot *out = &queue->out;
-	int ret = 0;
-	u32 i;
-
-	ib_dma_sync_single_for_cpu(queue->ibdev, out->addr, params->size, DMA_TO_DEVICE);
-	memcpy(out->data, params->payload, params->size);
-	for (i = 0; i < params->count && !ret; i++) {
-		ret = ibcma_slot_send(out, 0, params->size, &member->queue.target);
-		wait_event_idle(ibcma_wait, atomic_read(&queue->posted) <= IBCMA_SLOTS);
-	}
-	return ret;
-}
-
-/**
- * ibcma_send() - Send to a group.
- * @params: the membership's name, and what to send
- *
- * Context: process.
- * Return: 0 or a negative errno; -ENOENT if there is no such membership.
- */
-int ibcma_send(const struct ibcma_params *params)
-{
-	struct ibcma_member *member;
-	int ret = -ENOENT;
-
-	if (!params->name)
-		return -EINVAL;
-	mutex_lock(&members_lock);
-	list_for_each_entry(member, &members, list)
-		if (!strcmp(member->name, params->name))
-			ret = member_send(member, params);
-	mutex_unlock(&members_lock);
-	return ret;
-}
-
-static void member_show(struct seq_file *m, struct ibcma_member *member)
-{
-	char dev[IFNAMSIZ];
-
-	ibcma_id_dev(member->id, dev);
-	seq_printf(m, "%s dev %s mgid %pI6c mlid 0x%x qkey 0x%x errors %d", member->name, dev,
-		   &member->mgid, member->mlid, member->queue.target.qkey,
-		   atomic_read(&member->queue.errors));
-	spin_lock(&member->lock);
-	seq_printf(m, " packets %llu length %u last %*phN\n", member->packets,
-		   member->last_length, (int)min_t(u32, member->last_length, IBCMA_SHOWN),
-		   member->last);
-	spin_unlock(&member->lock);
-}
-
-/**
- * ibcma_members_show() - Print what each membership has received.
- * @m: where to
- *
- * Context: process.
- */
-void ibcma_members_show(struct seq_file *m)
-{
-	struct ibcma_member *member;
-
-	mutex_lock(&members_lock);
-	list_for_each_entry(member, &members, list)
-		member_show(m, member);
-	mutex_unlock(&members_lock);
-}
-
-/**
- * ibcma_members_end() - End the memberships of a name.
- * @name: the name; NULL for all
- *
- * Context: process.
- * Return: how many there were.
- */
-int ibcma_members_end(const char *name)
-{
-	struct ibcma_member *member, *next;
-	int ended = 0;
-
-	mutex_lock(&members_lock);
-	list_for_each_entry_safe(member, next, &members, list) {
-		if (name && strcmp(member->name, name))
-			continue;
-		list_del(&member->list);
-		member_free(member);
-		ended++;
-	}
-	mutex_unlock(&members_lock);
-	return ended;
 }

@@ -24,68 +24,41 @@
  */
 #include <linux/debugfs.h>
 #include <linux/inet.h>
+#include <linux/list.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/nsproxy.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <net/net_namespace.h>
 #include <rdma/rdma_cm_ib.h>
 
 #include "ibcma.h"
-#include "ibtool.h"
 
-#define IBCMA_MAX_LINE	5000
 #define IBCMA_MAX_COUNT	1000000
 
 static struct dentry *root;
 
 /* Lines */
 
-static int parse_payload(struct ibcma_params *params, const char *value)
+static int read_payload(const char *value, void *of)
 {
-	size_t digits = strlen(value);
+	struct ibcma_params *params = of;
+	int size = ibtool_read_hex(value, params->payload, IBCMA_MAX_SIZE);
 
-	if (digits % 2 || digits / 2 > IBCMA_MAX_SIZE)
-		return -EINVAL;
-	params->size = digits / 2;
-	return hex2bin(params->payload, value, params->size);
-}
-
-static int parse_text(struct ibcma_params *params, const char *word, const char *value)
-{
-	if (!strcmp(word, "name"))
-		params->name = value;
-	else if (!strcmp(word, "address") || !strcmp(word, "from"))
-		params->address = value;
-	else if (!strcmp(word, "group") || !strcmp(word, "to"))
-		params->peer = value;
-	else if (!strcmp(word, "port"))
-		params->port = value;
-	else
-		return -EINVAL;
+	if (size < 0)
+		return size;
+	params->size = size;
 	return 0;
 }
 
-static int parse_word(void *of, char *word)
-{
-	struct ibcma_params *params = of;
-	char *value = strchr(word, '=');
+#define WORD(member, kind) IBTOOL_WORD(struct ibcma_params, member, kind)
+#define TEXT(name, member) { name, offsetof(struct ibcma_params, member), ibtool_read_text }
 
-	if (!value)
-		return -EINVAL;
-	*value++ = 0;
-	if (!strcmp(word, "payload"))
-		return parse_payload(params, value);
-	if (!strcmp(word, "ud"))
-		return kstrtou32(value, 0, &params->ud);
-	if (!strcmp(word, "ipoib"))
-		return kstrtou32(value, 0, &params->ipoib);
-	if (!strcmp(word, "count"))
-		return kstrtou32(value, 0, &params->count);
-	if (!strcmp(word, "size"))
-		return kstrtou32(value, 0, &params->size);
-	return parse_text(params, word, value);
-}
+static const struct ibtool_word words[] = {
+	WORD(name, text), WORD(address, text), TEXT("from", address), TEXT("group", peer),
+	TEXT("to", peer), WORD(port, text), WORD(ud, u32), WORD(ipoib, u32), WORD(count, u32),
+	WORD(size, u32), { "payload", 0, read_payload },
+};
 
 /* An address that the line does not give has the family AF_UNSPEC */
 static int parse_address(const char *text, const char *port, struct sockaddr_storage *to)
@@ -101,7 +74,7 @@ static int params_read(struct ibcma_params *params, char *line)
 
 	params->count = 1;
 	params->size = 1024;
-	ret = ibtool_each_word(line, parse_word, params);
+	ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 	if (ret)
 		return ret;
 	if (!params->count || params->count > IBCMA_MAX_COUNT || params->size < sizeof(__be32) ||
@@ -111,29 +84,6 @@ static int params_read(struct ibcma_params *params, char *line)
 		return -EINVAL;
 	ret = parse_address(params->address, params->peer ? NULL : params->port, &params->here);
 	return ret ?: parse_address(params->peer, params->port, &params->there);
-}
-
-/* What a file's lines are for */
-typedef int (*ibcma_act)(const struct ibcma_params *params);
-
-static int line_act(void *of, char *line)
-{
-	const ibcma_act *act = of;
-	struct ibcma_params *params = kzalloc(sizeof(*params), GFP_KERNEL);
-	int ret;
-
-	if (!params)
-		return -ENOMEM;
-	ret = params_read(params, line);
-	if (!ret)
-		ret = (*act)(params);
-	kfree(params);
-	return ret;
-}
-
-static ssize_t line_write(const char __user *from, size_t count, ibcma_act act)
-{
-	return ibtool_line_write(from, count, IBCMA_MAX_LINE, line_act, &act);
 }
 
 /* IDs of the RDMA CM */
@@ -194,32 +144,98 @@ struct rdma_cm_id *ibcma_id_create(const struct ibcma_params *params, bool ud,
 			      params->ipoib ? RDMA_PS_IPOIB : ps, ud ? IB_QPT_UD : IB_QPT_RC);
 }
 
-/* Files */
+/* Things with names */
 
-static int end_line(const struct ibcma_params *params)
+static DEFINE_MUTEX(things_lock);	/* guards things; one sends at a time */
+static LIST_HEAD(things);
+
+/**
+ * ibcma_thing_add() - Give a thing its name, and make it known by that.
+ * @thing: the thing
+ * @name: its name
+ * @kind: what can be done with it
+ *
+ * Context: process.
+ */
+void ibcma_thing_add(struct ibcma_thing *thing, const char *name, const struct ibcma_kind *kind)
+{
+	strscpy(thing->name, name, sizeof(thing->name));
+	thing->kind = kind;
+	mutex_lock(&things_lock);
+	list_add_tail(&thing->list, &things);
+	mutex_unlock(&things_lock);
+}
+
+static int send_by_name(const struct ibcma_params *params)
+{
+	struct ibcma_thing *thing;
+	int ret = -ENOENT;
+
+	if (!params->name)
+		return -EINVAL;
+	mutex_lock(&things_lock);
+	list_for_each_entry(thing, &things, list)
+		if (thing->kind->send && !strcmp(thing->name, params->name))
+			ret = thing->kind->send(thing, params);
+	mutex_unlock(&things_lock);
+	return ret;
+}
+
+/* All of that name, or all. Returns how many there were. */
+static int end_things(const char *name)
+{
+	struct ibcma_thing *thing, *next;
+	int ended = 0;
+
+	mutex_lock(&things_lock);
+	list_for_each_entry_safe(thing, next, &things, list) {
+		if (name && strcmp(thing->name, name))
+			continue;
+		list_del(&thing->list);
+		thing->kind->free(thing);
+		ended++;
+	}
+	mutex_unlock(&things_lock);
+	return ended;
+}
+
+static int end_by_name(const struct ibcma_params *params)
 {
 	if (!params->name)
 		return -EINVAL;
-	return ibcma_services_end(params->name) + ibcma_members_end(params->name) ? 0 : -ENOENT;
+	return end_things(params->name) ? 0 : -ENOENT;
 }
 
-#define LINE_FILE(name, act)							\
-static ssize_t name##_write(struct file *file, const char __user *from,		\
-			    size_t count, loff_t *pos)				\
-{										\
-	return line_write(from, count, act);					\
-}										\
-static const struct file_operations name##_fops = {				\
-	.owner = THIS_MODULE,							\
-	.open = simple_open,							\
-	.write = name##_write,							\
+/* Files */
+
+/* What a file's lines are for */
+static const struct ibcma_act {
+	const char *name;
+	int (*act)(const struct ibcma_params *params);
+} acts[] = {
+	{ "listen", ibcma_listen },
+	{ "connect", ibcma_connect },
+	{ "join", ibcma_join },
+	{ "send", send_by_name },
+	{ "end", end_by_name },
+};
+
+static int act_line(void *of, char *line)
+{
+	const struct ibcma_act *act = of;
+	struct ibcma_params *params = kzalloc(sizeof(*params), GFP_KERNEL);
+	int ret;
+
+	if (!params)
+		return -ENOMEM;
+	ret = params_read(params, line);
+	if (!ret)
+		ret = act->act(params);
+	kfree(params);
+	return ret;
 }
 
-LINE_FILE(listen, ibcma_listen);
-LINE_FILE(connect, ibcma_connect);
-LINE_FILE(join, ibcma_join);
-LINE_FILE(send, ibcma_send);
-LINE_FILE(end, end_line);
+DEFINE_IBTOOL_LINES(act);
 
 static int result_show(struct seq_file *m, void *v)
 {
@@ -230,21 +246,24 @@ DEFINE_SHOW_ATTRIBUTE(result);
 
 static int names_show(struct seq_file *m, void *v)
 {
-	ibcma_services_show(m);
-	ibcma_members_show(m);
+	struct ibcma_thing *thing;
+
+	mutex_lock(&things_lock);
+	list_for_each_entry(thing, &things, list)
+		thing->kind->show(m, thing);
+	mutex_unlock(&things_lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(names);
 
 static int __init ibcma_init(void)
 {
+	unsigned int i;
+
 	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
-	debugfs_create_file("listen", 0200, root, NULL, &listen_fops);
-	debugfs_create_file("connect", 0200, root, NULL, &connect_fops);
+	for (i = 0; i < ARRAY_SIZE(acts); i++)
+		debugfs_create_file(acts[i].name, 0200, root, (void *)&acts[i], &act_fops);
 	debugfs_create_file("result", 0400, root, NULL, &result_fops);
-	debugfs_create_file("join", 0200, root, NULL, &join_fops);
-	debugfs_create_file("send", 0200, root, NULL, &send_fops);
-	debugfs_create_file("end", 0200, root, NULL, &end_fops);
 	debugfs_create_file("names", 0400, root, NULL, &names_fops);
 	return 0;
 }
@@ -253,8 +272,7 @@ module_init(ibcma_init);
 static void __exit ibcma_exit(void)
 {
 	debugfs_remove(root);
-	ibcma_services_end(NULL);
-	ibcma_members_end(NULL);
+	end_things(NULL);
 }
 module_exit(ibcma_exit);
 

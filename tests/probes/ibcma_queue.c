@@ -30,16 +30,15 @@ static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 int ibcma_slot_receive(struct ibcma_slot *slot)
 {
 	struct ibcma_queue *queue = slot->queue;
-	struct ib_recv_wr wr = {
-		.wr_cqe = &slot->recv,
-		.sg_list = &slot->sge,
-		.num_sge = 1,
+	struct ib_sge sge = {
+		.addr = slot->buf.addr,
+		.length = IBCMA_BUFFER,
+		.lkey = queue->end.pd->local_dma_lkey,
 	};
+	struct ib_recv_wr wr = { .wr_cqe = &slot->recv, .sg_list = &sge, .num_sge = 1 };
 	int ret;
 
-	slot->sge.addr = slot->addr;
-	slot->sge.length = IBCMA_BUFFER;
-	ib_dma_sync_single_for_device(queue->ibdev, slot->addr, IBCMA_BUFFER, DMA_FROM_DEVICE);
+	ibprobe_buf_for_device(&slot->buf);
 	atomic_inc(&queue->posted);
 	ret = ib_post_recv(queue->qp, &wr, NULL);
 	if (ret)
@@ -49,8 +48,7 @@ int ibcma_slot_receive(struct ibcma_slot *slot)
 
 static void slot_drop_ah(struct ibcma_slot *slot)
 {
-	if (slot->ah)
-		rdma_destroy_ah(slot->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	ibprobe_ah_free(slot->ah);
 	slot->ah = NULL;
 }
 
@@ -68,10 +66,15 @@ int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
 		    const struct ibcma_target *target)
 {
 	struct ibcma_queue *queue = slot->queue;
+	struct ib_sge sge = {
+		.addr = slot->buf.addr + offset,
+		.length = length,
+		.lkey = queue->end.pd->local_dma_lkey,
+	};
 	struct ib_ud_wr wr = {
 		.wr = {
 			.wr_cqe = &slot->send,
-			.sg_list = &slot->sge,
+			.sg_list = &sge,
 			.num_sge = 1,
 			.opcode = IB_WR_SEND,
 			.send_flags = IB_SEND_SIGNALED,
@@ -82,9 +85,7 @@ int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
 	};
 	int ret;
 
-	slot->sge.addr = slot->addr + offset;
-	slot->sge.length = length;
-	ib_dma_sync_single_for_device(queue->ibdev, slot->sge.addr, length, DMA_TO_DEVICE);
+	ibprobe_buf_for_device(&slot->buf);
 	atomic_inc(&queue->posted);
 	ret = ib_post_send(queue->qp, &wr.wr, NULL);
 	if (!ret)
@@ -100,8 +101,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	struct ibcma_queue *queue = slot->queue;
 
 	if (wc->status == IB_WC_SUCCESS) {
-		ib_dma_sync_single_for_cpu(queue->ibdev, slot->addr, IBCMA_BUFFER,
-					   DMA_FROM_DEVICE);
+		ibprobe_buf_for_cpu(&slot->buf);
 		queue->received(slot, wc);
 	}
 	completed(queue, wc);
@@ -121,57 +121,16 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static int slot_init(struct ibcma_queue *queue, struct ibcma_slot *slot)
 {
-	void *data = (void *)__get_free_page(GFP_KERNEL);
-	u64 addr;
-
-	BUILD_BUG_ON(IBCMA_BUFFER > PAGE_SIZE);
-	if (!data)
-		return -ENOMEM;
-	addr = ib_dma_map_single(queue->ibdev, data, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	if (ib_dma_mapping_error(queue->ibdev, addr)) {
-		free_page((unsigned long)data);
-		return -ENOMEM;
-	}
-	slot->data = data;
 	slot->queue = queue;
 	slot->recv.done = recv_done;
 	slot->send.done = send_done;
-	slot->addr = addr;
-	slot->sge.lkey = queue->pd->local_dma_lkey;
-	return 0;
+	return ibprobe_buf_alloc(&slot->buf, queue->end.ibdev, IBCMA_BUFFER, 0, DMA_BIDIRECTIONAL);
 }
 
-static void slot_free(struct ibcma_queue *queue, struct ibcma_slot *slot)
+static void slot_free(struct ibcma_slot *slot)
 {
-	if (!slot->data)
-		return;
 	slot_drop_ah(slot);
-	ib_dma_unmap_single(queue->ibdev, slot->addr, PAGE_SIZE, DMA_BIDIRECTIONAL);
-	free_page((unsigned long)slot->data);
-}
-
-/**
- * ibcma_qp_attr() - What a queue's QP is to be like.
- * @queue: the queue
- * @ud: for datagrams
- *
- * Context: any.
- * Return: the attributes.
- */
-struct ib_qp_init_attr ibcma_qp_attr(const struct ibcma_queue *queue, bool ud)
-{
-	return (struct ib_qp_init_attr) {
-		.qp_type = ud ? IB_QPT_UD : IB_QPT_RC,
-		.send_cq = queue->cq,
-		.recv_cq = queue->cq,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.cap = {
-			.max_send_wr = IBCMA_SLOTS + 1,
-			.max_recv_wr = IBCMA_SLOTS,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-	};
+	ibprobe_buf_free(&slot->buf);
 }
 
 /**
@@ -182,10 +141,8 @@ struct ib_qp_init_attr ibcma_qp_attr(const struct ibcma_queue *queue, bool ud)
  */
 void ibcma_queue_quiesce(struct ibcma_queue *queue)
 {
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
-
-	if (ib_modify_qp(queue->qp, &attr, IB_QP_STATE))
-		pr_err("%s: a QP does not stop\n", dev_name(&queue->ibdev->dev));
+	if (ibprobe_set_state(queue->qp, IB_QPS_ERR))
+		pr_err("%s: a QP does not stop\n", dev_name(&queue->end.ibdev->dev));
 	wait_event_idle(ibcma_wait, !atomic_read(&queue->posted));
 }
 
@@ -199,15 +156,11 @@ void ibcma_queue_free(struct ibcma_queue *queue)
 {
 	int i;
 
-	if (!IS_ERR_OR_NULL(queue->cq))
-		ib_free_cq(queue->cq);
-	slot_free(queue, &queue->out);
+	slot_free(&queue->out);
 	for (i = 0; i < IBCMA_SLOTS; i++)
-		slot_free(queue, &queue->in[i]);
-	if (queue->target.ah)
-		rdma_destroy_ah(queue->target.ah, RDMA_DESTROY_AH_SLEEPABLE);
-	if (!IS_ERR_OR_NULL(queue->pd))
-		ib_dealloc_pd(queue->pd);
+		slot_free(&queue->in[i]);
+	ibprobe_ah_free(queue->target.ah);
+	ibprobe_end_close(&queue->end);
 }
 
 /**
@@ -225,26 +178,16 @@ int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud
 {
 	int ret, i;
 
-	queue->ibdev = ibdev;
 	queue->received = received;
 	queue->offset = ud ? IB_GRH_BYTES : 0;
-	queue->pd = ib_alloc_pd(ibdev, 0);
-	if (IS_ERR(queue->pd))
-		return PTR_ERR(queue->pd);
-	queue->cq = ib_alloc_cq(ibdev, queue, 2 * IBCMA_SLOTS + 2, 0, IB_POLL_WORKQUEUE);
-	if (IS_ERR(queue->cq)) {
-		ret = PTR_ERR(queue->cq);
-		goto err;
-	}
+	ret = ibprobe_end_open(&queue->end, ibdev, 2 * IBCMA_SLOTS + 2, IB_POLL_WORKQUEUE);
+	if (ret)
+		return ret;
 	ret = slot_init(queue, &queue->out);
 	for (i = 0; i < IBCMA_SLOTS && !ret; i++)
 		ret = slot_init(queue, &queue->in[i]);
 	if (ret)
-		goto err;
-	return 0;
-
-err:
-	ibcma_queue_free(queue);
+		ibcma_queue_free(queue);
 	return ret;
 }
 
@@ -276,15 +219,14 @@ int ibcma_queue_post(struct ibcma_queue *queue)
 int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id,
 		      ibcma_received received)
 {
-	bool ud = id->qp_type == IB_QPT_UD;
 	struct ib_qp_init_attr attr;
 	int ret;
 
-	ret = ibcma_queue_init(queue, id->device, ud, received);
+	ret = ibcma_queue_init(queue, id->device, id->qp_type == IB_QPT_UD, received);
 	if (ret)
 		return ret;
-	attr = ibcma_qp_attr(queue, ud);
-	ret = rdma_create_qp(id, queue->pd, &attr);
+	attr = ibprobe_qp_attr(&queue->end, id->qp_type, IBCMA_SLOTS + 1, IBCMA_SLOTS);
+	ret = rdma_create_qp(id, queue->end.pd, &attr);
 	if (ret)
 		goto err_queue;
 	queue->qp = id->qp;
@@ -327,7 +269,7 @@ int ibcma_queue_aim(struct ibcma_queue *queue, struct rdma_ud_param *param)
 {
 	struct ib_ah *ah;
 
-	ah = rdma_create_ah(queue->pd, &param->ah_attr, RDMA_CREATE_AH_SLEEPABLE);
+	ah = rdma_create_ah(queue->end.pd, &param->ah_attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
 	queue->target = (struct ibcma_target) {

@@ -19,8 +19,7 @@ struct ibcma_server {
 };
 
 struct ibcma_service {
-	struct list_head list;
-	char name[IBCMA_NAME];
+	struct ibcma_thing thing;
 	struct rdma_cm_id *id;
 	struct mutex lock;		/* guards servers */
 	struct list_head servers;	/* the last one first; they stay until the service ends */
@@ -28,9 +27,6 @@ struct ibcma_service {
 	atomic_t established;
 	atomic_t messages;
 };
-
-static DEFINE_MUTEX(services_lock);	/* guards services */
-static LIST_HEAD(services);
 
 /* To the sender, the same octets */
 static void server_received(struct ibcma_slot *slot, const struct ib_wc *wc)
@@ -41,7 +37,8 @@ static void server_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 
 	atomic_inc(&server->service->messages);
 	if (queue->qp->qp_type == IB_QPT_UD) {
-		target.ah = ib_create_ah_from_wc(queue->pd, wc, slot->data, server->id->port_num);
+		target.ah = ib_create_ah_from_wc(queue->end.pd, wc, slot->buf.data,
+						 server->id->port_num);
 		if (IS_ERR(target.ah)) {
 			atomic_inc(&queue->errors);
 			return;
@@ -113,8 +110,9 @@ static void server_free(struct ibcma_server *server)
 }
 
 /* Once its ID is gone it gets no more requests */
-static void service_free(struct ibcma_service *service)
+static void service_free(struct ibcma_thing *thing)
 {
+	struct ibcma_service *service = container_of(thing, struct ibcma_service, thing);
 	struct ibcma_server *server, *next;
 
 	rdma_destroy_id(service->id);
@@ -130,7 +128,6 @@ static struct ibcma_service *service_create(const struct ibcma_params *params)
 
 	if (!service)
 		return ERR_PTR(-ENOMEM);
-	strscpy(service->name, params->name, sizeof(service->name));
 	mutex_init(&service->lock);
 	INIT_LIST_HEAD(&service->servers);
 	service->id = ibcma_id_create(params, params->ud, service_event, service);
@@ -143,11 +140,37 @@ static struct ibcma_service *service_create(const struct ibcma_params *params)
 	if (!ret)
 		ret = rdma_listen(service->id, IBCMA_SLOTS);
 	if (ret) {
-		service_free(service);
+		service_free(&service->thing);
 		return ERR_PTR(ret);
 	}
 	return service;
 }
+
+static void service_show(struct seq_file *m, struct ibcma_thing *thing)
+{
+	struct ibcma_service *service = container_of(thing, struct ibcma_service, thing);
+	struct ibcma_server *server;
+	char dev[IFNAMSIZ] = "none";
+
+	seq_printf(m, "%s requests %d established %d messages %d", thing->name,
+		   atomic_read(&service->requests), atomic_read(&service->established),
+		   atomic_read(&service->messages));
+	mutex_lock(&service->lock);
+	server = list_first_entry_or_null(&service->servers, struct ibcma_server, list);
+	if (server) {
+		ibcma_id_dev(server->id, dev);
+		seq_printf(m, " dev %s address %pISc peer %pISc errors %d", dev,
+			   &server->id->route.addr.src_addr, &server->id->route.addr.dst_addr,
+			   atomic_read(&server->queue.errors));
+	}
+	mutex_unlock(&service->lock);
+	seq_putc(m, '\n');
+}
+
+static const struct ibcma_kind service_kind = {
+	.show = service_show,
+	.free = service_free,
+};
 
 /**
  * ibcma_listen() - Make a service.
@@ -165,68 +188,6 @@ int ibcma_listen(const struct ibcma_params *params)
 	service = service_create(params);
 	if (IS_ERR(service))
 		return PTR_ERR(service);
-	mutex_lock(&services_lock);
-	list_add_tail(&service->list, &services);
-	mutex_unlock(&services_lock);
+	ibcma_thing_add(&service->thing, params->name, &service_kind);
 	return 0;
-}
-
-static void service_show(struct seq_file *m, struct ibcma_service *service)
-{
-	struct ibcma_server *server;
-	char dev[IFNAMSIZ] = "none";
-
-	seq_printf(m, "%s requests %d established %d messages %d", service->name,
-		   atomic_read(&service->requests), atomic_read(&service->established),
-		   atomic_read(&service->messages));
-	mutex_lock(&service->lock);
-	server = list_first_entry_or_null(&service->servers, struct ibcma_server, list);
-	if (server) {
-		ibcma_id_dev(server->id, dev);
-		seq_printf(m, " dev %s address %pISc peer %pISc errors %d", dev,
-			   &server->id->route.addr.src_addr, &server->id->route.addr.dst_addr,
-			   atomic_read(&server->queue.errors));
-	}
-	mutex_unlock(&service->lock);
-	seq_putc(m, '\n');
-}
-
-/**
- * ibcma_services_show() - Print what each service has been asked.
- * @m: where to
- *
- * Context: process.
- */
-void ibcma_services_show(struct seq_file *m)
-{
-	struct ibcma_service *service;
-
-	mutex_lock(&services_lock);
-	list_for_each_entry(service, &services, list)
-		service_show(m, service);
-	mutex_unlock(&services_lock);
-}
-
-/**
- * ibcma_services_end() - End the services of a name, with their connections.
- * @name: the name; NULL for all
- *
- * Context: process.
- * Return: how many there were.
- */
-int ibcma_services_end(const char *name)
-{
-	struct ibcma_service *service, *next;
-	int ended = 0;
-
-	mutex_lock(&services_lock);
-	list_for_each_entry_safe(service, next, &services, list) {
-		if (name && strcmp(service->name, name))
-			continue;
-		list_del(&service->list);
-		service_free(service);
-		ended++;
-	}
-	mutex_unlock(&services_lock);
-	return ended;
 }

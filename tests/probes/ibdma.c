@@ -25,12 +25,11 @@
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
-#include "ibtool.h"
+#include "ibprobe.h"
 
 #define IBDMA_QKEY	0x1bfa
 #define IBDMA_LENGTH	60
 #define IBDMA_BUFFER	(IB_GRH_BYTES + 2 * IBDMA_LENGTH)
-#define IBDMA_MAX_LINE	64
 #define IBDMA_TRIES	50	/* of 20 ms */
 
 enum ibdma_octet {
@@ -94,153 +93,109 @@ static struct ibdma_result {
 
 /**
  * struct ibdma_transfer - What one datagram takes
- * @ibdev: the HCA
+ * @end: the HCA, and what the QP stands on
  * @way: how
  * @rate: of the address
- * @pd: protection domain
- * @cq: of both queues
  * @qp: sends to itself
  * @ah: the port's own
  * @data: what is sent
  * @buffer: what is received
- * @data_dma: @data, mapped
- * @buffer_dma: @buffer, mapped
  */
 struct ibdma_transfer {
-	struct ib_device *ibdev;
+	struct ibprobe_end end;
 	const struct ibdma_way *way;
 	u8 rate;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
 	struct ib_qp *qp;
 	struct ib_ah *ah;
-	u8 *data;
-	u8 *buffer;
-	u64 data_dma;
-	u64 buffer_dma;
+	struct ibprobe_buf data;
+	struct ibprobe_buf buffer;
 };
 
 static int ibdma_map(struct ibdma_transfer *t)
 {
-	struct ib_device *ibdev = t->ibdev;
+	struct ib_device *ibdev = t->end.ibdev;
+	int ret;
 
-	t->data = kmalloc(IBDMA_LENGTH, GFP_KERNEL);
-	t->buffer = kmalloc(IBDMA_BUFFER, GFP_KERNEL);
-	if (!t->data || !t->buffer)
-		goto err_free;
-	memset(t->data, IBDMA_FIRST, IBDMA_LENGTH);
-	memset(t->buffer, IBDMA_EMPTY, IBDMA_BUFFER);
-	t->data_dma = ib_dma_map_single(ibdev, t->data, IBDMA_LENGTH, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, t->data_dma))
-		goto err_free;
-	t->buffer_dma = ib_dma_map_single(ibdev, t->buffer, IBDMA_BUFFER, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(ibdev, t->buffer_dma))
-		goto err_unmap;
-	return 0;
-
-err_unmap:
-	ib_dma_unmap_single(ibdev, t->data_dma, IBDMA_LENGTH, DMA_TO_DEVICE);
-err_free:
-	kfree(t->buffer);
-	kfree(t->data);
-	return -ENOMEM;
-}
-
-static void ibdma_unmap_data(struct ibdma_transfer *t)
-{
-	ib_dma_unmap_single(t->ibdev, t->data_dma, IBDMA_LENGTH, DMA_TO_DEVICE);
+	ret = ibprobe_buf_alloc(&t->data, ibdev, IBDMA_LENGTH, IBDMA_FIRST, DMA_TO_DEVICE);
+	if (ret)
+		return ret;
+	ret = ibprobe_buf_alloc(&t->buffer, ibdev, IBDMA_BUFFER, IBDMA_EMPTY, DMA_FROM_DEVICE);
+	if (ret)
+		ibprobe_buf_free(&t->data);
+	return ret;
 }
 
 static void ibdma_unmap(struct ibdma_transfer *t)
 {
-	if (!t->way->early)
-		ibdma_unmap_data(t);
-	kfree(t->data);
-	if (t->way->leak)
-		return;
-	ib_dma_unmap_single(t->ibdev, t->buffer_dma, IBDMA_BUFFER, DMA_FROM_DEVICE);
-	kfree(t->buffer);
+	if (t->way->early)
+		kfree(t->data.data);
+	else
+		ibprobe_buf_free(&t->data);
+	if (!t->way->leak)
+		ibprobe_buf_free(&t->buffer);
 }
 
 static int ibdma_create_ah(struct ibdma_transfer *t)
 {
+	struct ib_device *ibdev = t->end.ibdev;
 	struct ib_port_attr port;
 	struct rdma_ah_attr attr;
 	int ret;
 
-	ret = ib_query_port(t->ibdev, 1, &port);
+	ret = ib_query_port(ibdev, 1, &port);
 	if (ret)
 		return ret;
-	ibtool_ah_attr(&attr, t->ibdev, 1, port.lid, NULL);
+	ibprobe_ah_attr(&attr, ibdev, 1, port.lid, NULL);
 	rdma_ah_set_static_rate(&attr, t->rate);
-	t->ah = rdma_create_ah(t->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	t->ah = rdma_create_ah(t->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	return PTR_ERR_OR_ZERO(t->ah);
 }
 
-static int ibdma_open(struct ibdma_transfer *t)
+static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
 {
-	struct ib_cq_init_attr cq_init = { .cqe = 4 };
-	struct ib_qp_init_attr qp_init = {
-		.qp_type = IB_QPT_UD,
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.cap = {
-			.max_send_wr = 1, .max_recv_wr = 1,
-			.max_send_sge = 1, .max_recv_sge = 1,
-		},
-	};
-	int ret;
+	int ret = ibprobe_end_open(&t->end, ibdev, 4, IB_POLL_DIRECT);
 
-	t->pd = ib_alloc_pd(t->ibdev, 0);
-	if (IS_ERR(t->pd))
-		return PTR_ERR(t->pd);
-	t->cq = ib_create_cq(t->ibdev, NULL, NULL, NULL, &cq_init);
-	ret = PTR_ERR_OR_ZERO(t->cq);
 	if (ret)
-		goto err_pd;
-	qp_init.send_cq = t->cq;
-	qp_init.recv_cq = t->cq;
-	t->qp = ib_create_qp(t->pd, &qp_init);
+		return ret;
+	t->qp = ibprobe_ud_create(&t->end, 1, 1, 0);
 	ret = PTR_ERR_OR_ZERO(t->qp);
 	if (ret)
-		goto err_cq;
-	ret = ibtool_ud_to_rts(t->qp, 1, 0, IBDMA_QKEY);
+		goto err_end;
+	ret = ibprobe_ud_to_rts(t->qp, 1, 0, IBDMA_QKEY);
 	if (!ret)
 		ret = ibdma_create_ah(t);
 	if (!ret)
 		return 0;
 	ib_destroy_qp(t->qp);
-err_cq:
-	ib_destroy_cq(t->cq);
-err_pd:
-	ib_dealloc_pd(t->pd);
+err_end:
+	ibprobe_end_close(&t->end);
 	return ret;
 }
 
 static void ibdma_close(struct ibdma_transfer *t)
 {
-	rdma_destroy_ah(t->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	ibprobe_ah_free(t->ah);
 	ib_destroy_qp(t->qp);
-	ib_destroy_cq(t->cq);
-	ib_dealloc_pd(t->pd);
+	ibprobe_end_close(&t->end);
 }
 
 static u64 ibdma_address(const struct ibdma_transfer *t)
 {
 	if (t->way->wrong_address)
 		return BIT_ULL(60);
-	return t->way->kernel_address ? (uintptr_t)t->data : t->data_dma;
+	return t->way->kernel_address ? (uintptr_t)t->data.data : t->data.addr;
 }
 
 static int ibdma_post(struct ibdma_transfer *t)
 {
 	struct ib_sge buffer = {
-		.addr = t->buffer_dma,
+		.addr = t->buffer.addr,
 		.length = IBDMA_BUFFER,
-		.lkey = t->pd->local_dma_lkey,
+		.lkey = t->end.pd->local_dma_lkey,
 	}, data = {
 		.addr = ibdma_address(t),
 		.length = IBDMA_LENGTH,
-		.lkey = t->pd->local_dma_lkey,
+		.lkey = t->end.pd->local_dma_lkey,
 	};
 	struct ib_recv_wr recv = { .wr_id = IB_WC_RECV, .sg_list = &buffer, .num_sge = 1 };
 	struct ib_ud_wr send = {
@@ -249,6 +204,7 @@ static int ibdma_post(struct ibdma_transfer *t)
 			.sg_list = &data,
 			.num_sge = 1,
 			.opcode = IB_WR_SEND,
+			.send_flags = IB_SEND_SIGNALED,
 		},
 		.ah = t->ah,
 		.remote_qpn = t->qp->qp_num,
@@ -268,7 +224,7 @@ static void ibdma_poll(struct ibdma_transfer *t)
 
 	ibdma_result = (struct ibdma_result){ .send_status = -1, .recv_status = -1 };
 	for (tries = 0; tries < IBDMA_TRIES; tries++) {
-		while (ib_poll_cq(t->cq, 1, &wc) == 1) {
+		while (ib_poll_cq(t->end.cq, 1, &wc) == 1) {
 			if (wc.wr_id == IB_WC_RECV)
 				ibdma_result.recv_status = wc.status;
 			else
@@ -280,43 +236,43 @@ static void ibdma_poll(struct ibdma_transfer *t)
 	}
 }
 
-static void ibdma_look(struct ibdma_transfer *t)
+static void ibdma_look(const struct ibprobe_buf *buffer)
 {
-	ibdma_result.unsynced = READ_ONCE(t->buffer[IB_GRH_BYTES]);
-	ib_dma_sync_single_for_cpu(t->ibdev, t->buffer_dma, IBDMA_BUFFER, DMA_FROM_DEVICE);
-	ibdma_result.synced = READ_ONCE(t->buffer[IB_GRH_BYTES]);
-	ibdma_result.behind = t->buffer[IB_GRH_BYTES + IBDMA_LENGTH];
-	memcpy(ibdma_result.grh, t->buffer, IB_GRH_BYTES);
+	const u8 *octets = buffer->data;
+
+	ibdma_result.unsynced = READ_ONCE(octets[IB_GRH_BYTES]);
+	ibprobe_buf_for_cpu(buffer);
+	ibdma_result.synced = READ_ONCE(octets[IB_GRH_BYTES]);
+	ibdma_result.behind = octets[IB_GRH_BYTES + IBDMA_LENGTH];
+	memcpy(ibdma_result.grh, octets, IB_GRH_BYTES);
 }
 
-static int ibdma_transfer(struct ibdma_transfer *t)
+static int ibdma_transfer(struct ibdma_transfer *t, struct ib_device *ibdev)
 {
 	int ret;
 
-	ret = ibdma_open(t);
+	ret = ibdma_open(t, ibdev);
 	if (ret)
 		return ret;
 	ret = ibdma_map(t);
 	if (ret)
 		goto close;
 	if (t->way->change)
-		memset(t->data, IBDMA_CHANGED, IBDMA_LENGTH);
+		memset(t->data.data, IBDMA_CHANGED, IBDMA_LENGTH);
 	if (t->way->sync)
-		ib_dma_sync_single_for_device(t->ibdev, t->data_dma, IBDMA_LENGTH, DMA_TO_DEVICE);
+		ibprobe_buf_for_device(&t->data);
 	if (t->way->early)
-		ibdma_unmap_data(t);
+		ib_dma_unmap_single(ibdev, t->data.addr, IBDMA_LENGTH, DMA_TO_DEVICE);
 	ret = ibdma_post(t);
 	if (!ret) {
 		ibdma_poll(t);
-		ibdma_look(t);
+		ibdma_look(&t->buffer);
 	}
+close:
 	/* Nothing is posted once the QP is gone, so that no memory is unmapped too early */
 	ibdma_close(t);
-	ibdma_unmap(t);
-	return ret;
-
-close:
-	ibdma_close(t);
+	if (t->data.data)
+		ibdma_unmap(t);
 	return ret;
 }
 
@@ -330,10 +286,11 @@ static const struct ibdma_way *ibdma_way_of(const char *word)
 	return NULL;
 }
 
-static int ibdma_line(void *of, char *line)
+static int do_line(void *of, char *line)
 {
 	char hca[IB_DEVICE_NAME_MAX], word[16];
 	struct ibdma_transfer t = {};
+	struct ib_device *ibdev;
 	int ret;
 
 	if (sscanf(line, "%63s %15s rate=%hhu", hca, word, &t.rate) < 2)
@@ -341,26 +298,17 @@ static int ibdma_line(void *of, char *line)
 	t.way = ibdma_way_of(word);
 	if (!t.way)
 		return -EINVAL;
-	t.ibdev = ib_device_get_by_name(hca, RDMA_DRIVER_UNKNOWN);
-	if (!t.ibdev)
+	ibdev = ib_device_get_by_name(hca, RDMA_DRIVER_UNKNOWN);
+	if (!ibdev)
 		return -ENODEV;
 	mutex_lock(&ibdma_mutex);
-	ret = ibdma_transfer(&t);
+	ret = ibdma_transfer(&t, ibdev);
 	mutex_unlock(&ibdma_mutex);
-	ib_device_put(t.ibdev);
+	ib_device_put(ibdev);
 	return ret;
 }
 
-static ssize_t ibdma_write(struct file *file, const char __user *from, size_t count, loff_t *pos)
-{
-	return ibtool_line_write(from, count, IBDMA_MAX_LINE, ibdma_line, NULL);
-}
-
-static const struct file_operations ibdma_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = ibdma_write,
-};
+DEFINE_IBTOOL_LINES(do);
 
 static int ibdma_result_show(struct seq_file *m, void *v)
 {
@@ -379,7 +327,7 @@ DEFINE_SHOW_ATTRIBUTE(ibdma_result);
 static int __init ibdma_init(void)
 {
 	ibdma_dir = debugfs_create_dir("ibdma", NULL);
-	debugfs_create_file("do", 0200, ibdma_dir, NULL, &ibdma_fops);
+	debugfs_create_file("do", 0200, ibdma_dir, NULL, &do_fops);
 	debugfs_create_file("result", 0400, ibdma_dir, NULL, &ibdma_result_fops);
 	return 0;
 }

@@ -27,14 +27,12 @@
 #include <linux/sched/signal.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_verbs.h>
 
 #include "ibfuzz.h"
-#include "ibtool.h"
+#include "ibprobe.h"
 
-#define MAX_LINE	1024
 #define BATCH		16
 #define TIMEOUT		(10 * HZ)
 #define MAX_SECONDS	86400
@@ -84,8 +82,7 @@ struct fuzz_sent {
 struct fuzz_slot {
 	struct ib_cqe cqe;
 	struct fuzz_run *run;
-	u8 *data;
-	u64 addr;
+	struct ibprobe_buf buf;
 };
 
 /**
@@ -93,8 +90,7 @@ struct fuzz_slot {
  * @dev: of which device
  * @params: the line
  * @max: octets of the largest frame
- * @pd: protection domain
- * @cq: of both QPs
+ * @end: what both QPs stand on
  * @qp: whose P_Key is right, and whose is not; the second may be NULL
  * @ah: by way; that of the group may be NULL
  * @slots: one for each frame of a batch
@@ -106,8 +102,7 @@ struct fuzz_run {
 	struct fuzz_dev *dev;
 	const struct fuzz_params *params;
 	u32 max;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
+	struct ibprobe_end end;
 	struct ib_qp *qp[2];
 	struct ib_ah *ah[WAYS];
 	struct fuzz_slot slots[BATCH];
@@ -136,56 +131,18 @@ static struct dentry *root;
 
 /* Lines */
 
-enum type { TYPE_U32, TYPE_IP4, TYPE_IP6 };
+#define WORD(member, kind) IBTOOL_WORD(struct fuzz_params, member, kind)
+#define WORD_OF_END(name, member, kind) \
+	{ name, offsetof(struct fuzz_params, ends.member), ibtool_read_##kind }
 
-static const struct {
-	const char *name;
-	enum type type;
-	size_t offset;
-} words[] = {
-#define WORD(type, member) { #member, type, offsetof(struct fuzz_params, member) }
-#define WORD_OF(name, type, member) { name, type, offsetof(struct fuzz_params, member) }
-	WORD(TYPE_U32, seed), WORD(TYPE_U32, seconds), WORD(TYPE_U32, count),
-	WORD(TYPE_U32, first), WORD(TYPE_U32, rate), WORD(TYPE_U32, port),
-	WORD(TYPE_U32, pkey_index), WORD(TYPE_U32, alien_index),
-	WORD(TYPE_U32, dlid), WORD(TYPE_U32, qpn), WORD(TYPE_U32, qkey),
-	WORD(TYPE_U32, mlid), WORD(TYPE_IP6, to_gid), WORD(TYPE_IP6, mgid),
-	WORD_OF("to_ip4", TYPE_IP4, ends.to.ip4),
-	WORD_OF("to_ip6", TYPE_IP6, ends.to.ip6),
-	WORD_OF("from_ip4", TYPE_IP4, ends.from.ip4),
-	WORD_OF("from_ip6", TYPE_IP6, ends.from.ip6),
+static const struct ibtool_word words[] = {
+	WORD(seed, u32), WORD(seconds, u32), WORD(count, u32), WORD(first, u32),
+	WORD(rate, u32), WORD(port, u32), WORD(pkey_index, u32), WORD(alien_index, u32),
+	WORD(dlid, u32), WORD(qpn, u32), WORD(qkey, u32), WORD(mlid, u32),
+	WORD(to_gid, ip6), WORD(mgid, ip6),
+	WORD_OF_END("to_ip4", to.ip4, ip4), WORD_OF_END("to_ip6", to.ip6, ip6),
+	WORD_OF_END("from_ip4", from.ip4, ip4), WORD_OF_END("from_ip6", from.ip6, ip6),
 };
-
-static int parse_value(enum type type, const char *value, void *field)
-{
-	switch (type) {
-	case TYPE_U32:
-		return kstrtou32(value, 0, field);
-	case TYPE_IP4:
-		return in4_pton(value, -1, field, -1, NULL) ? 0 : -EINVAL;
-	default:
-		return in6_pton(value, -1, field, -1, NULL) ? 0 : -EINVAL;
-	}
-}
-
-static int parse_word(void *of, char *word)
-{
-	struct fuzz_params *params = of;
-	char *name = strsep(&word, "=");
-	unsigned int i;
-
-	for (i = 0; word && i < ARRAY_SIZE(words); i++)
-		if (!strcmp(name, words[i].name))
-			return parse_value(words[i].type, word,
-					   (u8 *)params + words[i].offset);
-	return -EINVAL;
-}
-
-static int parse_line(struct fuzz_params *params, char *line)
-{
-	*params = (struct fuzz_params) { .port = 1, .alien_index = NO_INDEX };
-	return ibtool_each_word(line, parse_word, params);
-}
 
 static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *params)
 {
@@ -200,24 +157,12 @@ static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *p
 
 static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
 {
-	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_UD,
-		.send_cq = run->cq,
-		.recv_cq = run->cq,
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.cap = {
-			.max_send_wr = BATCH,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-	};
-	struct ib_qp *qp = ib_create_qp(run->pd, &init);
+	struct ib_qp *qp = ibprobe_ud_create(&run->end, BATCH, 1, 0);
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	run->qp[i] = qp;
-	return ibtool_ud_to_rts(qp, run->params->port, pkey_index, run->params->qkey);
+	return ibprobe_ud_to_rts(qp, run->params->port, pkey_index, run->params->qkey);
 }
 
 static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const union ib_gid *gid)
@@ -225,8 +170,8 @@ static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const unio
 	struct rdma_ah_attr attr;
 	struct ib_ah *ah;
 
-	ibtool_ah_attr(&attr, run->dev->ibdev, run->params->port, dlid, gid);
-	ah = rdma_create_ah(run->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	ibprobe_ah_attr(&attr, run->dev->ibdev, run->params->port, dlid, gid);
+	ah = rdma_create_ah(run->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
 	run->ah[way] = ah;
@@ -285,39 +230,16 @@ static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 
 static int make_slots(struct fuzz_run *run)
 {
-	struct ib_device *ibdev = run->dev->ibdev;
-	struct fuzz_slot *slot;
 	unsigned int i;
+	int ret = 0;
 
-	for (i = 0; i < BATCH; i++) {
-		slot = &run->slots[i];
-		slot->run = run;
-		slot->cqe.done = send_done;
-		slot->data = kmalloc(IBFUZZ_MAX_FRAME, GFP_KERNEL);
-		if (!slot->data)
-			return -ENOMEM;
-		slot->addr = ib_dma_map_single(ibdev, slot->data, IBFUZZ_MAX_FRAME,
-					       DMA_TO_DEVICE);
-		if (!ib_dma_mapping_error(ibdev, slot->addr))
-			continue;
-		kfree(slot->data);
-		slot->data = NULL;
-		return -EIO;
+	for (i = 0; i < BATCH && !ret; i++) {
+		run->slots[i].run = run;
+		run->slots[i].cqe.done = send_done;
+		ret = ibprobe_buf_alloc(&run->slots[i].buf, run->dev->ibdev, IBFUZZ_MAX_FRAME, 0,
+					DMA_TO_DEVICE);
 	}
-	return 0;
-}
-
-static void free_slots(struct fuzz_run *run)
-{
-	unsigned int i;
-
-	for (i = 0; i < BATCH; i++) {
-		if (!run->slots[i].data)
-			continue;
-		ib_dma_unmap_single(run->dev->ibdev, run->slots[i].addr, IBFUZZ_MAX_FRAME,
-				    DMA_TO_DEVICE);
-		kfree(run->slots[i].data);
-	}
+	return ret;
 }
 
 /* One in four goes to the group, if there is one; the others with a GRH or without */
@@ -358,9 +280,9 @@ static int post(struct fuzz_run *run, struct fuzz_slot *slot, u32 len, enum fuzz
 {
 	struct ib_qp *qp = run->qp[key == KEY_BAD_PKEY];
 	struct ib_sge sge = {
-		.addr = slot->addr,
+		.addr = slot->buf.addr,
 		.length = len,
-		.lkey = run->pd->local_dma_lkey,
+		.lkey = run->end.pd->local_dma_lkey,
 	};
 	struct ib_ud_wr wr = {
 		.wr = {
@@ -368,6 +290,7 @@ static int post(struct fuzz_run *run, struct fuzz_slot *slot, u32 len, enum fuzz
 			.sg_list = &sge,
 			.num_sge = len ? 1 : 0,
 			.opcode = IB_WR_SEND,
+			.send_flags = IB_SEND_SIGNALED,
 		},
 		.ah = run->ah[way],
 		.remote_qpn = way == WAY_GROUP ? QPN_MCAST : run->params->qpn,
@@ -400,15 +323,14 @@ static int send_frame(struct fuzz_run *run, struct fuzz_slot *slot, u32 index)
 	seed_frame(&rnd, run->params->seed, index);
 	way = choose_way(run, &rnd);
 	key = choose_key(run, &rnd);
-	len = ibfuzz_frame(&rnd, &run->params->ends, index, run->max, slot->data);
-	ib_dma_sync_single_for_device(run->dev->ibdev, slot->addr, IBFUZZ_MAX_FRAME,
-				      DMA_TO_DEVICE);
+	len = ibfuzz_frame(&rnd, &run->params->ends, index, run->max, slot->buf.data);
+	ibprobe_buf_for_device(&slot->buf);
 	atomic_inc(&run->left);
 	ret = post(run, slot, len, way, key);
 	if (ret)
 		atomic_dec(&run->left);
 	else
-		note_frame(run, index, way, key, slot->data, len);
+		note_frame(run, index, way, key, slot->buf.data, len);
 	return ret;
 }
 
@@ -468,7 +390,18 @@ static int send_all(struct fuzz_run *run)
 	return ret;
 }
 
-static void run_free(struct fuzz_run *run)
+static int run_make(struct fuzz_run *run)
+{
+	int ret = find_max(run);
+
+	if (!ret)
+		ret = make_qps(run);
+	if (!ret)
+		ret = make_ahs(run);
+	return ret ?: make_slots(run);
+}
+
+static void run_unmake(struct fuzz_run *run)
 {
 	unsigned int i;
 
@@ -476,36 +409,9 @@ static void run_free(struct fuzz_run *run)
 		if (run->qp[i])
 			ib_destroy_qp(run->qp[i]);
 	for (i = 0; i < WAYS; i++)
-		if (run->ah[i])
-			rdma_destroy_ah(run->ah[i], RDMA_DESTROY_AH_SLEEPABLE);
-	free_slots(run);
-	if (run->cq)
-		ib_free_cq(run->cq);
-	if (run->pd)
-		ib_dealloc_pd(run->pd);
-	kfree(run);
-}
-
-static int run_prepare(struct fuzz_run *run)
-{
-	struct ib_device *ibdev = run->dev->ibdev;
-	struct ib_pd *pd = ib_alloc_pd(ibdev, 0);
-	struct ib_cq *cq;
-	int ret;
-
-	if (IS_ERR(pd))
-		return PTR_ERR(pd);
-	run->pd = pd;
-	cq = ib_alloc_cq(ibdev, run, 2 * (BATCH + 1), 0, IB_POLL_SOFTIRQ);
-	if (IS_ERR(cq))
-		return PTR_ERR(cq);
-	run->cq = cq;
-	ret = find_max(run);
-	if (!ret)
-		ret = make_qps(run);
-	if (!ret)
-		ret = make_ahs(run);
-	return ret ?: make_slots(run);
+		ibprobe_ah_free(run->ah[i]);
+	for (i = 0; i < BATCH; i++)
+		ibprobe_buf_free(&run->slots[i].buf);
 }
 
 /* A link-layer address as RFC 4391, section 9.1.1 has it */
@@ -528,7 +434,7 @@ static int name_ends(struct fuzz_run *run, struct fuzz_params *params)
 }
 
 /* dev->lock held */
-static int send_line(struct fuzz_dev *dev, struct fuzz_params *params)
+static int run_line(struct fuzz_dev *dev, struct fuzz_params *params)
 {
 	struct fuzz_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	int ret;
@@ -539,42 +445,38 @@ static int send_line(struct fuzz_dev *dev, struct fuzz_params *params)
 	run->params = params;
 	init_completion(&run->done);
 	memset(&dev->sent, 0, sizeof(dev->sent));
-	ret = run_prepare(run);
+	ret = ibprobe_end_open(&run->end, dev->ibdev, 2 * (BATCH + 1), IB_POLL_SOFTIRQ);
+	if (ret)
+		goto out;
+	ret = run_make(run);
 	if (!ret)
 		ret = name_ends(run, params);
 	if (!ret)
 		ret = send_all(run);
-	run_free(run);
+	run_unmake(run);
+	ibprobe_end_close(&run->end);
+out:
+	kfree(run);
 	return ret;
 }
 
-static int parse_and_send(void *of, char *line)
+static int send_line(void *of, char *line)
 {
-	struct fuzz_params params;
+	struct fuzz_params params = { .port = 1, .alien_index = NO_INDEX };
 	struct fuzz_dev *dev = of;
-	int ret = parse_line(&params, line);
+	int ret = ibtool_read_line(line, words, ARRAY_SIZE(words), &params);
 
 	if (ret)
 		return ret;
 	if (!params_valid(dev, &params))
 		return -EINVAL;
 	mutex_lock(&dev->lock);
-	ret = send_line(dev, &params);
+	ret = run_line(dev, &params);
 	mutex_unlock(&dev->lock);
 	return ret;
 }
 
-static ssize_t send_write(struct file *file, const char __user *from, size_t count,
-			  loff_t *pos)
-{
-	return ibtool_line_write(from, count, MAX_LINE, parse_and_send, file->private_data);
-}
-
-static const struct file_operations send_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = send_write,
-};
+DEFINE_IBTOOL_LINES(send);
 
 static void show_counts(struct seq_file *m, const char * const *names, const u32 *counts,
 			unsigned int n)

@@ -32,15 +32,13 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
-#include "ibtool.h"
+#include "ibprobe.h"
 
-#define IBRAW_MAX_LINE		(16 * 1024)
 #define IBRAW_MAX_PAYLOAD	8000
 #define IBRAW_MAX_COUNT		1000000
 #define IBRAW_MAX_POSTED	1024
@@ -79,8 +77,7 @@ struct ibraw_params {
 /* A posted receive */
 struct ibraw_slot {
 	struct ib_cqe cqe;
-	struct ib_sge sge;
-	void *data;
+	struct ibprobe_buf buf;
 	struct ibraw_listener *listener;
 };
 
@@ -118,10 +115,8 @@ struct ibraw_listener {
 
 /**
  * struct ibraw_dev - What there is for each IB device
- * @ibdev: the device
+ * @end: the device, and what both QPs stand on
  * @lock: one line at a time; guards all below
- * @pd: protection domain
- * @cq: of both QPs
  * @tx: sends; reset for each line
  * @listener: receives; NULL without one
  * @membership: at the SA; NULL without one
@@ -130,10 +125,8 @@ struct ibraw_listener {
  * @dir: in debugfs
  */
 struct ibraw_dev {
-	struct ib_device *ibdev;
+	struct ibprobe_end end;
 	struct mutex lock;	/* guards what follows */
-	struct ib_pd *pd;
-	struct ib_cq *cq;
 	struct ib_qp *tx;
 	struct ibraw_listener *listener;
 	struct ib_sa_multicast *membership;
@@ -147,58 +140,42 @@ static struct ib_sa_client sa_client;
 
 /* Lines */
 
-struct ibraw_key {
-	const char *name;
-	size_t offset;
-};
-
-#define KEY(member) { #member, offsetof(struct ibraw_params, member) }
-
-static const struct ibraw_key keys[] = {
-	KEY(port), KEY(pkey_index), KEY(qkey), KEY(dlid), KEY(qpn), KEY(sl),
-	KEY(path_bits), KEY(count), KEY(length), KEY(buffer), KEY(posted),
-	KEY(mlid), KEY(block_loopback), KEY(from_listener), KEY(csum),
-	KEY(mss), KEY(hlen), KEY(own_qkey), KEY(rate),
-};
-
-static int parse_gid(struct ibraw_params *params, const char *value)
+static int read_gid(const char *value, void *of)
 {
-	if (!in6_pton(value, -1, params->gid.raw, -1, NULL))
-		return -EINVAL;
+	struct ibraw_params *params = of;
+
 	params->has_gid = true;
+	return ibtool_read_ip6(value, &params->gid);
+}
+
+static int read_payload(const char *value, void *of)
+{
+	struct ibraw_params *params = of;
+	int length = ibtool_read_hex(value, params->payload, IBRAW_MAX_PAYLOAD);
+
+	if (length < 0)
+		return length;
+	params->length = length;
 	return 0;
 }
 
-static int parse_payload(struct ibraw_params *params, const char *value)
-{
-	size_t digits = strlen(value);
-
-	if (digits % 2 || digits / 2 > IBRAW_MAX_PAYLOAD)
-		return -EINVAL;
-	params->length = digits / 2;
-	return hex2bin(params->payload, value, params->length);
-}
-
-static int parse_word(void *of, char *word)
+static int read_vary(const char *value, void *of)
 {
 	struct ibraw_params *params = of;
-	char *value = strchr(word, '=');
-	unsigned int i;
 
-	if (!value)
-		return -EINVAL;
-	*value++ = 0;
-	if (!strcmp(word, "dgid") || !strcmp(word, "mgid"))
-		return parse_gid(params, value);
-	if (!strcmp(word, "payload"))
-		return parse_payload(params, value);
-	if (!strcmp(word, "vary"))
-		return *get_options(value, ARRAY_SIZE(params->vary), params->vary) ? -EINVAL : 0;
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(word, keys[i].name))
-			return kstrtou32(value, 0, (u32 *)((char *)params + keys[i].offset));
-	return -EINVAL;
+	return *get_options(value, ARRAY_SIZE(params->vary), params->vary) ? -EINVAL : 0;
 }
+
+#define WORD(member) IBTOOL_WORD(struct ibraw_params, member, u32)
+
+static const struct ibtool_word words[] = {
+	WORD(port), WORD(pkey_index), WORD(qkey), WORD(dlid), WORD(qpn), WORD(sl),
+	WORD(path_bits), WORD(count), WORD(length), WORD(buffer), WORD(posted),
+	WORD(mlid), WORD(block_loopback), WORD(from_listener), WORD(csum),
+	WORD(mss), WORD(hlen), WORD(own_qkey), WORD(rate),
+	{ "dgid", 0, read_gid }, { "mgid", 0, read_gid },
+	{ "payload", 0, read_payload }, { "vary", 0, read_vary },
+};
 
 static bool vary_valid(const struct ibraw_params *params)
 {
@@ -213,7 +190,7 @@ static bool vary_valid(const struct ibraw_params *params)
 static bool params_valid(const struct ibraw_dev *dev,
 			 const struct ibraw_params *params)
 {
-	return vary_valid(params) && rdma_is_port_valid(dev->ibdev, params->port) &&
+	return vary_valid(params) && rdma_is_port_valid(dev->end.ibdev, params->port) &&
 	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
 	       params->sl <= 15 && params->path_bits <= 127 && params->rate <= U8_MAX &&
 	       params->count && params->count <= IBRAW_MAX_COUNT &&
@@ -249,7 +226,7 @@ static struct ibraw_params *params_read(const struct ibraw_dev *dev, char *line)
 	for (i = 0; i < IBRAW_MAX_PAYLOAD; i++)
 		params->payload[i] = i;
 
-	ret = ibtool_each_word(line, parse_word, params);
+	ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 	if (!ret && !params_valid(dev, params))
 		ret = -EINVAL;
 	if (ret)
@@ -261,75 +238,26 @@ err_params:
 	return ERR_PTR(ret);
 }
 
-/* What a file's lines are for */
-struct ibraw_action {
-	struct ibraw_dev *dev;
-	int (*act)(struct ibraw_dev *dev, const struct ibraw_params *params);
-};
-
 /* One at a time for each device */
-static int line_act(void *of, char *line)
+static int line_act(struct ibraw_dev *dev, char *line,
+		    int (*act)(struct ibraw_dev *dev, const struct ibraw_params *params))
 {
-	const struct ibraw_action *action = of;
-	struct ibraw_params *params = params_read(action->dev, line);
+	struct ibraw_params *params = params_read(dev, line);
 	int ret;
 
 	if (IS_ERR(params))
 		return PTR_ERR(params);
-	mutex_lock(&action->dev->lock);
-	ret = action->act(action->dev, params);
-	mutex_unlock(&action->dev->lock);
+	mutex_lock(&dev->lock);
+	ret = act(dev, params);
+	mutex_unlock(&dev->lock);
 	params_free(params);
 	return ret;
 }
 
-static ssize_t line_write(struct file *file, const char __user *from,
-			  size_t count,
-			  int (*act)(struct ibraw_dev *dev,
-				     const struct ibraw_params *params))
-{
-	struct ibraw_action action = {
-		.dev = file->private_data,
-		.act = act,
-	};
-
-	return ibtool_line_write(from, count, IBRAW_MAX_LINE, line_act,
-				 &action);
-}
-
-/* QPs */
-
-static struct ib_qp *qp_create(struct ibraw_dev *dev, u32 send_wrs,
-			       u32 recv_wrs, u32 flags)
-{
-	struct ib_qp_init_attr init = {
-		.qp_type = IB_QPT_UD,
-		.send_cq = dev->cq,
-		.recv_cq = dev->cq,
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.create_flags = flags,
-		.cap = {
-			.max_send_wr = send_wrs,
-			.max_recv_wr = recv_wrs,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-	};
-
-	return ib_create_qp(dev->pd, &init);
-}
-
 static int qp_to_rts(struct ib_qp *qp, const struct ibraw_params *params)
 {
-	return ibtool_ud_to_rts(qp, params->port, params->pkey_index,
-				params->own_qkey ?: params->qkey & ~BIT(31));
-}
-
-static int qp_reset(struct ib_qp *qp)
-{
-	struct ib_qp_attr attr = { .qp_state = IB_QPS_RESET };
-
-	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+	return ibprobe_ud_to_rts(qp, params->port, params->pkey_index,
+				 params->own_qkey ?: params->qkey & ~BIT(31));
 }
 
 /* Sending */
@@ -352,12 +280,12 @@ static struct ib_ah *make_ah(struct ibraw_dev *dev, const struct ibraw_params *p
 {
 	struct rdma_ah_attr attr;
 
-	ibtool_ah_attr(&attr, dev->ibdev, params->port, params->dlid,
-		       params->has_gid ? &params->gid : NULL);
+	ibprobe_ah_attr(&attr, dev->end.ibdev, params->port, params->dlid,
+			params->has_gid ? &params->gid : NULL);
 	rdma_ah_set_sl(&attr, params->sl);
 	rdma_ah_set_path_bits(&attr, params->path_bits);
 	rdma_ah_set_static_rate(&attr, params->rate);
-	return rdma_create_ah(dev->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+	return rdma_create_ah(dev->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
 static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr, struct ibraw_send *send)
@@ -416,7 +344,7 @@ static int send_all(struct ib_qp *qp, const struct ibraw_params *params,
 			.sg_list = &sge,
 			.num_sge = params->length ? 1 : 0,
 			.opcode = IB_WR_SEND,
-			.send_flags = params->csum ? IB_SEND_IP_CSUM : 0,
+			.send_flags = IB_SEND_SIGNALED | (params->csum ? IB_SEND_IP_CSUM : 0),
 		},
 		.ah = ah,
 		.remote_qpn = params->qpn,
@@ -445,12 +373,13 @@ static int send_from_tx(struct ibraw_dev *dev,
 	ret = qp_to_rts(dev->tx, params);
 	if (!ret)
 		ret = send_all(dev->tx, params, ah, addr);
-	reset = qp_reset(dev->tx);
+	reset = ibprobe_set_state(dev->tx, IB_QPS_RESET);
 	return ret ?: reset;
 }
 
-static int send_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+static int send_packets(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
+	struct ib_device *ibdev = dev->end.ibdev;
 	struct ib_ah *ah;
 	u64 addr;
 	int ret;
@@ -460,9 +389,8 @@ static int send_line(struct ibraw_dev *dev, const struct ibraw_params *params)
 	ah = make_ah(dev, params);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
-	addr = ib_dma_map_single(dev->ibdev, params->payload,
-				 IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(dev->ibdev, addr)) {
+	addr = ib_dma_map_single(ibdev, params->payload, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
+	if (ib_dma_mapping_error(ibdev, addr)) {
 		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 		return -ENOMEM;
 	}
@@ -471,34 +399,31 @@ static int send_line(struct ibraw_dev *dev, const struct ibraw_params *params)
 		ret = send_all(dev->listener->qp, params, ah, addr);
 	else
 		ret = send_from_tx(dev, params, ah, addr);
-	ib_dma_unmap_single(dev->ibdev, addr, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
+	ib_dma_unmap_single(ibdev, addr, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
 	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
 	return ret;
 }
 
-static ssize_t send_write(struct file *file, const char __user *from,
-			  size_t count, loff_t *pos)
+static int send_line(void *of, char *line)
 {
-	return line_write(file, from, count, send_line);
+	return line_act(of, line, send_packets);
 }
 
-static const struct file_operations send_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = send_write,
-};
+DEFINE_IBTOOL_LINES(send);
 
 /* Receiving */
 
 static int post_slot(struct ibraw_slot *slot)
 {
-	struct ib_recv_wr wr = {
-		.wr_cqe = &slot->cqe,
-		.sg_list = &slot->sge,
-		.num_sge = 1,
+	struct ib_qp *qp = slot->listener->qp;
+	struct ib_sge sge = {
+		.addr = slot->buf.addr,
+		.length = slot->buf.size,
+		.lkey = qp->pd->local_dma_lkey,
 	};
+	struct ib_recv_wr wr = { .wr_cqe = &slot->cqe, .sg_list = &sge, .num_sge = 1 };
 
-	return ib_post_recv(slot->listener->qp, &wr, NULL);
+	return ib_post_recv(qp, &wr, NULL);
 }
 
 /* Lock held */
@@ -518,61 +443,38 @@ static void note_packet(struct ibraw_listener *listener, const void *data,
 /* A flushed receive ends its slot's way; another error is one to show */
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct ibraw_slot *slot = container_of(wc->wr_cqe, struct ibraw_slot,
-					       cqe);
+	struct ibraw_slot *slot = container_of(wc->wr_cqe, struct ibraw_slot, cqe);
 	struct ibraw_listener *listener = slot->listener;
 	unsigned long flags;
 
 	if (wc->status == IB_WC_WR_FLUSH_ERR)
 		return;
-	ib_dma_sync_single_for_cpu(cq->device, slot->sge.addr,
-				   slot->sge.length, DMA_FROM_DEVICE);
+	ibprobe_buf_for_cpu(&slot->buf);
 	spin_lock_irqsave(&listener->lock, flags);
 	if (wc->status == IB_WC_SUCCESS)
-		note_packet(listener, slot->data, wc);
+		note_packet(listener, slot->buf.data, wc);
 	else
 		listener->errors++;
 	spin_unlock_irqrestore(&listener->lock, flags);
-	ib_dma_sync_single_for_device(cq->device, slot->sge.addr,
-				      slot->sge.length, DMA_FROM_DEVICE);
+	ibprobe_buf_for_device(&slot->buf);
 	if (post_slot(slot))
 		pr_err_ratelimited("%s: cannot post a receive again\n",
 				   dev_name(&cq->device->dev));
 }
 
-static void slot_free(struct ib_device *ibdev, struct ibraw_slot *slot)
-{
-	if (!slot->data)
-		return;
-	ib_dma_unmap_single(ibdev, slot->sge.addr, slot->sge.length,
-			    DMA_FROM_DEVICE);
-	kfree(slot->data);
-}
-
 static int slot_init(struct ibraw_dev *dev, struct ibraw_listener *listener,
 		     struct ibraw_slot *slot, u32 buffer)
 {
-	void *data = kmalloc(buffer, GFP_KERNEL);
-	u64 addr;
+	int ret = ibprobe_buf_alloc(&slot->buf, dev->end.ibdev, buffer, 0, DMA_FROM_DEVICE);
 
-	if (!data)
-		return -ENOMEM;
-	addr = ib_dma_map_single(dev->ibdev, data, buffer, DMA_FROM_DEVICE);
-	if (ib_dma_mapping_error(dev->ibdev, addr)) {
-		kfree(data);
-		return -ENOMEM;
-	}
-	slot->data = data;
+	if (ret)
+		return ret;
 	slot->listener = listener;
 	slot->cqe.done = recv_done;
-	slot->sge.addr = addr;
-	slot->sge.length = buffer;
-	slot->sge.lkey = dev->pd->local_dma_lkey;
 	return post_slot(slot);
 }
 
-static void listener_free(struct ibraw_dev *dev,
-			  struct ibraw_listener *listener)
+static void listener_free(struct ibraw_listener *listener)
 {
 	u32 i;
 
@@ -583,7 +485,7 @@ static void listener_free(struct ibraw_dev *dev,
 	ib_drain_rq(listener->qp);
 	ib_destroy_qp(listener->qp);
 	for (i = 0; i < listener->posted; i++)
-		slot_free(dev->ibdev, &listener->slots[i]);
+		ibprobe_buf_free(&listener->slots[i].buf);
 	kfree(listener);
 }
 
@@ -624,7 +526,7 @@ listener_create(struct ibraw_dev *dev, const struct ibraw_params *params)
 		return ERR_PTR(-ENOMEM);
 	spin_lock_init(&listener->lock);
 	/* One more than the slots, to drain */
-	listener->qp = qp_create(dev, 1, params->posted + 1, flags);
+	listener->qp = ibprobe_ud_create(&dev->end, 1, params->posted + 1, flags);
 	if (IS_ERR(listener->qp)) {
 		ret = PTR_ERR(listener->qp);
 		kfree(listener);
@@ -632,17 +534,17 @@ listener_create(struct ibraw_dev *dev, const struct ibraw_params *params)
 	}
 	ret = listener_start(dev, listener, params);
 	if (ret) {
-		listener_free(dev, listener);
+		listener_free(listener);
 		return ERR_PTR(ret);
 	}
 	return listener;
 }
 
-static int listen_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+static int listen(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
 	struct ibraw_listener *listener;
 
-	listener_free(dev, dev->listener);
+	listener_free(dev->listener);
 	dev->listener = NULL;
 	if (!params->qkey)
 		return 0;
@@ -653,17 +555,12 @@ static int listen_line(struct ibraw_dev *dev, const struct ibraw_params *params)
 	return 0;
 }
 
-static ssize_t listen_write(struct file *file, const char __user *from,
-			    size_t count, loff_t *pos)
+static int listen_line(void *of, char *line)
 {
-	return line_write(file, from, count, listen_line);
+	return line_act(of, line, listen);
 }
 
-static const struct file_operations listen_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = listen_write,
-};
+DEFINE_IBTOOL_LINES(listen);
 
 /* The format prints 64 at most */
 static void show_octets(struct seq_file *m, const u8 *data, u32 len)
@@ -743,7 +640,7 @@ static int join(struct ibraw_dev *dev, struct ib_sa_mcmember_rec *rec, u32 port)
 	struct ib_sa_multicast *membership;
 
 	reinit_completion(&dev->joined);
-	membership = ib_sa_join_multicast(&sa_client, dev->ibdev, port, rec,
+	membership = ib_sa_join_multicast(&sa_client, dev->end.ibdev, port, rec,
 					  mask, GFP_KERNEL, join_done, dev);
 	if (IS_ERR(membership))
 		return PTR_ERR(membership);
@@ -753,7 +650,7 @@ static int join(struct ibraw_dev *dev, struct ib_sa_mcmember_rec *rec, u32 port)
 	return dev->join_status;
 }
 
-static int join_line(struct ibraw_dev *dev, const struct ibraw_params *params)
+static int join_or_leave(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
 	struct ib_sa_mcmember_rec rec = {
 		.mgid = params->gid,
@@ -765,10 +662,10 @@ static int join_line(struct ibraw_dev *dev, const struct ibraw_params *params)
 	leave(dev);
 	if (!params->has_gid)
 		return 0;
-	ret = rdma_query_gid(dev->ibdev, params->port, 0, &rec.port_gid);
+	ret = rdma_query_gid(dev->end.ibdev, params->port, 0, &rec.port_gid);
 	if (ret)
 		return ret;
-	ret = ib_query_pkey(dev->ibdev, params->port, params->pkey_index, &pkey);
+	ret = ib_query_pkey(dev->end.ibdev, params->port, params->pkey_index, &pkey);
 	if (ret)
 		return ret;
 	rec.pkey = cpu_to_be16(pkey);
@@ -778,17 +675,12 @@ static int join_line(struct ibraw_dev *dev, const struct ibraw_params *params)
 	return ret;
 }
 
-static ssize_t join_write(struct file *file, const char __user *from,
-			  size_t count, loff_t *pos)
+static int join_line(void *of, char *line)
 {
-	return line_write(file, from, count, join_line);
+	return line_act(of, line, join_or_leave);
 }
 
-static const struct file_operations join_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = join_write,
-};
+DEFINE_IBTOOL_LINES(join);
 
 /* Devices */
 
@@ -798,53 +690,37 @@ static u32 send_flags(const struct ib_device *ibdev)
 	       IB_QP_CREATE_IPOIB_UD_LSO : 0;
 }
 
-static int dev_init(struct ibraw_dev *dev)
+static int dev_init(struct ibraw_dev *dev, struct ib_device *ibdev)
 {
-	int ret;
+	int ret = ibprobe_end_open(&dev->end, ibdev, 2 * IBRAW_MAX_POSTED, IB_POLL_SOFTIRQ);
 
-	dev->pd = ib_alloc_pd(dev->ibdev, 0);
-	if (IS_ERR(dev->pd))
-		return PTR_ERR(dev->pd);
-	dev->cq = ib_alloc_cq(dev->ibdev, dev, 2 * IBRAW_MAX_POSTED, 0,
-			      IB_POLL_SOFTIRQ);
-	if (IS_ERR(dev->cq)) {
-		ret = PTR_ERR(dev->cq);
-		goto err_pd;
-	}
-	dev->tx = qp_create(dev, 1, 1, send_flags(dev->ibdev));
-	if (IS_ERR(dev->tx)) {
-		ret = PTR_ERR(dev->tx);
-		goto err_cq;
-	}
-	return 0;
-
-err_cq:
-	ib_free_cq(dev->cq);
-err_pd:
-	ib_dealloc_pd(dev->pd);
-	return ret;
+	if (ret)
+		return ret;
+	dev->tx = ibprobe_ud_create(&dev->end, 1, 1, send_flags(ibdev));
+	if (!IS_ERR(dev->tx))
+		return 0;
+	ibprobe_end_close(&dev->end);
+	return PTR_ERR(dev->tx);
 }
 
 static struct ib_client ibraw_client;
 
 static int ibraw_add(struct ib_device *ibdev)
 {
-	const char *name = dev_name(&ibdev->dev);
 	struct ibraw_dev *dev = kzalloc(sizeof(*dev), GFP_KERNEL);
 	int ret;
 
 	if (!dev)
 		return -ENOMEM;
-	dev->ibdev = ibdev;
 	mutex_init(&dev->lock);
 	init_completion(&dev->joined);
-	ret = dev_init(dev);
+	ret = dev_init(dev, ibdev);
 	if (ret) {
 		kfree(dev);
 		return ret;
 	}
 	ib_set_client_data(ibdev, &ibraw_client, dev);
-	dev->dir = debugfs_create_dir(name, root);
+	dev->dir = debugfs_create_dir(dev_name(&ibdev->dev), root);
 	debugfs_create_file("send", 0200, dev->dir, dev, &send_fops);
 	debugfs_create_file("listen", 0200, dev->dir, dev, &listen_fops);
 	debugfs_create_file("received", 0400, dev->dir, dev, &received_fops);
@@ -859,10 +735,9 @@ static void ibraw_remove(struct ib_device *ibdev, void *client_data)
 
 	debugfs_remove(dev->dir);
 	leave(dev);
-	listener_free(dev, dev->listener);
+	listener_free(dev->listener);
 	ib_destroy_qp(dev->tx);
-	ib_free_cq(dev->cq);
-	ib_dealloc_pd(dev->pd);
+	ibprobe_end_close(&dev->end);
 	kfree(dev);
 }
 

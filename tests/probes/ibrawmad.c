@@ -21,14 +21,12 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
-#include "ibtool.h"
+#include "ibprobe.h"
 
-#define RAWMAD_MAX_LINE		1024
 #define RAWMAD_TIMEOUT		500	/* ms */
 #define RAWMAD_PORT		1
 
@@ -76,47 +74,24 @@ static struct dentry *root;
 
 /* Lines */
 
-static int parse_mad(struct rawmad_params *params, const char *value)
+static int read_mad(const char *value, void *to)
 {
-	size_t digits = strlen(value);
-
-	if (digits % 2 || digits / 2 > sizeof(params->mad))
-		return -EINVAL;
-	return hex2bin(params->mad, value, digits / 2);
+	return min(ibtool_read_hex(value, to, IB_MGMT_MAD_SIZE), 0);
 }
 
-static int parse_word(struct rawmad_params *params, char *word)
-{
-	char *value = strchr(word, '=');
+#define WORD(member) IBTOOL_WORD(struct rawmad_params, member, u32)
 
-	if (!value)
-		return -EINVAL;
-	*value++ = '\0';
-	if (!strcmp(word, "mad"))
-		return parse_mad(params, value);
-	if (!strcmp(word, "qp"))
-		return kstrtou32(value, 0, &params->qp);
-	if (!strcmp(word, "dlid"))
-		return kstrtou32(value, 0, &params->dlid);
-	if (!strcmp(word, "timeout"))
-		return kstrtou32(value, 0, &params->timeout);
-	return -EINVAL;
-}
+static const struct ibtool_word words[] = {
+	WORD(qp), WORD(dlid), WORD(timeout),
+	{ "mad", offsetof(struct rawmad_params, mad), read_mad },
+};
 
 static int parse_line(struct rawmad_params *params, char *line)
 {
-	char *word;
-	int ret;
+	int ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 
-	params->timeout = RAWMAD_TIMEOUT;
-	line = strim(line);
-	while ((word = strsep(&line, " "))) {
-		if (!*word)
-			continue;
-		ret = parse_word(params, word);
-		if (ret)
-			return ret;
-	}
+	if (ret)
+		return ret;
 	return params->qp > 1 || params->dlid > U16_MAX ? -EINVAL : 0;
 }
 
@@ -232,14 +207,13 @@ static struct ib_mad_agent *agent_get(struct rawmad_dev *dev, u32 qp)
 static int send(struct rawmad_dev *dev, const struct rawmad_params *params)
 {
 	struct ib_mad_agent *agent = agent_get(dev, params->qp);
-	struct rdma_ah_attr attr = { .type = RDMA_AH_ATTR_TYPE_IB };
+	struct rdma_ah_attr attr;
 	struct ib_ah *ah;
 	int ret;
 
 	if (IS_ERR(agent))
 		return PTR_ERR(agent);
-	rdma_ah_set_dlid(&attr, params->dlid);
-	rdma_ah_set_port_num(&attr, RAWMAD_PORT);
+	ibprobe_ah_attr(&attr, dev->ibdev, RAWMAD_PORT, params->dlid, NULL);
 	ah = rdma_create_ah(dev->pd, &attr, 0);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
@@ -260,7 +234,7 @@ static int send(struct rawmad_dev *dev, const struct rawmad_params *params)
 
 static int send_line(void *of, char *line)
 {
-	struct rawmad_params params = {};
+	struct rawmad_params params = { .timeout = RAWMAD_TIMEOUT };
 	struct rawmad_dev *dev = of;
 	int ret;
 
@@ -273,18 +247,7 @@ static int send_line(void *of, char *line)
 	return ret;
 }
 
-static ssize_t send_write(struct file *file, const char __user *from,
-			  size_t count, loff_t *pos)
-{
-	return ibtool_line_write(from, count, RAWMAD_MAX_LINE, send_line,
-				 file->private_data);
-}
-
-static const struct file_operations send_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = send_write,
-};
+DEFINE_IBTOOL_LINES(send);
 
 static void show_mad(struct seq_file *m, const u8 *mad)
 {

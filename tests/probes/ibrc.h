@@ -19,6 +19,8 @@
 #include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibprobe.h"
+
 #define IBRC_PORT		1
 #define IBRC_MAX_SIZE		SZ_1M
 #define IBRC_MAX_DEPTH		4096
@@ -57,7 +59,7 @@ struct ibrc_params {
 	char from[IB_DEVICE_NAME_MAX];
 	char to[IB_DEVICE_NAME_MAX];
 	const struct ibrc_scenario *scenario;
-	enum ibrc_peer peer;
+	u32 peer;	/* enum ibrc_peer */
 	bool random;
 	u32 cm;
 	u32 grh;

@@ -34,13 +34,9 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <linux/uaccess.h>
 #include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
-#include "ibtool.h"
-
-#define IBRC_MAX_LINE	512
 
 static const struct ibrc_scenario scenarios[] = {
 	{ "transfer", ibrc_transfer },
@@ -79,90 +75,48 @@ static struct dentry *root;
 
 /* Lines */
 
-struct ibrc_key {
-	const char *name;
-	size_t offset;
-};
-
-#define KEY(member) { #member, offsetof(struct ibrc_params, member) }
-
-static const struct ibrc_key keys[] = {
-	KEY(cm), KEY(grh), KEY(size), KEY(max), KEY(recv), KEY(count),
-	KEY(depth), KEY(srq), KEY(sge), KEY(imm), KEY(signal), KEY(credits),
-	KEY(bidir), KEY(qps), KEY(retry), KEY(rnr), KEY(rnr_timer),
-	KEY(timeout), KEY(mtu), KEY(psn), KEY(seed), KEY(ms), KEY(stall),
-	KEY(flaw), KEY(linger),
-	{ "inline", offsetof(struct ibrc_params, inline_data) },
-};
-
-static int parse_name(char *to, const char *value)
+static int read_do(const char *value, void *of)
 {
-	return strscpy(to, value, IB_DEVICE_NAME_MAX) < 0 ? -EINVAL : 0;
-}
+	struct ibrc_params *params = of;
+	const struct ibrc_scenario *scenario;
 
-static int parse_do(struct ibrc_params *params, const char *value)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(scenarios); i++) {
-		if (strcmp(value, scenarios[i].name))
+	for (scenario = scenarios; scenario < scenarios + ARRAY_SIZE(scenarios); scenario++) {
+		if (strcmp(value, scenario->name))
 			continue;
-		params->scenario = &scenarios[i];
+		params->scenario = scenario;
 		return 0;
 	}
 	return -EINVAL;
 }
 
-static int parse_peer(struct ibrc_params *params, const char *value)
+static int read_size(const char *value, void *of)
 {
-	static const char * const names[] = {
-		[IBRC_PEER_RESET] = "reset",
-		[IBRC_PEER_ERROR] = "error",
-		[IBRC_PEER_DESTROYED] = "destroyed",
-	};
-	int ret = match_string(names, ARRAY_SIZE(names), value);
+	struct ibrc_params *params = of;
 
-	if (ret < 0)
-		return ret;
-	params->peer = ret;
+	if (strcmp(value, "random"))
+		return kstrtou32(value, 0, &params->size);
+	params->random = true;
 	return 0;
 }
 
-static int parse_key(struct ibrc_params *params, const char *name,
-		     const char *value)
-{
-	unsigned int i;
+static const char * const peer_names[] = {
+	[IBRC_PEER_RESET] = "reset",
+	[IBRC_PEER_ERROR] = "error",
+	[IBRC_PEER_DESTROYED] = "destroyed",
+};
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (!strcmp(name, keys[i].name))
-			return kstrtou32(value, 0,
-					 (u32 *)((char *)params +
-						 keys[i].offset));
-	return -EINVAL;
-}
+#define WORD(member) IBTOOL_WORD(struct ibrc_params, member, u32)
 
-static int parse_word(void *of, char *word)
-{
-	struct ibrc_params *params = of;
-	char *value = strchr(word, '=');
-
-	if (!value)
-		return -EINVAL;
-	*value++ = 0;
-	if (!strcmp(word, "from"))
-		return parse_name(params->from, value);
-	if (!strcmp(word, "to"))
-		return parse_name(params->to, value);
-	if (!strcmp(word, "do"))
-		return parse_do(params, value);
-	if (!strcmp(word, "peer"))
-		return parse_peer(params, value);
-	if (!strcmp(word, "size") && !strcmp(value, "random")) {
-		params->random = true;
-		return 0;
-	}
-	return parse_key(params, word, value);
-}
+static const struct ibtool_word words[] = {
+	WORD(cm), WORD(grh), WORD(max), WORD(recv), WORD(count), WORD(depth), WORD(srq), WORD(sge),
+	WORD(imm), WORD(signal), WORD(credits), WORD(bidir), WORD(qps), WORD(retry), WORD(rnr),
+	WORD(rnr_timer), WORD(timeout), WORD(mtu), WORD(psn), WORD(seed), WORD(ms), WORD(stall),
+	WORD(flaw), WORD(linger),
+	{ "inline", offsetof(struct ibrc_params, inline_data), ibtool_read_u32 },
+	IBTOOL_WORD(struct ibrc_params, from, name), IBTOOL_WORD(struct ibrc_params, to, name),
+	{ "do", 0, read_do }, { "size", 0, read_size },
+	{ "peer", offsetof(struct ibrc_params, peer), NULL, peer_names, ARRAY_SIZE(peer_names) },
+};
 
 static bool mtu_valid(u32 mtu)
 {
@@ -221,7 +175,7 @@ static int parse_line(struct ibrc_params *params, char *line)
 	int ret;
 
 	*params = defaults;
-	ret = ibtool_each_word(line, parse_word, params);
+	ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 	if (ret)
 		return ret;
 	if (!params->random)
@@ -416,19 +370,9 @@ static int run_line(void *unused, char *line)
 	return ret;
 }
 
+DEFINE_IBTOOL_LINES(run);
+
 /* Files */
-
-static ssize_t run_write(struct file *file, const char __user *from,
-			 size_t count, loff_t *pos)
-{
-	return ibtool_line_write(from, count, IBRC_MAX_LINE, run_line, NULL);
-}
-
-static const struct file_operations run_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = run_write,
-};
 
 static int result_show(struct seq_file *m, void *v)
 {

@@ -1,66 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What modules share that are told by lines in debugfs what to do (the probes, and the fabric
- * what is to fail), and that send datagrams. The functions are in a header because each module
- * is built by itself.
+ * What modules share that are told by lines in debugfs what to do: the probes, and the fabric
+ * what is to fail. The functions are in a header because each module is built by itself.
  */
 #ifndef _IBTOOL_H
 #define _IBTOOL_H
 
 #include <linux/err.h>
+#include <linux/fs.h>
+#include <linux/inet.h>
+#include <linux/kernel.h>
+#include <linux/kstrtox.h>
+#include <linux/module.h>
+#include <linux/seq_file.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
-/**
- * ibtool_line_write() - Do what a line says that was written to a file.
- * @from: the line
- * @count: its length; one write is one line
- * @max: the longest that is taken
- * @act: does it, and may take the line apart
- * @of: handed to @act
- *
- * Context: process.
- * Return: @count, or a negative errno: @act's, -EINVAL for a line that is too
- * long, -EFAULT, -ENOMEM.
- */
-static inline ssize_t ibtool_line_write(const char __user *from, size_t count,
-					size_t max,
-					int (*act)(void *of, char *line),
-					void *of)
-{
-	char *line;
-	int ret;
+#define IBTOOL_MAX_LINE	SZ_16K
 
-	if (count > max)
-		return -EINVAL;
-	line = memdup_user_nul(from, count);
-	if (IS_ERR(line))
-		return PTR_ERR(line);
-	ret = act(of, line);
-	kfree(line);
-	return ret ?: count;
+/**
+ * struct ibtool_word - What a line may say: NAME=VALUE
+ * @name: before the "="
+ * @offset: of what is set, in what is handed to ibtool_read_line()
+ * @read: sets it
+ * @choices: what the value may be, where it is one of these: a u32 is set to its index
+ * @num_choices: how many there are
+ */
+struct ibtool_word {
+	const char *name;
+	size_t offset;
+	int (*read)(const char *value, void *to);
+	const char * const *choices;
+	size_t num_choices;
+};
+
+/* A member, by its own name: IBTOOL_WORD(struct params, port, u32) */
+#define IBTOOL_WORD(type, member, kind)	\
+	{ #member, offsetof(type, member), ibtool_read_##kind }
+
+static inline int ibtool_read_u16(const char *value, void *to)
+{
+	return kstrtou16(value, 0, to);
+}
+
+static inline int ibtool_read_u32(const char *value, void *to)
+{
+	return kstrtou32(value, 0, to);
+}
+
+static inline int ibtool_read_u64(const char *value, void *to)
+{
+	return kstrtou64(value, 0, to);
+}
+
+static inline int ibtool_read_ip4(const char *value, void *to)
+{
+	return in4_pton(value, -1, to, -1, NULL) ? 0 : -EINVAL;
+}
+
+/* GIDs too */
+static inline int ibtool_read_ip6(const char *value, void *to)
+{
+	return in6_pton(value, -1, to, -1, NULL) ? 0 : -EINVAL;
+}
+
+/* An HCA's name, into IB_DEVICE_NAME_MAX octets */
+static inline int ibtool_read_name(const char *value, void *to)
+{
+	return strscpy(to, value, IB_DEVICE_NAME_MAX) < 0 ? -EINVAL : 0;
+}
+
+/* Where the value begins in the line, which must last as long */
+static inline int ibtool_read_text(const char *value, void *to)
+{
+	*(const char **)to = value;
+	return 0;
 }
 
 /**
- * ibtool_each_word() - Take a line apart.
- * @line: words between spaces; is written to
- * @act: takes one, which is not empty
- * @of: handed to @act
+ * ibtool_read_hex() - Read octets.
+ * @value: two digits for each
+ * @to: where they are put
+ * @max: room for so many
  *
  * Context: any.
- * Return: 0, or what @act returned first that is not.
+ * Return: how many there were, or -EINVAL.
  */
-static inline int ibtool_each_word(char *line, int (*act)(void *of, char *word),
-				   void *of)
+static inline int ibtool_read_hex(const char *value, u8 *to, size_t max)
 {
-	char *word;
+	size_t digits = strlen(value);
+
+	if (digits % 2 || digits / 2 > max || hex2bin(to, value, digits / 2))
+		return -EINVAL;
+	return digits / 2;
+}
+
+static inline int ibtool_read_value(const struct ibtool_word *word, const char *value, void *to)
+{
+	int choice;
+
+	if (!word->choices)
+		return word->read(value, to);
+	choice = match_string(word->choices, word->num_choices, value);
+	if (choice < 0)
+		return choice;
+	*(u32 *)to = choice;
+	return 0;
+}
+
+static inline int ibtool_read_word(char *text, const struct ibtool_word *words, size_t num,
+				   void *to)
+{
+	const char *name = strsep(&text, "=");
+	const struct ibtool_word *word;
+
+	for (word = words; text && word < words + num; word++)
+		if (!strcmp(name, word->name))
+			return ibtool_read_value(word, text, to + word->offset);
+	return -EINVAL;
+}
+
+/**
+ * ibtool_read_line() - Read what a line says.
+ * @line: words between spaces; is written to
+ * @words: those that there may be
+ * @num: how many
+ * @to: what they set
+ *
+ * Context: process.
+ * Return: 0, or a negative errno of the first word that is no good.
+ */
+static inline int ibtool_read_line(char *line, const struct ibtool_word *words, size_t num,
+				   void *to)
+{
+	char *text;
 	int ret;
 
-	while ((word = strsep(&line, "\n "))) {
-		if (!*word)
+	while ((text = strsep(&line, "\n "))) {
+		if (!*text)
 			continue;
-		ret = act(of, word);
+		ret = ibtool_read_word(text, words, num, to);
 		if (ret)
 			return ret;
 	}
@@ -68,61 +149,70 @@ static inline int ibtool_each_word(char *line, int (*act)(void *of, char *word),
 }
 
 /**
- * ibtool_ud_to_rts() - Take a UD QP from RESET to RTS.
- * @qp: the QP
- * @port: its port
- * @pkey_index: its P_Key
- * @qkey: its Q_Key
+ * ibtool_line_write() - Do what a line says that was written to a file.
+ * @file: the file
+ * @from: the line
+ * @count: its length; one write is one line
+ * @act: does it, with what the file is of. It may take the line apart.
  *
  * Context: process.
- * Return: 0 or a negative errno.
+ * Return: @count, or a negative errno: @act's, -EINVAL for a line that is too
+ * long, -EFAULT, -ENOMEM.
  */
-static inline int ibtool_ud_to_rts(struct ib_qp *qp, u32 port, u16 pkey_index,
-				   u32 qkey)
+static inline ssize_t ibtool_line_write(struct file *file, const char __user *from, size_t count,
+					int (*act)(void *of, char *line))
 {
-	struct ib_qp_attr attr = {
-		.qp_state = IB_QPS_INIT,
-		.pkey_index = pkey_index,
-		.port_num = port,
-		.qkey = qkey,
-	};
+	char *line;
 	int ret;
 
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-				      IB_QP_PORT | IB_QP_QKEY);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	if (count > IBTOOL_MAX_LINE)
+		return -EINVAL;
+	line = memdup_user_nul(from, count);
+	if (IS_ERR(line))
+		return PTR_ERR(line);
+	ret = act(file_inode(file)->i_private, line);
+	kfree(line);
+	return ret ?: count;
 }
 
-/**
- * ibtool_ah_attr() - Fill in where an address handle leads.
- * @attr: filled in
- * @ibdev: the device
- * @port: its port
- * @dlid: the LID
- * @gid: of the GRH; NULL for none
+/* Files of debugfs that take lines. Such a file is made with what it is of as its data, and a
+ * function that does what a line says:
  *
- * Context: any.
+ *	static int NAME_line(void *of, char *line);
  */
-static inline void ibtool_ah_attr(struct rdma_ah_attr *attr,
-				  struct ib_device *ibdev, u32 port, u32 dlid,
-				  const union ib_gid *gid)
-{
-	*attr = (struct rdma_ah_attr) {
-		.type = rdma_ah_find_type(ibdev, port),
-	};
-	rdma_ah_set_port_num(attr, port);
-	rdma_ah_set_dlid(attr, dlid);
-	if (!gid)
-		return;
-	rdma_ah_set_ah_flags(attr, IB_AH_GRH);
-	rdma_ah_set_grh(attr, (union ib_gid *)gid, 0, 0, 1, 0);
+#define IBTOOL_LINE_WRITE(name)						\
+static ssize_t name##_write(struct file *file, const char __user *from,	\
+			    size_t count, loff_t *pos)			\
+{									\
+	return ibtool_line_write(file, from, count, name##_line);	\
+}
+
+/* NAME_fops of a file that is only written to */
+#define DEFINE_IBTOOL_LINES(name)					\
+IBTOOL_LINE_WRITE(name)							\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner = THIS_MODULE,						\
+	.open = simple_open,						\
+	.write = name##_write,						\
+}
+
+/* NAME_fops of a file that is read too: NAME_show(m, v) has its data in m->private */
+#define DEFINE_IBTOOL_SHOW_LINES(name)					\
+IBTOOL_LINE_WRITE(name)							\
+									\
+static int name##_open(struct inode *inode, struct file *file)		\
+{									\
+	return single_open(file, name##_show, inode->i_private);	\
+}									\
+									\
+static const struct file_operations name##_fops = {			\
+	.owner = THIS_MODULE,						\
+	.open = name##_open,						\
+	.read = seq_read,						\
+	.write = name##_write,						\
+	.llseek = seq_lseek,						\
+	.release = single_release,					\
 }
 
 #endif /* _IBTOOL_H */

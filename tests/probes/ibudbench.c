@@ -23,15 +23,13 @@
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 #include <linux/timex.h>
-#include <linux/uaccess.h>
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
-#include "ibtool.h"
+#include "ibprobe.h"
 
 #define IBUDBENCH_PORT		1
 #define IBUDBENCH_QKEY		0x1bfbe
-#define IBUDBENCH_MAX_LINE	256
 #define IBUDBENCH_MAX_SIZE	4096
 #define IBUDBENCH_MAX_COUNT	100000000
 #define IBUDBENCH_MAX_DEPTH	512
@@ -60,24 +58,16 @@ struct ibudbench_result {
 
 /**
  * struct ibudbench_end - The sending or the receiving end
- * @ibdev: its HCA
- * @pd: protection domain
- * @cq: of sends, or of receives
+ * @base: its HCA, and what the QP stands on
  * @qp: the QP
- * @data: depth buffers of stride octets, or one when sending
+ * @buf: depth buffers of stride octets, or one when sending
  * @stride: octets of each
- * @bytes: of all
- * @addr: mapped
  */
 struct ibudbench_end {
-	struct ib_device *ibdev;
-	struct ib_pd *pd;
-	struct ib_cq *cq;
+	struct ibprobe_end base;
 	struct ib_qp *qp;
-	void *data;
+	struct ibprobe_buf buf;
 	size_t stride;
-	size_t bytes;
-	u64 addr;
 };
 
 /**
@@ -114,43 +104,12 @@ static struct dentry *root;
 
 /* Lines */
 
-static int parse_number(struct ibudbench_params *params, const char *name,
-			const char *value)
-{
-	const struct {
-		const char *name;
-		u32 *to;
-	} numbers[] = {
-		{ "size", &params->size },
-		{ "count", &params->count },
-		{ "chain", &params->chain },
-		{ "signal", &params->signal },
-		{ "depth", &params->depth },
-	};
-	unsigned int i;
+#define WORD(member, kind) IBTOOL_WORD(struct ibudbench_params, member, kind)
 
-	for (i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (!strcmp(name, numbers[i].name))
-			return kstrtou32(value, 0, numbers[i].to);
-	return -EINVAL;
-}
-
-static int parse_word(void *of, char *word)
-{
-	struct ibudbench_params *params = of;
-	char *value = strchr(word, '=');
-
-	if (!value)
-		return -EINVAL;
-	*value++ = 0;
-	if (!strcmp(word, "from"))
-		return min(0L, (long)strscpy(params->from, value,
-					     sizeof(params->from)));
-	if (!strcmp(word, "to"))
-		return min(0L, (long)strscpy(params->to, value,
-					     sizeof(params->to)));
-	return parse_number(params, word, value);
-}
+static const struct ibtool_word words[] = {
+	WORD(from, name), WORD(to, name), WORD(size, u32), WORD(count, u32),
+	WORD(chain, u32), WORD(signal, u32), WORD(depth, u32),
+};
 
 /* An unsignaled send's slot is free only when a later, signaled one completed */
 static bool params_valid(const struct ibudbench_params *params)
@@ -173,7 +132,7 @@ static int parse_line(struct ibudbench_params *params, char *line)
 		.signal = 1,
 		.depth = 256,
 	};
-	ret = ibtool_each_word(line, parse_word, params);
+	ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 	if (ret)
 		return ret;
 	return params_valid(params) ? 0 : -EINVAL;
@@ -183,109 +142,65 @@ static int parse_line(struct ibudbench_params *params, char *line)
 
 static int end_create_qp(struct ibudbench_end *end, u32 depth)
 {
-	struct ib_cq_init_attr cq = { .cqe = depth };
-	struct ib_qp_init_attr qp = {
-		.qp_type = IB_QPT_UD,
-		.sq_sig_type = IB_SIGNAL_REQ_WR,
-		.cap = {
-			.max_send_wr = depth,
-			.max_recv_wr = depth,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
-	};
 	int ret;
 
-	end->cq = ib_create_cq(end->ibdev, NULL, NULL, NULL, &cq);
-	if (IS_ERR(end->cq))
-		return PTR_ERR(end->cq);
-	qp.send_cq = end->cq;
-	qp.recv_cq = end->cq;
-	end->qp = ib_create_qp(end->pd, &qp);
-	if (IS_ERR(end->qp)) {
-		ret = PTR_ERR(end->qp);
-		goto err_cq;
-	}
-	ret = ibtool_ud_to_rts(end->qp, IBUDBENCH_PORT, 0, IBUDBENCH_QKEY);
+	end->qp = ibprobe_ud_create(&end->base, depth, depth, 0);
+	if (IS_ERR(end->qp))
+		return PTR_ERR(end->qp);
+	ret = ibprobe_ud_to_rts(end->qp, IBUDBENCH_PORT, 0, IBUDBENCH_QKEY);
 	if (ret)
-		goto err_qp;
-	return 0;
-
-err_qp:
-	ib_destroy_qp(end->qp);
-err_cq:
-	ib_destroy_cq(end->cq);
+		ib_destroy_qp(end->qp);
 	return ret;
 }
 
 static int end_create(struct ibudbench_end *end, const char *name, u32 buffers,
 		      size_t stride, u32 depth)
 {
-	int ret = -ENOMEM;
+	struct ib_device *ibdev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	int ret;
 
-	end->ibdev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
-	if (!end->ibdev)
+	if (!ibdev)
 		return -ENODEV;
 	end->stride = stride;
-	end->bytes = max_t(size_t, buffers * stride, 1);
-	end->data = kzalloc(end->bytes, GFP_KERNEL);
-	if (!end->data)
-		goto err_put;
-	end->addr = ib_dma_map_single(end->ibdev, end->data, end->bytes,
-				      DMA_BIDIRECTIONAL);
-	if (ib_dma_mapping_error(end->ibdev, end->addr))
-		goto err_data;
-	end->pd = ib_alloc_pd(end->ibdev, 0);
-	if (IS_ERR(end->pd)) {
-		ret = PTR_ERR(end->pd);
-		goto err_map;
-	}
-	ret = end_create_qp(end, depth);
+	ret = ibprobe_buf_alloc(&end->buf, ibdev, max_t(size_t, buffers * stride, 1), 0,
+				DMA_BIDIRECTIONAL);
 	if (ret)
-		goto err_pd;
-	return 0;
-
-err_pd:
-	ib_dealloc_pd(end->pd);
-err_map:
-	ib_dma_unmap_single(end->ibdev, end->addr, end->bytes,
-			    DMA_BIDIRECTIONAL);
-err_data:
-	kfree(end->data);
+		goto err_put;
+	ret = ibprobe_end_open(&end->base, ibdev, depth, IB_POLL_DIRECT);
+	if (ret)
+		goto err_buf;
+	ret = end_create_qp(end, depth);
+	if (!ret)
+		return 0;
+	ibprobe_end_close(&end->base);
+err_buf:
+	ibprobe_buf_free(&end->buf);
 err_put:
-	ib_device_put(end->ibdev);
+	ib_device_put(ibdev);
 	return ret;
 }
 
 static void end_destroy(struct ibudbench_end *end)
 {
 	ib_destroy_qp(end->qp);
-	ib_destroy_cq(end->cq);
-	ib_dealloc_pd(end->pd);
-	ib_dma_unmap_single(end->ibdev, end->addr, end->bytes,
-			    DMA_BIDIRECTIONAL);
-	kfree(end->data);
-	ib_device_put(end->ibdev);
+	ibprobe_end_close(&end->base);
+	ibprobe_buf_free(&end->buf);
+	ib_device_put(end->base.ibdev);
 }
 
 /* Sending */
 
 static int make_ah(struct ibudbench *bench)
 {
-	struct ib_device *to = bench->rx.ibdev;
-	struct rdma_ah_attr attr = {
-		.type = rdma_ah_find_type(bench->tx.ibdev, IBUDBENCH_PORT),
-	};
+	struct rdma_ah_attr attr;
 	struct ib_port_attr port;
 	int ret;
 
-	ret = ib_query_port(to, IBUDBENCH_PORT, &port);
+	ret = ib_query_port(bench->rx.base.ibdev, IBUDBENCH_PORT, &port);
 	if (ret)
 		return ret;
-	rdma_ah_set_port_num(&attr, IBUDBENCH_PORT);
-	rdma_ah_set_dlid(&attr, port.lid);
-	bench->ah = rdma_create_ah(bench->tx.pd, &attr,
-				   RDMA_CREATE_AH_SLEEPABLE);
+	ibprobe_ah_attr(&attr, bench->tx.base.ibdev, IBUDBENCH_PORT, port.lid, NULL);
+	bench->ah = rdma_create_ah(bench->tx.base.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	return PTR_ERR_OR_ZERO(bench->ah);
 }
 
@@ -296,13 +211,12 @@ static int prepare_sends(struct ibudbench *bench)
 	u32 i;
 
 	for (i = 0; i < params->size; i++)
-		((u8 *)bench->tx.data)[i] = i;
-	ib_dma_sync_single_for_device(bench->tx.ibdev, bench->tx.addr, bench->tx.bytes,
-				      DMA_BIDIRECTIONAL);
+		((u8 *)bench->tx.buf.data)[i] = i;
+	ibprobe_buf_for_device(&bench->tx.buf);
 	bench->send_sge = (struct ib_sge) {
-		.addr = bench->tx.addr,
+		.addr = bench->tx.buf.addr,
 		.length = params->size,
-		.lkey = bench->tx.pd->local_dma_lkey,
+		.lkey = bench->tx.base.pd->local_dma_lkey,
 	};
 	bench->send_wr = kcalloc(params->chain, sizeof(*wr), GFP_KERNEL);
 	if (!bench->send_wr)
@@ -368,7 +282,7 @@ static int send_chain(struct ibudbench *bench)
 
 static void poll_sends(struct ibudbench *bench)
 {
-	int i, n = ib_poll_cq(bench->tx.cq, IBUDBENCH_BATCH, bench->wc);
+	int i, n = ib_poll_cq(bench->tx.base.cq, IBUDBENCH_BATCH, bench->wc);
 
 	for (i = 0; i < n; i++) {
 		if (bench->wc[i].status != IB_WC_SUCCESS)
@@ -389,9 +303,9 @@ static int prepare_receives(struct ibudbench *bench)
 		return -ENOMEM;
 	for (i = 0; i < depth; i++) {
 		bench->recv_sge[i] = (struct ib_sge) {
-			.addr = bench->rx.addr + i * bench->rx.stride,
+			.addr = bench->rx.buf.addr + i * bench->rx.stride,
 			.length = bench->rx.stride,
-			.lkey = bench->rx.pd->local_dma_lkey,
+			.lkey = bench->rx.base.pd->local_dma_lkey,
 		};
 		bench->recv_wr[i] = (struct ib_recv_wr) {
 			.next = i + 1 < depth ? &bench->recv_wr[i + 1] : NULL,
@@ -406,7 +320,7 @@ static int prepare_receives(struct ibudbench *bench)
 /* Take what came and post its buffers again, in one chain */
 static int poll_receives(struct ibudbench *bench)
 {
-	int i, n = ib_poll_cq(bench->rx.cq, IBUDBENCH_BATCH, bench->wc);
+	int i, n = ib_poll_cq(bench->rx.base.cq, IBUDBENCH_BATCH, bench->wc);
 	struct ib_recv_wr *first = NULL, **next = &first;
 	const struct ib_wc *wc;
 
@@ -432,11 +346,10 @@ static void check_contents(struct ibudbench *bench)
 	u64 used = min_t(u64, bench->result.received, bench->params.depth);
 	u64 i;
 
-	ib_dma_sync_single_for_cpu(bench->rx.ibdev, bench->rx.addr, bench->rx.bytes,
-				   DMA_BIDIRECTIONAL);
+	ibprobe_buf_for_cpu(&bench->rx.buf);
 	for (i = 0; i < used; i++)
-		if (memcmp(bench->rx.data + i * bench->rx.stride + IB_GRH_BYTES,
-			   bench->tx.data, bench->params.size))
+		if (memcmp(bench->rx.buf.data + i * bench->rx.stride + IB_GRH_BYTES,
+			   bench->tx.buf.data, bench->params.size))
 			bench->result.spoilt++;
 }
 
@@ -536,18 +449,7 @@ out:
 	return ret;
 }
 
-static ssize_t run_write(struct file *file, const char __user *from,
-			 size_t count, loff_t *pos)
-{
-	return ibtool_line_write(from, count, IBUDBENCH_MAX_LINE, run_line,
-				 NULL);
-}
-
-static const struct file_operations run_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = run_write,
-};
+DEFINE_IBTOOL_LINES(run);
 
 static int result_show(struct seq_file *m, void *v)
 {

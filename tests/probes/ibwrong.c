@@ -16,7 +16,8 @@
 #include <linux/spinlock.h>
 #include <linux/string.h>
 #include <linux/timer.h>
-#include <linux/uaccess.h>
+
+#include "ibtool.h"
 
 #define IBWRONG_SIZE 64
 
@@ -172,35 +173,25 @@ static const struct ibwrong_bug {
 	{ "call", ibwrong_call },
 };
 
-static ssize_t ibwrong_write(struct file *file, const char __user *from,
-			     size_t len, loff_t *pos)
+static int do_line(void *of, char *word)
 {
 	const struct ibwrong_bug *bug;
-	char word[16] = {};
 
-	if (len >= sizeof(word))
-		return -EINVAL;
-	if (copy_from_user(word, from, len))
-		return -EFAULT;
 	for (bug = ibwrong_bugs; bug < ibwrong_bugs + ARRAY_SIZE(ibwrong_bugs); bug++) {
 		if (!sysfs_streq(word, bug->word))
 			continue;
 		bug->commit();
-		return len;
+		return 0;
 	}
 	return -EINVAL;
 }
 
-static const struct file_operations ibwrong_fops = {
-	.owner = THIS_MODULE,
-	.open = simple_open,
-	.write = ibwrong_write,
-};
+DEFINE_IBTOOL_LINES(do);
 
 static int __init ibwrong_init(void)
 {
 	ibwrong_dir = debugfs_create_dir("ibwrong", NULL);
-	debugfs_create_file("do", 0200, ibwrong_dir, NULL, &ibwrong_fops);
+	debugfs_create_file("do", 0200, ibwrong_dir, NULL, &do_fops);
 	return 0;
 }
 module_init(ibwrong_init);
