@@ -295,13 +295,32 @@ struct ibrc_run {
 	int path_status;
 };
 
+/* The QP that scenarios of one connection send by */
+static inline struct ibrc_qp *ibrc_sender(struct ibrc_run *run)
+{
+	return &run->ends[0].qps[0];
+}
+
+/* What they send at once */
+static inline u32 ibrc_num_sends(const struct ibrc_run *run)
+{
+	return min(run->params.count, run->params.depth);
+}
+
 /* ibrc_main.c */
 extern wait_queue_head_t ibrc_wait;
 bool ibrc_gone(const struct ibrc_run *run);
 void ibrc_stage(struct ibrc_run *run, const char *stage);
+
+/* ibrc_expect.c */
 __printf(5, 6)
 void ibrc_expect(struct ibrc_run *run, bool holds, u64 got, u64 wanted,
 		 const char *what, ...);
+__printf(4, 5)
+void ibrc_expect_is(struct ibrc_run *run, u64 got, u64 wanted, const char *what, ...);
+void ibrc_expect_least(struct ibrc_run *run, u64 got, u64 least, const char *what);
+void ibrc_expect_error(struct ibrc_run *run, int ret, int wanted, const char *what);
+int ibrc_expect_events(struct ibrc_run *run, enum ib_event_type type, u64 n, u32 ms);
 
 /* ibrc_result.c */
 void ibrc_result_show(struct seq_file *m, const struct ibrc_result *result);
@@ -331,7 +350,6 @@ void ibrc_ends_destroy(struct ibrc_run *run);
 int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 	      struct ib_qp_attr *attr);
 int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state);
-int ibrc_set_state(struct ibrc_qp *qp, enum ib_qp_state state);
 enum ib_qp_state ibrc_state(struct ibrc_qp *qp);
 int ibrc_connect(struct ibrc_run *run);
 void ibrc_disconnect(struct ibrc_run *run);

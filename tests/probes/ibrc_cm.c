@@ -113,14 +113,9 @@ static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 
 static int cm_to_rts(struct ibrc_qp *qp)
 {
-	int ret;
-
-	ret = cm_to(qp, IB_QPS_INIT);
-	if (!ret)
-		ret = cm_to(qp, IB_QPS_RTR);
-	if (!ret)
-		ret = cm_to(qp, IB_QPS_RTS);
-	return ret;
+	return cm_to(qp, IB_QPS_INIT) ?:
+	       cm_to(qp, IB_QPS_RTR) ?:
+	       cm_to(qp, IB_QPS_RTS);
 }
 
 /* The listening end */
@@ -192,9 +187,8 @@ static int req_received(struct ibrc_end *end, struct ib_cm_id *cm_id,
 
 	qp->cm_id = cm_id;
 	cm_id->context = qp;
-	ret = cm_to_rts(qp);
-	if (!ret)
-		ret = send_rep(qp);
+	ret = cm_to_rts(qp) ?:
+	      send_rep(qp);
 	if (!ret)
 		return 0;
 	qp->cm_id = NULL;
@@ -372,6 +366,16 @@ static int query_path(struct ibrc_run *run)
 	return ret;
 }
 
+static int create_id(struct ibrc_end *end, void *context, struct ib_cm_id **to)
+{
+	struct ib_cm_id *cm_id = ib_create_cm_id(end->ibdev, cm_handler, context);
+
+	if (IS_ERR(cm_id))
+		return PTR_ERR(cm_id);
+	*to = cm_id;
+	return 0;
+}
+
 static int send_req(struct ibrc_qp *qp, __be64 service_id)
 {
 	struct ibrc_run *run = qp->end->run;
@@ -394,16 +398,11 @@ static int send_req(struct ibrc_qp *qp, __be64 service_id)
 		.max_cm_retries = IBRC_CM_RETRIES,
 		.srq = run->params.srq,
 	};
+	int ret;
 
 	make_private(qp, IBRC_REQ, private);
-	qp->cm_id = ib_create_cm_id(qp->end->ibdev, cm_handler, qp);
-	if (IS_ERR(qp->cm_id)) {
-		int ret = PTR_ERR(qp->cm_id);
-
-		qp->cm_id = NULL;
-		return ret;
-	}
-	return ib_send_cm_req(qp->cm_id, &req);
+	ret = create_id(qp->end, qp, &qp->cm_id);
+	return ret ?: ib_send_cm_req(qp->cm_id, &req);
 }
 
 /* Runs follow each other; a REQ that is repeated late must not be taken for one of
@@ -416,14 +415,8 @@ static int start_listening(struct ibrc_run *run)
 
 	ibrc_stage(run, "listen");
 	run->service_id = cpu_to_be64(IBRC_SERVICE | atomic_inc_return(&serial));
-	run->listener = ib_create_cm_id(run->ends[1].ibdev, cm_handler,
-					&run->ends[1]);
-	if (IS_ERR(run->listener)) {
-		ret = PTR_ERR(run->listener);
-		run->listener = NULL;
-		return ret;
-	}
-	return ib_cm_listen(run->listener, run->service_id);
+	ret = create_id(&run->ends[1], &run->ends[1], &run->listener);
+	return ret ?: ib_cm_listen(run->listener, run->service_id);
 }
 
 static int wait_established(struct ibrc_qp *qp)
@@ -476,9 +469,8 @@ int ibrc_cm_connect(struct ibrc_run *run)
 	ibrc_stage(run, "cm");
 	ret = request_all(run);
 	for (i = 0; i < run->params.qps && !ret; i++) {
-		ret = wait_established(&run->ends[0].qps[i]);
-		if (!ret)
-			ret = wait_established(&run->ends[1].qps[i]);
+		ret = wait_established(&run->ends[0].qps[i]) ?:
+		      wait_established(&run->ends[1].qps[i]);
 	}
 	return ret;
 }
@@ -554,9 +546,8 @@ static int refused(struct ibrc_run *run, __be64 service_id,
 	if (ret)
 		return ret;
 	wait_leaving(qp, IBRC_CM_IDLE);
-	ibrc_expect(run, qp->cm_state == IBRC_CM_REJECTED, qp->cm_state,
-		    IBRC_CM_REJECTED, "state");
-	ibrc_expect(run, qp->reason == reason, qp->reason, reason, "reason");
+	ibrc_expect_is(run, qp->cm_state, IBRC_CM_REJECTED, "state");
+	ibrc_expect_is(run, qp->reason, reason, "reason");
 	return 0;
 }
 
@@ -572,9 +563,8 @@ int ibrc_cm_reject(struct ibrc_run *run)
 	int ret;
 
 	run->reject = true;
-	ret = query_path(run);
-	if (!ret)
-		ret = start_listening(run);
+	ret = query_path(run) ?:
+	      start_listening(run);
 	if (ret)
 		return ret;
 	return refused(run, run->service_id, IB_CM_REJ_CONSUMER_DEFINED);

@@ -129,21 +129,6 @@ int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state)
 }
 
 /**
- * ibrc_set_state() - Take a QP to a state that needs no attributes.
- * @qp: the QP
- * @state: RESET, ERR, SQD, or back to RTS
- *
- * Context: process.
- * Return: 0 or an error.
- */
-int ibrc_set_state(struct ibrc_qp *qp, enum ib_qp_state state)
-{
-	struct ib_qp_attr attr = { .qp_state = state };
-
-	return ib_modify_qp(qp->ib, &attr, IB_QP_STATE);
-}
-
-/**
  * ibrc_state() - Verb: ask for a QP's state.
  * @qp: the QP
  *
@@ -171,9 +156,8 @@ static int connect_by_hand(struct ibrc_run *run)
 
 	for (s = 0; s < ARRAY_SIZE(states); s++) {
 		for (i = 0; i < run->params.qps; i++) {
-			ret = ibrc_to(&run->ends[0].qps[i], states[s]);
-			if (!ret)
-				ret = ibrc_to(&run->ends[1].qps[i], states[s]);
+			ret = ibrc_to(&run->ends[0].qps[i], states[s]) ?:
+			      ibrc_to(&run->ends[1].qps[i], states[s]);
 			if (ret)
 				return ret;
 		}

@@ -79,38 +79,26 @@ static void ring_destroy(struct ibrc_end *end, struct ibrc_ring *ring)
 	kvfree(ring->bufs);
 }
 
-static int ring_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth,
-		       u32 room)
+/* Of a QP, or of a SRQ without one */
+static int ring_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth, u32 room,
+		       struct ibrc_qp *qp, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
+	struct ibrc_buf *buf;
 	int ret;
 
 	ring->bufs = kvcalloc(depth, sizeof(*ring->bufs), GFP_KERNEL);
 	if (!ring->bufs)
 		return -ENOMEM;
 	for (; ring->depth < depth; ring->depth++) {
-		ret = buf_create(end, &ring->bufs[ring->depth], room);
-		if (ret)
-			goto err_ring;
-	}
-	return 0;
-
-err_ring:
-	ring_destroy(end, ring);
-	return ret;
-}
-
-static int sends_create(struct ibrc_qp *qp)
-{
-	const struct ibrc_params *params = &qp->end->run->params;
-	u32 i;
-	int ret;
-
-	ret = ring_create(qp->end, &qp->tx, params->depth, params->max);
-	if (ret)
-		return ret;
-	for (i = 0; i < qp->tx.depth; i++) {
-		qp->tx.bufs[i].cqe.done = ibrc_send_done;
-		qp->tx.bufs[i].qp = qp;
+		buf = &ring->bufs[ring->depth];
+		buf->cqe.done = done;
+		buf->qp = qp;
+		buf->number = ring->depth;
+		ret = buf_create(end, buf, room);
+		if (ret) {
+			ring_destroy(end, ring);
+			return ret;
+		}
 	}
 	return 0;
 }
@@ -122,15 +110,11 @@ static int recvs_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth,
 	u32 i, room = end->run->params.recv;
 	int ret;
 
-	ret = ring_create(end, ring, depth, room);
+	ret = ring_create(end, ring, depth, room, qp, ibrc_recv_done);
 	if (ret)
 		return ret;
-	for (i = 0; i < depth; i++) {
-		ring->bufs[i].cqe.done = ibrc_recv_done;
-		ring->bufs[i].qp = qp;
-		ring->bufs[i].number = i;
+	for (i = 0; i < depth; i++)
 		ibrc_buf_cut(&ring->bufs[i], room);
-	}
 	return 0;
 }
 
@@ -180,7 +164,7 @@ static int qp_create(struct ibrc_end *end, struct ibrc_qp *qp, u32 index)
 	qp->ib = ibrc_qp_make(qp, &cap);
 	if (IS_ERR(qp->ib))
 		return PTR_ERR(qp->ib);
-	ret = sends_create(qp);
+	ret = ring_create(end, &qp->tx, params->depth, params->max, qp, ibrc_send_done);
 	if (ret)
 		goto err_qp;
 	if (!end->srq)

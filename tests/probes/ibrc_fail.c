@@ -14,48 +14,23 @@
 
 static void expect_sends(struct ibrc_run *run, enum ib_wc_status status, u64 n)
 {
-	u64 got = run->result->sends[status];
-
-	ibrc_expect(run, got == n, got, n, "sends with status %u", status);
+	ibrc_expect_is(run, run->result->sends[status], n, "sends with status %u", status);
 }
 
 static void expect_recvs(struct ibrc_run *run, enum ib_wc_status status, u64 n)
 {
-	u64 got = run->result->recvs[status];
-
-	ibrc_expect(run, got == n, got, n, "receives with status %u", status);
+	ibrc_expect_is(run, run->result->recvs[status], n, "receives with status %u", status);
 }
 
 static void expect_state(struct ibrc_qp *qp, enum ib_qp_state state)
 {
-	enum ib_qp_state got = ibrc_state(qp);
-
-	ibrc_expect(qp->end->run, got == state, got, state,
-		    "state of end %u's QP",
-		    (u32)(qp->end - qp->end->run->ends));
+	ibrc_expect_is(qp->end->run, ibrc_state(qp), state, "state of end %u's QP",
+		       (u32)(qp->end - qp->end->run->ends));
 }
 
 static void expect_received(struct ibrc_run *run, u64 n)
 {
-	u64 got = run->result->received;
-
-	ibrc_expect(run, got == n, got, n, "messages received");
-}
-
-static void expect_least(struct ibrc_run *run, u64 least)
-{
-	ibrc_expect(run, run->result->ns >= least, run->result->ns, least,
-		    "ns at least");
-}
-
-static struct ibrc_qp *sender(struct ibrc_run *run)
-{
-	return &run->ends[0].qps[0];
-}
-
-static u32 num_sends(const struct ibrc_run *run)
-{
-	return min(run->params.count, run->params.depth);
+	ibrc_expect_is(run, run->result->received, n, "messages received");
 }
 
 /* A SRQ keeps its receives when one of its QPs fails */
@@ -66,7 +41,7 @@ static u32 num_recvs(const struct ibrc_qp *qp)
 
 static int until_sends(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 
 	return ibrc_until(run, &qp->tx.completed, qp->tx.posted);
 }
@@ -77,9 +52,8 @@ static int timed_sends(struct ibrc_run *run)
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	ret = ibrc_post_sends(sender(run), num_sends(run));
-	if (!ret)
-		ret = until_sends(run);
+	ret = ibrc_post_sends(ibrc_sender(run), ibrc_num_sends(run)) ?:
+	      until_sends(run);
 	run->result->ns = ktime_get_ns() - begin;
 	return ret;
 }
@@ -88,9 +62,9 @@ static int timed_sends(struct ibrc_run *run)
 static void expect_first_fails(struct ibrc_run *run, enum ib_wc_status status)
 {
 	expect_sends(run, status, 1);
-	expect_sends(run, IB_WC_WR_FLUSH_ERR, num_sends(run) - 1);
+	expect_sends(run, IB_WC_WR_FLUSH_ERR, ibrc_num_sends(run) - 1);
 	expect_sends(run, IB_WC_SUCCESS, 0);
-	expect_state(sender(run), IB_QPS_ERR);
+	expect_state(ibrc_sender(run), IB_QPS_ERR);
 }
 
 /* RNR */
@@ -111,21 +85,18 @@ static u32 rnr_timer_us(u32 code)
 /* With 7 retries there is no end of them: receives that come late are in time */
 static int rnr_recovers(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
-	u32 n = num_sends(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
+	u32 n = ibrc_num_sends(run);
 	int ret;
 
-	ret = ibrc_post_sends(qp, n);
-	if (!ret)
-		ret = ibrc_settle(run, run->params.ms);
+	ret = ibrc_post_sends(qp, n) ?:
+	      ibrc_settle(run, run->params.ms);
 	if (ret)
 		return ret;
-	ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
-		    "completed without a receive");
+	ibrc_expect_is(run, qp->tx.completed, 0, "completed without a receive");
 	run->ends[1].repost = true;
-	ret = ibrc_post_recvs(qp->peer, 1);
-	if (!ret)
-		ret = until_sends(run);
+	ret = ibrc_post_recvs(qp->peer, 1) ?:
+	      until_sends(run);
 	expect_sends(run, IB_WC_SUCCESS, n);
 	expect_received(run, n);
 	expect_state(qp, IB_QPS_RTS);
@@ -151,9 +122,10 @@ int ibrc_rnr(struct ibrc_run *run)
 		return ret;
 	expect_first_fails(run, IB_WC_RNR_RETRY_EXC_ERR);
 	expect_received(run, 0);
-	expect_state(sender(run)->peer, IB_QPS_RTS);
-	expect_least(run, (u64)params->rnr * NSEC_PER_USEC *
-			  rnr_timer_us(params->rnr_timer));
+	expect_state(ibrc_sender(run)->peer, IB_QPS_RTS);
+	ibrc_expect_least(run, run->result->ns,
+			  (u64)params->rnr * NSEC_PER_USEC * rnr_timer_us(params->rnr_timer),
+			  "ns at least");
 	return 0;
 }
 
@@ -163,13 +135,12 @@ int ibrc_rnr(struct ibrc_run *run)
 static int receiver_fails(struct ibrc_run *run, enum ib_wc_status recv,
 			  enum ib_wc_status send)
 {
-	struct ibrc_qp *peer = sender(run)->peer;
+	struct ibrc_qp *peer = ibrc_sender(run)->peer;
 	u64 failed, wanted = max(num_recvs(peer), 1U);
 	int ret;
 
-	ret = ibrc_post_recvs(peer, run->params.depth);
-	if (!ret)
-		ret = timed_sends(run);
+	ret = ibrc_post_recvs(peer, run->params.depth) ?:
+	      timed_sends(run);
 	if (ret)
 		return ret;
 	expect_first_fails(run, send);
@@ -178,8 +149,7 @@ static int receiver_fails(struct ibrc_run *run, enum ib_wc_status recv,
 	else
 		ret = ibrc_until(run, &run->result->recvs[recv], wanted);
 	failed = run->result->recvs[IB_WC_WR_FLUSH_ERR];
-	ibrc_expect(run, failed == wanted - 1, failed, wanted - 1,
-		    "receives flushed");
+	ibrc_expect_is(run, failed, wanted - 1, "receives flushed");
 	expect_recvs(run, recv, 1);
 	expect_received(run, 0);
 	expect_state(peer, IB_QPS_ERR);
@@ -217,7 +187,7 @@ static void spoil_lkey(struct ibrc_end *end, struct ibrc_ring *ring)
  */
 int ibrc_bad_recv_lkey(struct ibrc_run *run)
 {
-	struct ibrc_qp *peer = sender(run)->peer;
+	struct ibrc_qp *peer = ibrc_sender(run)->peer;
 	struct ibrc_end *end = peer->end;
 
 	spoil_lkey(end, end->srq ? &end->srq_ring : &peer->rx);
@@ -235,7 +205,7 @@ int ibrc_bad_recv_lkey(struct ibrc_run *run)
  */
 int ibrc_bad_lkey(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
 	ret = ibrc_post_recvs(qp->peer, run->params.depth);
@@ -256,13 +226,13 @@ static int take_peer_away(struct ibrc_qp *peer)
 {
 	switch (peer->end->run->params.peer) {
 	case IBRC_PEER_ERROR:
-		return ibrc_set_state(peer, IB_QPS_ERR);
+		return ibprobe_set_state(peer->ib, IB_QPS_ERR);
 	case IBRC_PEER_DESTROYED:
 		ib_destroy_qp(peer->ib);
 		peer->ib = NULL;
 		return 0;
 	default:
-		return ibrc_set_state(peer, IB_QPS_RESET);
+		return ibprobe_set_state(peer->ib, IB_QPS_RESET);
 	}
 }
 
@@ -279,25 +249,24 @@ static int take_peer_away(struct ibrc_qp *peer)
 int ibrc_peer_gone(struct ibrc_run *run)
 {
 	const struct ibrc_params *params = &run->params;
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
 	ret = take_peer_away(qp->peer);
 	if (ret)
 		return ret;
 	if (!params->timeout) {
-		ret = ibrc_post_sends(qp, num_sends(run));
-		if (!ret)
-			ret = ibrc_settle(run, params->ms);
-		ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
-			    "completed without an answer");
+		ret = ibrc_post_sends(qp, ibrc_num_sends(run)) ?:
+		      ibrc_settle(run, params->ms);
+		ibrc_expect_is(run, qp->tx.completed, 0, "completed without an answer");
 		return ret;
 	}
 	ret = timed_sends(run);
 	if (ret)
 		return ret;
 	expect_first_fails(run, IB_WC_RETRY_EXC_ERR);
-	expect_least(run, (params->retry + 1ULL) * (4096ULL << params->timeout));
+	ibrc_expect_least(run, run->result->ns,
+			  (params->retry + 1ULL) * (4096ULL << params->timeout), "ns at least");
 	return 0;
 }
 
@@ -305,16 +274,13 @@ int ibrc_peer_gone(struct ibrc_run *run)
 
 static int leave_outstanding(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
-	ret = ibrc_post_recvs(qp, run->params.depth);
-	if (!ret)
-		ret = ibrc_post_sends(qp, num_sends(run));
-	if (!ret)
-		ret = ibrc_settle(run, IBRC_SETTLE);
-	ibrc_expect(run, !qp->tx.completed, qp->tx.completed, 0,
-		    "completed without a receive");
+	ret = ibrc_post_recvs(qp, run->params.depth) ?:
+	      ibrc_post_sends(qp, ibrc_num_sends(run)) ?:
+	      ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect_is(run, qp->tx.completed, 0, "completed without a receive");
 	return ret;
 }
 
@@ -324,18 +290,15 @@ static void expect_flushed(struct ibrc_run *run, u64 sends, u64 recvs)
 	expect_recvs(run, IB_WC_WR_FLUSH_ERR, recvs);
 	expect_sends(run, IB_WC_SUCCESS, 0);
 	expect_recvs(run, IB_WC_SUCCESS, 0);
-	expect_state(sender(run), IB_QPS_ERR);
+	expect_state(ibrc_sender(run), IB_QPS_ERR);
 }
 
 static int until_flushed(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
-	int ret;
+	struct ibrc_qp *qp = ibrc_sender(run);
 
-	ret = until_sends(run);
-	if (!ret)
-		ret = ibrc_until(run, &qp->rx.completed, qp->rx.posted);
-	return ret;
+	return until_sends(run) ?:
+	       ibrc_until(run, &qp->rx.completed, qp->rx.posted);
 }
 
 /**
@@ -348,15 +311,13 @@ static int until_flushed(struct ibrc_run *run)
  */
 int ibrc_flush(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
-	u32 sends = num_sends(run), recvs = num_recvs(qp);
+	struct ibrc_qp *qp = ibrc_sender(run);
+	u32 sends = ibrc_num_sends(run), recvs = num_recvs(qp);
 	int ret;
 
-	ret = leave_outstanding(run);
-	if (!ret)
-		ret = ibrc_set_state(qp, IB_QPS_ERR);
-	if (!ret)
-		ret = until_flushed(run);
+	ret = leave_outstanding(run) ?:
+	      ibprobe_set_state(qp->ib, IB_QPS_ERR) ?:
+	      until_flushed(run);
 	if (ret)
 		return ret;
 	expect_flushed(run, sends, recvs);
@@ -379,14 +340,14 @@ int ibrc_flush(struct ibrc_run *run)
  */
 int ibrc_drain(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
 	ret = leave_outstanding(run);
 	if (ret)
 		return ret;
 	ib_drain_qp(qp->ib);
-	expect_flushed(run, num_sends(run), num_recvs(qp));
+	expect_flushed(run, ibrc_num_sends(run), num_recvs(qp));
 	return 0;
 }
 
@@ -400,44 +361,27 @@ int ibrc_drain(struct ibrc_run *run)
  */
 int ibrc_destroy(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	u64 sends;
 	int ret;
 
-	ret = ibrc_post_recvs(qp, run->params.depth);
-	if (!ret)
-		ret = ibrc_post_recvs(qp->peer, run->params.depth);
-	if (!ret)
-		ret = ibrc_post_sends(qp, num_sends(run));
+	ret = ibrc_post_recvs(qp, run->params.depth) ?:
+	      ibrc_post_recvs(qp->peer, run->params.depth) ?:
+	      ibrc_post_sends(qp, ibrc_num_sends(run));
 	if (ret)
 		return ret;
 	ib_destroy_qp(qp->ib);
 	qp->ib = NULL;
 	ret = ibrc_settle(run, IBRC_SETTLE);
 	sends = qp->tx.completed + qp->rx.completed;
-	ibrc_expect(run, !sends, sends, 0, "completions of a destroyed QP");
-	ibrc_expect(run, run->result->received <= num_sends(run),
-		    run->result->received, num_sends(run),
+	ibrc_expect_is(run, sends, 0, "completions of a destroyed QP");
+	ibrc_expect(run, run->result->received <= ibrc_num_sends(run),
+		    run->result->received, ibrc_num_sends(run),
 		    "messages of a destroyed QP, at most");
 	return ret;
 }
 
 /* Other states */
-
-static u64 events(const struct ibrc_run *run, enum ib_event_type type)
-{
-	return atomic_read(&run->result->events[type]);
-}
-
-static int until_event(struct ibrc_run *run, enum ib_event_type type, u64 n)
-{
-	wait_event_idle_timeout(ibrc_wait,
-				events(run, type) >= n || ibrc_gone(run),
-				run->params.stall * HZ);
-	ibrc_expect(run, events(run, type) == n, events(run, type), n,
-		    "events %u", type);
-	return ibrc_gone(run) ? -ENODEV : 0;
-}
 
 static int begin_sqd(struct ibrc_qp *qp)
 {
@@ -460,30 +404,23 @@ static int begin_sqd(struct ibrc_qp *qp)
  */
 int ibrc_sqd(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run), *peer = qp->peer;
-	u32 n = num_sends(run);
+	struct ibrc_qp *qp = ibrc_sender(run), *peer = qp->peer;
+	u32 n = ibrc_num_sends(run);
 	int ret;
 
 	run->ends[0].repost = true;
 	run->ends[1].repost = true;
-	ret = ibrc_post_recvs(qp, run->params.depth);
+	ret = ibrc_post_recvs(qp, run->params.depth) ?:
+	      ibrc_post_recvs(peer, run->params.depth) ?:
+	      begin_sqd(qp) ?:
+	      ibrc_expect_events(run, IB_EVENT_SQ_DRAINED, 1, 0) ?:
+	      ibrc_post_sends(qp, n) ?:
+	      ibrc_post_sends(peer, n) ?:
+	      ibrc_until(run, &qp->received, n) ?:
+	      ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect_is(run, peer->received, 0, "sent in SQD");
 	if (!ret)
-		ret = ibrc_post_recvs(peer, run->params.depth);
-	if (!ret)
-		ret = begin_sqd(qp);
-	if (!ret)
-		ret = until_event(run, IB_EVENT_SQ_DRAINED, 1);
-	if (!ret)
-		ret = ibrc_post_sends(qp, n);
-	if (!ret)
-		ret = ibrc_post_sends(peer, n);
-	if (!ret)
-		ret = ibrc_until(run, &qp->received, n);
-	if (!ret)
-		ret = ibrc_settle(run, IBRC_SETTLE);
-	ibrc_expect(run, !peer->received, peer->received, 0, "sent in SQD");
-	if (!ret)
-		ret = ibrc_set_state(qp, IB_QPS_RTS);
+		ret = ibprobe_set_state(qp->ib, IB_QPS_RTS);
 	if (!ret)
 		ret = ibrc_until(run, &peer->received, n);
 	if (!ret)
@@ -501,30 +438,22 @@ int ibrc_sqd(struct ibrc_run *run)
  */
 int ibrc_comm_est(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = sender(run), *peer = qp->peer;
-	u32 n = num_sends(run);
+	struct ibrc_qp *qp = ibrc_sender(run), *peer = qp->peer;
+	u32 n = ibrc_num_sends(run);
 	int ret;
 
-	ret = ibrc_to(peer, IB_QPS_INIT);
-	if (!ret)
-		ret = ibrc_post_recvs(peer, run->params.depth);
-	if (!ret)
-		ret = ibrc_to(qp, IB_QPS_INIT);
-	if (!ret)
-		ret = ibrc_to(peer, IB_QPS_RTR);
-	if (!ret)
-		ret = ibrc_to(qp, IB_QPS_RTR);
-	if (!ret)
-		ret = ibrc_to(qp, IB_QPS_RTS);
-	if (!ret)
-		ret = timed_sends(run);
+	ret = ibrc_to(peer, IB_QPS_INIT) ?:
+	      ibrc_post_recvs(peer, run->params.depth) ?:
+	      ibrc_to(qp, IB_QPS_INIT) ?:
+	      ibrc_to(peer, IB_QPS_RTR) ?:
+	      ibrc_to(qp, IB_QPS_RTR) ?:
+	      ibrc_to(qp, IB_QPS_RTS) ?:
+	      timed_sends(run);
 	if (ret)
 		return ret;
 	expect_sends(run, IB_WC_SUCCESS, n);
 	expect_received(run, n);
 	expect_state(peer, IB_QPS_RTR);
-	ret = until_event(run, IB_EVENT_COMM_EST, 1);
-	if (!ret)
-		ret = ibrc_to(peer, IB_QPS_RTS);
-	return ret;
+	return ibrc_expect_events(run, IB_EVENT_COMM_EST, 1, 0) ?:
+	       ibrc_to(peer, IB_QPS_RTS);
 }

@@ -272,31 +272,6 @@ void ibrc_stage(struct ibrc_run *run, const char *stage)
 	run->result->stage = stage;
 }
 
-/**
- * ibrc_expect() - Note what is not as it must be.
- * @run: the run
- * @holds: it is
- * @got: what it is
- * @wanted: what it must be
- * @what: a format: what it is about
- *
- * Context: the run.
- */
-void ibrc_expect(struct ibrc_run *run, bool holds, u64 got, u64 wanted,
-		 const char *what, ...)
-{
-	char *why = run->result->why;
-	va_list args;
-	int n;
-
-	if (holds || run->result->wrong++)
-		return;
-	n = scnprintf(why, IBRC_WHY, " got %llu, wanted %llu: ", got, wanted);
-	va_start(args, what);
-	vscnprintf(why + n, IBRC_WHY - n, what, args);
-	va_end(args);
-}
-
 static int run_connected(struct ibrc_run *run)
 {
 	const struct ibrc_scenario *scenario = run->params.scenario;

@@ -44,11 +44,6 @@ static void imm_received(struct ib_cq *cq, struct ib_wc *wc)
 	write->received++;
 }
 
-static struct ibrc_qp *writer(struct ibrc_run *run)
-{
-	return &run->ends[0].qps[0];
-}
-
 /* Any address and key will do: none is the peer's */
 static int post_write(struct ibrc_qp *qp, struct write *write,
 		      enum ib_wr_opcode opcode, u32 length)
@@ -88,8 +83,7 @@ static int post_empty_recv(struct ibrc_qp *qp, struct write *write)
 static void expect_status(struct ibrc_run *run, const struct write *write,
 			  enum ib_wc_status status)
 {
-	ibrc_expect(run, write->send_wc.status == status,
-		    write->send_wc.status, status, "status of the write");
+	ibrc_expect_is(run, write->send_wc.status, status, "status of the write");
 }
 
 static void expect_imm(struct ibrc_run *run, const struct write *write)
@@ -97,10 +91,9 @@ static void expect_imm(struct ibrc_run *run, const struct write *write)
 	const struct ib_wc *wc = &write->recv_wc;
 	u32 imm = be32_to_cpu(wc->ex.imm_data);
 
-	ibrc_expect(run, wc->status == IB_WC_SUCCESS, wc->status,
-		    IB_WC_SUCCESS, "status of the receive");
-	ibrc_expect(run, wc->opcode == IB_WC_RECV_RDMA_WITH_IMM, wc->opcode,
-		    IB_WC_RECV_RDMA_WITH_IMM, "opcode of the receive");
+	ibrc_expect_is(run, wc->status, IB_WC_SUCCESS, "status of the receive");
+	ibrc_expect_is(run, wc->opcode, IB_WC_RECV_RDMA_WITH_IMM,
+		       "opcode of the receive");
 	ibrc_expect(run, wc->wc_flags & IB_WC_WITH_IMM && imm == WRITE_IMM, imm,
 		    WRITE_IMM, "immediate data");
 }
@@ -110,13 +103,11 @@ static int write_nothing(struct ibrc_run *run, struct write *write)
 {
 	int ret;
 
-	ret = post_write(writer(run), write, IB_WR_RDMA_WRITE, 0);
-	if (!ret)
-		ret = ibrc_until(run, &write->sent, 1);
+	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE, 0) ?:
+	      ibrc_until(run, &write->sent, 1);
 	expect_status(run, write, IB_WC_SUCCESS);
-	ibrc_expect(run, write->send_wc.opcode == IB_WC_RDMA_WRITE,
-		    write->send_wc.opcode, IB_WC_RDMA_WRITE,
-		    "opcode of the write");
+	ibrc_expect_is(run, write->send_wc.opcode, IB_WC_RDMA_WRITE,
+		       "opcode of the write");
 	return ret;
 }
 
@@ -125,13 +116,11 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 {
 	int ret;
 
-	ret = post_write(writer(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0);
+	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0) ?:
+	      ibrc_settle(run, run->params.ms);
+	ibrc_expect_is(run, write->sent, 1, "writes, one without a receive");
 	if (!ret)
-		ret = ibrc_settle(run, run->params.ms);
-	ibrc_expect(run, write->sent == 1, write->sent, 1,
-		    "writes, one without a receive");
-	if (!ret)
-		ret = post_empty_recv(writer(run)->peer, write);
+		ret = post_empty_recv(ibrc_sender(run)->peer, write);
 	if (!ret)
 		ret = ibrc_until(run, &write->received, 1);
 	if (!ret)
@@ -142,17 +131,12 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 }
 
 /* The peer says so, and is in ERR */
-static void expect_refusal(struct ibrc_run *run, enum ib_event_type type)
+static int expect_refusal(struct ibrc_run *run, enum ib_event_type type)
 {
-	const atomic_t *events = &run->result->events[type];
-	struct ibrc_qp *peer = writer(run)->peer;
+	int ret = ibrc_expect_events(run, type, 1, 0);
 
-	wait_event_idle_timeout(ibrc_wait, atomic_read(events),
-				run->params.stall * HZ);
-	ibrc_expect(run, atomic_read(events) == 1, atomic_read(events), 1,
-		    "events %u", type);
-	ibrc_expect(run, ibrc_state(peer) == IB_QPS_ERR, ibrc_state(peer),
-		    IB_QPS_ERR, "state of the peer");
+	ibrc_expect_is(run, ibrc_state(ibrc_sender(run)->peer), IB_QPS_ERR, "state of the peer");
+	return ret;
 }
 
 static int until_refused(struct ibrc_run *run, struct write *write,
@@ -163,8 +147,7 @@ static int until_refused(struct ibrc_run *run, struct write *write,
 	if (ret)
 		return ret;
 	expect_status(run, write, status);
-	expect_refusal(run, type);
-	return 0;
+	return expect_refusal(run, type);
 }
 
 /**
@@ -178,18 +161,11 @@ static int until_refused(struct ibrc_run *run, struct write *write,
 int ibrc_write(struct ibrc_run *run)
 {
 	struct write write = {};
-	int ret;
 
-	ret = write_nothing(run, &write);
-	if (!ret)
-		ret = write_imm(run, &write);
-	if (!ret)
-		ret = post_write(writer(run), &write, IB_WR_RDMA_WRITE,
-				 max(run->params.max, 1U));
-	if (!ret)
-		ret = until_refused(run, &write, IB_WC_REM_ACCESS_ERR,
-				    IB_EVENT_QP_ACCESS_ERR);
-	return ret;
+	return write_nothing(run, &write) ?:
+	       write_imm(run, &write) ?:
+	       post_write(ibrc_sender(run), &write, IB_WR_RDMA_WRITE, max(run->params.max, 1U)) ?:
+	       until_refused(run, &write, IB_WC_REM_ACCESS_ERR, IB_EVENT_QP_ACCESS_ERR);
 }
 
 /**
@@ -203,15 +179,10 @@ int ibrc_write_denied(struct ibrc_run *run)
 {
 	struct ib_qp_attr attr = { .qp_access_flags = IB_ACCESS_LOCAL_WRITE };
 	struct write write = {};
-	int ret;
 
-	ret = ib_modify_qp(writer(run)->peer->ib, &attr, IB_QP_ACCESS_FLAGS);
-	if (!ret)
-		ret = post_write(writer(run), &write, IB_WR_RDMA_WRITE, 0);
-	if (!ret)
-		ret = until_refused(run, &write, IB_WC_REM_INV_REQ_ERR,
-				    IB_EVENT_QP_REQ_ERR);
-	return ret;
+	return ib_modify_qp(ibrc_sender(run)->peer->ib, &attr, IB_QP_ACCESS_FLAGS) ?:
+	       post_write(ibrc_sender(run), &write, IB_WR_RDMA_WRITE, 0) ?:
+	       until_refused(run, &write, IB_WC_REM_INV_REQ_ERR, IB_EVENT_QP_REQ_ERR);
 }
 
 /**
@@ -224,20 +195,15 @@ int ibrc_write_denied(struct ibrc_run *run)
  */
 int ibrc_invalid(struct ibrc_run *run)
 {
-	u32 n = min(run->params.count, run->params.depth);
 	const struct ibrc_result *result = run->result;
-	struct ibrc_qp *qp = writer(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
-	ret = ibrc_post_recvs(qp->peer, run->params.depth);
-	if (!ret)
-		ret = ibrc_post_sends(qp, n);
-	if (!ret)
-		ret = ibrc_until(run, &qp->tx.completed, n);
+	ret = ibrc_post_recvs(qp->peer, run->params.depth) ?:
+	      ibrc_post_sends(qp, ibrc_num_sends(run)) ?:
+	      ibrc_until(run, &qp->tx.completed, qp->tx.posted);
 	if (ret)
 		return ret;
-	ibrc_expect(run, result->sends[IB_WC_REM_INV_REQ_ERR] == 1,
-		    result->sends[IB_WC_REM_INV_REQ_ERR], 1, "invalid sends");
-	expect_refusal(run, IB_EVENT_QP_REQ_ERR);
-	return 0;
+	ibrc_expect_is(run, result->sends[IB_WC_REM_INV_REQ_ERR], 1, "invalid sends");
+	return expect_refusal(run, IB_EVENT_QP_REQ_ERR);
 }

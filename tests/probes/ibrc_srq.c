@@ -12,25 +12,6 @@ static struct ibrc_end *receiver(struct ibrc_run *run)
 	return &run->ends[1];
 }
 
-static u64 events(const struct ibrc_run *run, enum ib_event_type type)
-{
-	return atomic_read(&run->result->events[type]);
-}
-
-/* So many, and none after them */
-static int expect_events(struct ibrc_run *run, enum ib_event_type type, u64 n)
-{
-	int ret;
-
-	wait_event_idle_timeout(ibrc_wait,
-				events(run, type) >= n || ibrc_gone(run),
-				run->params.stall * HZ);
-	ret = ibrc_settle(run, IBRC_SETTLE);
-	ibrc_expect(run, events(run, type) == n, events(run, type), n,
-		    "events %u", type);
-	return ret;
-}
-
 static void expect_limit(struct ibrc_end *end, u32 limit)
 {
 	struct ib_srq_attr attr = {};
@@ -38,8 +19,7 @@ static void expect_limit(struct ibrc_end *end, u32 limit)
 
 	ret = ib_query_srq(end->srq, &attr);
 	ibrc_expect(end->run, !ret, -ret, 0, "error of query_srq");
-	ibrc_expect(end->run, attr.srq_limit == limit, attr.srq_limit, limit,
-		    "srq_limit");
+	ibrc_expect_is(end->run, attr.srq_limit, limit, "srq_limit");
 }
 
 static int arm(struct ibrc_end *end, u32 limit)
@@ -53,14 +33,10 @@ static int send_and_wait(struct ibrc_run *run, u32 n)
 {
 	struct ibrc_qp *qp = &run->ends[0].qps[0];
 	u64 wanted = qp->peer->received + n;
-	int ret;
 
-	ret = ibrc_post_sends(qp, n);
-	if (!ret)
-		ret = ibrc_until(run, &qp->peer->received, wanted);
-	if (!ret)
-		ret = ibrc_until(run, &qp->tx.completed, qp->tx.posted);
-	return ret;
+	return ibrc_post_sends(qp, n) ?:
+	       ibrc_until(run, &qp->peer->received, wanted) ?:
+	       ibrc_until(run, &qp->tx.completed, qp->tx.posted);
 }
 
 /* From full to one below the limit */
@@ -74,14 +50,10 @@ static int cross_limit(struct ibrc_run *run, u64 before)
 	if (ret)
 		return ret;
 	expect_limit(end, limit);
-	ret = send_and_wait(run, run->params.depth - limit);
-	if (!ret)
-		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, before);
-	if (!ret)
-		ret = send_and_wait(run, 1);
-	if (!ret)
-		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED,
-				    before + 1);
+	ret = send_and_wait(run, run->params.depth - limit) ?:
+	      ibrc_expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, before, IBRC_SETTLE) ?:
+	      send_and_wait(run, 1) ?:
+	      ibrc_expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, before + 1, IBRC_SETTLE);
 	expect_limit(end, 0);
 	return ret;
 }
@@ -98,22 +70,15 @@ int ibrc_srq_limit(struct ibrc_run *run)
 {
 	struct ibrc_end *end = receiver(run);
 	u32 depth = run->params.depth;
-	int ret;
 
 	if (!end->srq || run->params.qps != 1 || depth < 4)
 		return -EINVAL;
-	ret = ibrc_post_recvs(end->qps, depth);
-	if (!ret)
-		ret = cross_limit(run, 0);
-	if (!ret)
-		ret = send_and_wait(run, 1);
-	if (!ret)
-		ret = expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, 1);
-	if (!ret)
-		ret = ibrc_post_recvs(end->qps, depth);
-	if (!ret)
-		ret = cross_limit(run, 1);
-	return ret;
+	return ibrc_post_recvs(end->qps, depth) ?:
+	       cross_limit(run, 0) ?:
+	       send_and_wait(run, 1) ?:
+	       ibrc_expect_events(run, IB_EVENT_SRQ_LIMIT_REACHED, 1, IBRC_SETTLE) ?:
+	       ibrc_post_recvs(end->qps, depth) ?:
+	       cross_limit(run, 1);
 }
 
 static int fail_all(struct ibrc_end *end)
@@ -122,7 +87,7 @@ static int fail_all(struct ibrc_end *end)
 	int ret = 0;
 
 	for (i = 0; i < end->run->params.qps && !ret; i++)
-		ret = ibrc_set_state(&end->qps[i], IB_QPS_ERR);
+		ret = ibprobe_set_state(end->qps[i].ib, IB_QPS_ERR);
 	return ret;
 }
 
@@ -142,18 +107,14 @@ int ibrc_last_wqe(struct ibrc_run *run)
 
 	if (!end->srq)
 		return -EINVAL;
-	ret = ibrc_post_recvs(end->qps, run->params.depth * n);
-	if (!ret)
-		ret = fail_all(end);
-	if (!ret)
-		ret = expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n);
-	if (!ret)
-		ret = fail_all(end);
-	if (!ret)
-		ret = expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n);
+	ret = ibrc_post_recvs(end->qps, run->params.depth * n) ?:
+	      fail_all(end) ?:
+	      ibrc_expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n, IBRC_SETTLE) ?:
+	      fail_all(end) ?:
+	      ibrc_expect_events(run, IB_EVENT_QP_LAST_WQE_REACHED, n, IBRC_SETTLE);
 	for (i = 0; i < n; i++) {
 		got = atomic_read(&end->qps[i].last_wqe);
-		ibrc_expect(run, got == 1, got, 1, "events of QP %u", i);
+		ibrc_expect_is(run, got, 1, "events of QP %u", i);
 	}
 	return ret;
 }
@@ -179,9 +140,8 @@ int ibrc_srq_attrs(struct ibrc_run *run)
 	ret = ib_query_srq(end->srq, &attr);
 	if (ret)
 		return ret;
-	ibrc_expect(run, attr.max_wr >= wrs, attr.max_wr, wrs, "max_wr");
-	ibrc_expect(run, attr.max_sge >= params->sge, attr.max_sge,
-		    params->sge, "max_sge");
+	ibrc_expect_least(run, attr.max_wr, wrs, "max_wr");
+	ibrc_expect_least(run, attr.max_sge, params->sge, "max_sge");
 	expect_limit(end, 0);
 	ret = arm(end, attr.max_wr + 1);
 	ibrc_expect(run, ret, -ret, EINVAL, "limit beyond max_wr: error");

@@ -7,23 +7,6 @@
 
 #include "ibrc.h"
 
-static struct ibrc_qp *subject(struct ibrc_run *run)
-{
-	return &run->ends[0].qps[0];
-}
-
-static void expect_error(struct ibrc_run *run, int ret, int wanted,
-			 const char *what)
-{
-	ibrc_expect(run, ret == -wanted, -ret, wanted, "%s: error", what);
-}
-
-static void expect_figure(struct ibrc_run *run, const char *what, u64 got,
-			  u64 wanted)
-{
-	ibrc_expect(run, got == wanted, got, wanted, "%s", what);
-}
-
 static int query(struct ibrc_qp *qp, struct ib_qp_attr *attr)
 {
 	struct ib_qp_init_attr init;
@@ -54,18 +37,20 @@ static int post_empty_send(struct ibrc_qp *qp)
 	return ib_post_send(qp->ib, &wr, NULL);
 }
 
+/* To the SRQ, if there is one */
+static int post_recv(struct ibrc_qp *qp, const struct ib_recv_wr *wr,
+		     const struct ib_recv_wr **bad)
+{
+	if (qp->end->srq)
+		return ib_post_srq_recv(qp->end->srq, wr, bad);
+	return ib_post_recv(qp->ib, wr, bad);
+}
+
 static int post_empty_recv(struct ibrc_qp *qp)
 {
 	struct ib_recv_wr wr = { .wr_cqe = &stray };
 
-	return ib_post_recv(qp->ib, &wr, NULL);
-}
-
-static int post_empty_srq_recv(struct ibrc_qp *qp)
-{
-	struct ib_recv_wr wr = { .wr_cqe = &stray };
-
-	return ib_post_srq_recv(qp->end->srq, &wr, NULL);
+	return post_recv(qp, &wr, NULL);
 }
 
 static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
@@ -77,8 +62,8 @@ static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
 	do {
 		ret = post(qp);
 	} while (!ret && ++n <= room);
-	expect_figure(qp->end->run, what, n, room);
-	expect_error(qp->end->run, ret, ENOMEM, what);
+	ibrc_expect_is(qp->end->run, n, room, "%s", what);
+	ibrc_expect_error(qp->end->run, ret, ENOMEM, what);
 }
 
 /**
@@ -91,7 +76,7 @@ static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
  */
 int ibrc_queue_full(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = subject(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	struct ib_srq_attr srq = {};
 	struct ib_qp_attr attr = {};
 	int ret;
@@ -102,14 +87,10 @@ int ibrc_queue_full(struct ibrc_run *run)
 	if (ret)
 		return ret;
 	fill_queue(qp, post_empty_send, attr.cap.max_send_wr, "sends");
-	if (qp->end->srq)
-		fill_queue(qp, post_empty_srq_recv, srq.max_wr, "SRQ receives");
-	else
-		fill_queue(qp, post_empty_recv, attr.cap.max_recv_wr,
-			   "receives");
+	fill_queue(qp, post_empty_recv, qp->end->srq ? srq.max_wr : attr.cap.max_recv_wr,
+		   "receives");
 	ret = ibrc_settle(run, IBRC_SETTLE);
-	expect_figure(run, "completions",
-		      run->result->spoilt[IBRC_SPOILT_ORDER], 0);
+	ibrc_expect_is(run, run->result->spoilt[IBRC_SPOILT_ORDER], 0, "completions");
 	return ret;
 }
 
@@ -132,8 +113,8 @@ static void refuse_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n,
 	wrs[1].num_sge = n;
 	wrs[1].send_flags = send_flags;
 	ret = ib_post_send(qp->ib, wrs, &bad);
-	expect_error(qp->end->run, ret, EINVAL, what);
-	expect_figure(qp->end->run, "bad_wr", bad - wrs, 1);
+	ibrc_expect_error(qp->end->run, ret, EINVAL, what);
+	ibrc_expect_is(qp->end->run, bad - wrs, 1, "bad_wr");
 }
 
 static void refuse_recv_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n)
@@ -146,12 +127,9 @@ static void refuse_recv_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n)
 	};
 	int ret;
 
-	if (qp->end->srq)
-		ret = ib_post_srq_recv(qp->end->srq, &wr, &bad);
-	else
-		ret = ib_post_recv(qp->ib, &wr, &bad);
-	expect_error(qp->end->run, ret, EINVAL, "receive SGEs");
-	expect_figure(qp->end->run, "bad_wr", bad - &wr, 0);
+	ret = post_recv(qp, &wr, &bad);
+	ibrc_expect_error(qp->end->run, ret, EINVAL, "receive SGEs");
+	ibrc_expect_is(qp->end->run, bad - &wr, 0, "bad_wr");
 }
 
 static int recv_sges(struct ibrc_qp *qp, const struct ib_qp_attr *attr)
@@ -205,7 +183,7 @@ static int refuse_inline(struct ibrc_qp *qp, u32 most)
  */
 int ibrc_too_large(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = subject(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	struct ib_qp_attr attr = {};
 	struct ib_sge *sge;
 	int ret, recv;
@@ -230,63 +208,49 @@ int ibrc_too_large(struct ibrc_run *run)
 static void expect_av(struct ibrc_run *run, struct rdma_ah_attr *got,
 		      struct rdma_ah_attr *wanted)
 {
-	expect_figure(run, "dlid", rdma_ah_get_dlid(got),
-		      rdma_ah_get_dlid(wanted));
-	expect_figure(run, "sl", rdma_ah_get_sl(got), rdma_ah_get_sl(wanted));
-	expect_figure(run, "ah_flags", rdma_ah_get_ah_flags(got),
-		      rdma_ah_get_ah_flags(wanted));
-	expect_figure(run, "port of the path", rdma_ah_get_port_num(got),
-		      rdma_ah_get_port_num(wanted));
+	ibrc_expect_is(run, rdma_ah_get_dlid(got), rdma_ah_get_dlid(wanted), "dlid");
+	ibrc_expect_is(run, rdma_ah_get_sl(got), rdma_ah_get_sl(wanted), "sl");
+	ibrc_expect_is(run, rdma_ah_get_ah_flags(got), rdma_ah_get_ah_flags(wanted), "ah_flags");
+	ibrc_expect_is(run, rdma_ah_get_port_num(got), rdma_ah_get_port_num(wanted),
+		       "port of the path");
 	if (!(rdma_ah_get_ah_flags(wanted) & IB_AH_GRH))
 		return;
-	expect_figure(run, "dgid", memcmp(&rdma_ah_read_grh(got)->dgid,
-					  &rdma_ah_read_grh(wanted)->dgid,
-					  sizeof(union ib_gid)), 0);
-	expect_figure(run, "hop_limit", rdma_ah_read_grh(got)->hop_limit,
-		      rdma_ah_read_grh(wanted)->hop_limit);
+	ibrc_expect_is(run, memcmp(&got->grh.dgid, &wanted->grh.dgid, sizeof(union ib_gid)), 0,
+		       "dgid");
+	ibrc_expect_is(run, got->grh.hop_limit, wanted->grh.hop_limit, "hop_limit");
 }
 
 static void expect_cap(struct ibrc_run *run, const struct ib_qp_cap *cap)
 {
 	const struct ibrc_params *params = &run->params;
 
-	ibrc_expect(run, cap->max_send_wr >= params->depth, cap->max_send_wr,
-		    params->depth, "max_send_wr");
-	ibrc_expect(run, cap->max_send_sge >= params->sge, cap->max_send_sge,
-		    params->sge, "max_send_sge");
-	ibrc_expect(run, cap->max_inline_data >= params->inline_data,
-		    cap->max_inline_data, params->inline_data,
-		    "max_inline_data");
+	ibrc_expect_least(run, cap->max_send_wr, params->depth, "max_send_wr");
+	ibrc_expect_least(run, cap->max_send_sge, params->sge, "max_send_sge");
+	ibrc_expect_least(run, cap->max_inline_data, params->inline_data, "max_inline_data");
 	if (params->srq)
 		return;
-	ibrc_expect(run, cap->max_recv_wr >= params->depth, cap->max_recv_wr,
-		    params->depth, "max_recv_wr");
-	ibrc_expect(run, cap->max_recv_sge >= params->sge, cap->max_recv_sge,
-		    params->sge, "max_recv_sge");
+	ibrc_expect_least(run, cap->max_recv_wr, params->depth, "max_recv_wr");
+	ibrc_expect_least(run, cap->max_recv_sge, params->sge, "max_recv_sge");
 }
 
 static void expect_attrs(struct ibrc_run *run, const struct ib_qp_attr *got,
 			 const struct ib_qp_attr *wanted)
 {
-	expect_figure(run, "qp_state", got->qp_state, wanted->qp_state);
-	expect_figure(run, "port_num", got->port_num, wanted->port_num);
-	expect_figure(run, "pkey_index", got->pkey_index, wanted->pkey_index);
-	expect_figure(run, "qp_access_flags", got->qp_access_flags,
-		      wanted->qp_access_flags);
-	expect_figure(run, "path_mtu", got->path_mtu, wanted->path_mtu);
-	expect_figure(run, "dest_qp_num", got->dest_qp_num,
-		      wanted->dest_qp_num);
-	expect_figure(run, "rq_psn", got->rq_psn, wanted->rq_psn);
-	expect_figure(run, "sq_psn", got->sq_psn, wanted->sq_psn);
-	expect_figure(run, "max_dest_rd_atomic", got->max_dest_rd_atomic,
-		      wanted->max_dest_rd_atomic);
-	expect_figure(run, "max_rd_atomic", got->max_rd_atomic,
-		      wanted->max_rd_atomic);
-	expect_figure(run, "min_rnr_timer", got->min_rnr_timer,
-		      wanted->min_rnr_timer);
-	expect_figure(run, "timeout", got->timeout, wanted->timeout);
-	expect_figure(run, "retry_cnt", got->retry_cnt, wanted->retry_cnt);
-	expect_figure(run, "rnr_retry", got->rnr_retry, wanted->rnr_retry);
+	ibrc_expect_is(run, got->qp_state, wanted->qp_state, "qp_state");
+	ibrc_expect_is(run, got->port_num, wanted->port_num, "port_num");
+	ibrc_expect_is(run, got->pkey_index, wanted->pkey_index, "pkey_index");
+	ibrc_expect_is(run, got->qp_access_flags, wanted->qp_access_flags, "qp_access_flags");
+	ibrc_expect_is(run, got->path_mtu, wanted->path_mtu, "path_mtu");
+	ibrc_expect_is(run, got->dest_qp_num, wanted->dest_qp_num, "dest_qp_num");
+	ibrc_expect_is(run, got->rq_psn, wanted->rq_psn, "rq_psn");
+	ibrc_expect_is(run, got->sq_psn, wanted->sq_psn, "sq_psn");
+	ibrc_expect_is(run, got->max_dest_rd_atomic, wanted->max_dest_rd_atomic,
+		       "max_dest_rd_atomic");
+	ibrc_expect_is(run, got->max_rd_atomic, wanted->max_rd_atomic, "max_rd_atomic");
+	ibrc_expect_is(run, got->min_rnr_timer, wanted->min_rnr_timer, "min_rnr_timer");
+	ibrc_expect_is(run, got->timeout, wanted->timeout, "timeout");
+	ibrc_expect_is(run, got->retry_cnt, wanted->retry_cnt, "retry_cnt");
+	ibrc_expect_is(run, got->rnr_retry, wanted->rnr_retry, "rnr_retry");
 }
 
 static int check_attrs(struct ibrc_qp *qp)
@@ -310,7 +274,7 @@ static int check_attrs(struct ibrc_qp *qp)
 		  init.recv_cq == qp->end->recv_cq &&
 		  init.srq == qp->end->srq && init.qp_type == IB_QPT_RC &&
 		  init.sq_sig_type == IB_SIGNAL_REQ_WR;
-	expect_figure(run, "what it was created with", created, true);
+	ibrc_expect_is(run, created, true, "what it was created with");
 	return 0;
 }
 
@@ -344,7 +308,7 @@ static void refuse(struct ibrc_qp *qp, struct ib_qp_attr *attr, int mask,
 	ibrc_expect(run, ret == -EINVAL, -ret, EINVAL,
 		    "%s, from state %u to %u, mask %x: error", what, before,
 		    attr->qp_state, mask);
-	ibrc_expect(run, after == before, after, before, "%s: state", what);
+	ibrc_expect_is(run, after, before, "%s: state", what);
 }
 
 /* Each one that is mandatory, and one that RC does not have */
@@ -424,11 +388,10 @@ static void refuse_states(struct ibrc_qp *qp, const enum ib_qp_state *states,
 
 static void expect_posts(struct ibrc_qp *qp, int send, int recv)
 {
-	expect_error(qp->end->run, post_empty_send(qp), send,
-		     "a send in this state");
+	ibrc_expect_error(qp->end->run, post_empty_send(qp), send, "a send in this state");
 	if (!qp->end->srq)
-		expect_error(qp->end->run, post_empty_recv(qp), recv,
-			     "a receive in this state");
+		ibrc_expect_error(qp->end->run, post_empty_recv(qp), recv,
+				  "a receive in this state");
 }
 
 static int from_reset(struct ibrc_qp *qp)
@@ -477,7 +440,7 @@ static int from_rts(struct ibrc_qp *qp)
 	};
 
 	refuse_states(qp, states, ARRAY_SIZE(states));
-	return ibrc_set_state(qp, IB_QPS_ERR);
+	return ibprobe_set_state(qp->ib, IB_QPS_ERR);
 }
 
 static int from_err(struct ibrc_qp *qp)
@@ -487,7 +450,7 @@ static int from_err(struct ibrc_qp *qp)
 	};
 
 	refuse_states(qp, states, ARRAY_SIZE(states));
-	return ibrc_set_state(qp, IB_QPS_RESET);
+	return ibprobe_set_state(qp->ib, IB_QPS_RESET);
 }
 
 /**
@@ -500,20 +463,15 @@ static int from_err(struct ibrc_qp *qp)
  */
 int ibrc_transitions(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = subject(run);
+	struct ibrc_qp *qp = ibrc_sender(run);
 	int ret;
 
-	ret = from_reset(qp);
-	if (!ret)
-		ret = from_init(qp);
-	if (!ret)
-		ret = from_rtr(qp);
-	if (!ret)
-		ret = from_rts(qp);
-	if (!ret)
-		ret = from_err(qp);
-	if (!ret)
-		ret = ibrc_connect(run);
+	ret = from_reset(qp) ?:
+	      from_init(qp) ?:
+	      from_rtr(qp) ?:
+	      from_rts(qp) ?:
+	      from_err(qp) ?:
+	      ibrc_connect(run);
 	return ret ?: ibrc_transfer(run);
 }
 
@@ -524,7 +482,7 @@ static void try_qp(struct ibrc_qp *qp, const struct ib_qp_cap *cap, int wanted,
 {
 	struct ib_qp *ib = ibrc_qp_make(qp, cap);
 
-	expect_error(qp->end->run, PTR_ERR_OR_ZERO(ib), wanted, what);
+	ibrc_expect_error(qp->end->run, PTR_ERR_OR_ZERO(ib), wanted, what);
 	if (!IS_ERR(ib))
 		ib_destroy_qp(ib);
 }
@@ -563,7 +521,7 @@ static void try_srq(struct ibrc_qp *qp, u32 wrs, u32 sges, int wanted,
 	};
 	struct ib_srq *srq = ib_create_srq(qp->end->pd, &init);
 
-	expect_error(qp->end->run, PTR_ERR_OR_ZERO(srq), wanted, what);
+	ibrc_expect_error(qp->end->run, PTR_ERR_OR_ZERO(srq), wanted, what);
 	if (!IS_ERR(srq))
 		ib_destroy_srq(srq);
 }
@@ -594,7 +552,7 @@ int ibrc_create_beyond(struct ibrc_run *run)
 {
 	if (run->params.srq)
 		return -EINVAL;
-	try_qps(subject(run));
-	try_srqs(subject(run));
+	try_qps(ibrc_sender(run));
+	try_srqs(ibrc_sender(run));
 	return 0;
 }
