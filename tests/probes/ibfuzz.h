@@ -11,24 +11,7 @@
 
 #define IBFUZZ_MAX_FRAME	4096
 #define IBFUZZ_HWADDR		20
-
-/* What a frame was before it was changed */
-enum ibfuzz_kind {
-	IBFUZZ_ARP_REQUEST,
-	IBFUZZ_ARP_REPLY,
-	IBFUZZ_ND_NS,
-	IBFUZZ_ND_NA,
-	IBFUZZ_PING4,
-	IBFUZZ_PING6,
-	IBFUZZ_UDP4,
-	IBFUZZ_UDP6,
-	IBFUZZ_TCP4,
-	IBFUZZ_TCP6,
-	IBFUZZ_FRAGMENT4,
-	IBFUZZ_FRAGMENT6,
-	IBFUZZ_NOISE,
-	IBFUZZ_KINDS,
-};
+#define IBFUZZ_KINDS		13	/* of frames */
 
 /**
  * struct ibfuzz_end - A host, as frames name it
@@ -65,7 +48,7 @@ static inline u32 ibfuzz_below(struct rnd_state *rnd, u32 limit)
 }
 
 /* ibfuzz_frame.c */
-extern const char * const ibfuzz_kind_names[IBFUZZ_KINDS];
+const char *ibfuzz_kind_name(unsigned int kind);
 u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 index,
 		 u32 max, u8 *data);
 

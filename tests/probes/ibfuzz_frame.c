@@ -23,22 +23,6 @@
 #define MAX_SPOILS	3
 #define MAX_TAIL	64	/* octets that an extended frame gets more */
 
-const char * const ibfuzz_kind_names[IBFUZZ_KINDS] = {
-	[IBFUZZ_ARP_REQUEST] = "arp_request",
-	[IBFUZZ_ARP_REPLY] = "arp_reply",
-	[IBFUZZ_ND_NS] = "nd_ns",
-	[IBFUZZ_ND_NA] = "nd_na",
-	[IBFUZZ_PING4] = "ping4",
-	[IBFUZZ_PING6] = "ping6",
-	[IBFUZZ_UDP4] = "udp4",
-	[IBFUZZ_UDP6] = "udp6",
-	[IBFUZZ_TCP4] = "tcp4",
-	[IBFUZZ_TCP6] = "tcp6",
-	[IBFUZZ_FRAGMENT4] = "fragment4",
-	[IBFUZZ_FRAGMENT6] = "fragment6",
-	[IBFUZZ_NOISE] = "noise",
-};
-
 /* RFC 826 with the addresses of RFC 4391, section 9 */
 struct arp_frame {
 	struct arphdr hdr;
@@ -128,7 +112,7 @@ static void put_hwaddr(struct frame *f, u8 *at)
 		at[ibfuzz_below(f->rnd, IBFUZZ_HWADDR)] = prandom_u32_state(f->rnd);
 }
 
-static void make_arp(struct frame *f, u16 op)
+static void make_arp(struct frame *f, u8 op)
 {
 	struct arp_frame *arp;
 
@@ -250,70 +234,24 @@ static void put_tcp(struct frame *f)
 }
 
 /* Of few packets, so that some fit together; overlaps among them */
-static void make_fragment4(struct frame *f)
+static void put_fragment4(struct frame *f)
 {
-	struct iphdr *ip;
+	struct iphdr *ip = (struct iphdr *)(f->data + ENCAP_LEN);
 
-	put_ip4(f, IPPROTO_UDP);
-	ip = (struct iphdr *)(f->data + ENCAP_LEN);
 	ip->id = htons(ibfuzz_below(f->rnd, 8));
 	ip->frag_off = htons(ibfuzz_below(f->rnd, 16) |
 			     (ibfuzz_below(f->rnd, 2) ? IP_MF : 0));
 	put_noise(f, 8 * (1 + ibfuzz_below(f->rnd, 16)));
 }
 
-static void make_fragment6(struct frame *f)
+static void put_fragment6(struct frame *f)
 {
-	struct frag_hdr *frag;
+	struct frag_hdr *frag = put(f, sizeof(*frag));
 
-	put_ip6(f, NEXTHDR_FRAGMENT);
-	frag = put(f, sizeof(*frag));
 	frag->nexthdr = IPPROTO_UDP;
 	frag->identification = htonl(ibfuzz_below(f->rnd, 8));
 	frag->frag_off = htons(8 * ibfuzz_below(f->rnd, 16) | ibfuzz_below(f->rnd, 2));
 	put_noise(f, 8 * (1 + ibfuzz_below(f->rnd, 16)));
-}
-
-static void make4(struct frame *f, u8 protocol, void (*body)(struct frame *f))
-{
-	put_ip4(f, protocol);
-	body(f);
-}
-
-static void make6(struct frame *f, u8 protocol, void (*body)(struct frame *f))
-{
-	put_ip6(f, protocol);
-	body(f);
-}
-
-static void make(struct frame *f, enum ibfuzz_kind kind)
-{
-	switch (kind) {
-	case IBFUZZ_ARP_REQUEST:
-		return make_arp(f, ARPOP_REQUEST);
-	case IBFUZZ_ARP_REPLY:
-		return make_arp(f, ARPOP_REPLY);
-	case IBFUZZ_ND_NS:
-		return make_nd(f, NDISC_NEIGHBOUR_SOLICITATION);
-	case IBFUZZ_ND_NA:
-		return make_nd(f, NDISC_NEIGHBOUR_ADVERTISEMENT);
-	case IBFUZZ_PING4:
-		return make4(f, IPPROTO_ICMP, put_echo4);
-	case IBFUZZ_PING6:
-		return make6(f, IPPROTO_ICMPV6, put_echo6);
-	case IBFUZZ_UDP4:
-		return make4(f, IPPROTO_UDP, put_udp);
-	case IBFUZZ_UDP6:
-		return make6(f, IPPROTO_UDP, put_udp);
-	case IBFUZZ_TCP4:
-		return make4(f, IPPROTO_TCP, put_tcp);
-	case IBFUZZ_TCP6:
-		return make6(f, IPPROTO_TCP, put_tcp);
-	case IBFUZZ_FRAGMENT4:
-		return make_fragment4(f);
-	default:
-		return make_fragment6(f);
-	}
 }
 
 /* Lengths and checksums, as far as the headers are still there */
@@ -356,23 +294,65 @@ static void finish_ip6(struct frame *f)
 				 transport_sum(f));
 }
 
-static void finish(struct frame *f, enum ibfuzz_kind kind)
+/**
+ * struct kind - What a frame was before it was changed
+ * @name: for people
+ * @header: puts the network layer's header
+ * @arg: is handed to that: the protocol above, or a message's type
+ * @body: puts what comes above; NULL if @header did
+ * @finish: fills in lengths and checksums; NULL if there are none
+ * @least: octets without which there is nothing to fill in
+ */
+struct kind {
+	const char *name;
+	void (*header)(struct frame *f, u8 arg);
+	u8 arg;
+	void (*body)(struct frame *f);
+	void (*finish)(struct frame *f);
+	u32 least;
+};
+
+#define KIND4(name, protocol, body) \
+	{ name, put_ip4, protocol, body, finish_ip4, ENCAP_LEN + sizeof(struct iphdr) }
+#define KIND6(name, protocol, body) \
+	{ name, put_ip6, protocol, body, finish_ip6, ENCAP_LEN + sizeof(struct ipv6hdr) }
+#define KIND_ND(name, type) \
+	{ name, make_nd, type, NULL, finish_ip6, ENCAP_LEN + sizeof(struct ipv6hdr) }
+
+static const struct kind kinds[] = {
+	{ "arp_request", make_arp, ARPOP_REQUEST },
+	{ "arp_reply", make_arp, ARPOP_REPLY },
+	KIND_ND("nd_ns", NDISC_NEIGHBOUR_SOLICITATION),
+	KIND_ND("nd_na", NDISC_NEIGHBOUR_ADVERTISEMENT),
+	KIND4("ping4", IPPROTO_ICMP, put_echo4),
+	KIND6("ping6", IPPROTO_ICMPV6, put_echo6),
+	KIND4("udp4", IPPROTO_UDP, put_udp),
+	KIND6("udp6", IPPROTO_UDP, put_udp),
+	KIND4("tcp4", IPPROTO_TCP, put_tcp),
+	KIND6("tcp6", IPPROTO_TCP, put_tcp),
+	KIND4("fragment4", IPPROTO_UDP, put_fragment4),
+	KIND6("fragment6", NEXTHDR_FRAGMENT, put_fragment6),
+	{ "noise" },
+};
+
+static_assert(ARRAY_SIZE(kinds) == IBFUZZ_KINDS);
+
+/**
+ * ibfuzz_kind_name() - What a kind of frames is called.
+ * @kind: below IBFUZZ_KINDS
+ *
+ * Context: any.
+ * Return: the name.
+ */
+const char *ibfuzz_kind_name(unsigned int kind)
 {
-	switch (kind) {
-	case IBFUZZ_ARP_REQUEST:
-	case IBFUZZ_ARP_REPLY:
-		return;
-	case IBFUZZ_PING4:
-	case IBFUZZ_UDP4:
-	case IBFUZZ_TCP4:
-	case IBFUZZ_FRAGMENT4:
-		if (f->len >= ENCAP_LEN + sizeof(struct iphdr))
-			finish_ip4(f);
-		return;
-	default:
-		if (f->len >= ENCAP_LEN + sizeof(struct ipv6hdr))
-			finish_ip6(f);
-	}
+	return kinds[kind].name;
+}
+
+static void finish(struct frame *f, const struct kind *kind)
+{
+	if (kind->finish && f->len >= kind->least)
+		kind->finish(f);
 }
 
 /* What spoils a frame: each works on a frame that is not empty */
@@ -444,16 +424,18 @@ static void spoil(struct frame *f)
 u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 index,
 		 u32 max, u8 *data)
 {
-	enum ibfuzz_kind kind = index % IBFUZZ_KINDS;
+	const struct kind *kind = &kinds[index % IBFUZZ_KINDS];
 	struct frame f = {
 		.rnd = rnd, .ends = ends, .data = data, .max = max,
 	};
 
-	if (kind == IBFUZZ_NOISE) {
+	if (!kind->header) {
 		put_noise(&f, index / IBFUZZ_KINDS % (max + 1));
 		return f.len;
 	}
-	make(&f, kind);
+	kind->header(&f, kind->arg);
+	if (kind->body)
+		kind->body(&f);
 	finish(&f, kind);
 	spoil(&f);
 	/* What gets past the checksums comes further */

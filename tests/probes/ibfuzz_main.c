@@ -491,13 +491,15 @@ static int sent_show(struct seq_file *m, void *v)
 {
 	struct fuzz_dev *dev = m->private;
 	const struct fuzz_sent *sent = &dev->sent;
+	unsigned int i;
 
 	mutex_lock(&dev->lock);
 	seq_printf(m, "frames %u\noctets %llu\ndigest %08x\n", sent->frames, sent->octets,
 		   sent->digest);
 	show_counts(m, key_names, sent->key, KEYS);
 	show_counts(m, way_names, sent->way, WAYS);
-	show_counts(m, ibfuzz_kind_names, sent->kind, IBFUZZ_KINDS);
+	for (i = 0; i < IBFUZZ_KINDS; i++)
+		seq_printf(m, "%s %u\n", ibfuzz_kind_name(i), sent->kind[i]);
 	mutex_unlock(&dev->lock);
 	return 0;
 }
