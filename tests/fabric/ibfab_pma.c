@@ -12,11 +12,6 @@
 #define IBFAB_PMA_ALL_PORTS	0xff
 #define IBFAB_PMA_SEL_RELAY	0x0020	/* 16.1.3.5: PortRcvSwitchRelayErrors */
 
-#define STATUS_UNSUPPORTED \
-	cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
-#define STATUS_INVALID \
-	cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE)
-
 /**
  * struct pma_field - Where a counter lies in an attribute
  * @counter: the counter
@@ -33,58 +28,47 @@ struct pma_field {
 	u8 width;
 };
 
-#define CLASSIC_AT(member) offsetof(struct ib_pma_portcounters, member)
-#define EXTENDED_AT(member) offsetof(struct ib_pma_portcounters_ext, member)
-#define FURTHER_AT(member) offsetof(struct ibfab_pma_ext, member)
+#define CLASSIC(counter, select, member, width)					\
+	{ IBFAB_CNT_##counter, select, 0, offsetof(struct ib_pma_portcounters, member), width }
+#define CLASSIC_2(counter, bit, member, width)					\
+	{ IBFAB_CNT_##counter, 0, BIT(bit), offsetof(struct ib_pma_portcounters, member), width }
+#define EXTENDED(counter, select, member)					\
+	{ IBFAB_CNT_##counter, IB_PMA_SELX_PORT_##select, 0,			\
+	  offsetof(struct ib_pma_portcounters_ext, member), 8 }
+#define EXTENDED_2(counter, bit, member)					\
+	{ IBFAB_CNT_##counter, 0, BIT(bit), offsetof(struct ibfab_pma_ext, member), 8 }
 
 static const struct pma_field classic[] = {
-	{ IBFAB_CNT_LINK_DOWNED, IB_PMA_SEL_LINK_DOWNED, 0,
-	  CLASSIC_AT(link_downed_counter), 1 },
-	{ IBFAB_CNT_RCV_ERRORS, IB_PMA_SEL_PORT_RCV_ERRORS, 0,
-	  CLASSIC_AT(port_rcv_errors), 2 },
-	{ IBFAB_CNT_RCV_RELAY_ERRORS, cpu_to_be16(IBFAB_PMA_SEL_RELAY), 0,
-	  CLASSIC_AT(port_rcv_switch_relay_errors), 2 },
-	{ IBFAB_CNT_XMIT_DISCARDS, IB_PMA_SEL_PORT_XMIT_DISCARDS, 0,
-	  CLASSIC_AT(port_xmit_discards), 2 },
-	{ IBFAB_CNT_VL15_DROPPED, IB_PMA_SEL_PORT_VL15_DROPPED, 0,
-	  CLASSIC_AT(vl15_dropped), 2 },
-	{ IBFAB_CNT_XMIT_DATA, IB_PMA_SEL_PORT_XMIT_DATA, 0,
-	  CLASSIC_AT(port_xmit_data), 4 },
-	{ IBFAB_CNT_RCV_DATA, IB_PMA_SEL_PORT_RCV_DATA, 0,
-	  CLASSIC_AT(port_rcv_data), 4 },
-	{ IBFAB_CNT_XMIT_PACKETS, IB_PMA_SEL_PORT_XMIT_PACKETS, 0,
-	  CLASSIC_AT(port_xmit_packets), 4 },
-	{ IBFAB_CNT_RCV_PACKETS, IB_PMA_SEL_PORT_RCV_PACKETS, 0,
-	  CLASSIC_AT(port_rcv_packets), 4 },
-	{ IBFAB_CNT_XMIT_WAIT, 0, BIT(0), CLASSIC_AT(port_xmit_wait), 4 },
-	{ IBFAB_CNT_QP1_DROPPED, 0, BIT(1), CLASSIC_AT(reserved2), 2 },
+	CLASSIC(LINK_DOWNED, IB_PMA_SEL_LINK_DOWNED, link_downed_counter, 1),
+	CLASSIC(RCV_ERRORS, IB_PMA_SEL_PORT_RCV_ERRORS, port_rcv_errors, 2),
+	CLASSIC(RCV_RELAY_ERRORS, cpu_to_be16(IBFAB_PMA_SEL_RELAY),
+		port_rcv_switch_relay_errors, 2),
+	CLASSIC(XMIT_DISCARDS, IB_PMA_SEL_PORT_XMIT_DISCARDS, port_xmit_discards, 2),
+	CLASSIC(VL15_DROPPED, IB_PMA_SEL_PORT_VL15_DROPPED, vl15_dropped, 2),
+	CLASSIC(XMIT_DATA, IB_PMA_SEL_PORT_XMIT_DATA, port_xmit_data, 4),
+	CLASSIC(RCV_DATA, IB_PMA_SEL_PORT_RCV_DATA, port_rcv_data, 4),
+	CLASSIC(XMIT_PACKETS, IB_PMA_SEL_PORT_XMIT_PACKETS, port_xmit_packets, 4),
+	CLASSIC(RCV_PACKETS, IB_PMA_SEL_PORT_RCV_PACKETS, port_rcv_packets, 4),
+	CLASSIC_2(XMIT_WAIT, 0, port_xmit_wait, 4),
+	CLASSIC_2(QP1_DROPPED, 1, reserved2, 2),
 };
 
 static const struct pma_field extended[] = {
-	{ IBFAB_CNT_XMIT_DATA, IB_PMA_SELX_PORT_XMIT_DATA, 0,
-	  EXTENDED_AT(port_xmit_data), 8 },
-	{ IBFAB_CNT_RCV_DATA, IB_PMA_SELX_PORT_RCV_DATA, 0,
-	  EXTENDED_AT(port_rcv_data), 8 },
-	{ IBFAB_CNT_XMIT_PACKETS, IB_PMA_SELX_PORT_XMIT_PACKETS, 0,
-	  EXTENDED_AT(port_xmit_packets), 8 },
-	{ IBFAB_CNT_RCV_PACKETS, IB_PMA_SELX_PORT_RCV_PACKETS, 0,
-	  EXTENDED_AT(port_rcv_packets), 8 },
-	{ IBFAB_CNT_UCAST_XMIT, IB_PMA_SELX_PORT_UNI_XMIT_PACKETS, 0,
-	  EXTENDED_AT(port_unicast_xmit_packets), 8 },
-	{ IBFAB_CNT_UCAST_RCV, IB_PMA_SELX_PORT_UNI_RCV_PACKETS, 0,
-	  EXTENDED_AT(port_unicast_rcv_packets), 8 },
-	{ IBFAB_CNT_MCAST_XMIT, IB_PMA_SELX_PORT_MULTI_XMIT_PACKETS, 0,
-	  EXTENDED_AT(port_multicast_xmit_packets), 8 },
-	{ IBFAB_CNT_MCAST_RCV, IB_PMA_SELX_PORT_MULTI_RCV_PACKETS, 0,
-	  EXTENDED_AT(port_multicast_rcv_packets), 8 },
-	{ IBFAB_CNT_LINK_DOWNED, 0, BIT(2), FURTHER_AT(link_downed), 8 },
-	{ IBFAB_CNT_RCV_ERRORS, 0, BIT(3), FURTHER_AT(rcv_errors), 8 },
-	{ IBFAB_CNT_RCV_RELAY_ERRORS, 0, BIT(5),
-	  FURTHER_AT(rcv_switch_relay_errors), 8 },
-	{ IBFAB_CNT_XMIT_DISCARDS, 0, BIT(6), FURTHER_AT(xmit_discards), 8 },
-	{ IBFAB_CNT_VL15_DROPPED, 0, BIT(11), FURTHER_AT(vl15_dropped), 8 },
-	{ IBFAB_CNT_XMIT_WAIT, 0, BIT(12), FURTHER_AT(xmit_wait), 8 },
-	{ IBFAB_CNT_QP1_DROPPED, 0, BIT(13), FURTHER_AT(qp1_dropped), 8 },
+	EXTENDED(XMIT_DATA, XMIT_DATA, port_xmit_data),
+	EXTENDED(RCV_DATA, RCV_DATA, port_rcv_data),
+	EXTENDED(XMIT_PACKETS, XMIT_PACKETS, port_xmit_packets),
+	EXTENDED(RCV_PACKETS, RCV_PACKETS, port_rcv_packets),
+	EXTENDED(UCAST_XMIT, UNI_XMIT_PACKETS, port_unicast_xmit_packets),
+	EXTENDED(UCAST_RCV, UNI_RCV_PACKETS, port_unicast_rcv_packets),
+	EXTENDED(MCAST_XMIT, MULTI_XMIT_PACKETS, port_multicast_xmit_packets),
+	EXTENDED(MCAST_RCV, MULTI_RCV_PACKETS, port_multicast_rcv_packets),
+	EXTENDED_2(LINK_DOWNED, 2, link_downed),
+	EXTENDED_2(RCV_ERRORS, 3, rcv_errors),
+	EXTENDED_2(RCV_RELAY_ERRORS, 5, rcv_switch_relay_errors),
+	EXTENDED_2(XMIT_DISCARDS, 6, xmit_discards),
+	EXTENDED_2(VL15_DROPPED, 11, vl15_dropped),
+	EXTENDED_2(XMIT_WAIT, 12, xmit_wait),
+	EXTENDED_2(QP1_DROPPED, 13, qp1_dropped),
 };
 
 /**
@@ -107,10 +91,11 @@ struct pma_attr {
 
 static const struct pma_attr attrs[] = {
 	{ IB_PMA_PORT_COUNTERS, classic, ARRAY_SIZE(classic),
-	  offsetof(struct ibfab_port, clear_base), CLASSIC_AT(reserved1), 1 },
+	  offsetof(struct ibfab_port, clear_base),
+	  offsetof(struct ib_pma_portcounters, reserved1), 1 },
 	{ IB_PMA_PORT_COUNTERS_EXT, extended, ARRAY_SIZE(extended),
 	  offsetof(struct ibfab_port, clear_base_ext),
-	  EXTENDED_AT(reserved1), 4 },
+	  offsetof(struct ib_pma_portcounters_ext, reserved1), 4 },
 };
 
 /**
@@ -236,7 +221,7 @@ static __be16 access_counters(const struct ibfab_port *port,
 	struct pma_ports ports;
 
 	if (!select_ports(port->node, mad->data[1], &ports))
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	if (mad->mad_hdr.method == IB_MGMT_METHOD_SET)
 		write_counters(&ports, attr, mad->data);
 	read_counters(&ports, attr, mad->data);
@@ -249,7 +234,7 @@ static __be16 class_port_info(const struct ibfab_port *port,
 	struct ib_class_port_info *info = (void *)mad->data;
 
 	if (mad->mad_hdr.attr_mod || mad->mad_hdr.method != IB_MGMT_METHOD_GET)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	memset(mad->data, 0, sizeof(mad->data));
 	info->base_version = IB_MGMT_BASE_VERSION;
 	info->class_version = IBFAB_PMA_CLASS_VERSION;
@@ -273,7 +258,7 @@ static __be16 access_attr(const struct ibfab_port *port, struct ib_pma_mad *mad)
 	for (i = 0; i < ARRAY_SIZE(attrs); i++)
 		if (mad->mad_hdr.attr_id == attrs[i].id)
 			return access_counters(port, &attrs[i], mad);
-	return STATUS_UNSUPPORTED;
+	return IBFAB_MAD_UNSUPPORTED;
 }
 
 /**

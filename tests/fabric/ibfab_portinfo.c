@@ -7,9 +7,6 @@
  */
 #include "ibfab.h"
 
-#define STATUS_INVALID \
-	cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE)
-
 #define WIDTHS		0x03	/* 1x and 4x */
 #define WIDTH_4X	0x02
 #define SPEEDS		0x07	/* SDR, DDR, QDR */
@@ -143,7 +140,7 @@ __be16 ibfab_portinfo_get(struct ibfab_port *port, struct ib_smp *smp)
 
 	port = select_port(port, smp);
 	if (!port)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 
 	*out = port->info;
 	pi->local_port_num = arrived;
@@ -325,7 +322,7 @@ __be16 ibfab_portinfo_set(struct ibfab_port *port, struct ib_smp *smp)
 
 	port = select_port(port, smp);
 	if (!port || !set_valid(port, in))
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 
 	set_link(port, in);
 	if (ibfab_port_is_endport(port))

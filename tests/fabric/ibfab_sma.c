@@ -7,25 +7,25 @@
 
 #define IBFAB_SMA_CLASS_VERSION 1
 
-#define STATUS_UNSUPPORTED \
-	cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
-#define STATUS_INVALID \
-	cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE)
-
 /**
  * struct sma_attr - An attribute
  * @id: AttributeID
  * @node_type: the kind of node that has it; 0 for both
  * @get: writes it into the SMP's data
- * @set: takes it from there; NULL if it cannot be set
+ * @set: takes it from there; NULL if it cannot be set, unless it is a block
+ * @block: for one that is a block of a table as it is: the block that the modifier names,
+ *	NULL if there is none
+ * @size: octets of that
  *
- * Both get the port that the SMP came in at and return a MAD status.
+ * All get the port that the SMP came in at; the first two return a MAD status.
  */
 struct sma_attr {
 	__be16 id;
 	enum ibfab_node_type node_type;
 	__be16 (*get)(struct ibfab_port *port, struct ib_smp *smp);
 	__be16 (*set)(struct ibfab_port *port, struct ib_smp *smp);
+	void *(*block)(struct ibfab_port *port, const struct ib_smp *smp);
+	size_t size;
 };
 
 static u32 attr_mod(const struct ib_smp *smp)
@@ -70,7 +70,7 @@ static __be16 switch_info_get(struct ibfab_port *port, struct ib_smp *smp)
 	struct ibfab_switch_info *info = &node_to_switch(port->node)->info;
 
 	if (attr_mod(smp))
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	memcpy(smp->data, info, sizeof(*info));
 	return 0;
 }
@@ -83,7 +83,7 @@ static __be16 switch_info_set(struct ibfab_port *port, struct ib_smp *smp)
 	u16 top = be16_to_cpu(new->linear_top);
 
 	if (attr_mod(smp) || top >= IBFAB_LFT_CAP)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	info->linear_top = new->linear_top;
 	WRITE_ONCE(sw->linear_top, top);
 	info->default_port = new->default_port;
@@ -103,24 +103,13 @@ static struct ibfab_port *table_port(struct ibfab_port *port)
 	return is_switch(port) ? &port->node->ports[0] : port;
 }
 
-/* The block that the modifier names; NULL if there is none */
-static __be64 *guid_block(struct ibfab_port *port, const struct ib_smp *smp)
+static void *guid_block(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	u32 block = attr_mod(smp);
 
 	if (block >= IBFAB_GUID_TABLE_LEN / IBFAB_SMP_GUID_BLOCK)
 		return NULL;
 	return &table_port(port)->guid[block * IBFAB_SMP_GUID_BLOCK];
-}
-
-static __be16 guid_info_get(struct ibfab_port *port, struct ib_smp *smp)
-{
-	const __be64 *guid = guid_block(port, smp);
-
-	if (!guid)
-		return STATUS_INVALID;
-	memcpy(smp->data, guid, IBFAB_SMP_GUID_BLOCK * sizeof(*guid));
-	return 0;
 }
 
 /* The first GUID of all is the port's own and stays */
@@ -132,7 +121,7 @@ static __be16 guid_info_set(struct ibfab_port *port, struct ib_smp *smp)
 	unsigned int i;
 
 	if (!guid)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	port = table_port(port);
 	for (i = guid == port->guid ? 1 : 0; i < IBFAB_SMP_GUID_BLOCK; i++) {
 		changed |= guid[i] != new[i];
@@ -168,7 +157,7 @@ static __be16 pkey_table_get(struct ibfab_port *port, struct ib_smp *smp)
 	unsigned int i;
 
 	if (!pkey_mod_valid(port, smp))
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	block = pkey_block(port, smp);
 	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++)
 		table[i] = cpu_to_be16(block[i]);
@@ -184,7 +173,7 @@ static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
 	u16 pkey;
 
 	if (!pkey_mod_valid(port, smp))
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	block = pkey_block(port, smp);
 	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++) {
 		pkey = be16_to_cpu(table[i]);
@@ -197,7 +186,7 @@ static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
 }
 
 /* 14.2.5.8: at a switch, input port in bits 15..8, output port in 7..0 */
-static u8 *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
+static void *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	u8 in = attr_mod(smp) >> 8 & 0xff, out = attr_mod(smp) & 0xff;
 	struct ibfab_node *node = port->node;
@@ -209,28 +198,8 @@ static u8 *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
 	return node->ports[out].sl2vl[in];
 }
 
-static __be16 sl2vl_get(struct ibfab_port *port, struct ib_smp *smp)
-{
-	const u8 *table = sl2vl_table(port, smp);
-
-	if (!table)
-		return STATUS_INVALID;
-	memcpy(smp->data, table, IBFAB_SMP_SL2VL_BYTES);
-	return 0;
-}
-
-static __be16 sl2vl_set(struct ibfab_port *port, struct ib_smp *smp)
-{
-	u8 *table = sl2vl_table(port, smp);
-
-	if (!table)
-		return STATUS_INVALID;
-	memcpy(table, smp->data, IBFAB_SMP_SL2VL_BYTES);
-	return 0;
-}
-
 /* 14.2.5.9: block 1 to 4 in the high half, output port in the low one */
-static u8 *vl_arb_block(struct ibfab_port *port, const struct ib_smp *smp)
+static void *vl_arb_block(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	u32 block = attr_mod(smp) >> 16, num = attr_mod(smp) & 0xff;
 
@@ -243,54 +212,12 @@ static u8 *vl_arb_block(struct ibfab_port *port, const struct ib_smp *smp)
 	return port->node->ports[num].vl_arb[block - 1];
 }
 
-static __be16 vl_arb_get(struct ibfab_port *port, struct ib_smp *smp)
-{
-	const u8 *block = vl_arb_block(port, smp);
-
-	if (!block)
-		return STATUS_INVALID;
-	memcpy(smp->data, block, sizeof(smp->data));
-	return 0;
-}
-
-static __be16 vl_arb_set(struct ibfab_port *port, struct ib_smp *smp)
-{
-	u8 *block = vl_arb_block(port, smp);
-
-	if (!block)
-		return STATUS_INVALID;
-	memcpy(block, smp->data, sizeof(smp->data));
-	return 0;
-}
-
-static u8 *lft_block(struct ibfab_port *port, const struct ib_smp *smp)
+static void *lft_block(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	if (attr_mod(smp) >= IBFAB_LFT_CAP / IBFAB_SMP_LFT_BLOCK)
 		return NULL;
 	return node_to_switch(port->node)->lft +
 	       attr_mod(smp) * IBFAB_SMP_LFT_BLOCK;
-}
-
-static __be16 lft_get(struct ibfab_port *port, struct ib_smp *smp)
-{
-	const u8 *block = lft_block(port, smp);
-
-	if (!block)
-		return STATUS_INVALID;
-	memcpy(smp->data, block, IBFAB_SMP_LFT_BLOCK);
-	return 0;
-}
-
-static __be16 lft_set(struct ibfab_port *port, struct ib_smp *smp)
-{
-	u8 *block = lft_block(port, smp);
-	unsigned int i;
-
-	if (!block)
-		return STATUS_INVALID;
-	for (i = 0; i < IBFAB_SMP_LFT_BLOCK; i++)
-		WRITE_ONCE(block[i], smp->data[i]);
-	return 0;
 }
 
 /* 14.2.5.12: position of 16 ports in bits 31..28, block of MLIDs in 8..0.
@@ -314,7 +241,7 @@ static __be16 mft_get(struct ibfab_port *port, struct ib_smp *smp)
 	unsigned int i;
 
 	if (!entry)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	for (i = 0; i < IBFAB_SMP_MFT_BLOCK; i++)
 		mask[i] = cpu_to_be16(entry[i * IBFAB_MFT_POSITIONS]);
 	return 0;
@@ -327,7 +254,7 @@ static __be16 mft_set(struct ibfab_port *port, struct ib_smp *smp)
 	unsigned int i;
 
 	if (!entry)
-		return STATUS_INVALID;
+		return IBFAB_MAD_INVALID;
 	for (i = 0; i < IBFAB_SMP_MFT_BLOCK; i++)
 		WRITE_ONCE(entry[i * IBFAB_MFT_POSITIONS],
 			   be16_to_cpu(mask[i]));
@@ -339,13 +266,14 @@ static const struct sma_attr attrs[] = {
 	{ IB_SMP_ATTR_NODE_INFO, 0, node_info_get, NULL },
 	{ IB_SMP_ATTR_SWITCH_INFO, IBFAB_NODE_SWITCH,
 	  switch_info_get, switch_info_set },
-	{ IB_SMP_ATTR_GUID_INFO, 0, guid_info_get, guid_info_set },
+	{ IB_SMP_ATTR_GUID_INFO, 0, NULL, guid_info_set,
+	  guid_block, IBFAB_SMP_GUID_BLOCK * sizeof(__be64) },
 	{ IB_SMP_ATTR_PORT_INFO, 0, ibfab_portinfo_get, ibfab_portinfo_set },
 	{ IB_SMP_ATTR_PKEY_TABLE, 0, pkey_table_get, pkey_table_set },
-	{ IB_SMP_ATTR_SL_TO_VL_TABLE, 0, sl2vl_get, sl2vl_set },
-	{ IB_SMP_ATTR_VL_ARB_TABLE, 0, vl_arb_get, vl_arb_set },
-	{ IB_SMP_ATTR_LINEAR_FORWARD_TABLE, IBFAB_NODE_SWITCH,
-	  lft_get, lft_set },
+	{ IB_SMP_ATTR_SL_TO_VL_TABLE, 0, NULL, NULL, sl2vl_table, IBFAB_SMP_SL2VL_BYTES },
+	{ IB_SMP_ATTR_VL_ARB_TABLE, 0, NULL, NULL, vl_arb_block, IB_SMP_DATA_SIZE },
+	{ IB_SMP_ATTR_LINEAR_FORWARD_TABLE, IBFAB_NODE_SWITCH, NULL, NULL,
+	  lft_block, IBFAB_SMP_LFT_BLOCK },
 	{ IB_SMP_ATTR_MCAST_FORWARD_TABLE, IBFAB_NODE_SWITCH,
 	  mft_get, mft_set },
 };
@@ -362,6 +290,37 @@ static const struct sma_attr *find_attr(const struct ibfab_port *port,
 	return NULL;
 }
 
+static __be16 get_attr(const struct sma_attr *attr, struct ibfab_port *port, struct ib_smp *smp)
+{
+	const void *block;
+
+	memset(smp->data, 0, sizeof(smp->data));
+	if (attr->get)
+		return attr->get(port, smp);
+	block = attr->block(port, smp);
+	if (!block)
+		return IBFAB_MAD_INVALID;
+	memcpy(smp->data, block, attr->size);
+	return 0;
+}
+
+static __be16 set_attr(const struct sma_attr *attr, struct ibfab_port *port, struct ib_smp *smp)
+{
+	unsigned int i;
+	u8 *block;
+
+	if (attr->set)
+		return attr->set(port, smp);
+	if (!attr->block)
+		return IBFAB_MAD_UNSUPPORTED;
+	block = attr->block(port, smp);
+	if (!block)
+		return IBFAB_MAD_INVALID;
+	for (i = 0; i < attr->size; i++)
+		WRITE_ONCE(block[i], smp->data[i]);
+	return 0;
+}
+
 /* mgmt_lock held. A Set answers with what the attribute has become. */
 static __be16 access_attr(struct ibfab_port *port, struct ib_smp *smp)
 {
@@ -369,16 +328,10 @@ static __be16 access_attr(struct ibfab_port *port, struct ib_smp *smp)
 	__be16 status = 0;
 
 	if (!attr)
-		return STATUS_UNSUPPORTED;
-	if (smp->method == IB_MGMT_METHOD_SET) {
-		if (!attr->set)
-			return STATUS_UNSUPPORTED;
-		status = attr->set(port, smp);
-	}
-	if (status)
-		return status;
-	memset(smp->data, 0, sizeof(smp->data));
-	return attr->get(port, smp);
+		return IBFAB_MAD_UNSUPPORTED;
+	if (smp->method == IB_MGMT_METHOD_SET)
+		status = set_attr(attr, port, smp);
+	return status ?: get_attr(attr, port, smp);
 }
 
 /* Is it for the SMA, not for the SM and others above? */

@@ -98,8 +98,9 @@ static_assert(sizeof(struct ibfab_aeth) == 4);
 #define IBFAB_NAK_REMOTE_OPERATION	3
 
 #define IBFAB_IMM_BYTES		4	/* 9.3: immediate data */
-#define IBFAB_MAX_HDR_BYTES	(IB_LRH_BYTES + IB_GRH_BYTES + IB_BTH_BYTES + \
-				 IB_DETH_BYTES + IBFAB_IMM_BYTES)
+
+#define IBFAB_MAD_UNSUPPORTED	cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
+#define IBFAB_MAD_INVALID	cpu_to_be16(IB_MGMT_MAD_STATUS_INVALID_ATTRIB_VALUE)
 
 /* 14.2.5.4: SwitchInfo */
 struct ibfab_switch_info {
