@@ -50,7 +50,6 @@
 #define IBFAB_LFT_CAP		49152	/* every unicast LID */
 #define IBFAB_MFT_CAP		4096
 #define IBFAB_MFT_POSITIONS	16	/* of 16 ports each */
-#define IBFAB_SL2VL_LEN		16
 #define IBFAB_RATES		64	/* AVs have six bits for them: 9.11 */
 #define IBFAB_VLCAP		4	/* 14.2.5.6: VL0 to VL7 */
 #define IBFAB_MAX_MSG		0x40000000	/* octets */
@@ -379,6 +378,26 @@ struct ibfab_hdrs {
 	u16 payload_len;
 };
 
+/**
+ * struct ibfab_hdr - What a packet that is to be built says
+ * @opcode: BTH
+ * @flags: BTH, but for its pad
+ * @pkey: BTH
+ * @dqpn: BTH
+ * @psn: BTH, with IBFAB_BTH_ACK_REQ
+ * @ext: octets of extended headers
+ * @len: octets of payload
+ */
+struct ibfab_hdr {
+	u8 opcode;
+	u8 flags;
+	u16 pkey;
+	u32 dqpn;
+	u32 psn;
+	unsigned int ext;
+	unsigned int len;
+};
+
 struct ibfab_ah {
 	struct ib_ah ibah;
 	struct ibfab_av av;
@@ -634,6 +653,32 @@ static inline struct ibfab_lrh *ibfab_pkt_lrh(const struct ibfab_pkt *pkt)
 	return (struct ibfab_lrh *)pkt->frame->data;
 }
 
+/**
+ * ibfab_pkt_pop() - Take the first packet off a list.
+ * @list: the list
+ *
+ * Return: it, or NULL if there is none.
+ */
+static inline struct ibfab_pkt *ibfab_pkt_pop(struct list_head *list)
+{
+	struct ibfab_pkt *pkt = list_first_entry_or_null(list, struct ibfab_pkt, list);
+
+	if (pkt)
+		list_del(&pkt->list);
+	return pkt;
+}
+
+/**
+ * ibfab_pkt_is_smp() - Whether a packet is on VL15.
+ * @pkt: the packet
+ *
+ * Return: true if it is.
+ */
+static inline bool ibfab_pkt_is_smp(const struct ibfab_pkt *pkt)
+{
+	return ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
+}
+
 /* ibfab_main.c */
 struct ibfab_hca *ibfab_hca_get(unsigned int index);
 int ibfab_hca_create(unsigned int index);
@@ -756,6 +801,9 @@ void ibfab_event_srq(struct ibfab_srq *srq);
 void ibfab_event_run(struct ibfab_hca *hca);
 
 /* ibfab_net.c */
+struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *port,
+				  const struct rdma_ah_attr *av, const struct ibfab_hdr *hdr,
+				  void **ext);
 void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt);
 bool ibfab_net_check_dgid(const struct ibfab_port *port,
 			  const union ib_gid *dgid);
@@ -870,6 +918,8 @@ void ibfab_debugfs_exit(void);
 void ibfab_debugfs_add_hca(struct ibfab_hca *hca);
 void ibfab_debugfs_remove_hca(struct ibfab_hca *hca);
 void ibfab_debugfs_add_switch(struct ibfab_switch *sw);
+void ibfab_show_counters(struct seq_file *m, const struct ibfab_port *port, const char *prefix,
+			 const char * const *names, const atomic64_t *counters, unsigned int num);
 void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port);
 
 #endif /* _IBFAB_H */

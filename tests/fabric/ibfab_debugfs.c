@@ -164,15 +164,33 @@ static int cable_line(void *of, char *line)
 
 DEFINE_IBTOOL_LINES(cable);
 
+/**
+ * ibfab_show_counters() - Write some of a port's counters.
+ * @m: where to; one a line, "port1.drop.rx_pkey 3"
+ * @port: the port
+ * @prefix: of their names: "drop."
+ * @names: the names
+ * @counters: the counters
+ * @num: how many
+ *
+ * Context: process.
+ */
+void ibfab_show_counters(struct seq_file *m, const struct ibfab_port *port, const char *prefix,
+			 const char * const *names, const atomic64_t *counters, unsigned int num)
+{
+	unsigned int i;
+
+	for (i = 0; i < num; i++)
+		seq_printf(m, "port%u.%s%s %lld\n", port->num, prefix, names[i],
+			   atomic64_read(&counters[i]));
+}
+
 static void show_faults(struct seq_file *m, struct ibfab_port *port)
 {
 	char prefix[16];
-	unsigned int i;
 
-	for (i = 0; i < IBFAB_FAULT_NUM; i++)
-		seq_printf(m, "port%u.fault.%s %lld\n", port->num,
-			   ibfab_fault_names[i],
-			   atomic64_read(&port->faults.count[i]));
+	ibfab_show_counters(m, port, "fault.", ibfab_fault_names, port->faults.count,
+			    IBFAB_FAULT_NUM);
 	snprintf(prefix, sizeof(prefix), "port%u.", port->num);
 	ibfab_tap_show(m, prefix, &port->tap);
 }
@@ -186,14 +204,8 @@ static void show_faults(struct seq_file *m, struct ibfab_port *port)
  */
 void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port)
 {
-	unsigned int i;
-
-	for (i = 0; i < IBFAB_CNT_NUM; i++)
-		seq_printf(m, "port%u.%s %lld\n", port->num, counter_names[i],
-			   atomic64_read(&port->counter[i]));
-	for (i = IBFAB_DROP_NONE + 1; i < IBFAB_DROP_NUM; i++)
-		seq_printf(m, "port%u.drop.%s %lld\n", port->num,
-			   drop_names[i], atomic64_read(&port->drop[i]));
+	ibfab_show_counters(m, port, "", counter_names, port->counter, IBFAB_CNT_NUM);
+	ibfab_show_counters(m, port, "drop.", drop_names + 1, port->drop + 1, IBFAB_DROP_NUM - 1);
 	seq_printf(m, "port%u.pkey_violations %d\n", port->num,
 		   atomic_read(&port->pkey_violations));
 	seq_printf(m, "port%u.qkey_violations %d\n", port->num,

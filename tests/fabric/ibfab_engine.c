@@ -27,13 +27,7 @@ void ibfab_engine_kick(struct ibfab_hca *hca)
 	tasklet_schedule(&hca->engine);
 }
 
-/**
- * ibfab_engine_kick_qp() - Have the engine look at a QP.
- * @qp: one with something posted, or in a new state
- *
- * Context: any.
- */
-void ibfab_engine_kick_qp(struct ibfab_qp *qp)
+static void queue_qp(struct ibfab_qp *qp)
 {
 	struct ibfab_hca *hca = qp->hca;
 	unsigned long flags;
@@ -42,7 +36,18 @@ void ibfab_engine_kick_qp(struct ibfab_qp *qp)
 	if (list_empty(&qp->tx_node))
 		list_add_tail(&qp->tx_node, &hca->tx_qps);
 	spin_unlock_irqrestore(&hca->tx_lock, flags);
-	ibfab_engine_kick(hca);
+}
+
+/**
+ * ibfab_engine_kick_qp() - Have the engine look at a QP.
+ * @qp: one with something posted, or in a new state
+ *
+ * Context: any.
+ */
+void ibfab_engine_kick_qp(struct ibfab_qp *qp)
+{
+	queue_qp(qp);
+	ibfab_engine_kick(qp->hca);
 }
 
 /**
@@ -84,15 +89,13 @@ void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 /* Returns whether packets are left */
 static bool run_receive(struct ibfab_hca *hca)
 {
-	struct ibfab_pkt *pkt, *tmp;
+	struct ibfab_pkt *pkt;
 	unsigned int n = 0;
 
 	ibfab_inbox_take(&hca->inbox, &hca->rx_run);
-	list_for_each_entry_safe(pkt, tmp, &hca->rx_run, list) {
-		list_del(&pkt->list);
+	while (n < IBFAB_RX_BUDGET && (pkt = ibfab_pkt_pop(&hca->rx_run))) {
 		ibfab_net_receive(hca, pkt);
-		if (++n == IBFAB_RX_BUDGET)
-			break;
+		n++;
 	}
 	if (!n)
 		return false;
@@ -260,16 +263,6 @@ static struct ibfab_qp *next_qp(struct ibfab_hca *hca)
 	return qp;
 }
 
-static void requeue_qp(struct ibfab_hca *hca, struct ibfab_qp *qp)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&hca->tx_lock, flags);
-	if (list_empty(&qp->tx_node))
-		list_add_tail(&qp->tx_node, &hca->tx_qps);
-	spin_unlock_irqrestore(&hca->tx_lock, flags);
-}
-
 /* Returns whether there is more to send, and a receiver that would take it */
 static bool run_send(struct ibfab_hca *hca)
 {
@@ -282,7 +275,7 @@ static bool run_send(struct ibfab_hca *hca)
 			return false;
 		if (!service_qp(qp, &sent))
 			continue;
-		requeue_qp(hca, qp);
+		queue_qp(qp);
 		if (atomic_read(&hca->sender.blockers))
 			return false;
 	}
@@ -355,12 +348,10 @@ void ibfab_engine_init(struct ibfab_hca *hca)
 
 static void drop_queue(struct list_head *queue)
 {
-	struct ibfab_pkt *pkt, *tmp;
+	struct ibfab_pkt *pkt;
 
-	list_for_each_entry_safe(pkt, tmp, queue, list) {
-		list_del(&pkt->list);
+	while ((pkt = ibfab_pkt_pop(queue)))
 		ibfab_pkt_drop(pkt, pkt->port, IBFAB_DROP_RX_UNPLUGGED);
-	}
 }
 
 /**

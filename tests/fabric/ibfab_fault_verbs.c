@@ -39,12 +39,48 @@ static int qp_failure(const struct ib_qp *qp, enum ibfab_verb verb)
 	return failure(qp->device, verb);
 }
 
-static int fail_alloc_pd(struct ib_pd *pd, struct ib_udata *udata)
-{
-	int ret = failure(pd->device, IBFAB_VERB_ALLOC_PD);
-
-	return ret ?: real_ops(pd->device)->alloc_pd(pd, udata);
+/* A verb with its parameters: what tells whether a call is to fail, and the call */
+#define FAIL_VERB(verb, params, failing, call)	\
+static int fail_##verb params			\
+{						\
+	int ret = failing;			\
+						\
+	return ret ?: call;			\
 }
+
+FAIL_VERB(alloc_pd, (struct ib_pd *pd, struct ib_udata *udata),
+	  failure(pd->device, IBFAB_VERB_ALLOC_PD), real_ops(pd->device)->alloc_pd(pd, udata))
+FAIL_VERB(create_ah, (struct ib_ah *ah, struct rdma_ah_init_attr *init, struct ib_udata *udata),
+	  failure(ah->device, IBFAB_VERB_CREATE_AH),
+	  real_ops(ah->device)->create_ah(ah, init, udata))
+FAIL_VERB(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata),
+	  failure(cq->device, IBFAB_VERB_CREATE_CQ),
+	  real_ops(cq->device)->create_cq(cq, attr, udata))
+FAIL_VERB(req_notify_cq, (struct ib_cq *cq, enum ib_cq_notify_flags flags),
+	  failure(cq->device, IBFAB_VERB_REQ_NOTIFY_CQ),
+	  real_ops(cq->device)->req_notify_cq(cq, flags))
+FAIL_VERB(create_srq, (struct ib_srq *srq, struct ib_srq_init_attr *init, struct ib_udata *udata),
+	  failure(srq->device, IBFAB_VERB_CREATE_SRQ),
+	  real_ops(srq->device)->create_srq(srq, init, udata))
+FAIL_VERB(modify_srq,
+	  (struct ib_srq *srq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+	   struct ib_udata *udata),
+	  failure(srq->device, IBFAB_VERB_MODIFY_SRQ),
+	  real_ops(srq->device)->modify_srq(srq, attr, mask, udata))
+FAIL_VERB(create_qp, (struct ib_qp *qp, struct ib_qp_init_attr *init, struct ib_udata *udata),
+	  qp_failure(qp, IBFAB_VERB_CREATE_QP), real_ops(qp->device)->create_qp(qp, init, udata))
+FAIL_VERB(modify_qp, (struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata),
+	  qp_failure(qp, IBFAB_VERB_MODIFY_QP),
+	  real_ops(qp->device)->modify_qp(qp, attr, mask, udata))
+FAIL_VERB(query_qp,
+	  (struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_qp_init_attr *init),
+	  qp_failure(qp, IBFAB_VERB_QUERY_QP), real_ops(qp->device)->query_qp(qp, attr, mask, init))
+FAIL_VERB(attach_mcast, (struct ib_qp *qp, union ib_gid *gid, u16 lid),
+	  qp_failure(qp, IBFAB_VERB_ATTACH_MCAST), real_ops(qp->device)->attach_mcast(qp, gid, lid))
+FAIL_VERB(detach_mcast, (struct ib_qp *qp, union ib_gid *gid, u16 lid),
+	  qp_failure(qp, IBFAB_VERB_DETACH_MCAST), real_ops(qp->device)->detach_mcast(qp, gid, lid))
+FAIL_VERB(query_port, (struct ib_device *ibdev, u32 num, struct ib_port_attr *attr),
+	  failure(ibdev, IBFAB_VERB_QUERY_PORT), real_ops(ibdev)->query_port(ibdev, num, attr))
 
 static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
 {
@@ -52,45 +88,6 @@ static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
 
 	return ret ? ERR_PTR(ret) :
 		     real_ops(pd->device)->get_dma_mr(pd, access);
-}
-
-static int fail_create_ah(struct ib_ah *ah, struct rdma_ah_init_attr *init,
-			  struct ib_udata *udata)
-{
-	int ret = failure(ah->device, IBFAB_VERB_CREATE_AH);
-
-	return ret ?: real_ops(ah->device)->create_ah(ah, init, udata);
-}
-
-static int fail_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr,
-			  struct ib_udata *udata)
-{
-	int ret = failure(cq->device, IBFAB_VERB_CREATE_CQ);
-
-	return ret ?: real_ops(cq->device)->create_cq(cq, attr, udata);
-}
-
-static int fail_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags)
-{
-	int ret = failure(cq->device, IBFAB_VERB_REQ_NOTIFY_CQ);
-
-	return ret ?: real_ops(cq->device)->req_notify_cq(cq, flags);
-}
-
-static int fail_create_srq(struct ib_srq *srq, struct ib_srq_init_attr *init,
-			   struct ib_udata *udata)
-{
-	int ret = failure(srq->device, IBFAB_VERB_CREATE_SRQ);
-
-	return ret ?: real_ops(srq->device)->create_srq(srq, init, udata);
-}
-
-static int fail_modify_srq(struct ib_srq *srq, struct ib_srq_attr *attr,
-			   enum ib_srq_attr_mask mask, struct ib_udata *udata)
-{
-	int ret = failure(srq->device, IBFAB_VERB_MODIFY_SRQ);
-
-	return ret ?: real_ops(srq->device)->modify_srq(srq, attr, mask, udata);
 }
 
 static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
@@ -102,30 +99,6 @@ static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 		return real_ops(srq->device)->post_srq_recv(srq, wr, bad_wr);
 	*bad_wr = wr;
 	return ret;
-}
-
-static int fail_create_qp(struct ib_qp *qp, struct ib_qp_init_attr *init,
-			  struct ib_udata *udata)
-{
-	int ret = qp_failure(qp, IBFAB_VERB_CREATE_QP);
-
-	return ret ?: real_ops(qp->device)->create_qp(qp, init, udata);
-}
-
-static int fail_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-			  struct ib_udata *udata)
-{
-	int ret = qp_failure(qp, IBFAB_VERB_MODIFY_QP);
-
-	return ret ?: real_ops(qp->device)->modify_qp(qp, attr, mask, udata);
-}
-
-static int fail_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask,
-			 struct ib_qp_init_attr *init)
-{
-	int ret = qp_failure(qp, IBFAB_VERB_QUERY_QP);
-
-	return ret ?: real_ops(qp->device)->query_qp(qp, attr, mask, init);
 }
 
 static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
@@ -148,28 +121,6 @@ static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 		return real_ops(qp->device)->post_recv(qp, wr, bad_wr);
 	*bad_wr = wr;
 	return ret;
-}
-
-static int fail_attach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
-{
-	int ret = qp_failure(qp, IBFAB_VERB_ATTACH_MCAST);
-
-	return ret ?: real_ops(qp->device)->attach_mcast(qp, gid, lid);
-}
-
-static int fail_detach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid)
-{
-	int ret = qp_failure(qp, IBFAB_VERB_DETACH_MCAST);
-
-	return ret ?: real_ops(qp->device)->detach_mcast(qp, gid, lid);
-}
-
-static int fail_query_port(struct ib_device *ibdev, u32 num,
-			   struct ib_port_attr *attr)
-{
-	int ret = failure(ibdev, IBFAB_VERB_QUERY_PORT);
-
-	return ret ?: real_ops(ibdev)->query_port(ibdev, num, attr);
 }
 
 static const struct ib_device_ops failing_ops = {

@@ -33,7 +33,7 @@ void ibfab_inbox_wake(struct ibfab_inbox *box);
 static inline bool ibfab_inbox_put(struct ibfab_inbox *box,
 				   struct ibfab_pkt *pkt)
 {
-	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
+	bool smp = ibfab_pkt_is_smp(pkt);
 	unsigned long flags;
 
 	spin_lock_irqsave(&box->lock, flags);

@@ -313,19 +313,11 @@ static int __init ibfab_init(void)
 {
 	int ret;
 
-	ret = ibfab_plan_init();
-	if (ret)
-		return ret;
-	ret = ibfab_vport_init();
-	if (ret)
-		return ret;
-	ret = ibfab_caps_init();
-	if (ret)
-		return ret;
-	ret = ibfab_vf_init();
-	if (ret)
-		return ret;
-	ret = ibfab_slots_init(ibfab_plan_hcas());
+	ret = ibfab_plan_init() ?:
+	      ibfab_vport_init() ?:
+	      ibfab_caps_init() ?:
+	      ibfab_vf_init() ?:
+	      ibfab_slots_init(ibfab_plan_hcas());
 	if (ret)
 		return ret;
 	ret = ibfab_garbage_init();

@@ -9,6 +9,53 @@
 #include "ibfab_net.h"
 #include "ibfab_vport.h"
 
+static void *put_bth(void *at, const struct ibfab_hdr *hdr, unsigned int pad)
+{
+	struct ibfab_bth *bth = at;
+
+	bth->opcode = hdr->opcode;
+	bth->flags = hdr->flags | pad << IBFAB_BTH_PAD_SHIFT | IBFAB_BTH_MIGRATED;
+	bth->pkey = cpu_to_be16(hdr->pkey);
+	bth->dqpn = cpu_to_be32(hdr->dqpn);
+	bth->psn = cpu_to_be32(hdr->psn);
+	return bth + 1;
+}
+
+/**
+ * ibfab_net_build() - Build a packet but for what is behind BTH.
+ * @qp: the QP that sends it
+ * @port: its port
+ * @av: where it goes
+ * @hdr: what it says
+ * @ext: set to where its extended headers and payload belong
+ *
+ * Behind these are zeroes for pad and ICRC: the links here spoil no bit, so the CRC is left
+ * out.
+ *
+ * Context: the engine.
+ * Return: it, or NULL without memory.
+ */
+struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *port,
+				  const struct rdma_ah_attr *av, const struct ibfab_hdr *hdr,
+				  void **ext)
+{
+	unsigned int pad = -hdr->len & 3, bytes;
+	struct ibfab_pkt *pkt;
+	void *at;
+
+	bytes = IB_LRH_BYTES + IB_BTH_BYTES + hdr->ext + hdr->len + pad + IB_ICRC_BYTES;
+	if (ibfab_av_has_grh(av))
+		bytes += IB_GRH_BYTES;
+	pkt = ibfab_pkt_alloc(bytes);
+	if (!pkt)
+		return NULL;
+	pkt->source = &qp->hca->sender;
+	at = ibfab_net_put(pkt->frame->data, qp, port, av, bytes);
+	*ext = put_bth(at, hdr, pad);
+	memset(*ext + hdr->ext + hdr->len, 0, pad + IB_ICRC_BYTES);
+	return pkt;
+}
+
 /**
  * ibfab_net_transmit() - Send a packet, or take it back in if it is for the port.
  * @port: the port

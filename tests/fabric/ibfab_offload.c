@@ -136,13 +136,9 @@ bool ibfab_offload_qp_valid(const struct ibfab_hca *hca,
  */
 void ibfab_offload_show(struct seq_file *m, const struct ibfab_port *port)
 {
-	unsigned int i;
-
-	if (port->node->type != IBFAB_NODE_CA)
-		return;
-	for (i = 0; i < IBFAB_OFFLOAD_NUM; i++)
-		seq_printf(m, "port%u.offload.%s %lld\n", port->num,
-			   counter_names[i], atomic64_read(&port->offload[i]));
+	if (port->node->type == IBFAB_NODE_CA)
+		ibfab_show_counters(m, port, "offload.", counter_names, port->offload,
+				    IBFAB_OFFLOAD_NUM);
 }
 
 static void count(struct ibfab_port *port, enum ibfab_offload_counter counter)

@@ -69,9 +69,8 @@ static int alloc_queues(struct ibfab_qp *qp, const struct ib_qp_init_attr *init)
 
 	room = ALIGN(room, sizeof(u64)) + ibfab_lso_room(qp->create_flags);
 	ret = ibfab_queue_init(&qp->sq, cap->max_send_wr, cap->max_send_sge,
-			       sizeof(struct ibfab_swr) + room);
-	if (!ret)
-		ret = alloc_recv(qp, init->srq, cap);
+			       sizeof(struct ibfab_swr) + room) ?:
+	      alloc_recv(qp, init->srq, cap);
 	if (ret)
 		free_queues(qp);
 	return ret;
@@ -164,17 +163,18 @@ enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp)
 	return READ_ONCE(qp->state);
 }
 
-/* As its owner wants. What it means for posted work requests is done by the
- * engine. Who posts finds it unchanged under a queue's lock: both are needed, the
- * receive queue's always inside the send queue's.
+/* What it means for posted work requests is done by the engine. Who posts finds it
+ * unchanged under a queue's lock: both are needed, the receive queue's always inside the
+ * send queue's. Where the owner took it to RESET or ERR, only the owner takes it further.
  */
-static void set_state(struct ibfab_qp *qp, enum ib_qp_state state)
+static void set_state(struct ibfab_qp *qp, enum ib_qp_state state, bool owner)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&qp->sq.lock, flags);
 	spin_lock_nested(&qp->rq.lock, SINGLE_DEPTH_NESTING);
-	WRITE_ONCE(qp->state, state);
+	if (owner || (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR))
+		WRITE_ONCE(qp->state, state);
 	spin_unlock(&qp->rq.lock);
 	spin_unlock_irqrestore(&qp->sq.lock, flags);
 	ibfab_engine_kick_qp(qp);
@@ -189,21 +189,13 @@ static void set_state(struct ibfab_qp *qp, enum ib_qp_state state)
  */
 void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state)
 {
-	unsigned long flags;
-
-	spin_lock_irqsave(&qp->sq.lock, flags);
-	spin_lock_nested(&qp->rq.lock, SINGLE_DEPTH_NESTING);
-	if (qp->state != IB_QPS_RESET && qp->state != IB_QPS_ERR)
-		WRITE_ONCE(qp->state, state);
-	spin_unlock(&qp->rq.lock);
-	spin_unlock_irqrestore(&qp->sq.lock, flags);
-	ibfab_engine_kick_qp(qp);
+	set_state(qp, state, false);
 }
 
 /* 11.2.5.2: to RESET a QP forgets its work requests and their completions */
 static void reset_qp(struct ibfab_qp *qp)
 {
-	set_state(qp, IB_QPS_RESET);
+	set_state(qp, IB_QPS_RESET, true);
 	tasklet_disable(&qp->hca->engine);
 	ibfab_rc_reset(qp);
 	ibfab_pace_stop(qp);
@@ -290,7 +282,7 @@ int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (next == IB_QPS_RESET)
 		reset_qp(qp);
 	else if (next != cur)
-		set_state(qp, next);
+		set_state(qp, next, true);
 
 	if (next == IB_QPS_SQD && (mask & IB_QP_EN_SQD_ASYNC_NOTIFY) &&
 	    attr->en_sqd_async_notify && !qp->rc)

@@ -241,6 +241,24 @@ static inline void ibfab_scatter(const struct ibfab_rwr *wr, u32 offset,
 	}
 }
 
+/**
+ * ibfab_send_status() - Whether a send's memory is within its keys' reach (10.6.7.2.4).
+ * @ibdev: the device
+ * @wr: the work request
+ *
+ * Return: the status that it completes with, if nothing else is wrong.
+ */
+static inline enum ib_wc_status ibfab_send_status(const struct ib_device *ibdev,
+						  const struct ibfab_swr *wr)
+{
+	u16 i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		if (wr->sge[i].lkey != ibdev->local_dma_lkey)
+			return IB_WC_LOC_PROT_ERR;
+	return IB_WC_SUCCESS;
+}
+
 /* ibfab_queue.c */
 int ibfab_queue_init(struct ibfab_queue *queue, u32 wrs, u32 max_sge,
 		     size_t stride);

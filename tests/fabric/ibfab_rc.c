@@ -84,13 +84,8 @@ void ibfab_rc_count(const struct ibfab_qp *qp, unsigned int counter)
  */
 void ibfab_rc_show(struct seq_file *m, const struct ibfab_port *port)
 {
-	unsigned int i;
-
-	if (port->node->type != IBFAB_NODE_CA)
-		return;
-	for (i = 0; i < IBFAB_RC_NUM; i++)
-		seq_printf(m, "port%u.rc.%s %lld\n", port->num,
-			   counter_names[i], atomic64_read(&port->rc[i]));
+	if (port->node->type == IBFAB_NODE_CA)
+		ibfab_show_counters(m, port, "rc.", counter_names, port->rc, IBFAB_RC_NUM);
 }
 
 /**
@@ -105,21 +100,6 @@ unsigned int ibfab_rc_mtu(const struct ibfab_rc *rc)
 	return ib_mtu_enum_to_int(rc->path_mtu);
 }
 
-static void *put_bth(void *at, const struct ibfab_qp *qp,
-		     const struct ibfab_rc_hdr *hdr, unsigned int pad)
-{
-	struct ibfab_bth *bth = at;
-
-	bth->opcode = hdr->opcode;
-	bth->flags = hdr->flags | pad << IBFAB_BTH_PAD_SHIFT |
-		     IBFAB_BTH_MIGRATED;
-	bth->pkey = cpu_to_be16(ibfab_port_pkey(ibfab_qp_port(qp),
-						READ_ONCE(qp->pkey_index)));
-	bth->dqpn = cpu_to_be32(qp->rc->dest_qpn);
-	bth->psn = cpu_to_be32(hdr->psn);
-	return bth + 1;
-}
-
 /**
  * ibfab_rc_build() - Build a packet to the peer, but for what is behind BTH.
  * @qp: the QP
@@ -130,25 +110,13 @@ static void *put_bth(void *at, const struct ibfab_qp *qp,
  * Return: it, or NULL without memory.
  */
 struct ibfab_pkt *ibfab_rc_build(struct ibfab_qp *qp,
-				 const struct ibfab_rc_hdr *hdr, void **ext)
+				 struct ibfab_hdr *hdr, void **ext)
 {
-	const struct rdma_ah_attr *av = &qp->rc->av;
-	unsigned int pad = -hdr->len & 3, bytes;
-	struct ibfab_pkt *pkt;
-	void *at;
+	struct ibfab_port *port = ibfab_qp_port(qp);
 
-	bytes = IB_LRH_BYTES + IB_BTH_BYTES + hdr->ext + hdr->len + pad +
-		IB_ICRC_BYTES;
-	if (ibfab_av_has_grh(av))
-		bytes += IB_GRH_BYTES;
-	pkt = ibfab_pkt_alloc(bytes);
-	if (!pkt)
-		return NULL;
-	pkt->source = &qp->hca->sender;
-	at = ibfab_net_put(pkt->frame->data, qp, ibfab_qp_port(qp), av, bytes);
-	*ext = put_bth(at, qp, hdr, pad);
-	memset(*ext + hdr->ext + hdr->len, 0, pad + IB_ICRC_BYTES);
-	return pkt;
+	hdr->pkey = ibfab_port_pkey(port, READ_ONCE(qp->pkey_index));
+	hdr->dqpn = qp->rc->dest_qpn;
+	return ibfab_net_build(qp, port, &qp->rc->av, hdr, ext);
 }
 
 /**

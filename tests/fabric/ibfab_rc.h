@@ -17,6 +17,7 @@
 #define IBFAB_MAX_RD_ATOMIC	16
 
 struct ibfab_hca;
+struct ibfab_hdr;
 struct ibfab_hdrs;
 struct ibfab_pkt;
 struct ibfab_port;
@@ -133,22 +134,6 @@ struct ibfab_rc {
 };
 
 /**
- * struct ibfab_rc_hdr - What a packet to the peer is to say
- * @opcode: of BTH
- * @flags: its solicited event bit
- * @psn: with the acknowledge request bit
- * @ext: octets of the headers behind BTH
- * @len: octets of payload
- */
-struct ibfab_rc_hdr {
-	u8 opcode;
-	u8 flags;
-	u32 psn;
-	unsigned int ext;
-	unsigned int len;
-};
-
-/**
  * struct ibfab_rc_in - A packet from the peer
  * @h: its headers
  * @traits: of its opcode
@@ -208,7 +193,7 @@ void ibfab_rc_count(const struct ibfab_qp *qp, unsigned int counter);
 void ibfab_rc_show(struct seq_file *m, const struct ibfab_port *port);
 unsigned int ibfab_rc_mtu(const struct ibfab_rc *rc);
 struct ibfab_pkt *ibfab_rc_build(struct ibfab_qp *qp,
-				 const struct ibfab_rc_hdr *hdr, void **ext);
+				 struct ibfab_hdr *hdr, void **ext);
 void ibfab_rc_transmit(struct ibfab_qp *qp, struct ibfab_pkt *pkt);
 
 /* ibfab_rc_qp.c */

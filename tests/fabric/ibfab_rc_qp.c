@@ -105,22 +105,21 @@ static bool path_valid(const struct ibfab_qp *qp,
 	       attr->dest_qp_num <= IBFAB_QPN_MASK;
 }
 
+/* Not set, or not too much */
+static bool within(int set, u32 value, u32 max)
+{
+	return !set || value <= max;
+}
+
 static bool limits_valid(const struct ib_qp_attr *attr, int mask)
 {
-	if ((mask & IB_QP_TIMEOUT) && attr->timeout > IBFAB_MAX_TIMEOUT)
-		return false;
-	if ((mask & IB_QP_RETRY_CNT) && attr->retry_cnt > IBFAB_MAX_RETRY)
-		return false;
-	if ((mask & IB_QP_RNR_RETRY) && attr->rnr_retry > IBFAB_MAX_RETRY)
-		return false;
-	if ((mask & IB_QP_MIN_RNR_TIMER) &&
-	    attr->min_rnr_timer > IBFAB_MAX_RNR_TIMER)
-		return false;
-	if ((mask & IB_QP_MAX_QP_RD_ATOMIC) &&
-	    attr->max_rd_atomic > IBFAB_MAX_RD_ATOMIC)
-		return false;
-	return !(mask & IB_QP_MAX_DEST_RD_ATOMIC) ||
-	       attr->max_dest_rd_atomic <= IBFAB_MAX_RD_ATOMIC;
+	return within(mask & IB_QP_TIMEOUT, attr->timeout, IBFAB_MAX_TIMEOUT) &&
+	       within(mask & IB_QP_RETRY_CNT, attr->retry_cnt, IBFAB_MAX_RETRY) &&
+	       within(mask & IB_QP_RNR_RETRY, attr->rnr_retry, IBFAB_MAX_RETRY) &&
+	       within(mask & IB_QP_MIN_RNR_TIMER, attr->min_rnr_timer, IBFAB_MAX_RNR_TIMER) &&
+	       within(mask & IB_QP_MAX_QP_RD_ATOMIC, attr->max_rd_atomic, IBFAB_MAX_RD_ATOMIC) &&
+	       within(mask & IB_QP_MAX_DEST_RD_ATOMIC, attr->max_dest_rd_atomic,
+		      IBFAB_MAX_RD_ATOMIC);
 }
 
 /**

@@ -128,17 +128,6 @@ static void acknowledge_before(struct ibfab_qp *qp, u32 psn)
 
 /* Sending */
 
-static enum ib_wc_status check_buffers(const struct ibfab_qp *qp,
-				       const struct ibfab_swr *wr)
-{
-	u16 i;
-
-	for (i = 0; i < wr->num_sge; i++)
-		if (wr->sge[i].lkey != qp->ibqp.device->local_dma_lkey)
-			return IB_WC_LOC_PROT_ERR;
-	return IB_WC_SUCCESS;
-}
-
 /* Give the next work request its PSNs. One that cannot be sent fails when those
  * before it have completed: until then it waits.
  */
@@ -152,7 +141,7 @@ static bool begin(struct ibfab_qp *qp)
 	    req->begun == ibfab_queue_posted(&qp->sq))
 		return false;
 	wr = ibfab_queue_slot(&qp->sq, req->begun);
-	status = check_buffers(qp, wr);
+	status = ibfab_send_status(qp->ibqp.device, wr);
 	if (status == IB_WC_SUCCESS) {
 		wr->psn = req->high;
 		req->begun++;
@@ -206,7 +195,7 @@ static bool wants_ack(const struct ibfab_rc_req *req, bool last)
 }
 
 static void fill_header(const struct ibfab_qp *qp, const struct ibfab_swr *wr,
-			struct ibfab_rc_hdr *hdr)
+			struct ibfab_hdr *hdr)
 {
 	const struct ibfab_rc_req *req = &qp->rc->req;
 	bool first = !req->offset, last;
@@ -237,7 +226,7 @@ static void *put_reth(void *at, const struct ibfab_swr *wr)
 }
 
 static struct ibfab_pkt *build(struct ibfab_qp *qp, const struct ibfab_swr *wr,
-			       const struct ibfab_rc_hdr *hdr)
+			       struct ibfab_hdr *hdr)
 {
 	u32 offset = qp->rc->req.offset;
 	struct ibfab_pkt *pkt;
@@ -279,7 +268,7 @@ static void send_packet(struct ibfab_qp *qp)
 {
 	const struct ibfab_swr *wr = ibfab_queue_slot(&qp->sq,
 						      qp->rc->req.cur);
-	struct ibfab_rc_hdr hdr;
+	struct ibfab_hdr hdr;
 	struct ibfab_pkt *pkt;
 
 	fill_header(qp, wr, &hdr);

@@ -12,7 +12,7 @@
 
 static void answer(struct ibfab_qp *qp, u32 psn, u8 syndrome)
 {
-	const struct ibfab_rc_hdr hdr = {
+	struct ibfab_hdr hdr = {
 		.opcode = IB_OPCODE_RC_ACKNOWLEDGE,
 		.psn = psn,
 		.ext = sizeof(struct ibfab_aeth),

@@ -56,11 +56,9 @@ static int slot_create(unsigned int index)
 	dev->dma_parms = &slot->dma_parms;
 	dma_set_max_seg_size(dev, UINT_MAX);
 	device_initialize(dev);
-	ret = dev_set_name(dev, KBUILD_MODNAME ".%u", index);
-	if (!ret)
-		ret = dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64));
-	if (!ret)
-		ret = device_add(dev);
+	ret = dev_set_name(dev, KBUILD_MODNAME ".%u", index) ?:
+	      dma_set_mask_and_coherent(dev, DMA_BIT_MASK(64)) ?:
+	      device_add(dev);
 	if (ret) {
 		put_device(dev);
 		return ret;

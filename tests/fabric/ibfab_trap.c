@@ -379,11 +379,8 @@ static void send_from_switch(struct ibfab_switch *sw, struct ibfab_pkt *pkt)
 	LIST_HEAD(out);
 
 	ibfab_switch_forward(sw, pkt, &out);
-	while (!list_empty(&out)) {
-		pkt = list_first_entry(&out, struct ibfab_pkt, list);
-		list_del(&pkt->list);
+	while ((pkt = ibfab_pkt_pop(&out)))
 		ibfab_wire_send(pkt->port, pkt);
-	}
 }
 
 static void send(struct ibfab_port *port, struct ibfab_pkt *pkt)

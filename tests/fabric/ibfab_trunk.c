@@ -8,6 +8,7 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/interrupt.h>
+#include <linux/ktime.h>
 #include <linux/random.h>
 #include <linux/rcupdate.h>
 #include <linux/timer.h>
@@ -39,6 +40,51 @@ void ibfab_trunk_lose(void)
 {
 	set_bit(0, &ibfab_trunk.lost);
 	ibfab_trunk_kick();
+}
+
+/**
+ * ibfab_trunk_wait() - Something has to wait.
+ * @wait: what
+ * @times: counts that
+ *
+ * Context: the engine.
+ */
+void ibfab_trunk_wait(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter times)
+{
+	if (wait->on)
+		return;
+	wait->on = true;
+	wait->since = ktime_get();
+	ibfab_trunk_count(times);
+}
+
+/**
+ * ibfab_trunk_go_on() - It does not wait any more.
+ * @wait: what, whether it did or not
+ * @us: counts how long
+ *
+ * Context: the engine.
+ */
+void ibfab_trunk_go_on(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter us)
+{
+	if (!wait->on)
+		return;
+	wait->on = false;
+	atomic64_add(ktime_us_delta(ktime_get(), wait->since), &ibfab_trunk.count[us]);
+}
+
+/**
+ * ibfab_trunk_drop() - Drop packets; the losses show at the port whose they are.
+ * @list: the packets
+ *
+ * Context: the engine.
+ */
+void ibfab_trunk_drop(struct list_head *list)
+{
+	struct ibfab_pkt *pkt;
+
+	while ((pkt = ibfab_pkt_pop(list)))
+		ibfab_pkt_drop(pkt, ibfab_trunk.far_port, IBFAB_DROP_TRUNK_DOWN);
 }
 
 /* Whether this end may have a link */

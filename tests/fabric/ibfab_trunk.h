@@ -106,6 +106,12 @@ enum ibfab_trunk_counter {
 	IBFAB_TRUNK_COUNTERS,
 };
 
+/* Something waits: how often, and how long, is counted */
+struct ibfab_trunk_wait {
+	bool on;
+	ktime_t since;
+};
+
 /**
  * struct ibfab_trunk_tx - What is to be sent; the engine's
  * @smps: not sent yet
@@ -119,8 +125,7 @@ enum ibfab_trunk_counter {
  * @ack: all before are known to be there
  * @sent_data: data packets sent
  * @limit: how many may be
- * @blocked: data waits for @limit to rise, since @blocked_since
- * @blocked_since: when that began
+ * @blocked: data waits for @limit to rise
  * @progress: when something was acknowledged last, or sent with nothing
  *	unacknowledged; jiffies
  * @backoff: time-outs since then
@@ -139,8 +144,7 @@ struct ibfab_trunk_tx {
 	u32 ack;
 	u32 sent_data;
 	u32 limit;
-	bool blocked;
-	ktime_t blocked_since;
+	struct ibfab_trunk_wait blocked;
 	unsigned long progress;
 	unsigned int backoff;
 	unsigned long retry;
@@ -160,8 +164,7 @@ struct ibfab_trunk_tx {
  * @gap: a part is missing, and the other end was told so; ...
  * @gap_seq: ... the latest part that came after it
  * @gap_offset: likewise
- * @blocked: an HCA has no room, since @blocked_since
- * @blocked_since: when that began
+ * @blocked: an HCA has no room
  * @tell: the other end must be told how far things came: at once
  * @tell_soon: likewise, by @tell_at
  * @tell_at: jiffies
@@ -178,8 +181,7 @@ struct ibfab_trunk_rx {
 	bool gap;
 	u32 gap_seq;
 	u16 gap_offset;
-	bool blocked;
-	ktime_t blocked_since;
+	struct ibfab_trunk_wait blocked;
 	bool tell;
 	bool tell_soon;
 	unsigned long tell_at;
@@ -246,6 +248,9 @@ void ibfab_trunk_kick(void);
 void ibfab_trunk_lose(void);
 bool ibfab_trunk_heard(const u8 *mac, const struct ibfab_trunk_hdr *hdr);
 void ibfab_trunk_fill_hdr(struct ibfab_trunk_hdr *hdr, u8 flags);
+void ibfab_trunk_wait(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter times);
+void ibfab_trunk_go_on(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter us);
+void ibfab_trunk_drop(struct list_head *list);
 
 /* ibfab_trunk_tx.c */
 void ibfab_trunk_tx_reset(void);

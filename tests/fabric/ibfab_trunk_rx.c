@@ -5,7 +5,6 @@
  * may be sent by the other end; SMPs do not wait.
  */
 #include <linux/etherdevice.h>
-#include <linux/ktime.h>
 
 #include "ibfab_trunk.h"
 
@@ -21,24 +20,6 @@ static void drop_partial(struct ibfab_trunk_rx *rx)
 	rx->offset = 0;
 }
 
-static void unblock(struct ibfab_trunk_rx *rx)
-{
-	if (!rx->blocked)
-		return;
-	rx->blocked = false;
-	atomic64_add(ktime_us_delta(ktime_get(), rx->blocked_since),
-		     &ibfab_trunk.count[IBFAB_TRUNK_HELD_BACK_US]);
-}
-
-static void block(struct ibfab_trunk_rx *rx)
-{
-	if (rx->blocked)
-		return;
-	rx->blocked = true;
-	rx->blocked_since = ktime_get();
-	ibfab_trunk_count(IBFAB_TRUNK_HELD_BACK);
-}
-
 /**
  * ibfab_trunk_rx_reset() - Forget all: there is no link.
  *
@@ -47,15 +28,10 @@ static void block(struct ibfab_trunk_rx *rx)
 void ibfab_trunk_rx_reset(void)
 {
 	struct ibfab_trunk_rx *rx = &ibfab_trunk.rx;
-	struct ibfab_pkt *pkt, *tmp;
 
-	unblock(rx);
+	ibfab_trunk_go_on(&rx->blocked, IBFAB_TRUNK_HELD_BACK_US);
 	drop_partial(rx);
-	list_for_each_entry_safe(pkt, tmp, &rx->data, list) {
-		list_del(&pkt->list);
-		ibfab_pkt_drop(pkt, ibfab_trunk.far_port,
-			       IBFAB_DROP_TRUNK_DOWN);
-	}
+	ibfab_trunk_drop(&rx->data);
 	*rx = (struct ibfab_trunk_rx) {
 		.data = LIST_HEAD_INIT(rx->data),
 	};
@@ -94,7 +70,7 @@ static bool has_room(const struct ibfab_trunk_rx *rx, bool smp)
 
 static void take_packet(struct ibfab_trunk_rx *rx)
 {
-	bool smp = ibfab_lrh_vl(ibfab_pkt_lrh(rx->partial)) == IBFAB_VL_SMP;
+	bool smp = ibfab_pkt_is_smp(rx->partial);
 	struct ibfab_pkt *pkt = rx->partial;
 
 	if (!has_room(rx, smp)) {
@@ -225,23 +201,20 @@ static void take_frame(const struct sk_buff *skb)
  */
 static bool deliver(struct ibfab_trunk_rx *rx)
 {
-	struct ibfab_pkt *pkt;
 	unsigned int n;
 
 	for (n = 0; n < IBFAB_TRUNK_BUDGET && !list_empty(&rx->data); n++) {
 		if (atomic_read(&ibfab_trunk.sender.blockers)) {
-			block(rx);
+			ibfab_trunk_wait(&rx->blocked, IBFAB_TRUNK_HELD_BACK);
 			break;
 		}
-		unblock(rx);
-		pkt = list_first_entry(&rx->data, struct ibfab_pkt, list);
-		list_del(&pkt->list);
+		ibfab_trunk_go_on(&rx->blocked, IBFAB_TRUNK_HELD_BACK_US);
 		rx->taken++;
-		ibfab_wire_send(ibfab_trunk.port, pkt);
+		ibfab_wire_send(ibfab_trunk.port, ibfab_pkt_pop(&rx->data));
 	}
 	if (rx->taken + IBFAB_TRUNK_WINDOW - rx->told_limit >= TELL_CREDITS)
 		rx->tell = true;
-	return !list_empty(&rx->data) && !rx->blocked;
+	return !list_empty(&rx->data) && !rx->blocked.on;
 }
 
 /**

@@ -9,7 +9,6 @@
  */
 #include <linux/etherdevice.h>
 #include <linux/jiffies.h>
-#include <linux/ktime.h>
 
 #include "ibfab_trunk.h"
 
@@ -18,45 +17,9 @@
 
 static const u8 everyone[ETH_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
-static bool is_smp(const struct ibfab_pkt *pkt)
-{
-	return ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
-}
-
 static bool before(u32 a, u32 b)
 {
 	return (s32)(a - b) < 0;
-}
-
-/* Losses show at the port whose packets they are */
-static void drop_list(struct list_head *list)
-{
-	struct ibfab_pkt *pkt, *tmp;
-
-	list_for_each_entry_safe(pkt, tmp, list, list) {
-		list_del(&pkt->list);
-		ibfab_pkt_drop(pkt, ibfab_trunk.far_port,
-			       IBFAB_DROP_TRUNK_DOWN);
-	}
-}
-
-/* Nothing waits for credit any more */
-static void unblock(struct ibfab_trunk_tx *tx)
-{
-	if (!tx->blocked)
-		return;
-	tx->blocked = false;
-	atomic64_add(ktime_us_delta(ktime_get(), tx->blocked_since),
-		     &ibfab_trunk.count[IBFAB_TRUNK_CREDIT_WAIT_US]);
-}
-
-static void block(struct ibfab_trunk_tx *tx)
-{
-	if (tx->blocked)
-		return;
-	tx->blocked = true;
-	tx->blocked_since = ktime_get();
-	ibfab_trunk_count(IBFAB_TRUNK_CREDIT_WAITS);
 }
 
 /**
@@ -69,11 +32,11 @@ void ibfab_trunk_tx_reset(void)
 	struct ibfab_trunk_tx *tx = &ibfab_trunk.tx;
 	unsigned int waiting = tx->num_smps + tx->num_data;
 
-	unblock(tx);
-	drop_list(&tx->resend);
-	drop_list(&tx->unacked);
-	drop_list(&tx->smps);
-	drop_list(&tx->data);
+	ibfab_trunk_go_on(&tx->blocked, IBFAB_TRUNK_CREDIT_WAIT_US);
+	ibfab_trunk_drop(&tx->resend);
+	ibfab_trunk_drop(&tx->unacked);
+	ibfab_trunk_drop(&tx->smps);
+	ibfab_trunk_drop(&tx->data);
 	*tx = (struct ibfab_trunk_tx) {
 		.smps = LIST_HEAD_INIT(tx->smps),
 		.data = LIST_HEAD_INIT(tx->data),
@@ -92,7 +55,7 @@ static void free_acked(struct ibfab_trunk_tx *tx, struct list_head *list)
 		if (!before(pkt->seq, tx->ack))
 			return;
 		list_del(&pkt->list);
-		if (is_smp(pkt))
+		if (ibfab_pkt_is_smp(pkt))
 			tx->unacked_smps--;
 		ibfab_pkt_free(pkt);
 	}
@@ -199,14 +162,6 @@ static bool send_packet(const struct ibfab_pkt *pkt)
 	return true;
 }
 
-static struct ibfab_pkt *take_first(struct list_head *list)
-{
-	struct ibfab_pkt *pkt = list_first_entry(list, struct ibfab_pkt, list);
-
-	list_del(&pkt->list);
-	return pkt;
-}
-
 /* A packet that goes for the first time gets its number, and makes room behind it */
 static struct ibfab_pkt *number(struct ibfab_trunk_tx *tx, struct ibfab_pkt *pkt)
 {
@@ -222,7 +177,7 @@ static struct ibfab_pkt *next_smp(struct ibfab_trunk_tx *tx)
 		return NULL;
 	tx->num_smps--;
 	tx->unacked_smps++;
-	return number(tx, take_first(&tx->smps));
+	return number(tx, ibfab_pkt_pop(&tx->smps));
 }
 
 static struct ibfab_pkt *next_data(struct ibfab_trunk_tx *tx)
@@ -231,13 +186,13 @@ static struct ibfab_pkt *next_data(struct ibfab_trunk_tx *tx)
 		return NULL;
 	if (!before(tx->sent_data, tx->limit)) {
 		ibfab_count(ibfab_trunk.far_port, IBFAB_CNT_XMIT_WAIT);
-		block(tx);
+		ibfab_trunk_wait(&tx->blocked, IBFAB_TRUNK_CREDIT_WAITS);
 		return NULL;
 	}
-	unblock(tx);
+	ibfab_trunk_go_on(&tx->blocked, IBFAB_TRUNK_CREDIT_WAIT_US);
 	tx->num_data--;
 	tx->sent_data++;
-	return number(tx, take_first(&tx->data));
+	return number(tx, ibfab_pkt_pop(&tx->data));
 }
 
 static struct ibfab_pkt *next_packet(struct ibfab_trunk_tx *tx)
@@ -246,7 +201,7 @@ static struct ibfab_pkt *next_packet(struct ibfab_trunk_tx *tx)
 
 	if (!list_empty(&tx->resend)) {
 		ibfab_trunk_count(IBFAB_TRUNK_PACKETS_RESENT);
-		return take_first(&tx->resend);
+		return ibfab_pkt_pop(&tx->resend);
 	}
 	pkt = next_smp(tx);
 	return pkt ?: next_data(tx);
@@ -276,7 +231,7 @@ static void drop_smp(struct ibfab_pkt *pkt)
 
 static void queue_packet(struct ibfab_trunk_tx *tx, struct ibfab_pkt *pkt)
 {
-	if (!is_smp(pkt)) {
+	if (!ibfab_pkt_is_smp(pkt)) {
 		tx->num_data++;
 		list_add_tail(&pkt->list, &tx->data);
 	} else if (tx->num_smps < IBFAB_TRUNK_SMPS) {
@@ -289,14 +244,12 @@ static void queue_packet(struct ibfab_trunk_tx *tx, struct ibfab_pkt *pkt)
 
 static void collect(struct ibfab_trunk_tx *tx)
 {
-	struct ibfab_pkt *pkt, *tmp;
+	struct ibfab_pkt *pkt;
 	LIST_HEAD(list);
 
 	ibfab_inbox_take(&ibfab_trunk.inbox, &list);
-	list_for_each_entry_safe(pkt, tmp, &list, list) {
-		list_del(&pkt->list);
+	while ((pkt = ibfab_pkt_pop(&list)))
 		queue_packet(tx, pkt);
-	}
 }
 
 /**

@@ -9,21 +9,16 @@
 #include "ibfab_garbage.h"
 #include "ibfab_net.h"
 
-/* 10.6.7.2.4: is the memory within its key's reach, and the message sendable? */
 static enum ib_wc_status check_send(const struct ibfab_qp *qp,
 				    const struct ibfab_port *port,
 				    const struct ibfab_swr *wr)
 {
 	unsigned int max = qp->ibqp.qp_type == IB_QPT_SMI ? IB_MGMT_MAD_SIZE :
 							    ibfab_port_mtu(port);
-	u16 i;
 
 	if (ibfab_lso_longest(wr) > max)
 		return IB_WC_LOC_LEN_ERR;
-	for (i = 0; i < wr->num_sge; i++)
-		if (wr->sge[i].lkey != qp->ibqp.device->local_dma_lkey)
-			return IB_WC_LOC_PROT_ERR;
-	return IB_WC_SUCCESS;
+	return ibfab_send_status(qp->ibqp.device, wr);
 }
 
 static u16 send_pkey(const struct ibfab_qp *qp, const struct ibfab_port *port,
@@ -36,25 +31,6 @@ static u16 send_pkey(const struct ibfab_qp *qp, const struct ibfab_port *port,
 	if (qp->ibqp.qp_type == IB_QPT_GSI)
 		index = wr->pkey_index;
 	return index < ibfab_pkeys ? ibfab_port_pkey(port, index) : 0;
-}
-
-static void *put_bth(void *at, struct ibfab_qp *qp,
-		     const struct ibfab_port *port, const struct ibfab_swr *wr,
-		     unsigned int pad)
-{
-	struct ibfab_bth *bth = at;
-
-	bth->opcode = wr->opcode == IB_WR_SEND_WITH_IMM ?
-		      IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE :
-		      IB_OPCODE_UD_SEND_ONLY;
-	bth->flags = pad << IBFAB_BTH_PAD_SHIFT | IBFAB_BTH_MIGRATED;
-	if (wr->flags & IB_SEND_SOLICITED)
-		bth->flags |= IBFAB_BTH_SOLICITED;
-	bth->pkey = cpu_to_be16(send_pkey(qp, port, wr));
-	bth->dqpn = cpu_to_be32(wr->remote_qpn);
-	bth->psn = cpu_to_be32(qp->sq_psn);
-	qp->sq_psn = (qp->sq_psn + 1) & IBFAB_PSN_MASK;
-	return bth + 1;
 }
 
 static void *put_deth(void *at, const struct ibfab_qp *qp,
@@ -77,20 +53,6 @@ static void *put_deth(void *at, const struct ibfab_qp *qp,
 	return imm + 1;
 }
 
-static void put_payload(u8 *at, const struct ibfab_swr *wr)
-{
-	const struct ib_sge *sge;
-	u16 i;
-
-	if (wr->flags & IB_SEND_INLINE)
-		memcpy(at, wr->inline_data, wr->length);
-	for (i = 0; i < wr->num_sge; i++) {
-		sge = &wr->sge[i];
-		memcpy(at, (void *)(uintptr_t)sge->addr, sge->length);
-		at += sge->length;
-	}
-}
-
 /**
  * ibfab_ud_build() - Build a packet but for its payload.
  * @qp: the QP that sends it
@@ -98,9 +60,6 @@ static void put_payload(u8 *at, const struct ibfab_swr *wr)
  * @wr: the work request that it is of
  * @len: octets of payload
  * @payload: set to where they belong
- *
- * Behind them are zeroes for pad and ICRC: the links here spoil no bit, so the CRC
- * is left out.
  *
  * Context: the engine.
  * Return: it, or NULL without memory.
@@ -110,25 +69,24 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 				 const struct ibfab_swr *wr, unsigned int len,
 				 u8 **payload)
 {
-	unsigned int pad = -len & 3, bytes;
+	bool imm = wr->opcode == IB_WR_SEND_WITH_IMM;
+	struct ibfab_hdr hdr = {
+		.opcode = imm ? IB_OPCODE_UD_SEND_ONLY_WITH_IMMEDIATE : IB_OPCODE_UD_SEND_ONLY,
+		.flags = wr->flags & IB_SEND_SOLICITED ? IBFAB_BTH_SOLICITED : 0,
+		.pkey = send_pkey(qp, port, wr),
+		.dqpn = wr->remote_qpn,
+		.psn = qp->sq_psn,
+		.ext = IB_DETH_BYTES + (imm ? IBFAB_IMM_BYTES : 0),
+		.len = len,
+	};
 	struct ibfab_pkt *pkt;
 	void *at;
 
-	bytes = IB_LRH_BYTES + IB_BTH_BYTES + IB_DETH_BYTES + len + pad +
-		IB_ICRC_BYTES;
-	if (ibfab_av_has_grh(&wr->av.attr))
-		bytes += IB_GRH_BYTES;
-	if (wr->opcode == IB_WR_SEND_WITH_IMM)
-		bytes += IBFAB_IMM_BYTES;
-
-	pkt = ibfab_pkt_alloc(bytes);
+	pkt = ibfab_net_build(qp, port, &wr->av.attr, &hdr, &at);
 	if (!pkt)
 		return NULL;
-	pkt->source = &qp->hca->sender;
-	at = ibfab_net_put(pkt->frame->data, qp, port, &wr->av.attr, bytes);
-	at = put_bth(at, qp, port, wr, pad);
+	qp->sq_psn = ibfab_psn_add(qp->sq_psn, 1);
 	*payload = put_deth(at, qp, wr);
-	memset(*payload + len, 0, pad + IB_ICRC_BYTES);
 	return pkt;
 }
 
@@ -183,7 +141,7 @@ static void send_one(struct ibfab_qp *qp, struct ibfab_port *port,
 		atomic64_inc(&port->drop[IBFAB_DROP_TX_NO_MEMORY]);
 		return;
 	}
-	put_payload(payload, wr);
+	ibfab_gather(payload, wr, 0, wr->length);
 	if (ibfab_csum_heeded(qp, wr))
 		ibfab_csum_fill(port, payload, wr->length);
 	ibfab_ud_transmit(qp, port, wr, pkt);

@@ -153,11 +153,8 @@ void ibfab_wire_run(struct list_head *work)
 {
 	struct ibfab_pkt *pkt;
 
-	while (!list_empty(work)) {
-		pkt = list_first_entry(work, struct ibfab_pkt, list);
-		list_del(&pkt->list);
+	while ((pkt = ibfab_pkt_pop(work)))
 		cross_cable(pkt, work);
-	}
 }
 
 /**
