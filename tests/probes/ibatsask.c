@@ -17,7 +17,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/debugfs.h>
-#include <linux/inet.h>
 #include <linux/ktime.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -128,11 +127,16 @@ static void answered(void *context, int err, const struct ib_ats_answer *records
 	one_ended();
 }
 
-static void forget(void)
+static void forget_answers(void)
 {
 	kvfree(answers);
 	answers = NULL;
 	answer_count = 0;
+}
+
+static void forget(void)
+{
+	forget_answers();
 	atomic_set(&found, 0);
 	atomic_set(&failed, 0);
 }
@@ -186,9 +190,7 @@ static int ask_one(const struct ask_line *line)
 	int err;
 	u64 id;
 
-	kvfree(answers);
-	answers = NULL;
-	answer_count = 0;
+	forget_answers();
 	last_err = 0;
 	atomic_set(&under_way, 1);
 	err = ib_ats_ask(&line->question, GFP_KERNEL, answered_one, &last_err, &id);

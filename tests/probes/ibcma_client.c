@@ -21,9 +21,6 @@ struct ibcma_client {
 	struct completion answered;	/* by one event */
 	struct completion returned;	/* one message */
 	u32 size;
-	u32 sent;
-	u32 received;
-	u32 spoilt;
 };
 
 /* What is left of it for "result" */
@@ -67,11 +64,11 @@ static void client_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 	struct ibcma_client *client = container_of(queue, struct ibcma_client, queue);
 
 	if (wc->byte_len - queue->offset != client->size ||
-	    !message_right(slot->buf.data + queue->offset, client->received, client->size))
-		client->spoilt++;
+	    !message_right(slot->buf.data + queue->offset, result.received, client->size))
+		result.spoilt++;
 	if (ibcma_slot_receive(slot))
 		atomic_inc(&queue->errors);
-	client->received++;
+	result.received++;
 	complete(&client->returned);
 }
 
@@ -107,9 +104,8 @@ static int client_resolve(struct ibcma_client *client, const struct ibcma_params
 	int ret;
 
 	result.stage = "address";
-	ret = rdma_resolve_addr(client->id, from, (struct sockaddr *)&params->there, IBCMA_ASK);
-	if (!ret)
-		ret = client_answer(client, RDMA_CM_EVENT_ADDR_RESOLVED);
+	ret = rdma_resolve_addr(client->id, from, (struct sockaddr *)&params->there, IBCMA_ASK) ?:
+	      client_answer(client, RDMA_CM_EVENT_ADDR_RESOLVED);
 	ibcma_id_dev(client->id, result.dev);
 	if (ret)
 		return ret;
@@ -125,17 +121,17 @@ static int client_exchange(struct ibcma_client *client, const struct ibcma_param
 	int ret;
 
 	result.stage = "messages";
-	while (client->sent < params->count) {
+	while (result.sent < params->count) {
 		ibprobe_buf_for_cpu(&out->buf);
-		message_fill(out->buf.data, client->sent, params->size);
+		message_fill(out->buf.data, result.sent, params->size);
 		ret = ibcma_slot_send(out, 0, params->size, &client->queue.target);
 		if (ret)
 			return ret;
-		client->sent++;
+		result.sent++;
 		if (!wait_for_completion_timeout(&client->returned, IBCMA_TIMEOUT))
 			return -ETIMEDOUT;
 	}
-	return client->spoilt || atomic_read(&client->queue.errors) ? -EPROTO : 0;
+	return result.spoilt || atomic_read(&client->queue.errors) ? -EPROTO : 0;
 }
 
 static int client_part(struct ibcma_client *client)
@@ -152,17 +148,12 @@ static int client_part(struct ibcma_client *client)
 static int client_talk(struct ibcma_client *client, const struct ibcma_params *params)
 {
 	struct rdma_conn_param param = ibcma_conn_param(client->id->qp);
-	int ret;
 
 	result.stage = "connection";
-	ret = rdma_connect(client->id, &param);
-	if (!ret)
-		ret = client_answer(client, RDMA_CM_EVENT_ESTABLISHED);
-	if (!ret)
-		ret = client_exchange(client, params);
-	if (!ret)
-		ret = client_part(client);
-	return ret;
+	return rdma_connect(client->id, &param) ?:
+	       client_answer(client, RDMA_CM_EVENT_ESTABLISHED) ?:
+	       client_exchange(client, params) ?:
+	       client_part(client);
 }
 
 static int deaf_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
@@ -216,9 +207,6 @@ static int connect_locked(const struct ibcma_params *params)
 	rdma_destroy_id(client->id);
 	if (!ret)
 		result.stage = "done";
-	result.sent = client->sent;
-	result.received = client->received;
-	result.spoilt = client->spoilt;
 out:
 	result.status = ret;
 	kfree(client);

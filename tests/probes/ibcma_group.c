@@ -72,14 +72,10 @@ static int member_attach(struct ibcma_member *member)
 	int ret;
 
 	ret = ib_find_cached_pkey(id->device, id->port_num,
-				  ib_addr_get_pkey(&id->route.addr.dev_addr), &index);
-	if (!ret)
-		ret = ibprobe_ud_to_rts(member->queue.qp, id->port_num, index,
-					member->queue.target.qkey);
-	if (!ret)
-		ret = ibcma_queue_post(&member->queue);
-	if (!ret)
-		ret = ib_attach_mcast(member->queue.qp, &member->mgid, member->mlid);
+				  ib_addr_get_pkey(&id->route.addr.dev_addr), &index) ?:
+	      ibprobe_ud_to_rts(member->queue.qp, id->port_num, index, member->queue.target.qkey) ?:
+	      ibcma_queue_post(&member->queue) ?:
+	      ib_attach_mcast(member->queue.qp, &member->mgid, member->mlid);
 	member->attached = !ret;
 	return ret;
 }
@@ -149,11 +145,9 @@ static struct ibcma_member *member_create(const struct ibcma_params *params)
 		kfree(member);
 		return ERR_PTR(ret);
 	}
-	ret = rdma_bind_addr(member->id, (struct sockaddr *)&params->here);
-	if (!ret)
-		ret = member_queue(member);
-	if (!ret)
-		ret = member_join(member, params);
+	ret = rdma_bind_addr(member->id, (struct sockaddr *)&params->here) ?:
+	      member_queue(member) ?:
+	      member_join(member, params);
 	if (ret) {
 		member_free(&member->thing);
 		return ERR_PTR(ret);

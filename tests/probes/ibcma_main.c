@@ -228,9 +228,8 @@ static int act_line(void *of, char *line)
 
 	if (!params)
 		return -ENOMEM;
-	ret = params_read(params, line);
-	if (!ret)
-		ret = act->act(params);
+	ret = params_read(params, line) ?:
+	      act->act(params);
 	kfree(params);
 	return ret;
 }

@@ -5,8 +5,6 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/gfp.h>
-
 #include "ibcma.h"
 
 DECLARE_WAIT_QUEUE_HEAD(ibcma_wait);

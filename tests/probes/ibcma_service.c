@@ -136,9 +136,8 @@ static struct ibcma_service *service_create(const struct ibcma_params *params)
 		kfree(service);
 		return ERR_PTR(ret);
 	}
-	ret = rdma_bind_addr(service->id, (struct sockaddr *)&params->here);
-	if (!ret)
-		ret = rdma_listen(service->id, IBCMA_SLOTS);
+	ret = rdma_bind_addr(service->id, (struct sockaddr *)&params->here) ?:
+	      rdma_listen(service->id, IBCMA_SLOTS);
 	if (ret) {
 		service_free(&service->thing);
 		return ERR_PTR(ret);

@@ -135,22 +135,6 @@ static void ibdma_unmap(struct ibdma_transfer *t)
 		ibprobe_buf_free(&t->buffer);
 }
 
-static int ibdma_create_ah(struct ibdma_transfer *t)
-{
-	struct ib_device *ibdev = t->end.ibdev;
-	struct ib_port_attr port;
-	struct rdma_ah_attr attr;
-	int ret;
-
-	ret = ib_query_port(ibdev, 1, &port);
-	if (ret)
-		return ret;
-	ibprobe_ah_attr(&attr, ibdev, 1, port.lid, NULL);
-	rdma_ah_set_static_rate(&attr, t->rate);
-	t->ah = rdma_create_ah(t->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-	return PTR_ERR_OR_ZERO(t->ah);
-}
-
 static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
 {
 	int ret = ibprobe_end_open(&t->end, ibdev, 4, IB_POLL_DIRECT);
@@ -162,10 +146,13 @@ static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
 	if (ret)
 		goto err_end;
 	ret = ibprobe_ud_to_rts(t->qp, 1, 0, IBDMA_QKEY);
-	if (!ret)
-		ret = ibdma_create_ah(t);
+	if (ret)
+		goto err_qp;
+	t->ah = ibprobe_ah_to(&t->end, ibdev, 1, t->rate);
+	ret = PTR_ERR_OR_ZERO(t->ah);
 	if (!ret)
 		return 0;
+err_qp:
 	ib_destroy_qp(t->qp);
 err_end:
 	ibprobe_end_close(&t->end);

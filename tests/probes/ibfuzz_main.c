@@ -20,7 +20,6 @@
 #include <linux/completion.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
-#include <linux/inet.h>
 #include <linux/jhash.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -183,9 +182,8 @@ static int make_ahs(struct fuzz_run *run)
 	const struct fuzz_params *params = run->params;
 	int ret;
 
-	ret = make_ah(run, WAY_UNICAST, params->dlid, NULL);
-	if (!ret)
-		ret = make_ah(run, WAY_GRH, params->dlid, &params->to_gid);
+	ret = make_ah(run, WAY_UNICAST, params->dlid, NULL) ?:
+	      make_ah(run, WAY_GRH, params->dlid, &params->to_gid);
 	if (!ret && params->mlid)
 		ret = make_ah(run, WAY_GROUP, params->mlid, &params->mgid);
 	return ret;
@@ -448,11 +446,9 @@ static int run_line(struct fuzz_dev *dev, struct fuzz_params *params)
 	ret = ibprobe_end_open(&run->end, dev->ibdev, 2 * (BATCH + 1), IB_POLL_SOFTIRQ);
 	if (ret)
 		goto out;
-	ret = run_make(run);
-	if (!ret)
-		ret = name_ends(run, params);
-	if (!ret)
-		ret = send_all(run);
+	ret = run_make(run) ?:
+	      name_ends(run, params) ?:
+	      send_all(run);
 	run_unmake(run);
 	ibprobe_end_close(&run->end);
 out:

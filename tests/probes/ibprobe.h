@@ -249,6 +249,31 @@ static inline void ibprobe_ah_attr(struct rdma_ah_attr *attr, struct ib_device *
 }
 
 /**
+ * ibprobe_ah_to() - Make an address handle that leads to a device.
+ * @end: where it leads from
+ * @to: the device, which has the same port
+ * @port: the port
+ * @rate: static rate
+ *
+ * Context: process.
+ * Return: the handle or an error pointer.
+ */
+static inline struct ib_ah *ibprobe_ah_to(const struct ibprobe_end *end, struct ib_device *to,
+					  u32 port, u8 rate)
+{
+	struct ib_port_attr port_attr;
+	struct rdma_ah_attr attr;
+	int ret;
+
+	ret = ib_query_port(to, port, &port_attr);
+	if (ret)
+		return ERR_PTR(ret);
+	ibprobe_ah_attr(&attr, end->ibdev, port, port_attr.lid, NULL);
+	rdma_ah_set_static_rate(&attr, rate);
+	return rdma_create_ah(end->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+/**
  * ibprobe_ah_free() - Destroy an address handle.
  * @ah: the handle; NULL is none
  *

@@ -27,7 +27,6 @@
 
 #include <linux/completion.h>
 #include <linux/debugfs.h>
-#include <linux/inet.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
@@ -370,9 +369,8 @@ static int send_from_tx(struct ibraw_dev *dev,
 {
 	int ret, reset;
 
-	ret = qp_to_rts(dev->tx, params);
-	if (!ret)
-		ret = send_all(dev->tx, params, ah, addr);
+	ret = qp_to_rts(dev->tx, params) ?:
+	      send_all(dev->tx, params, ah, addr);
 	reset = ibprobe_set_state(dev->tx, IB_QPS_RESET);
 	return ret ?: reset;
 }
@@ -562,16 +560,6 @@ static int listen_line(void *of, char *line)
 
 DEFINE_IBTOOL_LINES(listen);
 
-/* The format prints 64 at most */
-static void show_octets(struct seq_file *m, const u8 *data, u32 len)
-{
-	u32 at;
-
-	for (at = 0; at < len; at += 64)
-		seq_printf(m, "%*phN", (int)min(len - at, 64U), data + at);
-	seq_putc(m, '\n');
-}
-
 /* Lock held */
 static void show_last(struct seq_file *m, const struct ibraw_listener *listener)
 {
@@ -584,7 +572,7 @@ static void show_last(struct seq_file *m, const struct ibraw_listener *listener)
 		   wc->sl, wc->dlid_path_bits, wc->pkey_index);
 	seq_printf(m, "last.grh %u\n", !!(wc->wc_flags & IB_WC_GRH));
 	seq_puts(m, "last.payload ");
-	show_octets(m, listener->last_payload, min_t(u32, length, IBRAW_SHOWN));
+	ibtool_show_hex(m, listener->last_payload, min_t(u32, length, IBRAW_SHOWN));
 }
 
 static void show_listener(struct seq_file *m, struct ibraw_listener *listener)

@@ -249,21 +249,12 @@ static int send_line(void *of, char *line)
 
 DEFINE_IBTOOL_LINES(send);
 
-static void show_mad(struct seq_file *m, const u8 *mad)
-{
-	unsigned int i;
-
-	for (i = 0; i < IB_MGMT_MAD_SIZE; i += 64)
-		seq_printf(m, "%64phN", mad + i);
-	seq_putc(m, '\n');
-}
-
 static int answer_show(struct seq_file *m, void *v)
 {
 	struct rawmad_dev *dev = m->private;
 
 	mutex_lock(&dev->lock);
-	show_mad(m, dev->answer);
+	ibtool_show_hex(m, dev->answer, IB_MGMT_MAD_SIZE);
 	mutex_unlock(&dev->lock);
 	return 0;
 }
@@ -276,7 +267,7 @@ static int reports_show(struct seq_file *m, void *v)
 
 	mutex_lock(&dev->reports_lock);
 	list_for_each_entry(report, &dev->reports, list)
-		show_mad(m, report->mad);
+		ibtool_show_hex(m, report->mad, IB_MGMT_MAD_SIZE);
 	if (dev->lost)
 		seq_printf(m, "lost %u\n", dev->lost);
 	mutex_unlock(&dev->reports_lock);

@@ -97,6 +97,24 @@ static inline int ibtool_read_hex(const char *value, u8 *to, size_t max)
 	return digits / 2;
 }
 
+/**
+ * ibtool_show_hex() - Write octets as a line.
+ * @m: where to
+ * @octets: the octets
+ * @len: how many
+ *
+ * Context: process.
+ */
+static inline void ibtool_show_hex(struct seq_file *m, const u8 *octets, u32 len)
+{
+	u32 at;
+
+	/* The format prints 64 at most */
+	for (at = 0; at < len; at += 64)
+		seq_printf(m, "%*phN", (int)min(len - at, 64U), octets + at);
+	seq_putc(m, '\n');
+}
+
 static inline int ibtool_read_value(const struct ibtool_word *word, const char *value, void *to)
 {
 	int choice;

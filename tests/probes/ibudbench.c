@@ -190,20 +190,6 @@ static void end_destroy(struct ibudbench_end *end)
 
 /* Sending */
 
-static int make_ah(struct ibudbench *bench)
-{
-	struct rdma_ah_attr attr;
-	struct ib_port_attr port;
-	int ret;
-
-	ret = ib_query_port(bench->rx.base.ibdev, IBUDBENCH_PORT, &port);
-	if (ret)
-		return ret;
-	ibprobe_ah_attr(&attr, bench->tx.base.ibdev, IBUDBENCH_PORT, port.lid, NULL);
-	bench->ah = rdma_create_ah(bench->tx.base.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-	return PTR_ERR_OR_ZERO(bench->ah);
-}
-
 static int prepare_sends(struct ibudbench *bench)
 {
 	const struct ibudbench_params *params = &bench->params;
@@ -386,9 +372,8 @@ static int measure(struct ibudbench *bench)
 	u64 ns;
 	int ret;
 
-	ret = prepare_receives(bench);
-	if (!ret)
-		ret = prepare_sends(bench);
+	ret = prepare_receives(bench) ?:
+	      prepare_sends(bench);
 	if (ret)
 		return ret;
 	ns = ktime_get_ns();
@@ -414,7 +399,8 @@ static int bench_run(struct ibudbench *bench)
 			 params->depth);
 	if (ret)
 		goto err_tx;
-	ret = make_ah(bench);
+	bench->ah = ibprobe_ah_to(&bench->tx.base, bench->rx.base.ibdev, IBUDBENCH_PORT, 0);
+	ret = PTR_ERR_OR_ZERO(bench->ah);
 	if (ret)
 		goto err_rx;
 	ret = measure(bench);
