@@ -460,10 +460,8 @@ int ibrc_cm_connect(struct ibrc_run *run)
 
 	if (!has_manager(&run->ends[0]) || !has_manager(&run->ends[1]))
 		return -EOPNOTSUPP;
-	ret = query_path(run);
-	if (ret)
-		return ret;
-	ret = start_listening(run);
+	ret = query_path(run) ?:
+	      start_listening(run);
 	if (ret)
 		return ret;
 	ibrc_stage(run, "cm");
@@ -560,14 +558,10 @@ static int refused(struct ibrc_run *run, __be64 service_id,
  */
 int ibrc_cm_reject(struct ibrc_run *run)
 {
-	int ret;
-
 	run->reject = true;
-	ret = query_path(run) ?:
-	      start_listening(run);
-	if (ret)
-		return ret;
-	return refused(run, run->service_id, IB_CM_REJ_CONSUMER_DEFINED);
+	return query_path(run) ?:
+	       start_listening(run) ?:
+	       refused(run, run->service_id, IB_CM_REJ_CONSUMER_DEFINED);
 }
 
 /**
@@ -579,13 +573,8 @@ int ibrc_cm_reject(struct ibrc_run *run)
  */
 int ibrc_cm_no_service(struct ibrc_run *run)
 {
-	int ret;
-
-	ret = query_path(run);
-	if (ret)
-		return ret;
-	return refused(run, cpu_to_be64(IBRC_NO_SERVICE),
-		       IB_CM_REJ_INVALID_SERVICE_ID);
+	return query_path(run) ?:
+	       refused(run, cpu_to_be64(IBRC_NO_SERVICE), IB_CM_REJ_INVALID_SERVICE_ID);
 }
 
 /**

@@ -93,18 +93,6 @@ int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 	}
 }
 
-static const char *stage_name(enum ib_qp_state state)
-{
-	switch (state) {
-	case IB_QPS_INIT:
-		return "init";
-	case IB_QPS_RTR:
-		return "rtr";
-	default:
-		return "rts";
-	}
-}
-
 /**
  * ibrc_to() - Take a QP one state on its way from RESET to RTS.
  * @qp: the QP, in the state before
@@ -115,10 +103,15 @@ static const char *stage_name(enum ib_qp_state state)
  */
 int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state)
 {
+	static const char * const stages[] = {
+		[IB_QPS_INIT] = "init",
+		[IB_QPS_RTR] = "rtr",
+		[IB_QPS_RTS] = "rts",
+	};
 	struct ib_qp_attr attr;
 	int mask, ret;
 
-	ibrc_stage(qp->end->run, stage_name(state));
+	ibrc_stage(qp->end->run, stages[state]);
 	mask = ibrc_attr(qp, state, &attr);
 	if (mask < 0)
 		return mask;

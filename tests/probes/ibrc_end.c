@@ -281,13 +281,9 @@ static void cqs_destroy(struct ibrc_end *end)
 
 static int end_query(struct ibrc_end *end)
 {
-	int ret;
-
 	ibrc_stage(end->run, "query_port");
-	ret = ib_query_port(end->ibdev, IBRC_PORT, &end->port);
-	if (ret)
-		return ret;
-	return rdma_query_gid(end->ibdev, IBRC_PORT, 0, &end->gid);
+	return ib_query_port(end->ibdev, IBRC_PORT, &end->port) ?:
+	       rdma_query_gid(end->ibdev, IBRC_PORT, 0, &end->gid);
 }
 
 static int end_create(struct ibrc_end *end)

@@ -203,6 +203,8 @@ static struct ibrc_dev *hold_dev(const char *name)
 
 static void release_dev(struct ibrc_dev *dev)
 {
+	if (!dev)
+		return;
 	mutex_lock(&devs_lock);
 	WRITE_ONCE(dev->users, dev->users - 1);
 	mutex_unlock(&devs_lock);
@@ -320,10 +322,8 @@ static int run_locked(struct ibrc_run *run)
 	run->ends[1].dev = hold_dev(run->params.to);
 	if (run->ends[0].dev && run->ends[1].dev)
 		ret = run_on_devs(run);
-	if (run->ends[1].dev)
-		release_dev(run->ends[1].dev);
-	if (run->ends[0].dev)
-		release_dev(run->ends[0].dev);
+	release_dev(run->ends[1].dev);
+	release_dev(run->ends[0].dev);
 	last.status = ret;
 	return ret;
 }

@@ -10,38 +10,25 @@
 
 #define WRITE_IMM	0x01bfa000
 
-/**
- * struct write - What was posted, and how it ended
- * @send: the write's completion
- * @recv: that of the receive for its immediate data
- * @sent: writes completed
- * @received: receives completed
- * @send_wc: the last one
- * @recv_wc: the last one
- */
-struct write {
-	struct ib_cqe send;
-	struct ib_cqe recv;
-	u64 sent;
-	u64 received;
-	struct ib_wc send_wc;
-	struct ib_wc recv_wc;
+/* How work requests ended: how many, and the last one */
+struct ended {
+	struct ib_cqe cqe;
+	u64 num;
+	struct ib_wc wc;
 };
 
-static void write_done(struct ib_cq *cq, struct ib_wc *wc)
+/* An RDMA WRITE, and the receive for its immediate data */
+struct write {
+	struct ended send;
+	struct ended recv;
+};
+
+static void note_ended(struct ib_cq *cq, struct ib_wc *wc)
 {
-	struct write *write = container_of(wc->wr_cqe, struct write, send);
+	struct ended *ended = container_of(wc->wr_cqe, struct ended, cqe);
 
-	write->send_wc = *wc;
-	write->sent++;
-}
-
-static void imm_received(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct write *write = container_of(wc->wr_cqe, struct write, recv);
-
-	write->recv_wc = *wc;
-	write->received++;
+	ended->wc = *wc;
+	ended->num++;
 }
 
 /* Any address and key will do: none is the peer's */
@@ -55,7 +42,7 @@ static int post_write(struct ibrc_qp *qp, struct write *write,
 	};
 	struct ib_rdma_wr wr = {
 		.wr = {
-			.wr_cqe = &write->send,
+			.wr_cqe = &write->send.cqe,
 			.sg_list = &sge,
 			.num_sge = !!length,
 			.opcode = opcode,
@@ -66,15 +53,15 @@ static int post_write(struct ibrc_qp *qp, struct write *write,
 		.rkey = 1,
 	};
 
-	write->send.done = write_done;
+	write->send.cqe.done = note_ended;
 	return ib_post_send(qp->ib, &wr.wr, NULL);
 }
 
 static int post_empty_recv(struct ibrc_qp *qp, struct write *write)
 {
-	struct ib_recv_wr wr = { .wr_cqe = &write->recv };
+	struct ib_recv_wr wr = { .wr_cqe = &write->recv.cqe };
 
-	write->recv.done = imm_received;
+	write->recv.cqe.done = note_ended;
 	if (qp->end->srq)
 		return ib_post_srq_recv(qp->end->srq, &wr, NULL);
 	return ib_post_recv(qp->ib, &wr, NULL);
@@ -83,12 +70,12 @@ static int post_empty_recv(struct ibrc_qp *qp, struct write *write)
 static void expect_status(struct ibrc_run *run, const struct write *write,
 			  enum ib_wc_status status)
 {
-	ibrc_expect_is(run, write->send_wc.status, status, "status of the write");
+	ibrc_expect_is(run, write->send.wc.status, status, "status of the write");
 }
 
 static void expect_imm(struct ibrc_run *run, const struct write *write)
 {
-	const struct ib_wc *wc = &write->recv_wc;
+	const struct ib_wc *wc = &write->recv.wc;
 	u32 imm = be32_to_cpu(wc->ex.imm_data);
 
 	ibrc_expect_is(run, wc->status, IB_WC_SUCCESS, "status of the receive");
@@ -104,9 +91,9 @@ static int write_nothing(struct ibrc_run *run, struct write *write)
 	int ret;
 
 	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE, 0) ?:
-	      ibrc_until(run, &write->sent, 1);
+	      ibrc_until(run, &write->send.num, 1);
 	expect_status(run, write, IB_WC_SUCCESS);
-	ibrc_expect_is(run, write->send_wc.opcode, IB_WC_RDMA_WRITE,
+	ibrc_expect_is(run, write->send.wc.opcode, IB_WC_RDMA_WRITE,
 		       "opcode of the write");
 	return ret;
 }
@@ -118,13 +105,13 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 
 	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0) ?:
 	      ibrc_settle(run, run->params.ms);
-	ibrc_expect_is(run, write->sent, 1, "writes, one without a receive");
+	ibrc_expect_is(run, write->send.num, 1, "writes, one without a receive");
 	if (!ret)
 		ret = post_empty_recv(ibrc_sender(run)->peer, write);
 	if (!ret)
-		ret = ibrc_until(run, &write->received, 1);
+		ret = ibrc_until(run, &write->recv.num, 1);
 	if (!ret)
-		ret = ibrc_until(run, &write->sent, 2);
+		ret = ibrc_until(run, &write->send.num, 2);
 	expect_status(run, write, IB_WC_SUCCESS);
 	expect_imm(run, write);
 	return ret;
@@ -142,7 +129,7 @@ static int expect_refusal(struct ibrc_run *run, enum ib_event_type type)
 static int until_refused(struct ibrc_run *run, struct write *write,
 			 enum ib_wc_status status, enum ib_event_type type)
 {
-	int ret = ibrc_until(run, &write->sent, write->sent + 1);
+	int ret = ibrc_until(run, &write->send.num, write->send.num + 1);
 
 	if (ret)
 		return ret;

@@ -373,15 +373,14 @@ static void refuse_rts_values(struct ibrc_qp *qp)
 	refuse(qp, &attr, mask, "rnr_retry");
 }
 
-static void refuse_states(struct ibrc_qp *qp, const enum ib_qp_state *states,
-			  u32 n)
+static void refuse_states(struct ibrc_qp *qp, unsigned long states)
 {
 	struct ib_qp_attr attr;
+	unsigned int state;
 	int mask;
-	u32 i;
 
-	for (i = 0; i < n; i++) {
-		mask = ibrc_attr(qp, states[i], &attr);
+	for_each_set_bit(state, &states, BITS_PER_LONG) {
+		mask = ibrc_attr(qp, state, &attr);
 		refuse(qp, &attr, mask, "no such transition");
 	}
 }
@@ -394,63 +393,45 @@ static void expect_posts(struct ibrc_qp *qp, int send, int recv)
 				  "a receive in this state");
 }
 
-static int from_reset(struct ibrc_qp *qp)
+/**
+ * struct station - A state that a QP comes through
+ * @refused: bits of the states that it cannot go to from there
+ * @next: where it goes
+ * @refuse_values: tries values that do not lead there; NULL where it takes none
+ * @send: what a send that is posted in the state fails with, or 0
+ * @recv: likewise a receive
+ */
+struct station {
+	unsigned long refused;
+	enum ib_qp_state next;
+	void (*refuse_values)(struct ibrc_qp *qp);
+	int send;
+	int recv;
+};
+
+#define SQ_STATES	(BIT(IB_QPS_SQD) | BIT(IB_QPS_SQE))
+
+/* From RESET round to RESET */
+static const struct station stations[] = {
+	{ BIT(IB_QPS_RTR) | BIT(IB_QPS_RTS) | SQ_STATES, IB_QPS_INIT, refuse_init_values,
+	  EINVAL, EINVAL },
+	{ BIT(IB_QPS_RTS) | SQ_STATES, IB_QPS_RTR, refuse_rtr_values, EINVAL, 0 },
+	{ BIT(IB_QPS_INIT) | BIT(IB_QPS_RTR) | SQ_STATES, IB_QPS_RTS, refuse_rts_values,
+	  EINVAL, 0 },
+	{ BIT(IB_QPS_INIT) | BIT(IB_QPS_RTR) | BIT(IB_QPS_SQE), IB_QPS_ERR },
+	{ BIT(IB_QPS_INIT) | BIT(IB_QPS_RTR) | BIT(IB_QPS_RTS) | SQ_STATES, IB_QPS_RESET },
+};
+
+static int pass(struct ibrc_qp *qp, const struct station *station)
 {
-	static const enum ib_qp_state states[] = {
-		IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
-	};
-
-	expect_posts(qp, EINVAL, EINVAL);
-	refuse_states(qp, states, ARRAY_SIZE(states));
-	refuse_masks(qp, IB_QPS_INIT);
-	refuse_init_values(qp);
-	return ibrc_to(qp, IB_QPS_INIT);
-}
-
-static int from_init(struct ibrc_qp *qp)
-{
-	static const enum ib_qp_state states[] = {
-		IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
-	};
-
-	expect_posts(qp, EINVAL, 0);
-	refuse_states(qp, states, ARRAY_SIZE(states));
-	refuse_masks(qp, IB_QPS_RTR);
-	refuse_rtr_values(qp);
-	return ibrc_to(qp, IB_QPS_RTR);
-}
-
-static int from_rtr(struct ibrc_qp *qp)
-{
-	static const enum ib_qp_state states[] = {
-		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_SQD, IB_QPS_SQE,
-	};
-
-	expect_posts(qp, EINVAL, 0);
-	refuse_states(qp, states, ARRAY_SIZE(states));
-	refuse_masks(qp, IB_QPS_RTS);
-	refuse_rts_values(qp);
-	return ibrc_to(qp, IB_QPS_RTS);
-}
-
-static int from_rts(struct ibrc_qp *qp)
-{
-	static const enum ib_qp_state states[] = {
-		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_SQE,
-	};
-
-	refuse_states(qp, states, ARRAY_SIZE(states));
-	return ibprobe_set_state(qp->ib, IB_QPS_ERR);
-}
-
-static int from_err(struct ibrc_qp *qp)
-{
-	static const enum ib_qp_state states[] = {
-		IB_QPS_INIT, IB_QPS_RTR, IB_QPS_RTS, IB_QPS_SQD, IB_QPS_SQE,
-	};
-
-	refuse_states(qp, states, ARRAY_SIZE(states));
-	return ibprobe_set_state(qp->ib, IB_QPS_RESET);
+	if (station->refuse_values)
+		expect_posts(qp, station->send, station->recv);
+	refuse_states(qp, station->refused);
+	if (!station->refuse_values)
+		return ibprobe_set_state(qp->ib, station->next);
+	refuse_masks(qp, station->next);
+	station->refuse_values(qp);
+	return ibrc_to(qp, station->next);
 }
 
 /**
@@ -463,16 +444,11 @@ static int from_err(struct ibrc_qp *qp)
  */
 int ibrc_transitions(struct ibrc_run *run)
 {
-	struct ibrc_qp *qp = ibrc_sender(run);
-	int ret;
+	int ret = 0, i;
 
-	ret = from_reset(qp) ?:
-	      from_init(qp) ?:
-	      from_rtr(qp) ?:
-	      from_rts(qp) ?:
-	      from_err(qp) ?:
-	      ibrc_connect(run);
-	return ret ?: ibrc_transfer(run);
+	for (i = 0; i < ARRAY_SIZE(stations) && !ret; i++)
+		ret = pass(ibrc_sender(run), &stations[i]);
+	return ret ?: ibrc_connect(run) ?: ibrc_transfer(run);
 }
 
 /* Limits of the HCA */
