@@ -791,6 +791,7 @@ void ibfab_engine_forget_qp(struct ibfab_qp *qp);
 void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 			  struct list_head *out);
 bool ibfab_engine_blocked(const struct ibfab_qp *qp);
+void ibfab_flush_recv(struct ibfab_qp *qp, u64 wr_id);
 void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 			 enum ib_wc_status status);
 

@@ -152,20 +152,35 @@ static void flush_sends(struct ibfab_qp *qp)
 		ibfab_complete_send(qp, wr, IB_WC_WR_FLUSH_ERR);
 }
 
-static void flush_receives(struct ibfab_qp *qp)
+/**
+ * ibfab_flush_recv() - Flush a receive.
+ * @qp: the QP
+ * @wr_id: the receive, which is in no queue any more
+ *
+ * Context: the engine.
+ */
+void ibfab_flush_recv(struct ibfab_qp *qp, u64 wr_id)
 {
 	struct ib_wc wc = {
+		.wr_id = wr_id,
 		.status = IB_WC_WR_FLUSH_ERR,
 		.opcode = IB_WC_RECV,
 		.qp = &qp->ibqp,
 		.port_num = qp->port_num,
 	};
+
+	ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
+}
+
+static void flush_receives(struct ibfab_qp *qp)
+{
 	struct ibfab_rwr *wr;
+	u64 wr_id;
 
 	while ((wr = ibfab_queue_peek(&qp->rq))) {
-		wc.wr_id = wr->wr_id;
+		wr_id = wr->wr_id;
 		ibfab_queue_pop(&qp->rq);
-		ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
+		ibfab_flush_recv(qp, wr_id);
 	}
 }
 

@@ -42,26 +42,9 @@ enum ibfab_fault {
 	IBFAB_FAULT_NUM,
 };
 
-/* Verbs that can be made to fail */
-enum ibfab_verb {
-	IBFAB_VERB_ALLOC_PD,
-	IBFAB_VERB_GET_DMA_MR,
-	IBFAB_VERB_CREATE_AH,
-	IBFAB_VERB_CREATE_CQ,
-	IBFAB_VERB_REQ_NOTIFY_CQ,
-	IBFAB_VERB_CREATE_SRQ,
-	IBFAB_VERB_MODIFY_SRQ,
-	IBFAB_VERB_POST_SRQ_RECV,
-	IBFAB_VERB_CREATE_QP,
-	IBFAB_VERB_MODIFY_QP,
-	IBFAB_VERB_QUERY_QP,
-	IBFAB_VERB_POST_SEND,
-	IBFAB_VERB_POST_RECV,
-	IBFAB_VERB_ATTACH_MCAST,
-	IBFAB_VERB_DETACH_MCAST,
-	IBFAB_VERB_QUERY_PORT,
-	IBFAB_VERB_NUM,
-};
+/* A verb's number: its place among a device's */
+#define IBFAB_VERB(name)	(offsetof(const struct ib_device_ops, name) / sizeof(void *))
+#define IBFAB_VERBS		(sizeof(const struct ib_device_ops) / sizeof(void *))
 
 /**
  * struct ibfab_port_faults - A port's part
@@ -100,7 +83,7 @@ struct ibfab_verb_fault {
  */
 struct ibfab_hca_faults {
 	const struct ib_device_ops *ops;
-	struct ibfab_verb_fault verb[IBFAB_VERB_NUM];
+	struct ibfab_verb_fault verb[IBFAB_VERBS];
 	u32 late_ms;
 	struct list_head late;
 	struct timer_list late_timer;

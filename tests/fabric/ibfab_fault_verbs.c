@@ -16,7 +16,7 @@ static const struct ib_device_ops *real_ops(struct ib_device *ibdev)
 }
 
 /* What a call of a verb is to return instead of being made; 0 to make it */
-static int failure(struct ib_device *ibdev, enum ibfab_verb verb)
+static int failure(struct ib_device *ibdev, unsigned int verb)
 {
 	struct ibfab_verb_fault *fault = &to_hca(ibdev)->faults.verb[verb];
 
@@ -32,7 +32,7 @@ static int failure(struct ib_device *ibdev, enum ibfab_verb verb)
  * it post there whenever they like, and would take the failures that are meant
  * for others. Rules for packets lose MADs.
  */
-static int qp_failure(const struct ib_qp *qp, enum ibfab_verb verb)
+static int qp_failure(const struct ib_qp *qp, unsigned int verb)
 {
 	if (qp->qp_type == IB_QPT_SMI || qp->qp_type == IB_QPT_GSI)
 		return 0;
@@ -49,42 +49,45 @@ static int fail_##verb params			\
 }
 
 FAIL_VERB(alloc_pd, (struct ib_pd *pd, struct ib_udata *udata),
-	  failure(pd->device, IBFAB_VERB_ALLOC_PD), real_ops(pd->device)->alloc_pd(pd, udata))
+	  failure(pd->device, IBFAB_VERB(alloc_pd)), real_ops(pd->device)->alloc_pd(pd, udata))
 FAIL_VERB(create_ah, (struct ib_ah *ah, struct rdma_ah_init_attr *init, struct ib_udata *udata),
-	  failure(ah->device, IBFAB_VERB_CREATE_AH),
+	  failure(ah->device, IBFAB_VERB(create_ah)),
 	  real_ops(ah->device)->create_ah(ah, init, udata))
 FAIL_VERB(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata),
-	  failure(cq->device, IBFAB_VERB_CREATE_CQ),
+	  failure(cq->device, IBFAB_VERB(create_cq)),
 	  real_ops(cq->device)->create_cq(cq, attr, udata))
 FAIL_VERB(req_notify_cq, (struct ib_cq *cq, enum ib_cq_notify_flags flags),
-	  failure(cq->device, IBFAB_VERB_REQ_NOTIFY_CQ),
+	  failure(cq->device, IBFAB_VERB(req_notify_cq)),
 	  real_ops(cq->device)->req_notify_cq(cq, flags))
 FAIL_VERB(create_srq, (struct ib_srq *srq, struct ib_srq_init_attr *init, struct ib_udata *udata),
-	  failure(srq->device, IBFAB_VERB_CREATE_SRQ),
+	  failure(srq->device, IBFAB_VERB(create_srq)),
 	  real_ops(srq->device)->create_srq(srq, init, udata))
 FAIL_VERB(modify_srq,
 	  (struct ib_srq *srq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
 	   struct ib_udata *udata),
-	  failure(srq->device, IBFAB_VERB_MODIFY_SRQ),
+	  failure(srq->device, IBFAB_VERB(modify_srq)),
 	  real_ops(srq->device)->modify_srq(srq, attr, mask, udata))
 FAIL_VERB(create_qp, (struct ib_qp *qp, struct ib_qp_init_attr *init, struct ib_udata *udata),
-	  qp_failure(qp, IBFAB_VERB_CREATE_QP), real_ops(qp->device)->create_qp(qp, init, udata))
+	  qp_failure(qp, IBFAB_VERB(create_qp)), real_ops(qp->device)->create_qp(qp, init, udata))
 FAIL_VERB(modify_qp, (struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata),
-	  qp_failure(qp, IBFAB_VERB_MODIFY_QP),
+	  qp_failure(qp, IBFAB_VERB(modify_qp)),
 	  real_ops(qp->device)->modify_qp(qp, attr, mask, udata))
 FAIL_VERB(query_qp,
 	  (struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_qp_init_attr *init),
-	  qp_failure(qp, IBFAB_VERB_QUERY_QP), real_ops(qp->device)->query_qp(qp, attr, mask, init))
+	  qp_failure(qp, IBFAB_VERB(query_qp)),
+	  real_ops(qp->device)->query_qp(qp, attr, mask, init))
 FAIL_VERB(attach_mcast, (struct ib_qp *qp, union ib_gid *gid, u16 lid),
-	  qp_failure(qp, IBFAB_VERB_ATTACH_MCAST), real_ops(qp->device)->attach_mcast(qp, gid, lid))
+	  qp_failure(qp, IBFAB_VERB(attach_mcast)),
+	  real_ops(qp->device)->attach_mcast(qp, gid, lid))
 FAIL_VERB(detach_mcast, (struct ib_qp *qp, union ib_gid *gid, u16 lid),
-	  qp_failure(qp, IBFAB_VERB_DETACH_MCAST), real_ops(qp->device)->detach_mcast(qp, gid, lid))
+	  qp_failure(qp, IBFAB_VERB(detach_mcast)),
+	  real_ops(qp->device)->detach_mcast(qp, gid, lid))
 FAIL_VERB(query_port, (struct ib_device *ibdev, u32 num, struct ib_port_attr *attr),
-	  failure(ibdev, IBFAB_VERB_QUERY_PORT), real_ops(ibdev)->query_port(ibdev, num, attr))
+	  failure(ibdev, IBFAB_VERB(query_port)), real_ops(ibdev)->query_port(ibdev, num, attr))
 
 static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
 {
-	int ret = failure(pd->device, IBFAB_VERB_GET_DMA_MR);
+	int ret = failure(pd->device, IBFAB_VERB(get_dma_mr));
 
 	return ret ? ERR_PTR(ret) :
 		     real_ops(pd->device)->get_dma_mr(pd, access);
@@ -93,7 +96,7 @@ static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
 static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 			      const struct ib_recv_wr **bad_wr)
 {
-	int ret = failure(srq->device, IBFAB_VERB_POST_SRQ_RECV);
+	int ret = failure(srq->device, IBFAB_VERB(post_srq_recv));
 
 	if (!ret)
 		return real_ops(srq->device)->post_srq_recv(srq, wr, bad_wr);
@@ -104,7 +107,7 @@ static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			  const struct ib_send_wr **bad_wr)
 {
-	int ret = qp_failure(qp, IBFAB_VERB_POST_SEND);
+	int ret = qp_failure(qp, IBFAB_VERB(post_send));
 
 	if (!ret)
 		return real_ops(qp->device)->post_send(qp, wr, bad_wr);
@@ -115,7 +118,7 @@ static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 			  const struct ib_recv_wr **bad_wr)
 {
-	int ret = qp_failure(qp, IBFAB_VERB_POST_RECV);
+	int ret = qp_failure(qp, IBFAB_VERB(post_recv));
 
 	if (!ret)
 		return real_ops(qp->device)->post_recv(qp, wr, bad_wr);
@@ -142,44 +145,26 @@ static const struct ib_device_ops failing_ops = {
 	.query_port = fail_query_port,
 };
 
-struct verb {
+static const struct verb {
 	const char *name;
-	size_t offset;	/* of the pointer, in struct ib_device_ops */
+	unsigned int num;
+} verbs[] = {
+#define VERB(name) { #name, IBFAB_VERB(name) }
+	VERB(alloc_pd), VERB(get_dma_mr), VERB(create_ah), VERB(create_cq), VERB(req_notify_cq),
+	VERB(create_srq), VERB(modify_srq), VERB(post_srq_recv), VERB(create_qp),
+	VERB(modify_qp), VERB(query_qp), VERB(post_send), VERB(post_recv), VERB(attach_mcast),
+	VERB(detach_mcast), VERB(query_port),
 };
 
-#define VERB(name) { #name, offsetof(typeof(failing_ops), name) }
-
-static const struct verb verbs[] = {
-	[IBFAB_VERB_ALLOC_PD] = VERB(alloc_pd),
-	[IBFAB_VERB_GET_DMA_MR] = VERB(get_dma_mr),
-	[IBFAB_VERB_CREATE_AH] = VERB(create_ah),
-	[IBFAB_VERB_CREATE_CQ] = VERB(create_cq),
-	[IBFAB_VERB_REQ_NOTIFY_CQ] = VERB(req_notify_cq),
-	[IBFAB_VERB_CREATE_SRQ] = VERB(create_srq),
-	[IBFAB_VERB_MODIFY_SRQ] = VERB(modify_srq),
-	[IBFAB_VERB_POST_SRQ_RECV] = VERB(post_srq_recv),
-	[IBFAB_VERB_CREATE_QP] = VERB(create_qp),
-	[IBFAB_VERB_MODIFY_QP] = VERB(modify_qp),
-	[IBFAB_VERB_QUERY_QP] = VERB(query_qp),
-	[IBFAB_VERB_POST_SEND] = VERB(post_send),
-	[IBFAB_VERB_POST_RECV] = VERB(post_recv),
-	[IBFAB_VERB_ATTACH_MCAST] = VERB(attach_mcast),
-	[IBFAB_VERB_DETACH_MCAST] = VERB(detach_mcast),
-	[IBFAB_VERB_QUERY_PORT] = VERB(query_port),
-};
-
-static_assert(ARRAY_SIZE(verbs) == IBFAB_VERB_NUM);
-
-static void **verb_pointer(const struct ib_device_ops *ops,
-			   enum ibfab_verb verb)
+static void **verb_pointer(const struct ib_device_ops *ops, unsigned int verb)
 {
-	return (void **)((char *)ops + verbs[verb].offset);
+	return (void **)ops + verb;
 }
 
 /* The count comes last: it is what lets calls fail. The verb stays replaced
  * afterwards, which costs a test for each call until `verb 0` is written.
  */
-static int set_failure(struct ibfab_hca *hca, enum ibfab_verb verb, u32 count,
+static int set_failure(struct ibfab_hca *hca, unsigned int verb, u32 count,
 		       int error, u32 skip)
 {
 	struct ibfab_verb_fault *fault = &hca->faults.verb[verb];
@@ -212,7 +197,7 @@ static int verbs_line(void *of, char *line)
 		return -EINVAL;
 	for (i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (!strcmp(name, verbs[i].name))
-			return set_failure(of, i, count, error, skip);
+			return set_failure(of, verbs[i].num, count, error, skip);
 	return -EINVAL;
 }
 
@@ -223,7 +208,7 @@ static int verbs_show(struct seq_file *m, void *v)
 	unsigned int i;
 
 	for (i = 0; i < ARRAY_SIZE(verbs); i++) {
-		fault = &hca->faults.verb[i];
+		fault = &hca->faults.verb[verbs[i].num];
 		seq_printf(m, "%s failed %lld left %d\n", verbs[i].name,
 			   atomic64_read(&fault->failed),
 			   atomic_read(&fault->left));

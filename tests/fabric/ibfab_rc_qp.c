@@ -92,6 +92,12 @@ static bool av_valid(const struct ibfab_qp *qp, const struct rdma_ah_attr *av)
 	       rdma_ah_read_grh(av)->sgid_index < IBFAB_GUID_TABLE_LEN;
 }
 
+/* Not set, or not too much */
+static bool within(int set, u32 value, u32 max)
+{
+	return !set || value <= max;
+}
+
 static bool path_valid(const struct ibfab_qp *qp,
 		       const struct ib_qp_attr *attr, int mask)
 {
@@ -101,14 +107,7 @@ static bool path_valid(const struct ibfab_qp *qp,
 	    (attr->path_mtu < IB_MTU_256 ||
 	     attr->path_mtu > qp->hca->caps.mtu))
 		return false;
-	return !(mask & IB_QP_DEST_QPN) ||
-	       attr->dest_qp_num <= IBFAB_QPN_MASK;
-}
-
-/* Not set, or not too much */
-static bool within(int set, u32 value, u32 max)
-{
-	return !set || value <= max;
+	return within(mask & IB_QP_DEST_QPN, attr->dest_qp_num, IBFAB_QPN_MASK);
 }
 
 static bool limits_valid(const struct ib_qp_attr *attr, int mask)
@@ -254,19 +253,12 @@ void ibfab_rc_query(const struct ibfab_qp *qp, struct ib_qp_attr *attr)
 void ibfab_rc_flush(struct ibfab_qp *qp)
 {
 	struct ibfab_rc_resp *resp = &qp->rc->resp;
-	struct ib_wc wc = {
-		.wr_id = resp->wr->wr_id,
-		.status = IB_WC_WR_FLUSH_ERR,
-		.opcode = IB_WC_RECV,
-		.qp = &qp->ibqp,
-		.port_num = qp->port_num,
-	};
 
 	qp->rc->req.timed = false;
 	if (!resp->have_wr)
 		return;
 	resp->have_wr = false;
-	ibfab_cq_push(to_cq(qp->ibqp.recv_cq), &wc, false);
+	ibfab_flush_recv(qp, resp->wr->wr_id);
 }
 
 /**

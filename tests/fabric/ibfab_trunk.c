@@ -108,7 +108,7 @@ static u64 new_instance(void)
 static void restart(struct ibfab_trunk *trunk)
 {
 	if (trunk->state == IBFAB_TRUNK_UP) {
-		ibfab_trunk_link_down();
+		ibfab_trunk_link_set(false);
 		ibfab_trunk_count(IBFAB_TRUNK_LINK_DOWN);
 	}
 	trunk->state = IBFAB_TRUNK_DOWN;
@@ -142,7 +142,7 @@ static void agree(struct ibfab_trunk *trunk, bool peer_ready)
 	trunk->state = IBFAB_TRUNK_UP;
 	trunk->rx.tell = true;
 	ibfab_trunk_count(IBFAB_TRUNK_LINK_UP);
-	ibfab_trunk_link_up();
+	ibfab_trunk_link_set(true);
 }
 
 /**

@@ -275,8 +275,7 @@ struct sk_buff *ibfab_trunk_dev_alloc(unsigned int len);
 bool ibfab_trunk_dev_send(struct sk_buff *skb, const u8 *mac);
 
 /* ibfab_trunk_link.c */
-void ibfab_trunk_link_up(void);
-void ibfab_trunk_link_down(void);
+void ibfab_trunk_link_set(bool up);
 bool ibfab_trunk_link_ready(void);
 
 #endif /* _IBFAB_TRUNK_H */

@@ -92,30 +92,20 @@ static const struct ibfab_node_ops trunk_ops = {
 };
 
 /**
- * ibfab_trunk_link_up() - Both ends agree: let the switch's port have its link.
+ * ibfab_trunk_link_set() - Let the switch's port have its link, or take it away.
+ * @up: whether both ends agree that there is one
  *
  * Context: the engine.
  */
-void ibfab_trunk_link_up(void)
+void ibfab_trunk_link_set(bool up)
 {
 	unsigned long flags;
 
 	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
-	ibfab_link_retrain(ibfab_trunk.port);
-	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
-}
-
-/**
- * ibfab_trunk_link_down() - They do not: take it away.
- *
- * Context: the engine.
- */
-void ibfab_trunk_link_down(void)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
-	ibfab_link_disable(ibfab_trunk.port);
+	if (up)
+		ibfab_link_retrain(ibfab_trunk.port);
+	else
+		ibfab_link_disable(ibfab_trunk.port);
 	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
 }
 
