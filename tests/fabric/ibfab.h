@@ -378,26 +378,6 @@ struct ibfab_hdrs {
 	u16 payload_len;
 };
 
-/**
- * struct ibfab_hdr - What a packet that is to be built says
- * @opcode: BTH
- * @flags: BTH, but for its pad
- * @pkey: BTH
- * @dqpn: BTH
- * @psn: BTH, with IBFAB_BTH_ACK_REQ
- * @ext: octets of extended headers
- * @len: octets of payload
- */
-struct ibfab_hdr {
-	u8 opcode;
-	u8 flags;
-	u16 pkey;
-	u32 dqpn;
-	u32 psn;
-	unsigned int ext;
-	unsigned int len;
-};
-
 struct ibfab_ah {
 	struct ib_ah ibah;
 	struct ibfab_av av;
@@ -668,17 +648,6 @@ static inline struct ibfab_pkt *ibfab_pkt_pop(struct list_head *list)
 	return pkt;
 }
 
-/**
- * ibfab_pkt_is_smp() - Whether a packet is on VL15.
- * @pkt: the packet
- *
- * Return: true if it is.
- */
-static inline bool ibfab_pkt_is_smp(const struct ibfab_pkt *pkt)
-{
-	return ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
-}
-
 /* ibfab_main.c */
 struct ibfab_hca *ibfab_hca_get(unsigned int index);
 int ibfab_hca_create(unsigned int index);
@@ -802,9 +771,6 @@ void ibfab_event_srq(struct ibfab_srq *srq);
 void ibfab_event_run(struct ibfab_hca *hca);
 
 /* ibfab_net.c */
-struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *port,
-				  const struct rdma_ah_attr *av, const struct ibfab_hdr *hdr,
-				  void **ext);
 void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt);
 bool ibfab_net_check_dgid(const struct ibfab_port *port,
 			  const union ib_gid *dgid);

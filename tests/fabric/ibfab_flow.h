@@ -23,6 +23,17 @@ void ibfab_inbox_stop(struct ibfab_inbox *box, struct ibfab_sender *sender);
 void ibfab_inbox_wake(struct ibfab_inbox *box);
 
 /**
+ * ibfab_pkt_is_smp() - Whether a packet is on VL15.
+ * @pkt: the packet
+ *
+ * Return: true if it is.
+ */
+static inline bool ibfab_pkt_is_smp(const struct ibfab_pkt *pkt)
+{
+	return ibfab_lrh_vl(ibfab_pkt_lrh(pkt)) == IBFAB_VL_SMP;
+}
+
+/**
  * ibfab_inbox_put() - Put a packet into an input queue.
  * @box: the queue; its owner's engine is to be kicked
  * @pkt: its source, if it has one, stops where the queue is full now

@@ -9,6 +9,26 @@
 #include "ibfab.h"
 
 /**
+ * struct ibfab_hdr - What a packet that is to be built says
+ * @opcode: BTH
+ * @flags: BTH, but for its pad
+ * @pkey: BTH
+ * @dqpn: BTH
+ * @psn: BTH, with IBFAB_BTH_ACK_REQ
+ * @ext: octets of extended headers
+ * @len: octets of payload
+ */
+struct ibfab_hdr {
+	u8 opcode;
+	u8 flags;
+	u16 pkey;
+	u32 dqpn;
+	u32 psn;
+	unsigned int ext;
+	unsigned int len;
+};
+
+/**
  * ibfab_net_vl() - The VL that a QP's packets of an SL take (7.6.6).
  * @qp: the QP
  * @port: its port
@@ -188,5 +208,10 @@ ibfab_net_check_qp(const struct ibfab_qp *qp, const struct ibfab_port *port)
 	return state >= IB_QPS_RTR && state != IB_QPS_ERR ?
 	       IBFAB_DROP_NONE : IBFAB_DROP_RX_QP_STATE;
 }
+
+/* ibfab_net.c */
+struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *port,
+				  const struct rdma_ah_attr *av, const struct ibfab_hdr *hdr,
+				  void **ext);
 
 #endif /* _IBFAB_NET_H */

@@ -10,6 +10,7 @@
 #include <linux/ktime.h>
 
 #include "ibfab.h"
+#include "ibfab_net.h"
 
 #define RC_WINDOW	128	/* packets under way */
 #define RC_ACK_EVERY	32	/* of a long message, packets; divides 2^24 */
