@@ -358,6 +358,8 @@ static int send_all(struct ib_qp *qp, const struct ibraw_params *params,
 	for (i = 0; i < params->count && !ret; i++) {
 		ret = send_one(qp, &wr, &send);
 		payload_step(params);
+		ib_dma_sync_single_for_device(qp->device, addr, IBRAW_MAX_PAYLOAD,
+					      DMA_TO_DEVICE);
 	}
 	return ret;
 }
