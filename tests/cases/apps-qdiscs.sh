@@ -107,18 +107,6 @@ by_class()
 	assert test "$(class_octets "$1")" -gt "$stream_size"
 }
 
-# datagrams_had: by h1, of UDP, be it after their socket was closed.
-datagrams_had()
-{
-	nstat_of h1 UdpInDatagrams UdpNoPorts UdpInErrors
-}
-
-# datagrams_come N: h1 has had that many.
-datagrams_come()
-{
-	_datagrams=$(datagrams_had) && [ "$_datagrams" -eq "$1" ]
-}
-
 # ---- Filters ----
 
 # hits HOST DEVICE ingress|egress: packets that the actions there have had.
@@ -126,6 +114,14 @@ hits()
 {
 	on "$1" tc -s filter show dev "$2" "$3" |
 		awk '$1 == "Sent" { print $4; exit }'
+}
+
+# hits_are N HOST DEVICE ingress|egress
+hits_are()
+{
+	_wanted=$1
+	shift
+	_hits=$(hits "$@") && [ "$_hits" -eq "$_wanted" ]
 }
 
 # at SIDE FILTER...: of h1's interface; the packets of 3 pings are counted.
@@ -280,7 +276,9 @@ step "netem: another order"
 root netem delay 10ms reorder 30% gap 3
 iperf_server h0
 _sent=$(nstat_of h0 UdpOutDatagrams)
-_wanted=$(datagrams_had)
+# Counted where they come in: UdpInDatagrams is what a program has read, and iperf3 ends before that
+on h1 tc qdisc add dev "$dev1" clsact
+on h1 tc filter add dev "$dev1" ingress protocol ip flower ip_proto udp action pass
 # It is the receiver that knows of their order
 on h1 iperf3 -R -J -u -l 1000 -b 4M -k 500 -c 10.0.0.1 >/run/iperf.json ||
 	fail "$(cat /run/iperf.json)"
@@ -288,7 +286,8 @@ traffic_stop iperf.h0
 # Not as iperf3 has them: its end overtakes those that are delayed, and it takes them for lost
 _sent=$(($(nstat_of h0 UdpOutDatagrams) - _sent))
 assert test "$_sent" -ge 500
-wait_for 20 datagrams_come $((_wanted + _sent))
+wait_for 20 hits_are "$_sent" h1 "$dev1" ingress
+on h1 tc qdisc del dev "$dev1" clsact
 assert test "$(jq '.end.streams[0].udp.out_of_order' /run/iperf.json)" -gt 5
 root_end
 
