@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * struct ipoib_dev, which is made of the parts whose types are in the headers read here, and the
- * interfaces of those files that have no header of their own, grouped by file.
+ * Defines struct ipoib_dev, whose parts have their types in the headers included here, and
+ * declares the functions of the source files that have no header of their own, grouped by file.
  *
- * Contexts. Three kinds of code touch a device's state:
+ * Contexts: three kinds of code access a device's state:
  *
- *  - the data path (xmit and the NAPI polls): takes no lock beyond the TX
- *    queue's own; reads paths and groups under RCU;
- *  - the control path: works on the device's ordered workqueue own every state
- *    change, so they never run beside each other. They never take rtnl, hence
- *    ndo_stop() may flush them;
- *  - callbacks of the fabric (SA answers, port events): record what came in,
- *    under the lock of the part that it concerns, and queue work.
+ *  - The data path (ndo_start_xmit() and the NAPI polls) takes no lock beyond
+ *    the TX queue's own. It reads paths and groups under RCU.
+ *  - The control path consists of the work items on the device's ordered
+ *    workqueue. They make every change of state, and never run concurrently.
+ *    They never take rtnl, so that ndo_stop() may flush them.
+ *  - The callbacks of the fabric (SA responses, port events) record what was
+ *    received, under the lock of the part concerned, and queue work.
  */
 #ifndef _IPOIB_H
 #define _IPOIB_H
@@ -46,31 +46,31 @@
 #include "ipoib_transport.h"
 #include "ipoib_wire.h"
 
-#define IPOIB_CHILDREN_MAX	1024	/* of a port */
+#define IPOIB_CHILDREN_MAX	1024	/* per port */
 
 struct ipoib_dev;
 
-/* One netdevice: a port and a P_Key */
+/* One netdevice, which belongs to one port and one P_Key */
 struct ipoib_dev {
-	/* read by every packet, written when the link changes: one cache line */
+	/* read for every packet, written only when the link changes: one cache line */
 	struct net_device *netdev;
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
-	struct ipoib_channel *channels;	/* ipoib_queues.count of them */
+	struct ipoib_channel *channels;	/* array of ipoib_queues.count channels */
 	struct ipoib_learn *learn;
 	struct ipoib_pcpu_stats __percpu *stats;
 	u32 qkey;
-	u32 mtu;			/* of the broadcast group, less encap */
-	u32 path_removals;		/* paths that ever left the table; written under
-					 * ipoib_paths.dests.lock
+	u32 mtu;			/* the broadcast group's MTU, less encapsulation */
+	u32 path_removals;		/* number of paths that have been removed from the
+					 * table; written under ipoib_paths.dests.lock
 					 */
-	u8 max_sge;			/* of a send */
-	bool learn_paths;		/* private flags of ethtool; under rtnl */
+	u8 max_sge;			/* per send WR */
+	bool learn_paths;		/* ethtool private flags; written under rtnl */
 	bool arp_verify;
 	bool qp_running;		/* written by the control path */
 
-	/* read by most packets */
-	struct ib_qp *qp;		/* that receives, and sends for the first channel */
+	/* read for most packets */
+	struct ib_qp *qp;		/* receives, and sends for the first channel */
 	union ib_gid local_gid;
 	struct ipoib_paths paths;
 	struct ipoib_groups groups;
@@ -79,44 +79,44 @@ struct ipoib_dev {
 
 	struct ipoib_link link ____cacheline_aligned_in_smp;
 	bool admin_up;			/* written under rtnl */
-	bool cq_failed;			/* other queues are needed */
+	bool cq_failed;			/* a CQ failed: the queues must be replaced */
 
 	struct ipoib_port *port;
 	const struct ipoib_transport_ops *transport;
 	u16 pkey;			/* with the full-member bit */
 	u16 pkey_index;
 	struct ipoib_watcher watcher;
-	struct workqueue_struct *wq;	/* the device's, ordered */
+	struct workqueue_struct *wq;	/* ordered; runs the control path */
 	struct ipoib_ahs ahs;
 
-	struct dentry *path_file;	/* ipoib_debugfs.c; rtnl */
+	struct dentry *path_file;	/* ipoib_debugfs.c; guarded by rtnl */
 	struct dentry *group_file;
 
 	/* guarded by rtnl */
-	struct net_device *parent;	/* a child's: the port's own; else NULL */
+	struct net_device *parent;	/* of a child: the port's own netdevice; else NULL */
 	netdevice_tracker parent_tracker;
-	struct list_head sibling;	/* a child's: in ipoib_port.children */
-	bool of_sysfs;			/* a child that create_child made */
-	bool umcast;			/* groups that user space joined are its own */
-	bool trust_learned;		/* another private flag */
+	struct list_head sibling;	/* of a child: in ipoib_port.children */
+	bool of_sysfs;			/* a child created through sysfs (create_child) */
+	bool umcast;			/* groups that user space joined are left to it */
+	bool trust_learned;		/* ethtool private flag */
 	struct work_struct netdev_work;
 	struct delayed_work repair_work;
-	u32 admin_mtu;			/* what the administrator asked for */
-	__be64 admin_guid;		/* likewise, for the port GID; or 0 */
-	u8 announcements;		/* how often peers are yet to be told our address */
+	u32 admin_mtu;			/* the MTU that the administrator requested */
+	__be64 admin_guid;		/* the GUID that the administrator requested, or 0 */
+	u8 announcements;		/* address announcements that are still to be sent */
 	struct delayed_work announce_work;
 	struct ipoib_queues queues;
-	u32 first_vector;		/* of completion vectors, modulo their number */
+	u32 first_vector;		/* completion vector of the first CQ, modulo their number */
 	struct ipoib_moderation moderation;
 };
 
-/* The driver's part of a netdevice that it has made */
+/* Returns the driver's private data of one of its netdevices */
 static inline struct ipoib_dev *ipoib_priv(const struct net_device *netdev)
 {
 	return netdev_priv(netdev);
 }
 
-/* The broadcast group has been joined, or joined again. On the control path. */
+/* Reports that the broadcast group was joined or rejoined. Called on the control path. */
 static inline void ipoib_link_report_join(struct ipoib_dev *priv,
 					  const struct ipoib_group_params *params)
 {
@@ -128,7 +128,7 @@ static inline bool ipoib_link_runs(const struct ipoib_dev *priv)
 	return READ_ONCE(priv->link.state) == IPOIB_LINK_RUNNING;
 }
 
-/* ipoib_trace.c: module parameters debug_level and mcast_debug_level; 0 is quiet */
+/* ipoib_trace.c: module parameters debug_level and mcast_debug_level; 0 disables messages */
 extern int ipoib_debug_level;
 extern int ipoib_mcast_debug_level;
 
@@ -138,18 +138,18 @@ do {										\
 		netdev_printk(KERN_DEBUG, (priv)->netdev, __VA_ARGS__);		\
 } while (0)
 
-/* For the control path: the data path has tracepoints */
+/* Debug messages of the control path. The data path uses tracepoints instead. */
 #define ipoib_debug(priv, ...)	 ipoib_debug_at(ipoib_debug_level, priv, __VA_ARGS__)
 #define ipoib_mcast_debug(priv, ...) \
 	ipoib_debug_at(ipoib_mcast_debug_level, priv, __VA_ARGS__)
 
-/* IBA 5.2.2.2: octets of payload that an MTU code stands for, less our encap */
+/* Returns the IP MTU for an IB MTU code (IBA 5.2.2.2): its octets, less the encapsulation header */
 static inline u32 ipoib_ib_mtu_to_mtu(enum ib_mtu mtu)
 {
 	return ib_mtu_enum_to_int(mtu) - IPOIB_ENCAP_LEN;
 }
 
-/* Behind the last of ipoib_dev.channels */
+/* Returns the end of the array ipoib_dev.channels */
 static inline struct ipoib_channel *ipoib_channels_end(const struct ipoib_dev *priv)
 {
 	return priv->channels + priv->queues.count;
@@ -167,7 +167,9 @@ static inline void ipoib_tx_drop(struct ipoib_dev *priv, struct sk_buff *skb,
 	dev_kfree_skb_any(skb);
 }
 
-/* A send ring has completed WRs. In the send poll, behind a full memory barrier. */
+/* Tells the AH work that a send ring has completed WRs. Called by the send poll, after a full
+ * memory barrier.
+ */
 static inline void ipoib_ahs_moved(struct ipoib_dev *priv)
 {
 	if (unlikely(READ_ONCE(priv->ahs.waiting)))
@@ -179,13 +181,13 @@ static inline bool ipoib_is_vf(const struct ib_device *ibdev)
 	return ibdev->attrs.kernel_cap_flags & IBK_VIRTUAL_FUNCTION;
 }
 
-/* Send queues that a netdevice can have */
+/* Returns the largest number of send queues that a netdevice can have */
 static inline unsigned int ipoib_queues_max(void)
 {
 	return min_t(unsigned int, num_possible_cpus(), IPOIB_TX_QUEUES_MAX);
 }
 
-/* ipoib_work.c: when something is to be done */
+/* ipoib_work.c: queueing of work, and back-off */
 extern struct workqueue_struct *ipoib_netdev_wq;
 int ipoib_work_init(void);
 void ipoib_work_exit(void);
@@ -195,7 +197,7 @@ void ipoib_netdev_kick(struct ipoib_dev *priv);
 void ipoib_netdev_later(struct ipoib_dev *priv, struct delayed_work *work, unsigned long delay);
 void ipoib_netdev_repair(struct ipoib_dev *priv);
 
-/* ipoib_netdev.c: up and down, and what follows the link under rtnl */
+/* ipoib_netdev.c: opening and closing, and what has to be done under rtnl after link changes */
 void ipoib_netdev_init(struct ipoib_dev *priv);
 int ipoib_netdev_start(struct ipoib_dev *priv);
 void ipoib_netdev_stop(struct ipoib_dev *priv);
@@ -204,7 +206,7 @@ void ipoib_netdev_announce(struct ipoib_dev *priv);
 void ipoib_netdev_forget(struct ipoib_dev *priv);
 int ipoib_change_mtu(struct net_device *netdev, int mtu);
 
-/* ipoib_setup.c: what a netdevice is made of */
+/* ipoib_setup.c: setup of a netdevice, and its operations */
 void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child);
 void ipoib_setup(struct net_device *netdev);
 int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port);
@@ -216,7 +218,7 @@ void ipoib_address_follow(struct ipoib_dev *priv);
 int ipoib_address_set(struct net_device *netdev, void *address);
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id);
 
-/* ipoib_learn.c: what received packets tell of their senders */
+/* ipoib_learn.c: learns the senders' addresses from received packets */
 bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const struct ib_grh *grh,
 			struct ipoib_hwaddr *hwaddr, struct ipoib_heard *from);
 bool ipoib_learn_find(struct ipoib_dev *priv, const void *gid, struct ipoib_heard *from);
@@ -224,27 +226,27 @@ void ipoib_learn_flush(struct ipoib_dev *priv);
 int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
 
-/* ipoib_verify.c: whether ARP and ND tell the truth about their sender */
+/* ipoib_verify.c: checks the sender's address that ARP and ND packets claim */
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb);
 
-/* ipoib_mgid.c: MGIDs that IP multicast addresses map to */
+/* ipoib_mgid.c: MGIDs of IP multicast addresses */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
 bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid);
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid);
 bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr);
 
-/* ipoib_verbs.c: the P_Key of a port's own netdevice; ipoib_transport.h has the rest */
+/* ipoib_verbs.c: the P_Key of a port's own netdevice. See also ipoib_transport.h. */
 int ipoib_pkey_default(const struct ipoib_port *port, u16 *pkey);
 
-/* ipoib_child.c: P_Key children, and rtnetlink */
+/* ipoib_child.c: P_Key children and rtnl_link_ops */
 extern struct rtnl_link_ops ipoib_link_ops;
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey);
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey);
 int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
 void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
 
-/* ipoib_rdma_cm.c: which netdevice a request to the RDMA CM is for */
+/* ipoib_rdma_cm.c: finds the netdevice that a request to the RDMA CM is for */
 struct net_device *ipoib_rdma_cm_netdev(const struct list_head *ports, u32 port, u16 pkey,
 					const union ib_gid *gid, const struct sockaddr *addr);
 

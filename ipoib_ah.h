@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Address handles, and when they can be destroyed.
+ * Address handles and their deferred destruction.
  */
 #ifndef _IPOIB_AH_H
 #define _IPOIB_AH_H
@@ -14,32 +14,32 @@
 struct ipoib_dev;
 
 /*
- * An address handle, published by one path or group. Retired when replaced,
- * destroyed once the send ring shows that no WR can still refer to it.
+ * An address handle, published by one path or group. It is retired when it is
+ * replaced, and destroyed when no WR in a send ring can refer to it any more.
  */
 struct ipoib_ah {
 	struct ib_ah *ibah;
 	struct ipoib_dev *priv;
 	struct list_head dead;		/* in ipoib_ahs.dead or .going */
-	u32 dlid;			/* for debugfs, as are these */
+	u32 dlid;			/* this and the following members are shown in debugfs */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
 	bool grh;
 };
 
-/* AHs that are not published any more; ipoib_ah.c */
+/* AHs that are no longer published; see ipoib_ah.c */
 struct ipoib_ahs {
-	spinlock_t lock;		/* guards the next two; innermost */
-	struct list_head dead;		/* for the next turn of the work */
-	struct rcu_gp_oldstate dead_seen;	/* when the last of these died */
+	spinlock_t lock;		/* guards the next two members; no lock nests inside */
+	struct list_head dead;		/* AHs for the next run of the work */
+	struct rcu_gp_oldstate dead_seen;	/* RCU state when the last of these was retired */
 
 	/* control path only */
-	struct list_head going;		/* until the send rings are past their marks */
-	struct rcu_gp_oldstate going_seen;	/* until a grace period later, by xmits */
-	bool marked;			/* that is over: the rings have their marks */
-	bool waiting;			/* the work is to be told when a send ring moves; read by
-					 * its poll
-					 */
+	struct list_head going;		/* AHs that may still be referred to by WRs */
+	struct rcu_gp_oldstate going_seen;	/* their RCU state: senders may use them until a
+						 * grace period after it
+						 */
+	bool marked;			/* the grace period is over and the send rings are marked */
+	bool waiting;			/* send polls must queue the work when they complete WRs */
 	struct delayed_work work;
 };
 

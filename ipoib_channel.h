@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Channels: what is polled together, by one NAPI context.
+ * Channels: the rings that one NAPI context polls together.
  */
 #ifndef _IPOIB_CHANNEL_H
 #define _IPOIB_CHANNEL_H
@@ -10,17 +10,17 @@
 
 struct ipoib_channel {
 	struct napi_struct napi;
-	struct ipoib_rx_ring *rx;	/* NULL: it only sends */
+	struct ipoib_rx_ring *rx;	/* NULL if the channel only sends */
 	struct ipoib_txq tx;
 };
 
-/* CQs and QPs: made and replaced together */
+/* CQs and QPs, which are created and replaced together */
 struct ipoib_queues {
 	struct ib_cq *rx_cq;
 	struct ipoib_channel *channels;	/* each with a send ring, a CQ and a QP for it */
-	u32 count;			/* of them */
-	u32 tx_size;			/* packets, a power of two */
-	u32 rx_size;			/* likewise */
+	u32 count;			/* number of channels */
+	u32 tx_size;			/* slots per send ring, a power of two */
+	u32 rx_size;			/* slots of the receive ring, a power of two */
 	u32 max_send_sge;
 	u32 max_recv_sge;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What paths and groups have in common. Both are destinations: each is known by a GID, the
- * fabric is asked for it, and packets are sent to it by the AH that follows from the answer.
+ * Destinations: the common part of paths and groups. A destination is identified by a GID. The
+ * fabric is queried for it, and packets are sent to it with the AH made from the answer.
  */
 #ifndef _IPOIB_DEST_H
 #define _IPOIB_DEST_H
@@ -18,69 +18,71 @@
 struct ipoib_ah;
 struct ipoib_dev;
 
-/* How far a question to the fabric has come */
+/* State of a request to the fabric */
 enum ipoib_request {
-	IPOIB_REQUEST_NONE,		/* none under way */
-	IPOIB_REQUEST_SENT,		/* the fabric owes an answer */
-	IPOIB_REQUEST_ANSWERED,		/* the answer waits for the workqueue */
+	IPOIB_REQUEST_NONE,		/* no request is outstanding */
+	IPOIB_REQUEST_SENT,		/* the fabric has not answered yet */
+	IPOIB_REQUEST_ANSWERED,		/* the answer has not been processed by the control path */
 };
 
-/* The beginning of struct ipoib_path and of struct ipoib_group */
+/* The first member of struct ipoib_path and of struct ipoib_group */
 struct ipoib_dest {
 	struct rhash_head node;		/* in ipoib_dests.table */
 	union ib_gid gid;
-	struct ipoib_ah __rcu *ah;	/* NULL until there is one; written by the control path */
-	unsigned long used;		/* jiffies of the last packet sent by it */
+	struct ipoib_ah __rcu *ah;	/* or NULL; written by the control path */
+	unsigned long used;		/* jiffies when a packet was last sent to it */
 
 	/* guarded by ipoib_dests.lock */
 	struct list_head busy;		/* in ipoib_dests.busy */
 	struct sk_buff_head queue;	/* packets that wait for the AH */
 	enum ipoib_request request;
-	bool dead;			/* out of the table: queue nothing any more */
+	bool dead;			/* removed from the table: no packet may be queued */
 
 	/* control path only */
 	bool asked;			/* counted in ipoib_dests.asked */
-	u8 failures;			/* since the last success */
-	unsigned long asked_at;		/* jiffies, as is */
-	unsigned long retry_at;
+	u8 failures;			/* consecutive failures */
+	unsigned long asked_at;		/* jiffies when the request was sent */
+	unsigned long retry_at;		/* jiffies before which it is not asked for again */
 	struct list_head waits;		/* in ipoib_dests.waiting or .failing */
 	struct rcu_head rcu;
 };
 
-/* How the fabric is asked for destinations of a kind */
+/* Limits for the requests to the fabric for one kind of destination */
 struct ipoib_dests_pace {
-	u32 first;			/* the window, to begin with ... */
-	u32 min;			/* ... and its limits */
-	u32 max;
-	unsigned long retry;		/* failing ones are looked through so often, in jiffies */
+	u32 first;			/* initial window, in requests */
+	u32 min;			/* smallest window */
+	u32 max;			/* largest window */
+	unsigned long retry;		/* interval between scans of failing ones, in jiffies */
 };
 
-/* All of one kind that a device has */
+/* All destinations of one kind (paths or groups) of a device */
 struct ipoib_dests {
 	struct rhashtable table;
 	struct ipoib_dev *priv;
 
-	/* Guards the next two members and, of each destination, those that say so. Nests inside a
-	 * TX queue's lock, and that of ipoib_roce.c; that of ipoib_learn.c nests inside it.
+	/* Guards the next two members, and the members of each destination that are marked so.
+	 * Nests inside a TX queue's lock and inside the lock of ipoib_roce.c. The lock of
+	 * ipoib_learn.c nests inside it.
 	 */
 	spinlock_t lock;
-	struct list_head busy;		/* these have news for the work */
-	u32 queued;			/* packets that wait in all, or their octets */
+	struct list_head busy;		/* destinations that the work has to look at */
+	u32 queued;			/* queued packets of all destinations, or their octets */
 
 	/* control path only */
 	const struct ipoib_dests_pace *pace;
-	u32 window;			/* so many may be asked for at once */
-	u32 asked;			/* so many are */
-	struct list_head waiting;	/* until the window has room, by age */
-	struct list_head failing;	/* until it is time to ask again */
-	unsigned long retry_at;		/* jiffies when these need a look */
+	u32 window;			/* limit of outstanding requests */
+	u32 asked;			/* outstanding requests */
+	struct list_head waiting;	/* destinations to ask for when the window allows, FIFO */
+	struct list_head failing;	/* destinations to ask for at their retry_at */
+	unsigned long retry_at;		/* jiffies when the failing ones are scanned next */
 };
 
-/* Takes a destination one step on, or decides about it */
+/* Processes one destination on the control path */
 typedef void (*ipoib_dest_step)(struct ipoib_dev *priv, struct ipoib_dest *dest);
 
-/* rhashtable_params.hashfn of tables by GID: cheaper than jhash() of 16 octets. All of
- * those that peers can choose count; prefixes are few.
+/* rhashtable_params.hashfn of tables that are indexed by GID. It is cheaper than jhash() of 16
+ * octets. All octets that peers can choose enter the hash in full; the few subnet prefixes are
+ * folded.
  */
 static inline u32 ipoib_gid_hash(const void *gid, u32 len, u32 seed)
 {
@@ -95,7 +97,7 @@ static inline bool ipoib_gid_equal(const void *a, const void *b)
 		 (get_unaligned((const u64 *)a + 1) ^ get_unaligned((const u64 *)b + 1)));
 }
 
-/* For rhashtable: 0 if the destination is the one that is looked for */
+/* rhashtable_params.obj_cmpfn: returns 0 if the destination has the GID */
 static inline int ipoib_dest_is_other(struct rhashtable_compare_arg *arg, const void *dest)
 {
 	return !ipoib_gid_equal(arg->key, ((const struct ipoib_dest *)dest)->gid.raw);
@@ -110,13 +112,17 @@ static const struct rhashtable_params ipoib_dest_params = {
 	.automatic_shrinking = true,
 };
 
-/* On the RCU read side. In line, as each packet to a group and many to paths need it. */
+/* Returns the destination or NULL. The caller is in an RCU read-side critical section. Inline,
+ * since each packet to a group and many packets to paths call it.
+ */
 static inline struct ipoib_dest *ipoib_dest_find_rcu(struct ipoib_dests *dests, const void *gid)
 {
 	return rhashtable_lookup(&dests->table, gid, ipoib_dest_params);
 }
 
-/* Not written by each packet, so that its cache line stays shared */
+/* Notes that a packet is sent to the destination. Writes at most once per jiffy, so that the
+ * cache line stays shared between CPUs.
+ */
 static inline void ipoib_dest_use(struct ipoib_dest *dest)
 {
 	unsigned long now = jiffies;
@@ -145,7 +151,7 @@ void ipoib_dests_retry(struct ipoib_dests *dests, ipoib_dest_step due);
 struct ipoib_dest *ipoib_dests_next(struct ipoib_dests *dests);
 unsigned long ipoib_dests_wait(const struct ipoib_dests *dests);
 
-/* Packets that waited for an AH */
+/* Packets that were queued for lack of an AH */
 void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue);
 void ipoib_queue_purge(struct ipoib_dev *priv, struct sk_buff_head *queue,
 		       enum ipoib_stat why);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the driver needs from the kind of fabric that a port is on.
+ * The services that the driver needs from the fabric that a port is connected to.
  */
 #ifndef _IPOIB_FABRIC_H
 #define _IPOIB_FABRIC_H
@@ -10,37 +10,37 @@
 #include "ipoib_port.h"
 
 /*
- * Fabric services: all that the driver needs from the kind of fabric that its
- * port is on. Every function that is given a device is called from its ordered
- * workqueue, but for speed (rtnl held), and may sleep.
+ * Fabric services: the operations that depend on the kind of fabric (InfiniBand
+ * or RoCE). Every function that takes a device is called on the device's ordered
+ * workqueue and may sleep, except @speed, which is called with rtnl held.
  *
- * @partitions:	there are P_Keys besides the default one
- * @start:	a port that has no netdevice yet; may sleep
- * @stop:	a port that has none any more; may sleep
- * @reports_void: what was asked for by @report may have been forgotten; NULL where
- *		@report is. Any context but hard interrupt
- * @port_ready:	0 if packets can pass the port now; in any case its GID is filled
- *		in if there is another one than the caller knows
- * @speed:	the port's, in Mbit/s; rtnl held
- * @join:	ask for membership as the group's role says; on 0, answered by
- *		ipoib_group_answer(), possibly before it returns and, when the
- *		fabric takes the membership back, again later (-ENETRESET). -EAGAIN:
- *		an earlier membership is still being given up
- * @leave:	give the membership up, or the request for it; no answer comes
- *		after its return
- * @is_joined:	whether somebody on this port is a member of a group already
- * @group_attr:	fill in the AH attributes to send to a joined group; the caller
+ * @partitions:	whether the fabric has P_Keys besides the default one
+ * @start:	prepare a port, before its first netdevice is created; may sleep
+ * @stop:	undo @start, after the port's last netdevice is gone; may sleep
+ * @reports_void: the fabric may have lost the subscriptions that @report made. Called in
+ *		any context but hard interrupt. NULL if @report is NULL
+ * @port_ready:	return 0 if the port can carry packets now, else a negative error. In
+ *		either case, store the port's GID if it differs from the one passed in
+ * @speed:	get the port's speed in Mbit/s; rtnl held
+ * @join:	request the membership that the group's role needs. If this returns 0,
+ *		ipoib_group_answer() is called, possibly before @join returns. It is
+ *		called again with -ENETRESET when the fabric revokes the membership.
+ *		-EAGAIN: an earlier membership is still being given up
+ * @leave:	give up the membership or cancel the request for it. No answer is
+ *		delivered after this returns
+ * @is_joined:	whether this port is already a member of a group, through any user
+ * @group_attr:	fill in the AH attributes for sending to a joined group; the caller
  *		destroys them with rdma_destroy_ah_attr()
- * @report:	choose which news come by ipoib_group_report(); after
- *		IPOIB_REPORTS_NONE none do, nor does the answer to @list. NULL, as
- *		@list is then, where the fabric keeps no record of groups
- * @list:	ask for all groups of the P_Key; on 0, answered once by
- *		ipoib_groups_listed()
- * @resolve:	ask for a path; on 0, answered once by ipoib_path_answer()
- * @cancel:	have an unanswered query answered soon, with an error
- * @heard_attr:	fill in the AH attributes to answer a packet of the GID's, with a GRH;
- *		NULL if packets do not tell. The caller destroys them with
- *		rdma_destroy_ah_attr()
+ * @report:	select the reports that are delivered by ipoib_group_report(). After
+ *		IPOIB_REPORTS_NONE neither a report nor the answer to @list is delivered.
+ *		@report and @list are NULL if the fabric keeps no record of groups
+ * @list:	request the list of all groups of the P_Key. If this returns 0,
+ *		ipoib_groups_listed() is called once
+ * @resolve:	query a path. If this returns 0, ipoib_path_answer() is called once
+ * @cancel:	have an outstanding path query answered soon, with an error
+ * @heard_attr:	fill in the AH attributes, with a GRH, for sending to a GID that a packet
+ *		came from. NULL if received packets do not identify their sender. The
+ *		caller destroys the attributes with rdma_destroy_ah_attr()
  */
 struct ipoib_fabric_ops {
 	bool partitions;

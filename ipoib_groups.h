@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Multicast groups: the types, and the functions of each file for those above it.
+ * Multicast groups: the types, and the functions that each of their source files exports.
  */
 #ifndef _IPOIB_GROUPS_H
 #define _IPOIB_GROUPS_H
@@ -8,13 +8,13 @@
 #include "ipoib_dest.h"
 #include "ipoib_inform.h"
 
-#define IPOIB_GROUP_QUEUE_MAX	64	/* packets that wait for one group ... */
-#define IPOIB_GROUPS_QUEUED_MAX	2048	/* ... and for all of a netdevice's */
-#define IPOIB_GROUPS_SENT_MAX	1024	/* groups that are only sent to */
-#define IPOIB_GROUPS_LISTED_MAX	4096	/* that the IP layer listens to */
-#define IPOIB_GROUPS_HEARD_MAX	16384	/* that a router hears because others have them */
+#define IPOIB_GROUP_QUEUE_MAX	64	/* queued packets per group */
+#define IPOIB_GROUPS_QUEUED_MAX	2048	/* queued packets per netdevice */
+#define IPOIB_GROUPS_SENT_MAX	1024	/* send-only groups per netdevice */
+#define IPOIB_GROUPS_LISTED_MAX	4096	/* groups that the IP layer has joined */
+#define IPOIB_GROUPS_HEARD_MAX	16384	/* groups of other hosts that a router joins */
 
-/* What the members of a group share: MCMemberRecord, IBA 15.2.5.17 */
+/* Parameters common to all members of a group: MCMemberRecord, IBA 15.2.5.17 */
 struct ipoib_group_params {
 	u32 qkey;
 	u32 flow_label;
@@ -27,12 +27,12 @@ struct ipoib_group_params {
 	bool fleeting;			/* our membership does not keep the group alive */
 };
 
-/* Why this device has a group */
+/* Why this device is a member of a group */
 enum ipoib_group_role {
-	IPOIB_GROUP_SEND_ONLY,		/* only sends to it */
-	IPOIB_GROUP_ROUTER,		/* others have it, and we hear all groups */
-	IPOIB_GROUP_MEMBER,		/* the IP layer listens to it */
-	IPOIB_GROUP_BROADCAST,		/* the broadcast group: makes the link */
+	IPOIB_GROUP_SEND_ONLY,		/* the device only sends to it */
+	IPOIB_GROUP_ROUTER,		/* other hosts use it, and a router receives all groups */
+	IPOIB_GROUP_MEMBER,		/* the IP layer has joined it */
+	IPOIB_GROUP_BROADCAST,		/* the broadcast group, which defines the link */
 	IPOIB_GROUP_ROLES
 };
 
@@ -42,7 +42,7 @@ struct ipoib_group {
 	struct ipoib_dev *priv;
 
 	/* guarded by ipoib_dests.lock */
-	int status;			/* of the last answer */
+	int status;			/* of the last answer: 0 or a negative error */
 	struct ipoib_group_params answer;
 
 	/* control path only */
@@ -50,12 +50,12 @@ struct ipoib_group {
 	enum ipoib_group_role role;	/* written under ipoib_dests.lock */
 	bool joined;
 	bool attached;			/* our QP receives from it */
-	bool wanted;			/* mark of mark-and-sweep */
+	bool wanted;			/* the mark of a mark-and-sweep pass */
 	bool fleeting;			/* counted in ipoib_groups.fleeting */
-	u32 listed;			/* ipoib_group_news.round when last seen at the fabric */
+	u32 listed;			/* ipoib_group_news.round when the fabric last listed it */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
-	void *membership;		/* the fabric service's own */
+	void *membership;		/* private to the fabric service */
 };
 
 static inline struct ipoib_group *ipoib_group_of(struct ipoib_dest *dest)
@@ -63,56 +63,56 @@ static inline struct ipoib_group *ipoib_group_of(struct ipoib_dest *dest)
 	return container_of(dest, struct ipoib_group, dest);
 }
 
-/* One of them, until the control path has read it */
+/* A report that the control path has not read yet */
 struct ipoib_group_report {
 	struct list_head node;		/* in ipoib_group_news.reports */
 	union ib_gid mgid;
-	bool exists;			/* now; else it was deleted */
+	bool exists;			/* true if the group was created, false if it was deleted */
 };
 
-/* What the fabric tells of the groups that others have; ipoib_router.c */
+/* What the fabric reports about the groups of other hosts; see ipoib_router.c */
 struct ipoib_group_news {
-	spinlock_t lock;		/* guards the next five; innermost */
-	struct list_head reports;	/* to be read */
+	spinlock_t lock;		/* guards the next five members; no lock nests inside */
+	struct list_head reports;	/* reports that have not been read */
 	unsigned int reports_count;
 	union ib_gid *list;		/* the answer to ipoib_fabric_ops.list; kvfree() */
-	int list_count;			/* of it, or a negative error */
+	int list_count;			/* entries of the list, or a negative error */
 	enum ipoib_request list_request;
 
-	bool list_wanted;		/* the fabric's list needs a look */
-	bool reports_begin;		/* they come from now on; before, some may be missing */
-	bool reports_come;
+	bool list_wanted;		/* the fabric's list must be read */
+	bool reports_begin;		/* earlier reports may be missing: read the list */
+	bool reports_come;		/* the fabric delivers reports */
 
 	/* control path only */
-	bool broadcast_doubted;		/* reported deleted: the list has to tell */
-	u8 list_failures;		/* since the last success */
-	enum ipoib_reports wanted;	/* asked for */
-	u32 round;			/* counts the questions for the list */
-	unsigned long list_at;		/* jiffies of the next */
+	bool broadcast_doubted;		/* it was reported deleted: the list decides */
+	u8 list_failures;		/* consecutive failures */
+	enum ipoib_reports wanted;	/* the reports that were requested */
+	u32 round;			/* number of requests for the list */
+	unsigned long list_at;		/* jiffies when the list is to be requested next */
 };
 
-/* All of a device's groups; ipoib_join.c, ipoib_multicast.c, ipoib_router.c, ipoib_groups.c */
+/* All groups of a device; see ipoib_join.c, ipoib_multicast.c, ipoib_router.c, ipoib_groups.c */
 struct ipoib_groups {
-	struct ipoib_dests dests;	/* .queued counts packets; .lock guards the next one */
-	u32 of[IPOIB_GROUP_ROLES];	/* how many have each role */
-	bool mc_list_changed;		/* the IP layer's list needs a look */
+	struct ipoib_dests dests;	/* .queued counts packets; .lock guards the next member */
+	u32 of[IPOIB_GROUP_ROLES];	/* number of groups per role */
+	bool mc_list_changed;		/* the netdevice's multicast list must be read */
 
 	/* control path only */
-	bool routing;			/* a member of all groups there are */
-	unsigned int fleeting;		/* how many memberships do not keep their group */
+	bool routing;			/* a router: joins all groups of the link */
+	unsigned int fleeting;		/* number of groups that are ipoib_group.fleeting */
 	struct list_head all;
-	struct ipoib_group *broadcast;	/* NULL until the link is to be made */
+	struct ipoib_group *broadcast;	/* NULL until the link is brought up */
 	struct ipoib_group_news news;
 	struct delayed_work work;
 	struct delayed_work expire_work;
 };
 
-/* How soon the fabric's list of groups is read for whoever doubts that a group exists. All who do
- * so meanwhile are told by the same list.
+/* Delay until the fabric's list of groups is read when a group may no longer exist. One reading
+ * serves all the groups that come into doubt within that time.
  */
 #define IPOIB_LIST_DOUBT	(5 * HZ)
 
-/* ipoib_join.c: how groups are asked for */
+/* ipoib_join.c: joining of groups */
 void ipoib_groups_kick(struct ipoib_dev *priv);
 void ipoib_groups_doubt(struct ipoib_dev *priv);
 void ipoib_group_answer(struct ipoib_group *group, int status,
@@ -126,7 +126,7 @@ void ipoib_group_set_fleeting(struct ipoib_group *group, bool fleeting);
 unsigned long ipoib_groups_join(struct ipoib_dev *priv);
 int ipoib_groups_join_init(struct ipoib_dev *priv);
 
-/* ipoib_multicast.c: which groups there are */
+/* ipoib_multicast.c: the set of groups of a device */
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_group_forget(struct ipoib_group *group);
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
@@ -143,7 +143,7 @@ void ipoib_groups_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *co
 		       void *context);
 void ipoib_groups_expire_init(struct ipoib_dev *priv);
 
-/* ipoib_router.c: news of the groups of others */
+/* ipoib_router.c: reports about the groups of other hosts */
 void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool exists);
 void ipoib_groups_reported(struct ipoib_dev *priv, int status);
 void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids);
@@ -153,7 +153,7 @@ bool ipoib_groups_routing(const struct ipoib_dev *priv);
 void ipoib_router_init(struct ipoib_dev *priv);
 void ipoib_router_stop(struct ipoib_dev *priv);
 
-/* ipoib_groups.c: the groups' work and life */
+/* ipoib_groups.c: the work that processes groups; starting and stopping them */
 void ipoib_groups_changed(struct ipoib_dev *priv);
 void ipoib_groups_start(struct ipoib_dev *priv);
 void ipoib_groups_stop(struct ipoib_dev *priv);

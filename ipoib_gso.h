@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Large packets that are cut without the HCA's help.
+ * Segmentation of large packets by the driver, for HCAs that cannot do it.
  */
 #ifndef _IPOIB_GSO_H
 #define _IPOIB_GSO_H
@@ -9,13 +9,13 @@
 
 #include "ipoib_sq.h"
 
-/* A packet that is being cut */
+/* State of a packet that is being segmented */
 struct ipoib_gso {
 	struct tso_t tso;
 	const struct ipoib_sq *sq;
 	const struct ipoib_tx_buf *buf;
-	u32 left;			/* octets of payload */
-	bool hca_sums;			/* makes the segments' checksums */
+	u32 left;			/* octets of payload that are still to be sent */
+	bool hca_sums;			/* the HCA computes the checksums of the segments */
 };
 
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,

@@ -12,30 +12,30 @@
 struct ipoib_dev;
 struct ipoib_group_params;
 
-/* See ipoib_link.c for how one leads to another */
+/* See ipoib_link.c for the transitions */
 enum ipoib_link_state {
 	IPOIB_LINK_DOWN,		/* administratively down */
-	IPOIB_LINK_WAIT_PORT,		/* port not ACTIVE, P_Key missing, or no QP */
+	IPOIB_LINK_WAIT_PORT,		/* port not ACTIVE, P_Key missing, or QP not running */
 	IPOIB_LINK_WAIT_JOIN,		/* the broadcast group is being joined */
-	IPOIB_LINK_RUNNING,		/* a member of it: carrier is on */
+	IPOIB_LINK_RUNNING,		/* the broadcast group is joined: the carrier is on */
 };
 
-/* What the link's work has to look at: bits of ipoib_link.events */
+/* What the link's work has to do: bits of ipoib_link.events */
 enum ipoib_link_event {
-	IPOIB_EVENT_CHECK,		/* port, P_Key or admin state may differ */
-	IPOIB_EVENT_LIGHT,		/* paths are asked for again, AHs kept */
-	IPOIB_EVENT_NORMAL,		/* paths and groups are built anew */
-	IPOIB_EVENT_HEAVY,		/* the QP is reset, too */
-	IPOIB_EVENT_ADDRESS,		/* the port GID may differ */
+	IPOIB_EVENT_CHECK,		/* the port, P_Key or admin state may have changed */
+	IPOIB_EVENT_LIGHT,		/* query paths again, keep their AHs */
+	IPOIB_EVENT_NORMAL,		/* discard and rebuild paths and groups */
+	IPOIB_EVENT_HEAVY,		/* also reset the QP */
+	IPOIB_EVENT_ADDRESS,		/* the port GID may have changed */
 };
 
 struct ipoib_link {
-	spinlock_t lock;		/* guards the state together with the carrier; innermost */
+	spinlock_t lock;		/* guards state and carrier together; innermost */
 	enum ipoib_link_state state;
 	unsigned long events;		/* atomic bits */
 	bool is_down;			/* the work has found ipoib_dev.admin_up false */
 	struct delayed_work work;
-	/* To be called on the control path when the broadcast group has been joined */
+	/* Called on the control path when the broadcast group has been joined */
 	void (*joined)(struct ipoib_dev *priv, const struct ipoib_group_params *params);
 };
 

@@ -12,63 +12,63 @@
 
 struct ipoib_txq;
 
-#define IPOIB_PATH_QUEUE_MAX	32	/* packets that wait for one path */
-#define IPOIB_PATHS_QUEUED_MAX	SZ_16M	/* octets of memory that wait for all of them */
+#define IPOIB_PATH_QUEUE_MAX	32	/* queued packets per path */
+#define IPOIB_PATHS_QUEUED_MAX	SZ_16M	/* octets of memory in the queues of all paths */
 #define IPOIB_PATHS_MAX		65536	/* more than a subnet has unicast LIDs */
 
-/* One question to the fabric: by which path is this GID reached? */
+/* One query to the fabric for the path to a GID */
 struct ipoib_path_query {
 	struct ipoib_path *path;
 	struct ipoib_dev *priv;
-	struct completion done;		/* the fabric is through with the query */
+	struct completion done;		/* the fabric service no longer uses the query */
 	int status;			/* 0, or a negative error */
 	struct rdma_ah_attr attr;	/* valid if status is 0 */
-	void *handle;			/* the fabric service's own, as are these */
+	void *handle;			/* this and the rest are private to the fabric service */
 	int handle_id;
-	void *own;			/* memory, freed with the query */
+	void *own;			/* kfree()d with the query */
 };
 
-/* Where a packet with a GRH came from, as its completion tells */
+/* Where a packet with a GRH came from, according to its CQE */
 struct ipoib_heard {
 	u16 lid;
 	u8 sl;
-	bool needs_grh;			/* its port gets no packet that has none */
+	bool needs_grh;			/* packets without a GRH do not reach the sender's port */
 };
 
 /*
- * What is known about one peer GID. All neighbours behind that GID share it:
- * the QPN, the only other thing that a packet needs, stands in its
+ * The path to one peer GID. All neighbours with that GID share it, since the
+ * only other thing needed to send a packet, the QPN, is part of the
  * destination's link-layer address.
  */
 struct ipoib_path {
 	struct ipoib_dest dest;		/* its GID is the peer's */
 
 	/* guarded by ipoib_dests.lock */
-	struct ipoib_heard heard;	/* to make a stopgap of; LID 0: nothing new */
-	unsigned long doubted;		/* jiffies when a packet last had it asked for */
-	bool ask;			/* the fabric is to be asked */
+	struct ipoib_heard heard;	/* for a stopgap AH; LID 0 if there is nothing new */
+	unsigned long doubted;		/* jiffies when a received packet last caused a query */
+	bool ask;			/* the fabric must be queried */
 
-	bool needs_grh;			/* as the peer said; read by all */
-	bool stopgap;			/* the AH is not the fabric's answer; written by the
-					 * control path, read by all
+	bool needs_grh;			/* the peer's packets show it; read without the lock */
+	bool stopgap;			/* the AH was made from a received packet; written by the
+					 * control path, read without the lock
 					 */
 
 	/* control path only */
 	struct ipoib_path_query *query;
 };
 
-/* All of a device's; ipoib_arp.c */
+/* All paths of a device; see ipoib_arp.c */
 struct ipoib_paths {
 	struct ipoib_dests dests;	/* .queued counts octets of memory */
 	struct delayed_work work;
 	struct delayed_work expire_work;
 };
 
-/* How a LID and the path to a GID agree */
+/* Result of comparing a LID with the path to a GID */
 enum ipoib_path_match {
 	IPOIB_PATH_UNKNOWN,		/* there is no path */
-	IPOIB_PATH_SAME,		/* a LID of the same port */
-	IPOIB_PATH_OTHER,
+	IPOIB_PATH_SAME,		/* the path leads to the port that has the LID */
+	IPOIB_PATH_OTHER,		/* the path leads to another port */
 };
 
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb);

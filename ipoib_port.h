@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * One port of an HCA, which its netdevices share: the port's own, and its children.
+ * One port of an HCA, shared by its netdevices: the port's own netdevice and its P_Key children.
  */
 #ifndef _IPOIB_PORT_H
 #define _IPOIB_PORT_H
@@ -15,19 +15,19 @@ struct ipoib_dev;
 struct ipoib_fabric_ops;
 
 struct ipoib_port {
-	struct list_head node;		/* in the list of whoever made it */
+	struct list_head node;		/* in a list of the port's creator */
 	struct ib_device *ibdev;
-	u32 number;			/* in the HCA, from 1 on */
-	enum ib_mtu max_mtu;		/* the largest that it can have */
+	u32 number;			/* in the HCA, starting at 1 */
+	enum ib_mtu max_mtu;		/* the largest MTU that the port supports */
 	const struct ipoib_fabric_ops *fabric;
-	void *fabric_own;		/* what the fabric service keeps of the port */
+	void *fabric_own;		/* private to the fabric service */
 	struct ib_event_handler event_handler;
 
-	/* The netdevices; written with rtnl and lock held, read with either, the children also
-	 * under RCU. Nothing but works' queues is touched with lock held.
+	/* The netdevices. Writers hold rtnl and the lock, readers either of them; the children
+	 * may also be read under RCU. Holders of the lock only queue work.
 	 */
 	spinlock_t lock;
-	struct ipoib_dev *own;		/* NULL until it has its tables */
+	struct ipoib_dev *own;		/* NULL until the netdevice has its tables */
 	struct list_head children;	/* ipoib_dev.sibling */
 	u32 children_count;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What send and receive rings have in common.
+ * Common to send and receive rings.
  */
 #ifndef _IPOIB_RING_H
 #define _IPOIB_RING_H
@@ -10,9 +10,9 @@
 
 #define IPOIB_RING_MIN		64
 #define IPOIB_RING_MAX		8192
-#define IPOIB_WC_BATCH		16	/* CQEs that one ib_poll_cq() takes */
+#define IPOIB_WC_BATCH		16	/* CQEs per ib_poll_cq() */
 
-/* What a ring moved, by its NAPI poll; read by others */
+/* Counters of a ring: written by its NAPI poll, read by others */
 struct ipoib_ring_stats {
 	struct u64_stats_sync syncp;
 	u64_stats_t packets;

@@ -14,60 +14,60 @@ struct ipoib_dev;
 struct page_pool;
 
 #define IPOIB_RX_RING_DEFAULT	512
-#define IPOIB_RX_MTU_DEFAULT	2044	/* of an IB MTU of 2048, which most fabrics have */
-#define IPOIB_RX_POST_BATCH	16	/* WRs that go back to the HCA at once */
+#define IPOIB_RX_MTU_DEFAULT	2044	/* for an IB MTU of 2048, which most fabrics have */
+#define IPOIB_RX_POST_BATCH	16	/* WRs per ib_post_recv() */
 
-/* One slot; its index is the WR's wr_id */
+/* One slot of the ring; its index is the WR's wr_id */
 struct ipoib_rx_buf {
 	struct ib_recv_wr wr;
-	struct ib_sge sge[2];		/* its buffer, and the ring's spill */
-	struct page *page;		/* NULL: it has no buffer */
-	unsigned int offset;		/* of the buffer in there */
+	struct ib_sge sge[2];		/* the slot's buffer, and the ring's spill */
+	struct page *page;		/* NULL if the slot has no buffer */
+	unsigned int offset;		/* of the buffer in the page */
 };
 
 struct ipoib_rx_ring {
-	/* what every packet needs: one cache line */
+	/* used for every packet: one cache line */
 	struct ib_cq *cq;
 	struct ipoib_rx_buf *buf;
 	struct page_pool *pool;
-	struct ib_recv_wr *first_kept;	/* of WRs that wait to be posted with others ... */
-	struct ib_recv_wr **next_kept;	/* ... where the next one's place is ... */
-	u32 kept;			/* ... and their number */
+	struct ib_recv_wr *first_kept;	/* list of WRs to be posted together */
+	struct ib_recv_wr **next_kept;	/* tail of that list */
+	u32 kept;			/* length of that list */
 	u32 posted;			/* WRs that the HCA has */
-	u32 longest;			/* octets of a packet of the link's, with its GRH */
-	u32 frag_len;			/* of a buffer, with what an skb needs around it */
-	u16 events;			/* of the CQ, for DIM */
+	u32 longest;			/* octets of the link's largest packet, with its GRH */
+	u32 frag_len;			/* of a buffer, with the room that an skb needs around it */
+	u16 events;			/* number of events of the CQ, for DIM */
 	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
-	bool failed;			/* the QP is to be reset: nothing is posted */
-	bool armed;			/* an event of the CQ is due */
+	bool failed;			/* the QP must be reset: nothing is posted */
+	bool armed;			/* the CQ is armed: an event will come */
 
-	bool has_spill;			/* the HCA takes two SGEs */
+	bool has_spill;			/* the HCA supports two SGEs per receive WR */
 	struct ipoib_dev *priv;
 	struct napi_struct *napi;	/* its consumer */
 	u32 size;			/* a power of two */
-	u32 mtu;			/* IP MTU that the buffers are for */
-	u32 buf_len;			/* octets that a buffer takes */
-	void *spill;			/* takes what more a longer packet has; all share it */
-	u64 spill_addr;			/* the HCA's */
+	u32 mtu;			/* IP MTU that the buffers are made for */
+	u32 buf_len;			/* octets that the HCA may write to a buffer */
+	void *spill;			/* takes the excess of long packets; shared by all slots */
+	u64 spill_addr;			/* its DMA address */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 	struct dim dim;
 };
 
-/* WRs that the HCA has; read by others than the poll */
+/* Returns how many WRs the HCA has. May be called outside the poll. */
 static inline u32 ipoib_rx_pending(const struct ipoib_rx_ring *rx)
 {
 	return READ_ONCE(rx->posted);
 }
 
-/* The event that was asked for has come */
+/* Handles an event of the CQ */
 static inline void ipoib_rx_event(struct ipoib_rx_ring *rx)
 {
 	WRITE_ONCE(rx->armed, false);
 	napi_schedule(rx->napi);
 }
 
-/* Packets of a link with this MTU fit into the buffers */
+/* Returns whether packets of a link with this MTU fit into the buffers */
 static inline bool ipoib_rx_holds(const struct ipoib_rx_ring *rx, u32 mtu)
 {
 	return mtu <= rx->mtu;

@@ -9,7 +9,7 @@
 
 struct ipoib_dev;
 
-/* Why a packet was dropped, and what else is worth counting: ethtool -S */
+/* Reasons for drops and other events, shown by ethtool -S */
 enum ipoib_stat {
 	IPOIB_STAT_TX_SHORT,
 	IPOIB_STAT_TX_TOO_LONG,

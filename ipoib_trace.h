@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Tracepoints: what happens to packets, paths, groups and the link. See
+ * Tracepoints of packets, paths, groups and the link. See
  * Documentation/ipoib.rst.
  */
 #undef TRACE_SYSTEM
@@ -51,7 +51,7 @@ TRACE_DEFINE_ENUM(IPOIB_GROUP_BROADCAST);
 			 { IPOIB_GROUP_MEMBER, "member" },		\
 			 { IPOIB_GROUP_BROADCAST, "broadcast" })
 
-/* A packet is put on the send ring; what it leads to stands in its address */
+/* A packet is put on the send ring; hwaddr is its destination */
 TRACE_EVENT(ipoib_tx,
 	    TP_PROTO(const struct ipoib_txq *tx, const struct sk_buff *skb,
 		     const struct ipoib_hwaddr *hwaddr),
@@ -118,7 +118,7 @@ TRACE_EVENT(ipoib_rx,
 		      __entry->slid, __entry->sl)
 );
 
-/* A path was asked for (err -EINPROGRESS), resolved (0), or could not be */
+/* A path was queried (err is -EINPROGRESS), resolved (0), or could not be resolved (an error) */
 TRACE_EVENT(ipoib_path_state,
 	    TP_PROTO(const struct ipoib_dev *priv, const struct ipoib_path *path, int err),
 	    TP_ARGS(priv, path, err),
@@ -138,7 +138,7 @@ TRACE_EVENT(ipoib_path_state,
 		      __entry->usable, __entry->failures, __entry->err)
 );
 
-/* The same of joining a group */
+/* A group is being joined (err is -EINPROGRESS), was joined (0), or could not be (an error) */
 TRACE_EVENT(ipoib_group_state,
 	    TP_PROTO(const struct ipoib_group *group, int err),
 	    TP_ARGS(group, err),
@@ -163,7 +163,7 @@ TRACE_EVENT(ipoib_group_state,
 		      __entry->usable, __entry->mlid, __entry->failures, __entry->err)
 );
 
-/* The fabric tells that a group of this link was created or deleted */
+/* The fabric reported that a group of this link was created or deleted */
 TRACE_EVENT(ipoib_group_report,
 	    TP_PROTO(const struct ipoib_dev *priv, const union ib_gid *mgid, bool exists),
 	    TP_ARGS(priv, mgid, exists),
@@ -179,7 +179,7 @@ TRACE_EVENT(ipoib_group_report,
 		      __entry->exists ? "created" : "deleted")
 );
 
-/* The fabric has agreed to tell (err 0), or has not */
+/* The fabric accepted a subscription to reports (err is 0) or refused it */
 TRACE_EVENT(ipoib_subscription,
 	    TP_PROTO(const struct ipoib_dev *priv, int err),
 	    TP_ARGS(priv, err),
@@ -206,7 +206,7 @@ TRACE_EVENT(ipoib_port_event,
 	    TP_printk("%s port=%u event=%s", __get_str(name), __entry->port, __get_str(event))
 );
 
-/* The link's work: what it was told, and what it found */
+/* The link's work ran: the events it was queued for, and the state that it found */
 TRACE_EVENT(ipoib_flush,
 	    TP_PROTO(const struct ipoib_dev *priv, unsigned long events, bool active, bool pkey),
 	    TP_ARGS(priv, events, active, pkey),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What carries a netdevice's packets between the stack and the HCA.
+ * Transports, which carry a netdevice's packets between the network stack and the HCA.
  */
 #ifndef _IPOIB_TRANSPORT_H
 #define _IPOIB_TRANSPORT_H
@@ -10,9 +10,11 @@
 
 struct ipoib_dev;
 
-/* What the HCA gathers before it interrupts; zeroes: nothing */
+/* Interrupt moderation: the completions that the HCA gathers before it raises an interrupt. Zero
+ * disables a limit.
+ */
 struct ipoib_moderation {
-	bool rx_adaptive;		/* rather than what follows of it */
+	bool rx_adaptive;		/* DIM chooses rx_frames and rx_usecs */
 	u16 rx_frames;
 	u16 rx_usecs;
 	u16 tx_frames;
@@ -20,34 +22,35 @@ struct ipoib_moderation {
 };
 
 /*
- * A transport: queues between a netdevice and the HCA. There is one now, made of plain verbs; an
- * HCA's driver may have another (RDMA_NETDEV_IPOIB). How a packet is sent is not in the table: a
- * transport's netdevices have an ndo_start_xmit of its own, so that no packet pays for a choice
- * that was made when the netdevice was. All functions may sleep; those that say "rtnl" are called
- * with rtnl held, the others on the control path.
+ * A transport provides the queues between a netdevice and the HCA. At present there is one, which
+ * uses plain verbs; the driver of an HCA may provide another (RDMA_NETDEV_IPOIB). Sending is not
+ * an operation of this table: each transport has its own ndo_start_xmit(), which saves an
+ * indirect call per packet. All functions may sleep. Those marked "rtnl" are called with rtnl
+ * held, the others on the control path. Functions that return int return 0 or a negative error.
  *
- * @ring_limit:	the largest ring that the HCA promises to hold, a power of two; rtnl
- * @create:	make queues of the sizes in &ipoib_dev.queues, which are less on return where the
- *		HCA cannot hold so much; rtnl. 0 or a negative error
+ * @ring_limit:	the largest ring that the HCA supports according to its attributes, a power of
+ *		two; rtnl
+ * @create:	create queues of the sizes in &ipoib_dev.queues, and reduce these sizes to what the
+ *		HCA supports; rtnl
  * @destroy:	undo @create; the queues are stopped and no AH is left; rtnl
- * @resize:	replace the queues, which are closed, by @count for sending of @tx_size packets
- *		each and one for receiving of @rx_size; rtnl. The link-layer address is another
- *		one then. 0, or a negative error and all is as it was
- * @moderate:	have the HCA gather completions; rtnl. 0 or a negative error, -EOPNOTSUPP if the
- *		HCA cannot
- * @open:	allocate what the queues need to be started; rtnl. 0 or a negative error
+ * @resize:	replace the queues, which are closed, by @count send queues of @tx_size slots each
+ *		and one receive queue of @rx_size slots; rtnl. Changes the link-layer address. On
+ *		error the old queues remain
+ * @moderate:	set the interrupt moderation; rtnl. -EOPNOTSUPP if the HCA does not support it
+ * @open:	allocate what the queues need to be started; rtnl
  * @close:	undo @open; the queues are stopped; rtnl
- * @start:	have packets pass from now on. 0, or a negative error and the queues are stopped
- * @stop:	have none pass any more: on return the HCA has given back all that it had. Nothing
- *		happens if the queues are stopped
+ * @start:	start sending and receiving. On error the queues are stopped
+ * @stop:	stop sending and receiving; on return no WR is outstanding. Does nothing if the
+ *		queues are stopped
  * @holds:	whether packets of a link with this MTU fit into the receive buffers
- * @fit:	have them fit; the queues are stopped. 0, or a negative error and all is as it was
- * @set_qkey:	the Q_Key of all packets, both ways; the queues are started. 0 or a negative error
- * @attach:	receive what is sent to a group. 0 or a negative error
- * @detach:	undo @attach. 0 or a negative error
- * @mark:	note what has been posted until now
- * @is_past_mark: whether all that was noted is complete, so that nothing refers any more to an AH
- *		that no packet could take since then
+ * @fit:	replace the receive buffers by such that hold packets of this MTU; the queues are
+ *		stopped. On error the old buffers remain
+ * @set_qkey:	set the Q_Key of sent and received packets; the queues are started
+ * @attach:	receive the packets of a multicast group
+ * @detach:	undo @attach
+ * @mark:	note the WRs that have been posted so far
+ * @is_past_mark: whether all WRs that @mark noted are complete. An AH that no packet could take
+ *		since @mark is then unused
  */
 struct ipoib_transport_ops {
 	u32 (*ring_limit)(const struct ipoib_dev *priv);

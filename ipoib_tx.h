@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * A TX queue: what the stack hands packets to, and the send queue that they leave by.
+ * A TX queue of the network stack, and the send queue that it feeds.
  */
 #ifndef _IPOIB_TX_H
 #define _IPOIB_TX_H
@@ -15,31 +15,31 @@ struct ipoib_path;
 
 #define IPOIB_TX_RING_DEFAULT	256
 #define IPOIB_TX_QUEUES_MAX	16
-#define IPOIB_TX_REAP_SLOTS	16	/* in use: the HCA is to tell of their end */
-#define IPOIB_TX_REAP_NS	500000	/* until fewer are looked for ... */
-#define IPOIB_TX_REAP_SMALL_NS	5000000	/* ... and if none of them holds a packet */
+#define IPOIB_TX_REAP_SLOTS	16	/* slots in use from which on CQ events are requested */
+#define IPOIB_TX_REAP_NS	500000	/* delay of the reaper's poll below that number ... */
+#define IPOIB_TX_REAP_SMALL_NS	5000000	/* ... and when no slot in use holds a packet */
 
 struct ipoib_txq {
-	/* the producer's: ndo_start_xmit(), under the stack's lock of the queue */
+	/* used by the producer, ndo_start_xmit(), under the stack's lock of the queue */
 	struct ipoib_dev *priv;
 	struct netdev_queue *queue;
 	struct ib_cq *cq;
-	struct napi_struct *napi;	/* the consumer: the channel's */
-	struct ipoib_path *path;	/* the last packet's; NULL: none */
-	u32 path_removals;		/* ipoib_dev.path_removals when that was looked up */
+	struct napi_struct *napi;	/* the channel's NAPI context, the consumer */
+	struct ipoib_path *path;	/* path of the last packet, or NULL */
+	u32 path_removals;		/* ipoib_dev.path_removals when path was looked up */
 	u32 index;
 	bool reaper_soon;		/* the reaper was started for a slot that has a packet */
 	struct ipoib_sq sq;
 
-	/* the consumer's */
-	bool armed;			/* an event of the CQ is due */
-	bool reap;			/* the poll is to look at the CQ */
-	struct hrtimer reaper;		/* asks for that */
+	/* used by the consumer */
+	bool armed;			/* the CQ is armed: an event will come */
+	bool reap;			/* the next poll must poll the CQ */
+	struct hrtimer reaper;		/* sets reap and schedules NAPI */
 	struct ipoib_ring_stats stats;
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
 
-/* ipoib_reap.c: when the poll looks for completions */
+/* ipoib_reap.c: decides when send CQs are polled */
 void ipoib_tx_reap(struct ipoib_txq *tx);
 void ipoib_tx_ask(struct ipoib_txq *tx);
 void ipoib_tx_poll_end(struct ipoib_txq *tx);

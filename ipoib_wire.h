@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is on the wire, and what the network stack is shown of it: headers, link-layer
- * addresses and MGIDs of RFC 4391.
+ * Formats on the wire and towards the network stack: headers, link-layer addresses and MGIDs of
+ * RFC 4391.
  */
 #ifndef _IPOIB_WIRE_H
 #define _IPOIB_WIRE_H
@@ -11,8 +11,8 @@
 #include <linux/types.h>
 #include <rdma/ib_verbs.h>
 
-/* RFC 4391 section 6: the encapsulation header in front of each IP or ARP
- * packet. Reserved is sent as zero and ignored on receive.
+/* The encapsulation header in front of each IP or ARP packet (RFC 4391 section 6).
+ * The reserved field is sent as zero and ignored on receive.
  */
 struct ipoib_encap {
 	__be16 ethertype;
@@ -20,7 +20,7 @@ struct ipoib_encap {
 } __packed;
 static_assert(sizeof(struct ipoib_encap) == 4);
 
-/* RFC 4391 section 9.1.1: the link-layer address in ARP and ND. The first octet
+/* The link-layer address in ARP and ND (RFC 4391 section 9.1.1). The first octet
  * is reserved (RFC 4755 uses it for connected-mode flags).
  */
 struct ipoib_hwaddr {
@@ -30,7 +30,7 @@ struct ipoib_hwaddr {
 } __packed;
 static_assert(sizeof(struct ipoib_hwaddr) == INFINIBAND_ALEN);
 
-/* RFC 4391 section 4: an MGID that an IP multicast address maps to */
+/* The MGID of an IP multicast address (RFC 4391 section 4) */
 struct ipoib_mgid {
 	u8 prefix;
 	u8 flags_scope;
@@ -40,7 +40,7 @@ struct ipoib_mgid {
 } __packed;
 static_assert(sizeof(struct ipoib_mgid) == sizeof(union ib_gid));
 
-/* IBA 14.4.9, table "SA notices": what is reported of multicast groups */
+/* Trap numbers of reports about multicast groups (IBA 14.4.9, table "SA notices") */
 #define IPOIB_TRAP_GROUP_CREATED	66
 #define IPOIB_TRAP_GROUP_DELETED	67
 
@@ -50,8 +50,8 @@ static_assert(sizeof(struct ipoib_mgid) == sizeof(union ib_gid));
 #define IPOIB_MGID_SIGNATURE_IPV4	0x401b
 #define IPOIB_MGID_SIGNATURE_IPV6	0x601b
 
-/* The header that this device shows to the network stack: the destination's
- * link-layer address, which never leaves the host, then the encapsulation.
+/* The header of packets between the network stack and this driver: the destination's
+ * link-layer address, which is not sent on the wire, then the encapsulation header.
  */
 struct ipoib_header {
 	struct ipoib_hwaddr hwaddr;
@@ -72,12 +72,12 @@ static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
 }
 
 /**
- * ipoib_hwaddr_build() - put a link-layer address together
+ * ipoib_hwaddr_build() - build a link-layer address
  * @hwaddr: filled in
  * @qpn: QP number, 24 bits
  * @gid: port GID
  *
- * RFC 4391 section 9.1.1. Context: any.
+ * RFC 4391 section 9.1.1. Leaves the first octet, the flags, zero. Context: any.
  */
 static inline void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn,
 				      const union ib_gid *gid)
