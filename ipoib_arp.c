@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What it takes to send to 20-byte link-layer addresses: the paths to peer GIDs.
+ * Resolves the GIDs of link-layer addresses to paths.
  *
- * The kernel's neighbour code maps IP addresses to link-layer addresses (ARP,
- * ND); this file takes the step that is left, from the GID in the link-layer
- * address to a path (RFC 4391 section 9.1). A path is made by the first packet
- * that needs it, and from then on either has an AH, or a query to the fabric
- * that is under way or has its time set: no packet finds one that is left without.
- * It goes when no packet has used it for a while, and soon if it leads nowhere.
+ * The kernel's neighbour code maps IP addresses to 20-octet link-layer addresses
+ * by ARP and ND. This file takes the remaining step, from the GID in the
+ * link-layer address to a path (RFC 4391 section 9.1). The first packet to a GID
+ * creates the path. From then on, a path has an AH, or a query to the fabric is
+ * outstanding or scheduled. A path is freed when no packet has used it for some
+ * time, and sooner if it has no AH.
  *
- * A peer that has just spoken is answered at once, by a stopgap: an AH made of what its
- * packet told, whose GRH proves who sent it (ipoib_learn.c). The fabric is asked all the
- * same, and its answer takes the stopgap's place. From then on no packet changes the
- * path: one that comes from another port only makes the fabric be asked again.
+ * Replies to a peer that has just sent a packet need not wait for the fabric: they use a
+ * stopgap, which is an AH made from the addresses of that packet. The packet's GRH
+ * proves who sent it (see ipoib_learn.c). The fabric is queried nevertheless, and its
+ * answer replaces the stopgap. After that, received packets do not change the path: a
+ * packet that comes from another port only causes a new query.
  */
 #include <linux/random.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-#define IPOIB_PATH_IDLE		(300 * HZ)	/* unused for so long: freed */
-#define IPOIB_PATH_EXPIRE	(60 * HZ)	/* how often that is looked at */
-#define IPOIB_PATH_DOUBT	(10 * HZ)	/* packets may have a path asked for so often */
-#define IPOIB_PATH_WANTED	HZ		/* a failing path is given up so soon */
+#define IPOIB_PATH_IDLE		(300 * HZ)	/* paths unused for this time are freed */
+#define IPOIB_PATH_EXPIRE	(60 * HZ)	/* interval of the scan for them */
+#define IPOIB_PATH_DOUBT	(10 * HZ)	/* minimum interval of queries caused by packets */
+#define IPOIB_PATH_WANTED	HZ		/* failing paths unused for this time are freed */
 
 static const struct ipoib_dests_pace paths_pace = {
 	.first = 8,
@@ -36,7 +37,7 @@ static struct ipoib_path *path_of(struct ipoib_dest *dest)
 	return container_of(dest, struct ipoib_path, dest);
 }
 
-/* The lock is held */
+/* The caller holds ipoib_dests.lock */
 static struct ipoib_path *path_by_gid(struct ipoib_dev *priv, const void *gid)
 {
 	struct ipoib_dest *dest = ipoib_dest_find(&priv->paths.dests, gid);
@@ -51,13 +52,13 @@ static struct ipoib_path *path_by_gid_rcu(struct ipoib_dev *priv, const void *gi
 	return dest ? path_of(dest) : NULL;
 }
 
-/* Whether a stopgap may be made of what packets told */
+/* Returns whether stopgaps may be made from received packets */
 static bool path_may_learn(const struct ipoib_dev *priv)
 {
 	return READ_ONCE(priv->learn_paths) && priv->port->fabric->heard_attr;
 }
 
-/* Has path_work look at a path, and ask the fabric for it when it is its turn */
+/* Has path_work() query the fabric for a path as soon as the window allows */
 static void path_want_answer(struct ipoib_path *path, struct ipoib_dev *priv)
 {
 	path->ask = true;
@@ -69,8 +70,9 @@ static void path_kick(struct ipoib_dev *priv)
 	mod_delayed_work(priv->wq, &priv->paths.work, 0);
 }
 
-/* Anybody can make the network stack send to a GID that does not exist, by ARP or ND
- * that claims it. There is always room for a peer that has proven its GID of late.
+/* Any host can make the network stack send to GIDs that do not exist, by ARP or ND packets that
+ * claim them. Hence the number of paths is limited, except for peers whose packets have recently
+ * proven their GID.
  */
 static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 {
@@ -97,8 +99,8 @@ static struct ipoib_path *path_create(struct ipoib_dev *priv, const u8 *gid)
 	return path;
 }
 
-/* Keeps a packet until the path has an AH. Many paths may wait at once, so what all of
- * them keep is bounded as well.
+/* Queues a packet until the path has an AH. Many paths may be waiting for an AH at the same time,
+ * so the memory in all their queues is limited as well.
  */
 static void path_queue(struct ipoib_dev *priv, struct ipoib_path *path, struct sk_buff *skb)
 {
@@ -116,7 +118,7 @@ static void path_queue(struct ipoib_dev *priv, struct ipoib_path *path, struct s
 	__skb_queue_tail(&path->dest.queue, skb);
 }
 
-/* Takes all that waits for a path */
+/* Moves all packets that wait for a path to the end of @queue */
 static void path_dequeue(struct ipoib_dev *priv, struct ipoib_path *path,
 			 struct sk_buff_head *queue)
 {
@@ -165,14 +167,14 @@ out:
 	return ah;
 }
 
-/* Most packets go by the same path as the one before them. That path may be used without a
- * look at the table for as long as no path has left the table since it was found there: one
- * that leaves is not freed before an RCU grace period.
+/* Most packets use the same path as the packet before them. The cached path is valid as long as no
+ * path has been removed from the table since it was looked up. A path that is removed after the
+ * check is not freed before an RCU grace period has passed.
  */
 static struct ipoib_path *path_lookup(struct ipoib_txq *tx, const u8 *gid)
 {
 	struct ipoib_dev *priv = tx->priv;
-	/* Pairs with path_unhash(): who sees its count does not find its path any more */
+	/* Pairs with path_unhash(): a reader of its new count cannot find the removed path */
 	u32 removals = smp_load_acquire(&priv->path_removals);
 
 	if (likely(tx->path && tx->path_removals == removals &&
@@ -185,11 +187,13 @@ static struct ipoib_path *path_lookup(struct ipoib_txq *tx, const u8 *gid)
 
 /**
  * ipoib_path_xmit() - find the AH for a unicast packet
- * @tx: the ring that it is to go by
- * @skb: begins with struct ipoib_header
+ * @tx: the TX queue that sends the packet
+ * @skb: the packet; begins with struct ipoib_header
  *
- * Context: RCU read side, BHs disabled, the ring's TX queue's lock held.
- * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
+ * Creates the path if there is none.
+ *
+ * Context: RCU read side, BHs disabled, the lock of the TX queue held.
+ * Return: the AH, or NULL if the packet was consumed: queued until there is an AH, or dropped.
  */
 struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb)
 {
@@ -208,14 +212,15 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb)
 }
 
 /**
- * ipoib_same_port() - whether two LIDs lead to one port
- * @priv: the device, whose port has as many LIDs as others of the subnet
- * @lid: one
- * @other: the other
+ * ipoib_same_port() - tell whether two LIDs belong to the same port
+ * @priv: the device; the LMC of its port is taken for that of all ports of the subnet
+ * @lid: one LID
+ * @other: the other LID
  *
- * IBA 7.11.1: a port's LIDs differ in the lowest LMC bits.
+ * The LIDs of a port differ only in the lowest LMC bits (IBA 7.11.1).
  *
  * Context: any.
+ * Return: true if they belong to the same port.
  */
 bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
 {
@@ -226,10 +231,10 @@ bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
 }
 
 /**
- * ipoib_path_compare() - hold a LID against the path to a GID
+ * ipoib_path_compare() - compare a LID with the path to a GID
  * @priv: the device
- * @gid: the peer's
- * @lid: where it was heard
+ * @gid: the peer's GID
+ * @lid: LID that a packet of this peer came from
  *
  * Context: any but hard interrupt.
  * Return: see enum ipoib_path_match.
@@ -255,8 +260,8 @@ static bool path_has_answer(const struct ipoib_path *path)
 	return rcu_access_pointer(path->dest.ah) && !READ_ONCE(path->stopgap);
 }
 
-/* Something contradicts the path. Whoever it is that does so, the fabric is not asked
- * again and again.
+/* A received packet contradicts the path. Any host can send such packets, so the rate of the
+ * queries that follow is limited.
  */
 static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path)
 {
@@ -269,9 +274,12 @@ static void path_doubt(struct ipoib_dev *priv, struct ipoib_path *path)
 }
 
 /**
- * ipoib_path_doubt() - have the fabric asked whether a path is still right
+ * ipoib_path_doubt() - query the fabric whether a path is still right
  * @priv: the device
- * @gid: the peer's; nothing happens if there is no path to it
+ * @gid: the peer's GID
+ *
+ * Does nothing if there is no path to the GID. The query is asynchronous, and there is at most
+ * one per path within ten seconds.
  *
  * Context: the receive poll.
  */
@@ -286,14 +294,14 @@ void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid)
 	spin_unlock(&priv->paths.dests.lock);
 }
 
-/* Does a path lose all packets because they lack a GRH? */
+/* Returns whether the peer does not receive the path's packets because they lack a GRH */
 static bool path_lacks_grh(const struct ipoib_ah *ah, const struct ipoib_heard *heard)
 {
 	return ah && heard->needs_grh && !ah->grh;
 }
 
-/* The fabric's answer stands, until the fabric gives another one. That it gave it before the
- * peer could say that it needs a GRH does not make it wrong, only incomplete.
+/* Only another answer of the fabric replaces the fabric's answer. If that answer came before it
+ * was known that the peer needs a GRH, it is incomplete: the fabric is queried again.
  */
 static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 		      const struct ipoib_heard *heard)
@@ -318,14 +326,14 @@ static void path_hear(struct ipoib_dev *priv, struct ipoib_path *path,
 }
 
 /**
- * ipoib_path_heard() - a packet proves where a GID is
+ * ipoib_path_heard() - use the address of a received packet for the path to its sender
  * @priv: the device
- * @gid: its sender's, from the GRH
- * @heard: where it came from
+ * @gid: the sender's GID, from the GRH
+ * @heard: where the packet came from
  *
- * If there is a path to it that leads nowhere yet, or a stopgap that leads elsewhere, it
- * is used for that path. What the fabric said of a path stands, but gets a GRH if the peer
- * needs one.
+ * If the path to the GID has no AH, or has a stopgap that leads to another port, it gets a
+ * stopgap made from @heard. If its AH is the fabric's answer, that answer remains, but a GRH
+ * is added if the peer needs one. Does nothing if there is no path to the GID.
  *
  * Context: the receive poll.
  */
@@ -350,11 +358,13 @@ out:
 }
 
 /**
- * ipoib_path_answer() - the fabric's answer to ipoib_fabric_ops.resolve
- * @query: the question; its attr is valid if @status is 0
+ * ipoib_path_answer() - deliver the fabric's answer to ipoib_fabric_ops.resolve
+ * @query: the query; its attr is valid if @status is 0
  * @status: 0 or a negative error
  *
- * Context: any but hard interrupt. Once per query.
+ * Called exactly once per query. The control path may free the query afterwards.
+ *
+ * Context: any but hard interrupt.
  */
 void ipoib_path_answer(struct ipoib_path_query *query, int status)
 {
@@ -403,7 +413,9 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	return err;
 }
 
-/* Frees an answered query with what the answer holds */
+/* Makes *ah from the answer to the path's query, and frees the query. Waits until the fabric
+ * service no longer uses the query.
+ */
 static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 			    struct ipoib_ah **ah)
 {
@@ -425,7 +437,7 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 	return err;
 }
 
-/* Packets go by this AH from now on, those that waited first */
+/* Makes packets use this AH, and sends the packets that waited for it */
 static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct ipoib_ah *ah)
 {
 	struct sk_buff_head queue;
@@ -441,7 +453,7 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 	ipoib_queue_resend(priv, &queue);
 }
 
-/* There is nothing more to ask the fabric about the path */
+/* Cancels all scheduled queries for the path: its AH is final */
 static void path_settle(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	path->dest.failures = 0;
@@ -470,9 +482,9 @@ static void path_succeeded(struct ipoib_dev *priv, struct ipoib_path *path,
 	path_publish(priv, path, ah);
 }
 
-/* The path is to be asked for again. An AH that it has is kept: an SA that does not
- * answer is no sign that the path is gone, and ib_core tells an SA that is busy from one
- * that knows no such path as little.
+/* Schedules another query for the path. If the path has an AH, that is kept: a missing answer
+ * does not mean that the path is gone, and ib_core reports the same error for an SA that is busy
+ * as for one that does not know the path.
  */
 static void path_failed(struct ipoib_dev *priv, struct ipoib_path *path, int err)
 {
@@ -525,8 +537,8 @@ static struct ipoib_ah *stopgap_ah(struct ipoib_dev *priv, const struct ipoib_pa
 	return ah;
 }
 
-/* The path is in use at once; that the fabric is asked for it goes on, unless the
- * administrator knows that what packets tell is what the fabric would say.
+/* Makes the path usable at once by a stopgap. The query to the fabric continues, unless the
+ * administrator has set trust_learned, as the fabric's answers are known to be the same.
  */
 static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 		       const struct ipoib_heard *heard)
@@ -548,7 +560,7 @@ static void path_await(struct ipoib_dev *priv, struct ipoib_path *path)
 		ipoib_dest_await(&priv->paths.dests, &path->dest);
 }
 
-/* Takes the path one step on */
+/* Processes what has happened to the path since the last run of the work */
 static void path_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
 	struct ipoib_path *path = path_of(dest);
@@ -565,7 +577,7 @@ static void path_unhash(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	spin_lock_bh(&priv->paths.dests.lock);
 	ipoib_dest_remove(&priv->paths.dests, &path->dest);
-	/* Pairs with path_lookup(), which sees this before it can see the path freed */
+	/* Pairs with path_lookup(), which must see the new count before the path is freed */
 	smp_store_release(&priv->path_removals, priv->path_removals + 1);
 	path_purge(priv, path);
 	spin_unlock_bh(&priv->paths.dests.lock);
@@ -588,7 +600,9 @@ static void path_forget(struct ipoib_dev *priv, struct ipoib_path *path)
 	path_free(priv, path);
 }
 
-/* One that leads nowhere is asked for again only if there is something to send */
+/* Returns whether a failed path is to be queried again. Without an AH, it is only queried while
+ * there are packets to send.
+ */
 static bool path_is_wanted(const struct ipoib_path *path)
 {
 	return rcu_access_pointer(path->dest.ah) || !skb_queue_empty_lockless(&path->dest.queue) ||
@@ -605,7 +619,7 @@ static void path_retry(struct ipoib_dev *priv, struct ipoib_dest *dest)
 		path_forget(priv, path);
 }
 
-/* As many as the window has room for, those first that have waited longest */
+/* Sends as many queries as the window allows, in the order in which the paths began to wait */
 static void paths_ask(struct ipoib_dev *priv)
 {
 	struct ipoib_dest *dest;
@@ -637,10 +651,10 @@ static void path_work(struct work_struct *work)
 		queue_delayed_work(priv->wq, &priv->paths.work, wait);
 }
 
-/* A decision about one path: is it to go? */
+/* Returns whether the path is to be removed */
 typedef bool (*path_filter)(const struct ipoib_path *path);
 
-/* The paths that are to go leave the table for a list of their own */
+/* Moves the paths to be removed from the table to a private list */
 struct path_removal {
 	struct ipoib_dev *priv;
 	path_filter filter;
@@ -688,11 +702,12 @@ static void paths_remove(struct ipoib_dev *priv, path_filter filter)
 }
 
 /**
- * ipoib_paths_flush() - forget all paths
- * @priv: the device; if its link does not run, no packet makes a path any more
+ * ipoib_paths_flush() - remove all paths
+ * @priv: the device
  *
- * Queries under way are cancelled and waited for; packets that wait are
- * dropped and counted. A packet that comes later makes its path anew.
+ * Cancels outstanding queries and waits for their end. Drops and counts the
+ * packets that wait for a path. If the link runs, later packets create their
+ * paths anew; otherwise no path is created after this returns.
  *
  * Context: control path.
  */
@@ -724,12 +739,13 @@ static void path_refresh(void *entry, void *context)
 }
 
 /**
- * ipoib_paths_refresh() - have all paths asked for again
+ * ipoib_paths_refresh() - query all paths again
  * @priv: the device
  *
- * Each keeps its AH until the answer comes: most will not have changed. What packets
- * have said is forgotten: the LIDs may be others now. The queries are spread over a
- * quarter of a second, for on a large fabric every port asks at the same time.
+ * Each path keeps its AH until the answer comes, since most paths will not have changed.
+ * The senders learned from packets are forgotten, since LIDs may have changed. The queries
+ * are spread over a quarter of a second, because on a large fabric all ports do this at
+ * the same time.
  *
  * Context: control path.
  */
@@ -741,10 +757,10 @@ void ipoib_paths_refresh(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_paths_walk() - see each path
+ * ipoib_paths_walk() - call a function for each path
  * @priv: the device
- * @see: called with each struct ipoib_path
- * @context: passed on
+ * @see: called with each struct ipoib_path; must not sleep
+ * @context: passed to @see
  *
  * Context: process; @see is called on the RCU read side.
  */
@@ -775,8 +791,8 @@ int ipoib_paths_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_paths_destroy() - free the table
- * @priv: the device; link down, no paths
+ * ipoib_paths_destroy() - free the table of paths
+ * @priv: the device; its link is down, and it has no paths
  *
  * Context: may sleep.
  */

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How the fabric is asked for destinations: paths (ipoib_arp.c) and groups (ipoib_join.c).
+ * Schedules the requests to the fabric for destinations: paths (ipoib_arp.c) and groups
+ * (ipoib_join.c).
  *
- * Every destination that is to be asked for is in one of these places:
+ * A destination that needs a request is in one of these states:
  *
- *   busy		it has news, it is new or answered, for the work to read
- *   waiting	it is to be asked for, when the window has room
- *   asked	the fabric owes an answer
- *   failing	it is asked for again when its time has come
+ *   busy		It is new, or was answered: the work has to process it.
+ *   waiting	A request is sent for it as soon as the window allows.
+ *   asked	A request is outstanding.
+ *   failing	A request is sent for it again at the time retry_at.
  *
- * The window is how many may be asked for at once. It follows how fast the answers come, as a
- * TCP window does: an SA that all hosts of a large fabric ask at once gets each question time
- * and again otherwise, since ib_sa repeats those whose answers are late. What a run of the work
- * costs depends on how many destinations have news, not on how many there are.
+ * The window limits the number of outstanding requests. It adapts to how fast the answers come,
+ * as a TCP window does. Without it, an SA that all hosts of a large fabric query at the same time
+ * would receive each request several times, since ib_sa repeats requests whose answers are late.
+ * The cost of a run of the work depends on the number of busy destinations, not on their total
+ * number.
  */
 #include "ipoib.h"
 
-/* An answer that takes longer closes the window, in jiffies */
+/* An answer that takes longer than this halves the window, in jiffies */
 #define DEST_ANSWER_SLOW	(HZ / 4)
 
 /**
- * ipoib_dests_walk() - see each destination
- * @dests: all of a kind
- * @see: called with each, which it may take out of the table
- * @context: passed on
+ * ipoib_dests_walk() - call a function for each destination
+ * @dests: destinations of one kind
+ * @see: called with each destination, which it may remove from the table; must not sleep
+ * @context: passed to @see
  *
- * While a table is resized the walk begins anew: it misses nothing, and may meet an
- * entry twice.
+ * If the table is resized meanwhile, the walk starts over: @see is called at least once for each
+ * destination, but may be called twice.
  *
  * Context: process; @see is called on the RCU read side.
  */
@@ -46,12 +48,12 @@ void ipoib_dests_walk(struct ipoib_dests *dests, void (*see)(void *entry, void *
 }
 
 /**
- * ipoib_dest_find() - look for a destination
- * @dests: all of its kind
+ * ipoib_dest_find() - look a destination up
+ * @dests: destinations of one kind
  * @gid: its GID, 16 octets
  *
- * Context: the control path, which may use it until it removes it itself; or any with
- *	@dests->lock held; or any that only asks whether there is one.
+ * Context: any. The destination that is returned may be used on the control path until the
+ *	control path removes it, and elsewhere while @dests->lock is held.
  * Return: the destination, or NULL.
  */
 struct ipoib_dest *ipoib_dest_find(struct ipoib_dests *dests, const void *gid)
@@ -60,13 +62,13 @@ struct ipoib_dest *ipoib_dest_find(struct ipoib_dests *dests, const void *gid)
 }
 
 /**
- * ipoib_dests_sync() - wait for senders that still take the link for running
- * @dests: all of a kind
+ * ipoib_dests_sync() - wait for senders that have read an old state of the link
+ * @dests: destinations of one kind
  *
- * A sender that finds no AH looks at the link's state under the lock before it makes a
- * destination or queues a packet. Those that come later find the link as it is now.
+ * A sender that finds no AH reads the link's state with @dests->lock held before it creates a
+ * destination or queues a packet. Senders that take the lock after this call see the new state.
  *
- * Context: control path, after the link's state was written.
+ * Context: control path, after the link's state has been written.
  */
 void ipoib_dests_sync(struct ipoib_dests *dests)
 {
@@ -75,13 +77,13 @@ void ipoib_dests_sync(struct ipoib_dests *dests)
 }
 
 /**
- * ipoib_dest_add() - enter a new destination into the table
- * @dests: all of its kind; @dests->lock held
- * @dest: zeroes
+ * ipoib_dest_add() - add a new destination to the table
+ * @dests: destinations of its kind; @dests->lock held
+ * @dest: the destination; zeroed by the caller
  * @gid: its GID, 16 octets
  *
  * Context: any but hard interrupt.
- * Return: 0, or a negative error if there is no room or one of that GID.
+ * Return: 0, or a negative error if there is no memory or the table has this GID already.
  */
 int ipoib_dest_add(struct ipoib_dests *dests, struct ipoib_dest *dest, const void *gid)
 {
@@ -95,9 +97,11 @@ int ipoib_dest_add(struct ipoib_dests *dests, struct ipoib_dest *dest, const voi
 }
 
 /**
- * ipoib_dest_remove() - take a destination out of the table
- * @dests: all of its kind; @dests->lock held
- * @dest: the destination; no packet is queued and nothing makes it busy from now on
+ * ipoib_dest_remove() - remove a destination from the table
+ * @dests: destinations of its kind; @dests->lock held
+ * @dest: the destination
+ *
+ * Afterwards no packet is queued for it, and it does not become busy.
  *
  * Context: control path.
  */
@@ -110,8 +114,8 @@ void ipoib_dest_remove(struct ipoib_dests *dests, struct ipoib_dest *dest)
 }
 
 /**
- * ipoib_dest_make_busy() - have the work look at a destination
- * @dests: all of its kind; @dests->lock held
+ * ipoib_dest_make_busy() - have the work process a destination
+ * @dests: destinations of its kind; @dests->lock held
  * @dest: the destination
  *
  * Context: any. The caller queues the work.
@@ -136,9 +140,10 @@ static struct ipoib_dest *dest_next_busy(struct ipoib_dests *dests, struct list_
 }
 
 /**
- * ipoib_dests_serve() - look at each destination that has news
- * @dests: all of a kind
- * @serve: takes one a step on. One that is busy again meanwhile is the next run's
+ * ipoib_dests_serve() - process each busy destination
+ * @dests: destinations of one kind
+ * @serve: processes one destination. One that becomes busy again meanwhile is left to the
+ *	next call
  *
  * Context: control path.
  */
@@ -155,11 +160,11 @@ void ipoib_dests_serve(struct ipoib_dests *dests, ipoib_dest_step serve)
 }
 
 /**
- * ipoib_dest_asked() - note that the fabric is being asked
- * @dests: all of the kind
+ * ipoib_dest_asked() - note that a request is outstanding
+ * @dests: destinations of its kind
  * @dest: the destination
  *
- * Context: control path, before the question: its answer may come at once.
+ * Context: control path, before the request is sent, since the answer may come at once.
  */
 void ipoib_dest_asked(struct ipoib_dests *dests, struct ipoib_dest *dest)
 {
@@ -180,9 +185,9 @@ static void dest_question_over(struct ipoib_dests *dests, struct ipoib_dest *des
 }
 
 /**
- * ipoib_dest_not_asked() - note that no answer is to come, or that it does not matter
- * @dests: all of the kind
- * @dest: the destination, asked for or not
+ * ipoib_dest_not_asked() - note that no request is outstanding, or that its answer is ignored
+ * @dests: destinations of its kind
+ * @dest: the destination, whether a request was noted for it or not
  *
  * Context: control path.
  */
@@ -194,12 +199,12 @@ void ipoib_dest_not_asked(struct ipoib_dests *dests, struct ipoib_dest *dest)
 }
 
 /**
- * ipoib_dest_answered() - note that an answer is being read, and how long it took
- * @dests: all of the kind
- * @dest: the destination. One that was not asked for tells nothing of the fabric's pace
+ * ipoib_dest_answered() - note that an answer is being read, and adapt the window
+ * @dests: destinations of its kind
+ * @dest: the destination. The window is left alone if no request was noted for it
  *
- * Context: control path, ipoib_dests.lock held: the next answer of a fabric that gives more
- * than one must not come between this and the reading.
+ * Context: control path, @dests->lock held. The caller reads the answer before it releases the
+ * lock, since the fabric may deliver another answer (see ipoib_group_answer()).
  */
 void ipoib_dest_answered(struct ipoib_dests *dests, struct ipoib_dest *dest)
 {
@@ -211,7 +216,7 @@ void ipoib_dest_answered(struct ipoib_dests *dests, struct ipoib_dest *dest)
 }
 
 /**
- * ipoib_dest_failed() - set the time when a destination is asked for again
+ * ipoib_dest_failed() - set the time of the next request for a destination, by its back-off
  * @dest: the destination
  *
  * Context: control path.
@@ -222,9 +227,9 @@ void ipoib_dest_failed(struct ipoib_dest *dest)
 }
 
 /**
- * ipoib_dest_await() - put a destination where it waits for its time, or for its turn
- * @dests: all of its kind
- * @dest: one that the fabric is to be asked for
+ * ipoib_dest_await() - schedule a request for a destination
+ * @dests: destinations of its kind
+ * @dest: the destination; the request is not sent before its retry_at
  *
  * Context: control path.
  */
@@ -240,11 +245,12 @@ void ipoib_dest_await(struct ipoib_dests *dests, struct ipoib_dest *dest)
 }
 
 /**
- * ipoib_dests_retry() - look for failing destinations whose time has come
- * @dests: all of a kind
- * @due: called with each whose time has come; takes it off this list, if not for good
+ * ipoib_dests_retry() - process the failing destinations that are due
+ * @dests: destinations of one kind
+ * @due: called with each destination whose retry_at has passed; schedules it or removes it
  *
- * Now and then, not by each answer: there may be thousands of failing ones.
+ * There may be thousands of failing destinations, so they are not scanned at each call, but only
+ * now and then: see &ipoib_dests_pace.retry.
  *
  * Context: control path.
  */
@@ -267,11 +273,11 @@ void ipoib_dests_retry(struct ipoib_dests *dests, ipoib_dest_step due)
 }
 
 /**
- * ipoib_dests_next() - whom to ask for now
- * @dests: all of a kind
+ * ipoib_dests_next() - find the destination to send a request for now
+ * @dests: destinations of one kind
  *
  * Context: control path.
- * Return: the one that has waited longest, or NULL if none waits or the window is full.
+ * Return: the first destination in the queue, or NULL if none waits or the window is full.
  */
 struct ipoib_dest *ipoib_dests_next(struct ipoib_dests *dests)
 {
@@ -281,11 +287,12 @@ struct ipoib_dest *ipoib_dests_next(struct ipoib_dests *dests)
 }
 
 /**
- * ipoib_dests_wait() - when there is more to do
- * @dests: all of a kind
+ * ipoib_dests_wait() - compute when the work has to run next
+ * @dests: destinations of one kind
  *
  * Context: control path.
- * Return: jiffies until then, MAX_JIFFY_OFFSET if an answer will be the occasion.
+ * Return: delay in jiffies, or MAX_JIFFY_OFFSET if no destination is failing: then the work
+ *	need not run before an answer or a new destination queues it.
  */
 unsigned long ipoib_dests_wait(const struct ipoib_dests *dests)
 {
@@ -295,10 +302,10 @@ unsigned long ipoib_dests_wait(const struct ipoib_dests *dests)
 }
 
 /**
- * ipoib_dests_init() - prepare for destinations of a kind
- * @dests: filled in
+ * ipoib_dests_init() - initialize the table of destinations of one kind
+ * @dests: the table
  * @priv: the device
- * @pace: how the fabric is asked for them
+ * @pace: limits of the requests for them
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -317,8 +324,8 @@ int ipoib_dests_init(struct ipoib_dests *dests, struct ipoib_dev *priv,
 }
 
 /**
- * ipoib_dests_destroy() - the end of them
- * @dests: of which there are none left
+ * ipoib_dests_destroy() - free the table of destinations
+ * @dests: the table; it is empty
  *
  * Context: may sleep.
  */
@@ -330,10 +337,10 @@ void ipoib_dests_destroy(struct ipoib_dests *dests)
 /**
  * ipoib_queue_resend() - send packets that waited for an AH
  * @priv: the device
- * @queue: a private list; emptied
+ * @queue: a list private to the caller; emptied
  *
- * They have been through filters, the queueing discipline and packet sockets before, and
- * go through these again only if the ring has no room.
+ * The packets bypass the filters, the queueing discipline and packet sockets, which they have
+ * been through before. Only if the ring has no room, they are passed through these again.
  *
  * Context: process, no locks held.
  */
@@ -350,9 +357,9 @@ void ipoib_queue_resend(struct ipoib_dev *priv, struct sk_buff_head *queue)
 }
 
 /**
- * ipoib_queue_purge() - drop packets that waited in vain
+ * ipoib_queue_purge() - drop packets that waited for an AH
  * @priv: the device
- * @queue: a list of the caller's own; emptied
+ * @queue: a list, private to the caller or guarded by a lock that it holds; emptied
  * @why: the counter to add them to
  *
  * Context: any but hard interrupt.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The link's state machine: what the administrator, the port and the subnet
- * administrator allow, and the carrier that follows from it.
+ * The link's state machine. It derives the state of the link and the carrier
+ * from the administrative state, the state of the port, and the membership of
+ * the broadcast group that the subnet administrator grants.
  *
  *                    ip link set up
  *   LINK_DOWN ------------------------------> LINK_WAIT_PORT
@@ -12,20 +13,20 @@
  *   LINK_RUNNING <--------------------------- LINK_WAIT_JOIN
  *    carrier on    broadcast group joined
  *
- * Whoever learns that something may differ sets a bit in ipoib_link.events and
- * queues the link's work. That work looks at the port as it is now and takes
- * the link where it should be, so no event can be missed or come in the wrong
- * order. Three flush levels cost what they must:
+ * Code that learns of a possible change sets a bit in ipoib_link.events and
+ * queues the link's work. The work reads the current state of the port and
+ * moves the link to the state that follows from it. Hence the order of events
+ * does not matter, and none can be lost. There are three flush levels:
  *
- *   light	paths are asked for again; traffic goes on by the old ones.
- *		Groups rejoin as the fabric voids their memberships.
- *   normal	paths and groups are forgotten and made anew.
- *   heavy	the QP is reset, too, and the P_Key index looked up again.
+ *   light	The paths are queried again, and traffic continues on the old
+ *		ones. Groups rejoin when the fabric revokes their memberships.
+ *   normal	The paths and groups are discarded and built anew.
+ *   heavy	In addition, the QP is reset and the P_Key index looked up again.
  */
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* ib_core keeps a change of the subnet prefix to itself: look now and then */
+/* ib_core reports no event when the subnet prefix changes: poll at this interval */
 #define IPOIB_LINK_LOOK		(60 * HZ)
 
 static const char * const link_names[] = {
@@ -52,8 +53,8 @@ static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
  * ipoib_link_carrier() - turn the carrier on if the link runs
  * @priv: the device
  *
- * Apart from the step to LINK_RUNNING, since the MTU, which needs rtnl, must be
- * right before the first packet.
+ * This is separate from the transition to LINK_RUNNING, because the MTU has to be
+ * set before the first packet is sent, and setting the MTU requires rtnl.
  *
  * Context: process.
  */
@@ -65,7 +66,7 @@ void ipoib_link_carrier(struct ipoib_dev *priv)
 	spin_unlock_bh(&priv->link.lock);
 }
 
-/* No carrier, no paths, no groups; the QP, if it runs, is left running */
+/* Turns the carrier off and discards paths and groups, but leaves the QP running */
 static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 {
 	link_set(priv, state);
@@ -74,9 +75,9 @@ static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 	ipoib_groups_stop(priv);
 }
 
-/* Buffers are of the size that fabrics mostly need; where the group's MTU is larger, the
- * QP is given others before there is carrier. If it grew while there was, there is none
- * until then: queues that are stopped with carrier on are stuck for the stack's watchdog.
+/* Replaces the receive buffers if the group's MTU is larger than the default, which suits most
+ * fabrics, that they were made for. The carrier is off meanwhile, since the stack's watchdog
+ * takes a queue that is stopped while the carrier is on for hung.
  */
 static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 {
@@ -90,8 +91,8 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 	return err ? : priv->transport->start(priv);
 }
 
-/* The link cannot be as the fabric wants it. All over again, but not as fast as the fabric
- * can answer.
+/* The link cannot be set up with the fabric's parameters. Starts over after a delay, as the
+ * fabric may answer at once each time.
  */
 static void link_retry(struct ipoib_dev *priv, const char *what, int err)
 {
@@ -102,8 +103,8 @@ static void link_retry(struct ipoib_dev *priv, const char *what, int err)
 }
 
 /*
- * The broadcast group has been joined, or joined again. RFC 4391 section 5: its Q_Key is that
- * of all packets, its MTU the link's.
+ * ipoib_link.joined: the broadcast group has been joined or rejoined. Its Q_Key applies to all
+ * packets of the link, and its MTU is the link's MTU (RFC 4391 section 5).
  */
 static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params *params)
 {
@@ -128,7 +129,9 @@ static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params 
 	ipoib_netdev_kick(priv);
 }
 
-/* The port has as many GIDs as the subnet manager gives it; the administrator may choose */
+/* The subnet manager may assign several GIDs to the port. If the administrator has chosen one of
+ * them by its GUID, replaces *gid by it. Fails if the port does not have that GID.
+ */
 static int link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
 {
 	__be64 guid = READ_ONCE(priv->admin_guid);
@@ -144,7 +147,7 @@ static int link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
 	return 0;
 }
 
-/* Is the port fit for traffic? Notes the GID that it has now. */
+/* Returns whether the port can carry packets. Updates local_gid to the port's current GID. */
 static bool link_port_ready(struct ipoib_dev *priv)
 {
 	union ib_gid gid = priv->local_gid;
@@ -159,8 +162,10 @@ static bool link_port_ready(struct ipoib_dev *priv)
 	return !err;
 }
 
-/* Is the P_Key in the port's table, and where the QP believes it to be? ib_core's cache has the
- * table as it is when an event is told; of two memberships it chooses the full one.
+/* Looks the P_Key up in the port's table. *moved tells whether its index is no longer the one
+ * that the QP uses, or the P_Key is missing. ib_core updates its cache of the table before it
+ * reports an event. If the table has both a full and a limited member entry, ib_core finds the
+ * full one.
  */
 static bool link_pkey_present(struct ipoib_dev *priv, bool *moved)
 {
@@ -186,7 +191,9 @@ static void link_start_qp(struct ipoib_dev *priv)
 	queue_delayed_work(priv->wq, &priv->link.work, HZ);
 }
 
-/* The port GID is part of the link-layer address and of every membership */
+/* Returns the events that follow from a change of the port GID. As the GID is part of the
+ * link-layer address and of every membership, all groups have to be joined again.
+ */
 static unsigned long link_new_address(struct ipoib_dev *priv)
 {
 	if (!test_and_clear_bit(IPOIB_EVENT_ADDRESS, &priv->link.events))
@@ -211,7 +218,7 @@ static void link_down(struct ipoib_dev *priv)
 {
 	link_suspend(priv, IPOIB_LINK_DOWN);
 	priv->transport->stop(priv);
-	/* Pairs with ipoib_link_flush(): who sees it may free the rings */
+	/* Pairs with ipoib_link_flush(), whose caller may free the rings after it has seen this */
 	smp_store_release(&priv->link.is_down, true);
 }
 
@@ -253,19 +260,18 @@ static void link_work(struct work_struct *work)
 }
 
 /**
- * ipoib_link_flush() - wait until the link is where it should be
- * @priv: the device
+ * ipoib_link_flush() - wait until the link is down
+ * @priv: the device; ipoib_dev.admin_up was cleared
  *
- * After ipoib_dev.admin_up was cleared: nothing of the QP or the fabric is in
- * use on return.
+ * On return the QP is stopped, and neither paths nor groups exist.
  *
  * Context: may sleep; rtnl may be held.
  */
 void ipoib_link_flush(struct ipoib_dev *priv)
 {
 	WRITE_ONCE(priv->link.is_down, false);
-	/* An event on another CPU may have taken the work to queue it anew, and not have
-	 * done so yet: there is nothing to wait for, then, but it has not run either.
+	/* Another CPU may be just about to requeue the work for an event. Then the flush finds
+	 * nothing to wait for, although the work has not run.
 	 */
 	do {
 		ipoib_link_event(priv, IPOIB_EVENT_CHECK);
@@ -274,11 +280,12 @@ void ipoib_link_flush(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_link_set_guid() - choose one of the port's GIDs
+ * ipoib_link_set_guid() - choose which of the port's GIDs the link uses
  * @priv: the device; administratively down
- * @guid: the GID's; the first GID's own: the link follows that again
+ * @guid: the GUID (interface ID) of the GID. The GUID of the port's first GID undoes an
+ *	earlier choice: the link follows the first GID again, whatever it is
  *
- * While the port has no such GID the link does not run.
+ * While the port does not have such a GID, the link does not run.
  *
  * Context: rtnl held, may sleep. &ipoib_dev.local_gid has the GUID on return.
  */
@@ -309,8 +316,8 @@ void ipoib_link_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_link_destroy() - the end of the state machine
- * @priv: the device; nobody is left that would report an event
+ * ipoib_link_destroy() - shut the state machine down
+ * @priv: the device; no source of events is left
  *
  * Context: may sleep.
  */
