@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * How the fabric is asked for memberships of groups, and what follows from its answers.
+ * Joins multicast groups, and processes the fabric's answers.
  *
- * Groups wait and are asked for as destinations do (ipoib_dest.c): after a client re-register
- * all groups of all hosts are asked for again. The broadcast group comes first, as the others
- * take their parameters from it.
+ * The joins are scheduled by ipoib_dest.c, since after a client reregistration all hosts join all
+ * their groups again. The broadcast group is joined first, as the other groups take their
+ * parameters from it.
  */
 #include <linux/random.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-#define IPOIB_JOIN_LEAVE_WAIT	(HZ / 100)	/* how soon a membership may be given up */
+#define IPOIB_JOIN_LEAVE_WAIT	(HZ / 100)	/* delay before a join that found the
+						 * earlier membership still being given up
+						 */
 
 static const struct ipoib_dests_pace groups_pace = {
 	.first = 8,
-	.min = 4,			/* a lost answer does not stop all */
+	.min = 4,			/* so that a lost answer does not block all joins */
 	.max = 64,
 	.retry = HZ / 20,
 };
 
 /**
- * ipoib_groups_kick() - have the groups' work look at what has changed
+ * ipoib_groups_kick() - queue the groups' work
  * @priv: the device
  *
  * Context: any.
@@ -32,7 +34,7 @@ void ipoib_groups_kick(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_doubt() - have the list tell soon whether groups exist
+ * ipoib_groups_doubt() - read the fabric's list of groups soon, as a group may not exist
  * @priv: the device; a router
  *
  * Context: control path.
@@ -46,11 +48,11 @@ void ipoib_groups_doubt(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_group_answer() - the fabric's answer to ipoib_fabric_ops.join
+ * ipoib_group_answer() - deliver the fabric's answer to ipoib_fabric_ops.join
  * @group: the group
- * @status: 0 or a negative error; -ENETRESET if a membership that was granted
- *	is void now
- * @params: the group's parameters if @status is 0
+ * @status: 0 or a negative error; -ENETRESET if the fabric revokes a membership
+ *	that it had granted
+ * @params: the group's parameters; not read unless @status is 0
  *
  * Context: any but hard interrupt.
  */
@@ -70,7 +72,7 @@ void ipoib_group_answer(struct ipoib_group *group, int status,
 }
 
 /**
- * ipoib_group_detach() - have the QP receive from a group no more
+ * ipoib_group_detach() - detach the QP from a group, if it is attached
  * @group: the group
  *
  * Context: control path.
@@ -107,7 +109,7 @@ static int group_attach(struct ipoib_group *group)
 	return err;
 }
 
-/* Sends what is for a group to it, or to the one that is to stand in for it */
+/* Gives @group an AH that leads to @target: the group itself, or the broadcast group instead */
 static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 {
 	struct ipoib_dev *priv = group->priv;
@@ -126,8 +128,8 @@ static int group_new_ah(struct ipoib_group *group, struct ipoib_group *target)
 	return 0;
 }
 
-/* RFC 4391 section 5: the link's Q_Key and MTU are those of all its groups. Members of
- * one that has others would not get our packets, however gladly the SA takes us.
+/* All groups of a link have its Q_Key and at least its MTU (RFC 4391 section 5). The members of a
+ * group with other parameters would not receive our packets, even if the SA lets us join.
  */
 static bool group_fits(const struct ipoib_group *group, const struct ipoib_group_params *params)
 {
@@ -137,9 +139,7 @@ static bool group_fits(const struct ipoib_group *group, const struct ipoib_group
 				      params->mtu >= broadcast->params.mtu);
 }
 
-/* Takes over what the group's members share; packets go on by the old AH until
- * the new one is there.
- */
+/* Applies the group's parameters. Packets use the old AH until it is replaced by the new one. */
 static int group_set_params(struct ipoib_group *group, const struct ipoib_group_params *params)
 {
 	int err;
@@ -156,8 +156,10 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
 }
 
 /**
- * ipoib_group_leave() - give up a membership, or the wish to have it
- * @group: the group; no answer comes any more
+ * ipoib_group_leave() - give up a membership, or the request for it
+ * @group: the group
+ *
+ * On return no answer is outstanding, and no join is scheduled.
  *
  * Context: control path.
  */
@@ -171,7 +173,7 @@ void ipoib_group_leave(struct ipoib_group *group)
 	ipoib_dest_not_asked(&group->priv->groups.dests, &group->dest);
 }
 
-/* The packets that wait for a group leave it */
+/* Moves the packets that wait for a group to @queue */
 static void group_take_queued(struct ipoib_group *group, struct sk_buff_head *queue)
 {
 	struct ipoib_dev *priv = group->priv;
@@ -192,7 +194,7 @@ static void group_send_queued(struct ipoib_group *group)
 }
 
 /**
- * ipoib_group_drop_queued() - the packets that wait for a group do so in vain
+ * ipoib_group_drop_queued() - drop and count the packets that wait for a group
  * @group: the group
  *
  * Context: control path.
@@ -205,9 +207,9 @@ void ipoib_group_drop_queued(struct ipoib_group *group)
 	ipoib_queue_purge(group->priv, &queue, IPOIB_STAT_TX_GROUP_FAILED);
 }
 
-/* RFC 4391 section 10: what is for a group that cannot be had may go to all, whose
- * IP layers know what they listen to. Made anew at each failure, since the
- * broadcast group's address may have changed as well.
+/* Packets to a group that cannot be joined may be sent to the broadcast group (RFC 4391 section
+ * 10): the IP layers of its members discard what they did not ask for. The AH is made anew at each
+ * failure, since the broadcast group's parameters may have changed.
  */
 static bool group_fall_back(struct ipoib_group *group)
 {
@@ -238,9 +240,9 @@ static void group_failed(struct ipoib_group *group, int err)
 		ipoib_group_drop_queued(group);
 }
 
-/* A NonMember creates no group, so that it is refused may mean that there is none. It
- * may as well mean that the SA is busy, which ib_core tells by the same error: the list
- * has to decide, if no Report does.
+/* A join as NonMember does not create the group, so a refusal may mean that the group does not
+ * exist. It may also mean that the SA is busy, for which ib_core returns the same error. Unless a
+ * Report settles this before, the fabric's list does.
  */
 static void group_not_joined(struct ipoib_group *group, int err)
 {
@@ -250,9 +252,9 @@ static void group_not_joined(struct ipoib_group *group, int err)
 }
 
 /**
- * ipoib_group_set_fleeting() - note whether our membership keeps a group alive
+ * ipoib_group_set_fleeting() - note whether the device's membership keeps a group alive
  * @group: the group
- * @fleeting: it does not: the group's deletion must be reported
+ * @fleeting: true if it does not. Then the fabric has to report the group's deletion
  *
  * Context: control path.
  */
@@ -276,8 +278,9 @@ static void group_succeeded(struct ipoib_group *group)
 	group_send_queued(group);
 }
 
-/* The fabric has forgotten the group (SM restart, new LID): join again, soon but
- * not all ports at once. The AH stays: most often it still leads there.
+/* The fabric has revoked the membership (the SM restarted, or the LID changed). The group is
+ * joined again after a random delay, so that not all ports do so at once. The AH remains in use,
+ * as in most cases it is still right.
  */
 static void group_reset(struct ipoib_group *group)
 {
@@ -327,7 +330,7 @@ static void group_join(struct ipoib_group *group)
 	}
 }
 
-/* Among those that wait for their turn, the broadcast group is the first */
+/* Schedules the join of a group that needs one. The broadcast group goes to the queue's front. */
 static void group_await(struct ipoib_group *group)
 {
 	struct ipoib_dests *dests = &group->priv->groups.dests;
@@ -341,9 +344,9 @@ static void group_await(struct ipoib_group *group)
 }
 
 /**
- * ipoib_group_set_role() - another reason to have a group
+ * ipoib_group_set_role() - change the reason for which the device has a group
  * @group: the group
- * @role: why this device has it now
+ * @role: the new role
  *
  * Context: control path.
  */
@@ -359,11 +362,11 @@ void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role)
 }
 
 /**
- * ipoib_group_rejoin() - have a membership of another kind, or the same once more
+ * ipoib_group_rejoin() - join a group again, possibly for another role
  * @group: the group
- * @role: why it is needed
+ * @role: the new role, which may be the same as before
  *
- * What a packet needs to be sent stays.
+ * The AH is kept, so that packets can be sent meanwhile.
  *
  * Context: control path.
  */
@@ -379,7 +382,7 @@ void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role)
 	ipoib_groups_kick(group->priv);
 }
 
-/* Groups made by the data path are not on the control path's list yet */
+/* Processes a busy group. If the data path created it, it is not in ipoib_groups.all yet. */
 static void group_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
 	struct ipoib_group *group = ipoib_group_of(dest);
@@ -404,7 +407,7 @@ static bool group_may_join(const struct ipoib_group *group)
 	return group == broadcast || broadcast->joined;
 }
 
-/* As many as the window has room for, those first that have waited longest */
+/* Sends as many joins as the window allows, in the order of the queue */
 static void groups_ask(struct ipoib_dev *priv)
 {
 	struct ipoib_group *group;
@@ -421,12 +424,12 @@ static void groups_ask(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_join() - take every group as far as it goes now
+ * ipoib_groups_join() - process the answers of the fabric, and send the joins that are due
  * @priv: the device; it has a broadcast group
  *
  * Context: control path.
- * Return: jiffies until there is more to do, MAX_JIFFY_OFFSET if an answer will be the
- * occasion.
+ * Return: jiffies until this has to be called again, or MAX_JIFFY_OFFSET if only an answer or
+ * another event requires that.
  */
 unsigned long ipoib_groups_join(struct ipoib_dev *priv)
 {
@@ -439,7 +442,7 @@ unsigned long ipoib_groups_join(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_join_init() - prepare the table of groups; nothing has been asked for yet
+ * ipoib_groups_join_init() - initialize the table of groups
  * @priv: the device
  *
  * Context: may sleep.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast groups: which MGIDs this device is to be a member of, and for how long.
- * How they are joined is in ipoib_join.c, and what has it done in ipoib_groups.c.
+ * Maintains the set of multicast groups that a device is a member of.
+ * ipoib_join.c joins them, and ipoib_groups.c has the work that drives both.
  *
- * The broadcast group makes the link (RFC 4391 section 5): it is joined first,
- * and its parameters are those of all other groups. The groups that the IP
- * layer listens to follow the netdevice's multicast list; a group that is only
- * sent to is joined when the first packet comes. A group whose join failed is
- * asked for again, by a back-off of its own: it holds up no other.
+ * The broadcast group defines the link (RFC 4391 section 5): it is joined first,
+ * and all other groups use its parameters. Groups that the IP layer has joined
+ * follow the netdevice's multicast list. A group that is only sent to is joined
+ * when its first packet is sent. A join that failed is retried with a back-off
+ * per group, so that it does not delay other groups.
  *
- * A router hears the groups of others as well, as long as they have them: see
- * ipoib_router.c.
+ * A router is also a member of the groups of other hosts, as long as these exist:
+ * see ipoib_router.c.
  */
 #include <linux/mm.h>
 #include <linux/moduleparam.h>
@@ -18,16 +18,17 @@
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-#define IPOIB_GROUP_EXPIRE_MAX	(60 * HZ)	/* how often idle groups are looked for */
-#define IPOIB_GROUP_CROWDED_IDLE 30	/* seconds, while groups are as many as may be */
+#define IPOIB_GROUP_EXPIRE_MAX	(60 * HZ)	/* largest interval of scans for idle groups */
+#define IPOIB_GROUP_CROWDED_IDLE 30	/* seconds, while the limit of groups is reached */
 
 static unsigned int sendonly_idle = 300;
 module_param(sendonly_idle, uint, 0644);
 MODULE_PARM_DESC(sendonly_idle,
 		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
 
-/* ipoib_groups.all is the control path's: whoever makes a group there enters it, the others when
- * they are served for the first time.
+/* Creates a group. It is not added to ipoib_groups.all, which only the control path may use: a
+ * caller on the control path adds it, and the control path adds groups of the data path when it
+ * first processes them.
  */
 static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 					enum ipoib_group_role role)
@@ -51,7 +52,7 @@ static struct ipoib_group *group_create(struct ipoib_dev *priv, const u8 *mgid,
 	return group;
 }
 
-/* Keeps a packet until the group has an AH */
+/* Queues a packet until the group has an AH, or drops it */
 static void group_queue(struct ipoib_dev *priv, struct ipoib_group *group,
 			struct sk_buff *skb)
 {
@@ -67,10 +68,11 @@ static void group_queue(struct ipoib_dev *priv, struct ipoib_group *group,
 	}
 }
 
-/* A scan of IPv6 addresses sends to a group for each, of which every one costs the fabric
- * a join and an MLID. When there are as many as may be, what is for another goes to all
- * (RFC 4391 section 10), which reaches whoever listens, and idle ones are given up sooner:
- * a stream of packets gets the next place that is free.
+/* Finds or creates the group to send to. The number of send-only groups is limited, because a
+ * scan of IPv6 addresses sends to a group per address, and each group costs the fabric a join
+ * and an MLID. At the limit, packets to further groups are sent to the broadcast group (RFC
+ * 4391 section 10), whose members include all listeners, and idle groups are left sooner, so
+ * that a continuing stream of packets soon gets a group of its own.
  */
 static struct ipoib_group *group_for_sending(struct ipoib_dev *priv, const u8 *mgid)
 {
@@ -116,9 +118,9 @@ out:
 	return ah;
 }
 
-/* Packet sockets may be given one address for all links: programs know how it is
- * made, not which partition the link is in. The link has no other groups than those
- * with its own P_Key.
+/* Writes the link's P_Key into the destination MGID if it has none. A program that uses a packet
+ * socket knows how an MGID is built, but not the P_Key of the link, and all groups of the link
+ * have that P_Key.
  */
 static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
 {
@@ -127,7 +129,7 @@ static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
 
 	if (!ipoib_mgid_lacks_pkey(priv, (struct ipoib_mgid *)hwaddr->gid))
 		return 0;
-	/* Who captures packets may hold a clone */
+	/* A packet socket that captures packets may hold a clone */
 	err = skb_cow_head(skb, 0);
 	if (err)
 		return err;
@@ -141,10 +143,10 @@ static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
  * @priv: the device
  * @skb: begins with struct ipoib_header
  *
- * A group that the device is no member of is joined for sending only.
+ * If the device is not a member of the group, the group is joined for sending only.
  *
  * Context: RCU read side, BHs disabled.
- * Return: the AH, or NULL if the packet was kept until there is one, or dropped.
+ * Return: the AH, or NULL if the packet was consumed: queued until there is an AH, or dropped.
  */
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb)
 {
@@ -187,10 +189,10 @@ static void group_remove(struct ipoib_group *group)
 }
 
 /**
- * ipoib_group_forget() - a group is not what it was, or not any more
- * @group: the group
+ * ipoib_group_forget() - discard the AH of a group and rejoin it
+ * @group: the group, which was deleted or has other parameters now
  *
- * Nothing may be sent by its old address. What is to be sent waits for the new one.
+ * Nothing is sent to its old MLID any more. Packets to the group wait until it is joined again.
  *
  * Context: control path.
  */
@@ -201,8 +203,9 @@ void ipoib_group_forget(struct ipoib_group *group)
 	ipoib_ah_replace(&group->dest.ah, NULL);
 }
 
-/* A router is through with a group that others had: it was deleted, or its fabric
- * does not let us hear it. What is to be sent to it is reason to ask for it still.
+/* Ends a router's membership of a group of other hosts: the group was deleted, or is not listed
+ * by the fabric, or the device is no longer a router. If packets wait for the group, it is kept
+ * and joined for sending.
  */
 static void group_unroute(struct ipoib_group *group)
 {
@@ -220,7 +223,7 @@ static void group_unroute(struct ipoib_group *group)
 }
 
 /**
- * ipoib_groups_adopt() - enter groups into the list of all that the data path has made
+ * ipoib_groups_adopt() - add the groups that the data path created to the list of all groups
  * @priv: the device
  *
  * Context: control path, which owns the list.
@@ -266,16 +269,16 @@ static bool sibling_has_group(struct ipoib_dev *sibling, const void *mgid)
 }
 
 /**
- * ipoib_group_is_of_user() - whether a group is left to a program that has joined it
+ * ipoib_group_is_of_user() - tell whether a group is left to a user-space program that joined it
  * @priv: the device
  * @mgid: the group, which the device does not have
  *
- * With umcast, it is if the port is a member of the group already. That tells of no program
- * where another netdevice of the port has the group: all containers of a partition
- * listen to 224.0.0.1.
+ * This is so if the umcast attribute is set and the port is a member of the group already. But if
+ * another netdevice of the port has the group, that explains the membership, and it is not so: for
+ * example, all containers of a partition join 224.0.0.1.
  *
  * Context: control path.
- * Return: true if so.
+ * Return: true if the device must not join the group.
  */
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
 {
@@ -292,7 +295,7 @@ static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
 	if (!group)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_MEMBER);
 	if (!group) {
-		/* Out of memory, or a packet to it came just now: look again soon */
+		/* No memory, or the data path has just created the group: read the list again */
 		WRITE_ONCE(priv->groups.mc_list_changed, true);
 		return;
 	}
@@ -301,7 +304,9 @@ static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
 		ipoib_group_rejoin(group, IPOIB_GROUP_MEMBER);
 }
 
-/* The reason for a group is gone. A router hears it on, if others have it. */
+/* The group is no longer needed for its role. A router stays a member as long as the fabric lists
+ * the group.
+ */
 static void group_withdraw(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
@@ -314,8 +319,8 @@ static void group_withdraw(struct ipoib_group *group)
 	ipoib_group_rejoin(group, IPOIB_GROUP_ROUTER);
 }
 
-/* The entries that we join, those first that are on the list for longest. Returns how many
- * there are, also beyond those that there is room for.
+/* Copies the MGIDs of the multicast list that the device has to join, oldest first, up to @room of
+ * them. Returns their total number, which may be greater than @room.
  */
 static int mc_list_read(struct ipoib_dev *priv, union ib_gid *copy, int room)
 {
@@ -335,8 +340,8 @@ static int mc_list_read(struct ipoib_dev *priv, union ib_gid *copy, int room)
 	return n;
 }
 
-/* Anybody on this host may have sockets that join, and the administrator of a container
- * may put any number of addresses on the list
+/* The number of groups has to be limited: any user of this host can join groups by sockets, and
+ * the administrator of a container can put any number of addresses on the list.
  */
 static void mc_list_is_too_long(struct ipoib_dev *priv)
 {
@@ -346,8 +351,8 @@ static void mc_list_is_too_long(struct ipoib_dev *priv)
 			    IPOIB_GROUPS_LISTED_MAX);
 }
 
-/* The list may only be read under a lock that group_want() must not hold. If it grows
- * meanwhile, it will be read again.
+/* The list is copied, because it has to be read under a lock that must not be held in
+ * group_want(). If the list grows before it is read, it will be read again.
  */
 static union ib_gid *mc_list_copy(struct ipoib_dev *priv, int *count)
 {
@@ -365,10 +370,11 @@ static union ib_gid *mc_list_copy(struct ipoib_dev *priv, int *count)
 }
 
 /**
- * ipoib_groups_follow_list() - be a member of what the IP layer listens to
+ * ipoib_groups_follow_list() - join and leave groups as the netdevice's multicast list says
  * @priv: the device
  *
- * Mark and sweep. Nothing happens if its list is the same as before.
+ * Does nothing if the list has not changed since the last call. This is a mark-and-sweep pass:
+ * groups with the role IPOIB_GROUP_MEMBER that are not on the list are withdrawn.
  *
  * Context: control path.
  */
@@ -398,14 +404,15 @@ void ipoib_groups_follow_list(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_group_appeared() - the fabric has a group that a router is to hear
+ * ipoib_group_appeared() - have a router join a group that exists in the fabric
  * @priv: the device; a router
  * @mgid: a group of its link
  *
- * As many are heard as a subnet has MLIDs: any member of the partition can create some.
+ * Any member of the partition can create groups, so a router joins at most as many as a subnet has
+ * MLIDs. A group beyond this limit is counted and ignored.
  *
  * Context: control path.
- * Return: false if there was no memory for it.
+ * Return: false if there was no memory for the group.
  */
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 {
@@ -424,8 +431,8 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 	return group;
 }
 
-/* The broadcast group is the link: its members keep it, and before it is given up the list
- * is to tell whether there is none.
+/* The broadcast group was reported deleted. It is the link itself, and its members keep it alive,
+ * so the report may be wrong: the fabric's list is read before the group is given up.
  */
 static void broadcast_doubt(struct ipoib_dev *priv)
 {
@@ -434,12 +441,12 @@ static void broadcast_doubt(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_group_vanished() - the fabric has a group no more
+ * ipoib_group_vanished() - handle the report that a group was deleted
  * @priv: the device
- * @mgid: the group, whether we have it or not
+ * @mgid: the group; nothing happens if the device does not have it
  *
- * Its MLID may soon be another group's. One that is only sent to is asked for again
- * when there is something to send.
+ * Nothing may be sent to the group's MLID any more, since the fabric may assign it to another
+ * group. A send-only group is removed; the next packet to it creates it again.
  *
  * Context: control path.
  */
@@ -460,7 +467,7 @@ void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid)
 }
 
 /**
- * ipoib_groups_sweep() - drop what a router has and the fabric's list has not
+ * ipoib_groups_sweep() - end a router's membership of groups that the fabric's list lacks
  * @priv: the device
  *
  * Context: control path.
@@ -475,7 +482,7 @@ void ipoib_groups_sweep(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_follow_routing() - whether the device is a router has changed
+ * ipoib_groups_follow_routing() - adapt all groups after the device became or ceased to be a router
  * @priv: the device
  *
  * Context: control path.
@@ -493,8 +500,10 @@ void ipoib_groups_follow_routing(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_confirm() - ask again for groups whose deletion may have been missed
+ * ipoib_groups_confirm() - rejoin groups whose deletion may have been missed
  * @priv: the device
+ *
+ * These are the send-only groups that the device's membership does not keep alive.
  *
  * Context: control path.
  */
@@ -506,12 +515,12 @@ void ipoib_groups_confirm(struct ipoib_dev *priv)
 		if (group->role != IPOIB_GROUP_SEND_ONLY || !group->fleeting || !group->joined)
 			continue;
 		ipoib_group_rejoin(group, group->role);
-		/* By the kind that was granted before */
+		/* Makes the join request the kind of membership that was granted before */
 		group->dest.failures = 1;
 	}
 }
 
-/* Without so many groups nobody needs the place of one that is idle */
+/* Returns whether the limit of send-only groups is reached: then idle ones are left sooner */
 static bool groups_are_crowded(const struct ipoib_dev *priv)
 {
 	return READ_ONCE(priv->groups.of[IPOIB_GROUP_SEND_ONLY]) >= IPOIB_GROUPS_SENT_MAX;
@@ -548,11 +557,13 @@ static void group_expire_work(struct work_struct *work)
 }
 
 /**
- * ipoib_group_create_broadcast() - make the group that makes the link
- * @priv: the device; it has none
+ * ipoib_group_create_broadcast() - create the broadcast group
+ * @priv: the device; it has no broadcast group
+ *
+ * The caller stores it in &ipoib_groups.broadcast.
  *
  * Context: control path.
- * Return: the group, or NULL.
+ * Return: the group, or NULL if there is no memory for it or its MGID is in the table already.
  */
 struct ipoib_group *ipoib_group_create_broadcast(struct ipoib_dev *priv)
 {
@@ -563,7 +574,7 @@ struct ipoib_group *ipoib_group_create_broadcast(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_remove() - leave and forget all groups
+ * ipoib_groups_remove() - leave and free all groups
  * @priv: the device
  *
  * Context: control path.
@@ -578,10 +589,10 @@ void ipoib_groups_remove(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_walk() - see each group
+ * ipoib_groups_walk() - call a function for each group
  * @priv: the device
- * @see: called with each struct ipoib_group
- * @context: passed on
+ * @see: called with each struct ipoib_group; must not sleep
+ * @context: passed to @see
  *
  * Context: process; @see is called on the RCU read side.
  */
@@ -592,7 +603,7 @@ void ipoib_groups_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *co
 }
 
 /**
- * ipoib_groups_expire_init() - make the list of all groups, and begin to look for unused ones
+ * ipoib_groups_expire_init() - initialize the list of all groups, and start the scan for idle ones
  * @priv: the device; its workqueue exists
  *
  * Context: any.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * When the poll looks for completions of sends.
+ * Decides when the NAPI poll looks for completions of sends.
  *
- * An event for each CQE would cost more than the CQE. It is asked for once
- * IPOIB_TX_REAP_SLOTS are in use, or the queue was stopped; a few sends are looked for
- * later, by a timer that is started once for all that come meanwhile. Where a packet waits
- * to be freed, that is a moment later: its socket may wait for it.
+ * An event for each CQE would cost more than processing the CQE. Events are requested only
+ * while at least IPOIB_TX_REAP_SLOTS slots are in use or the TX queue is stopped. Otherwise
+ * a timer, which is not restarted by further sends, has the CQ polled. The timer is shorter
+ * if a slot holds an skb, as a socket may be waiting for this to be freed.
  */
 #include "ipoib.h"
 
 /**
- * ipoib_tx_reap() - have the poll look at the CQ of a TX queue
+ * ipoib_tx_reap() - schedule NAPI, and have it poll the CQ of a TX queue
  * @tx: the TX queue
  *
  * Context: any.
@@ -33,15 +33,17 @@ static void tx_look_later(struct ipoib_txq *tx)
 }
 
 /**
- * ipoib_tx_ask() - see to it that what has been posted is reaped
- * @tx: the TX queue, of which something has just been posted
+ * ipoib_tx_ask() - make sure that the completions of posted WRs are processed
+ * @tx: the TX queue, after WRs have been posted to its QP
+ *
+ * Requests an event of the CQ or starts the timer, unless an event is due already.
  *
  * Context: BHs disabled, the lock of the TX queue held.
  */
 void ipoib_tx_ask(struct ipoib_txq *tx)
 {
-	/* Pairs with ipoib_cq_arm()'s callers: whoever takes back what is found here
-	 * to be under way, polls after that, and finds the new head.
+	/* Orders the update of head before the reads below. If an event or a timer is
+	 * found to be due here, the poll that it causes sees the new head.
 	 */
 	smp_mb();
 	if (READ_ONCE(tx->armed))
@@ -55,10 +57,13 @@ void ipoib_tx_ask(struct ipoib_txq *tx)
 }
 
 /**
- * ipoib_tx_poll_end() - leave a TX queue to events, if anything of it is under way
+ * ipoib_tx_poll_end() - request an event of the CQ at the end of a poll
  * @tx: the TX queue
  *
- * Context: NAPI poll, completed.
+ * Does nothing if no WR is outstanding or the timer is running. If the CQ is not empty, NAPI is
+ * scheduled again.
+ *
+ * Context: NAPI poll, after napi_complete_done().
  */
 void ipoib_tx_poll_end(struct ipoib_txq *tx)
 {
@@ -74,7 +79,7 @@ static enum hrtimer_restart tx_reaper(struct hrtimer *timer)
 }
 
 /**
- * ipoib_tx_reaper_init() - prepare the timer of a TX queue
+ * ipoib_tx_reaper_init() - initialize the timer of a TX queue
  * @tx: the TX queue
  *
  * Context: any.

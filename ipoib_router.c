@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a device does with news of groups that others make and delete.
+ * Follows the groups that other hosts create and delete.
  *
- * A multicast router hears all groups of its link (RFC 4392, "Router Considerations").
- * While the netdevice is IFF_ALLMULTI, which the kernel sets for those that multicast
- * routing uses, the groups of others are joined as well: at first all that the fabric
- * lists, then as it reports them created, until it reports them deleted. The list is
- * read again now and then, as a report may be lost, and when reports begin to come.
+ * A multicast router receives all groups of its link (RFC 4392, "Router Considerations").
+ * The kernel sets IFF_ALLMULTI on netdevices that multicast routing uses. While it is set,
+ * the device also joins the groups of other hosts: first all groups that the fabric lists,
+ * then each group that it reports as created. It leaves them when they are reported as
+ * deleted. The list is read again periodically, because a report may be lost, and whenever
+ * reports begin to be delivered.
  *
- * Who only sends to groups needs to know when one is deleted, if its own membership
- * does not keep it: the MLID may become another group's.
+ * A device that only sends to a group needs to know when the group is deleted, unless its
+ * own membership keeps the group alive: the MLID may be assigned to another group.
  *
- * All of it runs in the device's workqueue, but for the fabric's callbacks, which note what
- * came in.
+ * Everything runs on the device's workqueue, except the fabric's callbacks, which only
+ * record what was received and queue the work.
  */
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* How often the fabric's list is read: with reports, and without */
+/* Period of reading the fabric's list, with and without reports */
 #define IPOIB_LIST_PERIOD	(300 * HZ)
 #define IPOIB_LIST_PERIOD_DEAF	(15 * HZ)
 
-/* Reports that wait to be read; of more the list has to tell */
+/* Limit of unread reports. If it is exceeded, the list is read instead. */
 #define IPOIB_REPORTS_MAX	1024
 
 /**
- * ipoib_group_report() - the fabric tells that a group was created or deleted
+ * ipoib_group_report() - deliver the fabric's report that a group was created or deleted
  * @priv: the device
- * @mgid: the group, of this link or another
- * @exists: it was created
+ * @mgid: the group; ignored if it does not belong to the device's link
+ * @exists: true if the group was created, false if it was deleted
  *
  * Context: any but hard interrupt.
  */
@@ -60,10 +61,10 @@ void ipoib_group_report(struct ipoib_dev *priv, const union ib_gid *mgid, bool e
 }
 
 /**
- * ipoib_groups_reported() - whether the fabric reports as it was asked to
+ * ipoib_groups_reported() - note whether the fabric delivers the reports that were requested
  * @priv: the device
- * @status: 0: reports come from now on, but what happened before may be unknown; or
- *	the negative error that is why none come yet
+ * @status: 0 if reports are delivered from now on, although earlier ones may have been
+ *	missed; or the negative error for which the subscription failed
  *
  * Context: any but hard interrupt.
  */
@@ -81,10 +82,11 @@ void ipoib_groups_reported(struct ipoib_dev *priv, int status)
 }
 
 /**
- * ipoib_groups_listed() - the fabric's answer to ipoib_fabric_ops.list
+ * ipoib_groups_listed() - deliver the fabric's answer to ipoib_fabric_ops.list
  * @priv: the device
- * @count: how many groups there are, or a negative error
- * @mgids: these, of this link or another; freed by kvfree()
+ * @count: number of groups, or a negative error
+ * @mgids: the groups, which need not belong to the device's link. Owned by this function,
+ *	which frees it with kvfree()
  *
  * Context: any but hard interrupt.
  */
@@ -97,7 +99,7 @@ void ipoib_groups_listed(struct ipoib_dev *priv, int count, union ib_gid *mgids)
 	swap(news->list, mgids);
 	WRITE_ONCE(news->list_request, IPOIB_REQUEST_ANSWERED);
 	spin_unlock_bh(&news->lock);
-	/* One that nobody has read yet */
+	/* An earlier list that has not been read */
 	kvfree(mgids);
 	ipoib_groups_kick(priv);
 }
@@ -128,7 +130,7 @@ static void router_read_reports(struct ipoib_dev *priv)
 	}
 }
 
-/* The link goes on by a broadcast group that the list has */
+/* If the broadcast group was reported deleted, gives it up unless the list has it */
 static void router_judge_broadcast(struct ipoib_dev *priv, bool listed)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
@@ -153,7 +155,7 @@ static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int 
 	ipoib_groups_sweep(priv);
 }
 
-/* Whoever asked for a list has it, or does not want it any more */
+/* Takes the list from the last answer, or NULL. The request for it is finished or void. */
 static union ib_gid *router_take_list(struct ipoib_dev *priv, int *count)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
@@ -191,7 +193,9 @@ static void router_forget_list(struct ipoib_dev *priv)
 	kvfree(router_take_list(priv, &count));
 }
 
-/* Returns the jiffies until the list is due again */
+/* Requests the list if it is due. Returns the jiffies until it is due again, or MAX_JIFFY_OFFSET
+ * if it is not needed or a request is outstanding.
+ */
 static unsigned long router_ask_list(struct ipoib_dev *priv)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
@@ -216,7 +220,7 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 	return wait;
 }
 
-/* From now on reports come; what happened before they did is to be found out */
+/* Reports have begun to be delivered, or some were lost: finds out what may have been missed */
 static void router_begin(struct ipoib_dev *priv)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
@@ -233,7 +237,7 @@ static void router_follow_flags(struct ipoib_dev *priv)
 	if (routing == priv->groups.routing)
 		return;
 	priv->groups.routing = routing;
-	/* At once, if reports come; this is for the case that none do */
+	/* The list is read when reports begin. If they do not, it is read at this time. */
 	priv->groups.news.list_at = jiffies + IPOIB_LIST_PERIOD_DEAF;
 	ipoib_groups_follow_routing(priv);
 }
@@ -253,13 +257,13 @@ static void router_choose_reports(struct ipoib_dev *priv)
 	WRITE_ONCE(news->reports_come, false);
 	WRITE_ONCE(news->reports_begin, false);
 	priv->port->fabric->report(priv, reports);
-	/* An answer that was still due does not come */
+	/* The answer to an outstanding request will not be delivered */
 	if (!reports)
 		router_forget_list(priv);
 }
 
 /**
- * ipoib_router_read() - act on what has come in, and on the netdevice's flags
+ * ipoib_router_read() - process received reports and lists, and the netdevice's flags
  * @priv: the device; its link runs or waits for the broadcast group
  *
  * Context: control path.
@@ -277,11 +281,12 @@ void ipoib_router_read(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_router_ask() - ask the fabric for the news that are needed now
+ * ipoib_router_ask() - request the reports and the list that are needed now
  * @priv: the device
  *
  * Context: control path.
- * Return: jiffies until there is more to ask, MAX_JIFFY_OFFSET if not by itself.
+ * Return: jiffies until this has to be called again, or MAX_JIFFY_OFFSET if only an event
+ * requires that.
  */
 unsigned long ipoib_router_ask(struct ipoib_dev *priv)
 {
@@ -290,11 +295,11 @@ unsigned long ipoib_router_ask(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_routing() - whether the device is a member of all groups of its link
+ * ipoib_groups_routing() - tell whether the device is a router
  * @priv: the device
  *
  * Context: control path.
- * Return: true if so.
+ * Return: true if the device joins all groups of its link.
  */
 bool ipoib_groups_routing(const struct ipoib_dev *priv)
 {
@@ -302,7 +307,7 @@ bool ipoib_groups_routing(const struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_router_init() - nothing has been told yet
+ * ipoib_router_init() - initialize the state of reports and lists
  * @priv: the device
  *
  * Context: any.
@@ -316,7 +321,7 @@ void ipoib_router_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_router_stop() - no more news; what has come in is dropped
+ * ipoib_router_stop() - end the delivery of reports, and discard those that were received
  * @priv: the device; it has no groups
  *
  * Context: control path.
@@ -326,7 +331,7 @@ void ipoib_router_stop(struct ipoib_dev *priv)
 	priv->groups.routing = false;
 	priv->groups.news.broadcast_doubted = false;
 	router_choose_reports(priv);
-	/* There are no groups that they could be about */
+	/* Only frees the reports, since the device has no groups */
 	router_read_reports(priv);
 	router_forget_list(priv);
 }

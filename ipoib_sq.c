@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A send queue: the slots of one QP, and what has been posted to it.
+ * A send queue: the ring of slots of one QP, and the WRs posted to it.
  *
- * A WR takes a slot. A packet is one WR, but for a large one that the HCA cannot cut:
- * that is as many as it has segments (ipoib_gso.c), and belongs to the last of them. A
- * small one is copied, which is cheaper than to map it, and done with at once. WRs are
- * chained while the stack has more to send and handed over by one ib_post_send().
- * Only the last of a chain asks for a CQE. Sends complete in their order, so that
- * stands for all before it.
+ * Each WR takes one slot. A packet is sent by one WR, except a large packet that the HCA
+ * cannot segment: it takes one WR per segment (ipoib_gso.c), and the slot of the last
+ * segment holds the skb. A small packet is copied, which is cheaper than mapping it, and
+ * its skb is freed at once. WRs are chained while the stack has more packets to send, and
+ * posted by one ib_post_send(). Only the last WR of a chain requests a CQE. Sends complete
+ * in order, so its CQE also reports the completion of the WRs before it.
  */
 #include <linux/udp.h>
 #include <linux/vmalloc.h>
@@ -22,7 +22,7 @@ static struct ipoib_tx_buf *sq_slot(struct ipoib_sq *sq, u32 index)
 	return &sq->buf[index & (sq->size - 1)];
 }
 
-/* Octets of the linear part that go by DMA: a large send's header is copied */
+/* Returns the octets of the linear part to be mapped: the headers of a large packet are not */
 static u32 sq_linear_len(const struct ipoib_tx_buf *buf)
 {
 	return skb_headlen(buf->skb) - buf->header_len;
@@ -92,9 +92,10 @@ static u32 sq_fill_sges(struct ipoib_dev *priv, struct ib_sge *sge,
 }
 
 /*
- * WRs that the HCA refused stay in the ring and are reclaimed in their turn by
- * the consumer: byte queue limits allow only one context to complete packets. Those
- * that it took of the same chain have lost the one that was to speak for them.
+ * ib_post_send() failed at the WR @bad. That WR and those after it stay in the ring, and the
+ * consumer reclaims them in order, because byte queue limits allow only one context to complete
+ * packets. The WRs before it were posted, but no CQE will report them, because the last WR of
+ * the chain, which requests the CQE, was not posted.
  */
 static void sq_refused(struct ipoib_sq *sq, u32 first, const struct ib_send_wr *bad, int err)
 {
@@ -103,7 +104,7 @@ static void sq_refused(struct ipoib_sq *sq, u32 first, const struct ib_send_wr *
 	if (net_ratelimit())
 		netdev_warn(sq->priv->netdev, "HCA refuses to send: error %d\n", err);
 	for (i = first; i != sq->head; i++)
-		/* Pairs with sq_fate(): the slot is whole */
+		/* Pairs with sq_fate(): the other members of the slot are written before */
 		smp_store_release(&sq_slot(sq, i)->fate, i - first < (u32)bad->wr_id - first ?
 				  IPOIB_TX_SILENT : IPOIB_TX_REFUSED);
 	sq->refusals++;
@@ -112,8 +113,11 @@ static void sq_refused(struct ipoib_sq *sq, u32 first, const struct ib_send_wr *
 }
 
 /**
- * ipoib_sq_doorbell() - hand over to the HCA what waits for that
+ * ipoib_sq_doorbell() - post the chained WRs to the HCA
  * @sq: the send queue
+ *
+ * If the HCA refuses them, the QP is reset, and the packets are counted as dropped when their
+ * slots are reclaimed.
  *
  * Context: as ipoib_sq_put().
  */
@@ -136,7 +140,9 @@ void ipoib_sq_doorbell(struct ipoib_sq *sq)
 	ipoib_tx_ask(sq->txq);
 }
 
-/* The next WR of the chain, to be filled in; it has the ring's next slot */
+/* Returns the next WR of the chain, to be filled in by the caller, for the ring's next slot. Posts
+ * the chain before if it is full.
+ */
 static struct ib_ud_wr *sq_next_wr(struct ipoib_sq *sq)
 {
 	struct ib_ud_wr *ud;
@@ -164,7 +170,7 @@ static void sq_chain(struct ipoib_sq *sq, struct ib_ud_wr *ud, struct ib_ah *iba
 	WRITE_ONCE(sq->head, sq->head + 1);
 }
 
-/* One WR for all of the packet, be it that the HCA cuts it */
+/* Adds one WR for the whole packet. If the packet is large, the HCA segments it. */
 static void sq_whole(struct ipoib_sq *sq, const struct ipoib_tx_buf *buf,
 		     struct ib_ah *ibah, u32 qpn)
 {
@@ -183,7 +189,7 @@ static void sq_whole(struct ipoib_sq *sq, const struct ipoib_tx_buf *buf,
 	sq_chain(sq, ud, ibah, qpn);
 }
 
-/* A slot's own memory, for headers or a small packet */
+/* Returns the page and the offset of a slot's memory for headers or for a small packet */
 static struct ipoib_tx_headers *sq_own_page(struct ipoib_sq *sq, u32 index, u32 *offset)
 {
 	u32 slot = index & (sq->size - 1);
@@ -192,7 +198,7 @@ static struct ipoib_tx_headers *sq_own_page(struct ipoib_sq *sq, u32 index, u32 
 	return &sq->headers[slot / SQ_HEADERS_PER_PAGE];
 }
 
-/* A WR for each segment; the last one's slot has the packet */
+/* Adds a WR for each segment of a large packet. The last segment's slot is @buf. */
 static void sq_segments(struct ipoib_sq *sq, struct ipoib_tx_buf *buf,
 			struct ib_ah *ibah, u32 qpn)
 {
@@ -211,11 +217,11 @@ static void sq_segments(struct ipoib_sq *sq, struct ipoib_tx_buf *buf,
 			ud->wr.send_flags |= IB_SEND_IP_CSUM;
 		sq_chain(sq, ud, ibah, qpn);
 	}
-	/* The last segment waits for its doorbell yet */
+	/* A refusal until here concerns earlier segments only: the last one is not posted yet */
 	buf->torn = sq->refusals != refusals;
 }
 
-/* Whether the HCA makes the checksums: it does those of TCP and UDP over IPv4 alone */
+/* Returns whether the HCA computes the checksum of a packet: only for TCP and UDP over IPv4 */
 static bool sq_hca_sums(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
 	const struct iphdr *ip = ip_hdr(skb);
@@ -229,7 +235,7 @@ static bool sq_hca_sums(const struct ipoib_sq *sq, const struct sk_buff *skb)
 		skb->csum_offset == offsetof(struct udphdr, check));
 }
 
-/* Whether a packet takes a WR for each of its segments */
+/* Returns whether a packet takes one WR per segment */
 static bool sq_is_cut(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
 	return skb_is_gso(skb) &&
@@ -237,15 +243,16 @@ static bool sq_is_cut(const struct ipoib_sq *sq, const struct sk_buff *skb)
 }
 
 /**
- * ipoib_sq_slots() - how many slots a packet takes
+ * ipoib_sq_slots() - compute how many slots a packet takes
  * @sq: the send queue
- * @skb: the packet, without the pseudo header or with it
+ * @skb: the packet, with or without the pseudo header
  *
- * The stack has asked ipoib_features_check(), but of an untrusted source's packet it read the
- * headers only then, and put right where they begin; nor need the queue be that of that moment.
+ * This repeats the checks of ipoib_features_check(), for two reasons: the stack parses the headers
+ * of a packet from an untrusted source only after that call, and corrects their offsets; and the
+ * queues may have been replaced since.
  *
  * Context: as ipoib_sq_put().
- * Return: slots, 0 if the queue cannot take the packet as it is.
+ * Return: number of slots, or 0 if the queue cannot take the packet as it is.
  */
 u32 ipoib_sq_slots(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
@@ -270,7 +277,9 @@ static int sq_linearize(struct ipoib_sq *sq, struct sk_buff *skb)
 	return skb_linearize(skb);
 }
 
-/* What of a packet must be so before it can be posted */
+/* Prepares a packet for posting: makes its headers linear if it is large, reduces its fragments to
+ * what the HCA supports, and computes the checksum if the HCA does not.
+ */
 static int sq_prepare(struct ipoib_sq *sq, struct sk_buff *skb)
 {
 	int header_len = skb_is_gso(skb) ? ipoib_gso_header_len(skb) : 0;
@@ -315,13 +324,13 @@ static void sq_copy(struct ipoib_sq *sq, const struct sk_buff *skb, struct ib_ud
 	} else {
 		skb_copy_and_csum_dev(skb, to);
 		sum = to + skb_checksum_start_offset(skb) + skb->csum_offset;
-		/* RFC 768: zeroes stand for none */
+		/* A zero checksum means that there is none (RFC 768) */
 		if (!*sum)
 			*sum = CSUM_MANGLED_0;
 	}
 }
 
-/* All of a small packet goes into the slot's own memory, and the packet is freed */
+/* Copies a small packet to the slot's own memory, adds its WR, and frees the skb */
 static int sq_small(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn)
 {
 	struct ib_ud_wr *ud = sq_next_wr(sq);
@@ -348,17 +357,17 @@ static int sq_small(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah
 
 /**
  * ipoib_sq_put() - put a packet on a send queue
- * @sq: the send queue; it has the slots that the packet takes
+ * @sq: the send queue; it has @slots free slots
  * @skb: the packet, without the pseudo header; consumed unless an error is returned
- * @ibah: the AH to send it by
+ * @ibah: the AH to send it with
  * @qpn: the QP to send it to
- * @slots: what ipoib_sq_slots() says
+ * @slots: the return value of ipoib_sq_slots() for the packet
  *
- * The HCA gets it with the doorbell.
+ * The WRs are posted by ipoib_sq_doorbell(), or before that if the chain is full.
  *
  * Context: BHs disabled, the lock of the TX queue held.
- * Return: octets of the packet, as they count for the TX queue until it is complete, or -ENOMEM or
- * -EIO (DMA).
+ * Return: octets of the packet, to be added to the byte queue limits; -ENOMEM; or -EIO if the
+ * packet cannot be mapped for DMA.
  */
 int ipoib_sq_put(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn, u32 slots)
 {
@@ -392,7 +401,9 @@ static enum ipoib_tx_fate sq_fate(struct ipoib_sq *sq)
 	return ipoib_sq_used(sq) ? smp_load_acquire(&sq_slot(sq, sq->tail)->fate) : IPOIB_TX_POSTED;
 }
 
-/* Empties the oldest slot. @why: what to count if it was not sent, and not refused */
+/* Frees the oldest slot and adds its packet, if any, to @done. @why is IPOIB_TX_SENT or the counter
+ * for the packet. It is ignored if ib_post_send() refused the packet, which has its own counter.
+ */
 static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budget,
 		       enum ipoib_stat why)
 {
@@ -418,15 +429,15 @@ static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budg
 		buf->skb = NULL;
 		napi_consume_skb(skb, budget);
 	}
-	/* Pairs with ipoib_sq_used() in the producer: the slot is free only now */
+	/* Pairs with ipoib_sq_used() in the producer, which may reuse the slot from now on */
 	smp_store_release(&sq->tail, sq->tail + 1);
 }
 
 /**
- * ipoib_sq_reclaim_refused() - empty the oldest slots whose WRs the HCA has refused
+ * ipoib_sq_reclaim_refused() - free the oldest slots, as far as ib_post_send() refused their WRs
  * @sq: the send queue
- * @done: what was in them is added
- * @budget: of the NAPI poll
+ * @done: the packets of these slots are added to it
+ * @budget: the budget of the NAPI poll, for napi_consume_skb()
  *
  * Context: NAPI poll.
  */
@@ -437,19 +448,20 @@ void ipoib_sq_reclaim_refused(struct ipoib_sq *sq, struct ipoib_sq_done *done, i
 }
 
 /**
- * ipoib_sq_complete() - empty the slots that a CQE stands for
+ * ipoib_sq_complete() - free the slots whose completion a CQE reports
  * @sq: the send queue
- * @index: of the last of them, in all that were ever filled
- * @why: IPOIB_TX_SENT, or what to count for the last one; those before it were sent
- * @done: what was in them is added
- * @budget: of the NAPI poll; 0 where an skb must not be freed at once
+ * @index: index of the last of these slots, counted as &ipoib_sq.head; the wr_id of the CQE
+ * @why: IPOIB_TX_SENT, or the counter for the packet in the last slot. The packets in the slots
+ *	before it were sent
+ * @done: the packets of these slots are added to it
+ * @budget: the budget of the NAPI poll, for napi_consume_skb()
  *
  * Context: NAPI poll.
  */
 void ipoib_sq_complete(struct ipoib_sq *sq, u32 index, enum ipoib_stat why,
 		       struct ipoib_sq_done *done, int budget)
 {
-	/* Of a WR that was given up with an earlier life of the QP */
+	/* The WR was given up by ipoib_sq_empty(), before the QP was restarted */
 	if (unlikely(index - sq->tail >= ipoib_sq_used(sq)))
 		return;
 	while (sq->tail != index)
@@ -458,11 +470,12 @@ void ipoib_sq_complete(struct ipoib_sq *sq, u32 index, enum ipoib_stat why,
 }
 
 /**
- * ipoib_sq_pending() - how many sends the HCA will report yet
+ * ipoib_sq_pending() - count the sends whose completion is still to be reported
  * @sq: the send queue
  *
- * Context: any; exact where nothing is sent any more.
- * Return: slots that are in use, 0 if none of them can be waited for.
+ * Context: any. The result is exact only when nothing is being sent.
+ * Return: number of slots in use, or 0 if no CQE will report the oldest of them, so that there is
+ * nothing to wait for.
  */
 u32 ipoib_sq_pending(struct ipoib_sq *sq)
 {
@@ -470,8 +483,8 @@ u32 ipoib_sq_pending(struct ipoib_sq *sq)
 }
 
 /**
- * ipoib_sq_empty() - give up what the HCA never reported
- * @sq: the send queue; nothing sends or polls, its QP holds no WR any more
+ * ipoib_sq_empty() - free all slots, and count the packets in them as flushed
+ * @sq: the send queue; nothing sends or polls, and its QP holds no WR any more
  *
  * Context: control path.
  */
@@ -490,9 +503,8 @@ static u32 sq_header_pages(const struct ipoib_sq *sq)
 	return DIV_ROUND_UP(sq->size, SQ_HEADERS_PER_PAGE);
 }
 
-/* The page is written again and again while the HCA may read other parts of it: it is
- * coherent memory, which belongs to both. A device that software makes has no other
- * addresses than the kernel's.
+/* Allocates a page for headers. It is coherent memory, because the driver writes to a part of it
+ * while the HCA may be reading others. A software device uses the kernel's virtual addresses.
  */
 static int sq_headers_page(struct ib_device *ibdev, struct ipoib_tx_headers *headers)
 {
@@ -540,7 +552,7 @@ static int sq_headers_create(struct ipoib_sq *sq)
 }
 
 /**
- * ipoib_sq_create() - allocate what a send queue needs
+ * ipoib_sq_create() - allocate the memory of a send queue
  * @sq: the send queue; its size is set
  *
  * Context: may sleep; rtnl held.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * TX queues: packets that the stack hands over, and what becomes of the queue when they are
- * complete.
+ * TX queues: sending of packets from the network stack, and processing of their completions.
  *
- * A device has one TX queue, or as many as the administrator asks for (ethtool -L), so that
- * CPUs send without waiting for each other. Each has a UD QP of its own. The first one's is
- * what the link-layer address names; what tells addresses goes by that.
+ * A device has one TX queue, or as many as the administrator has set (ethtool -L), so that
+ * several CPUs can send without waiting for each other. Each TX queue has its own UD QP. The
+ * link-layer address contains the QPN of the first one. Packets that announce this address,
+ * and multicast packets, are sent through the first TX queue.
  */
 #include <net/ndisc.h>
 
@@ -17,16 +17,18 @@ static void tx_stop_if_full(struct ipoib_txq *tx)
 	if (likely(!ipoib_sq_is_full(&tx->sq)))
 		return;
 	netif_tx_stop_queue(tx->queue);
-	/* Pairs with the barrier in tx_wake(): either it sees the queue
-	 * stopped, or the room that it made is seen here.
+	/* Pairs with the barrier in tx_wake(): either tx_wake() sees the queue
+	 * stopped, or the slots that it freed are seen here.
 	 */
 	smp_mb();
 	if (!ipoib_sq_is_full(&tx->sq))
 		netif_tx_start_queue(tx->queue);
 }
 
-/* What tells our link-layer address goes by the QP that it names: peers may hold one
- * against the other (ipoib_learn.c). So does what is for groups, from which they know us.
+/* Returns whether a packet must be sent from the QP whose number is part of our link-layer
+ * address. This is so for ARP and ND packets, because peers may compare the address that
+ * these claim with the QP that they come from (as ipoib_verify.c does), and for multicast
+ * packets, from which peers learn our address.
  */
 static bool tx_tells_address(const struct sk_buff *skb)
 {
@@ -38,7 +40,7 @@ static bool tx_tells_address(const struct sk_buff *skb)
 
 	if (skb_headlen(skb) < sizeof(*header) || ipoib_gid_is_multicast(header->hwaddr.gid))
 		return true;
-	/* A packet socket need not have told the stack its protocol */
+	/* skb->protocol may be unset in a packet from a packet socket */
 	if (header->encap.ethertype != htons(ETH_P_IPV6))
 		return header->encap.ethertype == htons(ETH_P_ARP);
 	ip = skb_header_pointer(skb, sizeof(*header), sizeof(*ip), &ip_copy);
@@ -49,13 +51,13 @@ static bool tx_tells_address(const struct sk_buff *skb)
 }
 
 /**
- * ipoib_select_queue() - ndo_select_queue: by which ring a packet goes
+ * ipoib_select_queue() - ndo_select_queue: choose the TX queue for a packet
  * @netdev: the device
- * @skb: the packet
- * @sb_dev: a subordinate device that speaks for itself, or NULL
+ * @skb: the packet; begins with struct ipoib_header
+ * @sb_dev: a subordinate device with its own queue mapping, or NULL
  *
- * Context: BHs disabled; not called as long as there is one ring.
- * Return: the ring's number.
+ * Context: BHs disabled; not called if there is only one TX queue.
+ * Return: the index of the TX queue.
  */
 u16 ipoib_select_queue(struct net_device *netdev, struct sk_buff *skb,
 		       struct net_device *sb_dev)
@@ -63,15 +65,15 @@ u16 ipoib_select_queue(struct net_device *netdev, struct sk_buff *skb,
 	return tx_tells_address(skb) ? 0 : netdev_pick_tx(netdev, skb, sb_dev);
 }
 
-/* IBA 10.5.2: all of a group are QP 0xffffff, whatever a neighbour has been told */
+/* Multicast packets are sent to QP 0xffffff (IBA 10.5.2), whatever QPN the address contains */
 static u32 tx_qpn(const struct ipoib_hwaddr *hwaddr)
 {
 	return ipoib_gid_is_multicast(hwaddr->gid) ? IPOIB_QPN_MULTICAST :
 						     ipoib_hwaddr_qpn(hwaddr);
 }
 
-/* Puts a packet on the send queue, of which it takes so many slots; true if the doorbell must
- * not wait for more
+/* Puts a packet on the send queue, where it takes @slots slots. Returns true if the WRs have to be
+ * posted now, even if the stack has more packets.
  */
 static bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah, u32 slots)
 {
@@ -91,8 +93,8 @@ static bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah
 	return __netdev_tx_sent_queue(tx->queue, len, netdev_xmit_more());
 }
 
-/* A large packet that the ring cannot take goes as the packets that the stack makes of it.
- * There is always room for segments_max of them, and mostly for more.
+/* Sends a large packet that the send queue cannot take as it is: has the stack segment it, and
+ * sends the segments. There is always room for segments_max of them, and usually for more.
  */
 static bool tx_put_segmented(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah)
 {
@@ -125,7 +127,9 @@ static bool tx_packet(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *i
 	return tx_put(tx, skb, ibah, slots);
 }
 
-/* Of a large packet each segment counts. The MTU may have shrunk a moment ago. */
+/* Returns whether a packet, or any segment of a large packet, exceeds the MTU. This can happen
+ * when the MTU has just been reduced.
+ */
 static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
 {
 	if (likely(skb->len <= mtu + IPOIB_HARD_LEN))
@@ -133,7 +137,7 @@ static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
 	return !skb_is_gso(skb) || !skb_gso_validate_network_len(skb, mtu);
 }
 
-/* The AH to send to, or NULL if the packet was kept for later or dropped */
+/* Returns the AH for a packet, or NULL if the packet was consumed: queued for later, or dropped */
 static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	const struct ipoib_header *header;
@@ -155,12 +159,12 @@ static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 
 /**
  * ipoib_start_xmit() - ndo_start_xmit: send one packet
- * @skb: begins with struct ipoib_header
+ * @skb: the packet; begins with struct ipoib_header; consumed
  * @netdev: the device
  *
- * Context: BHs disabled, TX queue's lock held.
- * Return: NETDEV_TX_OK, always: the packet was posted, kept until its
- * destination is resolved, or dropped and counted.
+ * Context: BHs disabled, the lock of the TX queue held.
+ * Return: always NETDEV_TX_OK: the packet was put on the send queue, queued
+ * until its destination is resolved, or dropped and counted.
  */
 netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 {
@@ -169,13 +173,13 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	bool kick = !netdev_xmit_more();
 	struct ipoib_ah *ah;
 
-	/* Who bypasses the queueing discipline may have chosen the queue before there were fewer */
+	/* A sender that bypasses the qdisc may have chosen a queue that no longer exists */
 	if (unlikely(skb_get_queue_mapping(skb) >= netdev->real_num_tx_queues)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_FLUSHED);
 		return NETDEV_TX_OK;
 	}
-	/* An AH stays valid after the section: once the packet is on the ring,
-	 * it is the ring that holds it (see ipoib_ah_retire()).
+	/* The AH stays valid after the RCU read-side section, because it is not
+	 * destroyed while a WR in the ring refers to it (see ipoib_ah_retire()).
 	 */
 	rcu_read_lock();
 	ah = tx_address(tx, skb);
@@ -187,13 +191,13 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	return NETDEV_TX_OK;
 }
 
-/* What the CQE of a send says of it */
+/* Returns IPOIB_TX_SENT, or the counter for the error in a CQE. On an error, has the QP reset. */
 static enum ipoib_stat tx_status(struct ipoib_dev *priv, const struct ib_wc *wc)
 {
 	if (likely(wc->status == IB_WC_SUCCESS))
 		return IPOIB_TX_SENT;
 	if (wc->status == IB_WC_WR_FLUSH_ERR) {
-		/* By a QP in the error state of which no event told */
+		/* The QP is in the error state, but no event has reported that */
 		if (READ_ONCE(priv->qp_running))
 			ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 		return IPOIB_STAT_TX_FLUSHED;
@@ -237,12 +241,13 @@ static void tx_account(struct ipoib_txq *tx, const struct ipoib_sq_done *done)
 }
 
 /**
- * ipoib_tx_poll() - take what the HCA says of sends
- * @tx: their TX queue
- * @budget: of the NAPI poll; 0 where an skb must not be freed at once
+ * ipoib_tx_poll() - process the completions of sends
+ * @tx: the TX queue
+ * @budget: the budget of the NAPI poll, passed to napi_consume_skb(); does not limit the number
+ *	of completions
  *
  * Context: NAPI poll.
- * Return: true if there may be more.
+ * Return: true if the CQ may have more CQEs.
  */
 bool ipoib_tx_poll(struct ipoib_txq *tx, int budget)
 {
@@ -264,8 +269,8 @@ bool ipoib_tx_poll(struct ipoib_txq *tx, int budget)
 }
 
 /**
- * ipoib_tx_empty() - give up what the HCA never reported
- * @tx: the TX queue; nothing sends or polls, its QP holds no WR any more
+ * ipoib_tx_empty() - free the packets whose completion the HCA did not report
+ * @tx: the TX queue; nothing sends or polls, and its QP holds no WR any more
  *
  * Context: control path.
  */
