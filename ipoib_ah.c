@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Address handles. Paths and groups publish them, the data path uses them without
- * taking a reference, and this file sees to it that none is destroyed before the last
- * work request with it has completed.
+ * Address handles. Paths and groups publish them, and the data path uses them without
+ * taking a reference. This file makes sure that an AH is not destroyed before the last
+ * WR that refers to it has completed.
  */
 #include "ipoib.h"
 
-#define AH_GRACE	(HZ / 20)	/* between two looks at whether a grace period is over */
+#define AH_GRACE	(HZ / 20)	/* interval of checks for the end of a grace period */
 
 /**
  * ipoib_ah_create() - create an address handle
  * @priv: the device
- * @attr: where it leads; stays the caller's
+ * @attr: attributes of the AH; remain owned by the caller
  *
  * Context: process.
  * Return: the AH, to be published once and then given to ipoib_ah_retire(); or
@@ -39,14 +39,15 @@ struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *at
 }
 
 /**
- * ipoib_ah_retire() - destroy an unpublished AH as soon as nothing uses it
- * @ah: not reachable any more for new readers, or NULL
+ * ipoib_ah_retire() - destroy an AH as soon as nothing uses it
+ * @ah: the AH, which new readers can no longer find; or NULL
  *
- * The data path takes no reference. After a grace period every xmit that had
- * seen the AH has put its WR on a send ring; once the rings have completed all
- * that they held then, no WR can refer to the AH. Grace periods are asked after
- * instead of called back from: a device that goes has mostly seen one since, in
- * netdev core, and need not wait for callbacks of the whole machine.
+ * The data path takes no reference. After an RCU grace period, every sender that
+ * had seen the AH has put its WR on a send ring. When the rings have completed all
+ * WRs that they held at that time, no WR can refer to the AH. The end of the grace
+ * period is polled for, instead of using call_rcu(), because a device that is being
+ * removed has usually seen a grace period already, in the network core, and need
+ * not wait for the RCU callbacks of the whole machine.
  *
  * Context: process.
  */
@@ -65,21 +66,24 @@ void ipoib_ah_retire(struct ipoib_ah *ah)
 }
 
 /**
- * ipoib_ah_replace() - publish an AH in place of another
- * @slot: the path's or group's pointer
- * @ah: the new one, or NULL for none
+ * ipoib_ah_replace() - publish an AH and retire the one that it replaces
+ * @slot: the pointer of the path or group
+ * @ah: the new AH, or NULL for none
  *
- * Whoever then takes the packets that wait for the AH, under the lock of ipoib_dests, finds all
- * of them: a sender that saw no AH has queued its packet in its own turn under that lock.
+ * A caller that afterwards takes the queued packets of the destination, with the lock of
+ * ipoib_dests held, finds all packets of senders that saw no AH, because senders check for the AH
+ * and queue their packets under the same lock.
  *
- * Context: control path, which alone writes these pointers.
+ * Context: control path, which is the only writer of these pointers.
  */
 void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah)
 {
 	ipoib_ah_retire(rcu_replace_pointer(*slot, ah, true));
 }
 
-/* Once those that went before are gone */
+/* Takes the AHs that were retired since the last call. Called when those of the last call are
+ * destroyed.
+ */
 static void ah_take_dead(struct ipoib_dev *priv)
 {
 	spin_lock_bh(&priv->ahs.lock);
@@ -91,7 +95,9 @@ static void ah_take_dead(struct ipoib_dev *priv)
 		start_poll_synchronize_rcu_full(&priv->ahs.going_seen);
 }
 
-/* No xmit sees them any more: no WR that is posted from now on has these */
+/* Marks the send rings after the grace period, when no WR that is posted from now on can refer to
+ * the AHs. Returns whether they are marked.
+ */
 static bool ah_mark(struct ipoib_dev *priv)
 {
 	if (priv->ahs.marked)
@@ -103,15 +109,17 @@ static bool ah_mark(struct ipoib_dev *priv)
 	return true;
 }
 
-/* Asks to be told when a ring moves, if one has to */
+/* Returns whether the send rings have completed all WRs before their marks. If not, has the TX poll
+ * queue the work when WRs complete.
+ */
 static bool ah_unused(struct ipoib_dev *priv)
 {
 	WRITE_ONCE(priv->ahs.waiting, false);
 	if (priv->transport->is_past_mark(priv))
 		return true;
 	WRITE_ONCE(priv->ahs.waiting, true);
-	/* Pairs with the barrier in the TX poll: either it sees this flag, or
-	 * the WRs that it completed before are seen here.
+	/* Pairs with the barrier in the TX poll: either the poll sees this flag,
+	 * or the completions that it processed before are seen here.
 	 */
 	smp_mb();
 	return priv->transport->is_past_mark(priv);
@@ -143,12 +151,12 @@ static void ah_work(struct work_struct *work)
 	if (!ah_unused(priv))
 		return;
 	ah_destroy_going(priv);
-	/* Some may have died meanwhile */
+	/* AHs may have been retired meanwhile */
 	queue_delayed_work(priv->wq, &priv->ahs.work, 0);
 }
 
 /**
- * ipoib_ahs_init() - prepare for address handles
+ * ipoib_ahs_init() - initialize the lists of retired AHs
  * @priv: the device; its workqueue exists
  *
  * Context: any.
@@ -162,8 +170,8 @@ void ipoib_ahs_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_ahs_flush() - destroy every AH that still waits
- * @priv: the device; no paths, no groups, send rings empty
+ * ipoib_ahs_flush() - destroy all retired AHs
+ * @priv: the device; it has no paths and no groups, and its send rings are empty
  *
  * Context: may sleep.
  */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Channels: each is a NAPI context with the rings that it polls. All have a send ring, the
- * first one also has the receive ring, as all packets come to one QP.
+ * Channels: each is a NAPI context with the rings that it polls. Each has a send ring. The
+ * first one also has the receive ring, as all packets are received by one QP.
  */
 #include <linux/delay.h>
 
 #include "ipoib.h"
 
-/* How long an HCA may take to flush a QP; and if it has not done so the last time */
+/* Time limits for an HCA to flush its QPs; the second applies if it failed to do so last time */
 #define IPOIB_DRAIN_MS		5000
 #define IPOIB_DRAIN_AGAIN_MS	50
 
-/* The HCA that did not flush last, to compare with, never followed */
+/* The last HCA that failed to flush. It is only compared, as the HCA may be gone. */
 static const struct ib_device *drain_failed;
 
 static void channel_arm(struct ipoib_channel *channel)
@@ -24,12 +24,13 @@ static void channel_arm(struct ipoib_channel *channel)
 }
 
 /**
- * ipoib_channel_poll() - NAPI poll
- * @napi: a channel's
- * @budget: packets to receive at most
+ * ipoib_channel_poll() - NAPI poll of a channel
+ * @napi: the channel's NAPI context
+ * @budget: limit of packets to receive
  *
  * Context: softirq.
- * Return: packets received; less than @budget if events are due again.
+ * Return: number of packets received; less than @budget if polling has ended and the CQs are
+ * armed.
  */
 int ipoib_channel_poll(struct napi_struct *napi, int budget)
 {
@@ -54,11 +55,11 @@ int ipoib_channel_poll(struct napi_struct *napi, int budget)
 }
 
 /**
- * ipoib_channels_start() - give the HCA its receive buffers, begin to poll
- * @priv: the device; its QP is in INIT and its rings are empty
+ * ipoib_channels_start() - post the receive buffers and start polling
+ * @priv: the device; its QPs are in the state INIT and its rings are empty
  *
- * Context: control path.
- * Return: 0, -ENOMEM, or what ib_post_recv() says; nothing runs then.
+ * Context: control path, may sleep.
+ * Return: 0, or -ENOMEM or the error of ib_post_recv(): then nothing is started.
  */
 int ipoib_channels_start(struct ipoib_dev *priv)
 {
@@ -93,14 +94,15 @@ static bool rings_drained(const struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_channels_drain() - wait until the HCA has given back every WR
- * @priv: the device; its QPs are in the error state, polling still goes on
+ * ipoib_channels_drain() - wait until the HCA has completed every WR
+ * @priv: the device; its QPs are in the error state, and polling continues
  *
- * An HCA that does not flush its queues is given IPOIB_DRAIN_MS, then told on. It is dead, so
- * its other netdevices, of which there may be many, wait no more than IPOIB_DRAIN_AGAIN_MS each:
- * whoever sets them down holds rtnl. A CQ that failed will report nothing.
+ * If the HCA does not flush its queues within IPOIB_DRAIN_MS, a warning is logged, and the function
+ * returns. Such an HCA is dead, so its other netdevices, of which there may be many, wait no longer
+ * than IPOIB_DRAIN_AGAIN_MS each, because a task that sets them down holds rtnl. If a CQ has
+ * failed, the function does not wait, as that CQ reports nothing.
  *
- * Context: control path.
+ * Context: control path, may sleep.
  */
 void ipoib_channels_drain(struct ipoib_dev *priv)
 {
@@ -127,7 +129,7 @@ void ipoib_channels_drain(struct ipoib_dev *priv)
  * ipoib_channels_stop() - stop polling and empty all rings
  * @priv: the device; its QPs hold no WR any more
  *
- * Context: control path; qp_running is false.
+ * Context: control path, may sleep; ipoib_dev.qp_running is false.
  */
 void ipoib_channels_stop(struct ipoib_dev *priv)
 {
@@ -135,7 +137,7 @@ void ipoib_channels_stop(struct ipoib_dev *priv)
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
 		napi_disable(&channel->napi);
-	/* A poll may have woken the queues until just now; nobody does after */
+	/* The last poll may have woken the queues. Nothing wakes them after this. */
 	netif_tx_disable(priv->netdev);
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
 		ipoib_tx_empty(&channel->tx);
@@ -164,7 +166,7 @@ static int tx_rings_create(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_channels_create() - allocate what the rings need
+ * ipoib_channels_create() - allocate the memory of all rings
  * @priv: the device; the rings' sizes are set
  *
  * Context: may sleep; rtnl held.

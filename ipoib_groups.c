@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The work of a device's groups, and their life: what changes which groups there are
- * (ipoib_multicast.c) and what the fabric tells of others' (ipoib_router.c) come before what
- * has them joined (ipoib_join.c).
+ * Starts and stops a device's groups, and has the work that drives them. The work first updates
+ * the set of groups, from the fabric's reports (ipoib_router.c) and the multicast list
+ * (ipoib_multicast.c), and then joins the groups (ipoib_join.c).
  */
 #include "ipoib.h"
 
@@ -24,7 +24,7 @@ static void group_work(struct work_struct *work)
 }
 
 /**
- * ipoib_groups_changed() - the IP layer's multicast list has changed
+ * ipoib_groups_changed() - have the netdevice's multicast list read, as it has changed
  * @priv: the device
  *
  * Context: any but hard interrupt.
@@ -36,8 +36,11 @@ void ipoib_groups_changed(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_start() - join the broadcast group, and then all others
- * @priv: the device; its QP runs. Nothing happens if the broadcast group is there already
+ * ipoib_groups_start() - start to join the broadcast group, and then all others
+ * @priv: the device; its QP runs
+ *
+ * Does nothing if the broadcast group has been created already. If there is no memory for it, the
+ * link's work tries again after a second.
  *
  * Context: control path.
  */
@@ -53,8 +56,8 @@ void ipoib_groups_start(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_stop() - leave and forget all groups
- * @priv: the device; its link is not running any more
+ * ipoib_groups_stop() - leave and free all groups
+ * @priv: the device; its link no longer runs
  *
  * Context: control path.
  */
@@ -68,11 +71,11 @@ void ipoib_groups_stop(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_link_params() - what the broadcast group says of the link
+ * ipoib_groups_link_params() - get the parameters of the broadcast group
  * @priv: the device; it has a broadcast group
  *
  * Context: control path.
- * Return: the group's parameters, zeroes until it was first joined.
+ * Return: the parameters, which are zero until the group is joined for the first time.
  */
 const struct ipoib_group_params *ipoib_groups_link_params(const struct ipoib_dev *priv)
 {
@@ -80,7 +83,7 @@ const struct ipoib_group_params *ipoib_groups_link_params(const struct ipoib_dev
 }
 
 /**
- * ipoib_groups_init() - prepare for groups
+ * ipoib_groups_init() - initialize the groups of a device
  * @priv: the device; its workqueue exists
  *
  * Context: may sleep.
@@ -100,8 +103,8 @@ int ipoib_groups_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_groups_destroy() - the end of a device's groups
- * @priv: the device; link down, no groups
+ * ipoib_groups_destroy() - free the table of groups
+ * @priv: the device; its link is down, and it has no groups
  *
  * Context: may sleep.
  */

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Large packets of TCP and UDP: which of them the driver takes, and how they are cut
- * without the HCA's help.
+ * Large packets of TCP and UDP: which of them the driver accepts, and their segmentation
+ * by the driver, for HCAs that cannot do it.
  *
- * The stack makes one packet of up to 64 KiB and passes it down once; here each segment
- * gets headers of its own, in memory that the ring keeps for that, and the payload stays
- * where it is: its pieces follow the headers in the WR's list. No packet of the stack's
- * (sk_buff) is made for a segment, nothing is copied but headers.
+ * The stack passes down one packet of up to 64 KiB. For each segment, headers are built in
+ * memory that belongs to the slot of the ring. The payload is not copied: its pieces follow
+ * the headers in the SGE list of the WR. No sk_buff is allocated for a segment.
  */
 #include <linux/udp.h>
 #include <net/ip6_checksum.h>
@@ -17,7 +16,7 @@
 
 #define GSO_KNOWN	(SKB_GSO_TCPV4 | SKB_GSO_TCPV6 | SKB_GSO_UDP_L4 | SKB_GSO_DODGY)
 
-/* The longest headers, of IPv4 and TCP with all their options, fit */
+/* The longest headers, which are those of IPv4 and TCP with all options, must fit */
 static_assert(IPOIB_ENCAP_LEN + 2 * 60 <= IPOIB_TX_HEADER_MAX);
 
 static u32 transport_len(const struct sk_buff *skb)
@@ -26,15 +25,15 @@ static u32 transport_len(const struct sk_buff *skb)
 }
 
 /**
- * ipoib_gso_can_cut() - whether ipoib_gso_next() knows a large packet's headers
+ * ipoib_gso_can_cut() - tell whether ipoib_gso_next() can segment a large packet
  * @skb: the packet
  *
- * The length of IPv6's extension headers is nothing that <net/tso.h> counts. Headers
- * that are not in one piece are a forwarder's or a raw socket's: rare. An untrusted
- * source may have written anything there.
+ * Packets with IPv6 extension headers are not accepted, as <net/tso.h> does not count their
+ * length; nor are packets whose headers are not linear, which are rare: they come from
+ * forwarding or from raw sockets. A packet from an untrusted source may have any header.
  *
  * Context: any.
- * Return: whether it does.
+ * Return: true if it can.
  */
 bool ipoib_gso_can_cut(const struct sk_buff *skb)
 {
@@ -52,8 +51,9 @@ bool ipoib_gso_can_cut(const struct sk_buff *skb)
 	       tcp_hdrlen(skb) >= sizeof(struct tcphdr);
 }
 
-/* The stack counts the segments of the packets that it makes, and holds them against the
- * limit. Those of a tap device or a packet socket come without a number.
+/* Returns whether a packet exceeds the limit of segments, and the stack has not noticed that. The
+ * stack compares gso_segs with the limit, but packets from a tap device or a packet socket come
+ * without it.
  */
 static bool is_uncounted(const struct sk_buff *skb, const struct net_device *netdev)
 {
@@ -64,20 +64,20 @@ static bool is_uncounted(const struct sk_buff *skb, const struct net_device *net
 }
 
 /**
- * ipoib_features_check() - ndo_features_check: what cannot be done for a packet
+ * ipoib_features_check() - ndo_features_check: restrict the offloads for a packet
  * @skb: the packet
  * @netdev: the device
- * @features: what can be done in general
+ * @features: the offloads that the device supports in general
  *
- * A large packet in more pieces than a work request takes is segmented by the
- * stack: cheaper than to copy it into one. So is one with unusual headers, or with
- * more segments than the ring takes.
+ * The stack has to segment a large packet that has more fragments than a WR can have SGEs,
+ * which is cheaper than linearizing it; also one with unusual headers, and one with more
+ * segments than the ring accepts.
  *
- * A packet socket that bypasses the queueing discipline calls this without any lock, while
- * the rings may be replaced: nothing of a ring is used here.
+ * A packet socket that bypasses the qdisc calls this without any lock, while the rings may be
+ * being replaced. Therefore no ring is accessed here.
  *
  * Context: any.
- * Return: @features, or fewer.
+ * Return: @features, without the offloads that are not possible for this packet.
  */
 netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *netdev,
 				       netdev_features_t features)
@@ -91,11 +91,11 @@ netdev_features_t ipoib_features_check(struct sk_buff *skb, struct net_device *n
 }
 
 /**
- * ipoib_gso_header_len() - octets in front of a large packet's payload
+ * ipoib_gso_header_len() - compute the length of a large packet's headers
  * @skb: the packet, which begins with the encapsulation header
  *
  * Context: any.
- * Return: the length.
+ * Return: octets before the payload.
  */
 u32 ipoib_gso_header_len(const struct sk_buff *skb)
 {
@@ -103,13 +103,13 @@ u32 ipoib_gso_header_len(const struct sk_buff *skb)
 }
 
 /**
- * ipoib_gso_segments() - how many segments a large packet makes
+ * ipoib_gso_segments() - compute the number of segments of a large packet
  * @skb: the packet, which begins with the encapsulation header
  *
- * What stands in its gso_segs need not be true.
+ * The value of gso_segs cannot be relied on.
  *
  * Context: any.
- * Return: their number.
+ * Return: number of segments.
  */
 u32 ipoib_gso_segments(const struct sk_buff *skb)
 {
@@ -117,10 +117,10 @@ u32 ipoib_gso_segments(const struct sk_buff *skb)
 }
 
 /**
- * ipoib_gso_start() - begin to cut a large packet
+ * ipoib_gso_start() - begin to segment a large packet
  * @gso: filled in
  * @sq: the send queue
- * @buf: the slot that has the packet, mapped for DMA but for its headers
+ * @buf: the slot that holds the packet, which is mapped for DMA except its headers
  *
  * Context: any.
  */
@@ -136,7 +136,7 @@ void ipoib_gso_start(struct ipoib_gso *gso, const struct ipoib_sq *sq,
 	gso->left = skb->len - buf->header_len;
 }
 
-/* Where the HCA finds what tso.data points to */
+/* Returns the DMA address of tso.data */
 static u64 payload_addr(const struct ipoib_gso *gso)
 {
 	const struct sk_buff *skb = gso->buf->skb;
@@ -151,7 +151,9 @@ static u64 payload_addr(const struct ipoib_gso *gso)
 	       (gso->tso.data - skb_frag_address(&skb_shinfo(skb)->frags[frag]));
 }
 
-/* Lists the pieces of the next @len octets of payload; @sum: theirs, if it is made here */
+/* Fills in the SGEs for the next @len octets of payload, and returns their number. Adds the
+ * checksum of the payload to *sum, unless the HCA computes it.
+ */
 static u32 cut_payload(struct ipoib_gso *gso, u32 len, struct ib_sge *sge, __wsum *sum)
 {
 	u32 done, piece, n = 0;
@@ -180,7 +182,9 @@ static __sum16 sum_of(const struct sk_buff *skb, const void *network, u32 len, u
 	return csum_tcpudp_magic(ip->saddr, ip->daddr, len, protocol, sum);
 }
 
-/* Of an HCA that makes the sum, the pseudo header's is wanted in its place */
+/* Writes the checksum of a segment into its header. An HCA that computes the checksum expects that
+ * of the TCP or UDP pseudo header in this place.
+ */
 static void set_sum(const struct ipoib_gso *gso, void *header, u32 len, __wsum sum)
 {
 	const struct sk_buff *skb = gso->buf->skb;
@@ -202,14 +206,14 @@ static void set_sum(const struct ipoib_gso *gso, void *header, u32 len, __wsum s
 }
 
 /**
- * ipoib_gso_next() - cut the next segment off
- * @gso: what is left to cut: more than nothing
- * @headers: takes its headers
- * @offset: where in there
- * @sge: filled in: the headers, then each piece of payload; at most IPOIB_TX_SGE_MAX
+ * ipoib_gso_next() - build the next segment of a large packet
+ * @gso: the state of the segmentation; @gso->left is not zero
+ * @headers: the page in which the segment's headers are built
+ * @offset: where in this page
+ * @sge: filled in with the headers, then each piece of payload; at most IPOIB_TX_SGE_MAX entries
  *
  * Context: any.
- * Return: how many of @sge.
+ * Return: number of entries of @sge that were filled in.
  */
 u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers, u32 offset,
 		   struct ib_sge *sge)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What rings of packets have in common, whichever way these go. */
+/* Functions common to send and receive rings. */
 #include "ipoib.h"
 
 /**
- * ipoib_ring_account() - count what a poll moved
- * @stats: the ring's; it has one poller, which alone writes them
- * @packets: how many
- * @bytes: their octets
+ * ipoib_ring_account() - count the packets of a poll
+ * @stats: counters of the ring; only its NAPI poll writes them
+ * @packets: number of packets
+ * @bytes: octets of these packets
  *
  * Context: softirq.
  */
@@ -21,12 +21,16 @@ void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 }
 
 /**
- * ipoib_cq_arm() - ask for the next event of a CQ
+ * ipoib_cq_arm() - request the next event of a CQ
  * @cq: the CQ
- * @armed: whether one is due yet; whoever takes the event clears it
+ * @armed: whether an event is due already, in which case nothing happens. The handler of the event
+ *	clears it
  *
- * Context: any; once too often is no harm.
- * Return: true if one was missed: the CQ is to be polled.
+ * An unnecessary call does no harm.
+ *
+ * Context: any.
+ * Return: true if the CQ may have CQEs for which no event will come: the caller has to have it
+ * polled.
  */
 bool ipoib_cq_arm(struct ib_cq *cq, bool *armed)
 {

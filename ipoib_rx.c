@@ -2,10 +2,11 @@
 /*
  * The receive ring of a UD QP.
  *
- * A packet takes one WR. Buffers go back to the HCA in chains. They are as long as the
- * group's packets can be, but anybody may send as much as the link takes, and a QP whose
- * buffer is too short goes to the error state (IBA 10.3.1.7). So each is followed by one
- * piece of memory that all have in common: what ends up there is dropped.
+ * Each packet takes one WR. WRs are posted to the HCA in chains. A buffer is as long as
+ * the broadcast group's MTU requires. But any host can send packets up to the MTU of the
+ * physical link, and a QP that receives a packet into a buffer that is too short goes to
+ * the error state (IBA 10.3.1.7). Therefore each WR has a second SGE, the spill, which is
+ * memory shared by all WRs. It takes the excess of long packets, which are dropped.
  */
 #include <linux/etherdevice.h>
 #include <linux/vmalloc.h>
@@ -15,20 +16,20 @@
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* IBA 7.7.8: no link has a larger MTU */
+/* The largest packet that can be received: no link has a larger MTU (IBA 7.7.8) */
 #define IPOIB_RX_LONGEST	(IB_GRH_BYTES + 4096)
 
-/* Room in front of the GRH for whoever pushes headers on a received packet */
+/* Room in front of the GRH, for headers that the stack may push onto a received packet */
 #define IPOIB_RX_HEADROOM	NET_SKB_PAD
 
-/* Memory for one packet, of the pool */
+/* Memory for one packet: a fragment of a page of the pool */
 struct rx_frag {
 	struct page *page;
 	unsigned int offset;
 };
 
-/* The pool maps its pages for the HCA, as long as it has them, and gives them to it again when
- * they come back. An HCA that is software takes the kernel's addresses, and needs neither.
+/* Has the pool map its pages for DMA while it owns them, and sync them for the HCA when they are
+ * recycled. A software HCA uses the kernel's virtual addresses and needs neither.
  */
 static void rx_pool_map(const struct ipoib_rx_ring *rx, struct page_pool_params *params)
 {
@@ -40,7 +41,7 @@ static void rx_pool_map(const struct ipoib_rx_ring *rx, struct page_pool_params 
 	params->max_len = PAGE_SIZE << params->order;
 }
 
-/* What the HCA is told of it. The pool's pages are not of high memory. */
+/* Returns the address of a fragment for the HCA. Pages of the pool are never in high memory. */
 static u64 rx_frag_addr(const struct ipoib_rx_ring *rx, const struct rx_frag *frag)
 {
 	u64 page = ib_uses_virt_dma(rx->priv->ibdev) ? (uintptr_t)page_address(frag->page) :
@@ -55,7 +56,7 @@ static int rx_frag_alloc(struct ipoib_rx_ring *rx, struct rx_frag *frag, gfp_t g
 	return likely(frag->page) ? 0 : -ENOMEM;
 }
 
-/* Gives the slot fresh memory, if there is any; what it had is in @frag then */
+/* Gives the slot a new fragment, and stores the old one in @frag. On error it is unchanged. */
 static int rx_exchange(struct ipoib_rx_ring *rx, struct ipoib_rx_buf *buf, struct rx_frag *frag)
 {
 	int err = rx_frag_alloc(rx, frag, GFP_ATOMIC | __GFP_NOWARN);
@@ -80,7 +81,7 @@ static unsigned char rx_pkt_type(const struct ipoib_rx_ring *rx, const struct ib
 	return PACKET_MULTICAST;
 }
 
-/* Apart, since few packets tell anything new */
+/* Not inlined, since few packets tell anything new about their sender */
 static noinline void rx_heard(struct ipoib_rx_ring *rx, const struct ipoib_hwaddr *sender,
 			      const struct ipoib_heard *from)
 {
@@ -90,7 +91,9 @@ static noinline void rx_heard(struct ipoib_rx_ring *rx, const struct ipoib_hwadd
 	ipoib_path_heard(rx->priv, &gid, from);
 }
 
-/* The GRH's place is taken by the pseudo header, so it is read before */
+/* Replaces the GRH by the pseudo header. The pseudo header overwrites the GRH, which therefore has
+ * to be evaluated before.
+ */
 static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const struct ib_wc *wc)
 {
 	struct ipoib_header *header;
@@ -111,22 +114,23 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
-/* ARP and ND tell link-layer addresses */
+/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
 static bool rx_makes_claim(const struct sk_buff *skb)
 {
 	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
 }
 
-/* What one poll delivers: packets and octets for the statistics */
+/* What one poll has delivered: packets and octets for the statistics */
 struct rx_done {
 	unsigned int packets;
 	unsigned int bytes;
-	bool alone;			/* it is one packet */
+	bool alone;			/* the poll has received only one packet */
 };
 
-/* A packet that comes alone has nothing to be merged with, and GRO would take its headers
- * apart only to pass it on. Unless GRO has packets already, which are to stay in front of
- * it, or the administrator wants packets kept for those of later polls.
+/* Returns whether a packet has to go through GRO. GRO costs the parsing of headers, which is
+ * wasted on a packet that is alone in its poll. But if GRO holds packets already, it must be used
+ * to preserve the order, and if gro_flush_timeout is set, the administrator wants packets of
+ * several polls to be merged.
  */
 static bool rx_needs_gro(const struct ipoib_rx_ring *rx, const struct rx_done *done)
 {
@@ -180,8 +184,8 @@ static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
 	return false;
 }
 
-/* A multicast packet of our own, come back from the switch or the HCA. QPNs are
- * often the same on many hosts, so those of the same number are looked at closely.
+/* Returns whether a packet is a multicast packet that this device has sent, looped back by the
+ * switch or the HCA. Many hosts may have the same QPNs, so the GID is compared as well.
  */
 static bool rx_is_loopback(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 {
@@ -194,8 +198,8 @@ static bool rx_is_loopback(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 	return !memcmp(&grh->sgid, &rx->priv->local_gid, sizeof(grh->sgid));
 }
 
-/* The QP is in the error state, and not every HCA tells by an event. It is reset, once. Until
- * then nothing is posted: it would come back at once.
+/* The QP is in the error state, which not every HCA reports by an event. Has the QP reset, once.
+ * Until then nothing is posted, since the HCA would flush it at once.
  */
 static void rx_failed(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 {
@@ -230,8 +234,8 @@ static bool rx_is_good(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 	return true;
 }
 
-/* Takes a packet out of its slot, which has another buffer then; one that is not wanted, or for
- * which there is none, leaves its buffer there
+/* Takes a packet out of its slot, and gives the slot a new buffer. Returns false if the packet is
+ * not wanted or there is no memory for a new buffer: then the slot keeps its buffer.
  */
 static bool rx_take(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct rx_frag *frag)
 {
@@ -294,7 +298,9 @@ static void rx_post_kept(struct ipoib_rx_ring *rx)
 	ipoib_link_event(rx->priv, IPOIB_EVENT_HEAVY);
 }
 
-/* Hands the slots of the last n CQEs back to the HCA, once they are worth a call */
+/* Adds the slots of the last n CQEs to the list of WRs to be posted, and posts the list when it has
+ * reached the size of a batch
+ */
 static void rx_repost(struct ipoib_rx_ring *rx, int n)
 {
 	int i;
@@ -312,9 +318,10 @@ static void rx_repost(struct ipoib_rx_ring *rx, int n)
 		rx_post_kept(rx);
 }
 
-/* As long as there is no carrier, what the stack sends is dropped, the ARP request for its answer
- * to this packet included, which it repeats a second later. It had better not hear of the packet,
- * which its sender repeats sooner. The qdisc comes a moment after the carrier, by linkwatch.
+/* Returns whether the stack could not reply to a packet now, because there is no carrier, or
+ * linkwatch has not activated the qdisc yet, which happens a moment after the carrier. Then the
+ * stack's packets are dropped, and so would be the ARP request for its reply, which it repeats only
+ * after a second. It is better to drop the received packet, as its sender repeats it sooner.
  */
 static bool rx_is_unanswerable(const struct ipoib_dev *priv)
 {
@@ -356,12 +363,12 @@ static void rx_account(struct ipoib_rx_ring *rx, const struct rx_done *done)
 }
 
 /**
- * ipoib_rx_poll() - take what the HCA has received
+ * ipoib_rx_poll() - process received packets
  * @rx: the ring
- * @budget: packets at most
+ * @budget: limit of CQEs to process
  *
  * Context: NAPI poll.
- * Return: how many packets were taken; fewer than @budget if the CQ is empty.
+ * Return: number of CQEs that were processed; fewer than @budget if the CQ is empty.
  */
 int ipoib_rx_poll(struct ipoib_rx_ring *rx, int budget)
 {
@@ -410,8 +417,8 @@ static int rx_fill(struct ipoib_rx_ring *rx)
 }
 
 /**
- * ipoib_rx_empty() - give all buffers back to the pool
- * @rx: the ring; nobody polls it, and its QP holds no WR any more
+ * ipoib_rx_empty() - return all buffers to the pool
+ * @rx: the ring; it is not polled, and its QP holds no WR any more
  *
  * Context: control path.
  */
@@ -430,15 +437,15 @@ void ipoib_rx_empty(struct ipoib_rx_ring *rx)
 	rx->posted = 0;
 }
 
-/* Octets of a buffer with all that napi_build_skb() wants around it */
+/* Returns the octets of a fragment: a buffer with the room that napi_build_skb() needs around it */
 static u32 rx_frag_len(u32 buf_len)
 {
 	return SKB_DATA_ALIGN(IPOIB_RX_HEADROOM + buf_len) +
 	       SKB_DATA_ALIGN(sizeof(struct skb_shared_info));
 }
 
-/* Pages of which buffers leave at most an eighth unused: a packet that is kept for long
- * keeps all of its page, so no larger than that
+/* Returns the smallest page order at which fragments leave at most an eighth of the page unused.
+ * Larger pages are avoided, because a packet that is not freed for long keeps its whole page.
  */
 static unsigned int rx_page_order(u32 frag_len)
 {
@@ -470,7 +477,9 @@ static void rx_spill_destroy(struct ipoib_rx_ring *rx)
 	kfree(rx->spill);
 }
 
-/* Has buffers come from a new pool, for packets up to @mtu; the old one is the caller's */
+/* Creates a new pool, for packets up to @mtu. The caller destroys the old pool, if any. On error
+ * the ring is unchanged.
+ */
 static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 {
 	u32 longest = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
@@ -497,12 +506,12 @@ static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 }
 
 /**
- * ipoib_rx_fit() - have the receive buffers hold the link's packets
+ * ipoib_rx_fit() - adapt the size of the receive buffers to the link's MTU
  * @rx: the ring; its QP does not run
- * @mtu: the link's
+ * @mtu: the link's IP MTU, in octets
  *
- * Context: control path.
- * Return: 0, or a negative error; the buffers are as they were then.
+ * Context: control path, may sleep.
+ * Return: 0, or a negative error: then the size is unchanged.
  */
 int ipoib_rx_fit(struct ipoib_rx_ring *rx, u32 mtu)
 {
@@ -515,8 +524,8 @@ int ipoib_rx_fit(struct ipoib_rx_ring *rx, u32 mtu)
 }
 
 /**
- * ipoib_rx_init() - a receive ring that has neither a CQ nor memory yet
- * @rx: the ring, zeroes
+ * ipoib_rx_init() - initialize a receive ring without a CQ and without memory
+ * @rx: the ring, zeroed by the caller
  * @priv: its device
  *
  * Context: any.
@@ -530,12 +539,12 @@ void ipoib_rx_init(struct ipoib_rx_ring *rx, struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_rx_use() - what a receive ring takes its packets from
+ * ipoib_rx_use() - set the queues of a receive ring
  * @rx: the ring; it is stopped
- * @cq: a new CQ
- * @napi: polls it
- * @size: packets, a power of two
- * @has_spill: whether a WR may have two SGEs
+ * @cq: its new CQ
+ * @napi: the NAPI context that polls the CQ
+ * @size: number of slots, a power of two
+ * @has_spill: whether a receive WR may have two SGEs
  *
  * Context: rtnl held.
  */
@@ -550,7 +559,7 @@ void ipoib_rx_use(struct ipoib_rx_ring *rx, struct ib_cq *cq, struct napi_struct
 }
 
 /**
- * ipoib_rx_create() - allocate what a receive ring needs
+ * ipoib_rx_create() - allocate the memory of a receive ring
  * @rx: the ring; its size and MTU are set
  *
  * Context: may sleep; rtnl held.
@@ -592,11 +601,11 @@ void ipoib_rx_destroy(struct ipoib_rx_ring *rx)
 }
 
 /**
- * ipoib_rx_start() - give the HCA its receive buffers
- * @rx: the ring; its QP is in INIT
+ * ipoib_rx_start() - allocate the receive buffers and post them to the HCA
+ * @rx: the ring; its QP is in the state INIT
  *
- * Context: control path.
- * Return: 0, -ENOMEM, or what ib_post_recv() says; the ring is empty then.
+ * Context: control path, may sleep.
+ * Return: 0, or -ENOMEM or the error of ib_post_recv(): then the ring is empty.
  */
 int ipoib_rx_start(struct ipoib_rx_ring *rx)
 {

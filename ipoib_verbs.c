@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The transport of plain verbs: a PD, CQs and UD QPs, their life cycle and the QPs' states.
+ * The transport that uses plain verbs: a PD, CQs and UD QPs, their life cycle and the QP states.
  *
- * Each channel has a QP to send by. The first one's also receives, and lives as long as the
- * netdevice, since its number is part of the link-layer address; taking the link down
- * resets all of them.
+ * Each channel has a QP for sending. The first channel's QP also receives. The QPs are not
+ * destroyed when the link goes down, only reset, since the number of the first one is part of
+ * the link-layer address.
  */
 #include "ipoib.h"
 
-/* Netdevices that were ever made, of all HCAs */
+/* Number of netdevices that have been created so far, on all HCAs */
 static atomic_t netdevs_made;
 
 static void rx_cq_completed(struct ib_cq *cq, void *context)
@@ -40,7 +40,7 @@ static void qp_event(struct ib_event *event, void *context)
 static void cq_failed(struct ipoib_dev *priv, const struct ib_event *event)
 {
 	netdev_warn(priv->netdev, "CQ event: %s\n", ib_event_msg(event->event));
-	/* A CQ in error stays so (IBA 11.6.3.1) */
+	/* A CQ in error never recovers (IBA 11.6.3.1) */
 	ipoib_netdev_repair(priv);
 }
 
@@ -56,16 +56,18 @@ static void tx_cq_event(struct ib_event *event, void *context)
 	cq_failed(tx->priv, event);
 }
 
-/* Where a queue's interrupts go: each netdevice begins one completion vector after the one
- * that was made before it, and its queues go on from there
+/* Returns the completion vector of a queue. To spread the interrupts, the first queue of each
+ * netdevice uses the vector after that of the netdevice created before it, and the other queues
+ * use the vectors that follow.
  */
 static u32 comp_vector(const struct ipoib_dev *priv, u32 index)
 {
 	return (priv->first_vector + index) % priv->ibdev->num_comp_vectors;
 }
 
-/* The verbs promise checksums of IPv4 alone, and segmentation only with them. mlx5 may
- * promise checksums without segmentation, but makes them only on QPs that were made for it.
+/* Returns whether the HCA's checksum and segmentation offloads are used. The verbs define checksum
+ * offload for IPv4 only. Both capabilities are required, because mlx5 may report checksum offload
+ * without segmentation, but performs it only on QPs that were created for segmentation.
  */
 static bool hca_offloads(const struct ib_device_attr *attrs)
 {
@@ -73,8 +75,9 @@ static bool hca_offloads(const struct ib_device_attr *attrs)
 	       (attrs->kernel_cap_flags & IBK_UD_TSO);
 }
 
-/* What a QP is wanted for is told to those HCAs that have an own way to do it: mlx4 steers
- * what IPoIB receives by a flow rule, hfi1 gives IPoIB QP numbers of a range of its own.
+/* Returns the flags for creating a QP. Some HCAs treat QPs of IPoIB in a special way: mlx4 steers
+ * the packets that IPoIB receives by a flow rule, and hfi1 has a separate range of QP numbers for
+ * IPoIB.
  */
 static u32 qp_create_flags(const struct ib_device_attr *attrs, bool receives)
 {
@@ -91,8 +94,8 @@ static u32 qp_create_flags(const struct ib_device_attr *attrs, bool receives)
 	return flags;
 }
 
-/* The first ring's also receives. Of the others no buffer is ever posted, but not every
- * HCA makes a QP that has no room for any.
+/* Creates the QP of a TX queue. Only the first TX queue's QP also receives. The others have room
+ * for one receive WR, which is never posted, because not every HCA can create a QP without any.
  */
 static int qp_create(struct ipoib_queues *queues, struct ipoib_txq *tx)
 {
@@ -126,8 +129,8 @@ static int qp_create(struct ipoib_queues *queues, struct ipoib_txq *tx)
 	return 0;
 }
 
-/* The promise is of the shortest work requests. With as many pieces as ours have, the HCA may
- * hold fewer, which shows when a QP is made.
+/* The limits in the HCA's attributes apply to the smallest WRs. With as many SGEs as this driver
+ * uses, the HCA may support fewer WRs, which shows only when a QP is created.
  */
 static u32 verbs_ring_limit(const struct ipoib_dev *priv)
 {
@@ -231,8 +234,9 @@ err_rx_cq:
 	return err;
 }
 
-/* Asks for less than the HCA has refused: half of the longer ring, of equal ones the send
- * ring, whose work requests are longer. Then for fewer pieces of a packet.
+/* Reduces what the HCA has refused: halves the longer ring, or if they are equal the send ring,
+ * whose WRs are larger; when the rings cannot be reduced further, the number of SGEs. Returns
+ * false if nothing is left to reduce.
  */
 static bool queues_shrink(struct ipoib_queues *queues)
 {
@@ -244,7 +248,9 @@ static bool queues_shrink(struct ipoib_queues *queues)
 	return *most;
 }
 
-/* For a new netdevice: nobody is there yet to be told that its rings are too long */
+/* Creates the queues of a new netdevice, as large as the HCA supports. Unlike a change of the ring
+ * sizes, there is no user yet to whom an error could be returned.
+ */
 static int queues_create_fitting(struct ipoib_dev *priv, struct ipoib_queues *queues)
 {
 	struct ipoib_queues asked = *queues;
@@ -268,7 +274,7 @@ static void queues_destroy(struct ipoib_queues *queues)
 	ib_destroy_cq(queues->rx_cq);
 }
 
-/* The data path finds what it needs of the queues in the rings */
+/* Makes new queues those of the device, and copies what the data path needs of them to the rings */
 static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
 {
 	priv->queues = *queues;
@@ -313,7 +319,7 @@ static void verbs_destroy(struct ipoib_dev *priv)
 	ib_dealloc_pd(priv->pd);
 }
 
-/* What DIM has begun with is no moderation */
+/* Sets the moderation of all CQs. With adaptive moderation, the receive CQ starts without any. */
 static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
 {
 	u16 frames = moderation->rx_adaptive ? 0 : moderation->rx_frames;
@@ -352,8 +358,8 @@ static void stats_keep(struct ipoib_queues *queues, const struct ipoib_queues *o
 		queues->channels[i].tx.stats = old->channels[i].tx.stats;
 }
 
-/* Few HCAs can resize a QP, none can repair a CQ: the new QP has another number, so the link-layer
- * address changes.
+/* Replaces all queues, because few HCAs can resize a QP, and none can repair a CQ. The new QPs have
+ * other numbers, so the link-layer address changes.
  */
 static int verbs_resize(struct ipoib_dev *priv, u32 count, u32 tx_size, u32 rx_size)
 {
@@ -419,7 +425,7 @@ static int qps_to_rts(struct ipoib_dev *priv)
 	return qps_modify(priv, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
 }
 
-/* A QP that cannot be moved is in the hands of a broken or vanished HCA */
+/* Moves all QPs to a state. An error is only logged, as it means that the HCA is broken or gone. */
 static void qps_force(struct ipoib_dev *priv, enum ib_qp_state state)
 {
 	struct ib_qp_attr attr = { .qp_state = state };
@@ -434,7 +440,7 @@ static void qps_force(struct ipoib_dev *priv, enum ib_qp_state state)
 	}
 }
 
-/* To RESET, with all rings empty */
+/* Moves the QPs to RESET and empties all rings */
 static void verbs_stop(struct ipoib_dev *priv)
 {
 	if (!priv->qp_running)
@@ -447,7 +453,7 @@ static void verbs_stop(struct ipoib_dev *priv)
 	ipoib_channels_stop(priv);
 }
 
-/* From RESET to RTS, with the buffers posted */
+/* Moves the QPs from RESET to RTS and posts the receive buffers */
 static int verbs_start(struct ipoib_dev *priv)
 {
 	int err;
@@ -492,7 +498,7 @@ static int verbs_fit(struct ipoib_dev *priv, u32 mtu)
 	return ipoib_rx_fit(&priv->rx, mtu);
 }
 
-/* The QP that receives: the others have no buffers */
+/* Only the first QP is attached, as the others do not receive */
 static int verbs_attach(struct ipoib_dev *priv, union ib_gid *mgid, u16 mlid)
 {
 	return ib_attach_mcast(priv->qp, mgid, mlid);
@@ -541,12 +547,12 @@ const struct ipoib_transport_ops ipoib_verbs_ops = {
 };
 
 /**
- * ipoib_pkey_default() - the P_Key of a port's first netdevice
+ * ipoib_pkey_default() - get the P_Key of a port's own netdevice
  * @port: the port
  * @pkey: filled in, with the full-member bit
  *
- * The first of the port's table, or the default P_Key if the subnet manager has
- * not written the table yet (IBA 10.9.1.2).
+ * This is the first P_Key of the port's table, or the default P_Key if the subnet
+ * manager has not written the table yet (IBA 10.9.1.2).
  *
  * Context: may sleep.
  * Return: 0 or a negative error.

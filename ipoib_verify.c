@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Is what ARP and ND say of their sender's link-layer address true?
+ * Checks the link-layer address that ARP and ND messages claim for their sender.
  *
- * The HCA writes the LID and the QPN that a packet comes from, and its GID if the packet
- * has a GRH. The link-layer address that an ARP or ND message claims for its sender must
- * agree with them. Where there is no GRH, the claimed GID is held against the path to it,
- * or against where it was heard of late.
+ * The sender's HCA writes the LID and the QPN that a packet comes from, and the GID if
+ * the packet has a GRH. The claimed link-layer address must agree with them. If there is
+ * no GRH, the LID is compared with the path to the claimed GID, or with the LID that
+ * recent packets of that GID came from.
  *
- * A claim never makes or changes a path, whether it holds or not: one that contradicts
- * the path in use is only a reason to ask the fabric again.
+ * A claim never creates or changes a path, whether it is true or not. A claim that
+ * contradicts the path in use only causes a new query to the fabric.
  */
 #include <linux/if_arp.h>
 #include <net/ipv6.h>
@@ -16,7 +16,9 @@
 
 #include "ipoib.h"
 
-/* RFC 826; RFC 4391 section 9.1: the sender's link-layer address */
+/* Returns the sender's link-layer address in an ARP packet, or NULL (RFC 826; RFC 4391 section
+ * 9.1)
+ */
 static const struct ipoib_hwaddr *arp_claim(const struct sk_buff *skb)
 {
 	const struct arphdr *arp = (const struct arphdr *)skb->data;
@@ -26,8 +28,8 @@ static const struct ipoib_hwaddr *arp_claim(const struct sk_buff *skb)
 	return (const struct ipoib_hwaddr *)(arp + 1);
 }
 
-/* RFC 4861 section 4: which option tells the sender's own link-layer address, and how
- * long the message is before its options; 0: there are none.
+/* Sets *type to the option that contains the sender's own link-layer address (RFC 4861 section 4).
+ * Returns the length of the message before its options, or 0 if it is not checked.
  */
 static size_t nd_length(u8 message, u8 *type)
 {
@@ -47,8 +49,8 @@ static size_t nd_length(u8 message, u8 *type)
 	}
 }
 
-/* Where the options of an ND message begin, and end; NULL if this is none. Headers may
- * stand between IPv6's and ICMPv6's.
+/* Returns the beginning of the options of an ND message, and sets *end to their end. Returns NULL
+ * if the packet is not an ND message. There may be extension headers before the ICMPv6 header.
  */
 static const u8 *nd_options_find(const struct sk_buff *skb, const u8 **end, u8 *type)
 {
@@ -72,8 +74,8 @@ static const u8 *nd_options_find(const struct sk_buff *skb, const u8 **end, u8 *
 	return skb->data + offset + len;
 }
 
-/* Is the GID known to be at a port other than the one that the packet came from? Either by
- * the path to it, or by packets of late, whose GRH proved it.
+/* Returns whether the GID is known to belong to another port than the one that has the LID. This is
+ * known from the path to the GID, or else from recent packets whose GRH proved the GID.
  */
 static bool gid_is_elsewhere(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid)
 {
@@ -83,7 +85,7 @@ static bool gid_is_elsewhere(struct ipoib_dev *priv, const union ib_gid *gid, u3
 	case IPOIB_PATH_SAME:
 		return false;
 	case IPOIB_PATH_OTHER:
-		/* Its port may have got another LID */
+		/* The LID of the GID's port may have changed */
 		ipoib_path_doubt(priv, gid);
 		return true;
 	default:
@@ -92,8 +94,8 @@ static bool gid_is_elsewhere(struct ipoib_dev *priv, const union ib_gid *gid, u3
 	}
 }
 
-/* Whether a packet may have come from where it says. @known is what its pseudo header
- * tells of its true sender, with a QPN of zero if that is nothing.
+/* Returns whether the claimed address may be that of the packet's sender. @known is the sender's
+ * address from the pseudo header; its QPN is zero if the sender is not known.
  */
 static bool claim_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct ipoib_hwaddr *known, const struct ipoib_hwaddr *claimed)
@@ -116,8 +118,8 @@ static bool arp_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 	return !claimed || claim_holds(priv, wc, known, claimed);
 }
 
-/* RFC 4861 section 4.6.1. Each option counts, for which of two is believed is the network
- * stack's affair.
+/* Checks every link-layer address option (RFC 4861 section 4.6.1) of the sender, since it is up to
+ * the network stack which of several options it believes.
  */
 static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 		     const struct ipoib_hwaddr *known, const struct sk_buff *skb)
@@ -143,17 +145,19 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 }
 
 /**
- * ipoib_verify_claim() - hold what ARP and ND say against the packet's true sender
+ * ipoib_verify_claim() - compare the address that ARP or ND claims with the packet's true sender
  * @priv: the device
- * @wc: the packet's completion
- * @skb: the packet, ARP or IPv6; its pseudo header is as by ipoib_learn_sender(), data
- *	begins with the network layer's header
+ * @wc: the packet's CQE
+ * @skb: the packet, ARP or IPv6. The address in its pseudo header was set by
+ *	ipoib_learn_sender(), and its data begins with the network header
+ *
+ * The QPN can always be checked. The GID can be checked if the packet has a GRH, if its sender
+ * has sent a packet with a GRH before, or if the claimed GID is known to belong to another port.
+ * Counts packets with a false claim.
  *
  * Context: the receive poll.
- * Return: false if the packet is to be dropped: it claims a link-layer address that it
- * cannot have come from, and the administrator wants such packets dropped. The QPN tells
- * in any case; the GID if the packet has a GRH, if its sender has sent one that had, or
- * if the claimed GID is known to be at another port.
+ * Return: false if the packet must be dropped, because it claims a link-layer address that it
+ * cannot have come from and the private flag arp-verify is set.
  */
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb)

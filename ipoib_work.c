@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queuing of work: events for the link's work, work of a netdevice that needs rtnl, and how
- * long a retry waits. The works' functions are elsewhere, in files that call many others;
- * these functions call none, so that all files may call them without a circle of calls.
+ * Queuing of work: events for the link's work, work of a netdevice that needs rtnl, and the
+ * back-off of retries. The work functions themselves are in files that call many others. The
+ * functions here call no other file, so that all files may call them without circular calls.
  */
 #include <linux/random.h>
 
@@ -11,11 +11,11 @@
 #define IPOIB_BACKOFF_FIRST	(HZ / 4)
 #define IPOIB_BACKOFF_DOUBLINGS	6
 
-/* Work that needs rtnl, for which ndo_stop() cannot wait */
+/* For work that takes rtnl. ndo_stop() must not wait for such work, since it holds rtnl. */
 struct workqueue_struct *ipoib_netdev_wq;
 
 /**
- * ipoib_work_init() - work under rtnl can be queued
+ * ipoib_work_init() - create the workqueue for work that needs rtnl
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
@@ -27,9 +27,11 @@ int ipoib_work_init(void)
 }
 
 /**
- * ipoib_work_exit() - the end, when there is no netdevice any more
+ * ipoib_work_exit() - destroy the workqueue for work that needs rtnl
  *
- * Context: may sleep; without rtnl.
+ * Called when no netdevice is left.
+ *
+ * Context: may sleep; rtnl must not be held.
  */
 void ipoib_work_exit(void)
 {
@@ -37,11 +39,12 @@ void ipoib_work_exit(void)
 }
 
 /**
- * ipoib_backoff() - how long to wait after a failure
- * @failures: how many came before it without a success
+ * ipoib_backoff() - compute how long to wait after a failure
+ * @failures: number of consecutive failures before this one
  *
- * Doubles from a quarter of a second to sixteen seconds, a quarter of it either
- * way by chance, so that the ports of a fabric do not ask in step.
+ * The time doubles from a quarter of a second to sixteen seconds. It varies at
+ * random by up to a quarter in either direction, so that the ports of a fabric do
+ * not send their requests at the same time.
  *
  * Context: any.
  * Return: jiffies, at least 1.
@@ -54,11 +57,11 @@ unsigned long ipoib_backoff(u8 failures)
 }
 
 /**
- * ipoib_retry_at() - count a failure, and tell when to try again
- * @failures: since the last success, before this one
+ * ipoib_retry_at() - count a failure, and compute when to retry
+ * @failures: number of consecutive failures before this one; incremented
  *
  * Context: any.
- * Return: a time in jiffies, later with each failure.
+ * Return: the time of the retry in jiffies, see ipoib_backoff().
  */
 unsigned long ipoib_retry_at(u8 *failures)
 {
@@ -70,9 +73,9 @@ unsigned long ipoib_retry_at(u8 *failures)
 }
 
 /**
- * ipoib_link_event() - have the link's work look at something
+ * ipoib_link_event() - report an event to the link's work
  * @priv: the device
- * @event: what may differ, or how much to build anew
+ * @event: what may have changed, or the flush level
  *
  * Context: any.
  */
@@ -83,9 +86,9 @@ void ipoib_link_event(struct ipoib_dev *priv, enum ipoib_link_event event)
 }
 
 /**
- * ipoib_link_look_later() - have the link's work look again, as something has failed
+ * ipoib_link_look_later() - have the link's work run again later, after a failure
  * @priv: the device
- * @delay: jiffies until then, unless an event comes first
+ * @delay: delay in jiffies; the work runs earlier if an event comes before
  *
  * Context: any.
  */
@@ -95,10 +98,10 @@ void ipoib_link_look_later(struct ipoib_dev *priv, unsigned long delay)
 }
 
 /**
- * ipoib_netdev_kick() - have the netdevice follow the link
+ * ipoib_netdev_kick() - have the netdevice adopt the state of the link
  * @priv: the device
  *
- * Its address, MTU and carrier are set soon, under rtnl, to what the link has.
+ * Queues work that takes rtnl and sets the netdevice's address, MTU and carrier.
  *
  * Context: any.
  */
@@ -110,10 +113,10 @@ void ipoib_netdev_kick(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_netdev_later() - have one of a netdevice's own works run
+ * ipoib_netdev_later() - queue a work item of a netdevice that needs rtnl
  * @priv: the device
- * @work: puts the netdevice in the end
- * @delay: jiffies until then; nothing changes if the work waits already
+ * @work: the work item. Holds a reference to the netdevice, which its function has to put
+ * @delay: delay in jiffies; ignored if the work is queued already
  *
  * Context: any.
  */
@@ -125,7 +128,7 @@ void ipoib_netdev_later(struct ipoib_dev *priv, struct delayed_work *work, unsig
 }
 
 /**
- * ipoib_netdev_repair() - have a netdevice's queues replaced
+ * ipoib_netdev_repair() - queue the replacement of a netdevice's queues
  * @priv: the device, one of whose CQs has failed
  *
  * Context: any.
