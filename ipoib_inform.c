@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * News of groups from the subnet administrator: that one was created (trap 66) or
- * deleted (trap 67), and the list of those that exist.
+ * Reports of the subnet administrator that a multicast group was created (trap 66) or
+ * deleted (trap 67), and the list of the groups that exist.
  *
- * The SA tells those who have subscribed (InformInfo, IBA 13.4.11), each port once for
- * each trap however many interfaces it has, and repeats a Report that nobody answers.
- * It forgets subscriptions when it restarts or the port gets another LID: then they are
- * made again. ib_sa does none of this, so a port on which an interface wants news has
- * a MAD agent of its own. Only one agent of a port may receive the SA's Reports; where
- * somebody has been faster there is no news, but still the list.
+ * The SA sends Reports to ports that have subscribed (InformInfo, IBA 13.4.11). A port
+ * subscribes once per trap, however many interfaces it has. The SA repeats a Report that
+ * is not answered. It loses the subscriptions when it restarts or when the LID of the port
+ * changes; then they are made again. ib_sa does not support any of this, so a port on
+ * which an interface wants reports has its own MAD agent. Only one agent of a port can
+ * receive the SA's Reports. If another agent receives them, there are no reports, but the
+ * list can still be read.
  *
- * Anybody can send to QP1. The SA is whoever sends from QP1 of the port that the subnet
- * manager is at, which neither a user's QP nor another host can pretend to be: the HCA
- * writes the source LID and QP. What comes from elsewhere is counted and left unanswered.
+ * Any host can send MADs to QP1. A MAD is accepted as the SA's if it comes from QP1 of the
+ * port at which the subnet manager is. Neither a QP of user space nor another host can
+ * forge this, since the HCA writes the source LID and QPN. Other MADs are counted and not
+ * answered.
  *
- * What the SA is to know follows from what the interfaces want, step by step, in each
- * port's work: it alone opens and closes the agent and sends requests. Answers and
- * Reports come by callbacks, which note them and queue the work.
+ * The work of each port brings the subscriptions in line with what the interfaces want.
+ * Only this work opens and closes the agent and sends requests. Answers and Reports arrive
+ * in callbacks, which record them and queue the work.
  */
 #include <linux/mm.h>
 #include <linux/mutex.h>
@@ -41,30 +43,30 @@ static const u16 inform_trap_numbers[INFORM_TRAPS] = {
 
 struct inform_trap {
 	struct ipoib_inform_request request;
-	bool subscribe;			/* what is asked for */
-	bool subscribed;		/* the SA has said so */
-	bool stale;			/* what is under way will count for nothing */
-	u8 failures;			/* since the last success */
-	unsigned long retry_at;		/* jiffies */
+	bool subscribe;			/* the request is to subscribe, not to unsubscribe */
+	bool subscribed;		/* the SA has confirmed the subscription */
+	bool stale;			/* the result of the outstanding request is void */
+	u8 failures;			/* consecutive failures */
+	unsigned long retry_at;		/* jiffies before which no request is sent */
 };
 
-/* What is kept of a port: ipoib_port.fabric_own */
+/* State of a port: ipoib_port.fabric_own */
 struct inform {
 	struct ipoib_port *port;
 	atomic_t tid;
 	struct delayed_work work;
-	/* One at a time sends, and watchers stay meanwhile. Its holder may sleep for the HCA,
-	 * but waits for no device's work.
+	/* Serializes sending, and keeps watchers from being removed meanwhile. Its holder may
+	 * sleep while it waits for the HCA, but must not wait for any device's work.
 	 */
 	struct mutex serving;
-	struct ib_mad_agent *agent;	/* guarded by it, as is this */
-	bool hears;			/* the agent gets Reports */
+	struct ib_mad_agent *agent;	/* guarded by the mutex, as is the next member */
+	bool hears;			/* the agent receives Reports */
 
-	spinlock_t lock;		/* guards the rest; ipoib_group_news.lock nests inside */
-	u32 sm_lid;			/* 0: not known */
-	u8 lmc;				/* the port's, as the SM's */
-	bool sm_stale;			/* the SM may be another one now */
-	struct list_head watchers;	/* interfaces that want news */
+	spinlock_t lock;		/* guards the rest; ipoib_group_news.lock nests in it */
+	u32 sm_lid;			/* 0 if it is not known */
+	u8 lmc;				/* the port's LMC, also taken for that of the SM's port */
+	bool sm_stale;			/* the SM may have changed */
+	struct list_head watchers;	/* interfaces that want reports */
 	struct inform_trap traps[INFORM_TRAPS];
 };
 
@@ -73,7 +75,7 @@ static void inform_kick(struct inform *inform)
 	mod_delayed_work(system_wq, &inform->work, 0);
 }
 
-/* Does anybody want Reports of this trap? */
+/* Returns whether any interface wants Reports of this trap */
 static bool trap_wanted(const struct inform *inform, enum inform_trap_index index)
 {
 	enum ipoib_reports least = index == INFORM_DELETED ? IPOIB_REPORTS_DELETED :
@@ -95,7 +97,7 @@ static bool watcher_is_served(const struct inform *inform, const struct ipoib_wa
 	       (watcher->reports < IPOIB_REPORTS_ALL || traps[INFORM_CREATED].subscribed);
 }
 
-/* Tells those who have waited for the subscriptions that they are there */
+/* Tells the interfaces that wait for subscriptions when all that they need are confirmed */
 static void watchers_tell(struct inform *inform)
 {
 	struct ipoib_watcher *watcher;
@@ -125,8 +127,8 @@ static void trap_failed(struct inform *inform, struct inform_trap *trap, int sta
 	watchers_tell_failure(inform, status);
 }
 
-/* A request to subscribe, or to end it, is over. Whether the SA has heard of the end
- * is its own concern: a Report that nobody answers tells it the same.
+/* A request to subscribe or to unsubscribe is finished. It does not matter whether a request to
+ * unsubscribe succeeded, because the SA also ends the subscription when Reports are not answered.
  */
 static void trap_done(struct inform *inform, struct inform_trap *trap)
 {
@@ -147,7 +149,7 @@ static void trap_done(struct inform *inform, struct inform_trap *trap)
 	watchers_tell(inform);
 }
 
-/* Passes the list on, and with it its memory */
+/* Passes the list on, and the ownership of its memory */
 static void list_done(struct ipoib_watcher *watcher)
 {
 	struct ipoib_inform_request *request = &watcher->list;
@@ -177,7 +179,7 @@ static struct ipoib_watcher *watcher_of(struct inform *inform,
 	return NULL;
 }
 
-/* The request that a send buffer is of; NULL if nobody waits for it any more */
+/* Returns the request that a send buffer belongs to, or NULL if its result is no longer wanted */
 static struct ipoib_inform_request *request_of(struct inform *inform,
 					       const struct ib_mad_send_buf *buf)
 {
@@ -196,7 +198,9 @@ static void buf_free(struct ib_mad_send_buf *buf)
 	ib_free_send_mad(buf);
 }
 
-/* The MAD layer is through with what we sent; an answer has been seen before */
+/* The MAD layer has finished with a request. If an answer came, inform_received() was called
+ * before.
+ */
 static void inform_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct inform *inform = agent->context;
@@ -223,7 +227,7 @@ static void inform_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	inform_kick(inform);
 }
 
-/* IBA 13.4.10: the answer repeats the Report */
+/* Builds the ReportResp, which repeats the contents of the Report (IBA 13.4.10) */
 static struct ib_mad_send_buf *report_answer(struct ib_mad_agent *agent,
 					     const struct ib_mad_recv_wc *wc)
 {
@@ -249,7 +253,9 @@ static struct ib_mad_send_buf *report_answer(struct ib_mad_agent *agent,
 	return buf;
 }
 
-/* The SA would repeat it. What fails here is made good by the repetition. */
+/* Answers a Report, which the SA would repeat otherwise. Errors need no handling, as the next
+ * repetition is answered again.
+ */
 static void report_respond(struct ib_mad_agent *agent, const struct ib_mad_recv_wc *wc)
 {
 	struct ib_mad_send_buf *buf = report_answer(agent, wc);
@@ -263,8 +269,8 @@ static bool inform_needs_grh(const struct inform *inform)
 	return rdma_is_grh_required(inform->port->ibdev, inform->port->number);
 }
 
-/* IBA 15.4.2: the SA is at a LID of the SM, on QP1. Where ports share a LID they are told
- * apart by the GRH, which the SA must have written to reach this one.
+/* Returns whether a MAD comes from the SA, which uses QP1 of the SM's port (IBA 15.4.2). If this
+ * port shares its LID with others, a MAD without a GRH cannot be meant for it.
  */
 static bool mad_is_of_sa(struct inform *inform, const struct ib_wc *wc)
 {
@@ -301,7 +307,7 @@ static void report_deliver(struct inform *inform, const struct ib_sa_mad *mad)
 	spin_unlock_bh(&inform->lock);
 }
 
-/* Notes an answer; inform_sent(), which follows, acts on it */
+/* Records an answer. The MAD layer calls inform_sent() next, which processes it. */
 static void answer_take(struct inform *inform, const struct ib_mad_send_buf *buf,
 			const struct ib_mad_recv_wc *wc)
 {
@@ -333,7 +339,7 @@ static void inform_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *
 {
 	struct inform *inform = agent->context;
 
-	/* An answer that is not taken leaves its question without one */
+	/* If a forged answer is dropped here, the request fails as if it had none */
 	if (!mad_is_of_sa(inform, wc->wc)) {
 		forgery_count(inform);
 	} else if (buf) {
@@ -345,7 +351,7 @@ static void inform_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *
 	ib_free_recv_mad(wc);
 }
 
-/* Where is the SM now? Asks the HCA, and keeps the answer for those who must not sleep */
+/* Queries the HCA for the SM's address, and stores it for callbacks, which must not sleep */
 static int sm_look(struct inform *inform, struct ib_port_attr *state)
 {
 	int err;
@@ -363,7 +369,9 @@ static int sm_look(struct inform *inform, struct ib_port_attr *state)
 	return err;
 }
 
-/* After an event, before anything is asked: the new SM's Reports are its own */
+/* Updates the SM's address after an event. This is not left to the next request, since Reports of
+ * a new SM have to be accepted before.
+ */
 static void sm_follow(struct inform *inform)
 {
 	struct ib_port_attr state = {};
@@ -397,7 +405,7 @@ static struct ib_ah *sa_ah_create(struct inform *inform)
 	return rdma_create_ah(inform->agent->qp->pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
-/* A request to the SA, but for what is asked */
+/* Creates a request to the SA; the caller fills in its data */
 static struct ib_mad_send_buf *request_create(struct inform *inform, u8 method,
 					      u16 attribute)
 {
@@ -430,7 +438,9 @@ static struct ib_mad_send_buf *request_create(struct inform *inform, u8 method,
 	return buf;
 }
 
-/* Notes the request before it goes, as its answer may be faster than the return */
+/* Sends a request. It is recorded before, since the answer may come before ib_post_send_mad()
+ * returns. @buf is freed when the request is finished, or on error.
+ */
 static int request_send(struct inform *inform, struct ipoib_inform_request *request,
 			struct ib_mad_send_buf *buf)
 {
@@ -463,7 +473,9 @@ static int trap_send(struct inform *inform, enum inform_trap_index index)
 	return request_send(inform, &trap->request, buf);
 }
 
-/* What the SA is to be told, if anything: true, and in inform_trap.subscribe */
+/* Returns whether a request for a trap has to be sent now, and sets inform_trap.subscribe. If it is
+ * too early, lowers *wait to the remaining time.
+ */
 static bool trap_decide(struct inform *inform, enum inform_trap_index index,
 			unsigned long *wait)
 {
@@ -551,7 +563,7 @@ static struct ib_mad_agent *agent_register(struct inform *inform, struct ib_mad_
 				     0);
 }
 
-/* What is under way fails */
+/* Closes the agent; outstanding requests fail */
 static void agent_close(struct inform *inform)
 {
 	if (inform->agent)
@@ -572,7 +584,9 @@ static void agent_open_deaf(struct inform *inform)
 		 inform->port->number);
 }
 
-/* With Reports if they are to be had, and if not now, later */
+/* Opens an agent that receives Reports. If this is not possible, opens one without Reports, and
+ * tries again at each call.
+ */
 static void agent_open(struct inform *inform)
 {
 	struct ib_mad_reg_req req = {
@@ -616,8 +630,8 @@ static bool inform_is_idle(struct inform *inform)
 	return idle;
 }
 
-/* Takes the port as far as it goes. Returns the jiffies until it needs another look,
- * MAX_JIFFY_OFFSET if an answer will be the occasion.
+/* Sends the requests that are due, and opens or closes the agent. Returns the jiffies until this
+ * has to be called again, or MAX_JIFFY_OFFSET if only an answer or an event requires that.
  */
 static unsigned long inform_serve(struct inform *inform)
 {
@@ -650,7 +664,7 @@ static void inform_work(struct work_struct *work)
 }
 
 /**
- * ipoib_inform_start() - prepare a port for those of its interfaces that want news
+ * ipoib_inform_start() - prepare a port for interfaces that want reports
  * @port: the port
  *
  * Context: may sleep.
@@ -664,7 +678,7 @@ int ipoib_inform_start(struct ipoib_port *port)
 		return -ENOMEM;
 	inform->port = port;
 	inform->sm_stale = true;
-	/* Answers are recognized by it, so that it must not be guessed */
+	/* Random, because it identifies answers, which could be forged if it were guessed */
 	atomic_set(&inform->tid, get_random_u32());
 	mutex_init(&inform->serving);
 	spin_lock_init(&inform->lock);
@@ -676,7 +690,7 @@ int ipoib_inform_start(struct ipoib_port *port)
 
 /**
  * ipoib_inform_stop() - undo ipoib_inform_start()
- * @port: the port; none of its interfaces wants news
+ * @port: the port; none of its interfaces wants reports
  *
  * Context: may sleep.
  */
@@ -684,12 +698,12 @@ void ipoib_inform_stop(struct ipoib_port *port)
 {
 	struct inform *inform = port->fabric_own;
 
-	/* The SA is told, but its answer not waited for */
+	/* Unsubscribes, but does not wait for the SA's answer */
 	mutex_lock(&inform->serving);
 	inform_serve(inform);
 	agent_close(inform);
 	mutex_unlock(&inform->serving);
-	/* Callbacks that queued it are over */
+	/* No callback can queue it again, since the agent is closed */
 	cancel_delayed_work_sync(&inform->work);
 	kfree(inform);
 }
@@ -703,7 +717,7 @@ static void trap_void(struct inform_trap *trap)
 }
 
 /**
- * ipoib_inform_void() - the SA may have forgotten the port's subscriptions
+ * ipoib_inform_void() - subscribe again, as the SA may have lost the port's subscriptions
  * @port: the port
  *
  * Context: any but hard interrupt.
@@ -724,7 +738,7 @@ void ipoib_inform_void(struct ipoib_port *port)
 	inform_kick(inform);
 }
 
-/* An answer to the question for the list that is still to come finds nobody */
+/* Removes an interface. An answer to its outstanding request for the list will be ignored. */
 static void watcher_remove(struct ipoib_watcher *watcher)
 {
 	list_del(&watcher->node);
@@ -752,17 +766,17 @@ static void watcher_want(struct inform *inform, struct ipoib_dev *priv,
 }
 
 /**
- * ipoib_inform_report() - choose the news that an interface is told
+ * ipoib_inform_report() - choose the reports that an interface receives
  * @priv: the device
- * @reports: which
+ * @reports: the reports. IPOIB_REPORTS_NONE also cancels a request for the list
  *
- * Context: control path.
+ * Context: control path, may sleep.
  */
 void ipoib_inform_report(struct ipoib_dev *priv, enum ipoib_reports reports)
 {
 	struct inform *inform = priv->port->fabric_own;
 
-	/* The port's work may be sending what this interface asks for */
+	/* The port's work may be sending a request for this interface */
 	mutex_lock(&inform->serving);
 	watcher_want(inform, priv, reports);
 	mutex_unlock(&inform->serving);
@@ -770,8 +784,10 @@ void ipoib_inform_report(struct ipoib_dev *priv, enum ipoib_reports reports)
 }
 
 /**
- * ipoib_inform_list() - ask for the groups that exist
+ * ipoib_inform_list() - request the list of existing groups
  * @priv: the device; it wants reports
+ *
+ * The answer is delivered by ipoib_groups_listed().
  *
  * Context: control path.
  * Return: 0.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the SA's MADs about multicast groups say: subscriptions to Reports, the
- * Reports, and the list of groups that exist.
+ * Builds and parses the SA's MADs about multicast groups: subscriptions to
+ * Reports, the Reports, and the list of existing groups.
  */
 #include <linux/mm.h>
 
 #include "ipoib.h"
 
-/* IBA 13.4.8.3: a subscription, or its end */
+/* InformInfo (IBA 13.4.8.3): subscribes or unsubscribes */
 struct inform_info {
 	u8 gid[16];
 	__be16 lid_begin;
@@ -22,13 +22,13 @@ struct inform_info {
 } __packed;
 static_assert(sizeof(struct inform_info) == 36);
 
-#define INFORM_QPN		1	/* where Reports are to go */
+#define INFORM_QPN		1	/* QP that receives the Reports */
 #define INFORM_RESP_TIME	18	/* 4.096 us * 2^18: a second */
 #define INFORM_ALL_LIDS		cpu_to_be16(0xffff)
 #define INFORM_ALL_TYPES	cpu_to_be16(0xffff)
 #define INFORM_CLASS_MANAGER	cpu_to_be32(4)
 
-/* IBA 13.4.8.2, as in traps 64 to 67: the start of a notice's details */
+/* The beginning of a Notice's data details in traps 64 to 67 (IBA 13.4.8.2) */
 struct inform_notice_gid {
 	u8 reserved[6];
 	union ib_gid gid;
@@ -38,7 +38,7 @@ static_assert(sizeof(struct ib_mad_notice_attr) <= IB_MGMT_SA_DATA);
 
 #define INFORM_NOTICE_GENERIC	0x80	/* of ib_mad_notice_attr.generic_type */
 
-/* IBA 15.2.5.17: MCMemberRecord */
+/* MCMemberRecord (IBA 15.2.5.17) */
 struct inform_group {
 	union ib_gid mgid;
 	union ib_gid port_gid;
@@ -56,18 +56,18 @@ struct inform_group {
 } __packed;
 static_assert(sizeof(struct inform_group) == 52);
 
-/* What is read of an answer to GetTable: records for 65536 groups of one partition, more
- * than a subnet has LIDs of either kind
+/* Limit of the length of an answer to GetTable, in octets: records of 65536 groups of one
+ * partition, which is more than a subnet has unicast or multicast LIDs
  */
 #define INFORM_LIST_MAX		(65536 * 56)
 
 /**
- * ipoib_inform_fill() - have a Set(InformInfo) say which Reports are wanted
- * @mad: its data are filled in
- * @trap: the trap's number
- * @subscribe: whether they are wanted; not any more otherwise
+ * ipoib_inform_fill() - fill in the data of a Set(InformInfo)
+ * @mad: the MAD; its data are zero
+ * @trap: number of the trap
+ * @subscribe: true to subscribe, false to unsubscribe
  *
- * The SA ends the subscription that equals what it is sent, but for that word.
+ * To unsubscribe, the SA expects the same data as for the subscription, except @subscribe.
  *
  * Context: any.
  */
@@ -85,9 +85,9 @@ void ipoib_inform_fill(struct ib_sa_mad *mad, u16 trap, bool subscribe)
 }
 
 /**
- * ipoib_list_fill() - have a GetTable(MCMemberRecord) ask for a partition's groups
- * @mad: its data are filled in
- * @pkey: with the full-member bit, as groups have it
+ * ipoib_list_fill() - fill in a GetTable(MCMemberRecord) that requests a partition's groups
+ * @mad: the MAD; its data are zero
+ * @pkey: P_Key, with the full-member bit, as in groups
  *
  * Context: any.
  */
@@ -100,13 +100,13 @@ void ipoib_list_fill(struct ib_sa_mad *mad, u16 pkey)
 }
 
 /**
- * ipoib_report_parse() - which group a Report is about, and whether it exists now
+ * ipoib_report_parse() - parse a Report about a multicast group
  * @mad: the Report
- * @mgid: filled in, as is
- * @exists: true if it was created, false if deleted
+ * @mgid: filled in with the group
+ * @exists: filled in: true if the group was created, false if it was deleted
  *
  * Context: any.
- * Return: false if the Report is of something else.
+ * Return: false if the Report is not about the creation or deletion of a group.
  */
 bool ipoib_report_parse(const struct ib_sa_mad *mad, union ib_gid *mgid, bool *exists)
 {
@@ -123,7 +123,7 @@ bool ipoib_report_parse(const struct ib_sa_mad *mad, union ib_gid *mgid, bool *e
 	return *exists || trap == IPOIB_TRAP_GROUP_DELETED;
 }
 
-/* Copies the MAD's data, which RMPP has cut into segments, into one piece */
+/* Copies the data of a MAD from its RMPP segments into one buffer, to be freed by kvfree() */
 static void *answer_join(const struct ib_mad_recv_wc *wc, size_t len)
 {
 	u8 *data = kvmalloc(len + 1, GFP_KERNEL), *to = data;
@@ -138,12 +138,12 @@ static void *answer_join(const struct ib_mad_recv_wc *wc, size_t len)
 		to += part;
 		len -= part;
 	}
-	/* Fewer segments than the length says would leave the rest undefined */
+	/* The segments may contain less than the length says: do not leave the rest undefined */
 	memset(to, 0, len);
 	return data;
 }
 
-/* Keeps of each record the MGID, in place. Returns how many there are */
+/* Replaces the records by an array of their MGIDs, in place. Returns their number. */
 static int answer_pick(void *data, size_t len, size_t stride)
 {
 	union ib_gid *mgids = data;
@@ -158,13 +158,13 @@ static int answer_pick(void *data, size_t len, size_t stride)
 }
 
 /**
- * ipoib_list_parse() - read the list of groups
- * @wc: the SA's answer, all of its segments
- * @count: filled in: how many groups there are
+ * ipoib_list_parse() - parse the list of groups
+ * @wc: the SA's answer, with all of its RMPP segments
+ * @count: filled in with the number of groups
  *
  * Context: may sleep.
- * Return: their MGIDs, to be freed by kvfree(), or an ERR_PTR: -ENOMEM, or -EMSGSIZE if
- * the list is longer than any can be.
+ * Return: array of MGIDs, to be freed by kvfree(), or an ERR_PTR: -ENOMEM, or -EMSGSIZE if
+ * the list is longer than is possible in a subnet.
  */
 union ib_gid *ipoib_list_parse(const struct ib_mad_recv_wc *wc, int *count)
 {

@@ -1,63 +1,64 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What received packets tell of their senders.
+ * Learns the addresses of senders from received packets.
  *
  * The HCA, not software, writes the LID and the QPN that a packet comes from, and the
- * GID of its GRH if it has one, as all multicasts have. So the first ARP request or
- * neighbour solicitation of a peer tells all that it takes to answer it
- * (draft-kashyap-ipv4-arp-over-infiniband). Packets without a GRH prove nothing about a
- * GID, and what they claim in their payload is not taken note of here.
+ * source GID of the GRH if there is one, as in all multicast packets. So the first ARP
+ * request or neighbour solicitation of a peer contains everything needed to reply to it
+ * (draft-kashyap-ipv4-arp-over-infiniband). A packet without a GRH proves nothing about a
+ * GID, and the addresses that it claims in its payload are not learned here.
  *
- * Three uses are made of it:
+ * The learned addresses have three uses:
  *
- *  - a peer that has just spoken is answered at once, by what its packet told, while the
- *    fabric is asked for the path (ipoib_arp.c);
- *  - received packets show their sender's link-layer address to the network stack;
- *  - ARP and ND that claim another one can be told from true ones (ipoib_verify.c).
+ *  - Replies to a peer that has just sent a packet use the addresses of this packet, while
+ *    the fabric is queried for the path (ipoib_arp.c).
+ *  - The sender's link-layer address is shown to the network stack in received packets.
+ *  - ARP and ND messages that claim a false address can be detected (ipoib_verify.c).
  *
- * Senders are kept in a table of fixed size, by LID and QPN: on a large fabric every
- * host hears all others' broadcasts, but talks to few of them.
+ * The table of senders has a fixed size and is indexed by LID and QPN, because on a large
+ * fabric every host receives the broadcasts of all others, but communicates with few of them.
  *
- * Ports may share a LID: virtual ones are told apart by GRHs alone, and number their QPs each
- * on its own. So a LID and a QPN that two GIDs have sent by tell of no sender any more.
+ * Several ports may share a LID: virtual ports can be distinguished only by GRHs, and each has
+ * its own numbering of QPs. If packets with the same LID and QPN came from two GIDs, packets
+ * without a GRH from there no longer identify their sender.
  */
 #include <linux/jhash.h>
 
 #include "ipoib.h"
 
 #define LEARN_SLOTS	1024
-#define LEARN_FRESH	(30 * HZ)	/* a sender heard so long ago is where it was */
-#define LEARN_KEEP	(10 * HZ)	/* one heard so long ago gives way to another */
-#define LEARN_AGAIN	(HZ / 4)	/* the path to a sender is looked at so often */
+#define LEARN_FRESH	(30 * HZ)	/* a sender heard within this time has not moved */
+#define LEARN_KEEP	(10 * HZ)	/* a slot is not reused within this time */
+#define LEARN_AGAIN	(HZ / 4)	/* interval of reporting a sender to its path */
 
-/* Where a GID's packets come from */
+/* A sender: a GID, and where its packets come from */
 struct sender {
 	union ib_gid gid;
 	u32 qpn;
-	u32 epoch;			/* ipoib_learn.epoch, or the slot is empty */
+	u32 epoch;			/* the slot is empty unless this is ipoib_learn.epoch */
 	struct ipoib_heard from;
-	bool grh_only;			/* packets without a GRH need not be its own */
+	bool grh_only;			/* packets without a GRH may be those of another sender */
 	unsigned long heard;		/* jiffies of its last packet */
-	unsigned long told;		/* jiffies when its path was last told */
+	unsigned long told;		/* jiffies when it was last reported to its path */
 };
 
 /**
- * struct ipoib_learn - the senders of late
- * @lock: guards what follows. Only the receive poll adds senders, so it reads
- *	them without. Taken within ipoib_dests.lock.
- * @epoch: senders of another one are forgotten; never 0
- * @by_gid: slot of the last sender of a GID, by the GID's hash
- * @by_qp: senders, by LID and QPN
+ * struct ipoib_learn - table of recent senders
+ * @lock: guards the other members. The receive poll reads them without the lock, as
+ *	it is the only one to add senders. Nests inside ipoib_dests.lock.
+ * @epoch: entries of @by_qp with another epoch are empty; never 0
+ * @by_gid: index in @by_qp of the last sender with a GID, by the GID's hash
+ * @by_qp: senders, by a hash of LID and QPN
  */
 struct ipoib_learn {
-	spinlock_t lock;		/* the rest */
+	spinlock_t lock;		/* guards the other members */
 	u32 epoch;
 	u16 by_gid[LEARN_SLOTS];
 	struct sender by_qp[LEARN_SLOTS];
 };
 
-/* LIDs and QPNs are dense. Neighbours in either number do not meet in a slot, nor do two
- * peers whose LIDs are exchanged; a sum without a factor would let them.
+/* LIDs and QPNs are assigned densely. With the factor, senders whose LIDs or QPNs are close to each
+ * other have different slots; in the plain sum of LID and QPN, such differences could cancel out.
  */
 static u32 qp_slot(const struct ib_wc *wc)
 {
@@ -81,7 +82,7 @@ static bool sender_is(const struct ipoib_learn *learn, const struct sender *send
 	       sender_is_set(learn, sender);
 }
 
-/* The sender of a packet without a GRH; NULL if it is not known */
+/* Returns the sender of a packet without a GRH, or NULL if it is not known */
 static struct sender *sender_without_grh(struct ipoib_learn *learn, const struct ib_wc *wc)
 {
 	struct sender *sender = &learn->by_qp[qp_slot(wc)];
@@ -89,8 +90,8 @@ static struct sender *sender_without_grh(struct ipoib_learn *learn, const struct
 	return sender_is(learn, sender, wc) && !sender->grh_only ? sender : NULL;
 }
 
-/* Of this subnet, for a packet of another comes from the LID of a router; and from a
- * LID at all, which Ethernet lacks.
+/* Returns whether a packet comes from a unicast LID, which RoCE packets do not have, and from a
+ * GID of this subnet: packets of other subnets have the LID of a router.
  */
 static bool sender_is_local(const struct ipoib_dev *priv, const struct ib_wc *wc,
 			    const union ib_gid *gid)
@@ -99,8 +100,9 @@ static bool sender_is_local(const struct ipoib_dev *priv, const struct ib_wc *wc
 	       gid->global.subnet_prefix == priv->local_gid.global.subnet_prefix;
 }
 
-/* A unicast packet has a GRH because the SA said so, or ports need one: then there is a hop
- * limit in it. That of a stopgap is 0.
+/* Returns whether a packet shows that its sender needs a GRH. This is so if it is a unicast packet
+ * with a GRH whose hop limit is not 0. In that case the SA or a port has asked for the GRH, whereas
+ * packets sent by a stopgap AH have the hop limit 0.
  */
 static bool grh_is_needed(const struct ib_grh *grh)
 {
@@ -113,8 +115,9 @@ static bool sender_is_active(const struct ipoib_learn *learn, const struct sende
 	       time_before(jiffies, sender->heard + LEARN_KEEP);
 }
 
-/* The slot for a GID: that of its LID and QPN. If another GID is active by the same, ports share
- * the LID, and the second has a slot that depends on the GID too.
+/* Returns the slot for a GID, which depends on the packet's LID and QPN. If a sender with another
+ * GID is active there with the same LID and QPN, ports share the LID. Then the second sender gets
+ * a slot that also depends on its GID.
  */
 static u32 sender_slot(struct ipoib_learn *learn, const struct ib_wc *wc,
 		       const union ib_gid *gid)
@@ -130,8 +133,8 @@ static u32 sender_slot(struct ipoib_learn *learn, const struct ib_wc *wc,
 	return (slot + 1 + gid_slot(gid) % (LEARN_SLOTS - 1)) % LEARN_SLOTS;
 }
 
-/* Writes to the sender's slot. Returns false if nobody needs to be told: all that stood
- * there, or the slot is another's who is active.
+/* Writes a sender to its slot. Returns false if its path need not be told: the slot had the same
+ * contents, or it belongs to another active sender and was not written.
  */
 static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 		       const union ib_gid *gid, struct ipoib_heard *from)
@@ -161,8 +164,9 @@ static bool sender_put(struct ipoib_learn *learn, const struct ib_wc *wc,
 	return true;
 }
 
-/* Has it been heard just now? Then the lock is spared, for virtual ports send every packet with
- * a GRH. Nobody else writes to the table.
+/* Returns whether the table already shows that the sender was heard in this jiffy. This saves the
+ * lock, since virtual ports send every packet with a GRH. The table can be read without the lock,
+ * as only this poll adds senders.
  */
 static bool sender_is_fresh(const struct ipoib_learn *learn, const struct ib_wc *wc,
 			    const union ib_gid *gid, bool needs_grh)
@@ -173,7 +177,7 @@ static bool sender_is_fresh(const struct ipoib_learn *learn, const struct ib_wc 
 	       ipoib_gid_equal(&sender->gid, gid) && sender->from.needs_grh >= needs_grh;
 }
 
-/* Returns whether *from is for the sender's path to know */
+/* Returns whether *from was filled in and is to be reported to the sender's path */
 static bool sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
 			 const union ib_gid *gid, bool needs_grh, struct ipoib_heard *from)
 {
@@ -188,7 +192,7 @@ static bool sender_learn(struct ipoib_dev *priv, const struct ib_wc *wc,
 	return news;
 }
 
-/* RoCE by IPv4 has another header in the GRH's place */
+/* RoCE packets over IPv4 have another header in place of the GRH */
 static bool has_gid(const struct ib_wc *wc)
 {
 	return (wc->wc_flags & IB_WC_GRH) &&
@@ -196,7 +200,7 @@ static bool has_gid(const struct ib_wc *wc)
 		 wc->network_hdr_type == RDMA_NETWORK_IPV4);
 }
 
-/* One that was known, from time to time. Apart, since few packets come here. */
+/* Refreshes a sender that was found by LID and QPN. Not inlined, since it is called rarely. */
 static noinline bool sender_again(struct ipoib_dev *priv, const struct ib_wc *wc,
 				  const struct sender *sender, struct ipoib_heard *from)
 {
@@ -206,15 +210,15 @@ static noinline bool sender_again(struct ipoib_dev *priv, const struct ib_wc *wc
 }
 
 /**
- * ipoib_learn_sender() - tell a packet's true sender, and keep it in mind
+ * ipoib_learn_sender() - determine the true sender of a packet, and learn it
  * @priv: the device
- * @wc: the packet's
- * @grh: its GRH, if @wc says that it has one
- * @hwaddr: filled in: the sender's link-layer address, or zeroes if it is not known
- * @from: filled in if that is news: where the packet came from
+ * @wc: the packet's CQE
+ * @grh: the packet's GRH; not read unless @wc says that it has one
+ * @hwaddr: filled in with the sender's link-layer address, or with zeroes if it is not known
+ * @from: filled in with where the packet came from, if true is returned
  *
  * Context: the receive poll.
- * Return: true if it is news, which ipoib_path_heard() is to be told.
+ * Return: true if the caller has to pass @from to ipoib_path_heard().
  */
 bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const struct ib_grh *grh,
 			struct ipoib_hwaddr *hwaddr, struct ipoib_heard *from)
@@ -231,7 +235,7 @@ bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const st
 		return false;
 	}
 	ipoib_hwaddr_build(hwaddr, sender->qpn, &sender->gid);
-	/* Not written by each packet: others read the table */
+	/* Written at most once per jiffy, as other CPUs read the table */
 	if (unlikely(!time_before(jiffies, sender->told + LEARN_AGAIN)))
 		return sender_again(priv, wc, sender, from);
 	if (time_before(sender->heard, jiffies))
@@ -240,13 +244,13 @@ bool ipoib_learn_sender(struct ipoib_dev *priv, const struct ib_wc *wc, const st
 }
 
 /**
- * ipoib_learn_find() - where was a GID last heard?
+ * ipoib_learn_find() - look up where recent packets of a GID came from
  * @priv: the device
- * @gid: the peer's
- * @from: filled in
+ * @gid: the GID, 16 octets
+ * @from: filled in if true is returned
  *
  * Context: any but hard interrupt, BHs disabled.
- * Return: true if it was heard of late, and what it said may be used.
+ * Return: true if a packet was received from the GID within the last 30 seconds.
  */
 bool ipoib_learn_find(struct ipoib_dev *priv, const void *gid, struct ipoib_heard *from)
 {
@@ -268,7 +272,7 @@ bool ipoib_learn_find(struct ipoib_dev *priv, const void *gid, struct ipoib_hear
  * ipoib_learn_flush() - forget all senders
  * @priv: the device
  *
- * For LIDs may have changed.
+ * Called when LIDs may have changed.
  *
  * Context: control path.
  */
@@ -280,7 +284,7 @@ void ipoib_learn_flush(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_learn_init() - prepare the table of senders
+ * ipoib_learn_init() - allocate the table of senders
  * @priv: the device
  *
  * Context: may sleep.
@@ -297,8 +301,8 @@ int ipoib_learn_init(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_learn_destroy() - free the table
- * @priv: the device; no packets are received any more
+ * ipoib_learn_destroy() - free the table of senders
+ * @priv: the device; it no longer receives packets
  *
  * Context: may sleep.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * IP over InfiniBand (RFC 4391, RFC 4392): the module, and the ib_client, which has a
- * netdevice made for each port.
+ * IP over InfiniBand (RFC 4391, RFC 4392): the module, and its ib_client, which creates a
+ * netdevice for each port.
  */
 #include <linux/module.h>
 #include <linux/rtnetlink.h>
@@ -13,7 +13,7 @@ MODULE_DESCRIPTION("IP over InfiniBand");
 MODULE_AUTHOR("The ib-ipoib authors");
 MODULE_LICENSE("Dual BSD/GPL");
 
-/* Configuration files that were written for connected mode have it */
+/* Has no effect. It exists because configuration files written for connected mode may set it. */
 static int max_nonsrq_conn_qp = 128;
 module_param(max_nonsrq_conn_qp, int, 0444);
 MODULE_PARM_DESC(max_nonsrq_conn_qp,
@@ -21,20 +21,20 @@ MODULE_PARM_DESC(max_nonsrq_conn_qp,
 
 static struct ib_client ipoib_client;
 
-/* An HCA's client data */
+/* Client data of an HCA */
 struct ipoib_hca {
-	struct list_head ports;		/* ipoib_port.node; only add and remove change it */
+	struct list_head ports;		/* ipoib_port.node; written by .add and .remove only */
 };
 
-/* RoCE ports come and go with rxe devices, whose names must not shift those that
- * configuration files have
+/* RoCE interfaces have their own names, since rxe devices come and go: they must not change the
+ * numbers of the InfiniBand interfaces, whose names occur in configuration files.
  */
 static const char *port_name_format(struct ib_device *ibdev, u32 port)
 {
 	return rdma_protocol_ib(ibdev, port) ? "ib%d" : "roce%d";
 }
 
-/* The port's own netdevice */
+/* Creates the port's own netdevice */
 static int ipoib_add_netdev(struct ipoib_port *port)
 {
 	struct net_device *netdev;
@@ -117,7 +117,9 @@ static void ipoib_remove_one(struct ib_device *ibdev, void *client_data)
 	kfree(hca);
 }
 
-/* Not before the stack has taken note of the carrier: till then its queue drops all */
+/* Announces the address when the stack has noticed the carrier. Before that, the qdisc drops all
+ * packets.
+ */
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
@@ -131,7 +133,7 @@ static struct notifier_block netdev_notifier = {
 	.notifier_call = netdev_event,
 };
 
-/* ib_core keeps the list of ports as it is meanwhile */
+/* During this call, ib_core does not call .remove, so the list of ports does not change */
 static struct net_device *ipoib_find_netdev(struct ib_device *ibdev, u32 port, u16 pkey,
 					    const union ib_gid *gid, const struct sockaddr *addr,
 					    void *client_data)
@@ -148,7 +150,9 @@ static struct ib_client ipoib_client = {
 	.get_net_dev_by_params = ipoib_find_netdev,
 };
 
-/* What all netdevices need; HCAs and rtnetlink, which make them, come after */
+/* Initializes what all netdevices need. This comes before the registration with ib_core and
+ * rtnetlink, which create netdevices.
+ */
 static int services_begin(void)
 {
 	int err;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * MGIDs that IP multicast addresses map to (RFC 4391 section 4): how one is made, and
- * which are of a device's link.
+ * MGIDs of IP multicast addresses (RFC 4391 section 4): building the broadcast group's
+ * MGID, and checking whether an MGID belongs to a device's link.
  */
 #include "ipoib.h"
 
 /**
- * ipoib_broadcast_build() - the link-layer address of a broadcast group
+ * ipoib_broadcast_build() - build the link-layer address of a broadcast group
  * @hwaddr: filled in
  * @pkey: P_Key, with the full-member bit
- * @scope: 4 bits, RFC 4391 section 4
+ * @scope: scope of the MGID, 4 bits (RFC 4391 section 4)
  *
- * The group of the IPv4 limited broadcast address. Context: any.
+ * This is the group of the IPv4 limited broadcast address. Context: any.
  */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope)
 {
@@ -35,12 +35,12 @@ static bool mgid_is_ip(const struct ipoib_mgid *mgid)
 }
 
 /**
- * ipoib_mgid_lacks_pkey() - is this one that a link's would be, but for its P_Key?
+ * ipoib_mgid_lacks_pkey() - tell whether an IP multicast MGID lacks the P_Key of the link
  * @priv: the device
  * @mgid: a multicast GID
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if the MGID belongs to an IP multicast address, but has another P_Key.
  */
 bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid)
 {
@@ -48,14 +48,14 @@ bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid
 }
 
 /**
- * ipoib_mgid_is_ours() - does an IP multicast address of our link map to this?
+ * ipoib_mgid_is_ours() - tell whether a GID is the MGID of an IP multicast address of the link
  * @priv: the device
  * @gid: any GID
  *
- * Scope and P_Key are those of all the link's groups, the broadcast group's.
+ * All groups of a link have the scope and the P_Key of its broadcast group.
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it is.
  */
 bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid)
 {
@@ -68,12 +68,12 @@ bool ipoib_mgid_is_ours(const struct ipoib_dev *priv, const union ib_gid *gid)
 }
 
 /**
- * ipoib_mgid_is_listed() - is this an entry of the multicast list that we join?
+ * ipoib_mgid_is_listed() - tell whether an entry of the multicast list has to be joined
  * @priv: the device
- * @addr: a link-layer address: whoever put it there may have made it in any way
+ * @addr: link-layer address of the entry, which may have any contents
  *
  * Context: any.
- * Return: true if it is a transient MGID of our P_Key.
+ * Return: true if it has a transient MGID with the P_Key of the link.
  */
 bool ipoib_mgid_is_listed(const struct ipoib_dev *priv, const u8 *addr)
 {

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fabric services on InfiniBand ports: memberships and paths come from the
- * subnet administrator, by way of ib_sa; events from the port.
+ * Fabric services on InfiniBand ports: group memberships and paths are requested
+ * from the subnet administrator, by means of ib_sa.
  */
 #include <linux/ethtool.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* Until a query is given up; ib_sa sends it ten times within that */
+/* Timeout of a path query. ib_sa sends it up to ten times within this time. */
 #define SA_PATH_TIMEOUT_MS	4000
 
-/* IBA 15.2.5.17: JoinState, a bit each */
+/* Bits of JoinState (IBA 15.2.5.17) */
 #define SA_JOIN_FULL_MEMBER	BIT(FULLMEMBER_JOIN)
 #define SA_JOIN_NON_MEMBER	BIT(NONMEMBER_JOIN)
 #define SA_JOIN_SEND_ONLY	BIT(SENDONLY_NONMEBER_JOIN)
 #define SA_JOIN_SEND_ONLY_FULL	BIT(SENDONLY_FULLMEMBER_JOIN)
 
-/* Those that create a group and keep it alive, and those that do not */
+/* Memberships that create a group and keep it alive, and memberships that do not */
 #define SA_JOIN_KEEPING		(SA_JOIN_FULL_MEMBER | SA_JOIN_SEND_ONLY_FULL)
 #define SA_JOIN_FLEETING	(SA_JOIN_NON_MEMBER | SA_JOIN_SEND_ONLY)
 
-/* This driver as a user of ib_sa: a query that is out keeps the module loaded */
+/* This driver as a client of ib_sa: unregistering it waits for outstanding queries */
 static struct ib_sa_client sa_client;
 
 static const ib_sa_comp_mask sa_join_mask =
 	IB_SA_MCMEMBER_REC_MGID | IB_SA_MCMEMBER_REC_PORT_GID |
 	IB_SA_MCMEMBER_REC_PKEY | IB_SA_MCMEMBER_REC_JOIN_STATE;
 
-/* What a group that may have to be created must be told */
+/* Further components that a join must contain if it may have to create the group */
 static const ib_sa_comp_mask sa_create_mask =
 	IB_SA_MCMEMBER_REC_QKEY | IB_SA_MCMEMBER_REC_MTU_SELECTOR |
 	IB_SA_MCMEMBER_REC_MTU | IB_SA_MCMEMBER_REC_TRAFFIC_CLASS |
@@ -40,8 +40,8 @@ static const ib_sa_comp_mask sa_path_mask =
 	IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_NUMB_PATH |
 	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
 
-/* As ib_core has it in its cache, which it updates before it tells of an event of the port.
- * The HCA itself would be asked by a firmware command, for each netdevice again.
+/* Reads the state of the port from ib_core's cache, which ib_core updates before it reports an
+ * event of the port. To query the HCA would cost a firmware command per netdevice.
  */
 static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
@@ -57,8 +57,8 @@ static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
 }
 
-/* IBA 14.2.5.6: of LinkSpeedActive and what extends it the bit that is set, from the lowest on;
- * in Mbit/s of one lane, as ethtool has them
+/* Speed of one lane in Mbit/s, as ethtool expects it, by the number of the bit that is set in
+ * LinkSpeedActive and its extensions (IBA 14.2.5.6)
  */
 static const int lane_speeds[] = {
 	SPEED_2500,	/* SDR */
@@ -122,10 +122,11 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 	rec->hop_limit = params->hop_limit;
 }
 
-/* Is that the group, and can it be like that? The MTU decides about buffers, the rate goes to
- * the HCA, the MLID is what packets are sent to. SL, flow label and the like have as many bits
- * in the record as they have values. The Q_Key may be any: one with the highest bit has the HCA
- * take the QP's (IBA 10.2.5), which is the group's, and a kernel's QP may have it.
+/* Returns whether the record is about this group and its parameters are possible. The size of
+ * buffers depends on the MTU, the rate is passed to the HCA, and packets are sent to the MLID. All
+ * values that fit into the record's SL, flow label and the like are valid. Any Q_Key is valid: if
+ * its highest bit is set, the HCA uses the QP's Q_Key instead (IBA 10.2.5), which is the group's,
+ * and a QP of the kernel may have such a Q_Key.
  */
 static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_mcmember_rec *rec,
 			    const struct ipoib_group_params *params)
@@ -161,17 +162,18 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
 	}
 	params.fleeting = !(membership->rec.join_state & SA_JOIN_KEEPING);
 	ipoib_group_answer(group, status, &params);
-	/* It is freed by sa_leave() in any case */
+	/* With 0, ib_sa leaves it to sa_leave() to free the membership, also after an error */
 	return 0;
 }
 
 /*
- * A SendOnlyFullMember keeps its group, and so the MLID that it sends to, alive
- * when the last listener leaves; a SendOnlyNonMember does not, and would go on
- * sending to an MLID that may have become another group's. Older SAs know only
- * the second: after a refusal the other kind is asked for. RFC 4392: a router hears
- * as a NonMember, so as not to keep groups that nobody listens to. What it sends to
- * it may hear, too.
+ * Returns the kind of membership to request. A SendOnlyFullMember keeps its group,
+ * and thus the MLID that it sends to, alive when the last listener leaves. A
+ * SendOnlyNonMember does not, and might continue to send to an MLID that has been
+ * assigned to another group. Older SAs only support the second kind, so after each
+ * refusal the respective other kind is requested. A router receives as a NonMember
+ * (RFC 4392), in order not to keep groups alive that have no listeners. It may also
+ * receive from groups that it sends to.
  */
 static u8 sa_join_state(const struct ipoib_group *group)
 {
@@ -186,8 +188,9 @@ static u8 sa_join_state(const struct ipoib_group *group)
 	return refused ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
 }
 
-/* RFC 4391 section 5: a group is created with the broadcast group's parameters;
- * the broadcast group itself is the fabric administrator's to create.
+/* Fills in the record of a join, and returns its component mask. A group is created with the
+ * broadcast group's parameters (RFC 4391 section 5). The broadcast group itself has to be created
+ * by the administrator of the fabric.
  */
 static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmember_rec *rec)
 {
@@ -203,9 +206,10 @@ static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmem
 	return sa_join_mask | sa_create_mask;
 }
 
-/* ib_core answers a join by itself as long as this port has a membership of that kind:
- * also one that we are through with, of a group that was deleted, with the MLID that
- * it had. Nobody else in the kernel joins in these ways.
+/* Returns whether an earlier membership of the same kind is still being given up. While the port
+ * has such a membership, ib_core answers a join itself, without the SA. If the group was deleted in
+ * the meantime, the answer would contain the old MLID. No other user in the kernel requests
+ * memberships of these kinds.
  */
 static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
 {
@@ -259,9 +263,10 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 					attr);
 }
 
-/* An answer that was cut short reads as zeroes from there on. An AH without a unicast LID would
- * lose all packets, as long as the path is in use; one to the LID of somebody else's GID would give
- * them to him; and what a rate's code means the HCA would have to guess.
+/* Returns whether a path record is usable. The rest of a truncated answer reads as zeroes. An AH
+ * without a unicast LID would lose all packets for as long as the path is in use. An AH with the
+ * LID of another GID would send them to the wrong host. For an invalid rate code, the behaviour of
+ * the HCA is undefined.
  */
 static bool sa_path_rec_valid(const struct ipoib_path_query *query, struct sa_path_rec *rec)
 {
@@ -281,9 +286,9 @@ static void sa_warn_of_path(const struct ipoib_path_query *query, struct sa_path
 			    be32_to_cpu(sa_path_get_dlid(rec)), rec->rate);
 }
 
-/* A GRH to a GID of this subnet. Its hop limit keeps the packet there, be it 0 or 1 (IBA 8.3.6),
- * and is what a PathRecord's is to its reader: 0 where the packet could do without a GRH. A
- * port that others share the LID with says by 1 that it is to be answered with one.
+/* Adds a GRH to a GID of this subnet. A hop limit of 0 or 1 keeps the packet in the subnet (IBA
+ * 8.3.6). As in a PathRecord, 0 means that the GRH is not required. A port that shares its LID with
+ * others uses 1, which tells the receiver that replies need a GRH.
  */
 static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_label,
 		      u8 traffic_class, struct rdma_ah_attr *attr)
@@ -301,9 +306,11 @@ static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_
 	return 0;
 }
 
-/* ib_core makes a GRH where the SA gave a hop limit, as OpenSM does for other subnets only:
- * it knows virtual ports as alias GUIDs, but not that they get no packet without a GRH. Our
- * own port says so itself, and a peer by its packets. An SA that knows better has its way.
+/* Makes AH attributes from a path record, and adds a GRH if one of the ports needs it. ib_core adds
+ * a GRH only if the record has a hop limit. OpenSM sets the hop limit only for other subnets: it
+ * knows virtual ports as alias GUIDs, but not that packets without a GRH do not reach them. Whether
+ * our own port needs a GRH is known from its attributes, and for a peer's port from its packets. A
+ * GRH that the SA has asked for is left alone.
  */
 static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
 			struct sa_path_rec *rec, struct rdma_ah_attr *attr)
@@ -360,10 +367,10 @@ static void sa_cancel(struct ipoib_path_query *query)
 	ib_sa_cancel_query(query->handle_id, query->handle);
 }
 
-/* A stopgap until the SA's answer. What rate the way can take only the SA knows; the
- * broadcast group's would be its slowest member's, for each flow. So it is the port's
- * own. The GRH tells ports apart that share a LID, and proves to the peer who we are, so
- * that it can answer at once as well.
+/* Makes the attributes of a stopgap, which is used until the SA's answer comes. Only the SA knows
+ * the rate of the path, and the broadcast group's rate would limit each flow to the slowest member,
+ * so the port's own rate is used. The GRH distinguishes ports that share a LID. It also proves our
+ * GID to the peer, which can then use a stopgap for its replies as well.
  */
 static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 			 const struct ipoib_heard *heard, struct rdma_ah_attr *attr)
@@ -397,7 +404,7 @@ const struct ipoib_fabric_ops ipoib_sa_ops = {
 };
 
 /**
- * ipoib_sa_init() - become a user of ib_sa
+ * ipoib_sa_init() - register as a client of ib_sa
  *
  * Context: may sleep.
  */
@@ -407,9 +414,11 @@ void ipoib_sa_init(void)
 }
 
 /**
- * ipoib_sa_exit() - the end, when there is no netdevice any more
+ * ipoib_sa_exit() - unregister as a client of ib_sa
  *
- * Context: may sleep, until all queries are over.
+ * Called when no netdevice is left. Waits until all queries are finished.
+ *
+ * Context: may sleep.
  */
 void ipoib_sa_exit(void)
 {
