@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The netdevice's link-layer address (RFC 4391 section 9.1.1): the QPN, which the HCA
- * chooses, and the port GID. It follows the QP and the port. Where the port has several
- * GIDs the administrator may choose one, by its GUID: `ip link set address`.
+ * The netdevice's link-layer address (RFC 4391 section 9.1.1). It consists of the QPN,
+ * which the HCA chooses, and the port GID, and changes with them. If the port has several
+ * GIDs, the administrator may choose one by its GUID: `ip link set address`.
  */
 #include <linux/if_arp.h>
 
 #include "ipoib.h"
 
-/* Peers would send to an old address until their neighbour entries time out, so they
- * are told of a new one so often
+/* How many times a new address is announced. Without that, peers would send to the old address
+ * until their neighbour entries time out.
  */
 #define IPOIB_ANNOUNCEMENTS	3
 
 /**
- * ipoib_address_init() - set the first address, and the broadcast address
+ * ipoib_address_init() - set the initial address and the broadcast address
  * @priv: the device, about to be registered; it has its QP
  *
  * Context: rtnl held.
@@ -28,12 +28,12 @@ void ipoib_address_init(struct ipoib_dev *priv)
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
 	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
 	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
-	/* The QPN is another one than that of the module's last load, too */
+	/* Peers may know the address from before the module was reloaded, with another QPN */
 	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 
 /**
- * ipoib_address_follow() - set the address to what QP and port have now
+ * ipoib_address_follow() - update the address to the current QPN and port GID
  * @priv: the device
  *
  * Context: rtnl held.
@@ -51,7 +51,7 @@ void ipoib_address_follow(struct ipoib_dev *priv)
 	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 
-/* Flags, QPN and subnet prefix are not for the administrator to choose */
+/* Returns whether the administrator may set this address: only the GUID may be changed */
 static bool address_is_possible(const struct net_device *netdev,
 				const struct ipoib_hwaddr *hwaddr)
 {
@@ -63,15 +63,17 @@ static bool address_is_possible(const struct net_device *netdev,
 }
 
 /**
- * ipoib_address_set() - the netdevice's ndo_set_mac_address
+ * ipoib_address_set() - ndo_set_mac_address: choose the GUID in the link-layer address
  * @netdev: the netdevice
- * @address: &struct sockaddr of a link-layer address that differs by its GUID at most
+ * @address: &struct sockaddr with a link-layer address that differs from the current one at most
+ *	in the GUID
  *
- * The children get the GUID, too. While the port has no GID of that GUID there is no carrier.
+ * If the netdevice is the port's own, its children get the same GUID. While the port has no GID
+ * with this GUID, there is no carrier.
  *
  * Context: rtnl held, may sleep.
- * Return: 0, -EBUSY while the netdevice is up, -EINVAL for an address that it cannot have, or
- * -EOPNOTSUPP for a virtual function's and a RoCE port's.
+ * Return: 0; -EBUSY if the netdevice is up; -EINVAL if other parts of the address differ, or the
+ * GUID is 0; or -EOPNOTSUPP if the HCA is a virtual function or the port a RoCE port.
  */
 int ipoib_address_set(struct net_device *netdev, void *address)
 {
@@ -92,20 +94,20 @@ int ipoib_address_set(struct net_device *netdev, void *address)
 }
 
 /**
- * ipoib_address_port_id() - the netdevice's ndo_get_phys_port_id
+ * ipoib_address_port_id() - ndo_get_phys_port_id: get the port's GUID
  * @netdev: the netdevice
- * @id: filled in: the port's GUID, the same for all netdevices on it
+ * @id: filled in with the port's GUID, which is the same for all netdevices of the port
  *
  * Context: rtnl held.
- * Return: 0 or -EOPNOTSUPP: it is not known now.
+ * Return: 0, or -EOPNOTSUPP if the GUID is not known at the moment.
  */
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	union ib_gid gid;
 
-	/* It has none while the cache of GIDs is brought up to date. By any other error rtnetlink
-	 * takes all that it says of the netdevice for too long.
+	/* This fails while ib_core updates its cache of GIDs. For any other error than -EOPNOTSUPP,
+	 * rtnetlink would fail to report the netdevice, as if the message were too long.
 	 */
 	if (rdma_query_gid(priv->ibdev, priv->port->number, 0, &gid))
 		return -EOPNOTSUPP;

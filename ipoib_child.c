@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Children: further netdevices of a port, in any of its partitions. They are made and
- * removed by rtnetlink (kind "ipoib") and, as of old, by the parent's sysfs files
+ * Children: further netdevices of a port, in any of its partitions. They are created and
+ * deleted by rtnetlink (kind "ipoib") or by the older interface, the parent's sysfs files
  * create_child and delete_child.
  *
- * Any number of rtnetlink's may share a P_Key, also the parent's: each has a name to
- * remove it by. The files know a child by its P_Key only, so the P_Keys of theirs differ
- * from each other and from the parent's, and they do not remove rtnetlink's.
+ * Any number of children created by rtnetlink may share a P_Key, even that of the parent,
+ * since they are deleted by name. The sysfs files identify a child by its P_Key only.
+ * Therefore the children created by them have P_Keys that differ from each other and from
+ * the parent's, and the files cannot delete children created by rtnetlink.
  *
- * A child has a QP, groups and paths of its own. Its parent is the port's first
- * netdevice, whose list of children rtnl guards, and RCU readers may follow.
+ * A child has its own QP, groups and paths. Its parent is the port's own netdevice. The
+ * list of children is guarded by rtnl, and may be read under RCU.
  */
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -24,7 +25,9 @@ static const struct nla_policy child_policy[IFLA_IPOIB_MAX + 1] = {
 	[IFLA_IPOIB_UMCAST] = { .type = NLA_U16 },
 };
 
-/* 10.9.1.2: a P_Key without its membership bit must not be zero */
+/* Checks that a child may have this P_Key. Apart from the membership bit, a P_Key must not be zero
+ * (IBA 10.9.1.2).
+ */
 static int pkey_check(const struct ipoib_port *port, u16 pkey, struct netlink_ext_ack *extack)
 {
 	if (!port->fabric->partitions) {
@@ -38,7 +41,7 @@ static int pkey_check(const struct ipoib_port *port, u16 pkey, struct netlink_ex
 	return 0;
 }
 
-/* An address that was chosen for the parent is the children's, too */
+/* A GUID that was chosen for the parent also applies to its children */
 static void child_inherit_guid(struct ipoib_dev *priv)
 {
 	priv->admin_guid = priv->port->own->admin_guid;
@@ -71,7 +74,7 @@ static int child_bind(struct ipoib_dev *priv, struct ipoib_port *port, u16 pkey,
 	return 0;
 }
 
-/* The child that sysfs made with this P_Key, or NULL */
+/* Returns the child with this P_Key that was created through sysfs, or NULL */
 static struct ipoib_dev *child_of_sysfs(const struct ipoib_port *port, u16 pkey)
 {
 	struct ipoib_dev *child;
@@ -83,13 +86,13 @@ static struct ipoib_dev *child_of_sysfs(const struct ipoib_port *port, u16 pkey)
 }
 
 /**
- * ipoib_child_create() - make a child for sysfs, named after its parent and P_Key
- * @parent: the device
- * @pkey: with or without the full-member bit
+ * ipoib_child_create() - create a child for sysfs, named after its parent and P_Key
+ * @parent: the port's own device
+ * @pkey: P_Key of the child, with or without the full-member bit
  *
  * Context: rtnl held, may sleep.
- * Return: 0, -EINVAL for a P_Key that there cannot be, -ENOTUNIQ for that of the parent or
- * of another such child, or another negative error.
+ * Return: 0; -EINVAL if the P_Key is invalid; -ENOTUNIQ if it is that of the parent or of
+ * another child created through sysfs; or another negative error.
  */
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 {
@@ -100,7 +103,7 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 
 	if (parent->pkey == (pkey | IPOIB_PKEY_FULL) || child_of_sysfs(parent->port, pkey))
 		return -ENOTUNIQ;
-	/* The P_Key must stay whole, or two children have one name */
+	/* Shortens the parent's name, not the P_Key, so that children have different names */
 	snprintf(name, sizeof(name), "%.10s.%04x", parent->netdev->name, pkey);
 	netdev = alloc_netdev_mqs(sizeof(*parent), name, NET_NAME_UNKNOWN, ipoib_setup,
 				  ipoib_queues_max(), 1);
@@ -118,9 +121,9 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 }
 
 /**
- * ipoib_child_delete() - remove a child that ipoib_child_create() made
- * @parent: the device
- * @pkey: the child's, with or without the full-member bit
+ * ipoib_child_delete() - delete a child created by ipoib_child_create()
+ * @parent: the port's own device
+ * @pkey: P_Key of the child, with or without the full-member bit
  *
  * Context: rtnl held, may sleep.
  * Return: 0, or -ENODEV if there is no such child.
@@ -161,11 +164,11 @@ static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
 /**
  * ipoib_set_mode() - choose between datagram and connected mode
  * @priv: the device
- * @mode: IPOIB_MODE_DATAGRAM
- * @extack: told why not, may be NULL
+ * @mode: the mode; only IPOIB_MODE_DATAGRAM is supported
+ * @extack: receives the error message; may be NULL
  *
  * Context: rtnl held.
- * Return: 0 or -EOPNOTSUPP.
+ * Return: 0, or -EOPNOTSUPP for another mode.
  */
 int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack)
 {
@@ -178,9 +181,9 @@ int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *ext
 }
 
 /**
- * ipoib_set_umcast() - leave to user space the groups that it joined, or not
+ * ipoib_set_umcast() - choose whether groups that user space has joined are left to it
  * @priv: the device
- * @umcast: whether
+ * @umcast: true if the device does not join such groups itself
  *
  * Context: rtnl held.
  */
@@ -198,7 +201,7 @@ static int link_set_options(struct ipoib_dev *priv, struct nlattr *data[],
 
 	if (!data)
 		return 0;
-	/* What may be refused comes first, so that nothing is done by halves */
+	/* The option that may be refused comes first, so that either all options are set or none */
 	if (data[IFLA_IPOIB_MODE])
 		err = ipoib_set_mode(priv, nla_get_u16(data[IFLA_IPOIB_MODE]), extack);
 	if (!err && data[IFLA_IPOIB_UMCAST])
@@ -261,7 +264,7 @@ static int link_change(struct net_device *netdev, struct nlattr *tb[], struct nl
 	return link_set_options(priv, data, extack);
 }
 
-/* The port's own netdevice stays as long as the port does */
+/* Deletes a child. The port's own netdevice is kept, as it exists as long as the port does. */
 static void link_del(struct net_device *netdev, struct list_head *list)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
@@ -297,7 +300,7 @@ static struct net *link_get_net(const struct net_device *netdev)
 
 struct rtnl_link_ops ipoib_link_ops __read_mostly = {
 	.kind = "ipoib",
-	/* A namespace that ends gives the port back, with its children */
+	/* When a namespace is destroyed, its interfaces return to the initial namespace */
 	.netns_refund = true,
 	.maxtype = IFLA_IPOIB_MAX,
 	.policy = child_policy,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * debugfs: ipoib/<interface>_path and ipoib/<interface>_mcg, the paths and the
- * groups of each interface, in the form that scripts have always read.
+ * debugfs: the files ipoib/<interface>_path and ipoib/<interface>_mcg show the paths
+ * and the groups of each interface, in the format that existing scripts parse.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -10,7 +10,7 @@
 
 static struct dentry *ipoib_debugfs_root;
 
-/* Eight groups of digits, none left out: not %pI6c */
+/* Prints all eight groups of digits, which %pI6c would not do */
 static void show_gid(struct seq_file *m, const union ib_gid *gid)
 {
 	const __be16 *word = (const __be16 *)gid->raw;
@@ -26,7 +26,7 @@ static const char *yes_no(bool yes)
 	return yes ? "yes" : "no";
 }
 
-/* There is no figure of the port's own rate, whichever that is */
+/* The rate "port's" stands for IB_RATE_PORT_CURRENT, which has no fixed value */
 static void show_rate(struct seq_file *m, enum ib_rate rate)
 {
 	int mbps = ib_rate_to_mbps(rate);
@@ -96,7 +96,9 @@ static bool name_is_taken(const char *name)
 	return file;
 }
 
-/* Network namespaces may each have an ib0: the second gets a name that tells */
+/* Several network namespaces may have an ib0. If the name of a file is in use, the inode number of
+ * the namespace is added.
+ */
 static struct dentry *create_file(struct ipoib_dev *priv, const char *what,
 				  const struct file_operations *fops)
 {
@@ -121,7 +123,9 @@ static void remove_files(struct ipoib_dev *priv)
 	debugfs_remove(priv->group_file);
 }
 
-/* The files follow the interface's name, and its way between namespaces */
+/* Creates and removes the files of an interface, also when it is renamed or moved to another
+ * namespace
+ */
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *ptr)
 {
 	struct net_device *netdev = netdev_notifier_info_to_dev(ptr);
@@ -151,9 +155,9 @@ static struct notifier_block netdev_notifier = {
 };
 
 /**
- * ipoib_debugfs_init() - begin to show interfaces
+ * ipoib_debugfs_init() - create the directory, and files for each interface registered from now on
  *
- * Context: process; there is none yet.
+ * Context: process; no interface exists yet.
  * Return: 0 or a negative error.
  */
 int ipoib_debugfs_init(void)
@@ -168,9 +172,9 @@ int ipoib_debugfs_init(void)
 }
 
 /**
- * ipoib_debugfs_exit() - end it
+ * ipoib_debugfs_exit() - undo ipoib_debugfs_init()
  *
- * Context: process; there is no interface any more.
+ * Context: process; no interface is left.
  */
 void ipoib_debugfs_exit(void)
 {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Adaptive moderation of what is received: the kernel's DIM tries how long the HCA may
- * gather completions before it interrupts, and keeps to what moves most packets with the
- * fewest interrupts. Not the default: where both ends wait for each other it finds no rest.
+ * Adaptive interrupt moderation of the receive CQ. The kernel's DIM library tries how long
+ * the HCA may gather completions before it raises an interrupt, and keeps the setting that
+ * receives the most packets with the fewest interrupts. It is not enabled by default,
+ * because it does not settle when both ends wait for each other.
  */
 #include "ipoib.h"
 
 /*
- * What DIM chooses from. Where requests wait for replies the first is best, and unlike
- * the kernel's own table's it is none at all.
+ * The settings from which DIM chooses. The first one, no moderation, is best if requests wait
+ * for replies. The kernel's own table does not have it.
  */
 static const struct {
 	u16 usecs;
@@ -17,7 +18,7 @@ static const struct {
 	{ 0, 0 }, { 32, 16 }, { 64, 16 }, { 128, 32 }, { 256, 32 },
 };
 
-/* As many as net_dim() counts */
+/* net_dim() expects this number of profiles */
 static_assert(ARRAY_SIZE(dim_profiles) == 5);
 
 static void dim_work(struct work_struct *work)
@@ -38,14 +39,14 @@ static void dim_work(struct work_struct *work)
  * ipoib_dim_event() - count an event of the receive CQ
  * @rx: the receive ring
  *
- * Context: NAPI poll, when it has received all there is.
+ * Context: NAPI poll, at its end, when the CQ is empty.
  */
 void ipoib_dim_event(struct ipoib_rx_ring *rx)
 {
 	struct dim_sample sample = {};
 
 	rx->events++;
-	/* net_dim() would find that out, but for a sample, which is dear */
+	/* net_dim() makes the same check, but needs a sample for that, which is costly */
 	if (rx->dim.state == DIM_MEASURE_IN_PROGRESS &&
 	    (u16)(rx->events - rx->dim.start_sample.event_ctr) < DIM_NEVENTS)
 		return;
@@ -55,7 +56,7 @@ void ipoib_dim_event(struct ipoib_rx_ring *rx)
 }
 
 /**
- * ipoib_dim_init() - prepare for adaptive moderation
+ * ipoib_dim_init() - initialize adaptive moderation
  * @rx: the receive ring
  *
  * Context: any.
@@ -66,13 +67,13 @@ void ipoib_dim_init(struct ipoib_rx_ring *rx)
 }
 
 /**
- * ipoib_dim_cancel() - leave undone what was decided and is not done yet
- * @rx: the receive ring; its polls are over, or it has stopped being adaptive
+ * ipoib_dim_cancel() - cancel the work that applies a setting, and wait for it
+ * @rx: the receive ring; it is not polled any more, or no longer adaptive
  *
- * On return nothing uses the receive CQ. net_dim() queues its work on a workqueue of the
- * kernel's that may have to wait for memory, so whoever frees memory must not wait for it:
- * the control path does not call this when it stops the rings. It is for those who replace
- * the CQ, and all of them hold rtnl.
+ * On return the work does not use the receive CQ. net_dim() queues the work on a workqueue of
+ * the kernel that may have to wait for memory. A task on which memory reclaim depends must not
+ * wait for it. Hence the control path does not call this when it stops the rings. It is only
+ * called with rtnl held, before the CQ is replaced or after adaptive moderation was disabled.
  *
  * Context: rtnl held, may sleep.
  */
@@ -82,7 +83,7 @@ void ipoib_dim_cancel(struct ipoib_rx_ring *rx)
 }
 
 /**
- * ipoib_dim_stop() - moderation is no longer adaptive
+ * ipoib_dim_stop() - disable adaptive moderation
  * @rx: the receive ring
  *
  * Context: rtnl held, may sleep.
@@ -90,13 +91,13 @@ void ipoib_dim_cancel(struct ipoib_rx_ring *rx)
 void ipoib_dim_stop(struct ipoib_rx_ring *rx)
 {
 	WRITE_ONCE(rx->adaptive, false);
-	/* A poll may have read it before */
+	/* A poll that has read the old value may still call net_dim() */
 	synchronize_net();
 	ipoib_dim_cancel(rx);
 }
 
 /**
- * ipoib_dim_start() - moderation is adaptive
+ * ipoib_dim_start() - enable adaptive moderation
  * @rx: the receive ring; its CQ is not moderated
  *
  * Context: rtnl held; ipoib_dim_stop() was called.

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ethtool: who drives the interface, its speed, rings and interrupt moderation,
- * and the counters that say why a packet was dropped and what the control path
- * did.
+ * ethtool operations: driver information, speed, rings, channels, interrupt
+ * moderation, private flags, and counters. The counters show why packets were
+ * dropped, and what the control path did.
  */
 #include <linux/ethtool.h>
 #include <linux/log2.h>
 
 #include "ipoib.h"
 
-/* The names that IPoIB interfaces have always had come first */
+/* The first counters; their names are those that IPoIB interfaces have always had */
 static const struct {
 	char name[ETH_GSTRING_LEN];
 	size_t offset;		/* in struct rtnl_link_stats64 */
@@ -24,7 +24,7 @@ static const struct {
 	{ "multicast", offsetof(struct rtnl_link_stats64, multicast) },
 };
 
-/* Of each ring, after its name */
+/* Counters of each ring; the name of the ring comes before these names */
 static const char * const ring_stat_names[] = { "packets", "bytes", "polls" };
 
 #define RING_STATS	ARRAY_SIZE(ring_stat_names)
@@ -156,8 +156,8 @@ static int ipoib_get_coalesce(struct net_device *netdev, struct ethtool_coalesce
 	return 0;
 }
 
-/* Fixed values of the receive ring: scripts set them on any HCA, and were never told that
- * some cannot moderate
+/* Returns whether only fixed values for the receive ring are set. Scripts set these on any HCA and
+ * do not expect an error if the HCA does not support moderation.
  */
 static bool only_rx_is_set(const struct ipoib_moderation *moderation)
 {
@@ -203,7 +203,7 @@ static void ipoib_get_channels(struct net_device *netdev, struct ethtool_channel
 	channels->tx_count = priv->queues.count;
 }
 
-/* Each CPU its own queue, as far as they go; the administrator may have it otherwise */
+/* Distributes the CPUs over the send queues. The administrator may change this by XPS. */
 static void spread_queues(struct net_device *netdev)
 {
 	unsigned int queue, count = netdev->real_num_tx_queues;
@@ -236,7 +236,7 @@ static int ipoib_set_channels(struct net_device *netdev, struct ethtool_channels
 	return err;
 }
 
-/* ethtool --set-priv-flags; a bit each, in this order */
+/* Names of the private flags (ethtool --set-priv-flags), in the order of their bits */
 static const char private_flag_names[][ETH_GSTRING_LEN] = {
 	"learn-paths", "trust-learned", "arp-verify",
 };
@@ -251,7 +251,7 @@ static u32 ipoib_get_priv_flags(struct net_device *netdev)
 	       priv->trust_learned << FLAG_TRUST_LEARNED | priv->arp_verify << FLAG_ARP_VERIFY;
 }
 
-/* Whoever stops trusting packets has the SA asked for what they told before */
+/* When paths learned from packets are no longer trusted, the SA has to be queried for them */
 static int ipoib_set_priv_flags(struct net_device *netdev, u32 flags)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);

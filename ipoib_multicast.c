@@ -24,7 +24,7 @@
 static unsigned int sendonly_idle = 300;
 module_param(sendonly_idle, uint, 0644);
 MODULE_PARM_DESC(sendonly_idle,
-		 "Seconds after which a group that was only sent to is left (default 300, 0: never)");
+		 "Seconds without sending after which a send-only group is left (default 300, 0: never)");
 
 /* Creates a group. It is not added to ipoib_groups.all, which only the control path may use: a
  * caller on the control path adds it, and the control path adds groups of the data path when it

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A netdevice goes up and down, and follows its link: what there is to be done with rtnl held
- * about its rings, its address, its MTU and its carrier, and who is told.
+ * Opens and closes a netdevice, replaces its rings, and makes it follow its link: everything
+ * about its address, MTU and carrier that has to be done with rtnl held, and the announcement
+ * of its address to peers.
  */
 #include <linux/rtnetlink.h>
 
 #include "ipoib.h"
 
-/* Peers are told of a new address more than once: an SM answers a join before the switches
- * forward to the new member.
+/* Interval of announcements. A new address is announced more than once, because an SM answers a
+ * join before the switches forward multicast packets to the new member.
  */
 #define IPOIB_ANNOUNCE_GAP	(2 * HZ)
 
-/* Has the announcements that are left made, if any are */
+/* Schedules the next announcement, if any is left */
 static void netdev_announce(struct ipoib_dev *priv, unsigned long delay)
 {
 	if (priv->announcements)
@@ -36,8 +37,10 @@ static void announce_work(struct work_struct *work)
 }
 
 /**
- * ipoib_netdev_announce() - peers are told of the netdevice's address, if that is another one
+ * ipoib_netdev_announce() - announce the netdevice's address to peers, if it has changed
  * @priv: the device; it has carrier
+ *
+ * Only queues the work that does so.
  *
  * Context: rtnl held.
  */
@@ -46,7 +49,7 @@ void ipoib_netdev_announce(struct ipoib_dev *priv)
 	netdev_announce(priv, 0);
 }
 
-/* As large as the link allows, but no larger than the administrator wants */
+/* Returns the netdevice's MTU: that of the link, unless the administrator has set a smaller one */
 static u32 netdev_mtu(const struct ipoib_dev *priv)
 {
 	return min(priv->admin_mtu, READ_ONCE(priv->mtu));
@@ -66,8 +69,10 @@ static void netdev_follow_mtu(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_netdev_start() - a netdevice goes up
+ * ipoib_netdev_start() - bring a netdevice up
  * @priv: the device
+ *
+ * Allocates the memory of the rings and has the link brought up asynchronously.
  *
  * Context: rtnl held, may sleep.
  * Return: 0 or a negative error.
@@ -86,7 +91,7 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 
 /**
  * ipoib_netdev_stop() - undo ipoib_netdev_start()
- * @priv: the device. Nothing happens if that has failed
+ * @priv: the device; nothing happens if ipoib_netdev_start() has failed
  *
  * Context: rtnl held, may sleep.
  */
@@ -100,17 +105,17 @@ void ipoib_netdev_stop(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_netdev_resize() - give a netdevice rings of other sizes, or more or fewer
+ * ipoib_netdev_resize() - change the number and the sizes of a netdevice's rings
  * @priv: the device, up or down
- * @tx_count: send rings
- * @tx_size: packets in each, a power of two
- * @rx_size: likewise
+ * @tx_count: number of send rings
+ * @tx_size: slots in each of them, a power of two
+ * @rx_size: slots in the receive ring, a power of two
  *
- * Its link-layer address changes; peers are told once there is carrier again.
+ * The link-layer address changes. It is announced to peers when there is carrier again.
  *
  * Context: rtnl held, may sleep.
- * Return: 0, or a negative error; the rings are as they were then, unless there
- * was no memory even for these: then the link stays down until it is set up.
+ * Return: 0, or a negative error: then the old rings are kept. If there is not even
+ * memory to start these, the netdevice is closed and has to be set up again.
  */
 int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 rx_size)
 {
@@ -130,7 +135,7 @@ int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 	return err ?: start_err;
 }
 
-/* A CQ that failed takes its QP with it */
+/* Replaces the queues if a CQ has failed, as a CQ and its QPs cannot be repaired */
 static void netdev_repair(struct ipoib_dev *priv)
 {
 	const struct ipoib_queues *queues = &priv->queues;
@@ -148,8 +153,8 @@ static void netdev_repair(struct ipoib_dev *priv)
 	ipoib_netdev_later(priv, &priv->repair_work, HZ);
 }
 
-/* Apart from netdev_work(), which runs each time that the link comes up: an HCA in trouble is
- * not asked for other queues, with rtnl held, as often as that.
+/* Separate from netdev_work(), which runs each time that the link comes up: an HCA with problems
+ * must not be asked for new queues, with rtnl held, that often.
  */
 static void repair_work(struct work_struct *work)
 {
@@ -177,10 +182,10 @@ static void netdev_work(struct work_struct *work)
 }
 
 /**
- * ipoib_change_mtu() - ndo_change_mtu
+ * ipoib_change_mtu() - ndo_change_mtu: set the limit of the netdevice's MTU
  * @netdev: the device
- * @mtu: what the administrator wants, up to the port's: what is more than the group's counts
- *	when that grows
+ * @mtu: the MTU that the administrator wants, up to the port's. While it exceeds the broadcast
+ *	group's MTU, that is used; it takes effect if the group's MTU grows
  *
  * Context: rtnl held.
  * Return: 0.
@@ -195,7 +200,7 @@ int ipoib_change_mtu(struct net_device *netdev, int mtu)
 }
 
 /**
- * ipoib_netdev_forget() - what was to be done later for a netdevice is not done any more
+ * ipoib_netdev_forget() - cancel the delayed work of a netdevice
  * @priv: the device, being unregistered
  *
  * Context: rtnl held.
@@ -209,7 +214,7 @@ void ipoib_netdev_forget(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_netdev_init() - a netdevice that follows its link
+ * ipoib_netdev_init() - initialize the work of a netdevice that needs rtnl
  * @priv: the device
  *
  * Context: any.

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A port and its netdevices: its own, which was made when the port was found, and the
- * children. Events of the port come here once and are passed on to each netdevice.
+ * A port and its netdevices: its own, which is created when the port is found, and the
+ * children. Events of the port are received here once and passed on to each netdevice.
  *
- * What is now true of the port (its state, its GIDs, its P_Key table) is not kept here:
- * ib_core has it in a cache that is brought up to date before an event is reported, so
- * that reading it costs no firmware command.
+ * The state of the port, its GIDs and its P_Key table are not stored here, but read from
+ * ib_core's cache. ib_core updates the cache before it reports an event, and reading it
+ * costs no firmware command.
  */
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* What an event has the link of each netdevice do; a negative number: nothing. A port that
- * was down and is ACTIVE again before the link's work has looked may be somewhere else in the
- * fabric. If a client re-register follows, as it mostly does, paths that are asked for already
- * are not asked for twice.
+/* Returns the event for the links of the port's netdevices, or a negative number for none. If a
+ * port was down and is ACTIVE again before the link's work runs, it may have been moved to another
+ * place in the fabric; hence the light flush. A client reregistration usually follows, but paths
+ * for which a query is outstanding are not queried twice.
  */
 static int port_event_meaning(enum ib_event_type event)
 {
@@ -33,9 +33,9 @@ static int port_event_meaning(enum ib_event_type event)
 }
 
 /**
- * ipoib_port_tell() - have the links of all netdevices of a port do something
+ * ipoib_port_tell() - report an event to the links of all netdevices of a port
  * @port: the port
- * @event: what
+ * @event: the event
  *
  * Context: any but hard interrupt.
  */
@@ -67,12 +67,12 @@ static void port_event(struct ib_event_handler *handler, struct ib_event *event)
 }
 
 /**
- * ipoib_port_create() - make a port that has no netdevice yet
+ * ipoib_port_create() - create a port without netdevices
  * @ibdev: the HCA
- * @number: the port's, from 1 on
- * @fabric: the services of the kind of fabric that it is on
+ * @number: number of the port, starting at 1
+ * @fabric: the services of the fabric that the port is connected to
  *
- * Context: may sleep; without rtnl.
+ * Context: may sleep; rtnl must not be held.
  * Return: the port, or an ERR_PTR.
  */
 struct ipoib_port *ipoib_port_create(struct ib_device *ibdev, u32 number,
@@ -118,8 +118,10 @@ void ipoib_port_destroy(struct ipoib_port *port)
 }
 
 /**
- * ipoib_port_enter() - a netdevice is told of its port's events from now on
- * @priv: about to be registered; its tables exist. A child holds its parent until it is freed
+ * ipoib_port_enter() - add a netdevice to its port, whose events it receives from now on
+ * @priv: the device, about to be registered; its tables exist
+ *
+ * A child takes a reference to its parent, which it holds until it is freed.
  *
  * Context: rtnl held.
  */
@@ -159,7 +161,7 @@ void ipoib_port_leave(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_children_up() - set the children of a port up, as its own netdevice is
+ * ipoib_children_up() - set the children of a port up, together with its own netdevice
  * @port: the port
  *
  * Context: rtnl held.
@@ -173,7 +175,7 @@ void ipoib_children_up(struct ipoib_port *port)
 }
 
 /**
- * ipoib_children_down() - set the children of a port down, as its own netdevice is
+ * ipoib_children_down() - set the children of a port down, together with its own netdevice
  * @port: the port
  *
  * Context: rtnl held.
@@ -187,10 +189,12 @@ void ipoib_children_down(struct ipoib_port *port)
 }
 
 /**
- * ipoib_children_follow_guid() - give the children the GUID that the port's own netdevice has
+ * ipoib_children_follow_guid() - give the children the GUID chosen for the port's own netdevice
  * @port: the port
  *
- * Context: rtnl held. Their addresses change soon, those that are up join their groups anew.
+ * Their addresses change asynchronously. Those that are up join their groups again.
+ *
+ * Context: rtnl held.
  */
 void ipoib_children_follow_guid(struct ipoib_port *port)
 {
@@ -203,9 +207,10 @@ void ipoib_children_follow_guid(struct ipoib_port *port)
 }
 
 /**
- * ipoib_port_unregister() - have all netdevices of a port unregistered
+ * ipoib_port_unregister() - queue the unregistration of all netdevices of a port
  * @port: the port
- * @list: of those to be unregistered; added to, the port's own behind its children
+ * @list: list for unregister_netdevice_many(). The children are added to it, then the port's
+ *	own netdevice
  *
  * Context: rtnl held.
  */
@@ -219,13 +224,13 @@ void ipoib_port_unregister(struct ipoib_port *port, struct list_head *list)
 }
 
 /**
- * ipoib_port_any_other() - whether something is true of another netdevice of the port
- * @priv: the device, of which it is not asked
- * @test: what
- * @arg: for @test
+ * ipoib_port_any_other() - tell whether a condition holds for any other netdevice of the port
+ * @priv: the device, which is not tested itself
+ * @test: the condition; called with a spinlock held
+ * @arg: passed to @test
  *
- * Context: any but hard interrupt. @test is called under a spinlock.
- * Return: true if so.
+ * Context: any but hard interrupt.
+ * Return: true if @test returned true for another netdevice.
  */
 bool ipoib_port_any_other(struct ipoib_dev *priv,
 			  bool (*test)(struct ipoib_dev *other, const void *arg),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Which netdevice a request to the RDMA CM is for. A request names the port, the P_Key,
- * the port's GID (a connection's; that for a datagram service does not), and the IP
- * address that the peer wants. Several netdevices of a port may have the same P_Key, and
- * they all have the port's GID: these are told apart by their IP addresses. Neither the
- * peer nor ib_core says which network namespace is meant; it is that of the netdevice.
+ * Finds the netdevice that a request to the RDMA CM is for. A request contains the port,
+ * the P_Key, the port's GID (unless it is for a datagram service), and the IP address that
+ * the peer wants to reach. Several netdevices of a port may have the same P_Key, and all of
+ * them usually have the port's GID. They are distinguished by their IP addresses. Neither
+ * the peer nor ib_core specifies a network namespace; it follows from the netdevice.
  */
 #include <linux/inetdevice.h>
 #include <net/addrconf.h>
@@ -12,15 +12,15 @@
 #include "ipoib.h"
 
 /**
- * struct cm_search - what a request asks for, and what was found so far
- * @port: of the HCA
- * @pkey: with the full-member bit
- * @gid: the port's; NULL if the request has none
- * @addr: the IP address; NULL if the request has none
- * @candidates: how many netdevices have the port, the P_Key and the GID
- * @first: the first of these
- * @owner: what has @addr and belongs to a candidate
- * @rival: another that does
+ * struct cm_search - a request, and the netdevices found so far
+ * @port: number of the port of the HCA
+ * @pkey: P_Key, with the full-member bit
+ * @gid: GID of the port; NULL if the request has none
+ * @addr: IP address; NULL if the request has none
+ * @candidates: number of netdevices that have the port, the P_Key and the GID
+ * @first: the first candidate
+ * @owner: the netdevice with @addr that is a candidate, or an upper device of one
+ * @rival: a second such netdevice
  */
 struct cm_search {
 	u32 port;
@@ -63,8 +63,9 @@ static bool has_address(struct net_device *netdev, const struct sockaddr *addr)
 	}
 }
 
-/* Routes of a bond's members are the bond's. Those in a VRF are the members' own, and the
- * RDMA CM refuses a netdevice that is not the way back to the peer.
+/* Returns the netdevice that has the routes: the bond, if the netdevice is a member of a bond.
+ * In a VRF, in contrast, routes refer to the members. The choice matters, because the RDMA CM
+ * refuses a netdevice unless the route back to the peer uses it.
  */
 static struct net_device *with_routes(struct net_device *netdev)
 {
@@ -88,8 +89,8 @@ static int match_upper(struct net_device *upper, struct netdev_nested_priv *nest
 	return 1;
 }
 
-/* The netdevice or what is above it, if that has the address. A VRF's own address can be
- * reached by all of its members.
+/* Returns the netdevice, or an upper device of it, that has the address; or NULL. The address of a
+ * VRF device can be reached through each of its members.
  */
 static struct net_device *address_owner(struct net_device *netdev, const struct sockaddr *addr)
 {
@@ -108,7 +109,7 @@ static void see_candidate(struct cm_search *search, struct ipoib_dev *priv)
 {
 	struct net_device *owner;
 
-	/* Not one whose registration may still fail: nobody would wait for a reference */
+	/* If its registration fails, a netdevice is freed without waiting for references */
 	if (priv->pkey != search->pkey || priv->netdev->reg_state != NETREG_REGISTERED)
 		return;
 	if (search->gid && memcmp(search->gid, &priv->local_gid, sizeof(*search->gid)))
@@ -135,8 +136,8 @@ static void see_port(struct cm_search *search, const struct ipoib_port *port)
 		see_candidate(search, child);
 }
 
-/* One that is alone need not have the address: it may be an address of the loopback
- * interface that is routed to it.
+/* Returns the netdevice for the request, or NULL. A single candidate need not have the address,
+ * which may be an address of the loopback interface to which packets are routed through it.
  */
 static struct net_device *choose(const struct cm_search *search)
 {
@@ -152,19 +153,20 @@ static struct net_device *choose(const struct cm_search *search)
 }
 
 /**
- * ipoib_rdma_cm_netdev() - the netdevice that a request to the RDMA CM is for
- * @ports: of the HCA that it came in by, which stay, each with its own netdevice
- * @port: the HCA's port
- * @pkey: of the request, with or without the full-member bit
- * @gid: the port's GID; NULL if the request has none
- * @addr: the IP address that is asked for; NULL if the request has none
+ * ipoib_rdma_cm_netdev() - find the netdevice that a request to the RDMA CM is for
+ * @ports: list of the ports of the HCA that received the request. The caller makes sure that it
+ *	does not change, and that each port has its own netdevice
+ * @port: number of the port
+ * @pkey: P_Key of the request, with or without the full-member bit
+ * @gid: GID of the port; NULL if the request has none
+ * @addr: requested IP address; NULL if the request has none
  *
- * If the port has but one netdevice with this P_Key, that is it, whatever its addresses
- * are; if there are several, the one that has @addr. If that is a member of a bond, the
- * bond is returned.
+ * If only one netdevice of the port has this P_Key, it is chosen whatever its addresses are. If
+ * there are several, the one that has @addr is chosen. If the netdevice is a member of a bond, the
+ * bond is returned instead.
  *
  * Context: any.
- * Return: the netdevice, which the caller puts, or NULL.
+ * Return: the netdevice, whose reference the caller has to put, or NULL.
  */
 struct net_device *ipoib_rdma_cm_netdev(const struct list_head *ports, u32 port, u16 pkey,
 					const union ib_gid *gid, const struct sockaddr *addr)

@@ -2,17 +2,17 @@
 /*
  * Fabric services on RoCE ports, which have no subnet administrator.
  *
- * A RoCE v2 packet is a UDP packet, whose IPv6 addresses are the GIDs. So a group
- * is the IPv6 multicast group that equals the MGID, on the port's Ethernet
- * netdevice: IPv6 there lets no packet of it through to the HCA's driver
- * otherwise, and tells snooping switches. A path is what neighbour discovery
- * finds. What an SA would say of a group is the same at all ports by convention:
- * the module's parameters, and the MTU that the Ethernet leaves.
+ * A RoCE v2 packet is a UDP packet whose IPv6 addresses are the GIDs. Hence a group
+ * is joined by joining the IPv6 multicast group whose address equals the MGID, on the
+ * port's Ethernet netdevice. Otherwise its packets would not be passed to the HCA's
+ * driver, nor forwarded by switches with MLD snooping. A path is found by neighbour
+ * discovery. The group parameters that an SA would provide are the same at all ports
+ * by convention: they come from the module parameters and the Ethernet's MTU.
  *
- * The port's GID must be an IPv6 address that the Ethernet netdevice has. The
- * default GID, made from the MAC address, often is, but not where link-local
- * addresses are made otherwise; and nobody finds a port by an address that it
- * does not answer for.
+ * The port's GID must be an IPv6 address of the Ethernet netdevice, because peers
+ * cannot resolve other addresses. The default GID, which is made from the MAC
+ * address, often is such an address, but not if link-local addresses are generated
+ * in another way.
  */
 #include <linux/ethtool.h>
 #include <linux/inetdevice.h>
@@ -26,15 +26,15 @@
 
 #include "ipoib.h"
 
-/* Until neighbour discovery is given up */
+/* Timeout of neighbour discovery */
 #define ROCE_PATH_TIMEOUT_MS	4000
 
-/* What OpenSM gives IPoIB's broadcast groups, too */
+/* The Q_Key that OpenSM assigns to the broadcast groups of IPoIB */
 #define ROCE_QKEY_DEFAULT	0xb1b
 
 static char *roce = "rxe";
 module_param(roce, charp, 0444);
-MODULE_PARM_DESC(roce, "Ethernet ports that get an interface: off, rxe (default), or all");
+MODULE_PARM_DESC(roce, "RoCE ports for which an interface is created: off, rxe (default), or all");
 
 static unsigned int roce_qkey = ROCE_QKEY_DEFAULT;
 module_param(roce_qkey, uint, 0444);
@@ -42,7 +42,7 @@ MODULE_PARM_DESC(roce_qkey, "Q_Key of RoCE ports, the same on all hosts (default
 
 static unsigned int roce_sl;
 module_param(roce_sl, uint, 0444);
-MODULE_PARM_DESC(roce_sl, "Service level, 0 to 7, of what RoCE ports send (default 0)");
+MODULE_PARM_DESC(roce_sl, "Service level, 0 to 7, of packets sent by RoCE ports (default 0)");
 
 enum roce_mode {
 	ROCE_OFF,
@@ -58,43 +58,43 @@ static const char * const roce_modes[] = {
 
 static enum roce_mode roce_mode;
 
-/* What is kept of a RoCE port: ipoib_port.fabric_own */
+/* State of a RoCE port: ipoib_port.fabric_own */
 struct roce_port {
 	struct list_head node;		/* in roce_ports */
 	struct ipoib_port *port;
-	const struct net_device *ethernet;	/* to compare with, never followed */
-	bool running;			/* is that; the control path's own */
+	const struct net_device *ethernet;	/* only compared, as it is not held */
+	bool running;			/* the Ethernet netdevice runs; control path only */
 };
 
-/* The Ethernet netdevice's membership that a group needs */
+/* The membership of the Ethernet netdevice in a group */
 struct roce_membership {
 	struct list_head node;		/* in roce_memberships */
 	struct list_head todo;		/* in roce_todo */
-	struct ipoib_group *group;	/* NULL once it has been left */
+	struct ipoib_group *group;	/* NULL after the group has been left */
 	struct net_device *ethernet;
 	netdevice_tracker tracker;
 	struct in6_addr address;
-	bool listening;			/* roce_work's own */
+	bool listening;			/* used by roce_work only */
 };
 
-/* A path query's own part */
+/* The RoCE part of a path query: ipoib_path_query.own */
 struct roce_query {
 	struct rdma_dev_addr addr;	/* its sgid_attr is held until the answer */
 	struct ipoib_path_query *query;
 };
 
-/* Guards the lists, and roce_membership.group: no answer comes once it is NULL.
- * Taken with BHs disabled; ipoib_dests.lock and ipoib_port.lock nest inside.
+/* Guards the lists and roce_membership.group. After the group has been set to NULL, no answer is
+ * delivered. Taken with BHs disabled; ipoib_dests.lock and ipoib_port.lock nest inside.
  */
 static DEFINE_SPINLOCK(roce_lock);
 static LIST_HEAD(roce_ports);
 static LIST_HEAD(roce_memberships);
 static LIST_HEAD(roce_todo);
 
-/* IPv6 multicast needs rtnl, for which a device's workqueue must not wait */
+/* For IPv6 multicast memberships, which need rtnl: a device's workqueue must not wait for rtnl */
 static struct workqueue_struct *roce_wq;
 
-/* The GID's netdevice, held; or NULL */
+/* Returns the netdevice of a GID, with a reference, or NULL */
 static struct net_device *ethernet_of(const struct ib_gid_attr *attr)
 {
 	struct net_device *ethernet;
@@ -108,7 +108,7 @@ static struct net_device *ethernet_of(const struct ib_gid_attr *attr)
 	return ethernet;
 }
 
-/* The GID table's entry of our GID, held; or an ERR_PTR */
+/* Returns the GID table's entry of the device's GID, with a reference, or an ERR_PTR */
 static const struct ib_gid_attr *local_attr(const struct ipoib_dev *priv)
 {
 	return rdma_find_gid_by_port(priv->ibdev, &priv->local_gid, IB_GID_TYPE_ROCE_UDP_ENCAP,
@@ -135,7 +135,7 @@ static void port_note_ethernet(struct roce_port *port, const struct net_device *
 	port->running = netif_running(ethernet) && netif_carrier_ok(ethernet);
 }
 
-/* Does the netdevice that the GID is of have that address? */
+/* Returns whether the GID is an IPv6 address of its Ethernet netdevice. If so, notes the latter. */
 static bool gid_is_usable(struct ipoib_dev *priv, const struct ib_gid_attr *attr)
 {
 	const struct in6_addr *address = (const struct in6_addr *)attr->gid.raw;
@@ -154,7 +154,9 @@ static bool gid_is_usable(struct ipoib_dev *priv, const struct ib_gid_attr *attr
 	return usable;
 }
 
-/* Other hosts know us by our GID: it stays as long as it will do */
+/* Returns whether the current GID is still usable. It is not changed before, since peers know the
+ * device by its GID.
+ */
 static bool gid_stays(struct ipoib_dev *priv)
 {
 	const struct ib_gid_attr *attr = local_attr(priv);
@@ -176,7 +178,7 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
 	for (i = 0; !usable; i++) {
 		attr = rdma_get_gid_attr(priv->ibdev, priv->port->number, i);
 		if (PTR_ERR(attr) == -EINVAL)
-			return -EADDRNOTAVAIL;	/* beyond the table's end */
+			return -EADDRNOTAVAIL;	/* end of the table */
 		if (IS_ERR(attr))
 			continue;
 		usable = gid_is_usable(priv, attr);
@@ -187,8 +189,8 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
 	return 0;
 }
 
-/* The port's state is that of the Ethernet netdevice. To ask the HCA's driver for it may
- * take rtnl; what ib_core has cached may be the older of two answers that came at once.
+/* Derives the port's state from the Ethernet netdevice. Querying the HCA's driver may take rtnl,
+ * and ib_core's cache may be outdated, if two of its updates overlapped.
  */
 static int roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
@@ -242,8 +244,8 @@ static void roce_stop(struct ipoib_port *port)
 	kfree(own);
 }
 
-/* RFC 4391 section 5: all that a broadcast group's creator chooses. @ethernet may be
- * NULL for a group that is only sent to, whose MTU nobody asks for.
+/* Sets the parameters that the creator of a broadcast group chooses (RFC 4391 section 5).
+ * @ethernet may be NULL for a send-only group, whose MTU does not matter.
  */
 static void params_make(const struct ipoib_dev *priv, const struct net_device *ethernet,
 			struct ipoib_group_params *params)
@@ -287,7 +289,7 @@ static bool membership_wanted(const struct roce_membership *membership)
 
 static void membership_free(struct roce_membership *membership)
 {
-	/* The address is gone already if IPv6 has left the netdevice */
+	/* Does no harm if the address is gone already, as IPv6 was shut down on the netdevice */
 	if (membership->listening)
 		ipv6_dev_mc_dec(membership->ethernet, &membership->address);
 	netdev_put(membership->ethernet, &membership->tracker);
@@ -357,7 +359,7 @@ static int roce_join_member(struct ipoib_group *group)
 	return 0;
 }
 
-/* Anybody may send to an Ethernet group */
+/* Sending to an Ethernet group needs no membership */
 static int roce_join(struct ipoib_group *group)
 {
 	struct ipoib_group_params params;
@@ -382,7 +384,7 @@ static void roce_leave(struct ipoib_group *group)
 	queue_work(roce_wq, &roce_work);
 }
 
-/* Memberships of others on the port are IPv6's, and shared */
+/* Always false: memberships are shared with other users, since IPv6 counts references */
 static bool roce_is_joined(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	return false;
@@ -440,8 +442,8 @@ static int roce_ask(struct roce_query *own)
 
 	rdma_gid2ip(&source.any, &query->priv->local_gid);
 	rdma_gid2ip(&destination.any, &query->path->dest.gid);
-	/* A query whose answer has just been given, and whose memory this was, may be
-	 * on ib_core's list still: to be told apart by the address of addr alone
+	/* ib_core identifies a query by the address of addr. A query that was just answered, and
+	 * whose memory has been reused for this one, may still be on ib_core's list.
 	 */
 	rdma_addr_cancel(&own->addr);
 	return rdma_resolve_ip(&source.any, &destination.any, &own->addr, ROCE_PATH_TIMEOUT_MS,
@@ -475,7 +477,7 @@ static void roce_cancel(struct ipoib_path_query *query)
 {
 	struct roce_query *own = query->own;
 
-	/* The callback is over on return, or will not be */
+	/* On return the callback has finished, or will never be called */
 	rdma_addr_cancel(&own->addr);
 	if (completion_done(&query->done))
 		return;
@@ -496,7 +498,7 @@ const struct ipoib_fabric_ops ipoib_roce_ops = {
 	.cancel = roce_cancel,
 };
 
-/* Something of the Ethernet netdevice has changed; roce_lock held */
+/* Returns whether a change of an Ethernet netdevice may concern the port; roce_lock is held */
 static bool port_is_on(const struct roce_port *port, const struct net_device *ethernet)
 {
 	return !port->ethernet || port->ethernet == ethernet;
@@ -513,7 +515,9 @@ static void ports_look(const struct net_device *ethernet)
 	spin_unlock_bh(&roce_lock);
 }
 
-/* As an SA does that has lost them: they are asked for again, and their MTU with them */
+/* Revokes the memberships of an Ethernet netdevice, as an SA does that has lost them. The groups
+ * are joined again, which also updates their MTU.
+ */
 static void memberships_void(const struct net_device *ethernet)
 {
 	struct roce_membership *membership;
@@ -531,7 +535,7 @@ static int roce_netdev_event(struct notifier_block *notifier, unsigned long even
 
 	switch (event) {
 	case NETDEV_CHANGEMTU:
-		/* IPv6 leaves a netdevice whose MTU is too small, and its groups */
+		/* If the MTU is too small for IPv6, IPv6 is shut down and leaves all groups */
 		memberships_void(ethernet);
 		fallthrough;
 	case NETDEV_UP:
@@ -563,15 +567,15 @@ static struct notifier_block roce_inet6addr_notifier = {
 };
 
 /**
- * ipoib_roce_wants() - whether a port is to get a RoCE interface
+ * ipoib_roce_wants() - tell whether an interface is created for a RoCE port
  * @ibdev: any RDMA device
- * @port: its port
+ * @port: number of its port
  *
- * Hardware has its Ethernet interface for IP already, so only rxe ports do unless
- * the administrator wants it.
+ * By default only rxe ports get an interface, as RoCE hardware already has its
+ * Ethernet interface for IP. The module parameter "roce" changes that.
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if it is a RoCE v2 port that gets an interface.
  */
 bool ipoib_roce_wants(const struct ib_device *ibdev, u32 port)
 {
@@ -589,7 +593,7 @@ static int roce_check_params(void)
 		pr_err("ib_ipoib: roce is off, rxe or all, not %s\n", roce);
 		return -EINVAL;
 	}
-	/* IBA 10.2.5: the highest bit would stand for the QP's own */
+	/* If the highest bit were set, the HCA would use the QP's Q_Key (IBA 10.2.5) */
 	if (roce_qkey > S32_MAX || roce_sl > 7) {
 		pr_err("ib_ipoib: roce_qkey is at most 0x7fffffff, roce_sl at most 7\n");
 		return -EINVAL;
@@ -599,10 +603,10 @@ static int roce_check_params(void)
 }
 
 /**
- * ipoib_roce_init() - check the parameters, listen to Ethernet netdevices
+ * ipoib_roce_init() - check the module parameters and register the notifiers
  *
  * Context: may sleep, takes rtnl.
- * Return: 0 or a negative error, -EINVAL for a parameter.
+ * Return: 0 or a negative error; -EINVAL if a module parameter is invalid.
  */
 int ipoib_roce_init(void)
 {
@@ -631,7 +635,9 @@ err_wq:
 /**
  * ipoib_roce_exit() - undo ipoib_roce_init()
  *
- * Context: may sleep, takes rtnl. No port is left.
+ * Called when no port is left.
+ *
+ * Context: may sleep, takes rtnl.
  */
 void ipoib_roce_exit(void)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What a netdevice is made of: its operations, its tables and queues, and how a new one is
- * tied to its port.
+ * Setup of a netdevice: its operations, the creation of its tables and queues, and its binding
+ * to a port.
  */
 #include <linux/if_arp.h>
 #include <linux/module.h>
@@ -19,17 +19,17 @@ MODULE_PARM_DESC(recv_queue_size, "Packets in the receive queue (64 to 8192, a p
 
 static bool learn_paths = true;
 module_param(learn_paths, bool, 0644);
-MODULE_PARM_DESC(learn_paths, "New interfaces answer by what packets tell until the SA has said (ethtool --set-priv-flags learn-paths)");
+MODULE_PARM_DESC(learn_paths, "New interfaces reply to a peer by the addresses of its packets until the SA answers (ethtool --set-priv-flags learn-paths)");
 
 static bool trust_learned;
 module_param(trust_learned, bool, 0644);
-MODULE_PARM_DESC(trust_learned, "New interfaces do not ask the SA where packets have told (ethtool --set-priv-flags trust-learned)");
+MODULE_PARM_DESC(trust_learned, "New interfaces do not query the SA for paths learned from packets (ethtool --set-priv-flags trust-learned)");
 
 static bool arp_verify;
 module_param(arp_verify, bool, 0644);
-MODULE_PARM_DESC(arp_verify, "New interfaces drop ARP and ND of forged addresses (ethtool --set-priv-flags arp-verify)");
+MODULE_PARM_DESC(arp_verify, "New interfaces drop ARP and ND packets that claim a forged address (ethtool --set-priv-flags arp-verify)");
 
-/* In sysfs, of a port's first netdevice and of its children */
+/* The sysfs files of a port's own netdevice, and of children */
 static const struct attribute_group *port_files, *child_files;
 
 static int ipoib_open(struct net_device *netdev)
@@ -63,7 +63,7 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
-	/* The watchdog also looks at queues that have no ring */
+	/* The watchdog also checks queues that have no ring */
 	if (queue < priv->queues.count && net_ratelimit())
 		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
 			    queue, READ_ONCE(priv->channels[queue].tx.sq.head),
@@ -77,8 +77,8 @@ static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,
 {
 	struct ipoib_header *header;
 
-	/* Most callers have made room. Netfilter's flow tables and its "fwd" have not: a packet
-	 * that came by Ethernet may have 16 octets.
+	/* Most callers have made room for the header. Netfilter's flow tables and its "fwd"
+	 * statement have not: a packet received by Ethernet may have only 16 octets of headroom.
 	 */
 	if (unlikely(skb_headroom(skb) < sizeof(*header)) &&
 	    pskb_expand_head(skb, NET_SKB_PAD, 0, GFP_ATOMIC))
@@ -117,7 +117,7 @@ static int ipoib_get_vf_config(struct net_device *netdev, int vf, struct ifla_vf
 	if (err)
 		return err;
 	info->vf = vf;
-	/* A virtual function has GUIDs but no hardware address: users are shown the port's */
+	/* A virtual function has GUIDs, but no hardware address: show the interface's instead */
 	memcpy(info->mac, netdev->dev_addr, netdev->addr_len);
 	return 0;
 }
@@ -144,9 +144,9 @@ static int ipoib_set_vf_guid(struct net_device *netdev, int vf, u64 guid, int ty
 	return ib_set_vf_guid(priv->ibdev, vf, priv->port->number, guid, type);
 }
 
-/* There is no .parse: its callers (nfnetlink_log, nfnetlink_queue, packet rings) have room for
- * 8 octets of an address, and do not say so. The sender's 20 are in the pseudo header, in
- * front of the packet.
+/* There is no .parse, because its callers (nfnetlink_log, nfnetlink_queue, packet rings) have room
+ * for an address of 8 octets only, and do not pass this length. The sender's 20 octets can be read
+ * from the pseudo header in front of the packet.
  */
 static const struct header_ops ipoib_header_ops = {
 	.create = ipoib_hard_header,
@@ -174,8 +174,8 @@ err_learn:
 	return err;
 }
 
-/* Events of the QPs and of the port queue the link's work, which looks at the tables: it is
- * cancelled when there is neither any more.
+/* Called after the QPs are destroyed and the port is left, whose events queue the link's work. That
+ * work uses the tables, so it is cancelled first.
  */
 static void netdev_free_tables(struct ipoib_dev *priv)
 {
@@ -200,7 +200,7 @@ static int ipoib_init(struct net_device *netdev)
 		err = -ENOMEM;
 		goto err_stats;
 	}
-	/* What an event of the QP has run */
+	/* Before the QPs are created, since their events queue the link's work */
 	ipoib_link_init(priv);
 	ipoib_ahs_init(priv);
 	err = netdev_init_tables(priv);
@@ -235,7 +235,7 @@ static void ipoib_uninit(struct net_device *netdev)
 	ipoib_stats_destroy(priv);
 }
 
-/* The stack may ask which interface a child's parent is until it frees the child */
+/* A child holds its parent until here, since the stack may call ndo_get_iflink() until then */
 static void ipoib_free(struct net_device *netdev)
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
@@ -259,7 +259,9 @@ static void ipoib_free(struct net_device *netdev)
 	.ndo_get_iflink = ipoib_get_iflink,				\
 	.ndo_get_phys_port_id = ipoib_address_port_id
 
-/* A container that has a child only must not reach the port's virtual functions by it */
+/* Used for children. They have no operations for virtual functions, because a container that has
+ * only a child must not be able to configure the port's virtual functions.
+ */
 static const struct net_device_ops ipoib_netdev_ops = {
 	IPOIB_NETDEV_OPS,
 };
@@ -274,8 +276,8 @@ static const struct net_device_ops ipoib_port_netdev_ops = {
 };
 
 /**
- * ipoib_is_ours() - whether a netdevice is this driver's
- * @netdev: any
+ * ipoib_is_ours() - tell whether a netdevice belongs to this driver
+ * @netdev: any netdevice
  *
  * Context: any.
  * Return: true if its private part is a &struct ipoib_dev.
@@ -287,8 +289,8 @@ bool ipoib_is_ours(const struct net_device *netdev)
 }
 
 /**
- * ipoib_setup() - set up what all netdevices of this driver share
- * @netdev: just allocated
+ * ipoib_setup() - initialize a netdevice, as far as this does not depend on its port
+ * @netdev: the netdevice, just allocated
  *
  * Context: any.
  */
@@ -305,9 +307,11 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->min_header_len = IPOIB_HARD_LEN;
 	netdev->flags = IFF_BROADCAST | IFF_MULTICAST;
 	netdev->features = NETIF_F_VLAN_CHALLENGED;
-	/* It makes Ethernet frames, with interrupts off, where a path may have to be made */
+	/* netpoll builds Ethernet frames, and sends with interrupts disabled, when no path can be
+	 * created
+	 */
 	netdev->priv_flags |= IFF_DISABLE_NETPOLL;
-	/* To make checksums the payload is read: it must have an address */
+	/* The payload is read for checksums, so its memory must have a kernel address */
 	if (!IS_ENABLED(CONFIG_HIGHMEM))
 		netdev->features |= NETIF_F_HIGHDMA;
 	netdev->watchdog_timeo = 5 * HZ;
@@ -322,8 +326,8 @@ void ipoib_setup(struct net_device *netdev)
 	ipoib_rx_init(&priv->rx, priv);
 }
 
-/* What the HCA cannot do for a packet the driver does; both need several pieces in a
- * work request for large ones.
+/* Returns the offloads of the netdevice. The driver itself performs those that the HCA lacks. Large
+ * packets need several SGEs per WR in either case.
  */
 static netdev_features_t hw_features(const struct ib_device *ibdev)
 {
@@ -337,8 +341,8 @@ static netdev_features_t hw_features(const struct ib_device *ibdev)
 }
 
 /**
- * ipoib_bind() - tie a new netdevice to its port
- * @priv: not registered yet; its P_Key is set
+ * ipoib_bind() - bind a new netdevice to its port
+ * @priv: the device, not registered yet; its P_Key is set
  * @port: the port
  *
  * Context: may sleep.
@@ -388,11 +392,11 @@ static unsigned int ring_size(const char *name, unsigned int size)
 }
 
 /**
- * ipoib_setup_begin() - check the module's parameters for new netdevices
- * @port: their files in sysfs, where one is the first of its port
- * @child: likewise, where it is not
+ * ipoib_setup_begin() - prepare the setup of netdevices, and correct the module parameters
+ * @port: sysfs files of a port's own netdevice
+ * @child: sysfs files of a child
  *
- * Context: before there is a netdevice.
+ * Context: any, before the first netdevice is created.
  */
 void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* A netdevice's counters, added up. */
+/* The counters of a netdevice. */
 #include <linux/netdevice.h>
 
 #include "ipoib.h"
 
 /**
- * ipoib_stats_init() - a device counts from now on
+ * ipoib_stats_init() - allocate the counters of a device
  * @priv: the device
  *
  * Context: may sleep.
@@ -25,7 +25,7 @@ int ipoib_stats_init(struct ipoib_dev *priv)
 
 /**
  * ipoib_stats_destroy() - undo ipoib_stats_init()
- * @priv: the device, of which nothing counts any more
+ * @priv: the device; nothing uses its counters any more
  *
  * Context: may sleep.
  */
@@ -36,12 +36,12 @@ void ipoib_stats_destroy(struct ipoib_dev *priv)
 }
 
 /**
- * ipoib_stat_read() - one counter, added up over all CPUs
+ * ipoib_stat_read() - read a counter
  * @priv: the device
- * @stat: which
+ * @stat: the counter
  *
  * Context: any.
- * Return: its value.
+ * Return: sum over all CPUs.
  */
 u64 ipoib_stat_read(struct ipoib_dev *priv, enum ipoib_stat stat)
 {
@@ -63,7 +63,7 @@ static u64 stat_sum(struct ipoib_dev *priv, enum ipoib_stat first, enum ipoib_st
 }
 
 /**
- * ipoib_get_stats64() - ndo_get_stats64
+ * ipoib_get_stats64() - ndo_get_stats64: read the standard counters
  * @netdev: the device
  * @stats: filled in
  *

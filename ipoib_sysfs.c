@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The netdevice's own files in sysfs, which scripts have used since long before
- * there was `ip link add type ipoib`.
+ * The netdevice's sysfs files, which scripts used long before `ip link add type
+ * ipoib` existed.
  */
 #include <linux/device.h>
 #include <linux/rtnetlink.h>
@@ -9,9 +9,10 @@
 
 #include "ipoib.h"
 
-/* For who may do as much by rtnetlink: to own a file is not enough, as for all others of
- * a netdevice. Taking a file away waits for its users, with rtnl held: they must not wait
- * for rtnl, but begin again.
+/* Checks the permission and takes rtnl. Owning the file is not sufficient: as for the other files
+ * of a netdevice, and for rtnetlink, CAP_NET_ADMIN is required. The removal of a file waits for its
+ * users with rtnl held. To avoid a deadlock, users must not wait for rtnl, but restart the system
+ * call.
  */
 static int sysfs_lock(struct net_device *netdev)
 {
@@ -94,13 +95,13 @@ static ssize_t parent_show(struct device *dev, struct device_attribute *attr, ch
 }
 static DEVICE_ATTR_RO(parent);
 
-/* A write of a P_Key that makes a child or removes one */
+/* Parses a P_Key, and calls @make to create or delete the child that has it */
 static ssize_t store_child(struct net_device *netdev, const char *buf, size_t count,
 			   int (*make)(struct ipoib_dev *parent, u16 pkey))
 {
 	int pkey, err;
 
-	/* Any base, and whatever follows the number: scripts have relied on it */
+	/* Accepts any base, and any text after the number, since scripts have relied on that */
 	if (sscanf(buf, " %i", &pkey) != 1 || pkey < 0 || pkey > U16_MAX)
 		return -EINVAL;
 	err = sysfs_lock(netdev);
@@ -126,8 +127,9 @@ static ssize_t delete_child_store(struct device *dev, struct device_attribute *a
 static DEVICE_ATTR_WO(delete_child);
 
 /*
- * A netdevice that goes to another user's namespace has its files given to him, which fails
- * in many kernels at the first one that is_visible() left out. So there are two groups.
+ * When a netdevice is moved to another user's namespace, the owner of its files is changed. In many
+ * kernels this fails at the first file that is_visible() has left out. So there are two groups
+ * instead of one with is_visible().
  */
 static struct attribute *port_attrs[] = {
 	&dev_attr_mode.attr,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* What the driver says of what it does: its tracepoints, and how much it logs. */
+/* Instances of the tracepoints, and the module parameters for debug messages. */
 #include <linux/module.h>
 
 #include "ipoib.h"
@@ -8,8 +8,8 @@
 
 int ipoib_debug_level;
 module_param_named(debug_level, ipoib_debug_level, int, 0644);
-MODULE_PARM_DESC(debug_level, "Log what links and paths do if > 0 (default 0)");
+MODULE_PARM_DESC(debug_level, "Log debug messages about links and paths if > 0 (default 0)");
 
 int ipoib_mcast_debug_level;
 module_param_named(mcast_debug_level, ipoib_mcast_debug_level, int, 0644);
-MODULE_PARM_DESC(mcast_debug_level, "Log what multicast groups do if > 0 (default 0)");
+MODULE_PARM_DESC(mcast_debug_level, "Log debug messages about multicast groups if > 0 (default 0)");
