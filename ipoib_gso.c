@@ -29,7 +29,7 @@ static u32 transport_len(const struct sk_buff *skb)
  * @skb: the packet
  *
  * Packets with IPv6 extension headers are not accepted, as <net/tso.h> does not count their
- * length; nor are packets whose headers are not linear, which are rare: they come from
+ * length; nor are TCP packets whose headers are not linear, which are rare: they come from
  * forwarding or from raw sockets. A packet from an untrusted source may have any header.
  *
  * Context: any.

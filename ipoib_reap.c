@@ -4,8 +4,8 @@
  *
  * An event for each CQE would cost more than processing the CQE. Events are requested only
  * while at least IPOIB_TX_REAP_SLOTS slots are in use or the TX queue is stopped. Otherwise
- * a timer, which is not restarted by further sends, has the CQ polled. The timer is shorter
- * if a slot holds an skb, as a socket may be waiting for this to be freed.
+ * a timer has the CQ polled, once for all sends that are posted until it expires. Its time
+ * is shorter if a slot holds an skb, as a socket may be waiting for this to be freed.
  */
 #include "ipoib.h"
 

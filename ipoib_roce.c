@@ -635,9 +635,7 @@ err_wq:
 /**
  * ipoib_roce_exit() - undo ipoib_roce_init()
  *
- * Called when no port is left.
- *
- * Context: may sleep, takes rtnl.
+ * Context: may sleep, takes rtnl; no port is left.
  */
 void ipoib_roce_exit(void)
 {

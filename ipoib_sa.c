@@ -21,7 +21,9 @@
 #define SA_JOIN_KEEPING		(SA_JOIN_FULL_MEMBER | SA_JOIN_SEND_ONLY_FULL)
 #define SA_JOIN_FLEETING	(SA_JOIN_NON_MEMBER | SA_JOIN_SEND_ONLY)
 
-/* This driver as a client of ib_sa: unregistering it waits for outstanding queries */
+/* This driver as a client of ib_sa. The module cannot be unloaded while queries are outstanding,
+ * because unregistering the client waits for them.
+ */
 static struct ib_sa_client sa_client;
 
 static const ib_sa_comp_mask sa_join_mask =
@@ -416,9 +418,7 @@ void ipoib_sa_init(void)
 /**
  * ipoib_sa_exit() - unregister as a client of ib_sa
  *
- * Called when no netdevice is left. Waits until all queries are finished.
- *
- * Context: may sleep.
+ * Context: may sleep until all queries are finished; no netdevice is left.
  */
 void ipoib_sa_exit(void)
 {

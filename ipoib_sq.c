@@ -437,7 +437,7 @@ static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budg
  * ipoib_sq_reclaim_refused() - free the oldest slots, as far as ib_post_send() refused their WRs
  * @sq: the send queue
  * @done: the packets of these slots are added to it
- * @budget: the budget of the NAPI poll, for napi_consume_skb()
+ * @budget: as for ipoib_sq_complete()
  *
  * Context: NAPI poll.
  */
@@ -454,7 +454,8 @@ void ipoib_sq_reclaim_refused(struct ipoib_sq *sq, struct ipoib_sq_done *done, i
  * @why: IPOIB_TX_SENT, or the counter for the packet in the last slot. The packets in the slots
  *	before it were sent
  * @done: the packets of these slots are added to it
- * @budget: the budget of the NAPI poll, for napi_consume_skb()
+ * @budget: the budget of the NAPI poll; 0 if skbs must not be freed at once (see
+ *	napi_consume_skb())
  *
  * Context: NAPI poll.
  */

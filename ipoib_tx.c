@@ -243,8 +243,8 @@ static void tx_account(struct ipoib_txq *tx, const struct ipoib_sq_done *done)
 /**
  * ipoib_tx_poll() - process the completions of sends
  * @tx: the TX queue
- * @budget: the budget of the NAPI poll, passed to napi_consume_skb(); does not limit the number
- *	of completions
+ * @budget: the budget of the NAPI poll, which does not limit the number of completions. 0 if
+ *	skbs must not be freed at once (see napi_consume_skb())
  *
  * Context: NAPI poll.
  * Return: true if the CQ may have more CQEs.

@@ -77,7 +77,7 @@ static inline u32 ipoib_hwaddr_qpn(const struct ipoib_hwaddr *hwaddr)
  * @qpn: QP number, 24 bits
  * @gid: port GID
  *
- * RFC 4391 section 9.1.1. Leaves the first octet, the flags, zero. Context: any.
+ * RFC 4391 section 9.1.1. Sets the first octet, the flags, to zero. Context: any.
  */
 static inline void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn,
 				      const union ib_gid *gid)

@@ -29,9 +29,7 @@ int ipoib_work_init(void)
 /**
  * ipoib_work_exit() - destroy the workqueue for work that needs rtnl
  *
- * Called when no netdevice is left.
- *
- * Context: may sleep; rtnl must not be held.
+ * Context: may sleep; no netdevice is left, and rtnl must not be held.
  */
 void ipoib_work_exit(void)
 {
