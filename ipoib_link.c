@@ -75,9 +75,9 @@ static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 	ipoib_groups_stop(priv);
 }
 
-/* Replaces the receive buffers if the group's MTU is larger than the default, which suits most
- * fabrics, that they were made for. The carrier is off meanwhile, since the stack's watchdog
- * takes a queue that is stopped while the carrier is on for hung.
+/* The receive buffers are made for the MTU that most fabrics have. If the group's MTU is larger,
+ * replaces them. The carrier is off meanwhile, because the stack's watchdog considers a queue hung
+ * that is stopped while the carrier is on.
  */
 static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 {

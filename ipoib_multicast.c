@@ -141,7 +141,7 @@ static int group_set_pkey(struct ipoib_dev *priv, struct sk_buff *skb)
 /**
  * ipoib_group_xmit() - find the AH for a multicast packet
  * @priv: the device
- * @skb: begins with struct ipoib_header
+ * @skb: the packet; begins with struct ipoib_header
  *
  * If the device is not a member of the group, the group is joined for sending only.
  *
