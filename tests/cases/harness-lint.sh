@@ -57,7 +57,7 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	static struct layout layout __used;
 E
 printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
-printf '# %s\n\\<first\\>\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
+printf '# %s\n(->|\\.)first\\>\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
 module "$tree/tests/fabric/ibfab.c"
 printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/driver/Kbuild"
 module "$tree/tests/kunit/driver/ib_ipoib_kunit.c"
