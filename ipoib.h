@@ -16,16 +16,13 @@
 #ifndef _IPOIB_H
 #define _IPOIB_H
 
-#include <linux/dim.h>
 #include <linux/ethtool.h>
 #include <linux/kernel.h>
 #include <linux/list.h>
 #include <linux/netdevice.h>
-#include <linux/rhashtable.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
-#include <net/tso.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_mad.h>
 #include <rdma/ib_pack.h>
@@ -47,8 +44,6 @@
 #include "ipoib_wire.h"
 
 #define IPOIB_CHILDREN_MAX	1024	/* per port */
-
-struct ipoib_dev;
 
 /* One netdevice, which belongs to one port and one P_Key */
 struct ipoib_dev {

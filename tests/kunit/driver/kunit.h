@@ -206,6 +206,7 @@ struct fixture_block {
 int fixture_init(struct kunit *test);
 int fixture_init_dma(struct kunit *test);
 int fixture_init_sending(struct kunit *test);
+int fixture_init_running(struct kunit *test);
 int fixture_init_unanswered(struct kunit *test);
 void fixture_group_retry(struct fixture *fx, struct ipoib_group *group);
 void fixture_exit(struct kunit *test);

@@ -380,14 +380,13 @@ static int lift_queue_limit(struct dql *dql)
 }
 
 /**
- * fixture_init_unanswered() - a suite's init: the link runs, and the fabric answers no more
+ * fixture_init_running() - a suite's init: the link runs, and nothing is logged
  * @test: the test
  *
- * It does when fabric_answer() or the like tells it to.
- *
- * Return: 0 or a negative errno.
+ * Context: may sleep.
+ * Return: 0 or a negative error.
  */
-int fixture_init_unanswered(struct kunit *test)
+int fixture_init_running(struct kunit *test)
 {
 	struct fixture *fx;
 	int err = fixture_init(test);
@@ -396,9 +395,27 @@ int fixture_init_unanswered(struct kunit *test)
 		return err;
 	fx = test->priv;
 	fixture_up(test);
-	fx->fabric.answers = false;
 	fx->hca->logged = 0;
 	return fx->priv->link.state == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
+}
+
+/**
+ * fixture_init_unanswered() - the same, and the fabric answers no more
+ * @test: the test
+ *
+ * It does when fabric_answer() or the like tells it to.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int fixture_init_unanswered(struct kunit *test)
+{
+	int err = fixture_init_running(test);
+	struct fixture *fx = test->priv;
+
+	if (!err)
+		fx->fabric.answers = false;
+	return err;
 }
 
 /**

@@ -133,19 +133,6 @@ static struct fixture *router_make(struct kunit *test)
 	return fx;
 }
 
-static int router_init(struct kunit *test)
-{
-	struct fixture *fx;
-	int err = fixture_init(test);
-
-	if (err)
-		return err;
-	fx = test->priv;
-	fixture_up(test);
-	fx->hca->logged = 0;
-	return fx->priv->link.state == IPOIB_LINK_RUNNING ? 0 : -ENETDOWN;
-}
-
 static const struct {
 	u8 index, value;
 } router_foreign[] = {
@@ -561,7 +548,7 @@ static struct kunit_suite router_suite = {
 	.name = "ipoib_router",
 	.suite_init = driver_begin,
 	.suite_exit = driver_end,
-	.init = router_init,
+	.init = fixture_init_running,
 	.exit = fixture_exit,
 	.test_cases = router_cases,
 };
