@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What suites of a port stand on: one without an HCA, whose SA and clock are the test's
- * own, and which remembers what the SA was asked and what user space was told.
+ * A port for the suites, without an HCA. The test plays the SA and controls the
+ * clock. Requests to the SA and notifications to user space are recorded.
  */
 #ifndef _ATS_KUNIT_H
 #define _ATS_KUNIT_H
@@ -12,10 +12,10 @@
 
 #include "ats.h"
 
-#define FAKE_LOG	32	/* requests, and notifications, that are remembered */
+#define FAKE_LOG	32	/* requests or notifications that are recorded */
 #define FAKE_SEGMENTS	4	/* of an answer */
-#define FAKE_HOST	1001	/* the namespace that the HCA is in */
-#define FAKE_GUEST	1002	/* another one, as are the next numbers */
+#define FAKE_HOST	1001	/* the namespace of the HCA */
+#define FAKE_GUEST	1002	/* another namespace, as are the numbers that follow */
 #define FAKE_GIDS	2	/* of the port */
 
 /* A request as it was posted */
@@ -27,7 +27,7 @@ struct fake_posted {
 	bool cancelled;
 };
 
-/* An SA's answer as the MAD layer hands it over */
+/* An SA's answer in the form of the MAD layer */
 struct fake_answer {
 	struct ib_mad_recv_wc wc;
 	struct ib_mad_recv_buf more[FAKE_SEGMENTS - 1];
@@ -41,7 +41,7 @@ struct fake_port {
 	struct ib_port_data port_data[2];	/* by port number */
 	struct ib_mad_agent agent;
 	unsigned long now;
-	unsigned long next;		/* when the work is to run again */
+	unsigned long next;		/* when the port's work has to run again */
 	int post_error;
 	struct fake_posted posted[FAKE_LOG];
 	unsigned int posted_count;
@@ -50,10 +50,10 @@ struct fake_port {
 	int told_ifindex[FAKE_LOG];
 	unsigned int told_count;
 	union ib_gid gids[FAKE_GIDS];
-	unsigned int ports;		/* as which it is asked; all have these queries */
-	atomic_t kicks;			/* by questions that were put to it */
+	unsigned int ports;		/* how often ats_each_port() visits this one */
+	atomic_t kicks;			/* ats_sa_wake() calls */
 	bool hurry;			/* ats_port_hurry() was called */
-	bool threaded;			/* who kicks the port has its work run */
+	bool threaded;			/* both also queue the port's work */
 	struct work_struct work;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of audits: leftovers of an earlier life are found under every GID of the port,
- * rivals are told once, and one request of this kind is under way at a time.
+ * Suite of audits: leftovers of an earlier boot are found under every GID of
+ * the port, another port's record of an address is reported once, and only one
+ * request of an audit is outstanding at a time.
  */
 #include "kunit.h"
 
 static const char one;
 
-/* The port's work, as far as audits are concerned */
+/* Runs the part of the port's work that handles audits */
 static void run(struct fake_port *fake)
 {
 	fake->next = fake->now + MAX_JIFFY_OFFSET / 2;
@@ -34,7 +35,7 @@ static bool has_set(struct fake_port *fake, u8 guid, u16 pkey)
 	return ats_engine_find(&fake->port.engine, &key);
 }
 
-/* The SA has nothing under the port's GIDs */
+/* The SA has no records under the port's GIDs */
 static void pass_leftovers(struct fake_port *fake)
 {
 	run(fake);
@@ -43,7 +44,7 @@ static void pass_leftovers(struct fake_port *fake)
 	fake->posted_count = 0;
 }
 
-/* In whatever partition they are, a set is made, which the engine then empties */
+/* A set is created for the leftovers of each partition, which the engine then deletes */
 static void audit_leftovers(struct kunit *test)
 {
 	u64 mask = ATS_MASK_GID | ATS_MASK_NAME;
@@ -70,13 +71,13 @@ static void audit_leftovers(struct kunit *test)
 	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
-	/* Another SM may be another SA */
+	/* A new SM may mean another SA */
 	ats_audit_contact(&fake->port, fake->now);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
 }
 
-/* What has no answer is asked again after a while; what is refused is not */
+/* A request that times out is repeated after a while; one that is refused is not */
 static void audit_unanswered(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -115,14 +116,16 @@ static void audit_offline(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.engine.trouble, 0u);
 }
 
-/* An audit begins, with its first request answered */
+/* Begins an audit and answers its first request */
 static void begin(struct fake_port *fake)
 {
 	fake->now = fake->port.audit.at;
 	pass_leftovers(fake);
 }
 
-/* One record of an address is this host's; where there are more, they are looked at */
+/* A single record of an address must be this host's own; if there are more,
+ * they are read as a table
+ */
 static void audit_rivals(struct kunit *test)
 {
 	struct fake_answer *single = fake_answer_create(test, 1);
@@ -158,7 +161,7 @@ static void audit_rivals(struct kunit *test)
 		fake_end(fake, 2, ATS_RESULT_OK, table);
 		run(fake);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
-		/* It is told once */
+		/* The conflict is reported once */
 		KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 1ull);
 		KUNIT_ASSERT_EQ(test, fake->told_count, 1u - i);
 		fake->posted_count = 0;
@@ -166,7 +169,7 @@ static void audit_rivals(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fake->told[0].has_rival);
 	KUNIT_EXPECT_EQ(test, fake->told[0].rival.raw[15], 7);
 
-	/* And that it is gone */
+	/* The end of the conflict is reported, too */
 	begin(fake);
 	for (i = 0; i < 2; i++) {
 		run(fake);
@@ -178,7 +181,7 @@ static void audit_rivals(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 1ull);
 }
 
-/* An address that goes while it is looked for is nobody's rival */
+/* An address that is removed while its records are queried causes no conflict */
 static void audit_rival_goes(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 1);
@@ -195,7 +198,7 @@ static void audit_rival_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 0ull);
-	/* The next one's rivals are the next audit's question */
+	/* The new address is queried by the next audit */
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
 	fake->posted_count = 0;
@@ -205,7 +208,7 @@ static void audit_rival_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.data8[15], 2);
 }
 
-/* An SA that says nothing of one address is asked for the others, and of that one later */
+/* If a query for one address fails, the audit continues with the others */
 static void audit_rival_unanswered(struct kunit *test)
 {
 	static const enum ats_result results[] = { ATS_RESULT_TIMEOUT, ATS_RESULT_REFUSED };
@@ -226,7 +229,7 @@ static void audit_rival_unanswered(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted[2].wire.data8[15], 3);
 }
 
-/* An answer of the SA that there was says nothing of the one that there is */
+/* An answer to a request from before the SM changed does not count */
 static void audit_stale(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -243,7 +246,7 @@ static void audit_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
 }
 
-/* Wishes are granted, but not all at once */
+/* Audits on request are granted, but not in immediate succession */
 static void audit_wishes(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -261,7 +264,7 @@ static void audit_wishes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 2);
 }
 
-/* Often enough for a lease, or never if nobody wants any */
+/* Audits are frequent enough for the lease, or disabled */
 static void audit_times(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The port that suites stand on, and what the files under test need of others. */
+/* The port for the suites, and the functions that the files under test call. */
 #include <linux/slab.h>
 #include <rdma/ib_cache.h>
 
 #include "kunit.h"
 
-/* KUnit runs one test after the other */
+/* KUnit runs only one test at a time */
 static struct fake_port *fake_now;
 
 unsigned int ats_linger_ms;
@@ -21,7 +21,7 @@ static struct fake_port *fake_of(const struct ats_port *port)
 	return container_of(port, struct fake_port, port);
 }
 
-/* ---- An SA for records: it never answers by itself ---- */
+/* ---- Engine operations for records, which are never answered ---- */
 
 static int engine_send(struct ats_engine *engine, struct ats_set *set, unsigned int slot)
 {
@@ -39,9 +39,9 @@ static const struct ats_engine_ops engine_ops = {
 	.read = engine_read,
 };
 
-/* ---- What the files under test call ---- */
+/* ---- Functions that the files under test call ---- */
 
-/* What the files under test ask the HCA, whose first GIDs are these */
+/* The HCA's GID table has these GIDs */
 int rdma_query_gid(struct ib_device *device, u32 port_num, int index, union ib_gid *gid)
 {
 	if (index >= FAKE_GIDS)
@@ -128,10 +128,10 @@ void ats_sa_cancel(struct ats_request *request)
 			fake_now->posted[i].cancelled = true;
 }
 
-/* ---- What the tests call ---- */
+/* ---- Functions for the tests ---- */
 
 /**
- * fake_run() - the port's work, as far as queries are concerned
+ * fake_run() - run the part of the port's work that handles queries
  * @fake: the port
  *
  * Context: process.
@@ -145,10 +145,10 @@ void fake_run(struct fake_port *fake)
 }
 
 /**
- * fake_end() - a request ends
+ * fake_end() - end a request
  * @fake: the port
- * @number: which of those that were posted
- * @result: how it ends
+ * @number: the index of the request, in the order of posting
+ * @result: the result of the request
  * @answer: the SA's answer, or NULL
  *
  * Context: process.
@@ -198,8 +198,8 @@ static void port_init(struct fake_port *fake)
 }
 
 /**
- * fake_port_init() - a suite's init: kunit.priv is a port that knows of an SA
- * @test: the test that it is for
+ * fake_port_init() - a suite's init: create a port that is in contact with an SA, for kunit.priv
+ * @test: the test
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -224,15 +224,15 @@ int fake_port_init(struct kunit *test)
 	INIT_WORK(&fake->work, fake_work);
 	fake->gids[0] = fake_key(1).gid;
 	port_init(fake);
-	/* Not before the times that the port began with */
+	/* Must not be before the times that port_init() has set */
 	fake->now = jiffies;
 	fake_now = fake;
 	return 0;
 }
 
 /**
- * fake_port_exit() - a suite's exit: the end of the port
- * @test: the test; its port is there, or NULL
+ * fake_port_exit() - a suite's exit: free the port
+ * @test: the test, with a port or NULL in kunit.priv
  *
  * Context: process.
  */
@@ -258,9 +258,9 @@ void fake_port_exit(struct kunit *test)
 }
 
 /**
- * fake_answer_init() - a table without errors
- * @answer: to be filled in
- * @records: how many records it has, for fake_answer_put()
+ * fake_answer_init() - set up a valid table
+ * @answer: filled in
+ * @records: the number of records, which fake_answer_put() writes
  *
  * Context: any.
  */
@@ -282,9 +282,9 @@ void fake_answer_init(struct fake_answer *answer, unsigned int records)
 }
 
 /**
- * fake_answer_create() - a table without errors, for as long as a test takes
- * @test: the test; it ends without memory
- * @records: how many records the table has, for fake_answer_put()
+ * fake_answer_create() - allocate a valid table for the duration of the test
+ * @test: the test, which fails if there is no memory
+ * @records: the number of records, which fake_answer_put() writes
  *
  * Context: process.
  * Return: the table.
@@ -299,9 +299,9 @@ struct fake_answer *fake_answer_create(struct kunit *test, unsigned int records)
 }
 
 /**
- * fake_answer_put() - put a record into an answer
+ * fake_answer_put() - write a record to an answer
  * @answer: the answer
- * @offset: where, in octets, of all packets' data
+ * @offset: the offset in octets in the data of all packets
  * @record: the record
  *
  * Context: any.
@@ -321,8 +321,8 @@ void fake_answer_put(struct fake_answer *answer, unsigned int offset,
 }
 
 /**
- * fake_ip() - an IPv4 address, as records have it
- * @number: which
+ * fake_ip() - get an IPv4 address in the form of records
+ * @number: the last octets of the address
  *
  * Context: any.
  * Return: the address.
@@ -336,11 +336,11 @@ struct in6_addr fake_ip(unsigned int number)
 }
 
 /**
- * fake_key() - a GID of the default partition
- * @guid: its last octet
+ * fake_key() - get a GID in the default partition
+ * @guid: the last octet of the GID
  *
  * Context: any.
- * Return: that.
+ * Return: the GID and P_Key.
  */
 struct ats_key fake_key(u8 guid)
 {
@@ -353,15 +353,15 @@ struct ats_key fake_key(u8 guid)
 }
 
 /**
- * fake_source() - what a netdevice of the host's namespace, FAKE_HOST, may have
+ * fake_source() - allocate the addresses of a netdevice in the host's namespace, FAKE_HOST
  * @fake: the port
- * @owner: the netdevice's
- * @guid: for fake_key()
- * @first: of its addresses, for fake_ip()
- * @count: how many
+ * @owner: identifies the netdevice
+ * @guid: as for fake_key()
+ * @first: the first address, as for fake_ip()
+ * @count: the number of addresses
  *
  * Context: process.
- * Return: that, for ats_source_replace().
+ * Return: the addresses, for ats_source_replace().
  */
 struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 guid,
 			       unsigned int first, unsigned int count)
@@ -382,12 +382,12 @@ struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 gui
 }
 
 /**
- * fake_set() - the set that sources made
+ * fake_set() - find the set of a GID
  * @fake: the port
- * @guid: for fake_key()
+ * @guid: as for fake_key()
  *
  * Context: process.
- * Return: the set; the test ends if there is none.
+ * Return: the set; the test fails if there is none.
  */
 struct ats_set *fake_set(struct fake_port *fake, u8 guid)
 {

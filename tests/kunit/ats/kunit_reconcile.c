@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of the engine, on an SA that loses requests and answers, answers in any order,
- * is busy, refuses, does late what it was asked, and forgets. Time is the test's own.
+ * Suite of the engine. Its simulated SA loses requests and answers, answers in
+ * any order, is busy, refuses, executes requests late, and loses its records.
+ * The test controls the clock.
  */
 #include <kunit/test.h>
 #include <linux/prandom.h>
@@ -11,15 +12,15 @@
 
 #define FAKE_IPS	6
 #define FAKE_IN_FLIGHT	4
-/* So many times the engine runs until all is as it should be, at most */
+/* The engine must have reached its goal after so many runs */
 #define FAKE_ROUNDS	3000
 
-/* What becomes of a request */
+/* The fate of a request */
 enum fate {
 	FATE_DONE,
-	FATE_LOST,			/* the SA never sees it */
-	FATE_UNANSWERED,		/* done, but the answer is lost */
-	FATE_LATE,			/* no answer, and it is done later */
+	FATE_LOST,			/* the request is lost */
+	FATE_UNANSWERED,		/* executed, but the answer is lost */
+	FATE_LATE,			/* not answered, executed later */
 	FATE_BUSY,
 	FATE_REFUSED,
 	FATES
@@ -29,7 +30,7 @@ struct fake_request {
 	struct list_head list;
 	struct ats_set *set;
 	unsigned int slot;
-	enum ats_op op;			/* ATS_OP_NONE: the set is read */
+	enum ats_op op;			/* ATS_OP_NONE: reads the set */
 	struct in6_addr ip;
 };
 
@@ -40,7 +41,7 @@ struct fake {
 	struct list_head late;
 	unsigned long now;
 	unsigned long next;
-	bool has[ATS_SIDS];		/* the SA's records */
+	bool has[ATS_SIDS];		/* whether the SA has a record for each Service ID */
 	struct in6_addr ip[ATS_SIDS];
 	bool wanted[FAKE_IPS];
 	unsigned int sent;
@@ -100,7 +101,7 @@ static const struct ats_engine_ops fake_ops = {
 	.read = fake_read,
 };
 
-/* What the SA does about a request */
+/* Executes a request at the SA */
 static enum ats_result fake_do(struct fake *fake, const struct fake_request *request)
 {
 	bool had = fake->has[request->slot];
@@ -224,7 +225,7 @@ static bool fake_settled(struct fake *fake)
 	return list_empty(&fake->pending) && (!set || (ats_set_settled(set) && !set->verify));
 }
 
-/* Nothing goes wrong any more: the engine comes to an end by itself */
+/* From now on all requests succeed; the engine must reach its goal and stop */
 static void fake_finish(struct fake *fake)
 {
 	unsigned int rounds = FAKE_ROUNDS;
@@ -239,7 +240,7 @@ static void fake_finish(struct fake *fake)
 	KUNIT_EXPECT_NE(fake->test, rounds, 0u);
 }
 
-/* Each address that is wanted has the record of its slot, and there are no others */
+/* The SA has a record for each wanted address, in its slot, and no others */
 static void fake_compare(struct fake *fake)
 {
 	struct ats_set *set = fake_set(fake);
@@ -291,7 +292,7 @@ static void fake_reset(struct fake *fake)
 	fake->now += 1000000;
 }
 
-/* ---- One thing after the other ---- */
+/* ---- Single sequences of events ---- */
 
 static void engine_registers(struct kunit *test)
 {
@@ -301,7 +302,7 @@ static void engine_registers(struct kunit *test)
 	fake_toggle(fake, 1);
 	fake_finish(fake);
 	fake_compare(fake);
-	/* Two registrations and one look at the whole */
+	/* Two registrations, and one query for the whole set */
 	KUNIT_EXPECT_EQ(test, fake->sent, 3u);
 	fake_toggle(fake, 0);
 	fake_toggle(fake, 1);
@@ -311,7 +312,7 @@ static void engine_registers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 0ull);
 }
 
-/* What comes and goes while the SA is away is not sent at all */
+/* Changes that cancel each other out while the SA cannot be reached are not sent */
 static void engine_sends_the_outcome(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -335,7 +336,7 @@ static void engine_sends_the_outcome(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->sent, before + 1);
 }
 
-/* An SA that is away is asked one thing at a time, ever more rarely */
+/* While the SA does not answer, one request at a time is sent, with increasing intervals */
 static void engine_backs_off(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -366,7 +367,7 @@ static void engine_backs_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->engine.trouble, 0u);
 }
 
-/* A new SM ends the wait, and what was registered is so again */
+/* A new SM ends the back-off, and all records are registered again */
 static void engine_registers_again(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -388,7 +389,7 @@ static void engine_registers_again(struct kunit *test)
 	fake_compare(fake);
 }
 
-/* An answer of the SM before says nothing about the one of now */
+/* An answer to a request from before the SM changed does not count */
 static void engine_stale_answers(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -400,7 +401,7 @@ static void engine_stale_answers(struct kunit *test)
 	memset(fake->has, 0, sizeof(fake->has));
 	fake_finish(fake);
 	fake_compare(fake);
-	/* It was not believed in the first place */
+	/* No repair was necessary, as the answer was ignored */
 	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 0ull);
 
 	ats_engine_verify(&fake->engine);
@@ -414,7 +415,7 @@ static void engine_stale_answers(struct kunit *test)
 	fake_compare(fake);
 }
 
-/* What somebody else did to the records, and what an earlier life left */
+/* The engine repairs changes by others, and deletes leftovers of an earlier boot */
 static void engine_repairs(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -434,7 +435,7 @@ static void engine_repairs(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_REPAIRS], 4ull);
 }
 
-/* One record that the SA refuses does not hold up the others */
+/* A record that the SA refuses does not delay the others */
 static void engine_refused(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -455,7 +456,7 @@ static void engine_refused(struct kunit *test)
 	fake_compare(fake);
 }
 
-/* A deletion that is refused for ever is given up, and the set goes */
+/* If the SA refuses a deletion repeatedly, the engine gives up and removes the set */
 static void engine_gives_up(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -491,8 +492,7 @@ static void engine_cannot_send(struct kunit *test)
 	fake_compare(fake);
 }
 
-/* Whatever the order of the answers: who is primary changes, and nobody is missing */
-/* What cannot be read now is tried again */
+/* A query for the set that cannot be sent is repeated */
 static void engine_cannot_read(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -513,7 +513,7 @@ static void engine_cannot_read(struct kunit *test)
 	fake_compare(fake);
 }
 
-/* An SA that refuses to be read is asked again, later */
+/* A query for the set that the SA refuses is repeated later */
 static void engine_read_refused(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -537,6 +537,7 @@ static void engine_read_refused(struct kunit *test)
 	fake_compare(fake);
 }
 
+/* While the primary address changes no address is unregistered, whatever the order of answers */
 static void engine_no_window(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -564,7 +565,7 @@ static void engine_no_window(struct kunit *test)
 	}
 }
 
-/* In a full set there is no place to go to: three change places all the same */
+/* In a full set, without a free slot, three addresses can exchange their slots */
 static void engine_full_set(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -592,14 +593,14 @@ static void engine_full_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&fake->ip[0], &ip, sizeof(ip)), 0);
 }
 
-/* ---- Every order of events ---- */
+/* ---- All orders of events ---- */
 
 enum event {
 	EVENT_TOGGLE_FIRST,
 	EVENT_TOGGLE_SECOND,
 	EVENT_CHOOSE,
 	EVENT_FORGET,
-	EVENT_END_FIRST,		/* and so on, with each fate */
+	EVENT_END_FIRST,		/* followed by one event for each fate */
 	EVENT_END_LAST = EVENT_END_FIRST + FATES,
 	EVENT_LATE,
 	EVENTS
@@ -645,7 +646,7 @@ static void fake_event(struct fake *fake, unsigned int event)
 		fake->now = ats_earlier(fake->next, fake->now + HZ);
 }
 
-/* What was done late is found out by the next look at the whole */
+/* Verifying the set discovers requests that were executed late */
 static void fake_end_well(struct fake *fake)
 {
 	fake_finish(fake);
@@ -714,7 +715,9 @@ static void engine_exit(struct kunit *test)
 	kfree(test->priv);
 }
 
-/* A lease that begins again is told to nobody; one that is lost is begun again */
+/* Renewing a lease is not reported as a change; a record whose lease is not as
+ * requested is registered again
+ */
 static void engine_renews(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -736,7 +739,7 @@ static void engine_renews(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ats_set_settled(set));
 	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_SETS], sets + 1);
 
-	/* What is read back has as much of its lease as is left */
+	/* The lease of a record that is read back has partly elapsed */
 	record.addr = set->slot[0].want->ip;
 	ats_engine_read_record(set, &record);
 	KUNIT_EXPECT_FALSE(test, set->slot[0].odd);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Suite of Service IDs, and of records against octets written down from the tables. */
+/* Suite of Service IDs, and of records compared with octets written down from the specification. */
 #include <kunit/test.h>
 
 #include "ats.h"
 
-/* Table 1: ServiceID, ServiceGID, ServiceP_Key, reserved, lease, key, name, Data */
+/* ATS table 1: ServiceID, ServiceGID, ServiceP_Key, reserved, lease, key, name, Data */
 #define KEY_HEX		"fe80000000000000021bfa010000010280010000"
 #define SERVICE_KEY_HEX	"00000000000000000000000000000000"
 #define NAME_HEX	"4441504c2041646472657373205472616e736c6174696f6e2053657276696365" \
@@ -17,7 +17,7 @@ static const char ipv4_hex[] = "10000ce100415453" KEY_HEX "ffffffff" SERVICE_KEY
 			       "0000000000000000000000000a010203" UNUSED_HEX;
 static const char ipv6_hex[] = "10000ce100415400" KEY_HEX "ffffffff" SERVICE_KEY_HEX NAME_HEX
 			       "fd00000000000000000000000000abcd" UNUSED_HEX;
-/* Tables 2 to 7, but for the Service ID and the address: GID, P_Key, name */
+/* ATS tables 2 to 7 without the Service ID and the address: GID, P_Key, name */
 static const char query_hex[] = "0000000000000000" KEY_HEX "00000000" SERVICE_KEY_HEX NAME_HEX
 				"00000000000000000000000000000000" UNUSED_HEX;
 
@@ -26,7 +26,7 @@ static const struct ats_key record_key = {
 	.pkey = 0x8001,
 };
 
-/* Fills in the record that the hexadecimal digits are */
+/* Fills in the record from hexadecimal digits */
 static void from_hex(struct kunit *test, struct ats_wire_record *wire, const char *hex)
 {
 	KUNIT_ASSERT_EQ(test, strlen(hex), 2 * sizeof(*wire));
@@ -100,7 +100,7 @@ static void record_query(struct kunit *test)
 	expect_hex(test, &wire, query_hex);
 }
 
-/* The masks are of the components' places in the record, with its reserved one */
+/* The bits of a component mask are numbered like the components, including the reserved one */
 static void record_masks(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, ATS_MASK_SID | ATS_MASK_GID | ATS_MASK_PKEY, 0x7ULL);
@@ -108,7 +108,7 @@ static void record_masks(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ATS_MASK_DATA8, 0x7fff80ULL);
 }
 
-/* What others write, and what is none of this service's */
+/* Records of other implementations are accepted; those of other services are not */
 static void record_lenient(struct kunit *test)
 {
 	struct ats_wire_record wire;
@@ -128,7 +128,7 @@ static void record_lenient(struct kunit *test)
 	wire.service_id = cpu_to_be64(0x10000ce105415454ULL);
 	KUNIT_EXPECT_LT(test, ats_record_decode(&read, &wire), 0);
 	wire.service_id = cpu_to_be64(ATS_SID_PRIMARY);
-	/* ATS section 2.3: what follows the name is ignored */
+	/* ATS section 2.3: octets that follow the name are ignored */
 	wire.name[33] = '2';
 	KUNIT_EXPECT_EQ(test, ats_record_decode(&read, &wire), 0);
 	wire.name[33] = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Suite of questions. Two queries of modules and one of users may be under way at once. */
+/* Suite of queries. Up to two queries of modules and one of users are outstanding at a time. */
 #include <linux/completion.h>
 #include <linux/delay.h>
 #include <net/ipv6.h>
@@ -10,13 +10,13 @@
 #define ASKED_ANSWERS	4
 #define TIMEOUT_MS	2000
 
-/* A query, and how it ended */
+/* A query and its result */
 struct asked {
 	struct ib_ats_question question;
 	bool user;
 	u64 id;
 	struct completion told;
-	unsigned int ended;		/* how often */
+	unsigned int ended;		/* number of calls of the callback */
 	int err;
 	unsigned int count;
 	struct ib_ats_answer answers[ASKED_ANSWERS];
@@ -52,7 +52,7 @@ static void ask_begin(struct fake_port *fake, struct asked *asked)
 					    asked, &asked->id), 0);
 }
 
-/* Returns when the question has been put to the port */
+/* Returns when the query has been passed to the port */
 static void ask(struct fake_port *fake, struct asked *asked)
 {
 	unsigned long until = jiffies + 5 * HZ;
@@ -64,14 +64,14 @@ static void ask(struct fake_port *fake, struct asked *asked)
 	KUNIT_ASSERT_NE(fake->test, atomic_read(&fake->kicks), kicks);
 }
 
-/* How often it has called back, once the workqueues have done what there is to do */
+/* The number of calls of the callback, after all queued work is done */
 static unsigned int ended(struct asked *asked)
 {
 	msleep(20);
 	return asked->ended;
 }
 
-/* As modules name it */
+/* An IPv4-mapped address, the form that modules use */
 static struct in6_addr mapped(unsigned int number)
 {
 	struct in6_addr ip = fake_ip(number);
@@ -88,7 +88,7 @@ static void ask_addr(struct fake_port *fake, struct asked *asked, unsigned int n
 	ask(fake, asked);
 }
 
-/* Expects that it ends so */
+/* Expects that the query has ended with this error */
 static void expect_ended(struct fake_port *fake, struct asked *asked, int err)
 {
 	if (!asked->ended)
@@ -112,9 +112,9 @@ static void put(struct fake_answer *answer, unsigned int at, u8 guid, unsigned i
 	fake_answer_put(answer, at * sizeof(struct ats_wire_record), &record);
 }
 
-/* ---- What the SA is asked ---- */
+/* ---- Requests to the SA ---- */
 
-/* Expects that the SA was asked so, and ends the query */
+/* Expects this request to the SA, and ends the query */
 static void expect_posted(struct fake_port *fake, struct asked *asked, u8 method, u64 mask)
 {
 	unsigned int number = fake->posted_count;
@@ -197,7 +197,7 @@ static void resolve_senseless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
 }
 
-/* No port may be asked: by its number, its HCA, or since it is of no partition of the asker */
+/* No port matches the number, the HCA, or the partitions of the caller's namespace */
 static void resolve_no_port(struct kunit *test)
 {
 	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .port = 9 } };
@@ -233,7 +233,7 @@ static void expect_answer(struct fake_port *fake, const struct asked *asked, uns
 	KUNIT_EXPECT_EQ(fake->test, answer->port, 1u);
 }
 
-/* Those of primary addresses first, then by GID and Service ID around the block's end */
+/* Primary addresses come first, then the order is by GID and Service ID */
 static void resolve_order(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 4);
@@ -256,7 +256,7 @@ static void resolve_order(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_QUERIES], 1ull);
 }
 
-/* Whoever has an IPv4 address in the older form is found after all */
+/* If an IPv4 address is not found, its older form is queried, too */
 static void resolve_other_form(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -274,7 +274,7 @@ static void resolve_other_form(struct kunit *test)
 	fake_end(fake, 2, ATS_RESULT_NO_RECORD, NULL);
 	expect_ended(fake, &asked, -ENOENT);
 
-	/* An empty table is the same */
+	/* An empty table means the same as "no record" */
 	fake_end(fake, 0, ATS_RESULT_OK, fake_answer_create(test, 0));
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
@@ -282,7 +282,7 @@ static void resolve_other_form(struct kunit *test)
 	expect_ended(fake, &other, -ENOENT);
 }
 
-/* What does not go into one packet is asked for as a table, by and by in both forms */
+/* An answer that exceeds one packet is read as a table, here in the older form */
 static void resolve_too_many(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 2);
@@ -336,7 +336,7 @@ static void resolve_malformed(struct kunit *test)
 	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
-/* ---- Tries and deadlines ---- */
+/* ---- Retries and deadlines ---- */
 
 static void resolve_again(struct kunit *test)
 {
@@ -377,7 +377,7 @@ static void resolve_gives_up(struct kunit *test)
 	expect_ended(fake, &asked, -ETIMEDOUT);
 }
 
-/* What cannot be sent is tried again, as what is not answered */
+/* A request that cannot be sent is repeated like one that is not answered */
 static void resolve_cannot_send(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -396,7 +396,7 @@ static void resolve_cannot_send(struct kunit *test)
 	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
-/* As many as there is room for, in their order */
+/* Two queries are outstanding at a time, in the order of the calls */
 static void resolve_window(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -418,7 +418,7 @@ static void resolve_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight[false], 0u);
 }
 
-/* Of users' questions one at a time, and not in the way of others */
+/* Users' queries are sent one at a time, and do not delay those of modules */
 static void resolve_users(struct kunit *test)
 {
 	struct asked *asked = asked_create(test, 4);
@@ -444,7 +444,7 @@ static void resolve_users(struct kunit *test)
 		expect_ended(fake, &asked[i], -EREMOTEIO);
 }
 
-/* For whom there is no room until his time is over, he need not wait any longer */
+/* A query ends when its time is over, also if it could not be sent until then */
 static void resolve_expires(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -469,7 +469,7 @@ static void resolve_expires(struct kunit *test)
 	expect_ended(fake, &asked[1], -ETIMEDOUT);
 }
 
-/* A request takes no longer than there is time */
+/* The timeout of a request is at most the time that its query has left */
 static void resolve_request_time(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -485,9 +485,9 @@ static void resolve_request_time(struct kunit *test)
 	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
-/* ---- Ends ---- */
+/* ---- Cancellation and removal ---- */
 
-/* Under way, waiting for room, for another try, and not yet taken in */
+/* Queries that are outstanding, that wait for the window or a retry, or that are new */
 static void resolve_cancelled(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -506,7 +506,7 @@ static void resolve_cancelled(struct kunit *test)
 		ib_ats_cancel(asked[i].id);
 		KUNIT_EXPECT_EQ(test, asked[i].ended, 1u);
 		KUNIT_EXPECT_EQ(test, asked[i].err, -ECANCELED);
-		/* It has ended: there is nothing to be cancelled */
+		/* Cancelling a query that has ended does nothing */
 		ib_ats_cancel(asked[i].id);
 	}
 	KUNIT_EXPECT_TRUE(test, fake->posted[1].cancelled);
@@ -514,7 +514,7 @@ static void resolve_cancelled(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight[false], 0u);
 }
 
-/* A user's request that is under way is waited for */
+/* A user's query ends only when its outstanding request ends */
 static void resolve_user_cancelled(struct kunit *test)
 {
 	struct asked *asked = asked_create(test, 2);
@@ -536,7 +536,7 @@ static void resolve_user_cancelled(struct kunit *test)
 	expect_ended(fake, &asked[0], -ECANCELED);
 }
 
-/* One that is cancelled as its request ends by itself is not asked again, in any form */
+/* If a query is cancelled while its request ends, the request is not repeated in any form */
 static void resolve_cancelled_late(struct kunit *test)
 {
 	static const enum ats_result results[] = {
@@ -559,7 +559,7 @@ static void resolve_cancelled_late(struct kunit *test)
 	}
 }
 
-/* What is asked in another form has its question's time, and no more */
+/* When the request is repeated in another form, the query keeps its deadline */
 static void resolve_again_late(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -567,7 +567,7 @@ static void resolve_again_late(struct kunit *test)
 
 	ask_addr(fake, &asked, 1);
 	fake_run(fake);
-	/* A look at all that wait comes in between, and then the SA goes */
+	/* All waiting queries are checked once before the SA cannot be reached any more */
 	ats_port_hurry(&fake->port);
 	fake_run(fake);
 	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
@@ -581,7 +581,7 @@ static void resolve_again_late(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
 }
 
-/* What is sent although its time is over has as little of it as there can be */
+/* A request that is sent after the deadline has the shortest timeout */
 static void resolve_request_late(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -599,7 +599,7 @@ static void resolve_request_late(struct kunit *test)
 	expect_ended(fake, &asked, -EREMOTEIO);
 }
 
-/* The HCA goes: what waits, and what is under way, which the MAD layer ends */
+/* The HCA is removed: all queries end; the MAD layer cancels outstanding requests */
 static void resolve_unplugged(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -620,7 +620,7 @@ static void resolve_unplugged(struct kunit *test)
 
 /* ---- Without an SA ---- */
 
-/* To the end of the time that a question has */
+/* Runs the port's work after the deadline */
 static void run_late(struct fake_port *fake)
 {
 	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) + 1;
@@ -628,7 +628,7 @@ static void run_late(struct fake_port *fake)
 	fake->now = jiffies;
 }
 
-/* The SM goes: those that wait may yet be asked, by when it is back */
+/* The SM is gone: queries wait until it is back or their time is over */
 static void resolve_sm_goes(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 1);
@@ -663,7 +663,7 @@ static void ask_alone(struct fake_port *fake, struct asked *asked, int err)
 	expect_ended(fake, asked, err);
 }
 
-/* Two netdevices of one GID with 10.0.0.1 and .2, and .2 and .3 */
+/* Two netdevices with the same GID have 10.0.0.1 and .2, and .2 and .3 */
 static void have_two(struct fake_port *fake)
 {
 	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 2));
@@ -702,7 +702,7 @@ static void resolve_alone(struct kunit *test)
 	ask_alone(fake, &asked, -ENETUNREACH);
 }
 
-/* ATS section 5.1: the IP address of a port of this subnet is its GID, and the other way */
+/* ATS section 5.1: a GID of this subnet is also the IP address of its port, and vice versa */
 static void resolve_gid_as_addr(struct kunit *test)
 {
 	union ib_gid gid = fake_key(9).gid;
@@ -725,7 +725,7 @@ static void resolve_gid_as_addr(struct kunit *test)
 	ask_alone(fake, &asked, -ENETUNREACH);
 }
 
-/* With an SA, too, if that knows a port of that GID, and nobody registered anything */
+/* The same with an SA, if the SA knows a port with that GID and has no records for it */
 static void resolve_gid_in_fabric(struct kunit *test)
 {
 	static const enum ats_result results[] = {
@@ -755,7 +755,7 @@ static void resolve_gid_in_fabric(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].gid, &gid, sizeof(gid)), 0);
 }
 
-/* Where an SM's node says that no SA listens there, there may be one later, or never */
+/* If no SA listens on the SM's node, the query waits, as one may be started */
 static void resolve_nobody_listens(struct kunit *test)
 {
 	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .gid = fake_key(9).gid } };
@@ -771,7 +771,7 @@ static void resolve_nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.count, 1u);
 }
 
-/* A guest is told of partitions that it is in, also of what others have there */
+/* A guest gets answers only about its own partitions, but of all hosts there */
 static void resolve_guest(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 2);
@@ -814,7 +814,7 @@ static void two_ports(struct fake_port *fake, struct asked *asked)
 	KUNIT_ASSERT_EQ(fake->test, fake->posted_count, 2u);
 }
 
-/* What one knows is the answer, and of the other only what is under way is waited for */
+/* If one port has an answer, the other one's request is waited for but not repeated */
 static void resolve_one_of_two(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 1);
@@ -832,7 +832,7 @@ static void resolve_one_of_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.count, 1u);
 }
 
-/* Nobody has it only if both say so */
+/* The result is "not found" only if both SAs say so */
 static void resolve_none_of_two(struct kunit *test)
 {
 	static const enum ats_result results[] = { ATS_RESULT_NO_RECORD, ATS_RESULT_REFUSED };

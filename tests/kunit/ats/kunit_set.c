@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Suite of the addresses of one GID and P_Key: their slots, their holders, the primary. */
+/* Suite of the addresses of a GID and P_Key: their slots, their holders, the primary address. */
 #include <kunit/test.h>
 
 #include "ats.h"
@@ -37,7 +37,7 @@ static void drop(struct kunit *test, unsigned int number, unsigned long until)
 	ats_set_put(test->priv, &ip, true, until);
 }
 
-/* Returns when something expires next, or what is far away */
+/* Returns when the next address expires, or a time far away */
 static unsigned long expire(struct kunit *test, unsigned long now)
 {
 	unsigned long next = now + 1000000;
@@ -46,7 +46,7 @@ static unsigned long expire(struct kunit *test, unsigned long now)
 	return next - now;
 }
 
-/* -2: the set has it not */
+/* The slot of an address; -2: it is not in the set */
 static int slot_of(struct kunit *test, unsigned int number)
 {
 	const struct ats_addr *addr;
@@ -57,7 +57,7 @@ static int slot_of(struct kunit *test, unsigned int number)
 	return addr ? addr->slot : -2;
 }
 
-/* Each address is in the slot that it says, and in no other */
+/* Each address is in exactly the slot that it refers to */
 static void check_slots(struct kunit *test)
 {
 	struct ats_set *set = test->priv;
@@ -129,7 +129,7 @@ static void set_gaps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot_of(test, 6), 5);
 }
 
-/* Two netdevices; an address that moves; one that comes back in time */
+/* An address is held by two netdevices, moves between them, and comes back before it expires */
 static void set_holders(struct kunit *test)
 {
 	add(test, 1);
@@ -152,7 +152,9 @@ static void set_holders(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&((struct ats_set *)test->priv)->order));
 }
 
-/* In a full set, what nothing holds makes room at once; the primary address never */
+/* In a full set, addresses without holder yield their slots at once, except for
+ * the primary address
+ */
 static void set_lingering(struct kunit *test)
 {
 	int i;
@@ -190,7 +192,7 @@ static void set_primary(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
 	KUNIT_EXPECT_EQ(test, ats_set_find(set, &ip6)->slot, 1);
 
-	/* Named by the administrator: the old one gets a slot that was free */
+	/* The administrator chooses another primary address: the former one gets a free slot */
 	set_ip(&choice, 3);
 	ats_set_choose(set, &choice);
 	assign(test);
@@ -224,7 +226,7 @@ static void set_primary_of_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, slot_of(test, 50), 0);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 49);
 
-	/* One that had no slot: the old primary address has none then */
+	/* The chosen address has no slot: the former primary address loses its own */
 	set_ip(&choice, 257);
 	ats_set_choose(set, &choice);
 	KUNIT_EXPECT_EQ(test, assign(test), 1u);
@@ -243,7 +245,7 @@ static int set_init(struct kunit *test)
 	return test->priv ? 0 : -ENOMEM;
 }
 
-/* What only guests hold makes room for the host, and is the primary one of nothing else */
+/* Addresses that only guests hold yield to those of the host, also as the primary address */
 static void set_guests(struct kunit *test)
 {
 	struct ats_set *set = test->priv;
@@ -265,7 +267,7 @@ static void set_guests(struct kunit *test)
 	KUNIT_EXPECT_GT(test, slot_of(test, 1001), 0);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 2), -1);
 
-	/* Who was the host's is so while it lingers, and no guest's is put out for a guest */
+	/* The host's address keeps its slot until it expires; guests do not displace each other */
 	drop(test, 1000, jiffies + HZ);
 	KUNIT_EXPECT_EQ(test, ats_set_assign(set), 1u);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1000), 0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Suite of what netdevices have: sets that they share, moves, who names the primary. */
+/* Suite of the addresses of netdevices: sets that they share, moves, and the
+ * choice of the primary address.
+ */
 #include <net/net_namespace.h>
 
 #include "kunit.h"
@@ -15,7 +17,7 @@ static unsigned int refs_of(struct fake_port *fake, u8 guid, unsigned int number
 	return addr ? addr->refs : 0;
 }
 
-/* A netdevice has these addresses, and names one of them, or none: 0 */
+/* Sets the netdevice's addresses and the primary one that it chooses (0: none) */
 static void has(struct fake_port *fake, const void *owner, u8 guid, unsigned int first,
 		unsigned int count, unsigned int choice)
 {
@@ -27,7 +29,7 @@ static void has(struct fake_port *fake, const void *owner, u8 guid, unsigned int
 	ats_source_replace(&fake->port, source);
 }
 
-/* The number of the primary address, once slots are given */
+/* The number of the primary address, after slots have been assigned */
 static unsigned int primary(struct fake_port *fake, u8 guid)
 {
 	struct ats_set *set = fake_set(fake, guid);
@@ -82,7 +84,9 @@ static void source_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
 }
 
-/* To another GID; and to another namespace, where it may be the next at this owner's place */
+/* A netdevice moves to another GID, then to another namespace; then another
+ * netdevice has its owner pointer
+ */
 static void source_moves(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -117,17 +121,17 @@ static void source_choice(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 2u);
 	has(fake, &two, 1, 1, 3, 3);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
-	/* The first one's other addresses are not a word about the primary one */
+	/* A change of the first one's addresses is not a choice of the primary address */
 	has(fake, &one, 1, 1, 4, 2);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
 	has(fake, &one, 1, 1, 4, 4);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
-	/* And then the other one's still counts */
+	/* When the first one withdraws its choice, that of the other one counts */
 	has(fake, &one, 1, 1, 4, 0);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 3u);
 }
 
-/* What a netdevice of this namespace has, and names: as has() */
+/* Like has(), for a netdevice of this namespace */
 static void guest_has(struct fake_port *fake, const void *owner, u64 net_cookie,
 		      unsigned int first, unsigned int count, unsigned int choice)
 {
@@ -140,7 +144,7 @@ static void guest_has(struct fake_port *fake, const void *owner, u64 net_cookie,
 	ats_source_replace(&fake->port, source);
 }
 
-/* Guests name the primary address of what is theirs alone */
+/* Guests choose the primary address only among addresses that no host netdevice shares */
 static void source_choice_of_guests(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -159,7 +163,9 @@ static void source_choice_of_guests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
 }
 
-/* A guest holds so many addresses, on all its interfaces, and gets more as others go */
+/* The number of addresses of a guest is limited, on all its interfaces; it may
+ * add some when others are removed
+ */
 static void source_quota_of_guests(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -180,7 +186,7 @@ static void source_quota_of_guests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 0u);
 }
 
-/* What a namespace may ask, and see */
+/* The partitions about which a namespace may send queries */
 static void source_partitions(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -200,7 +206,9 @@ static void source_partitions(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x8001));
 }
 
-/* A choice that the host's interface no longer has makes no guest's address the primary one */
+/* The choice of an address that the host's netdevice does not have does not
+ * make a guest's address primary
+ */
 static void source_choice_stale(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -213,7 +221,7 @@ static void source_choice_stale(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 9u);
 }
 
-/* What a netdevice named is of no account any more when it goes, or moves */
+/* The choice of a netdevice does not count any more when the netdevice is removed or moves */
 static void source_choice_goes(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -232,7 +240,7 @@ static void source_choice_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 2), 1u);
 }
 
-/* An address lingers, but not where the port is left */
+/* An address lingers after its removal, but not if the port is going away */
 static void source_linger(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;

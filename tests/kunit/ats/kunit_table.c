@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Suite of an SA's answers: tables of several packets, and such as make no sense. */
+/* Suite of an SA's answers: tables of several packets, and invalid ones. */
 #include "kunit.h"
 
 #define RECORD	((unsigned int)sizeof(struct ats_wire_record))
 
 struct table {
 	struct fake_answer answer;
-	unsigned int count;		/* of the records that were read */
+	unsigned int count;		/* of records that were read */
 	struct ats_record read[FAKE_SEGMENTS];
 };
 
@@ -19,7 +19,7 @@ static void table_record(void *context, const struct ats_record *record)
 	table->count++;
 }
 
-/* Puts records there, with one Service ID after the other */
+/* Fills the table with records that have consecutive Service IDs */
 static void table_fill(struct table *table, unsigned int count, unsigned int step)
 {
 	struct ats_record record = { .key = fake_key(1), .lease = ATS_LEASE_INFINITE };
@@ -41,7 +41,7 @@ static int table_read(struct table *table)
 	return ats_table_each(&table->answer.wc, table_record, table);
 }
 
-/* Reads it, and expects the first ones of those that table_fill() put there */
+/* Reads the table, and expects the first @count records of table_fill() */
 static void table_expect(struct kunit *test, unsigned int count)
 {
 	struct table *table = test->priv;
@@ -58,7 +58,7 @@ static void table_expect(struct kunit *test, unsigned int count)
 	}
 }
 
-/* A packet has 200 octets of data, a record 176 */
+/* A packet has 200 octets of data and a record 176, so records span packets */
 static void table_packets(struct kunit *test)
 {
 	unsigned int i;
@@ -69,7 +69,7 @@ static void table_packets(struct kunit *test)
 	}
 }
 
-/* Attributes may be further apart than they are long, so that octets are skipped */
+/* The attribute offset may exceed a record's length; the octets between records are skipped */
 static void table_offsets(struct kunit *test)
 {
 	table_fill(test->priv, 3, RECORD + 8);
@@ -80,7 +80,7 @@ static void table_offsets(struct kunit *test)
 	table_expect(test, 2);
 }
 
-/* SubnAdmGetResp has one record, and its AttributeOffset says nothing */
+/* SubnAdmGetResp has exactly one record; its AttributeOffset is ignored */
 static void table_single(struct kunit *test)
 {
 	struct table *table = test->priv;
@@ -118,14 +118,14 @@ static void table_senseless(struct kunit *test)
 	table->answer.mad[0].sa_hdr.attr_offset = cpu_to_be16(1);
 	KUNIT_EXPECT_EQ(test, table_read(table), -EPROTO);
 	KUNIT_EXPECT_EQ(test, table->count, 0u);
-	/* No attribute has a length: it is an empty table's */
+	/* An attribute offset of 0 means an empty table */
 	table->answer.mad[0].sa_hdr.attr_offset = 0;
 	table_expect(test, 0);
 	table->answer.mad[0].sa_hdr.attr_offset = cpu_to_be16(0xffff);
 	table_expect(test, 1);
 }
 
-/* Whatever the length says, and however few packets there are */
+/* Payload lengths that are wrong, and missing packets */
 static void table_short(struct kunit *test)
 {
 	struct table *table = test->priv;

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of what others see of a port: the list, what is told as it changes, and that
- * each namespace has its own.
+ * Suite of the view of a port's records: the list, notifications about changes,
+ * and that each namespace has its own.
  */
 #include "kunit.h"
 
 static const char one, two;
 
-/* What was told before is forgotten, as with answer() */
+/* Sets the netdevice's addresses and, like answer(), clears the recorded notifications */
 static void has(struct fake_port *fake, const void *owner, unsigned int first, unsigned int count)
 {
 	fake->told_count = 0;
 	ats_source_replace(&fake->port, fake_source(fake, owner, 1, first, count));
 }
 
-/* The port's work, as far as records are concerned */
+/* Runs the part of the port's work that handles records */
 static void update(struct fake_port *fake)
 {
 	unsigned long next = jiffies + HZ;
@@ -35,7 +35,7 @@ static void answer(struct fake_port *fake, unsigned int slot, enum ats_result re
 	ats_engine_answer(&fake->port.engine, fake_set(fake, 1), slot, result, jiffies);
 }
 
-/* Expects that a record of an address is, or was told to be, in this state */
+/* Expects that the record of an address is in this state, in the list or a notification */
 static void expect_local(struct fake_port *fake, const struct ats_local *local,
 			 unsigned int number, int slot, enum ib_ats_record_state state)
 {
@@ -46,7 +46,7 @@ static void expect_local(struct fake_port *fake, const struct ats_local *local,
 	KUNIT_EXPECT_EQ(fake->test, (int)local->state, (int)state);
 }
 
-/* What is in a namespace's list, and one record of it */
+/* The number of records in a namespace's list, and one of them */
 struct list {
 	unsigned int count;
 	struct in6_addr ip;
@@ -67,7 +67,7 @@ static int list_visit(struct ats_port *port, const struct ats_source *source,
 	return 0;
 }
 
-/* Expects that there are so many records in the host's list, this one among them */
+/* Expects that the host's list has this number of records, including this one */
 static void expect_listed(struct fake_port *fake, unsigned int count, unsigned int number,
 			  int slot, enum ib_ats_record_state state)
 {
@@ -84,7 +84,7 @@ static void expect_status(struct fake_port *fake, enum ib_ats_sa_state sa)
 	KUNIT_EXPECT_EQ(fake->test, (int)ats_view_sa(&fake->port), (int)sa);
 }
 
-/* From the first request on, each state is seen, and told once */
+/* Each state, from the first request on, is listed, and is notified once */
 static void view_states(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -110,7 +110,7 @@ static void view_states(struct kunit *test)
 	expect_listed(fake, 2, 2, 1, IB_ATS_RECORD_REGISTERED);
 }
 
-/* After a re-registration nothing is sure, until it is answered */
+/* After a re-registration, records are pending until the SA answers */
 static void view_forgotten(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -126,7 +126,7 @@ static void view_forgotten(struct kunit *test)
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_PENDING);
 }
 
-/* What does not change is not told, and the list is the one that it was */
+/* Without a change there is no notification, and the list stays the same */
 static void view_same(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -145,7 +145,7 @@ static void view_same(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ats_view_version(), version);
 }
 
-/* An address has been in a state since it came to it, whatever else changes */
+/* "since" only changes when an address enters another state */
 static void view_since(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -164,7 +164,7 @@ static void view_since(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_after(source->local[0].since, jiffies - HZ));
 }
 
-/* Of what is listed a visitor may have had enough */
+/* A visitor may stop the enumeration */
 static int one_visit(struct ats_port *port, const struct ats_source *source,
 		     const struct ats_local *local, void *arg)
 {
@@ -193,7 +193,7 @@ static void view_gone(struct kunit *test)
 	update(fake);
 	has(fake, &one, 2, 2);
 	update(fake);
-	/* It went from the list; the next one is the primary now */
+	/* The first address is removed, so the next one becomes primary */
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
 	expect_local(fake, &fake->told[1], 2, 0, IB_ATS_RECORD_PENDING);
@@ -205,7 +205,7 @@ static void view_gone(struct kunit *test)
 	expect_local(fake, &fake->told[1], 3, 2, IB_ATS_RECORD_GONE);
 }
 
-/* What all netdevices have goes with the port, and is told */
+/* When the port is removed, the removal of all records is notified */
 static void view_ends(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -249,7 +249,7 @@ static void view_full(struct kunit *test)
 	expect_listed(fake, ATS_SIDS, ATS_SIDS + 1, 1, IB_ATS_RECORD_PENDING);
 }
 
-/* An address that interfaces of two namespaces have is in both lists */
+/* An address on interfaces of two namespaces is in both lists */
 static void view_namespaces(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
@@ -273,7 +273,7 @@ static void view_namespaces(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ats_source_in_partition(&fake->port, FAKE_GUEST, 0));
 }
 
-/* In the namespace that it leaves it goes, in the other it comes */
+/* The record is removed from the old namespace, and added in the new one */
 static void view_moves(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;

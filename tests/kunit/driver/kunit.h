@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the suites stand on: a netdevice of the driver on an HCA and a fabric that
- * do what a test tells them, and that remember what they were asked.
+ * The fixture that the suites share: a netdevice of the driver on a simulated
+ * HCA and simulated fabric services. Both do what a test tells them and record
+ * what the driver asks of them.
  */
 #ifndef _IPOIB_KUNIT_H
 #define _IPOIB_KUNIT_H
@@ -11,10 +12,10 @@
 #include "ipoib.h"
 
 #define HCA_PKEYS	8
-#define HCA_LOG		64	/* sends that are remembered */
-#define FABRIC_LOG	128	/* likewise questions */
+#define HCA_LOG		64	/* sends that are recorded */
+#define FABRIC_LOG	128	/* path queries that can be outstanding */
 
-/* What of an HCA's objects may leak */
+/* The objects of an HCA whose leaks are detected */
 enum hca_object {
 	HCA_PD,
 	HCA_CQ,
@@ -26,17 +27,17 @@ enum hca_object {
 
 struct hca_cq {
 	struct ib_cq ibcq;
-	spinlock_t lock;	/* guards the rest */
+	spinlock_t lock;	/* protects the members below */
 	struct ib_wc *wc;
 	u32 size;
 	u32 head;
 	u32 tail;
 	u32 vector;
-	u16 frames;		/* the moderation that was asked for */
+	u16 frames;		/* moderation that the driver set */
 	u16 usecs;
 };
 
-/* A work request as it was posted */
+/* A WR as it was posted */
 struct hca_send {
 	u64 wr_id;
 	enum ib_wr_opcode opcode;
@@ -49,10 +50,10 @@ struct hca_send {
 	u32 mss;
 	u32 hlen;
 	u16 dlid;
-	u32 doorbell;		/* which call of post_send it came by */
+	u32 doorbell;		/* number of the ib_post_send() call that posted it */
 };
 
-/* What is kept of it until it completes */
+/* What is kept of a WR until it completes */
 struct hca_posted {
 	u64 wr_id;
 	bool signaled;
@@ -66,19 +67,19 @@ struct hca_recv {
 
 struct hca_qp {
 	struct ib_qp ibqp;
-	spinlock_t lock;	/* guards the rest */
+	spinlock_t lock;	/* protects the members below */
 	enum ib_qp_state state;
 	u32 qkey;
 	u16 pkey_index;
 	struct hca_recv *recv;
-	struct hca_posted *sends;	/* not completed yet */
+	struct hca_posted *sends;	/* WRs that are not completed yet */
 	u32 recv_head;
 	u32 recv_tail;
 	u32 send_head;
 	u32 send_tail;
 	u32 recv_size;
 	u32 send_size;
-	u32 flushed;		/* work requests, since it was made */
+	u32 flushed;		/* WRs that were flushed since the QP was created */
 	u32 create_flags;
 };
 
@@ -89,38 +90,38 @@ struct hca_ah {
 
 /*
  * struct hca - an HCA of one port that does what the test says
- * @fail_in: the call of a verb, counted down, that fails with -ENOMEM; 0 for none
- * @send_room: octets that a send queue may take, a WR 64 and 16 for each piece; 0: any
- * @cq_room: CQEs that a CQ may have; 0: any
- * @hold: sends complete when the test says so, not at once
- * @stuck: QPs in the error state flush nothing
- * @dies_loudly: a QP that is destroyed reports a fatal event meanwhile
- * @gate: a CQ is moderated once it is complete, or after five seconds; NULL: at once
- * @seen: is shown what each send gathers, if the test wants to see it
+ * @fail_in: which of the next calls of verbs fails, with -ENOMEM; 0: none
+ * @send_room: limit of a send queue's octets, a WR counts 64 and each SGE 16; 0: none
+ * @cq_room: the maximum number of CQEs of a CQ; 0: no limit
+ * @hold: sends complete when the test calls hca_complete(), instead of at once
+ * @stuck: QPs in the error state do not flush their WRs
+ * @dies_loudly: a QP reports IB_EVENT_QP_FATAL while it is destroyed
+ * @gate: modify_cq waits up to five seconds for this completion; NULL: it does not wait
+ * @seen: is called with the octets of each send; may be NULL
  */
 struct hca {
 	struct ib_device ibdev;
 	enum ib_port_state state;
 	enum ib_mtu max_mtu;
 	union ib_gid gid;
-	union ib_gid alias;	/* another one of the port, or zeroes */
+	union ib_gid alias;	/* another GID of the port, or zeroes */
 	u16 pkeys[HCA_PKEYS];
 	int max_qp_wr;
 	int max_cqe;
-	atomic_t queries;	/* of port and P_Keys: firmware commands, on others */
+	atomic_t queries;	/* of port and P_Keys: firmware commands on real HCAs */
 	u32 next_qpn;
 	u32 send_room;
 	u32 cq_room;
 	atomic_t fail_in;
 	atomic_t objects[HCA_OBJECTS];
-	u16 attached_mlid;	/* of the group that a QP was attached to last */
+	u16 attached_mlid;	/* MLID of the group that a QP was attached to last */
 	bool hold;
 	bool stuck;
 	bool dies_loudly;
-	u32 deaths;		/* of QPs that did */
+	u32 deaths;		/* number of QPs that reported this */
 	struct completion *gate;
 	void (*seen)(struct hca *hca, const struct hca_send *send, const u8 *octets);
-	struct hca_qp *qp;	/* the one that was made last, or that the test chose */
+	struct hca_qp *qp;	/* the QP that was created last, or that hca_choose() set */
 	struct hca_send log[HCA_LOG];
 	u32 logged;
 	u32 doorbells;
@@ -151,26 +152,26 @@ u32 dma_wrong(void);
 
 /*
  * struct fabric - fabric services that answer when and what the test says
- * @answers: questions are answered before join or resolve returns
- * @refusal: what join and resolve return instead of taking the question
- * @status: of the answers
- * @cancel_late: a query that is cancelled is answered by @late only
+ * @answers: requests are answered before join or resolve returns
+ * @refusal: error that join and resolve return instead of accepting the request
+ * @status: the status of the answers
+ * @cancel_late: a cancelled query is answered only later, by @late
  */
 struct fabric {
 	struct ipoib_fabric_ops ops;
 	bool answers;
 	bool cancel_late;
-	bool taken;		/* is_joined says so */
+	bool taken;		/* what is_joined returns */
 	int refusal;
 	int status;
 	int attr_error;
 	struct ipoib_group_params params;
-	enum ipoib_reports reports;	/* what the driver wants to know */
-	bool again;		/* join says -EAGAIN, once */
+	enum ipoib_reports reports;	/* the reports that the driver requested */
+	bool again;		/* the next join returns -EAGAIN */
 	int list_error;
 	struct delayed_work late;
 	struct ipoib_path_query *late_query;
-	struct ipoib_path_query *queries[FABRIC_LOG];	/* not answered yet */
+	struct ipoib_path_query *queries[FABRIC_LOG];	/* outstanding queries */
 	atomic_t joins;
 	atomic_t leaves;
 	atomic_t resolves;
@@ -186,17 +187,17 @@ u32 fabric_pending(struct fabric *fabric);
 void fabric_attr(struct rdma_ah_attr *attr, u32 port, u16 dlid);
 
 /*
- * struct fixture - what each test of a link is given in kunit.priv
+ * struct fixture - what kunit.priv points to in each test of a link
  */
 struct fixture {
 	struct hca *hca;
 	struct fabric fabric;
 	struct ipoib_port *port;
-	struct net_device *netdev;	/* the port's own */
+	struct net_device *netdev;	/* of the port itself, not of a child */
 	struct ipoib_dev *priv;
 };
 
-/* Keeps the device's workqueue busy */
+/* Work that blocks the device's workqueue */
 struct fixture_block {
 	struct work_struct work;
 	struct completion over;

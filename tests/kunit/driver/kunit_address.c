@@ -35,7 +35,7 @@ static void address_qpn(struct kunit *test)
 	}
 }
 
-/* Connected mode's flags and whatever else is in the first octet is no part of it */
+/* The first octet, which has connected mode's flags, is not part of the address */
 static void address_flags(struct kunit *test)
 {
 	struct ipoib_hwaddr hwaddr = { .flags = 0xc0, .qpn = { 0x01, 0x02, 0x03 } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the life of a path: each step in Documentation/ipoib.rst, and what
- * happens beside them.
+ * Suites of the life of a path: the steps in Documentation/ipoib.rst and events
+ * between them.
  */
 #include "ipoib_arp.c"
 #include "kunit.h"
@@ -34,7 +34,7 @@ static void answer(struct kunit *test, u8 last, int status)
 	fixture_settle(fx);
 }
 
-/* The back-off of a path is over */
+/* Lets the back-off of the path expire */
 static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 {
 	path->dest.retry_at = jiffies;
@@ -43,7 +43,7 @@ static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 	fixture_settle(fx);
 }
 
-/* Nothing more is asked, or to be asked, of the fabric */
+/* No query is outstanding or due */
 static void expect_settled(struct kunit *test, const struct ipoib_path *path)
 {
 	KUNIT_EXPECT_FALSE(test, path->ask);
@@ -131,7 +131,7 @@ static void path_asked_to_waiting(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
 
-/* As long as there is something to send */
+/* A failed query is repeated as long as there are packets to send */
 static void path_waiting_to_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -153,7 +153,7 @@ static void path_waiting_to_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
-/* Else it goes, and a later packet makes it anew */
+/* Without packets the path is removed, and a later packet creates it again */
 static void path_waiting_to_none(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -170,7 +170,7 @@ static void path_waiting_to_none(struct kunit *test)
 	path_resolved(test, 9);
 }
 
-/* A fabric that takes no question is one that does not answer */
+/* A query that the fabric does not accept counts as one that is not answered */
 static void path_refused(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -208,7 +208,7 @@ static void path_refreshed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
 
-/* The AH stays in use, whatever the fabric says, until there is a better one */
+/* When a refresh fails, the old AH stays in use until a query succeeds */
 static void path_refresh_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -228,7 +228,7 @@ static void path_refresh_fails(struct kunit *test)
 	expect_settled(test, path);
 }
 
-/* An answer by which no AH can be made is a failure */
+/* An answer is a failure if no AH can be created from it */
 static void path_no_ah(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -259,7 +259,7 @@ static void path_flushed_while_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 }
 
-/* A good answer that comes when nobody wants it any more: its AH is not leaked */
+/* When a successful answer arrives for a path that was removed, its AH is not leaked */
 static void path_late_answer(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -290,7 +290,7 @@ static void path_queue_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_PATH_QUEUE_MAX);
 }
 
-/* ... and so is what waits for all paths together */
+/* The packets that wait for all paths together are limited as well */
 static void path_queues_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -325,7 +325,7 @@ static void path_window(struct kunit *test)
 		send_to(test, i);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), paths_pace.first);
 	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, paths_pace.first);
-	fx->priv->paths.dests.window--;	/* which the answer adds */
+	fx->priv->paths.dests.window--;	/* undoes the growth by an answer */
 	answer(test, 1, 0);
 	fx->priv->paths.dests.window--;
 	answer(test, 2, -ETIMEDOUT);
@@ -335,8 +335,8 @@ static void path_window(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
 
-/* Paths that wait, for room in the window or for their time, are not looked at each time
- * that there is news of another one.
+/* Paths that wait, for room in the window or for their back-off, are not checked again when the
+ * state of another path changes.
  */
 static void path_waits_unseen(struct kunit *test)
 {
@@ -357,7 +357,7 @@ static void path_waits_unseen(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.waiting));
 }
 
-/* More for each answer that comes soon, fewer for those that come late */
+/* Each answer that comes soon enlarges the window by one; one that comes late halves it */
 static void path_pace(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -393,7 +393,7 @@ static void path_idle_goes(struct kunit *test)
 	answer(test, 9, 0);
 }
 
-/* One who found the path just before it was removed */
+/* A sender has found the path just before it is removed */
 static void path_dead(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -421,7 +421,7 @@ static void path_without_carrier(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_NO_CARRIER), 1ull);
 }
 
-/* As long as a WR may refer to it, an AH that was replaced is there */
+/* An AH that was replaced is not destroyed while a WR may refer to it */
 static void ah_outlives_its_sends(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -474,7 +474,7 @@ static struct kunit_suite path_suite = {
 	.test_cases = path_cases,
 };
 
-/* A packet of the peer comes in; by the GRH its GID is proven */
+/* Receives a packet of the peer; a GRH proves the peer's GID */
 static void hear(struct kunit *test, u8 last, u16 lid, int flags)
 {
 	struct fixture *fx = test->priv;
@@ -505,7 +505,7 @@ static void hear_claim(struct kunit *test, u8 last, u16 lid)
 	hear(test, last, lid, 0);
 }
 
-/* Where packets go now; 0: nowhere */
+/* The DLID of the path; 0 if there is no AH */
 static u32 path_lid(struct kunit *test, u8 last)
 {
 	struct ipoib_path *path = path_find(test->priv, last);
@@ -521,7 +521,7 @@ static int queries(struct kunit *test)
 	return atomic_read(&fx->fabric.resolves);
 }
 
-/* A stopgap is in use, and the fabric has been asked but has not answered */
+/* A path with a stopgap AH, learned from a packet, while its query is outstanding */
 static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
 {
 	struct ipoib_path *path;
@@ -535,7 +535,7 @@ static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
 	return path;
 }
 
-/* The packet leaves at once; the fabric is asked at once as well */
+/* The packet is sent at once, and the SA is queried at once as well */
 static void learned_and_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -550,7 +550,7 @@ static void learned_and_asked(struct kunit *test)
 	answer(test, 9, 0);
 }
 
-/* Where packets are trusted it is not asked at all */
+/* If learned paths are trusted, the SA is not queried */
 static void learned_and_trusted(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -563,7 +563,7 @@ static void learned_and_trusted(struct kunit *test)
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_EQ(test, queries(test), 0);
-	/* Unless something is wrong with it */
+	/* A refresh queries the SA all the same */
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
 	answer(test, 9, 0);
@@ -583,7 +583,9 @@ static void learned_not_if_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 }
 
-/* On a fabric whose packets do not tell, or when the AH cannot be made */
+/* No path is learned if packets do not carry the necessary data, or if the AH's attributes cannot
+ * be made
+ */
 static void learned_not_possible(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -599,7 +601,7 @@ static void learned_not_possible(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 0ull);
 }
 
-/* What ARP claims without a GRH makes no path, and ends no wait */
+/* An ARP packet without a GRH creates no path, and does not end the wait for one */
 static void learned_not_by_claim(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -616,7 +618,7 @@ static void learned_not_by_claim(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
 }
 
-/* Nor does it change one, or hide where the peer was heard */
+/* Nor does it change a path, or replace the LID from which the peer was heard */
 static void learned_keeps_from_claim(struct kunit *test)
 {
 	struct ipoib_path *path = path_learned(test, 9, 9);
@@ -642,7 +644,7 @@ static void learned_to_answered(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path = path_learned(test, 9, 9);
 
-	/* As the fabric's answer will be */
+	/* The SL that the SA's answer will have */
 	rcu_dereference_protected(path->dest.ah, true)->sl = 3;
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
@@ -659,13 +661,13 @@ static void learned_to_corrected(struct kunit *test)
 	answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
-	/* The SL alone may differ, too */
+	/* A different SL alone is a correction, too */
 	path_learned(test, 8, 8);
 	answer(test, 8, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 2ull);
 }
 
-/* An SA that does not answer, is busy or has just begun has not said where the path leads */
+/* If the SA does not answer, is busy or has just started, the learned path stays in use */
 static void learned_and_no_answer(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -684,7 +686,7 @@ static void learned_and_no_answer(struct kunit *test)
 	expect_settled(test, path);
 }
 
-/* What the fabric told stands against proof, too, which has it asked again */
+/* A path from the SA is not replaced by packets with a GRH, which only cause a new query */
 static void resolved_stands(struct kunit *test)
 {
 	struct ipoib_path *path = path_resolved(test, 9);
@@ -703,7 +705,7 @@ static void resolved_stands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
-/* A claim is a reason to ask, but not time and again */
+/* A packet without a GRH that contradicts the path causes a query, but not too often */
 static void resolved_doubts_claim(struct kunit *test)
 {
 	struct ipoib_path *path = path_resolved(test, 9);
@@ -720,7 +722,7 @@ static void resolved_doubts_claim(struct kunit *test)
 	answer(test, 9, 0);
 }
 
-/* IBA 7.11.1: any of a port's LIDs will do */
+/* IBA 7.11.1: a port may send from any of its LIDs */
 static void resolved_by_other_lid_of_port(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -736,7 +738,7 @@ static void resolved_by_other_lid_of_port(struct kunit *test)
 	answer(test, 9, 0);
 }
 
-/* Whoever speaks is not kept waiting until it is time to ask again */
+/* A packet of the peer ends the wait for a path whose query has failed */
 static void failing_mends_by_packet(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -756,7 +758,7 @@ static void failing_mends_by_packet(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
-/* Nor if its GID is known from before, and all that it sends is unicast */
+/* So does a unicast without a GRH, if the GID of its sender is known from before */
 static void failing_mends_by_unicast(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -778,7 +780,7 @@ static void failing_mends_by_unicast(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
-/* The peer speaks before the fabric does, which then has the last word */
+/* A packet of the peer arrives before the SA's answer, which then replaces what was learned */
 static void asked_and_heard(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -797,7 +799,7 @@ static void asked_and_heard(struct kunit *test)
 	expect_settled(test, path);
 }
 
-/* The fabric had answered before the peer could say that it needs a GRH */
+/* The SA has answered before the peer's packets show that it needs a GRH */
 static void resolved_lacks_grh(struct kunit *test)
 {
 	const struct ipoib_heard heard = { .lid = 9, .needs_grh = true };
@@ -820,7 +822,7 @@ static void resolved_lacks_grh(struct kunit *test)
 	expect_settled(test, path);
 }
 
-/* There is an end to paths, but not to those of peers that have proven who they are */
+/* The number of paths is limited, except for peers whose GID a GRH has proven */
 static void paths_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

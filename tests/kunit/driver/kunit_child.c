@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of children: which P_Keys they may have, what of them can be asked for, and that
- * they come, go, and are set up and down with their parent.
+ * Suite of child interfaces: valid P_Keys, netlink options, and that children
+ * are created and removed, set up and down with their parent.
  */
 #include "ipoib_child.c"
 #include "kunit.h"
@@ -26,7 +26,7 @@ static int delete(struct fixture *fx, u16 pkey)
 	return err;
 }
 
-/* An attribute as rtnetlink hands it over */
+/* A netlink attribute */
 struct attr {
 	struct nlattr nla;
 	u32 value;
@@ -40,7 +40,7 @@ static struct nlattr *attr_set(struct attr *attr, u16 type, size_t len, u32 valu
 	return &attr->nla;
 }
 
-/* What `ip link add` is told; what is 0 is left out */
+/* Attributes for `ip link add`; those that are 0 are left out */
 struct wish {
 	u16 pkey;
 	u16 mode;
@@ -69,7 +69,7 @@ static int link_make(struct fixture *fx, struct net_device *netdev, const struct
 				      &extack);
 }
 
-/* As `ip link add link ... type ipoib` */
+/* Like `ip link add link ... type ipoib` */
 static int add(struct fixture *fx, const struct wish *wish)
 {
 	struct net_device *netdev;
@@ -123,7 +123,7 @@ static void child_pkeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, child_of(fx)->pkey, 0x8002);
 }
 
-/* Those of rtnetlink have a name each; sysfs knows its own by the P_Key, and these only */
+/* Children made by rtnetlink may share a P_Key; sysfs finds only its own, by the P_Key */
 static void child_twins(struct kunit *test)
 {
 	const struct wish parents = { .pkey = 0x7fff }, other = { .pkey = 0x8001 };
@@ -170,7 +170,7 @@ static void child_address(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, child->rtnl_link_ops->get_link_net(child), &init_net);
 }
 
-/* Who has a child only is not to reach the port's virtual functions */
+/* The operations on the port's virtual functions are not available through a child */
 static void child_ops(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -209,7 +209,7 @@ static u8 last_octet(const struct net_device *netdev)
 	return netdev->dev_addr[INFINIBAND_ALEN - 1];
 }
 
-/* A GUID that is chosen for the parent is that of children, too, and of later ones */
+/* A GUID set for the parent applies to its children, also to later ones */
 static void child_guid(struct kunit *test)
 {
 	struct sockaddr_storage address = { .ss_family = ARPHRD_INFINIBAND };
@@ -232,7 +232,7 @@ static void child_guid(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, last_octet(child->netdev), 0x77);
 }
 
-/* A refused mode leaves all as it was */
+/* An unsupported mode is refused and changes nothing */
 static void child_options(struct kunit *test)
 {
 	struct nlattr *data[IFLA_IPOIB_MAX + 1] = {};
@@ -282,7 +282,7 @@ static void child_follows_parent(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, netif_running(child));
 }
 
-/* Of its own link nothing depends on the parent's: its P_Key is not there */
+/* The link of a child whose P_Key is missing does not follow the parent's link */
 static void child_without_pkey(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -313,7 +313,9 @@ static void child_mode(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, extack._msg);
 }
 
-/* That a port is a member tells of programs only where no other netdevice of it listens */
+/* The umcast option: a membership of the port is assumed to be a program's only
+ * if no other netdevice of the port has joined the group
+ */
 static void child_umcast(struct kunit *test)
 {
 	const struct wish umcast = { .umcast = 1 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * A DMA device for the suites' HCA. What it writes is seen in memory no sooner than it
- * is synced for the CPU, or unmapped; and it must not write again before it is synced for the
- * device. That the driver's calls are seen is done by kprobes: x86 has no use for most of them.
+ * A DMA device for the suites' HCA. What it writes becomes visible to the CPU
+ * only when the driver syncs or unmaps the memory, and it must not write again
+ * before the memory is synced for the device. Kprobes intercept the driver's
+ * calls of the DMA API, most of which do nothing on x86.
  */
 #include <linux/dma-mapping.h>
 #include <linux/io.h>
@@ -20,13 +21,13 @@ struct dma_range {
 
 static struct {
 	struct platform_device *pdev;
-	spinlock_t lock;		/* guards the rest */
+	spinlock_t lock;		/* protects the members below */
 	u32 maps;
 	u32 to_device;
 	u32 wrong;
-	struct dma_range written;	/* and not synced yet; its octets: */
+	struct dma_range written;	/* what the device wrote, not synced yet; its octets: */
 	u8 octets[SZ_8K];
-	struct dma_range cpus[DMA_RANGES];	/* what the CPU has; length 0: none */
+	struct dma_range cpus[DMA_RANGES];	/* memory synced for the CPU; length 0: unused */
 } dma = {
 	.lock = __SPIN_LOCK_UNLOCKED(dma.lock),
 };
@@ -36,7 +37,7 @@ static bool is_within(const struct dma_range *range, u64 addr, u64 len)
 	return range->len && range->addr >= addr && range->addr < addr + len;
 }
 
-/* What was written there is in memory now */
+/* Makes what the device wrote there visible in memory */
 static void show(u64 addr, u64 len)
 {
 	if (!is_within(&dma.written, addr, len))
@@ -151,7 +152,7 @@ static struct kprobe *probes[] = {
 	&map_probe, &unmap_probe, &for_cpu_probe, &for_device_probe,
 };
 
-/* A probe that was registered once is not as it must be to be registered again */
+/* After unregistering, these fields must be cleared before a kprobe can be registered again */
 static int probes_register(void)
 {
 	int i;
@@ -164,10 +165,10 @@ static int probes_register(void)
 }
 
 /**
- * dma_begin() - make the device
+ * dma_begin() - create the device
  *
  * Context: may sleep.
- * Return: the device, to be given to hca_register_with() and back by dma_end(); or an ERR_PTR.
+ * Return: the device, for hca_register_with(), to be removed by dma_end(); or an ERR_PTR.
  */
 struct device *dma_begin(void)
 {
@@ -193,9 +194,9 @@ struct device *dma_begin(void)
 }
 
 /**
- * dma_end() - the device goes
+ * dma_end() - remove the device, if there is one
  *
- * Context: may sleep. Its HCA is gone.
+ * Context: may sleep; its HCA has been unregistered.
  */
 void dma_end(void)
 {
@@ -207,13 +208,13 @@ void dma_end(void)
 }
 
 /**
- * dma_write() - the device writes to memory
- * @addr: where, an address of the DMA API's
- * @octets: what
- * @len: how much of it
+ * dma_write() - let the device write to memory
+ * @addr: the DMA address
+ * @octets: the data
+ * @len: the length of the data
  *
- * Until it is synced there is something else. To write where the CPU was given the memory is
- * wrong: see dma_wrong().
+ * Until the memory is synced it holds other data. If the memory is synced for the CPU, the write
+ * is an error, which dma_wrong() counts.
  *
  * Context: process.
  */
@@ -232,10 +233,10 @@ void dma_write(u64 addr, const void *octets, u32 len)
 }
 
 /**
- * dma_maps() - how much was mapped for the device
+ * dma_maps() - count the mappings that were made for the device
  *
  * Context: any.
- * Return: calls, since dma_begin().
+ * Return: the number of calls since dma_begin().
  */
 u32 dma_maps(void)
 {
@@ -243,10 +244,10 @@ u32 dma_maps(void)
 }
 
 /**
- * dma_maps_to_device() - how much was mapped for the device to read
+ * dma_maps_to_device() - count the mappings that were made for the device to read
  *
  * Context: any.
- * Return: calls, since dma_begin().
+ * Return: the number of calls since dma_begin().
  */
 u32 dma_maps_to_device(void)
 {
@@ -254,10 +255,10 @@ u32 dma_maps_to_device(void)
 }
 
 /**
- * dma_wrong() - how often the device wrote where the CPU was given the memory
+ * dma_wrong() - count the writes of the device to memory that was synced for the CPU
  *
  * Context: any.
- * Return: since dma_begin(); 0 if the driver does what it must.
+ * Return: the number since dma_begin(), 0 if the driver is correct.
  */
 u32 dma_wrong(void)
 {

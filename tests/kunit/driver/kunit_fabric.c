@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Fabric services for the suites: they keep the driver's questions until the test
- * answers them, or answer at once, or refuse.
+ * Fabric services for the suites. As the test says they keep the driver's
+ * requests until the test answers them, answer at once, or refuse.
  */
 #include "kunit.h"
 
@@ -126,10 +126,10 @@ static void fabric_cancel(struct ipoib_path_query *query)
 }
 
 /**
- * fabric_attr() - the attributes of an address handle
+ * fabric_attr() - fill in the attributes of an AH
  * @attr: filled in
- * @port: the HCA's
- * @dlid: where it leads
+ * @port: the port number
+ * @dlid: the DLID
  *
  * Context: any.
  */
@@ -143,7 +143,7 @@ void fabric_attr(struct rdma_ah_attr *attr, u32 port, u16 dlid)
 }
 
 /**
- * fabric_init() - a fabric that answers at once, and well
+ * fabric_init() - set up a fabric that answers all requests at once, with success
  * @fabric: filled in
  *
  * Context: any.
@@ -174,10 +174,10 @@ void fabric_init(struct fabric *fabric)
 }
 
 /**
- * fabric_answer() - answer one of the queries that wait
+ * fabric_answer() - answer an outstanding path query
  * @fabric: the fabric
- * @gid: the path's
- * @status: the answer's
+ * @gid: the GID that the query is for
+ * @status: the status of the answer
  *
  * Context: may sleep.
  * Return: false if there is no such query.
@@ -199,7 +199,7 @@ bool fabric_answer(struct fabric *fabric, const union ib_gid *gid, int status)
 }
 
 /**
- * fabric_pending() - how many queries wait for an answer
+ * fabric_pending() - count the outstanding path queries
  * @fabric: the fabric
  *
  * Context: any.

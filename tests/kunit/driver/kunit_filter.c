@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Chooses suites and tests of modules that are loaded after it. KUnit's own
- * kunit.filter_glob is for what is built into the kernel, before Linux 6.6.
+ * Selects suites and tests of modules that are loaded after this one. Before
+ * Linux 6.6 KUnit's own kunit.filter_glob applies only to suites that are built
+ * into the kernel.
  */
 
 #include <kunit/test.h>
@@ -17,7 +18,7 @@ static char *filter_test = "*";
 module_param_named(test, filter_test, charp, 0444);
 MODULE_PARM_DESC(test, "Pattern of these suites' tests to run (default: *)");
 
-/* Moves the tests that match to the front, and ends the array after them. */
+/* Moves the matching tests to the front, and terminates the array after them. */
 static unsigned int filter_tests(struct kunit_case *tests)
 {
 	unsigned int kept = 0;
@@ -30,7 +31,7 @@ static unsigned int filter_tests(struct kunit_case *tests)
 	return kept;
 }
 
-/* What a module brings along is its own copy, and not yet looked at by KUnit. */
+/* The suites belong to the module's memory, and KUnit has not read them yet. */
 static int filter_module(struct notifier_block *nb, unsigned long state, void *data)
 {
 	struct module *module = data;
@@ -50,7 +51,7 @@ static int filter_module(struct notifier_block *nb, unsigned long state, void *d
 
 static struct notifier_block filter_notifier = {
 	.notifier_call = filter_module,
-	/* KUnit runs what it finds in a notifier of priority 0 */
+	/* KUnit runs the suites in a notifier of priority 0, after this one */
 	.priority = 1,
 };
 

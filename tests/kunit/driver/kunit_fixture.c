@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The fixture: a netdevice of the driver, made as for a port that was found, on the
- * suites' HCA and with their fabric services. Each test has its own; what is left
- * of it in the end fails the test.
+ * The fixture: a netdevice of the driver for the port of the simulated HCA,
+ * with simulated fabric services. Each test has a fixture of its own, and fails
+ * if objects are left when the fixture is destroyed.
  */
 #include <linux/delay.h>
 #include <linux/rtnetlink.h>
@@ -10,7 +10,7 @@
 
 #include "kunit.h"
 
-/* As fixture_settle() counts them, and one */
+/* One more than the steps that fixture_settle() lists */
 #define SETTLE_STEPS 6
 
 static int netdev_make(struct fixture *fx)
@@ -62,7 +62,7 @@ err_hca:
 }
 
 /**
- * fixture_init() - a suite's init: kunit.priv is a new fixture, its link down
+ * fixture_init() - a suite's init: create a fixture whose link is down, for kunit.priv
  * @test: the test
  *
  * Context: may sleep.
@@ -74,7 +74,7 @@ int fixture_init(struct kunit *test)
 }
 
 /**
- * fixture_init_dma() - the same on an HCA with a DMA device
+ * fixture_init_dma() - like fixture_init(), on an HCA with a DMA device
  * @test: the test
  *
  * Context: may sleep.
@@ -94,7 +94,7 @@ int fixture_init_dma(struct kunit *test)
 }
 
 /**
- * fixture_exit() - a suite's exit: all goes, and must be gone
+ * fixture_exit() - a suite's exit: destroy the fixture, and expect that no object is left
  * @test: the test
  *
  * Context: may sleep.
@@ -133,8 +133,8 @@ static bool qdisc_busy(struct net_device *netdev)
 	return busy;
 }
 
-/* What waited for an AH is sent through the qdisc, which linkwatch puts in its place
- * some time after there is carrier, and which waits for completions when BQL says so.
+/* Packets that waited for an AH are sent through the qdisc. linkwatch activates it some time after
+ * the carrier is on, and BQL may make it wait for completions.
  */
 static void wait_for_qdisc(struct fixture *fx)
 {
@@ -150,12 +150,12 @@ static void wait_for_qdisc(struct fixture *fx)
 }
 
 /**
- * fixture_settle() - wait until the driver has done what it can do now
+ * fixture_settle() - wait until the driver has nothing left to do
  * @fx: the fixture
  *
- * The longest chain of work that leads to work: a failed CQ is replaced (netdevices'
- * workqueue), the port looked at, the broadcast group asked for, its answer read
- * (device's), the carrier turned on (netdevices').
+ * The longest chain of work items: a failed CQ is replaced (on the netdevices' workqueue),
+ * the port is checked, the broadcast group is joined, the answer is processed (on the
+ * device's workqueue), and the carrier is turned on (on the netdevices' workqueue).
  *
  * Context: may sleep, no locks held.
  */
@@ -171,7 +171,7 @@ void fixture_settle(struct fixture *fx)
 }
 
 /**
- * fixture_grace() - wait until what was unpublished is gone, unless it is in use
+ * fixture_grace() - wait until unpublished objects are freed, unless they are in use
  * @fx: the fixture
  *
  * Context: may sleep, no locks held.
@@ -180,13 +180,13 @@ void fixture_grace(struct fixture *fx)
 {
 	fixture_settle(fx);
 	synchronize_rcu();
-	/* Unless the driver's own look comes before */
+	/* Have the driver free unused AHs now instead of when its timer expires */
 	mod_delayed_work(fx->priv->wq, &fx->priv->ahs.work, 0);
 	fixture_settle(fx);
 }
 
 /**
- * fixture_up() - set the link up; it runs on return if the fabric answers
+ * fixture_up() - set the link up; on return it is running if the fabric answers
  * @test: the test
  *
  * Context: may sleep, no locks held.
@@ -218,14 +218,14 @@ void fixture_down(struct fixture *fx)
 }
 
 /**
- * fixture_resize() - other rings
+ * fixture_resize() - change the number and the size of the rings
  * @fx: the fixture
- * @tx_count: send rings
- * @tx_size: packets in each
+ * @tx_count: number of TX queues
+ * @tx_size: packets in each send ring
  * @rx_size: packets in the receive ring
  *
  * Context: may sleep, no locks held.
- * Return: what ipoib_netdev_resize() does.
+ * Return: the return value of ipoib_netdev_resize().
  */
 int fixture_resize(struct fixture *fx, u32 tx_count, u32 tx_size, u32 rx_size)
 {
@@ -239,9 +239,9 @@ int fixture_resize(struct fixture *fx, u32 tx_count, u32 tx_size, u32 rx_size)
 }
 
 /**
- * fixture_gid() - a peer's port GID
+ * fixture_gid() - build the port GID of a peer
  * @gid: filled in
- * @last: tells it from others; its LID, too
+ * @last: the last octet, which differs between peers and is also the peer's LID
  *
  * Context: any.
  */
@@ -255,10 +255,10 @@ void fixture_gid(union ib_gid *gid, u8 last)
 }
 
 /**
- * fixture_packet() - what the network stack hands to the driver
+ * fixture_packet() - allocate a packet as the network stack passes it to the driver
  * @test: the test
- * @gid: the destination's; its QPN is 0xabcdef
- * @len: octets after the encapsulation header
+ * @gid: the destination's GID; its QPN is 0xabcdef
+ * @len: number of octets after the encapsulation header
  *
  * Context: may sleep.
  * Return: the packet.
@@ -282,10 +282,10 @@ struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len)
 }
 
 /**
- * fixture_send() - hand a packet to the driver, as a qdisc does
+ * fixture_send() - pass a packet to the driver, as a qdisc does
  * @fx: the fixture
  * @skb: the packet; consumed
- * @more: whether another follows at once
+ * @more: netdev_xmit_more(): another packet follows at once
  *
  * Context: process.
  */
@@ -295,11 +295,11 @@ void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more)
 }
 
 /**
- * fixture_send_by() - the same, by a certain queue
+ * fixture_send_by() - like fixture_send(), on a given TX queue
  * @fx: the fixture
- * @queue: its number
+ * @queue: the index of the queue
  * @skb: the packet; consumed
- * @more: whether another follows at once
+ * @more: netdev_xmit_more(): another packet follows at once
  *
  * Context: process.
  */
@@ -318,9 +318,9 @@ void fixture_send_by(struct fixture *fx, u16 queue, struct sk_buff *skb, bool mo
 }
 
 /**
- * fixture_count() - one of the driver's counters
+ * fixture_count() - read one of the driver's counters
  * @fx: the fixture
- * @stat: which
+ * @stat: the counter
  *
  * Context: any.
  * Return: its value.
@@ -336,9 +336,9 @@ static void block_work(struct work_struct *work)
 }
 
 /**
- * fixture_block() - have the control path stand still
+ * fixture_block() - block the control path, i.e. the device's workqueue
  * @fx: the fixture
- * @block: on the caller's stack, for fixture_unblock()
+ * @block: the blocking work, on the caller's stack; to be passed to fixture_unblock()
  *
  * Context: may sleep.
  */
@@ -350,9 +350,9 @@ void fixture_block(struct fixture *fx, struct fixture_block *block)
 }
 
 /**
- * fixture_unblock() - have it go on, and wait until all that was queued is done
+ * fixture_unblock() - unblock the control path, and wait until all queued work is done
  * @fx: the fixture
- * @block: what fixture_block() began
+ * @block: as passed to fixture_block()
  *
  * Context: may sleep.
  */
@@ -363,7 +363,7 @@ void fixture_unblock(struct fixture *fx, struct fixture_block *block)
 	destroy_work_on_stack(&block->work);
 }
 
-/* The poll that reports the first packet to BQL may be late, on another CPU */
+/* Waits first for the poll that reports the first packet to BQL, possibly late on another CPU */
 static int lift_queue_limit(struct dql *dql)
 {
 	unsigned long limit = jiffies + 30 * HZ;
@@ -380,7 +380,7 @@ static int lift_queue_limit(struct dql *dql)
 }
 
 /**
- * fixture_init_running() - a suite's init: the link runs, and nothing is logged
+ * fixture_init_running() - a suite's init: the link runs, and the log of sends is empty
  * @test: the test
  *
  * Context: may sleep.
@@ -400,10 +400,10 @@ int fixture_init_running(struct kunit *test)
 }
 
 /**
- * fixture_init_unanswered() - the same, and the fabric answers no more
+ * fixture_init_unanswered() - like fixture_init_running(), but the fabric stops answering
  * @test: the test
  *
- * It does when fabric_answer() or the like tells it to.
+ * From then on requests are answered only by fabric_answer() and the like.
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
@@ -419,9 +419,9 @@ int fixture_init_unanswered(struct kunit *test)
 }
 
 /**
- * fixture_group_retry() - the back-off of a group is over
+ * fixture_group_retry() - let the back-off of a group expire
  * @fx: the fixture
- * @group: a group that the fabric was asked for in vain
+ * @group: a group whose join failed
  */
 void fixture_group_retry(struct fixture *fx, struct ipoib_group *group)
 {
@@ -432,10 +432,10 @@ void fixture_group_retry(struct fixture *fx, struct ipoib_group *group)
 }
 
 /**
- * fixture_init_sending() - a suite's init: the link runs, and has a path to peer 9
+ * fixture_init_sending() - a suite's init: the link runs and has a path to peer 9
  * @test: the test
  *
- * Nothing is logged, and byte queue limits hold nothing back.
+ * The log of sends is empty, and BQL does not limit the queue.
  *
  * Context: may sleep.
  * Return: 0 or a negative error.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of large packets that the driver cuts: each segment is taken apart as its
- * receiver would, checksums too, and the payload put together again.
+ * Suite of large packets that the driver segments. Each segment is parsed and
+ * its checksums are verified as a receiver would, and the payload is put
+ * together again.
  */
 #include <linux/tcp.h>
 #include <linux/udp.h>
@@ -9,24 +10,24 @@
 
 #include "kunit.h"
 
-#define ID		0xfffe		/* of the first segment: it wraps */
+#define ID		0xfffe		/* of the first segment: it wraps around */
 #define SEQ		0xffffff00u	/* likewise */
 #define LENGTH_MOST	60000
 
-/* A large packet, and how it lies in memory */
+/* A large packet and its layout in memory */
 struct large {
 	bool ip6;
 	u8 protocol;
-	u32 options;		/* octets of TCP's */
-	u32 extension;		/* octets of an extension header of IPv6 */
+	u32 options;		/* octets of TCP options */
+	u32 extension;		/* octets of an IPv6 extension header */
 	u32 payload;
 	u32 mss;
-	u32 linear;		/* octets of payload beside the headers */
+	u32 linear;		/* octets of payload in the linear part */
 	u32 piece;		/* octets of each frag */
 	bool hca_sums;
 };
 
-/* What came of one */
+/* The result of sending a large packet */
 static struct {
 	const struct large *large;
 	u32 segments;
@@ -109,7 +110,7 @@ static void check_sum(const void *network, const void *transport, u32 len)
 		       "checksum");
 }
 
-/* Each segment as it leaves */
+/* Checks each segment as it is sent */
 static void see(struct hca *hca, const struct hca_send *send, const u8 *octets)
 {
 	const struct large *large = seen.large;
@@ -136,7 +137,7 @@ static void see(struct hca *hca, const struct hca_send *send, const u8 *octets)
 	seen.payload += len;
 }
 
-/* IPv6's options for the destination, of which there is none: padding */
+/* A destination options header of IPv6 with nothing but padding */
 static void put_extension(struct sk_buff *skb, const struct large *large)
 {
 	u8 *extension = skb_put_zero(skb, large->extension);
@@ -221,7 +222,7 @@ static void put_payload(struct kunit *test, struct sk_buff *skb, const struct la
 	}
 }
 
-/* The stack has the pseudo header's checksum there, of all of the packet */
+/* Like the stack, stores the checksum of the pseudo header, with the length of the whole packet */
 static void put_sum(struct sk_buff *skb, const struct large *large)
 {
 	u32 len = transport_len(large) + large->payload;
@@ -283,7 +284,7 @@ static void cut(struct kunit *test, const struct large *large)
 			      large->piece);
 }
 
-/* With as many pieces as make the packet whole */
+/* Splits the payload into as many frags as it needs */
 static void cut_in_pieces(struct kunit *test, struct large *large)
 {
 	static const u32 linears[] = { 0, 1, 101 };
@@ -347,7 +348,7 @@ static void gso_udp6(struct kunit *test)
 	cut_all(test, &large);
 }
 
-/* Checksums are the HCA's; segments of UDP are not */
+/* The driver segments UDP, and the HCA computes the checksums */
 static void gso_hca_sums(struct kunit *test)
 {
 	struct large large = { .protocol = IPPROTO_UDP, .hca_sums = true };
@@ -357,7 +358,7 @@ static void gso_hca_sums(struct kunit *test)
 	cut_all(test, &large);
 }
 
-/* Checksums are left to an HCA that also segments, and to no other */
+/* Checksums of segments are left to the HCA only if it supports both IP checksums and TSO */
 static void gso_hca_promises(struct kunit *test)
 {
 	static const struct {
@@ -417,7 +418,7 @@ static void gso_counts_segments(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, after.tx_bytes - before.tx_bytes, 9999ull + 10 * (4 + 20 + 20));
 }
 
-/* More segments than there is always room for are the stack's to make */
+/* Packets with more segments than the ring always has room for are segmented by the stack */
 static void gso_too_many(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -437,7 +438,7 @@ static void gso_too_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
-/* More than the ring has room for at all: what is too much is counted */
+/* Of a packet with more segments than the ring has slots, the others are counted as dropped */
 static void gso_far_too_many(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -456,9 +457,7 @@ static void gso_far_too_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 0u);
 }
 
-/* Of a packet whose segments nobody has counted, the stack is told before whether it is to
- * make them
- */
+/* If gso_segs is 0, ndo_features_check computes whether the stack has to segment the packet */
 static void gso_uncounted(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -482,7 +481,9 @@ static void gso_uncounted(struct kunit *test)
 	}
 }
 
-/* What is no large packet of TCP or UDP over IP, whatever its source calls it */
+/* GSO packets whose type or headers the driver cannot segment, as an untrusted
+ * source may send them
+ */
 static void gso_lies(struct kunit *test)
 {
 	static const u32 types[] = {
@@ -513,7 +514,7 @@ static void gso_lies(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* Headers without payload make no segment; nothing is put on the ring */
+/* A packet without payload has no segments; nothing is put on the ring */
 static void gso_nothing(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -527,8 +528,8 @@ static void gso_nothing(struct kunit *test)
 	cut(test, &large);
 }
 
-/* The driver was asked while the transport header was said to be where it knows it; the
- * stack has found it elsewhere, and more headers than a slot takes
+/* The features were checked with the transport header in the usual place. Then the stack has found
+ * it elsewhere, and the headers are longer than a slot's memory.
  */
 static void gso_headers_grow(struct kunit *test)
 {
@@ -539,7 +540,7 @@ static void gso_headers_grow(struct kunit *test)
 		cut(test, &large);
 }
 
-/* The queue stops while the largest packet has room yet; no slot is used twice */
+/* The queue stops while there is still room for the largest packet; no slot is used twice */
 static void gso_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -564,7 +565,7 @@ static void gso_ring_fills(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_pending(&tx->sq), 0u);
 }
 
-/* The HCA refuses one segment or another: the packet is counted once, nothing is left */
+/* The HCA refuses any of the segments: the packet is counted once, and no slot stays in use */
 static void gso_refused(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -576,7 +577,7 @@ static void gso_refused(struct kunit *test)
 	fixture_gid(&gid, 9);
 	fx->hca->seen = NULL;
 	for (at = 1; at <= 40; at += 13) {
-		/* The path is asked for again after a reset */
+		/* After a reset the path is resolved again */
 		fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
 		fixture_settle(fx);
 		atomic_set(&fx->hca->fail_in, at);
@@ -590,7 +591,7 @@ static void gso_refused(struct kunit *test)
 	}
 }
 
-/* A segment fails in the middle: those behind it are flushed with it */
+/* A segment in the middle fails, and those after it are flushed */
 static void gso_failed(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

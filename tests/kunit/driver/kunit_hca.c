@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An HCA for the suites. Nothing leaves it: what is posted is remembered, and
- * completes, is received and fails as the test says. It counts its objects.
+ * An HCA for the suites, without any wire: posted WRs are recorded, and
+ * complete, receive and fail as the test says. It counts its objects.
  */
 #include <linux/delay.h>
 
@@ -26,7 +26,7 @@ static struct hca_cq *to_cq(struct ib_cq *ibcq)
 	return container_of(ibcq, struct hca_cq, ibcq);
 }
 
-/* Every verb that may fail asks */
+/* Called by every verb that may fail */
 static bool fails(struct ib_device *ibdev)
 {
 	return !atomic_dec_return(&to_hca(ibdev)->fail_in);
@@ -78,7 +78,7 @@ static int query_port(struct ib_device *ibdev, u32 port, struct ib_port_attr *at
 	return 0;
 }
 
-/* No MADs: nobody but the driver comes to it */
+/* Without IB MADs, so that no client but the driver uses the port */
 static int get_port_immutable(struct ib_device *ibdev, u32 port,
 			      struct ib_port_immutable *immutable)
 {
@@ -219,7 +219,7 @@ static void cq_put(struct ib_cq *ibcq, const struct ib_wc *wc)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
-/* As from an interrupt: NAPI polls when bottom halves are enabled again */
+/* As in an interrupt: NAPI polls as soon as bottom halves are enabled again */
 static void cq_interrupt(struct ib_cq *ibcq)
 {
 	local_bh_disable();
@@ -360,8 +360,8 @@ static int query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	return 0;
 }
 
-/* The DMA addresses of a device without a DMA device are the kernel's own. Those of a DMA
- * device are the memory's, where nothing translates or bounces.
+/* Without a DMA device, DMA addresses are kernel virtual addresses. With one
+ * they are physical addresses, as there is neither an IOMMU nor bounce buffers.
  */
 static void *dma_memory(const struct hca *hca, u64 addr)
 {
@@ -540,10 +540,10 @@ static void hca_preset(struct hca *hca)
 }
 
 /**
- * hca_register() - make an HCA with an active port, without a DMA device
+ * hca_register() - register an HCA with an active port, without a DMA device
  *
  * Context: may sleep.
- * Return: the HCA, to be given to hca_unregister(); or NULL.
+ * Return: the HCA, to be passed to hca_unregister(), or NULL.
  */
 struct hca *hca_register(void)
 {
@@ -551,11 +551,11 @@ struct hca *hca_register(void)
 }
 
 /**
- * hca_register_with() - the same with a DMA device
- * @dma_device: the device, as dma_begin() made it
+ * hca_register_with() - like hca_register(), with a DMA device
+ * @dma_device: the device, from dma_begin()
  *
  * Context: may sleep.
- * Return: the HCA, to be given to hca_unregister(); or NULL.
+ * Return: the HCA, to be passed to hca_unregister(), or NULL.
  */
 struct hca *hca_register_with(struct device *dma_device)
 {
@@ -576,8 +576,8 @@ struct hca *hca_register_with(struct device *dma_device)
 }
 
 /**
- * hca_unregister() - the HCA goes
- * @hca: nothing of it is in use
+ * hca_unregister() - unregister and free an HCA
+ * @hca: the HCA, which is not in use any more
  *
  * Context: may sleep.
  */
@@ -588,11 +588,11 @@ void hca_unregister(struct hca *hca)
 }
 
 /**
- * hca_leaks() - how many objects there are
+ * hca_leaks() - count the objects that still exist
  * @hca: the HCA
  *
  * Context: any.
- * Return: 0 if all that were made are gone.
+ * Return: the number of objects, 0 if all were destroyed.
  */
 int hca_leaks(struct hca *hca)
 {
@@ -604,9 +604,9 @@ int hca_leaks(struct hca *hca)
 }
 
 /**
- * hca_event() - something happens at the port; its handlers have run on return
+ * hca_event() - dispatch an event of the port, and wait for its handlers
  * @hca: the HCA
- * @type: what
+ * @type: the event
  *
  * Context: may sleep.
  */
@@ -623,9 +623,9 @@ void hca_event(struct hca *hca, enum ib_event_type type)
 }
 
 /**
- * hca_port_state() - the port changes its state, and says so
+ * hca_port_state() - change the state of the port, and dispatch the event for it
  * @hca: the HCA
- * @state: the new one
+ * @state: the new state
  *
  * Context: may sleep.
  */
@@ -636,10 +636,10 @@ void hca_port_state(struct hca *hca, enum ib_port_state state)
 }
 
 /**
- * hca_pkey() - the subnet manager writes an entry of the P_Key table
+ * hca_pkey() - change an entry of the P_Key table, as the SM does
  * @hca: the HCA
- * @index: of the entry
- * @pkey: what it writes
+ * @index: the index of the entry
+ * @pkey: the P_Key
  *
  * Context: may sleep.
  */
@@ -649,7 +649,7 @@ void hca_pkey(struct hca *hca, u16 index, u16 pkey)
 	hca_event(hca, IB_EVENT_PKEY_CHANGE);
 }
 
-/* The driver's poll is over, or there is none */
+/* The driver's poll has finished, or NAPI is disabled */
 static bool napi_is_idle(const struct napi_struct *napi)
 {
 	unsigned long state = READ_ONCE(napi->state);
@@ -673,7 +673,7 @@ static bool qp_is_idle(struct hca_qp *qp)
 }
 
 /**
- * hca_choose() - which QP the next calls are about
+ * hca_choose() - set the QP that the functions below use
  * @hca: the HCA
  * @ibqp: one of its QPs
  *
@@ -685,7 +685,7 @@ void hca_choose(struct hca *hca, struct ib_qp *ibqp)
 }
 
 /**
- * hca_break() - the QP goes to the error state, and no event tells of it
+ * hca_break() - move the QP to the error state without an event
  * @hca: the HCA
  *
  * Context: process.
@@ -700,7 +700,7 @@ void hca_break(struct hca *hca)
  * hca_wait() - wait until all completions have been polled
  * @hca: the HCA
  *
- * A softirq that is late may poll them after what has caused them has returned.
+ * A late softirq may poll them after the function that caused them has returned.
  *
  * Context: process.
  */
@@ -716,7 +716,7 @@ void hca_wait(struct hca *hca)
 	WARN(1, "completions were not polled within 30 s\n");
 }
 
-/* The DMA addresses of a device without a DMA device are the kernel's own */
+/* Without a DMA device, DMA addresses are kernel virtual addresses */
 static void put_received(struct hca *hca, const struct hca_recv *recv, const void *data, u32 len)
 {
 	if (hca->ibdev.dma_device)
@@ -726,14 +726,14 @@ static void put_received(struct hca *hca, const struct hca_recv *recv, const voi
 }
 
 /**
- * hca_receive() - a packet comes in, and has been polled on return
+ * hca_receive() - receive a packet, and wait until it has been polled
  * @hca: the HCA
- * @data: what is put into the buffer, @len octets of it; may be NULL
- * @len: as the completion says
- * @like: the rest of the completion
+ * @data: @len octets that are written to the buffer; may be NULL
+ * @len: the length in the CQE
+ * @like: the other fields of the CQE
  *
  * Context: may sleep.
- * Return: 0, or -ENOBUFS if no receive is posted.
+ * Return: 0, or -ENOBUFS if no receive WR is posted.
  */
 int hca_receive(struct hca *hca, const void *data, u32 len, const struct ib_wc *like)
 {
@@ -753,12 +753,12 @@ int hca_receive(struct hca *hca, const void *data, u32 len, const struct ib_wc *
 }
 
 /**
- * hca_complete() - sends complete
+ * hca_complete() - complete sends, and wait until they have been polled
  * @hca: the HCA
- * @count: the oldest so many
- * @status: of each
+ * @count: how many, the oldest first
+ * @status: the status of each
  *
- * They have been polled on return. Context: process.
+ * Context: process.
  */
 void hca_complete(struct hca *hca, u32 count, enum ib_wc_status status)
 {
@@ -767,12 +767,12 @@ void hca_complete(struct hca *hca, u32 count, enum ib_wc_status status)
 }
 
 /**
- * hca_sent() - one of the work requests that were posted
+ * hca_sent() - get the record of a WR that was posted
  * @hca: the HCA
- * @index: 0 for the last, 1 for the one before
+ * @index: 0 for the last WR, 1 for the one before, and so on
  *
  * Context: any.
- * Return: what is remembered of it.
+ * Return: the record.
  */
 const struct hca_send *hca_sent(struct hca *hca, u32 index)
 {

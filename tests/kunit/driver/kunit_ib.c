@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of the data path's sending half: work requests in chains, what becomes of those
- * that the HCA refuses or fails, and headers.
+ * Suite of the data path's sending half: chains of WRs, WRs that the HCA
+ * refuses or fails, and headers.
  */
 #include <linux/platform_device.h>
 #include <linux/tcp.h>
@@ -38,7 +38,9 @@ static void tx_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
-/* A neighbour may have been told a group's GID with any QPN */
+/* The QPN in a multicast hardware address is ignored, because neighbour entries
+ * may have any QPN there
+ */
 static void tx_multicast_qpn(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -48,7 +50,7 @@ static void tx_multicast_qpn(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xffffffu);
 }
 
-/* One doorbell for all that follow each other, and one CQE */
+/* Packets that follow each other at once need one doorbell and one CQE */
 static void tx_chained(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -83,7 +85,7 @@ static void tx_chain_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.sq.chained, 0u);
 }
 
-/* As if the timer had not been there meanwhile, which on a slow machine it has */
+/* Sends as if the reaper's timer had expired meanwhile, which on a slow machine it may have */
 static void send_unwatched(struct kunit *test, u32 len)
 {
 	struct fixture *fx = test->priv;
@@ -93,7 +95,7 @@ static void send_unwatched(struct kunit *test, u32 len)
 	send(test, len, false);
 }
 
-/* What is in the ring is looked for sooner if one of it is a packet that is not freed yet */
+/* The reaper's timer is shorter if the ring holds a packet that is freed only on completion */
 static void tx_reaper_hurries(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -114,7 +116,7 @@ static void tx_reaper_hurries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 1u);
 }
 
-/* The last of a chain is dropped before it gets to the ring: the others go */
+/* The last packet of a chain is dropped before it is put on the ring; the others are sent */
 static void tx_chain_ends_with_drop(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -127,7 +129,7 @@ static void tx_chain_ends_with_drop(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
 }
 
-/* The HCA takes the first of five: the others are counted, and the QP is reset */
+/* The HCA accepts the first of five WRs. The others are counted, and the QP is reset. */
 static void tx_refusal(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -150,7 +152,7 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 }
 
-/* The QP is reset. Until then the byte queue limits hold nothing against the queue. */
+/* A send fails and the QP is reset. Until then no packet is outstanding for BQL. */
 static void tx_failure(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -172,7 +174,7 @@ static void tx_failure(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* A send that is flushed while the QP is said to run: it does not, though no event told */
+/* A flushed send while the QP's state is RTS means that the QP has failed without an event */
 static void tx_silent_error(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -187,7 +189,9 @@ static void tx_silent_error(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* Stopped when the largest packet has no room, woken when half of the slots are free */
+/* The queue is stopped when the largest packet does not fit, and woken when
+ * half of the slots are free
+ */
 static void tx_ring_fills(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -210,7 +214,7 @@ static void tx_ring_fills(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
-/* What an HCA reports of a WR that was given up touches none of today's */
+/* A stale CQE, of a WR that was given up, does not complete any current WR */
 static void tx_stale_completion(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -232,8 +236,8 @@ static void tx_stale_completion(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), 0u);
 }
 
-/* The HCA takes three of a chain, and not the one that was to be reported: nothing will
- * ever be said of them, and nobody waits for it
+/* The HCA accepts three WRs of a chain, but not the signaled one. No CQE will
+ * come for them, and the reaper does not wait for any.
  */
 static void tx_silence(struct kunit *test)
 {
@@ -242,7 +246,7 @@ static void tx_silence(struct kunit *test)
 	struct fixture_block block;
 	int i;
 
-	/* The QP is to be reset only when we have looked */
+	/* Prevents that the QP is reset before the checks */
 	fixture_block(fx, &block);
 	atomic_set(&fx->hca->fail_in, 4);
 	fx->hca->hold = true;
@@ -320,8 +324,8 @@ static void tx_pieces(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_LINEARIZED), 1ull);
 }
 
-/* A large packet in more pieces than a work request takes, with the segments' headers,
- * or with headers that are not known how to make again, is segmented by the stack
+/* GSO is left to the stack if a packet, with a header for each segment, has
+ * more pieces than a WR has SGEs, or headers that the driver cannot replicate
  */
 static void tx_features(struct kunit *test)
 {
@@ -348,7 +352,7 @@ static void tx_features(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* A packet socket that bypasses the queueing discipline asks while the rings are replaced */
+/* A packet socket with PACKET_QDISC_BYPASS checks the features while the rings are replaced */
 static void tx_features_without_ring(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -369,7 +373,7 @@ static void tx_features_without_ring(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* The ring has the last packet's path at hand, but none that has left the table */
+/* The ring caches the path of the last packet, unless this path was removed from the table */
 static void tx_path_at_hand(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -405,7 +409,7 @@ static void small_seen(struct hca *hca, const struct hca_send *sent, const u8 *o
 	memcpy(small_octets, octets, min_t(u32, sent->length, sizeof(small_octets)));
 }
 
-/* A small packet is gone while the HCA has yet to send it; the next octet is too many */
+/* A small packet (up to 128 octets) is copied, and freed before the HCA has sent it */
 static void tx_small_is_copied(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -429,7 +433,9 @@ static void tx_small_is_copied(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
-/* The checksum is made as it is copied; one of 0 would say that there is none */
+/* The checksum is computed while the packet is copied; 0 is sent as 0xffff, as
+ * 0 means "no checksum"
+ */
 static void tx_small_checksum(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -444,7 +450,9 @@ static void tx_small_checksum(struct kunit *test)
 		skb = fixture_packet(test, gid.raw, 40);
 		data = skb->data + IPOIB_HARD_LEN;
 		memset(data, 0, 40);
-		/* The sum is 0xfffe once, its complement 1; and 0xffff, its complement 0 */
+		/* The sum is 0xfffe, of which the complement is 1, then 0xffff,
+		 * of which the complement is 0
+		 */
 		put_unaligned_be16(i ? 0xffff : 0xfffe, data + 30);
 		skb->ip_summed = CHECKSUM_PARTIAL;
 		skb->csum_start = data + 20 - skb->head;
@@ -458,7 +466,7 @@ static void tx_small_checksum(struct kunit *test)
 	fx->hca->seen = NULL;
 }
 
-/* On an HCA that reaches memory by DMA: what is in a slot's own memory, and what is mapped */
+/* On an HCA with a DMA device, both copied and mapped packets reach the HCA */
 static void tx_dma(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of subscriptions at a subnet administrator: what the MADs say, and which steps
- * follow from answers and from what interfaces want.
+ * Suite of event subscriptions (InformInfo) at the SA: the contents of the
+ * MADs, and the steps that answers and the wishes of interfaces cause.
  */
 #include "ipoib_inform.c"
 #include "ipoib_inform_mad.c"
 #include "kunit.h"
 
-/* Octets as IBA 13.4.8.3 has them */
+/* InformInfo as in IBA 13.4.8.3 */
 static void inform_words(struct kunit *test)
 {
 	static const u8 wanted[sizeof(struct inform_info)] = {
@@ -15,7 +15,7 @@ static void inform_words(struct kunit *test)
 		[22] = 1, [23] = 1,		/* generic, subscribe */
 		[24] = 0xff, [25] = 0xff,	/* all types */
 		[27] = 66,
-		[30] = 1, [31] = 18,		/* QP1, a second */
+		[30] = 1, [31] = 18,		/* QP1, response time 1 s */
 		[35] = 4,			/* class manager */
 	};
 	struct ib_sa_mad *mad = kunit_kzalloc(test, sizeof(*mad), GFP_KERNEL);
@@ -75,7 +75,7 @@ static void inform_report(struct kunit *test)
 	mad->mad_hdr.attr_id = cpu_to_be16(example->attribute);
 	mad->data[0] = example->type;
 	mad->data[5] = example->trap;
-	/* Type, producer, trap, LID, toggle: 10 octets, and 6 that are reserved */
+	/* Type, producer, trap, LID and toggle: 10 octets; 6 reserved octets follow */
 	mad->data[16] = 0xff;
 	mad->data[31] = 0x42;
 	KUNIT_EXPECT_EQ(test, ipoib_report_parse(mad, &mgid, &exists), example->ours);
@@ -86,7 +86,7 @@ static void inform_report(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mgid.raw[15], 0x42);
 }
 
-/* An answer in segments of 200 octets, as RMPP leaves it */
+/* An answer in segments of 200 octets, as RMPP reassembles it */
 struct answer {
 	struct ib_mad_recv_wc wc;
 	struct ib_mad_recv_buf more[3];
@@ -135,19 +135,19 @@ static int answer_count(struct kunit *test, struct answer *answer)
 static void inform_list(struct kunit *test)
 {
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 13 * 56)), 13);
-	/* The last without what fills it up */
+	/* The last record without its padding */
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 12 * 56 + 52)), 13);
-	/* Cut short */
+	/* The last record is truncated */
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 13, 7, 12 * 56 + 51)), 12);
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 8, 10, 640)), 8);
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 0, 7, 0)), 0);
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 0, 0, 56)), 0);
-	/* Records that would overlap */
+	/* An attribute offset with which the records would overlap */
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 1, 6, 56)), 0);
 	KUNIT_EXPECT_EQ(test, answer_count(test, answer_make(test, 1, 7, -20)), 0);
 }
 
-/* The length says more than there are segments: zeroes, not what the memory held */
+/* The length exceeds the segments: the rest is zeroes, not uninitialized memory */
 static void inform_list_lacks(struct kunit *test)
 {
 	struct answer *answer = answer_make(test, 13, 7, 30 * 56);
@@ -161,7 +161,9 @@ static void inform_list_lacks(struct kunit *test)
 	kvfree(mgids);
 }
 
-/* Longer than any list can be: it is not read at all, as what it lacks would be left */
+/* An answer longer than any valid list is ignored as a whole, as the groups
+ * that it lacks would be left
+ */
 static void inform_list_too_long(struct kunit *test)
 {
 	struct answer *answer = answer_make(test, 13, 7, INFORM_LIST_MAX + 1);
@@ -170,7 +172,7 @@ static void inform_list_too_long(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(ipoib_list_parse(&answer->wc, &count)), (long)-EMSGSIZE);
 }
 
-/* A port whose interfaces may want news; no MADs */
+/* A port whose interfaces may request reports, without MADs */
 static struct inform *inform_make(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -186,7 +188,7 @@ static void inform_end(struct fixture *fx)
 	fixture_settle(fx);
 }
 
-/* The SA's answer to what was asked for */
+/* The SA's answer to a subscription or unsubscription */
 static void trap_answer(struct inform *inform, enum inform_trap_index index, bool subscribe,
 			int status)
 {
@@ -225,8 +227,8 @@ static void inform_wants(struct kunit *test)
 	inform_end(fx);
 }
 
-/* The interface is told once, when all that it wants is there; and again after the SA
- * may have forgotten
+/* The interface is notified once, when all its subscriptions are confirmed, and
+ * again after the SA may have lost them.
  */
 static void inform_told(struct kunit *test)
 {
@@ -270,7 +272,7 @@ static void inform_fails(struct kunit *test)
 	inform_end(fx);
 }
 
-/* An answer to what was asked before the SM changed */
+/* An answer to a request from before the SM changed is ignored */
 static void inform_stale(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -342,7 +344,7 @@ static void inform_source(struct kunit *test)
 	inform_end(fx);
 }
 
-/* After an event the SM is looked for, and only then */
+/* The SM is looked up only after an event */
 static void inform_follows_sm(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -361,7 +363,7 @@ static void inform_follows_sm(struct kunit *test)
 	inform_end(fx);
 }
 
-/* What the SA says of a question, and that it is busy is not what it says of others */
+/* How the SA's status is mapped to errors: "busy" differs from a refusal */
 static void inform_status(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -383,7 +385,7 @@ static void inform_status(struct kunit *test)
 	inform_end(fx);
 }
 
-/* No MADs at this port: failures, and a list that says so */
+/* A port without MADs: subscriptions fail, and the list of groups is answered with an error */
 static void inform_without_mads(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

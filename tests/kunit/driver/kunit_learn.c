@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of what received packets tell: the table of senders, and whether ARP and ND
- * claim what they may.
+ * Suites of what received packets tell: the table of senders, and the check
+ * whether ARP and ND packets may claim their link-layer address.
  */
 #include <linux/delay.h>
 
@@ -54,7 +54,7 @@ static void receive(struct kunit *test, const struct frame *frame, u32 len,
 	fixture_settle(fx);
 }
 
-/* The peer sends a multicast */
+/* The peer sends a packet with a GRH */
 static void speak(struct kunit *test, const struct ib_wc *wc)
 {
 	struct ib_wc like = *wc;
@@ -108,13 +108,15 @@ static void sender_forgotten(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, find(test, PEER_LID, &heard));
 	ipoib_learn_flush(fx->priv);
 	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
-	/* The epoch of empty slots is not used again */
+	/* Epoch 0, that of empty slots, is skipped when the epoch wraps around */
 	fx->priv->learn->epoch = U32_MAX;
 	ipoib_learn_flush(fx->priv);
 	KUNIT_EXPECT_EQ(test, fx->priv->learn->epoch, 1u);
 }
 
-/* Of another subnet, of no LID, of a multicast LID, of an IPv4 header: nothing to learn */
+/* Packets from another subnet, with an invalid SLID, or with an IPv4 header in
+ * place of the GRH are ignored
+ */
 static void sender_not_local(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -141,7 +143,7 @@ static void sender_not_local(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, find(test, PEER_LID, &heard));
 }
 
-/* A sender keeps its slot as long as it is active */
+/* A slot is not given to another sender as long as its own is active */
 static void sender_slots(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -162,7 +164,7 @@ static void sender_slots(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
 }
 
-/* Two whose LIDs and QPNs both follow each other, and then each has the other's LID */
+/* Two peers with consecutive LIDs and QPNs exchange their LIDs */
 static void sender_exchanged(struct kunit *test)
 {
 	struct frame *f = frame(test, ETH_P_802_EX1);
@@ -180,7 +182,7 @@ static void sender_exchanged(struct kunit *test)
 	}
 }
 
-/* A packet without a GRH tells of a sender */
+/* Is the sender of a packet without a GRH known? */
 static bool is_told(struct kunit *test, const struct ib_wc *wc)
 {
 	struct fixture *fx = test->priv;
@@ -193,8 +195,8 @@ static bool is_told(struct kunit *test, const struct ib_wc *wc)
 	return memchr_inv(&hwaddr, 0, sizeof(hwaddr));
 }
 
-/* Who sends unicasts with a GRH that is needed says that it needs one; multicasts do not take
- * that back, and packets without one are not its own
+/* A sender of a unicast with a GRH and a hop limit above 0 needs a GRH itself. Later multicasts do
+ * not change that, and packets without a GRH are not attributed to it.
  */
 static void sender_needs_grh(struct kunit *test)
 {
@@ -223,8 +225,8 @@ static void sender_needs_grh(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_told(test, &wc));
 }
 
-/* Two GIDs with one LID and QPN are both known, but not which of them sends without a GRH. The
- * first one's slot is the second's when the first has been silent.
+/* Two GIDs share a LID and QPN: both are known, but a packet without a GRH cannot be attributed.
+ * When the first sender has been silent, the second takes over its slot.
  */
 static void sender_shares_lid(struct kunit *test)
 {
@@ -267,7 +269,7 @@ static void hwaddr_shown(struct kunit *test)
 	ipoib_learn_sender(fx->priv, &wc, NULL, &hwaddr, &from);
 	local_bh_enable();
 	KUNIT_EXPECT_EQ(test, memcmp(&hwaddr, &wanted, sizeof(wanted)), 0);
-	/* Of another QP of that port nothing is known */
+	/* Nothing is known of another QP of that port */
 	other.src_qp += LEARN_SLOTS;
 	local_bh_disable();
 	ipoib_learn_sender(fx->priv, &other, NULL, &hwaddr, &from);
@@ -310,7 +312,7 @@ static struct frame *arp(struct kunit *test, u32 qpn, u8 last)
 
 #define ARP_LEN	(8 + 2 * (INFINIBAND_ALEN + 4))
 
-/* How many were counted as forged since the last call */
+/* The number of packets counted as forged since the last call */
 static u64 forged(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -349,7 +351,7 @@ static void claim_by_grh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
 }
 
-/* Without a GRH, of one who has spoken before */
+/* A packet without a GRH; its sender is known from a packet with one */
 static void claim_by_sender(struct kunit *test)
 {
 	struct ib_wc wc = peer(0);
@@ -364,7 +366,7 @@ static void claim_by_sender(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, find(test, 77, &heard));
 }
 
-/* Without a GRH, of one to whom there is a path */
+/* A packet without a GRH; there is a path to its sender */
 static void claim_by_path(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -379,7 +381,7 @@ static void claim_by_path(struct kunit *test)
 	wc.slid = PEER_LID + 1;
 	receive(test, arp(test, PEER_QPN, PEER_LID), ARP_LEN, &wc);
 	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
-	/* and the fabric is asked whether that is still so */
+	/* The mismatch causes a query for the path */
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 2);
 	wc.slid = PEER_LID;
 	receive(test, arp(test, PEER_QPN, PEER_LID), ARP_LEN, &wc);
@@ -387,7 +389,7 @@ static void claim_by_path(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, find(test, PEER_LID, &heard));
 }
 
-/* Without a GRH, of one who has been heard elsewhere: that is not forgotten for it */
+/* A packet without a GRH claims a GID that was heard from another LID, which stays known */
 static void claim_by_other(struct kunit *test)
 {
 	struct ib_wc wc = peer(0);
@@ -403,7 +405,9 @@ static void claim_by_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, heard.lid, PEER_LID);
 }
 
-/* Nothing speaks for it, nothing against it: it passes, and nothing comes of it */
+/* If the claim can be neither confirmed nor refuted the packet is delivered,
+ * and nothing is learned
+ */
 static void claim_unknown(struct kunit *test)
 {
 	struct ib_wc wc = peer(0);
@@ -444,7 +448,7 @@ static u8 *put_option(u8 *at, u8 type, u32 qpn)
 	return at + 24;
 }
 
-/* An ND message, with as many octets of headers before it as an option header has */
+/* Builds an ND message after an extension header of the given length */
 static u32 put_nd(struct frame *f, u8 message, u32 extension, u32 length, u8 option, u32 qpn)
 {
 	struct ipv6hdr *ip = (struct ipv6hdr *)f->data;
@@ -493,7 +497,7 @@ static void nd_claims(struct kunit *test)
 			receive(test, f, len, &wc);
 			KUNIT_EXPECT_EQ(test, forged(test), 1ull);
 		}
-		/* The other option is not the sender's own address */
+		/* The other option does not hold the sender's own address */
 		len = put_nd(f, nd_messages[i].message, 0, nd_messages[i].length,
 			     nd_messages[i].option ^ 3, PEER_QPN + 1);
 		receive(test, f, len, &wc);
@@ -504,7 +508,7 @@ static void nd_claims(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, forged(test), 0ull);
 }
 
-/* Whatever is cut off: no option is read that is not there */
+/* Truncated packets: no option is read beyond the end */
 static void nd_malformed(struct kunit *test)
 {
 	struct frame *f = frame(test, ETH_P_IPV6);
@@ -536,7 +540,7 @@ static void nd_malformed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
 }
 
-/* Of two options, whichever is false */
+/* The packet has two options, either of which is false */
 static void nd_two_options(struct kunit *test)
 {
 	struct frame *f = frame(test, ETH_P_IPV6);

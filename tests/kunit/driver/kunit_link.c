@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the back-off, and of the link's states: each arrow of the drawing in
- * Documentation/ipoib.rst, and each flush level.
+ * Suites of the back-off and of the link's states: each transition of the
+ * drawing in Documentation/ipoib.rst, and each flush level.
  */
 #include "ipoib_link.c"
 #include "kunit.h"
@@ -16,7 +16,7 @@ static void backoff_bounds(struct kunit *test)
 		for (i = 0; i < 50; i++) {
 			wait = ipoib_backoff(failures);
 			KUNIT_EXPECT_GE(test, wait, middle - middle / 4);
-			/* Divisions round down, of which one is subtracted */
+			/* Divisions round down, and one is subtracted */
 			KUNIT_EXPECT_LE(test, wait, middle + middle / 4 + 1);
 			KUNIT_EXPECT_GE(test, wait, 1ul);
 		}
@@ -144,8 +144,8 @@ static void link_down_while_joining(struct kunit *test)
 	expect_link(test, IPOIB_LINK_RUNNING);
 }
 
-/* What the port is like is read of ib_core's cache: no look at it is a command to the HCA,
- * whatever happens
+/* The state of the port is read from ib_core's cache. Checking it never sends a
+ * command to the HCA, whatever the event.
  */
 static void link_asks_no_hca(struct kunit *test)
 {
@@ -224,7 +224,7 @@ static void link_new_gid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
 }
 
-/* Sets the link up with the n-th verb failing: has it? */
+/* Sets the link up while the n-th verb fails. Returns whether a verb has failed. */
 static bool up_with_fault(struct kunit *test, int n)
 {
 	struct fixture *fx = test->priv;
@@ -237,7 +237,7 @@ static bool up_with_fault(struct kunit *test, int n)
 	return failed;
 }
 
-/* Whatever fails is tried again until it can be done; a flush spares the wait */
+/* Any verb that fails is tried again until it succeeds; a flush ends the back-off */
 static void link_verbs(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -262,11 +262,11 @@ static void link_qkey_cannot_be_set(struct kunit *test)
 
 	fx->fabric.answers = false;
 	fixture_up(test);
-	atomic_set(&fx->hca->fail_in, 3);	/* after ATTACH and AH */
+	atomic_set(&fx->hca->fail_in, 3);	/* the verb after attach_mcast and create_ah */
 	fx->fabric.answers = true;
 	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
 	fixture_settle(fx);
-	/* Not at once: the fabric may answer within microseconds, again and again */
+	/* Not retried at once, as the fabric may answer within microseconds, each time */
 	expect_link(test, IPOIB_LINK_WAIT_JOIN);
 	KUNIT_EXPECT_TRUE(test, delayed_work_pending(&fx->priv->link.work));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
@@ -276,7 +276,7 @@ static void link_qkey_cannot_be_set(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0xb1bu);
 }
 
-/* The group's MTU is the link's limit; a smaller one that was asked for is kept */
+/* The group's MTU limits the link's MTU; a smaller one that was configured is kept */
 static void link_mtu(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

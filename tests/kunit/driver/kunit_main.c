@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the netdevice's operations and counters; and what of the module the
- * other suites need: KUnit runs them before the module's own init.
+ * Suites of the netdevice's operations and counters. Also the setup of the
+ * module that all suites need, because KUnit runs the suites before the
+ * module's own init function.
  */
 #include "ipoib_main.c"
 #include "ipoib_setup.c"
 #include "kunit.h"
 
 /**
- * driver_begin() - a suite's init: what the module's init makes, but for the ib_client
+ * driver_begin() - a suite's init: do what the module's init does, except for the ib_client
  * @suite: the suite
  *
  * Context: may sleep.
@@ -37,7 +38,7 @@ void driver_end(struct kunit_suite *suite)
 }
 
 /**
- * driver_settle() - wait until all netdevices have followed their links
+ * driver_settle() - wait until all netdevices have followed the state of their links
  *
  * Context: may sleep; rtnl not held.
  */
@@ -47,10 +48,10 @@ void driver_settle(void)
 }
 
 /**
- * driver_probe() - have the driver find the HCAs that there are
+ * driver_probe() - have the driver probe all HCAs
  *
  * Context: may sleep.
- * Return: 0 or a negative error; that an HCA was not taken is none.
+ * Return: 0 or a negative error. It is not an error if the driver refuses an HCA.
  */
 int driver_probe(void)
 {
@@ -68,11 +69,11 @@ void driver_remove(void)
 }
 
 /**
- * driver_netdev() - the netdevice that an HCA got
+ * driver_netdev() - get the netdevice of an HCA's first port
  * @ibdev: the HCA
  *
  * Context: between driver_probe() and driver_remove().
- * Return: the first port's, or NULL.
+ * Return: the netdevice, or NULL if the driver does not use the HCA.
  */
 struct net_device *driver_netdev(struct ib_device *ibdev)
 {
@@ -102,7 +103,7 @@ static void header_built(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* The neighbour code fills the address in later, if it is told that it is missing */
+/* The neighbour code fills in the address later, if the return value says that it is missing */
 static void header_without_destination(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -121,7 +122,7 @@ static void header_without_destination(struct kunit *test)
 	kfree_skb(skb);
 }
 
-/* A flow table's packets of Ethernet have no more than 16 octets in front */
+/* Ethernet packets forwarded by an nftables flow table have a headroom of only 16 octets */
 static void header_makes_room(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -181,7 +182,7 @@ static void group_mtu(struct fixture *fx, enum ib_mtu mtu)
 	fixture_settle(fx);
 }
 
-/* What the port can do may be asked for; the smaller one counts, and the wish is kept */
+/* The MTU may be set up to the port's maximum. The group's MTU limits it while that is smaller. */
 static void mtu_beyond_group(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -207,7 +208,7 @@ static void mtu_beyond_group(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 3000u);
 }
 
-/* As `ip link set address` of the netdevice's own, with octet @at changed by @by */
+/* Like `ip link set address` with the netdevice's own address, but octet @at XORed with @by */
 static int set_address(struct fixture *fx, size_t at, u8 by)
 {
 	struct sockaddr_storage address = { .ss_family = ARPHRD_INFINIBAND };
@@ -228,7 +229,7 @@ static void gids_change(struct fixture *fx)
 	fixture_settle(fx);
 }
 
-/* The GUID is the administrator's to choose, among those that the port has */
+/* The administrator may choose which of the port's GUIDs the address has */
 static void address_of_other_gid(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -251,13 +252,13 @@ static void address_of_other_gid(struct kunit *test)
 	fixture_down(fx);
 	KUNIT_EXPECT_EQ(test, set_address(fx, 19, 0x80), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
-	/* The first GID's again: it is followed, whatever becomes of it */
+	/* The address has the first GID again, so it follows when this GID changes */
 	fx->hca->gid.raw[15] ^= 0x40;
 	gids_change(fx);
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &fx->hca->gid, 16), 0);
 }
 
-/* While GIDs are brought up to date there is none: what rtnetlink says is without it */
+/* While the GID cache is updated the port has no GID, and netlink messages do without it */
 static void port_without_gid(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -289,7 +290,7 @@ static void address_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(fx->netdev->dev_addr + 4, &gid, 16), 0);
 }
 
-/* Where each reason is found in `ip -s link`: the field's place, or nowhere */
+/* The field of struct rtnl_link_stats64 in which each counter is included, or NO_SUM */
 #define SUM(field)	offsetof(struct rtnl_link_stats64, field)
 #define NO_SUM		SIZE_MAX
 
@@ -346,7 +347,7 @@ static u64 all_drops(const struct rtnl_link_stats64 *stats)
 	       stats->multicast;
 }
 
-/* Each counter shows in one sum and in no other */
+/* Each counter is included in one sum at most */
 static void counters_sum_up(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -370,7 +371,7 @@ static void counters_sum_up(struct kunit *test)
 	}
 }
 
-/* The sum is that of all CPUs */
+/* A counter's value is the sum of those of all CPUs */
 static void counters_of_all_cpus(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -384,7 +385,7 @@ static void counters_of_all_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_stat_read(fx->priv, IPOIB_STAT_RX_SHORT), sum);
 }
 
-/* As many names as values, none empty, none twice */
+/* There are as many names as values; none is empty and all differ */
 static void counters_have_names(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -466,7 +467,9 @@ static int coalesce(struct fixture *fx, const struct ethtool_coalesce *wish)
 	return err;
 }
 
-/* What scripts set on all hosts is taken, and shown, by an HCA that cannot do it */
+/* An HCA without CQ moderation accepts the settings and reports them, as
+ * scripts set them on all hosts
+ */
 static void coalescing_without_hca(struct kunit *test)
 {
 	const struct ethtool_coalesce receive = {

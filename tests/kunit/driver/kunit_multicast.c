@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the MGIDs that IP multicast addresses map to (RFC 4391, 4), and of the
- * life of a group.
+ * Suites of the MGIDs of IP multicast addresses (RFC 4391, section 4) and of
+ * the life of a group.
  */
 #include <linux/delay.h>
 #include <net/if_inet6.h>
@@ -52,7 +52,7 @@ static void mgid_describe(const struct mgid_example *example, char *name)
 
 KUNIT_ARRAY_PARAM(mgid, mgid_examples, mgid_describe);
 
-/* The IP layer makes them, of the broadcast address that the driver gave it */
+/* The stack maps the address, using the broadcast address that the driver has set */
 static void mgid_map(const struct mgid_example *example, struct ipoib_hwaddr *hwaddr)
 {
 	struct ipoib_hwaddr broadcast;
@@ -68,7 +68,7 @@ static void mgid_map(const struct mgid_example *example, struct ipoib_hwaddr *hw
 		ip_ib_mc_map(ipv4, (u8 *)&broadcast, (u8 *)hwaddr);
 }
 
-/* A device that has a P_Key, and nothing else */
+/* A device with a P_Key and nothing else */
 static struct ipoib_dev *mgid_device(struct kunit *test, u16 pkey)
 {
 	struct ipoib_dev *priv = kunit_kzalloc(test, sizeof(*priv), GFP_KERNEL);
@@ -107,7 +107,7 @@ static void mgid_broadcast(struct kunit *test)
 	}
 }
 
-/* What a raw socket or another protocol put on the list */
+/* Addresses that a packet socket or another protocol may add to the list */
 static void mgid_foreign(struct kunit *test)
 {
 	struct ipoib_dev *priv = mgid_device(test, 0x8001);
@@ -118,10 +118,10 @@ static void mgid_foreign(struct kunit *test)
 		u8 index, value;
 	} wrong[] = {
 		{ 1, 0 },	/* not the multicast QPN */
-		{ 4, 0xfe },	/* no multicast GID */
+		{ 4, 0xfe },	/* not a multicast GID */
 		{ 5, 0x02 },	/* not transient */
 		{ 8, 0x00 },	/* a limited member's P_Key */
-		{ 9, 0x02 },	/* another partition's */
+		{ 9, 0x02 },	/* of another partition */
 	};
 
 	ipoib_broadcast_build(&good, 0x8001, IPOIB_MGID_SCOPE_LINK_LOCAL);
@@ -146,7 +146,7 @@ static struct kunit_suite mgid_suite = {
 	.test_cases = mgid_cases,
 };
 
-/* The address of an IPv4 group, 239.0.0.LAST */
+/* The address of the IPv4 group 239.0.0.LAST */
 static void group_address(struct fixture *fx, struct ipoib_hwaddr *hwaddr, u8 last)
 {
 	ip_ib_mc_map(htonl(0xef000000 | last), fx->netdev->broadcast, (u8 *)hwaddr);
@@ -170,7 +170,7 @@ static void send_to(struct kunit *test, u8 last)
 	fixture_settle(fx);
 }
 
-/* The IP layer begins to listen to a group, or ceases to */
+/* The stack starts or stops listening to a group */
 static void listen(struct fixture *fx, u8 last, bool on)
 {
 	struct ipoib_hwaddr hwaddr;
@@ -241,7 +241,9 @@ static void group_send_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
-/* A packet socket's address of another partition, or of none, is the link's group */
+/* A group address from a packet socket with another P_Key, or none, is that of
+ * the link's partition
+ */
 static void group_of_another_pkey(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -274,7 +276,7 @@ static void group_becomes_member(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->attached);
 }
 
-/* RFC 4391, 10: what is for it goes to all, until it can be had */
+/* RFC 4391, section 10: until the join succeeds, packets go to the broadcast group */
 static void group_falls_back(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -295,7 +297,7 @@ static void group_falls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc005);
 }
 
-/* Not even the broadcast group's address can be had: what waits is dropped */
+/* If there is no AH for the broadcast group either, waiting packets are dropped */
 static void group_cannot_fall_back(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -308,7 +310,7 @@ static void group_cannot_fall_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FALLBACKS), 0ull);
 }
 
-/* A join that failed is asked for again, without anybody who hurries it */
+/* A failed join is repeated without any further event */
 static void group_asks_again(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -344,7 +346,7 @@ static void group_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->joined);
 }
 
-/* What would lose packets: another Q_Key, or a smaller MTU */
+/* Groups whose Q_Key differs or whose MTU is too small cannot be used, as packets would be lost */
 static void group_does_not_fit(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -380,7 +382,7 @@ static void group_attach_fails(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->attached);
 }
 
-/* The SM has restarted: joined again, the AH in use meanwhile */
+/* After a restart of the SM the group is joined again, and the old AH is used meanwhile */
 static void group_void(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -409,7 +411,7 @@ static void group_void(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 }
 
-/* A membership is void before the answer that granted it was looked at */
+/* A membership is revoked before the driver has processed the answer that granted it */
 static void group_void_at_once(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -471,7 +473,7 @@ static void group_left_while_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_FAILED), 1ull);
 }
 
-/* One who found the group just before it was removed */
+/* A sender has found the group just before it is removed */
 static void group_dead(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -519,13 +521,13 @@ static void group_of_user_space(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 2));
 }
 
-/* The address of 239.1.N, of which there are many */
+/* The address of the IPv4 group 239.1.0.0 + N */
 static void many_address(struct fixture *fx, struct ipoib_hwaddr *hwaddr, u16 n)
 {
 	ip_ib_mc_map(htonl(0xef010000 | n), fx->netdev->broadcast, (u8 *)hwaddr);
 }
 
-/* A fabric that answers has more to answer, as the window lets it be asked */
+/* Each answer lets the window admit more joins, which the fabric answers as well */
 static void many_settle(struct fixture *fx)
 {
 	do
@@ -533,7 +535,7 @@ static void many_settle(struct fixture *fx)
 	while (fx->fabric.answers &&
 	       (READ_ONCE(fx->priv->groups.dests.asked) ||
 		!list_empty(&fx->priv->groups.dests.waiting)));
-	/* The control path may still send what waited for the last answer */
+	/* Packets that waited for the last answer may not be sent yet */
 	fixture_settle(fx);
 }
 
@@ -557,15 +559,15 @@ static struct ipoib_group *many_find(struct fixture *fx, u16 n)
 	return group_find(fx->priv, (union ib_gid *)hwaddr.gid);
 }
 
-/* However busy this machine is */
+/* Answers in time for the window, even if this machine is slow */
 static void answer_soon(struct fixture *fx, struct ipoib_group *group)
 {
 	group->dest.asked_at = jiffies + 60 * HZ;
 	answer(fx, group, 0);
 }
 
-/* So many joins are under way, and no more; the window opens with each answer, those go
- * first that have waited longest, and a late answer closes it.
+/* The window limits the outstanding joins. It grows with each answer and shrinks with a late one,
+ * and groups are joined in the order in which they have waited.
  */
 static void groups_are_paced(struct kunit *test)
 {
@@ -585,7 +587,7 @@ static void groups_are_paced(struct kunit *test)
 	answer(fx, many_find(fx, 4), 0);
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.window, 4u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 10);
-	/* All that wait are served by and by */
+	/* All waiting groups are joined in the end */
 	fx->fabric.answers = true;
 	for (n = 0; n < 40; n++)
 		if (many_find(fx, n)->dest.asked)
@@ -596,7 +598,9 @@ static void groups_are_paced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.asked, 0u);
 }
 
-/* The SM has restarted: all are asked for again, the broadcast group first, and not at once */
+/* After a restart of the SM all groups are joined again, the broadcast group
+ * first, within the window
+ */
 static void groups_rejoin_paced(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -622,8 +626,8 @@ static void groups_rejoin_paced(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1 + 9);
 }
 
-/* A scan: groups that are only sent to are so many, what is for others goes to all, until
- * one that is idle makes room.
+/* A scan: the number of groups that are only sent to is limited. Packets to further groups go to
+ * the broadcast group until a group that is idle is removed.
  */
 static void groups_sent_are_bounded(struct kunit *test)
 {
@@ -644,7 +648,7 @@ static void groups_sent_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_GROUP_LIMIT), 3ull);
 	KUNIT_ASSERT_EQ(test, fx->hca->logged, 3u);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc000);
-	/* The IP layer's own are not held up */
+	/* Groups that the stack listens to are joined all the same */
 	listen(fx, 9, true);
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 9)->joined);
 	KUNIT_ASSERT_NOT_NULL(test, many_find(fx, 7));
@@ -659,7 +663,7 @@ static void groups_sent_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc001);
 }
 
-/* Packets that wait for all groups together */
+/* The number of packets that wait for all groups together is limited */
 static void groups_queues_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -682,7 +686,8 @@ static void groups_queues_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.queued, 0u);
 }
 
-/* The administrator of a container writes a list without end */
+/* The number of groups that the stack lists is limited, as a container's administrator may add any
+ */
 static void groups_listed_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

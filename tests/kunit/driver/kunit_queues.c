@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of several send rings: how they come and go, which packet goes by which, and
- * that they do not wait for each other.
+ * Suite of several send rings: creation and removal, the choice of the queue
+ * for a packet, and that the rings do not block each other.
  */
 #include <linux/icmpv6.h>
 #include <linux/rtnetlink.h>
@@ -24,7 +24,7 @@ static int set_channels(struct fixture *fx, u32 count)
 	return err;
 }
 
-/* A path to peer 9, and nothing logged */
+/* Resolves the path to peer 9, and empties the log of sends */
 static void path_make(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -93,7 +93,7 @@ static void queues_come_and_go(struct kunit *test)
 	}
 }
 
-/* Whatever verb fails: the rings are as they were, and the link runs again */
+/* If any verb fails while the rings are replaced, the old ones are kept and the link runs again */
 static void queues_fail(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -109,14 +109,14 @@ static void queues_fail(struct kunit *test)
 	}
 }
 
-/* Whichever step of whichever QP fails: the next attempt has all of them run */
+/* If any step of any QP fails, the next attempt brings up all QPs */
 static void queues_start_fails(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	u32 queue;
 	int n;
 
-	/* Three states each, and the receives */
+	/* Three state transitions of each QP, and the posting of receives */
 	for (n = 1; n <= 3 * QUEUES + 1; n++) {
 		fixture_down(fx);
 		atomic_set(&fx->hca->fail_in, n);
@@ -145,7 +145,7 @@ static void queues_send(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)QUEUES);
 }
 
-/* A ring that is full stops its own queue */
+/* A full ring stops only its own queue */
 static void queues_fill(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -165,7 +165,7 @@ static void queues_fill(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels[1].tx.sq), 0u);
 }
 
-/* An error on any ring resets all QPs, and none of the packets is lost count of */
+/* An error on any ring resets all QPs, and every packet is counted */
 static void queues_reset(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -184,7 +184,7 @@ static void queues_reset(struct kunit *test)
 	queues_send(test);
 }
 
-/* An AH stays as long as any ring may hold a WR with it */
+/* An AH is kept as long as any ring may hold a WR that refers to it */
 static void queues_hold_ah(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -195,14 +195,15 @@ static void queues_hold_ah(struct kunit *test)
 	send_by(test, 2);
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_grace(fx);
-	/* All wait; but for the path's, new ones are there */
+	/* The old AHs are in use until the sends complete. There are new ones except for the path.
+	 */
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), 2 * before - 1);
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before - 1);
 }
 
-/* Our own multicasts are known by any of our QPNs */
+/* The host's own multicasts are recognized by the QPN of any of its QPs */
 static void queues_loopback(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -221,7 +222,7 @@ static void queues_loopback(struct kunit *test)
 	}
 }
 
-/* What the network stack would have go by the last queue, but for the driver */
+/* The queue that the driver selects for a packet that the stack would map to the last queue */
 static u16 selected(struct fixture *fx, struct sk_buff *skb)
 {
 	u16 queue;
@@ -232,7 +233,7 @@ static u16 selected(struct fixture *fx, struct sk_buff *skb)
 	return queue;
 }
 
-/* As a packet socket of no protocol writes it */
+/* Sets the ethertype, but not skb->protocol, like a packet socket without a protocol */
 static void set_ethertype(struct sk_buff *skb, u16 ethertype)
 {
 	((struct ipoib_header *)skb->data)->encap.ethertype = htons(ethertype);
@@ -250,7 +251,7 @@ static struct sk_buff *icmpv6(struct kunit *test, const u8 *gid, u8 next, u8 typ
 	return skb;
 }
 
-/* ARP and ND go by the QP that our address names, as do multicasts */
+/* ARP, ND and multicasts use the first queue, the QP of which is part of the hardware address */
 static void queues_select(struct kunit *test)
 {
 	static const struct {
@@ -271,7 +272,7 @@ static void queues_select(struct kunit *test)
 	union ib_gid gid;
 	int i;
 
-	/* The queues that CPUs have been given would go before; these have none */
+	/* XPS maps of CPUs would take precedence; after this there are none */
 	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
 	KUNIT_EXPECT_EQ(test, fixture_resize(fx, QUEUES, 64, 64), 0);
 	fixture_gid(&gid, 9);
@@ -293,8 +294,8 @@ static void queues_select(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, selected(fx, skb), QUEUES - 1);
 }
 
-/* A packet socket that bypasses the queueing discipline chooses its queue long before it
- * sends: there may be fewer then
+/* With PACKET_QDISC_BYPASS a packet socket selects a queue some time before it
+ * sends; that queue may have been removed meanwhile.
  */
 static void queues_gone(struct kunit *test)
 {
@@ -312,14 +313,14 @@ static void queues_gone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
 }
 
-/* The stack's watchdog looks at all queues that there can be */
+/* The stack's watchdog reports any queue that may exist */
 static void queues_watched(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	unsigned int queue;
 
 	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
-	/* All of them, since KASAN sees only what is read right behind the rings */
+	/* All of them, because KASAN only detects accesses right behind the rings */
 	for (queue = 1; queue < fx->netdev->num_tx_queues; queue++) {
 		fx->netdev->netdev_ops->ndo_tx_timeout(fx->netdev, queue);
 		fixture_settle(fx);
@@ -329,8 +330,8 @@ static void queues_watched(struct kunit *test)
 	}
 }
 
-/* The group's MTU grows while the link runs, and the QP cannot be started again with larger
- * buffers: there is no carrier as long as the queues are stopped
+/* The group's MTU grows while the link runs, and the QP cannot be restarted
+ * with larger buffers: the carrier stays off as long as the queues are stopped.
  */
 static void queues_stop_without_carrier(struct kunit *test)
 {
@@ -339,7 +340,7 @@ static void queues_stop_without_carrier(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, set_channels(fx, 1), 0);
 	fx->fabric.params.mtu = IB_MTU_4096;
-	atomic_set(&fx->hca->fail_in, 4);	/* to INIT, or the buffers' posting */
+	atomic_set(&fx->hca->fail_in, 4);	/* transition to INIT, or posting of buffers */
 	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
 	fixture_settle(fx);
 	KUNIT_EXPECT_LE(test, atomic_read(&fx->hca->fail_in), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of what the RDMA CM is told: which of a port's netdevices a request is for, by
- * P_Key, GID and IP address.
+ * Suite of the lookup of netdevices for the RDMA CM: which netdevice of a port
+ * a request is for, by P_Key, GID and IP address.
  */
 #include <linux/etherdevice.h>
 #include <net/l3mdev.h>
@@ -12,12 +12,12 @@
 #define CHILDREN	3
 #define NETDEVS		(1 + CHILDREN)	/* of the port */
 
-/* What the tests of this suite have beside the fixture; there is one at a time */
+/* The state of this suite beside the fixture; only one test runs at a time */
 static struct {
 	struct list_head ports;
 	struct ipoib_dev *devs[NETDEVS];	/* the parent, then its children */
 	struct net_device *upper;
-	struct in_ifaddr addresses[NETDEVS + 1];	/* of these, and of the upper one */
+	struct in_ifaddr addresses[NETDEVS + 1];	/* of these, then of the upper device */
 } cm;
 
 static struct in_device *in_dev_of(struct net_device *netdev)
@@ -30,7 +30,7 @@ static struct in_device *in_dev_of(struct net_device *netdev)
 	return in_dev;
 }
 
-/* NETDEVS is the upper one */
+/* The netdevice with this number; NETDEVS is the upper one */
 static struct net_device *netdev_number(unsigned int i)
 {
 	return i == NETDEVS ? cm.upper : cm.devs[i]->netdev;
@@ -41,7 +41,7 @@ static __be32 number_to_ip(unsigned int number)
 	return htonl(0x0a000000 + number);
 }
 
-/* Nothing is to be sent from it: it is in the list that is looked up, and nowhere else */
+/* Adds the address only to the list that the lookup searches, as nothing is sent */
 static void give_address(unsigned int i, unsigned int number)
 {
 	cm.addresses[i].ifa_local = number_to_ip(number);
@@ -58,7 +58,7 @@ static void take_addresses(void)
 	synchronize_rcu();
 }
 
-/* P_Keys of one bit each; a test may change them */
+/* Each child's P_Key has one bit set; a test may change it */
 static int make_children(struct fixture *fx)
 {
 	struct ipoib_dev *child;
@@ -111,7 +111,7 @@ static void cm_exit(struct kunit *test)
 	fixture_exit(test);
 }
 
-/* All of the port have the parent's P_Key */
+/* Sets the P_Keys of all children to the parent's */
 static void make_twins(void)
 {
 	unsigned int i;
@@ -139,7 +139,7 @@ static struct net_device *find_ip(u16 pkey, unsigned int number)
 	return find(1, pkey, NULL, (struct sockaddr *)&addr);
 }
 
-/* One that is alone with its P_Key is the answer, whatever its addresses are */
+/* If only one netdevice has the P_Key, it is chosen whatever its addresses are */
 static void alone(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -159,7 +159,7 @@ static void alone(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find(1, 0xffff, &other, NULL));
 }
 
-/* Several with one P_Key are told apart by their addresses, with and without a GID */
+/* Several netdevices with one P_Key are distinguished by their addresses, with or without a GID */
 static void twins(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -181,7 +181,7 @@ static void twins(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, find(1, 0xffff, NULL, NULL), fx->netdev);
 }
 
-/* The port's own is not among them */
+/* The port's own netdevice has another P_Key */
 static void twin_children(struct kunit *test)
 {
 	cm.devs[3]->pkey = cm.devs[2]->pkey;
@@ -211,7 +211,7 @@ static void upper_setup(struct net_device *netdev)
 	netdev->netdev_ops = &upper_ops;
 }
 
-/* Above the second child */
+/* Makes a device above the second child */
 static void make_upper(struct kunit *test, bool vrf)
 {
 	int err;
@@ -250,7 +250,8 @@ static void address_of_upper(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find_ip(0xffff, 3));
 }
 
-/* The way back to the peer is the member's */
+/* The netdevice is found through its VRF, as the route to the peer leads through the VRF's member
+ */
 static void address_of_vrf(struct kunit *test)
 {
 	make_twins();
@@ -262,7 +263,7 @@ static void address_of_vrf(struct kunit *test)
 	unlink_upper();
 }
 
-/* The caller puts what it got */
+/* The caller holds a reference to the netdevice that is returned */
 static void reference(struct kunit *test)
 {
 	struct net_device *child = cm.devs[2]->netdev;

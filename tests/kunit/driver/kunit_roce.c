@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of the driver on two rxe devices, rxe0 and rxe1, whose Ethernet netdevices are
- * the ends of one link in this kernel: the QP's life, joins, what is sent and received,
- * and what happens to the port. Who loads the module makes the devices before: see
+ * Suite of the driver on two rxe devices, rxe0 and rxe1, on both ends of a veth
+ * pair in this kernel: the life of the QP, joins, sending and receiving, and
+ * events of the port. The devices must exist before the module is loaded: see
  * tests/cases/kunit.sh.
  */
 #include <linux/delay.h>
@@ -12,17 +12,17 @@
 #include "kunit.h"
 
 /**
- * driver_roce() - whether rxe devices are for the driver, too
- * @on: whether
+ * driver_roce() - set whether the driver uses rxe devices, too
+ * @on: whether it does
  *
- * Most suites are of one HCA alone. Context: any, before driver_probe().
+ * Most suites are about one HCA alone. Context: any, before driver_probe().
  */
 void driver_roce(bool on)
 {
 	roce_mode = on ? ROCE_RXE : ROCE_OFF;
 }
 
-/* The two ends, and what came in at the second */
+/* The two ends, and what was received at the second */
 struct pair {
 	struct ib_device *ibdev[2];
 	struct ipoib_dev *priv[2];
@@ -44,8 +44,8 @@ static int pair_take(struct sk_buff *skb, struct net_device *netdev, struct pack
 	return NET_RX_SUCCESS;
 }
 
-/* In a state, with carrier as it should be; and with a qdisc, which linkwatch puts in its
- * place some time after there is carrier.
+/* The link is in this state with the corresponding carrier. A running link has
+ * a qdisc, too, which linkwatch activates some time after the carrier is on.
  */
 static bool link_is(const struct ipoib_dev *priv, enum ipoib_link_state state)
 {
@@ -166,7 +166,7 @@ static void expect_qp(struct kunit *test, enum ib_qp_state state)
 	KUNIT_EXPECT_EQ(test, (int)attr.qp_state, (int)state);
 }
 
-/* A packet from the first end, through its qdisc as any other */
+/* Sends a packet from the first end through its qdisc */
 static void pair_send(struct kunit *test, const struct ipoib_hwaddr *hwaddr, u32 len)
 {
 	struct pair *pair = test->priv;
@@ -221,7 +221,7 @@ static void roce_broadcast(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, pair->pkt_type, PACKET_BROADCAST);
 }
 
-/* From one byte to the link's MTU */
+/* Lengths from one octet to the link's MTU */
 static void roce_unicast(struct kunit *test)
 {
 	struct pair *pair = test->priv;
@@ -287,7 +287,8 @@ static void roce_port_event(struct kunit *test)
 	pair_run(test);
 }
 
-/* Down and up at once: ib_core asks twice, and may keep the answer that was first */
+/* When the port goes down and up at once, ib_core queries it twice and may cache the older result
+ */
 static void roce_stale_cache(struct kunit *test)
 {
 	struct pair *pair = test->priv;
@@ -295,7 +296,7 @@ static void roce_stale_cache(struct kunit *test)
 	struct ib_port_cache *cache = &priv->ibdev->port_data[priv->port->number].cache;
 
 	pair_run(test);
-	/* It may be so already, by what it is about: the port has just been down and up */
+	/* ib_core's cache may be in this state already, for the same reason */
 	cache->port_state = IB_PORT_DOWN;
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 	flush_workqueue(priv->wq);

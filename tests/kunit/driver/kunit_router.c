@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of news of groups that others make and delete: what a router joins and leaves,
- * and what becomes of groups that are only sent to.
+ * Suite of reports about groups that other hosts create and delete: which
+ * groups a router joins and leaves, and what happens to groups that are only
+ * sent to.
  */
 #include <linux/rtnetlink.h>
 #include <net/ip.h>
@@ -18,7 +19,7 @@ static void group_mgid(struct fixture *fx, union ib_gid *mgid, u8 last)
 	memcpy(mgid, hwaddr.gid, sizeof(*mgid));
 }
 
-/* Only while the driver has nothing to do */
+/* To be called only while the driver has nothing to do */
 static struct ipoib_group *group_of(struct fixture *fx, u8 last)
 {
 	struct ipoib_group *group;
@@ -55,14 +56,14 @@ static void report(struct fixture *fx, u8 last, bool exists)
 	fixture_settle(fx);
 }
 
-/* The fabric begins to report */
+/* The SA has confirmed the subscriptions */
 static void reports_begin(struct fixture *fx)
 {
 	ipoib_groups_reported(fx->priv, 0);
 	fixture_settle(fx);
 }
 
-/* Its list: 239.0.0.FIRST to LAST, and two groups of other links */
+/* The SA's list of groups: 239.0.0.FIRST to LAST, and two groups of other links */
 static void list_answer(struct kunit *test, u8 first, u8 last)
 {
 	struct fixture *fx = test->priv;
@@ -80,7 +81,7 @@ static void list_answer(struct kunit *test, u8 first, u8 last)
 	fixture_settle(fx);
 }
 
-/* A list of one */
+/* A list of one group */
 static union ib_gid *kvmemdup_gid(struct kunit *test, const union ib_gid *gid)
 {
 	union ib_gid *copy = kvmalloc(sizeof(*copy), GFP_KERNEL);
@@ -114,7 +115,7 @@ static void send_to(struct kunit *test, u8 last)
 	fixture_settle(fx);
 }
 
-/* The list is due now */
+/* Lets the driver request the list now */
 static void list_is_due(struct fixture *fx)
 {
 	fx->priv->groups.news.list_at = jiffies;
@@ -122,7 +123,7 @@ static void list_is_due(struct fixture *fx)
 	fixture_settle(fx);
 }
 
-/* A router on a fabric that reports and has listed 239.0.0.1 and 2 */
+/* A router whose SA sends reports and has listed 239.0.0.1 and 2 */
 static struct fixture *router_make(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -136,7 +137,7 @@ static struct fixture *router_make(struct kunit *test)
 static const struct {
 	u8 index, value;
 } router_foreign[] = {
-	{ 0, 0xfe },		/* no multicast GID */
+	{ 0, 0xfe },		/* not a multicast GID */
 	{ 1, 0x02 },		/* not transient */
 	{ 1, 0x15 },		/* another scope */
 	{ 2, 0xa0 },		/* another signature */
@@ -162,7 +163,7 @@ static void router_mgids(struct kunit *test)
 	}
 }
 
-/* Once it hears of changes it asks what there is */
+/* When the subscriptions are confirmed, the driver requests the list of groups */
 static void router_begins(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -200,7 +201,7 @@ static void router_reports(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 4), -1);
 }
 
-/* Not in the list and not reported since it was asked for: gone */
+/* A group is left if it is not in the list and was not reported since the list was requested */
 static void router_sweeps(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -234,7 +235,7 @@ static void router_list_fails(struct kunit *test)
 					    jiffies + IPOIB_LIST_PERIOD_DEAF));
 }
 
-/* The IP layer listens, and ceases to, while others have the group */
+/* The stack starts and stops listening to a group while others are members */
 static void router_listens(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -246,7 +247,7 @@ static void router_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->joined);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 2);
-	/* Nobody else has it: our leaving deletes it, as is reported */
+	/* Nobody else is a member: leaving deletes the group, which the SA reports */
 	listen(fx, 9, true);
 	fx->fabric.status = -EINVAL;
 	listen(fx, 9, false);
@@ -255,8 +256,8 @@ static void router_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 9), -1);
 }
 
-/* ib_core says -EINVAL of a busy SA, too: asked again, and the list read soon. A group
- * that the list does not have is gone.
+/* ib_core returns -EINVAL also if the SA is busy, so the join is repeated and
+ * the list is requested soon. A group that is not in the list is left.
  */
 static void router_is_refused(struct kunit *test)
 {
@@ -284,7 +285,7 @@ static void router_is_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 4), -1);
 }
 
-/* As many groups as may be heard are: no more are made of Reports, nor of the list */
+/* No more groups than the limit are joined, whether by reports or by the list */
 static void router_is_bounded(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -306,7 +307,7 @@ static void router_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 3), (int)IPOIB_GROUP_ROUTER);
 }
 
-/* The broadcast group is the link: a Report that it was deleted is held against the list */
+/* After a report that the broadcast group was deleted, it is kept until the list confirms that */
 static void broadcast_deleted(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -327,7 +328,7 @@ static void broadcast_deleted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->dest.ah), ah);
 	KUNIT_EXPECT_TRUE(test, broadcast->joined && broadcast->attached);
-	/* It fails: asked again */
+	/* The request for the list fails and is repeated */
 	ipoib_groups_listed(fx->priv, -ETIMEDOUT, NULL);
 	fixture_settle(fx);
 	list_is_due(fx);
@@ -339,7 +340,7 @@ static void broadcast_deleted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(broadcast->dest.ah), ah);
-	/* It is gone indeed */
+	/* Now the list confirms that the group was deleted */
 	ipoib_group_report(fx->priv, &broadcast->dest.gid, false);
 	fixture_settle(fx);
 	list_answer(test, 1, 2);
@@ -349,7 +350,7 @@ static void broadcast_deleted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 2), -1);
 }
 
-/* Routing ends before the list has come, and begins anew */
+/* Routing is disabled before the list has arrived, and enabled again */
 static void router_forgets_list(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -365,7 +366,7 @@ static void router_forgets_list(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_ROUTER);
 }
 
-/* What a busy SA does not answer is asked for again */
+/* A join that a busy SA does not answer is repeated */
 static void router_retries(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -376,7 +377,7 @@ static void router_retries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, group_of(fx, 3)->dest.failures, 1);
 }
 
-/* What a router sends to it hears as well */
+/* A router also receives from the groups that it sends to */
 static void router_sends(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -394,7 +395,7 @@ static void router_sends(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group_of(fx, 3)->joined);
 }
 
-/* A packet waits for a group that is deleted before it was joined */
+/* A packet waits for a group that is deleted before the join is answered */
 static void router_keeps_packets(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -409,7 +410,9 @@ static void router_keeps_packets(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
 
-/* A group whose membership does not keep it: nothing goes to its MLID once it is gone */
+/* A send-only membership does not keep a group: after the report of its
+ * deletion nothing goes to its MLID
+ */
 static void fleeting_deleted(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -432,7 +435,7 @@ static void fleeting_deleted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
 }
 
-/* It may have been deleted before anybody would have told: asked for again */
+/* The group may have been deleted before the subscription was confirmed, so it is joined again */
 static void fleeting_confirmed(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -448,7 +451,9 @@ static void fleeting_confirmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
 }
 
-/* Reports of a group that is being asked for, and of one that we keep */
+/* Reports of the deletion of a group that is being joined, and of one that this
+ * host is a member of
+ */
 static void deleted_while_ours(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -468,7 +473,7 @@ static void deleted_while_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 3);
 }
 
-/* The fabric is still giving up the membership from before: no failure */
+/* A join that is refused while the previous membership is being left is not counted as a failure */
 static void join_again(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -484,7 +489,7 @@ static void join_again(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES), 0ull);
 }
 
-/* More reports than are kept: the list has to tell */
+/* If more reports arrive than are queued, the list is requested */
 static void reports_overflow(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);
@@ -504,7 +509,7 @@ static void reports_overflow(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.news.reports_count, 0u);
 }
 
-/* The link goes down with news that nobody has read */
+/* The link goes down with reports and a list that have not been processed */
 static void router_goes_down(struct kunit *test)
 {
 	struct fixture *fx = router_make(test);

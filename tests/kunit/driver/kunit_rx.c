@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the data path's receiving half: what is taken of what comes in, what becomes of
- * buffers, and of a QP that fails. The second one is of an HCA with a DMA device.
+ * Suites of the data path's receiving half: which packets are accepted, the
+ * handling of buffers, and QPs that fail. The second suite is about an HCA with
+ * a DMA device.
  */
 #include <linux/delay.h>
 #include <linux/rtnetlink.h>
@@ -10,7 +11,7 @@
 
 #include "kunit.h"
 
-/* What the network stack gets */
+/* What the network stack receives */
 struct received {
 	struct packet_type type;
 	u32 packets;
@@ -84,7 +85,7 @@ struct rx_packet {
 	u8 payload[4092];
 } __packed;
 
-/* Another port's packet */
+/* A packet of another port */
 static const struct ib_wc rx_like = { .src_qp = 0x99, .wc_flags = IB_WC_GRH };
 
 static struct rx_packet *rx_packet(struct kunit *test)
@@ -98,13 +99,13 @@ static struct rx_packet *rx_packet(struct kunit *test)
 	return packet;
 }
 
-/* Those that the HCA has, and those that it will get with others */
+/* Receives that are posted to the HCA, and those that will be posted as a batch */
 static u32 rx_slots(const struct fixture *fx)
 {
 	return fx->priv->rx.posted + fx->priv->rx.kept;
 }
 
-/* Every length that is shorter than the headers, and the first that is not */
+/* Lengths shorter than the headers are errors; those up to the buffer's are accepted */
 static void rx_every_length(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -126,7 +127,9 @@ static void rx_every_length(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rx_slots(fx), posted);
 }
 
-/* What is longer has room, so that the QP takes no harm, but is not taken */
+/* Buffers have room for packets longer than the MTU, so that the QP does not
+ * fail; such packets are dropped
+ */
 static void rx_overlong(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -142,7 +145,7 @@ static void rx_overlong(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.packets, packets);
 }
 
-/* Buffers grow with the group's MTU */
+/* Buffers are replaced by larger ones when the group's MTU grows */
 static void rx_longest(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -161,7 +164,7 @@ static void rx_longest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.len, (u32)sizeof(packet->payload));
 }
 
-/* An HCA that takes one piece has buffers for more than the link's packets */
+/* If receive WRs have a single SGE, buffers are larger than the link's packets */
 static void rx_longest_of_one_piece(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -180,7 +183,7 @@ static void rx_longest_of_one_piece(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.packets, 1u);
 }
 
-/* Reserved is not looked at, and no address of the sender's is made up */
+/* The reserved field is ignored, and the header has no made-up address of the sender */
 static void rx_header(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -206,14 +209,16 @@ static void rx_types(struct kunit *test)
 	packet->grh.dgid.raw[15] = 1;
 	hca_receive(fx->hca, packet, 100, &like);
 	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_MULTICAST);
-	like.wc_flags = 0;	/* then the GRH's place holds nothing */
+	like.wc_flags = 0;	/* then there is no GRH in the buffer */
 	hca_receive(fx->hca, packet, 100, &like);
 	KUNIT_EXPECT_EQ(test, received.pkt_type, PACKET_HOST);
 	KUNIT_EXPECT_EQ(test, received.packets, 3u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_MULTICAST), 2ull);
 }
 
-/* Ours only if both QPN and GID are: another host's QP may have the same number */
+/* A multicast is our own only if both QPN and GID match, as another host's QP
+ * may have the same number
+ */
 static void rx_loopback(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -266,8 +271,8 @@ static void rx_failure(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted, fx->priv->rx.size);
 }
 
-/* A QP that goes to the error state and does not say so is found out by what it flushes, and
- * each receive is flushed once, not posted again and again
+/* A QP in the error state without an event is detected by its flushed receives.
+ * Each is flushed once, and not posted again.
  */
 static void rx_silent_error(struct kunit *test)
 {
@@ -288,7 +293,7 @@ static void rx_silent_error(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.packets, 1u);
 }
 
-/* Sets all up; all QPs run on return */
+/* Sets all netdevices up; all QPs run on return */
 static void rx_up(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -302,7 +307,7 @@ static void rx_up(struct kunit *test)
 	}
 }
 
-/* How long it takes to set all down, in milliseconds */
+/* Sets all netdevices down, and returns the time that takes in milliseconds */
 static unsigned int rx_down(struct fixture *fx)
 {
 	unsigned long begin = jiffies;
@@ -311,8 +316,8 @@ static unsigned int rx_down(struct fixture *fx)
 	return jiffies_to_msecs(jiffies - begin);
 }
 
-/* An HCA that does not flush has its five seconds for the first netdevice, not for each. Once
- * it flushes again, they are waited for again.
+/* If the HCA does not flush WRs, only the first netdevice waits for it, for
+ * five seconds. As soon as the HCA flushes again, the driver waits again.
  */
 static void rx_never_flushed(struct kunit *test)
 {
@@ -348,7 +353,7 @@ static void rx_never_flushed(struct kunit *test)
 	rtnl_unlock();
 }
 
-/* The stack is told of nothing that it could not answer */
+/* The stack does not receive packets that it could not answer */
 static void rx_without_carrier(struct kunit *test)
 {
 	struct rx_packet *packet = rx_packet(test);
@@ -371,7 +376,7 @@ static void rx_without_carrier(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.packets, 1u);
 }
 
-/* A receive that the HCA does not take back: the QP is reset, nothing is lost */
+/* If the HCA refuses to take back a receive, the QP is reset and no buffer is lost */
 static void rx_repost_refused(struct kunit *test)
 {
 	struct rx_packet *packet = rx_packet(test);
@@ -392,7 +397,7 @@ static void rx_repost_refused(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* A segment of a TCP connection, as long as the HCA says that its checksum is good */
+/* A TCP segment for GRO; the HCA reports that its checksum is good */
 struct rx_segment {
 	struct ib_grh grh;
 	struct ipoib_encap encap;
@@ -441,9 +446,9 @@ static void rx_take_segment(struct kunit *test, u32 n)
 	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, segment, sizeof(*segment), &like), 0);
 }
 
-/* Takes a segment, the next one after @n, that GRO is to keep, and leaves it there. GRO lets
- * go of what is a tick old all the same: where one came meanwhile the answer says nothing, and
- * one more segment brings up whatever there is. Returns how many there were.
+/* Receives segment @n, which GRO has to hold back. GRO flushes segments that are older than a
+ * jiffy, so if one has passed meanwhile, another segment is received to flush GRO and the next one
+ * is tried. Returns the number of the segment that follows.
  */
 static u32 rx_have_kept(struct kunit *test, u32 n)
 {
@@ -465,8 +470,8 @@ static u32 rx_have_kept(struct kunit *test, u32 n)
 	return n;
 }
 
-/* One that comes alone goes up at once, but GRO keeps it if told to, and with what it has
- * kept the next one goes
+/* A segment that comes alone is delivered at once, unless GRO is told to hold
+ * it back; then it is merged with the next one.
  */
 static void rx_gro(struct kunit *test)
 {
@@ -518,7 +523,7 @@ static struct kunit_suite rx_suite = {
 	.test_cases = rx_cases,
 };
 
-/* Pages are mapped, not packets */
+/* Pages are mapped once, not for each packet */
 static void rx_dma_maps(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -534,8 +539,8 @@ static void rx_dma_maps(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dma_wrong(), 0u);
 }
 
-/* The slots' own memory is coherent, not mapped: what is written into it after a mapping need
- * not reach the HCA. A small packet is copied there, a long one is mapped as it is.
+/* The memory of a send ring's slots is coherent, as later writes to a mapping might not reach the
+ * HCA. Small packets are copied there; larger ones are mapped.
  */
 static void tx_dma_coherent(struct kunit *test)
 {
@@ -550,8 +555,8 @@ static void tx_dma_coherent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, dma_maps_to_device(), 1u);
 }
 
-/* A buffer that was looked at and stays in its slot is the HCA's again before it is posted.
- * Each slot comes more than once.
+/* A buffer that is read and stays in its slot is synced for the device before
+ * it is posted again. Each slot is used more than once.
  */
 static void rx_dma_given_back(struct kunit *test)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of what is asked of a subnet administrator, how its answers are read, and
- * what the port's events lead to.
+ * Suite of the SA's client: the requests, how answers are read, and which
+ * actions the port's events cause.
  */
 #include <linux/delay.h>
 #include <linux/rtnetlink.h>
@@ -77,8 +77,8 @@ static void answer_broadcast(struct fixture *fx, u8 mtu, u8 rate, u16 mlid, u32 
 	answer_broadcast_of(fx, &fx->priv->groups.broadcast->dest.gid, mtu, rate, mlid, qkey);
 }
 
-/* An SA's answer that cannot be makes no link, and is not asked for again at once. The next
- * good one does, also with a Q_Key that stands for the QP's own.
+/* The link does not come up by an invalid answer of the SA, and the join is not repeated at once.
+ * It comes up by the next valid answer, also with a Q_Key that means the QP's own.
  */
 static void sa_impossible_answers(struct kunit *test)
 {
@@ -98,7 +98,7 @@ static void sa_impossible_answers(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, netif_carrier_ok(fx->netdev));
 		KUNIT_EXPECT_EQ(test, fx->netdev->mtu, 4092u);
 		KUNIT_EXPECT_EQ(test, priv->rx.mtu, (u32)IPOIB_RX_MTU_DEFAULT);
-		/* Of which the back-off is made */
+		/* The back-off depends on it */
 		KUNIT_EXPECT_EQ(test, priv->groups.broadcast->dest.failures, i + 1);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_FAILURES),
@@ -115,7 +115,7 @@ static void sa_impossible_answers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->qkey, 0x80010b1bu);
 }
 
-/* No QP is attached to a group that is only sent to, so no verb looks at its MLID */
+/* No verb checks the MLID of a group that is only sent to, as no QP is attached to it */
 static void sa_impossible_mlid(struct kunit *test)
 {
 	struct ib_sa_multicast membership = {
@@ -145,7 +145,7 @@ static void sa_impossible_mlid(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, group->dest.failures, 1);
 }
 
-/* A group that is only sent to: the newer kind first, then by turns */
+/* The SendOnlyFullMember join state is tried first, then both by turns */
 static void sa_join_states(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -164,7 +164,9 @@ static void sa_join_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
 }
 
-/* A router keeps no group that it only hears, and hears what it sends to */
+/* A router joins groups that it only listens to as a non-member, and receives
+ * from groups that it sends to
+ */
 static void sa_join_states_of_router(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -190,7 +192,7 @@ static void sa_join_states_of_router(struct kunit *test)
 	fx->priv->groups.routing = false;
 }
 
-/* Only who may create a group says what it is to be like */
+/* A join has the group's attributes only if it may create the group */
 static void sa_join_records(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -255,7 +257,7 @@ static void event_tell(struct fixture *fx, struct ib_event *event)
 	fx->port->event_handler.handler(&fx->port->event_handler, event);
 }
 
-/* What the link's work is to look at after an event of the port, or of another */
+/* The flags for the link's work after each event, of this port or another */
 static void sa_events(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -263,7 +265,7 @@ static void sa_events(struct kunit *test)
 	struct fixture_block block;
 	int i;
 
-	/* What takes the bits away waits behind this */
+	/* Blocks the link's work, which clears the flags */
 	fixture_block(fx, &block);
 	for (i = 0; i < ARRAY_SIZE(sa_event_bits); i++) {
 		event.event = sa_event_bits[i].type;
@@ -288,8 +290,8 @@ static void port_event(struct fixture *fx, enum ib_event_type type)
 	event_tell(fx, &event);
 }
 
-/* A port that was down only until the link's work could look is taken for one that was down:
- * paths are asked for again. Once, also if the SM says that it is to be done.
+/* If the port goes down and up before the link's work has run, paths are resolved again: once,
+ * also if the SM requests a reregistration at the same time.
  */
 static void sa_port_bounce(struct kunit *test)
 {
@@ -309,7 +311,7 @@ static void sa_port_bounce(struct kunit *test)
 	port_event(fx, IB_EVENT_PORT_ERR);
 	port_event(fx, IB_EVENT_PORT_ACTIVE);
 	fixture_unblock(fx, &block);
-	/* At the latest after a quarter of a second */
+	/* This takes at most a quarter of a second */
 	for (i = 0; i < 50 && atomic_read(&fx->fabric.resolves) == asked; i++)
 		msleep(100);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), asked + 1);
@@ -325,7 +327,7 @@ static void sa_port_bounce(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* No MADs at this port: an error, not a crash */
+/* A port without MADs causes an error, not a crash */
 static void sa_without_sa(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -339,7 +341,7 @@ static void sa_without_sa(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, sa_is_joined(fx->priv, &group->dest.gid));
 }
 
-/* What answers a packet goes at the port's own rate, and has a GRH */
+/* The AH for answering a packet has the port's own rate, and a GRH */
 static void sa_stopgap(struct kunit *test)
 {
 	const struct ipoib_heard heard = { .lid = 7, .sl = 3 };
@@ -348,7 +350,7 @@ static void sa_stopgap(struct kunit *test)
 	union ib_gid gid;
 
 	fixture_up(test);
-	/* The rate of the slowest member of the group, which need not be the peer's */
+	/* The group's rate is that of its slowest member, which need not be the peer */
 	fx->priv->groups.broadcast->params.rate = IB_RATE_10_GBPS;
 	fixture_gid(&gid, 7);
 	KUNIT_ASSERT_EQ(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
@@ -361,13 +363,13 @@ static void sa_stopgap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(&attr.grh.sgid_attr->gid, &fx->hca->gid, sizeof(gid)), 0);
 	KUNIT_EXPECT_EQ(test, attr.grh.hop_limit, 0);
 	rdma_destroy_ah_attr(&attr);
-	/* Not by a GID that the port does not have any more */
+	/* No AH if the port does not have the local GID any more */
 	fx->priv->local_gid.raw[15] ^= 1;
 	KUNIT_EXPECT_LT(test, sa_heard_attr(fx->priv, &gid, &heard, &attr), 0);
 	fx->priv->local_gid.raw[15] ^= 1;
 }
 
-/* The hop limit of the GRH to a path of the SA's with a hop limit; -1: there is no GRH */
+/* The hop limit of the GRH for an SA path with this hop limit; -1: no GRH */
 static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 hop_limit)
 {
 	struct fixture *fx = test->priv;
@@ -396,8 +398,8 @@ static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 ho
 	return hops;
 }
 
-/* To a path of the SA's there is a GRH if the SA says so, the peer, or our own port, which then
- * says so to the peer
+/* A path from the SA has a GRH if its hop limit, the peer or our own port
+ * requires one. In the last case the peer is told so by the hop limit.
  */
 static void sa_path_grh(struct kunit *test)
 {

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of what fails on the way: of each of probe, open, link and child the first
- * allocation fails, then the second, and so on until all have; and likewise each
- * verb. Nothing may be left behind, and the next attempt has to succeed.
+ * Suite of error paths. In each of probe, open, link and child, the first
+ * allocation fails, then the second and so on, and likewise each verb. No
+ * object may be left, and the next attempt has to succeed.
  *
- * Allocations fail by the kernel's failslab and fail_page_alloc, which have to be
- * told to: see tests/cases/kunit.sh.
+ * Allocations fail by the kernel's failslab and fail_page_alloc, which have to
+ * be configured: see tests/cases/kunit.sh.
  */
 #include <linux/rtnetlink.h>
 #include <linux/sched.h>
 
 #include "kunit.h"
 
-/* What is tried, in the context of the test */
+/* The operation under test */
 struct attempt {
 	struct fixture *fx;
 	int (*act)(struct fixture *fx);
 	void (*undo)(struct fixture *fx);
-	bool verbs;		/* those fail, not allocations */
-	unsigned int least;	/* so many must fail in turn, else the means do not work */
-	int before;		/* objects of the HCA */
+	bool verbs;		/* verbs fail instead of allocations */
+	unsigned int least;	/* at least so many must fail, else fault injection does not work */
+	int before;		/* objects of the HCA before the attempt */
 };
 
-/* An HCA alone: these tests make their netdevices themselves */
+/* Without a netdevice, as these tests create their own */
 static int unwind_init(struct kunit *test)
 {
 	struct fixture *fx = kunit_kzalloc(test, sizeof(*fx), GFP_KERNEL);
@@ -103,9 +103,8 @@ static void unchild(struct fixture *fx)
 	rtnl_unlock();
 }
 
-/* All that the driver itself allocates for a netdevice, which is not registered: what
- * the network stack allocates besides is its own, and its sysctls dump the stack when
- * they get no memory.
+/* Runs the driver's own allocations for a netdevice, without registering it: what the stack
+ * allocates on registration is not under test, and its sysctls print stack dumps on failure.
  */
 static int init(struct fixture *fx, struct ipoib_port *port)
 {
@@ -151,7 +150,7 @@ static void nothing(struct fixture *fx)
 {
 }
 
-/* Has the N-th failed? Else there were not so many. */
+/* Fails the N-th allocation or verb. Returns whether there were that many. */
 static bool act_with_fault(struct attempt *attempt, unsigned int n, int *err)
 {
 	struct fixture *fx = attempt->fx;
@@ -239,8 +238,8 @@ static void open_allocations(struct kunit *test)
 	with_netdev(test, &attempt);
 }
 
-/* The last that a QP says comes when nothing else of the netdevice runs any more, and what it
- * has run finds what it needs: KASAN would tell.
+/* The last event of a QP arrives when the rest of the netdevice is gone. The
+ * work that it starts must not use freed memory, which KASAN would detect.
  */
 static void init_event_at_end(struct kunit *test)
 {
@@ -271,7 +270,7 @@ static void child_verbs(struct kunit *test)
 	with_netdev(test, &attempt);
 }
 
-/* The control path with a fault, on its own workqueue, where nothing runs beside it */
+/* Runs the control path with a fault on its own workqueue, where nothing else runs */
 struct faulty_work {
 	struct work_struct work;
 	struct ipoib_dev *priv;
@@ -293,7 +292,7 @@ static void faulty_run(struct work_struct *work)
 	WRITE_ONCE(current->fail_nth, 0);
 }
 
-/* What has failed is tried again, by itself */
+/* The failed operation is repeated without any event */
 static bool link_recovers(struct fixture *fx)
 {
 	int i;
@@ -305,7 +304,7 @@ static bool link_recovers(struct fixture *fx)
 	return fx->priv->link.state == IPOIB_LINK_RUNNING;
 }
 
-/* QP, groups and AHs are made anew with one allocation that fails */
+/* QP, groups and AHs are created again while an allocation fails */
 static bool link_with_fault(struct kunit *test, unsigned int n)
 {
 	struct fixture *fx = test->priv;
@@ -320,8 +319,8 @@ static bool link_with_fault(struct kunit *test, unsigned int n)
 	return faulty.failed;
 }
 
-/* Rings are replaced with one allocation that fails: they are as before, or the interface is
- * down, and can be set up again.
+/* The rings are replaced while an allocation fails: either the old ones are
+ * kept, or the interface is down and can be set up again.
  */
 static bool resize_with_fault(struct kunit *test, unsigned int n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the QP's life and its P_Key: which P_Key and index, what ring sizes an
- * HCA can hold, and queues that are replaced.
+ * Suites of the QP and its P_Key: the P_Key index, ring sizes that fit the HCA,
+ * and the replacement of queues.
  */
 #include <linux/delay.h>
 #include <linux/rtnetlink.h>
@@ -11,7 +11,7 @@
 
 struct pkey_example {
 	const char *name;
-	u16 first;	/* of the port's table */
+	u16 first;	/* in the port's P_Key table */
 	u16 wanted;
 };
 
@@ -53,7 +53,7 @@ static void pkey_unreadable(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_pkey_default(&beyond, &pkey), -EINVAL);
 }
 
-/* Of a full and a limited membership in one partition the full one is chosen */
+/* If the table has both a full and a limited membership of the partition, the full one is used */
 static void pkey_index_prefers_full(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -123,8 +123,8 @@ static u32 cq_vector(struct ib_cq *cq)
 	return container_of(cq, struct hca_cq, ibcq)->vector;
 }
 
-/* Queues of one netdevice, and those of the next one, each have the next vector. They keep
- * it when they are replaced.
+/* The queues of a netdevice, and those of the next netdevice, use the
+ * completion vectors in turn. Queues keep theirs when they are replaced.
  */
 static void qp_vectors(struct kunit *test)
 {
@@ -154,7 +154,7 @@ static void qp_vectors(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->rx.cq), first);
 }
 
-/* What the HCA can do, and the flags that the first QP and the others are made with */
+/* The capabilities of the HCA, and the create flags of the first QP and of the others */
 static void qp_flags(struct kunit *test)
 {
 	static const struct {
@@ -187,7 +187,7 @@ static void qp_flags(struct kunit *test)
 	}
 }
 
-/* As for a new netdevice */
+/* Creates the queues as for a new netdevice */
 static int create_again(struct fixture *fx, u32 tx_size, u32 rx_size)
 {
 	int err;
@@ -202,7 +202,7 @@ static int create_again(struct fixture *fx, u32 tx_size, u32 rx_size)
 	return err;
 }
 
-/* Rings are as long as the HCA can hold them, then work requests as long */
+/* Rings are shortened until the HCA can hold them, then WRs */
 static void qp_fits_hca(struct kunit *test)
 {
 	static const struct {
@@ -237,7 +237,7 @@ static void qp_fits_hca(struct kunit *test)
 	fx->hca->send_room = 0;
 }
 
-/* Who asks for rings that the HCA cannot hold is told so, and keeps those that there are */
+/* A request for rings that the HCA cannot hold fails, and the present rings are kept */
 static void qp_refuses_rings(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -283,7 +283,7 @@ static void qp_replaced(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 }
 
-/* Whatever verb fails: the queues are as they were, and the link runs again */
+/* If any verb fails, the old queues are kept and the link runs again */
 static void qp_cannot_be_replaced(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -324,7 +324,7 @@ static u64 resets(struct fixture *fx)
 	return fixture_count(fx, IPOIB_STAT_QP_RESETS);
 }
 
-/* The HCA refuses another CQ: it is asked again, but not as fast as it can refuse */
+/* While the HCA refuses a new CQ, creating it is repeated with a back-off */
 static void cq_fails_for_long(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -335,7 +335,7 @@ static void cq_fails_for_long(struct kunit *test)
 	fixture_up(test);
 	cq = fx->priv->rx.cq;
 	event.element.cq = cq;
-	/* The third, behind the two that stop the QP */
+	/* The third verb, after the two that stop the QP */
 	atomic_set(&fx->hca->fail_in, 3);
 	cq->event_handler(&event, cq->cq_context);
 	fixture_settle(fx);
@@ -397,7 +397,7 @@ static void qp_moderation_is_kept(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->moderation.rx_frames, 11);
 }
 
-/* Any number of packets is better than the none of before: DIM tries its next profile */
+/* After an interval without packets, any number is an improvement: DIM tries the next profile */
 static void qp_moderation_adapts(struct kunit *test)
 {
 	const struct ib_wc like = { .status = IB_WC_SUCCESS, .src_qp = 1 };
@@ -422,8 +422,8 @@ static void qp_moderation_adapts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, cq->usecs, 22);
 }
 
-/* DIM's work is on a workqueue of the kernel's that may need memory to go on. The link's, which
- * may be what frees it, does not wait for it: workqueues warn of that, too.
+/* DIM's work is on a kernel workqueue that may wait for memory. The link's work, which may be
+ * needed to free memory, does not wait for DIM's: workqueues would warn of that as well.
  */
 static void qp_stops_while_dim_works(struct kunit *test)
 {
