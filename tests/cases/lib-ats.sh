@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# What the Address Translation Service must do over either driver's netdevices, each step
-# looked at in OpenSM's own records from an HCA that has no interface. Sourced after
-# lib.sh. The hosts are h0 and h1 of ibfab0 and ibfab1; OpenSM is on ibfab2.
+# What the Address Translation Service must do over either driver's netdevices. Each step is
+# verified in OpenSM's records, read from an HCA without an interface. Sourced after lib.sh.
+# The hosts are h0 and h1 of ibfab0 and ibfab1; OpenSM is on ibfab2.
 
-# sr_read: the SA's ServiceRecords to /run/sr, one a line and sorted: the last octet of
-# the Service ID, the GUID's last four digits, P_Key, address. "odd" is a line for what no
-# record of this service may have.
+# sr_read: writes the SA's ServiceRecords to /run/sr, one per line and sorted: the last octet
+# of the Service ID, the GUID's last four digits, P_Key, address. A line "odd" stands for a
+# value that no record of this service may have.
 sr_read()
 {
 	saquery -C ibfab2 SR >/run/sr.dump || return 2
@@ -44,21 +44,21 @@ sr_read()
 		END { flush() }' /run/sr.dump | sort >/run/sr
 }
 
-# sr_are LINE...: exactly these records, in any order.
+# sr_are LINE...: the SA has exactly these records, in any order.
 sr_are()
 {
 	sr_read || return
 	printf '%s\n' "$@" | sed '/^$/d' | sort | diff - /run/sr
 }
 
-# sr_none HOST-GUID: no records of this one.
+# sr_none HOST-GUID: the SA has no records of this GUID.
 sr_none()
 {
 	sr_read || return
 	not file_says " $1 " /run/sr
 }
 
-# sr_of GUID LINE...: exactly these records of one port.
+# sr_of GUID LINE...: the SA has exactly these records of this GUID.
 sr_of()
 {
 	sr_read || return
@@ -68,15 +68,15 @@ sr_of()
 	printf '%s\n' "$@" | sort | diff - /run/sr.one
 }
 
-# sr_count GUID NUMBER
+# sr_count GUID NUMBER: the SA has this number of records of this GUID.
 sr_count()
 {
 	sr_read || return
 	[ "$(grep -c " $1 " /run/sr)" -eq "$2" ]
 }
 
-# sa_delete OCTET HCA: the SA deletes the record with that last octet of the Service ID
-# and the HCA's GID, of the default partition, because somebody else asks it to.
+# sa_delete OCTET HCA: another port has the SA delete the record with that last octet of the
+# Service ID and the HCA's GID in the default partition.
 sa_delete()
 {
 	_mad=$(printf '01030215%08x%016x00310000%08x%024x%016x%08x%016x10000ce1004154%s' \
@@ -86,7 +86,7 @@ sa_delete()
 	assert_eq "status of the deletion" "$(hex_at "$answer" 4 2)" 0000
 }
 
-# mads_count HCA METHOD: counts MADs of that method that leave for the SA.
+# mads_count HCA METHOD: starts to count MADs with that method that the HCA sends to the SA.
 mads_count()
 {
 	rules_clear "$1"
@@ -98,20 +98,20 @@ mads_counted()
 	rule_figure "$1" seen
 }
 
-# ip0 COMMAND...: in h0, whose netdevice is $dev0.
+# ip0 COMMAND...: runs `ip` in h0, whose netdevice is $dev0.
 ip0()
 {
 	ip -n h0 "$@"
 }
 
-# ats_load [PARAMETER...]: the hosts are namespaces other than the HCAs', and may have what they like
-# unless the last word about it is another.
+# ats_load [PARAMETER...]: loads ib_ats. As the hosts are not in the HCAs' namespace their
+# number of records is limited; this raises the limit, unless a parameter sets it.
 ats_load()
 {
 	module_insert /modules/ib_ats.ko netns_records=1000 "$@"
 }
 
-# ats_setup DRIVER_LOAD [PARAMETER...]: of ib_ats.ko.
+# ats_setup DRIVER_LOAD [PARAMETER...]: starts everything; the parameters are those of ib_ats.ko.
 ats_setup()
 {
 	cat >/run/partitions.conf <<-'CONF'
@@ -128,7 +128,7 @@ ats_setup()
 	dev0=$(dev_of h0)
 }
 
-# ats_sm_start [ARGUMENT...]: what it had is not kept.
+# ats_sm_start [ARGUMENT...]: starts OpenSM without the state of an earlier one.
 ats_sm_start()
 {
 	rm -rf /var/cache/opensm/*
@@ -192,11 +192,11 @@ ats_kinds()
 	ip0 address add 10.9.9.8/32 scope link dev "$dev0"
 	ip0 address add fd00::dead/64 dev "$dev0" nodad preferred_lft 0
 	ip0 address add ::10.9.9.7/128 dev "$dev0" nodad
-	# Tentative for as long as it takes to look
+	# DAD is slow enough to be observed
 	on h0 sysctl -q -w "net.ipv6.conf.$dev0.dad_transmits=100" \
 		"net.ipv6.neigh.$dev0.retrans_time_ms=4000"
 	ip0 address add fd00::9/64 dev "$dev0"
-	# What is to be registered at once is by then
+	# Time to register addresses that must be registered at once
 	sleep 2
 	assert sr_read
 	assert tentative_seen fd00::9
@@ -249,11 +249,13 @@ ats_limited()
 		'54 1 0xFFFF fd000000000000000000000000000001'
 }
 
-# reregister NUMBER: of the HCA with that one, as an SM asks for it: in its PortInfo.
+# reregister NUMBER: sets ClientReregister in the PortInfo of the HCA with this number, as an
+# SM does.
 reregister()
 {
 	smp_send ibfab2 0xffff 1 0x15 1 "path=0,1,$(($1 + 1))"
-	# All as it is, but for states and the timeout's octet, 51, with ClientReregister
+	# All fields keep their values, except that states are 0 (no change), and for octet
+	# 51, which has ClientReregister
 	_octet=$(printf '%02x' $((0x$(hex_at "$answer" 115 1) | 0x80)))
 	smp_send ibfab2 0xffff 2 0x15 1 "path=0,1,$(($1 + 1))" \
 		"data=$(hex_at "$answer" 64 32)0000$(hex_at "$answer" 98 17)$_octet$(hex_at "$answer" 116 12)"
@@ -284,7 +286,7 @@ ats_shared()
 	step "Two interfaces of one GID and P_Key: an address of both is registered once"
 	ip0 link set "$dev0" down
 	wait_for 10 sr_none 1
-	# One that cannot have it is of its type for a moment
+	# A bond that refuses the interface has its hardware type for a moment
 	ip0 link add bond1 type bond
 	must_fail ip -n h0 link set "$dev0" master bond1
 	ip0 link delete bond1
@@ -318,7 +320,7 @@ ats_shared()
 	wait_for 20 sr_of 1 '53 1 0xFFFF 10.0.0.1'
 }
 
-# ats_fill: 10.0.0.1 and 255 more.
+# ats_fill: adds 255 addresses to 10.0.0.1.
 ats_fill()
 {
 	seq 1 255 | sed "s,.*,address add 10.2.0.&/32 dev $dev0," >/run/batch
@@ -359,7 +361,7 @@ told_full()
 	dmesg | grep -q 'more than 256 IP addresses'
 }
 
-# sr_has REGEX: among them is such a line.
+# sr_has REGEX: the SA has a record whose line matches.
 sr_has()
 {
 	sr_read && grep -qx "$1" /run/sr
@@ -444,7 +446,7 @@ ats_unload()
 	rmmod ib_ats
 }
 
-# ats_matrix DRIVER_LOAD: all of it, over that driver's netdevices.
+# ats_matrix DRIVER_LOAD: runs all steps over that driver's netdevices.
 ats_matrix()
 {
 	ats_setup "$1"
@@ -467,15 +469,15 @@ ats_matrix()
 
 ask=/sys/kernel/debug/ibatsask
 
-# ask WORDS: fails as the query does.
+# ask WORDS: sends a query; fails like the query.
 ask()
 {
 	echo "$*" >/run/ask
-	# The shell would write again what could not be written
+	# Not echo, as the shell would repeat a write that has failed
 	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
 }
 
-# answered LINE...: what came, in this order, whichever ports said it.
+# answered LINE...: these were the answers, in this order; the ports do not matter.
 answered()
 {
 	sed '1d; s, [^ ]*/[0-9]*,,' "$ask/answer" | uniq >/run/answers

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For cases that do the same many times: two hosts, traffic meanwhile, and nothing
-# left over behind it. Sources lib.sh.
+# For cases that repeat an action many times under traffic, and check that no object is left
+# over. Uses two hosts. Sources lib.sh.
 
 # shellcheck source=lib.sh
 . /cases/lib.sh
 
-# churn_start: hosts h0 and h1, with the SM's partitions 1 to 8 beside the default.
+# churn_start: makes hosts h0 and h1, with partitions 1 to 8 beside the default one.
 churn_start()
 {
 	partitions_write 8
@@ -17,14 +17,14 @@ churn_start()
 	wait_for 20 churn_pings
 }
 
-# churn_pings: both ways, both families.
+# churn_pings: pings in both directions and both families.
 churn_pings()
 {
 	on h0 ping -q -c 1 -W 1 10.0.0.2 && on h1 ping -q -c 1 -W 1 10.0.0.1 &&
 		on h0 ping -q -c 1 -W 1 fd00::2 && on h1 ping -q -c 1 -W 1 fd00::1
 }
 
-# churn_works: after whatever was done, with the carrier back.
+# churn_works: waits for the carriers, then for all pings to be answered.
 churn_works()
 {
 	for _host in h0 h1; do
@@ -33,8 +33,9 @@ churn_works()
 	wait_for 60 churn_pings
 }
 
-# storm_start: floods both ways, whatever becomes of the interfaces. The debug kernel
-# would do nothing else: fifty packets a second are enough for it.
+# storm_start: starts flood pings in both directions, which survive the loss of interfaces. On
+# the debug kernel a flood would leave no time for anything else, so it is 50 packets per
+# second there.
 storm_start()
 {
 	_pace=-f
@@ -47,14 +48,15 @@ storm_start()
 	done' $_pace
 }
 
-# links_of HOST: their kinds of address; a device that returns may have another name.
+# links_of HOST: prints the hardware types of its interfaces, as a device that returns may
+# have another name.
 links_of()
 {
 	on "$1" sh -c 'cat /sys/class/net/*/type' | sort
 }
 
-# held: what may be left over: namespaces, interfaces, objects of verbs (but not
-# the devices' numbers), users of the driver.
+# held: prints what might be left over: namespaces, interfaces, verbs objects (without the
+# device numbers), and the driver's reference count.
 held()
 {
 	ip netns list >/run/held.netns || return 2
@@ -73,7 +75,7 @@ held_is_back()
 	diff "$1" /run/held.now
 }
 
-# churn_begin WHAT: with traffic, and noting what there is.
+# churn_begin WHAT: begins a step: notes what there is, and starts traffic.
 churn_begin()
 {
 	step "$1"
@@ -83,7 +85,7 @@ churn_begin()
 	storm_start
 }
 
-# storm_goes_on: after whatever was done all works, and the traffic is answered again.
+# storm_goes_on: waits until pings, and then the traffic, are answered again.
 storm_goes_on()
 {
 	churn_works
@@ -96,7 +98,7 @@ storm_answered()
 	[ "$(pings_answered /run/traffic.storm.log)" -ge "$1" ]
 }
 
-# churn_end: all works, and there is as much as there was.
+# churn_end: waits until everything works and the same objects exist as at the beginning.
 churn_end()
 {
 	storm_goes_on
@@ -105,14 +107,14 @@ churn_end()
 	wait_for 20 held_is_back /run/held.before
 }
 
-# ---- What is done again and again: each with how many times ----
+# ---- Repeated actions; the first argument is how often ----
 
 unplug_round()
 {
 	unplug ibfab1
 	refute says link/infiniband ip -n h1 -o link show
 	plug ibfab1
-	# OpenSM ignores the eleventh trap in a row; this has it sweep
+	# OpenSM ignores the eleventh of successive traps; SIGHUP makes it sweep
 	kill -HUP "$opensm_pid"
 	host_give h1 ibfab1 2
 }
@@ -125,7 +127,8 @@ load_round()
 	host_give h1 ibfab1 2
 }
 
-# rounds TIMES EVERY CMD: each EVERY-th comes when all works, the others sooner.
+# rounds TIMES EVERY CMD: runs CMD TIMES times, and waits until everything works after each
+# EVERYth.
 rounds()
 {
 	for _turn in $(seq "$1"); do
@@ -152,14 +155,15 @@ churn_load()
 churn_pkeys()
 {
 	churn_begin "$1 times: the P_Keys of both ports are others' places"
-	# Most come while the one before is still being followed, but not all.
+	# Most rotations come while the driver still handles the one before; each tenth is
+	# waited for
 	for _n in $(seq "$1"); do
 		_resets=$(stat_of h1 qp_resets)
 		echo "1 rotate_pkeys 1" >"$ibfab/ibfab0/change"
 		echo "1 rotate_pkeys 1" >"$ibfab/ibfab1/change"
 		[ $((_n % 10)) -ne 0 ] || wait_for 20 stat_reaches h1 qp_resets $((_resets + 1))
 	done
-	# The table has 32 places
+	# The table has 32 entries
 	_rest=$((31 - ($1 - 1) % 32))
 	for _hca in ibfab0 ibfab1; do
 		[ $_rest -eq 0 ] || echo "1 rotate_pkeys $_rest" >"$ibfab/$_hca/change"
@@ -181,7 +185,8 @@ churn_sm()
 	churn_end
 }
 
-# child_of HOST P_KEY TURN: made, up for a moment, deleted; by turns netlink and sysfs.
+# child_of HOST P_KEY TURN: creates a child, sets it up, and deletes it, by netlink or sysfs
+# in turn.
 child_of()
 {
 	if [ $(($3 % 3)) -eq 0 ]; then
@@ -191,7 +196,7 @@ child_of()
 			pkey "0x$2" || return
 	fi
 	ip -n "$1" link set "$parent.$2" up || return
-	# delete_child removes only what create_child made
+	# delete_child removes only children that create_child has made
 	if [ $(($3 % 6)) -eq 0 ]; then
 		on "$1" sh -c "echo 0x$2 >/sys/class/net/$parent/delete_child"
 	else
@@ -199,8 +204,8 @@ child_of()
 	fi
 }
 
-# maker N TIMES: every other child has a P_Key that is this process's own, which
-# must succeed; the others have the same one in all, and some are refused.
+# maker N TIMES: every second child has a P_Key that only this process uses, which must
+# succeed. The P_Key of the others is the same for all processes, so that some are refused.
 maker()
 {
 	parent=$(dev_of h0)
@@ -230,7 +235,7 @@ churn_children()
 	churn_end
 }
 
-# A namespace that ends hands its interfaces to the first one.
+# back DEVICE: the interface is in the first namespace, where it goes when its own ends.
 back()
 {
 	test -e "/sys/class/net/$1"
@@ -256,7 +261,7 @@ churn_namespaces()
 	churn_end
 }
 
-# churn_away: nothing is left.
+# churn_away: unloads everything; no interface may be left.
 churn_away()
 {
 	step "Away with all of it"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For cases that send random frames and have the SA confused. Sources lib.sh.
+# For cases that send random frames and spoil the SA's answers. Sources lib.sh.
 
 # shellcheck source=lib.sh
 . /cases/lib.sh
@@ -13,26 +13,27 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-# sent NAME: by the last line of ibfuzz.
+# sent NAME: prints a number of the last report of ibfuzz.
 sent()
 {
 	awk -v name="$1" '$1 == name { print $2 }' "$fuzz/ibfab2/sent"
 }
 
-# frames WORDS: from ibfab2, in the name of h0, to h1.
+# frames WORDS: sends frames to h1 from ibfab2, which pretend to be from h0.
 frames()
 {
 	echo "$target $*" >"$fuzz/ibfab2/send" || fail "no frames: $target $*"
 }
 
-# metered DIR: packets but MADs that crossed the cable of ibfab1 that way.
+# metered DIR: prints the number of packets other than MADs that crossed the cable of ibfab1
+# in that direction.
 metered()
 {
 	awk -v dir="dir=$1" '$2 == dir { for (i = 1; i < NF; i++)
 		if ($i == "seen") print $(i + 1) }' "$ibfab/ibfab1/rules"
 }
 
-# dropped: how many packets but MADs the HCA of h1 did not give to a QP.
+# dropped: prints the number of packets other than MADs that h1's HCA did not deliver to a QP.
 dropped()
 {
 	awk '/^port1\.drop\.rx_/ { n += $2 }
@@ -40,8 +41,8 @@ dropped()
 		END { print n + 0 }' "$ibfab/ibfab1/counters"
 }
 
-# taken: how many packets the interface had, good or bad, but for its own
-# multicasts, which the HCA hands back to it without a cable.
+# taken: prints the number of packets that the interface has received, good or bad, without
+# its own multicasts, which the HCA loops back without a cable.
 taken()
 {
 	on h1 ethtool -S "$dev" | awk '
@@ -50,14 +51,14 @@ taken()
 		} END { print n }'
 }
 
-# figures: sets $in and $out, what the HCA and the interface have counted.
+# figures: sets $in and $out to the counters of the HCA and the interface.
 figures()
 {
 	in=$(($(taken) + $(dropped))) out=$(netdev_counter h1 "$dev" tx_packets)
 }
 
-# no_loss: all that crossed the cable, or was sent by h1 to its own LID and did
-# not, is in a counter, and nothing else is.
+# no_loss: each packet that crossed the cable, or that h1 sent to its own LID (which crosses
+# no cable), is in exactly one counter.
 no_loss()
 {
 	figures
@@ -66,7 +67,7 @@ no_loss()
 	[ "$_came" -eq $((in - in_before)) ]
 }
 
-# meter: begins to count, at a moment when nothing passes.
+# meter: starts to count, while no packet is on its way.
 meter()
 {
 	figures
@@ -81,8 +82,8 @@ meter()
 	done
 }
 
-# all_ping: what h0 and h2 know of h1, and h1 of them, may have been spoilt; it
-# mends by itself.
+# all_ping: waits for all pings to be answered. What h0 and h2 know of h1, and h1 of them, may
+# be wrong at first, and must recover without help.
 all_ping()
 {
 	wait_for 60 pings h0 10.0.0.2
@@ -92,11 +93,11 @@ all_ping()
 	wait_for 60 pings h1 10.0.0.3
 }
 
-# next_rule: sets $words to a rule for the SA's answers to ibfab1: each kind in its turn,
-# how, by the seed. One is cut behind the record's MGID, octets 56 to 71, or before its
-# transaction ID, octets 8 to 15. Between them it would be taken, with what the buffer holds for an
-# MGID: where answers to two joins name the same group, ib_core corrupts its tree of groups
-# (join_handler()).
+# next_rule: sets $words to a rule for the SA's answers to ibfab1. The kinds alternate, and
+# the seed determines the values. An answer is truncated after the record's MGID (octets 56 to
+# 71) or before the end of the transaction ID (octets 8 to 15). An answer truncated in between
+# would be accepted with the MGID that the buffer happens to hold, and if the answers to two
+# joins name the same group, ib_core corrupts its tree of groups (join_handler()).
 next_rule()
 {
 	chaos=$(((chaos * 1103515245 + 12345) % 2147483648))
@@ -113,13 +114,13 @@ next_rule()
 	words="$words every=$((1 + chaos / 1048576 % 3))"
 }
 
-# spoilt ACTION: how many answers were.
+# spoilt ACTION: prints the number of answers that were spoilt this way.
 spoilt()
 {
 	fabric_counter ibfab1 "port1.fault.$1"
 }
 
-# rejoin: h1 asks the SA again for all that it has.
+# rejoin: makes h1 join all its groups again.
 rejoin()
 {
 	echo "switch0 2 down" >"$ibfab/cable"
@@ -137,7 +138,7 @@ frames_run()
 	kill -s 0 "$(cat /run/traffic.frames.pid)" 2>/run/kill.log
 }
 
-# fuzz_for SECONDS: the case.
+# fuzz_for SECONDS: the whole case.
 fuzz_for()
 {
 	seconds=$1
@@ -151,7 +152,7 @@ fuzz_for()
 	ipoib_load
 	module_insert /modules/ibfuzz.ko
 	hosts_make 3
-	# Fragments are to wait for others, with the HCA's memory, no longer than that
+	# Incomplete fragments hold receive buffers, so they are kept for two seconds only
 	on h1 sysctl -qw net.ipv4.ipfrag_time=2 net.ipv6.ip6frag_time=2
 	wait_for 20 pings h0 10.0.0.2
 	dev=$(dev_of h1)

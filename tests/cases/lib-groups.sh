@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# A device's groups and paths as debugfs lists them. Sourced after lib.sh.
+# Reads a device's groups and paths from debugfs. Sourced after lib.sh.
 
-# debugfs_entry FILE GID: the lines of one.
+# debugfs_entry FILE GID: prints the lines of this group or path.
 debugfs_entry()
 {
 	awk -v gid="$2" '/^GID:/ { shown = $2 == gid } shown' "/sys/kernel/debug/ipoib/$1"
@@ -14,7 +14,7 @@ group_entry()
 	debugfs_entry "$1_mcg" "$2"
 }
 
-# group_has DEVICE GID REGEX: a line like that.
+# group_has DEVICE GID REGEX: whether a line of the group matches.
 group_has()
 {
 	says "$3" group_entry "$1" "$2"

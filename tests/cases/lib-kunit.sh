@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# KUnit in a guest: a module's suites are run when it is loaded; what they say is
-# KTAP in the kernel's log. Sourced after lib.sh, by cases on the debug kernel.
+# Runs KUnit suites in a guest. A module's suites run when it is loaded, and print KTAP to the
+# kernel log. Sourced after lib.sh, by cases on the debug kernel.
 
 faults=/sys/kernel/debug
 
-# fault_injection_allow: allocations fail where a test says so (fail_nth), also
-# those that may wait, of any size and without a word.
+# fault_injection_allow: allocations fail if a test requests it (fail_nth), also those of any
+# size and those that may sleep, without messages.
 fault_injection_allow()
 {
 	echo N >"$faults/failslab/ignore-gfp-wait"
@@ -17,9 +17,8 @@ fault_injection_allow()
 	echo 0 >"$faults/fail_page_alloc/verbose"
 }
 
-# kunit_run MODULE: loads it, and judges what its suites said. The module stays.
-# With SUITE=suite.test, two patterns, only those are run; SUITE=suite has all of
-# its tests.
+# kunit_run MODULE: loads it, and judges the results of its suites. The module stays loaded.
+# SUITE=suite.test, two patterns, selects tests; SUITE=suite selects all tests of a suite.
 kunit_run()
 {
 	_suite=${SUITE:-*}
@@ -39,8 +38,8 @@ kunit_run()
 		"$(find /sys/kernel/debug/kunit -mindepth 1 -type d | wc -l)"
 }
 
-# kunit_judge LOG: prints each test that failed, with what it said, and counts.
-# Every suite that began must have ended, with as many tests as it has.
+# kunit_judge LOG: prints each test that failed with its messages, and the number of tests.
+# Every suite that has begun must have ended, with all of its tests.
 kunit_judge()
 {
 	awk '

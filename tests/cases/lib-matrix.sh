@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# What two hosts, one in each guest of a trunk, must be able to do, whichever driver
-# each has. Both guests call `matrix DRIVER-OF-A DRIVER-OF-B`, and that is the case.
+# What two hosts, one in each guest of a trunk, must be able to do with either driver. The
+# case is a call of `matrix DRIVER-OF-A DRIVER-OF-B` in both guests.
 #
-# Each host, h0, has the HCA's own netdevice and four children. A net is known by its
-# number: 0 is that of the HCA's own, 1 to 4 are those of the P_Keys 0x8001 to 0x8004.
-# Addresses are 10.NET.0.PART and fd0NET::PART. In net 1 both ports are full members, in
-# net 2 guest b's is a limited one, in net 3 guest a's, in net 4 both.
+# Each host, h0, has the HCA's own netdevice and four children. A net is identified by a
+# number: 0 is the net of the HCA's own netdevice, 1 to 4 are those of the P_Keys 0x8001 to
+# 0x8004. Addresses are 10.NET.0.PART and fd0NET::PART. In net 1 both ports are full members,
+# in net 2 guest b's is a limited member, in net 3 guest a's, in net 4 both.
 
 # shellcheck source=lib-trunk.sh
 . /cases/lib-trunk.sh
 
 nets="0 1 2 3 4"
 
-# partitions_write MTU: an IB MTU as OpenSM has it; 4 is 2048, 5 is 4096.
+# partitions_write MTU: writes partitions with this MTU code of OpenSM; 4 is 2048, 5 is 4096.
 partitions_write()
 {
 	_a=0x021bfa0100010001 _b=0x021bfa0100020001
@@ -26,7 +26,7 @@ partitions_write()
 	CONF
 }
 
-# took WHAT: and starts the clock again; for the transcript alone.
+# took WHAT: notes how long WHAT has taken, and restarts the clock; only for the transcript.
 took()
 {
 	now_ms
@@ -56,7 +56,7 @@ there6()
 	echo "fd0$1::$other_part"
 }
 
-# driver_load: this guest's, which is out of tree, or is not.
+# driver_load: loads this guest's driver, out of tree or in tree.
 driver_load()
 {
 	"${driver}_load"
@@ -76,7 +76,7 @@ child_make()
 	ip -n h0 link set "$_child" up
 }
 
-# children_make: and sets $dev, their parent.
+# children_make: makes the children, and sets $dev to their parent.
 children_make()
 {
 	dev=$(dev_of h0)
@@ -100,7 +100,7 @@ mtus_are()
 	done
 }
 
-# no_errors: of the netdevices there are; a driver that is loaded anew has others.
+# no_errors: the netdevices have counted no errors. After a reload of the driver they count anew.
 no_errors()
 {
 	for _net in $nets; do
@@ -118,7 +118,7 @@ answers()
 	on h0 ping -q -c 1 -W 1 "$1"
 }
 
-# neighbour ADDRESS: prints its link-layer address.
+# neighbour ADDRESS: prints the link-layer address in the neighbour's entry.
 neighbour()
 {
 	ip -n h0 neigh show "$1" | sed -n 's/.* lladdr \([^ ]*\) .*/\1/p'
@@ -129,7 +129,8 @@ neighbour_is()
 	[ "$(neighbour "$1")" = "$2" ]
 }
 
-# lladdrs_swap: those of the other guest's netdevices are in /run/there.NET then.
+# lladdrs_swap: exchanges link-layer addresses; those of the other guest's netdevices go to
+# /run/there.NET.
 lladdrs_swap()
 {
 	swaps=$((swaps + 1))
@@ -143,7 +144,8 @@ lladdrs_swap()
 }
 swaps=0
 
-# neighbours_right NET: in both families, all 20 octets.
+# neighbours_right NET: the neighbour entries of both families have all 20 octets of the other
+# guest's address.
 neighbours_right()
 {
 	_lladdr=$(cat "/run/there.$1")
@@ -154,7 +156,8 @@ neighbours_right()
 	done
 }
 
-# fits ADDRESS HEADERS: what is as long as the MTU goes whole, one octet more does not.
+# fits ADDRESS HEADERS: a packet of the MTU's size is answered, one that is an octet longer is
+# refused.
 fits()
 {
 	pings_all h0 3 "$1" -M "do" -s $((mtu - $2))
@@ -162,7 +165,7 @@ fits()
 	assert_match "what ping says" "$(cat /run/ping)" 'essage too long'
 }
 
-# net_works NET SIZE...: from here.
+# net_works NET SIZE...: the other guest answers pings of these sizes.
 net_works()
 {
 	_works=$1
@@ -178,8 +181,8 @@ net_works()
 	fits "$(there6 "$_works")" 48
 }
 
-# net_apart NET: of two limited members. Neither ARP nor ND, nor an address given by
-# hand, gets through; the ports say why.
+# net_apart NET: two limited members cannot reach each other, neither by ARP or ND nor with a
+# permanent neighbour entry; the ports count P_Key mismatches.
 net_apart()
 {
 	_refused=$(fabric_counter ibfab0 port1.drop.rx_pkey)
@@ -196,8 +199,8 @@ net_apart()
 
 # ---- Multicast ----
 #
-# A group is known by its family (4 or 6), its net, and its member: `all` for both
-# guests, or the part that only sends. Each round has groups of its own.
+# A group is identified by its family (4 or 6), its net, and its member: `all` if both guests
+# listen, or the part that only sends. Each round uses other groups.
 
 group_address()
 {
@@ -212,7 +215,7 @@ group_address()
 }
 round=0
 
-# group_mgid FAMILY NET MEMBER: as saquery prints it.
+# group_mgid FAMILY NET MEMBER: prints the MGID in the format of saquery.
 group_mgid()
 {
 	_pkey=ffff
@@ -224,7 +227,7 @@ group_mgid()
 	esac
 }
 
-# each_group CMD MEMBER NET...: CMD FAMILY NET MEMBER, in both families.
+# each_group CMD MEMBER NET...: runs CMD FAMILY NET MEMBER for both families of each net.
 each_group()
 {
 	_each=$1 _member=$2
@@ -246,13 +249,13 @@ listener()
 	on h0 socat -u "$_from" "OPEN:$(heard_file "$@"),creat,append" &
 }
 
-# heard_file FAMILY NET MEMBER: what came from that group.
+# heard_file FAMILY NET MEMBER: prints the name of the file with what was received from that group.
 heard_file()
 {
 	echo "/run/heard.$round.$1.$2.$3"
 }
 
-# talk NAME TARGET: a datagram now and then, till the other guest heard one; then twenty more.
+# talk NAME TARGET: sends datagrams until the other guest has received one, then 20 more.
 talk()
 {
 	pair_talk "$1" "$said from part $part" 0.2 | on h0 socat -u STDIN "$2"
@@ -272,7 +275,8 @@ heard()
 	grep -qx "$said from part $other_part" "$(heard_file "$@")"
 }
 
-# hears FAMILY NET MEMBER: and the other guest is told; from then on nothing is lost.
+# hears FAMILY NET MEMBER: waits for a datagram and tells the other guest; from then on none
+# may be lost.
 hears()
 {
 	wait_for 20 heard "$@"
@@ -287,7 +291,7 @@ talkers_end()
 	talkers=
 }
 
-# members_read: "MGID PART JOINSTATE" of each membership is in /run/members then.
+# members_read: writes "MGID PART JOINSTATE" of each membership to /run/members.
 members_read()
 {
 	saquery -C ibfab0 --smkey 1 MCMR >/run/records
@@ -302,7 +306,7 @@ joined_as()
 	awk -v mgid="$1" -v part="$2" '$1 == mgid && $2 == part { print $3 }' /run/members
 }
 
-# both_listen FAMILY NET MEMBER: to the SA, both ports are full members.
+# both_listen FAMILY NET MEMBER: both ports are full members at the SA.
 both_listen()
 {
 	_mgid=$(group_mgid "$@")
@@ -311,8 +315,8 @@ both_listen()
 	[ "$_states" = "0x1 0x1" ]
 }
 
-# one_sends FAMILY NET MEMBER: it is SendOnlyFullMember or SendOnlyNonMember to the
-# SA, and the other guest a full member.
+# one_sends FAMILY NET MEMBER: MEMBER is a SendOnlyFullMember or SendOnlyNonMember at the SA,
+# and the other guest a full member.
 one_sends()
 {
 	_mgid=$(group_mgid "$@")
@@ -321,14 +325,14 @@ one_sends()
 	[ "$_states" = "0x8 0x1" ] || [ "$_states" = "0x4 0x1" ]
 }
 
-# not_listening FAMILY NET MEMBER: at the IP level.
+# not_listening FAMILY NET MEMBER: the IP layer has not joined the group.
 not_listening()
 {
 	ip -n h0 maddress show dev "$(dev_in "$2")" >/run/maddress
 	refute grep -qw "$(group_address "$@")" /run/maddress
 }
 
-# one_is_there FAMILY NET MEMBER: it is a member that only sends, and alone.
+# one_is_there FAMILY NET MEMBER: MEMBER is the group's only member.
 one_is_there()
 {
 	_mgid=$(group_mgid "$@")
@@ -336,22 +340,22 @@ one_is_there()
 		[ -n "$(joined_as "$_mgid" "$3")" ]
 }
 
-# sa_has STATE MEMBER NET...: both_listen and so on, of each group. What the SA has may
-# lag behind.
+# sa_has STATE MEMBER NET...: both_listen, one_sends and so on hold for each group. To be
+# polled, as the SA's records may lag behind.
 sa_has()
 {
 	members_read
 	each_group "$@"
 }
 
-# new_round: of groups that nobody knows.
+# new_round: switches to unused groups.
 new_round()
 {
 	round=$((round + 1))
 	said=round$round
 }
 
-# one_only_sends NET...: this guest, to the groups that have it for a member.
+# one_only_sends NET...: this guest is only a sender in the groups of which it is the member.
 one_only_sends()
 {
 	each_group not_listening "$part" "$@"
@@ -359,8 +363,8 @@ one_only_sends()
 	note "$(one_sends 4 0 "$part")"
 }
 
-# groups_work NET...: to those where both listen and send, and to those with a sender that
-# is no member, each way at once.
+# groups_work NET...: both directions at once, to groups where both guests listen, and to
+# groups to which the sender does not listen.
 groups_work()
 {
 	new_round
@@ -380,7 +384,7 @@ groups_work()
 	pair_barrier heard
 }
 
-# listeners_late NET...: they come to groups that are sent to already.
+# listeners_late NET...: listeners join groups to which packets are already sent.
 listeners_late()
 {
 	new_round
@@ -394,7 +398,7 @@ listeners_late()
 	pair_barrier heard
 }
 
-# groups_work_still NET...: the last round's, where both listen.
+# groups_work_still NET...: the groups of the last round where both guests listen still work.
 groups_work_still()
 {
 	said=again.$said
@@ -407,7 +411,7 @@ groups_work_still()
 
 # ---- Restarts ----
 
-# watch_begin: the other guest's addresses are asked ten times a second.
+# watch_begin: starts to ping the other guest's addresses ten times a second.
 watch_begin()
 {
 	traffic_start watch4 on h0 ping -n -D -i 0.1 "$(there4 0)"
@@ -415,7 +419,7 @@ watch_begin()
 	wait_for 20 watch_answered 3
 }
 
-# watch_answers FILE: how many, and the longest time between two, in ms.
+# watch_answers FILE: prints the number of answers, and the longest time between two, in ms.
 watch_answers()
 {
 	awk '/ bytes from / {
@@ -426,7 +430,7 @@ watch_answers()
 	} END { printf "%d %d\n", n, gap * 1000 }' "/run/traffic.$1.log"
 }
 
-# watch_answered LEAST: of each family.
+# watch_answered LEAST: both families have had so many answers.
 watch_answered()
 {
 	for _watch in watch4 watch6; do
@@ -444,7 +448,7 @@ watch_mark()
 	done
 }
 
-# watch_goes_on: each has had answers since the mark.
+# watch_goes_on: both families have had answers since the mark.
 watch_goes_on()
 {
 	for _watch in watch4 watch6; do
@@ -454,7 +458,7 @@ watch_goes_on()
 	done
 }
 
-# watch_end MS: when answers come again, with nobody's help, and after no longer than that.
+# watch_end MS: answers must come again without help, and no gap may have been longer than MS.
 watch_end()
 {
 	watch_mark
@@ -467,7 +471,7 @@ watch_end()
 	done
 }
 
-# neighbours_kept MS: for about so long an address is not asked for again.
+# neighbours_kept MS: sets how long neighbour entries are valid.
 neighbours_kept()
 {
 	ip -n h0 neigh flush dev "$dev"
@@ -493,8 +497,9 @@ reload()
 	lladdrs_swap
 }
 
-# peer_reloads MS: as the other guest sees it. This driver tells its peers of the new
-# address; behind the kernel's own they have to find out.
+# peer_reloads MS: the view of the guest that does not reload its driver. This driver
+# announces its new link-layer address to its peers; with the in-tree driver the peers'
+# neighbour entries have to expire.
 peer_reloads()
 {
 	_was=$(cat /run/there.0)
@@ -558,13 +563,13 @@ begin()
 	host_make h0 ibfab0 "$part"
 }
 
-# sm_starts a|b IB-MTU MTU
+# sm_starts a|b IB-MTU MTU: starts OpenSM in that guest.
 sm_starts()
 {
 	step "The SM in guest $1, MTU $3"
 	mtu=$3
 	partitions_write "$2"
-	# A trap that comes while OpenSM sweeps may have to wait for its next sweep
+	# OpenSM may handle a trap that arrives during a sweep only in its next sweep
 	subnet_up "$1" -s 5 -P /run/partitions.conf
 	[ -n "${dev:-}" ] || children_make
 	wait_for 30 mtus_are "$mtu"
@@ -573,7 +578,7 @@ sm_starts()
 	took "start"
 }
 
-# unicast: all nets, and in the first one all sizes.
+# unicast: pings in all nets, with all sizes in the first one.
 unicast()
 {
 	net_works 0 0 56 $((mtu - 28 + 1)) 8000
@@ -584,7 +589,7 @@ unicast()
 	took "pings"
 }
 
-# tcp_runs SECONDS: from guest a by IPv4, from guest b by IPv6, both at once.
+# tcp_runs SECONDS: guest a sends by IPv4 and guest b by IPv6, both at once.
 tcp_runs()
 {
 	step "TCP both ways at once, for $1 s"
@@ -601,8 +606,9 @@ tcp_runs()
 		/run/iperf.json) Mbit/s, $(jq .end.sum_sent.retransmits /run/iperf.json) retransmissions"
 	note "MiB in each 10 s: $(awk '{ printf "%d ", $1 / 1048576 }' /run/bytes)"
 	assert test "$(wc -l </run/bytes)" -ge $(($1 / 10 - 1))
-	# Not how fast it is, but that it never stalls: with two guests and two busy loops on two
-	# CPUs a direction has had 9 MiB, and one that stalls has none
+	# The speed does not matter, only that TCP never stalls: with two guests and two busy
+	# loops on two CPUs a direction has transferred as little as 9 MiB, but one that
+	# stalls transfers nothing
 	# shellcheck disable=SC2016  # awk's
 	assert_none "intervals of less than 1 MiB" awk '$1 < 1048576' /run/bytes
 	took "TCP"
@@ -612,13 +618,14 @@ finish()
 {
 	step "No errors, and the trunk is as it was"
 	no_errors
-	# A guest that gets no processor for 1.5 s loses it: no fault of a driver
+	# The trunk goes down if a guest gets no CPU for 1.5 s, which is not the driver's fault
 	note "link_down $(trunk_figure link_down), link_up $(trunk_figure link_up)"
 	wait_for 20 trunk_is up
 	pair_barrier end
 }
 
-# matrix DRIVER DRIVER SECONDS: ipoib or intree, of guest a and of guest b; of TCP.
+# matrix DRIVER DRIVER SECONDS: the drivers (ipoib or intree) of guest a and guest b, and how
+# long TCP runs.
 matrix()
 {
 	begin "$@"

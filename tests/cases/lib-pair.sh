@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For cases of two guests ("guests: 2"), sourced after lib.sh. The same script
-# runs in both; their netdevices trunk0 are the two ends of one Ethernet link. What
-# is said here goes another way, whatever becomes of that link. When one guest's
-# script fails the other's is stopped; one that has passed waits for the other.
+# For cases of two guests ("guests: 2"), sourced after lib.sh. The same script runs in both
+# guests, whose netdevices trunk0 are the two ends of an Ethernet link. The functions below do
+# not use that link. If the script of one guest fails, the other one's is stopped; a guest
+# whose script has passed waits for the other.
 
 # shellcheck disable=SC2034  # the caller's
 trunk=trunk0
 pair=/run/pair
 
-# pair_here a|b: for what only one of the two is to do.
+# pair_here a|b: whether this is guest a or b.
 pair_here()
 {
 	[ "$ROLE" = "$1" ]
 }
 
-# pair_seconds_left: prints how long it is till the host ends both guests.
+# pair_seconds_left: prints the time until the host ends both guests.
 pair_seconds_left()
 {
 	echo $((END - $(date +%s)))
 }
 
-# pair_leave: this guest is shut down as soon as its script ends, although the other may need it.
+# pair_leave: this guest shuts down as soon as its script ends, without waiting for the other.
 pair_leave()
 {
 	echo "by its own wish" >"$pair/ended"
@@ -36,7 +36,7 @@ pair_say()
 	printf '%s\n' "$*" >&9
 }
 
-# pair_wait WHAT CMD...: until CMD succeeds, by what the other guest said.
+# pair_wait WHAT CMD...: waits until CMD succeeds, which depends on the other guest's messages.
 pair_wait()
 {
 	_what=$1
@@ -51,14 +51,14 @@ pair_wait()
 	done
 }
 
-# pair_came BARRIER TIMES: the other has been there so often.
+# pair_came BARRIER TIMES: the other guest has reached the barrier this often.
 pair_came()
 {
 	[ -e "$pair/came.$1" ] && [ "$(wc -l <"$pair/came.$1")" -ge "$2" ]
 }
 
-# pair_barrier NAME: neither goes on before the other has come to it too. The
-# same name may serve again.
+# pair_barrier NAME: waits until the other guest has reached this barrier, too. A name may be
+# used again.
 pair_barrier()
 {
 	pair_say came "$1"
@@ -66,7 +66,7 @@ pair_barrier()
 	pair_wait "barrier $1" pair_came "$1" "$(wc -l <"$pair/reached.$1")"
 }
 
-# pair_put NAME VALUE: a line of text for the other guest. A name serves once.
+# pair_put NAME VALUE: sends a line of text to the other guest. A name may be used only once.
 pair_put()
 {
 	[ ! -e "$pair/put.$1" ] || fail "was put before: $1"
@@ -74,8 +74,8 @@ pair_put()
 	: >"$pair/put.$1"
 }
 
-# pair_talk NAME WORDS PAUSE: prints the words each so many seconds, until the other guest has put
-# heard.NAME; then twenty times more, with a number in front.
+# pair_talk NAME WORDS PAUSE: prints the words every PAUSE seconds until the other guest has
+# put heard.NAME, then 20 times more with a number in front.
 pair_talk()
 {
 	while [ ! -e "$pair/value.heard.$1" ]; do
@@ -88,13 +88,13 @@ pair_talk()
 	done
 }
 
-# pair_heard_twenty WORDS FILE: all that were said after the first that was heard.
+# pair_heard_twenty WORDS FILE: all 20 numbered lines are in the file.
 pair_heard_twenty()
 {
 	[ "$(grep -cx "[0-9]* $1" "$2")" -eq 20 ]
 }
 
-# pair_get NAME: prints the value once the other has put it.
+# pair_get NAME: waits until the other guest has put the value, and prints it.
 pair_get()
 {
 	pair_wait "value $1" test -e "$pair/value.$1"

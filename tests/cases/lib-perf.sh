@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For guests that have perf, see tests/bench/common.sh. Sources lib.sh.
+# For guests with perf, see tests/bench/common.sh. Sources lib.sh.
 
 # shellcheck source=lib.sh
 . /cases/lib.sh
 
-# perf_profile LINES CMD...: prints in which functions the machine is meanwhile, so many of
-# them, each line after the word "profile". Samples fall where interrupts are on: what
-# runs with them off is counted where they are switched on again.
+# perf_profile LINES CMD...: profiles the machine while CMD runs, and prints the top functions
+# on LINES lines that begin with "profile". Samples are only taken while interrupts are
+# enabled: time with interrupts disabled is attributed to where they are enabled again.
 perf_profile()
 {
 	_lines=$1

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# For cases of two guests whose RoCE (rxe) ports share an Ethernet; sources the
-# other libraries. The IPoIB netdevice roce0 goes to the namespace h0; the Ethernet
-# netdevice stays where rxe needs it.
+# For cases of two guests with RoCE (rxe) ports on one Ethernet link; sources the other
+# libraries. The IPoIB netdevice roce0 goes to the namespace h0; the Ethernet netdevice stays
+# where rxe needs it.
 
 # shellcheck source=lib.sh
 . /cases/lib.sh
@@ -17,13 +17,13 @@ else
 fi
 mac=52:54:00:00:00:0$ROLE
 
-# ethernet_has PATTERN: among its IPv6 addresses.
+# ethernet_has PATTERN: whether one of its IPv6 addresses matches.
 ethernet_has()
 {
 	ip -6 -o address show dev "$trunk" | grep -q "$1"
 }
 
-# ethernet_up MTU: with the link-local address that is made of the MAC.
+# ethernet_up MTU: sets it up, with the link-local address derived from the MAC address.
 ethernet_up()
 {
 	ip link set dev "$trunk" down
@@ -32,7 +32,7 @@ ethernet_up()
 	wait_for 20 ethernet_has fe80::5054:ff:fe00:
 }
 
-# rxe_up: and the driver's netdevice is there.
+# rxe_up: adds the rxe device, and waits for the driver's netdevice.
 rxe_up()
 {
 	modprobe rdma_rxe
@@ -40,7 +40,7 @@ rxe_up()
 	wait_for 10 test -e /sys/class/net/roce0
 }
 
-# roce0_up: in its namespace, with addresses and carrier.
+# roce0_up: moves it to its namespace, with addresses, and waits for the carrier.
 roce0_up()
 {
 	ip link set roce0 netns h0
@@ -50,7 +50,7 @@ roce0_up()
 	wait_for 20 has_carrier h0 roce0
 }
 
-# roce_start MTU [PARAMETER...]: all of it, in both guests.
+# roce_start MTU [PARAMETER...]: sets everything up, in both guests.
 roce_start()
 {
 	ethernet_up "$1"
@@ -63,7 +63,7 @@ roce_start()
 	pair_barrier roce
 }
 
-# pings ADDRESS [ARGUMENT...]: once.
+# pings ADDRESS [ARGUMENT...]: whether a ping is answered.
 pings()
 {
 	on h0 ping -q -c 1 -W 1 "$@"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For cases that print what many of something cost. Sources lib.sh. The SM has an HCA
-# to itself, ibfab0, so that every question to it crosses its cable.
+# For cases that print the cost of large numbers of objects. Sources lib.sh. The SM has an HCA
+# of its own, ibfab0, so that every request to it crosses that HCA's cable.
 
 # shellcheck source=lib.sh
 . /cases/lib.sh
 
-# neighbours_unbounded: otherwise there is room for 1024 in the whole guest.
+# neighbours_unbounded: removes the limit of 1024 neighbour entries per guest.
 neighbours_unbounded()
 {
 	for _family in ipv4 ipv6; do
@@ -15,8 +15,8 @@ neighbours_unbounded()
 	done
 }
 
-# sa_count_begin: from now on the MADs to the SA are counted, by no other rule than these.
-# The second rule, of the questions for paths, sees what the first lets pass.
+# sa_count_begin: starts to count MADs to the SA, replacing all other rules. The second rule,
+# for path queries, sees the packets that the first one passes on.
 sa_count_begin()
 {
 	rules_clear ibfab0
@@ -24,20 +24,20 @@ sa_count_begin()
 	rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
 }
 
-# sa_asked: prints how many there were.
+# sa_asked: prints the number of these MADs.
 sa_asked()
 {
 	rule_figure ibfab0 seen 1
 }
 
-# sa_asked_paths: of these for paths.
+# sa_asked_paths: prints the number of path queries among them.
 sa_asked_paths()
 {
 	rule_figure ibfab0 seen 2
 }
 
-# groups_joined PATTERN FILE...: prints how many groups whose MGIDs match are joined; the
-# files are interfaces' lists of groups in debugfs.
+# groups_joined PATTERN FILE...: prints the number of joined groups whose MGID matches; the
+# files are the interfaces' lists of groups in debugfs.
 groups_joined()
 {
 	_pattern=$1
@@ -46,29 +46,30 @@ groups_joined()
 		ours && $1 == "complete:" && $2 == "yes" { n++ } END { print n + 0 }' "$@"
 }
 
-# slab_list FILE: "CACHE OBJECTS SIZE", without what can be given back at once, and
-# without the fabric's pools of packets.
+# slab_list FILE: writes "CACHE OBJECTS SIZE" of each cache, after flushing memory that can be
+# reclaimed at once, and without the fabric's packet pools.
 slab_list()
 {
 	echo 3 >/proc/sys/vm/drop_caches
 	awk 'NR > 2 && $1 !~ /^ibfab_pool_/ { print $1, $2, $4 }' /proc/slabinfo >"$1"
 }
 
-# slab_growth BEFORE AFTER: octets.
+# slab_growth BEFORE AFTER: prints the growth in octets.
 slab_growth()
 {
 	awk 'NR == FNR { was[$1] = $2; next }
 		{ sum += ($2 - was[$1]) * $3 } END { printf "%d\n", sum }' "$1" "$2"
 }
 
-# slab_growth_by BEFORE AFTER COUNT: the caches that hold COUNT objects more, or almost.
+# slab_growth_by BEFORE AFTER COUNT: prints the caches that have grown by about COUNT objects
+# or more.
 slab_growth_by()
 {
 	awk -v count="$3" 'NR == FNR { was[$1] = $2; next }
 		$2 - was[$1] >= count * 9 / 10 { printf "%s +%d, ", $1, $2 - was[$1] }' "$1" "$2"
 }
 
-# slab_returned BEFORE OCTETS: not so many more are left.
+# slab_returned BEFORE OCTETS: whether the growth is less than OCTETS.
 slab_returned()
 {
 	slab_list /run/slab.now || return 2
@@ -76,9 +77,9 @@ slab_returned()
 	[ "$(slab_growth "$1" /run/slab.now)" -lt "$2" ]
 }
 
-# ---- Peers at will: h1 hears of them by ibraw's frames from ibfab2 ----
+# ---- Any number of peers: ibfab2 sends frames in their name to h1, through ibraw ----
 
-# send COUNT PAYLOAD VARY [WORD...]: from ibfab2 to the host.
+# send COUNT PAYLOAD VARY [WORD...]: sends frames from ibfab2 to the host.
 send()
 {
 	_count=$1 _payload=$2 _vary=$3
@@ -90,8 +91,8 @@ send()
 		fail "cannot send"
 }
 
-# say COUNT GID VARY [WORD...]: ARP requests, one from each of so many peers, who have
-# IP addresses of their own and, by VARY, QPNs (12) or GIDs (28).
+# say COUNT GID VARY [WORD...]: sends ARP requests of COUNT peers, each with its own IP
+# address and, depending on VARY, its own QPN (12) or GID (28).
 say()
 {
 	_arp=0020080014040001$(printf '00%06x' "$qpn")${2}0a010101
@@ -100,7 +101,7 @@ say()
 	send "$_times" "08060000$_arp$(printf '%040d' 0)0a010001" "$_which,32" "$@"
 }
 
-# say_qpns COUNT: of a port that the SA knows.
+# say_qpns COUNT: the peers are QPs of a port that the SA knows.
 say_qpns()
 {
 	say "$1" "fe80000000000000$(port_guid ibfab2)" 12

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What the cases share in which daemons configure interfaces: a peer h0 with addresses in two
-# partitions, and the interface of ibfab1 left as the driver made it, for the daemon to find.
+# Shared by cases in which daemons configure interfaces: a peer h0 with addresses in two
+# partitions, and the interface of ibfab1, left for the daemon as the driver has made it.
 
-# peer_start: sets $dev1, and $dev0 of h0.
+# peer_start: starts the fabric and h0; sets $dev1, and $dev0 for the interface of h0.
 peer_start()
 {
 	fabric_start hcas=2
@@ -22,7 +22,7 @@ peer_start()
 	dev1=$(netdev_of ibfab1)
 }
 
-# bus_start: D-Bus, for daemons that are told by it what to do.
+# bus_start: starts D-Bus, through which daemons are controlled.
 bus_start()
 {
 	echo 'messagebus:x:997:997::/:/bin/sh' >>/etc/passwd
@@ -34,8 +34,8 @@ bus_start()
 	wait_for 10 test -S /run/dbus/system_bus_socket
 }
 
-# udev_start: it names nothing here, as the fabric's HCAs are on no bus; daemons wait until it
-# has seen an interface.
+# udev_start: starts udev, without which daemons do not use an interface. It does not rename
+# interfaces here, as the fabric's HCAs are on no bus.
 udev_start()
 {
 	ln -sf /usr/bin/udevadm /run/systemd-udevd
@@ -45,7 +45,7 @@ udev_start()
 	udevadm settle
 }
 
-# has_address DEVICE ADDRESS/LENGTH: and it can be used.
+# has_address DEVICE ADDRESS/LENGTH: whether it has the address, ready for use.
 has_address()
 {
 	says " $2 " ip -o address show dev "$1" -tentative
@@ -78,7 +78,7 @@ moved()
 	[ "$(cat "/sys/class/net/$1/statistics/$2")" -ge "$3" ]
 }
 
-# reaches DEVICE ADDRESS...: by pings that leave by it, and whose answers come by it.
+# reaches DEVICE ADDRESS...: pings are answered, and the device counts both requests and answers.
 reaches()
 {
 	_dev=$1
@@ -91,18 +91,19 @@ reaches()
 		assert_match "pings of $_address" "$(cat /run/ping.log)" ' 3 received, 0% packet loss'
 		_n=$((_n + 3))
 	done
-	# A send counts when the HCA is done with it, which the driver sees later than the peer
+	# The driver counts a send on completion, which may be after the peer has received the
+	# packet
 	wait_for 5 moved "$_dev" tx_packets $((_tx + _n))
 	wait_for 5 moved "$_dev" rx_packets $((_rx + _n))
 }
 
-# shows DEVICE PATTERN: of `ip -d link`.
+# shows DEVICE PATTERN: whether the output of `ip -d link` matches.
 shows()
 {
 	assert_match "$1" "$(ip -d link show dev "$1")" "$2"
 }
 
-# dhcp_serve: leases of 10.1.0.200 to 210 on h0's child.
+# dhcp_serve: serves leases of 10.1.0.200 to 210 on h0's child.
 dhcp_serve()
 {
 	traffic_start dhcp on h0 dnsmasq --keep-in-foreground --port=0 --conf-file=/dev/null \
@@ -111,7 +112,7 @@ dhcp_serve()
 		--dhcp-range=10.1.0.200,10.1.0.210,2m
 }
 
-# leased DEVICE: it has an address that the server remembers.
+# leased DEVICE: whether it has an address that the server has leased.
 leased()
 {
 	_lease=$(ip -4 -o address show dev "$1" | sed -n 's,.* inet \(10\.1\.0\.2[01][0-9]\)/24.*,\1,p')

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The library of cases that run services: daemons of which each host has one.
+# The library of cases that run services: daemons, of which each host has its own.
 
 . /cases/lib.sh
 
-# service_start NAME HOST CMD...: till `traffic_stop NAME`. It sees a /run of its own: what it keeps
-# there, a PID or a lock, tells others of the same kind that one is running already.
+# service_start NAME HOST CMD...: starts a daemon, to be stopped by `traffic_stop NAME`. It
+# has its own /run, because a PID or lock file there would tell daemons of the same kind that
+# one is already running.
 service_start()
 {
 	_name=$1 _host=$2
@@ -15,13 +16,13 @@ service_start()
 		'mount -t tmpfs run /run && exec "$@"' sh "$@"
 }
 
-# said NAME REGEX: by a service.
+# said NAME REGEX: whether the service's output matches.
 said()
 {
 	grep -E "$2" "/run/traffic.$1.log"
 }
 
-# user_add NAME ID: some services want one.
+# user_add NAME ID: adds a user, which some services need.
 user_add()
 {
 	echo "$1:x:$2:$2:$1:/:/bin/sh" >>/etc/passwd
@@ -33,7 +34,8 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-# cable HOST down|up: of hN, which is at port N + 1 of the switch; until the host knows.
+# cable HOST down|up: unplugs or plugs the cable of hN, at port N + 1 of the switch, and waits
+# until the host has noticed.
 cable()
 {
 	echo "switch0 $((${1#h} + 1)) $2" >"$ibfab/cable"

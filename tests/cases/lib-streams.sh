@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# For cases that look whether all arrives as it was sent, whatever it goes through: pings
-# of given sizes, and a file by TCP, there and back.
+# For cases that check whether data arrive unchanged through whatever is on the way: pings of
+# given sizes, and a file by TCP in both directions.
 
 . /cases/lib.sh
 
 # ---- The two ends ----
 
-# between A B: which hosts. $a and $b count from 1, as in their addresses.
+# between A B: sets which hosts the functions below use. $a and $b count from 1, as in addresses.
 between()
 {
 	a=$1 b=$2
 }
 
-# both CMD...: for each end in turn; $n is that one, $m the other, $under its IPoIB interface.
+# both CMD...: runs CMD for each end in turn; $n is that end, $m the other, $under its IPoIB
+# interface.
 # shellcheck disable=SC2034  # they are for the command
 both()
 {
@@ -25,7 +26,7 @@ both()
 	"$@"
 }
 
-# under_of N: once hosts have a child each, all goes by that.
+# under_of N: prints the host's IPoIB interface, which is its child if $child is set.
 child=''
 under_of()
 {
@@ -39,7 +40,8 @@ here()
 
 # ---- What comes through ----
 
-# stream_prepare OCTETS HOST...: the file to send, and who sends it back on each host.
+# stream_prepare OCTETS HOST...: makes the file, and starts a server on each host that sends
+# it back.
 stream_prepare()
 {
 	stream_size=$1
@@ -54,7 +56,7 @@ stream_prepare()
 	done
 }
 
-# stream HOST ADDRESS [PORT]: all of the file goes there and comes back.
+# stream HOST ADDRESS [PORT]: the whole file goes there and comes back.
 stream()
 {
 	on "$1" socat -t 60 - "TCP:$2:${3:-7000},connect-timeout=60" \
@@ -62,13 +64,13 @@ stream()
 	cmp /run/stream.sent /run/stream.got || fail "not what was sent to $2"
 }
 
-# stream_over HOST DEVICE ADDRESS [PORT]: the same, and it is by that device that it went and came.
+# stream_over HOST DEVICE ADDRESS [PORT]: the same, and this device must have counted it both ways.
 stream_over()
 {
 	_out=$(netdev_counter "$1" "$2" tx_bytes)
 	_in=$(netdev_counter "$1" "$2" rx_bytes)
 	stream "$1" "$3" "${4:-7000}"
-	# What a poll of the send ring has not accounted yet comes soon
+	# The driver counts sends when it polls the send ring, which may be a little later
 	wait_for 5 counter_grown "$1" "$2" tx_bytes $((_out + stream_size))
 	wait_for 5 counter_grown "$1" "$2" rx_bytes $((_in + stream_size))
 }
@@ -79,7 +81,8 @@ counter_grown()
 	[ "$(netdev_counter "$1" "$2" "$3")" -ge "$4" ]
 }
 
-# answers_whole OUTPUT: of ping, which compares the octets, and says so in its output only.
+# answers_whole OUTPUT: whether ping has received all answers unchanged. It compares the
+# octets, but reports differences only in its output.
 answers_whole()
 {
 	case $1 in
@@ -87,7 +90,7 @@ answers_whole()
 	esac
 }
 
-# echoes HOST ADDRESS SIZE [OPTION...]: two pings of so many octets, which come back as they were.
+# echoes HOST ADDRESS SIZE [OPTION...]: two pings of this size come back unchanged.
 echoes()
 {
 	_host=$1 _address=$2 _size=$3
@@ -98,7 +101,7 @@ echoes()
 	answers_whole "$_out"
 }
 
-# nothing_lost HOST...: their netdevices sent and received all that they were to.
+# nothing_lost HOST...: their netdevices have counted no errors or drops.
 nothing_lost()
 {
 	for _host; do

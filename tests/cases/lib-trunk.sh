@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# For cases of two guests whose fabrics a trunk joins; sources the other libraries.
+# For cases of two guests whose fabrics are connected by a trunk; sources the other libraries.
 # Guest a is part 1 of the subnet, guest b part 2.
 
 # shellcheck source=lib.sh
@@ -33,7 +33,7 @@ trunk_reaches()
 	[ "$(trunk_figure "$1")" -ge "$2" ]
 }
 
-# trunk_port: sets $trunk_switch and $trunk_num to where the trunk is cabled to.
+# trunk_port: sets $trunk_switch and $trunk_num to the switch and port of the trunk's cable.
 trunk_port()
 {
 	read -r trunk_switch trunk_num <<-E
@@ -41,13 +41,13 @@ trunk_port()
 	E
 }
 
-# trunk_counter NAME: of the switch's port.
+# trunk_counter NAME: prints a counter of that switch port.
 trunk_counter()
 {
 	fabric_counter "$trunk_switch" "port$trunk_num.$1"
 }
 
-# trunk_start [PARAMETER...]: this guest's part of the subnet.
+# trunk_start [PARAMETER...]: starts this guest's part of the subnet.
 trunk_start()
 {
 	fabric_start "trunk=$trunk" "subnet_part=$part" "$@"
@@ -55,8 +55,8 @@ trunk_start()
 	trunk_port
 }
 
-# subnet_up a|b [ARGUMENT...]: OpenSM runs in that guest, and all ports of both
-# guests that have a cable are ACTIVE.
+# subnet_up a|b [ARGUMENT...]: starts OpenSM in that guest, and waits until all cabled ports
+# of both guests are ACTIVE.
 subnet_up()
 {
 	_role=$1
@@ -67,14 +67,14 @@ subnet_up()
 	pair_barrier active
 }
 
-# trunk_state_is STATE: of the switch's port.
+# trunk_state_is STATE: whether that switch port is in this state.
 trunk_state_is()
 {
 	[ "$(awk -v name="$trunk_switch" -v port="$trunk_num" \
 		'$1 == name && $3 == port { print $8 }' "$ibfab/topology")" = "$1" ]
 }
 
-# trunk_quiet: nothing is in it, or waits for it, at this end.
+# trunk_quiet: whether no packet is in the trunk or waits for it at this end.
 trunk_quiet()
 {
 	for _name in waiting unacknowledged held; do
@@ -82,8 +82,8 @@ trunk_quiet()
 	done
 }
 
-# trunk_agrees: both ends have sent all that the other has received. Both guests
-# call it, when nothing is sent any more; how far they are is in $sent, $received.
+# trunk_agrees: waits until each end has received all that the other has sent. To be called in
+# both guests when nothing is sent any more; the counts are in $sent and $received.
 trunk_agrees()
 {
 	_turn=0
@@ -102,8 +102,8 @@ trunk_agrees()
 }
 trunk_round=0
 
-# file_crosses MIB ADDRESS: so large a one from guest a's h0 to guest b's, which has
-# that IPv4 address; its octets are those that were sent. Both guests call it.
+# file_crosses MIB ADDRESS: sends a file of this size from guest a's h0 to guest b's, which
+# has that IPv4 address, and compares the contents. To be called in both guests.
 file_crosses()
 {
 	if pair_here a; then

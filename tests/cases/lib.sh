@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# The library of the scripts that run in the guest, sourced at their top.
-# Whatever goes wrong ends the script with a status that is not 0.
+# Library of the scripts that run in the guest, which source it at their top. Any command that
+# fails ends the script with a status that is not 0.
 
 ib=/sys/class/infiniband
 
 # ---- Transcript and verdict ----
 
-# The transcript. Where this library is read once more, by what it started itself, it is there.
+# The transcript. It is open already if a child of the script sources this library again.
 true 2>/dev/null >&7 || exec 7>&1
 
 note()
@@ -15,21 +15,21 @@ note()
 	printf '    %s\n' "$*"
 }
 
-# step WHAT: what comes next; when, is in seconds of the guest since its start.
+# step WHAT: begins a step. Prints what comes next, and the guest's uptime in seconds.
 step()
 {
 	uptime_s
 	printf '\n==> %s (%s s)\n' "$*" "$uptime_s"
 }
 
-# not_zero NAME: the lines of standard input whose second word is a number, and not 0.
+# not_zero NAME: prints the lines of standard input whose second word is a number other than 0.
 not_zero()
 {
 	awk -v name="$1" '$2 + 0 { line = line " " $1 " " $2 }
 		END { if (line) print "    " name ":" line }'
 }
 
-# figures_show: the counters of the first hosts' netdevices, of the first HCAs and of the trunk.
+# figures_show: prints counters of the first hosts' netdevices, of the first HCAs and of the trunk.
 figures_show()
 {
 	for _host in $(ip netns list | cut -d ' ' -f 1 | sort | head -n 4); do
@@ -44,8 +44,8 @@ figures_show()
 	done
 }
 
-# fail WHY: in the transcript, wherever the output of who fails goes; the first time with figures
-# that may tell more.
+# fail WHY: ends the script, with the reason in the transcript even if the output is
+# redirected. The first failure also prints counters that may help.
 fail()
 {
 	printf 'FAILED: %s\n' "$*" >&7
@@ -60,7 +60,8 @@ assert()
 	"$@" || fail "$*"
 }
 
-# refute CMD...: asks what must not be so. No is status 1; a tool that failed has not answered.
+# refute CMD...: CMD must answer "no", i.e. end with status 1. Any other status is an error of
+# the tool.
 refute()
 {
 	_no=0
@@ -69,7 +70,7 @@ refute()
 	[ "$_no" -eq 1 ] || fail "no answer, status $_no: $*"
 }
 
-# must_fail CMD...: does what is to be refused. A program that is not there, or was killed, was not.
+# must_fail CMD...: CMD must be refused. It is an error if its program is not found or is killed.
 must_fail()
 {
 	_no=0
@@ -78,14 +79,15 @@ must_fail()
 	[ "$_no" -lt 126 ] || [ "$_no" -eq 255 ] || fail "was not refused, status $_no: $*"
 }
 
-# not CMD...: the same as refute, for who polls.
+# not CMD...: the negation of CMD like refute, for use in polls.
 not()
 {
 	"$@" && return 1
 	[ $? -eq 1 ]
 }
 
-# says REGEX CMD...: what CMD says has a line that matches. No is status 1; that CMD failed is 2.
+# says REGEX CMD...: whether a line of CMD's output matches. Status 1 is "no", 2 is a failure
+# of CMD.
 says()
 {
 	_regex=$1
@@ -96,7 +98,7 @@ says()
 	SAID
 }
 
-# differs WAS CMD...: what CMD says now is something, and not that.
+# differs WAS CMD...: whether CMD's output is not empty and differs from WAS.
 differs()
 {
 	_was=$1
@@ -106,7 +108,7 @@ differs()
 	[ "$_said" != "$_was" ]
 }
 
-# assert_none WHAT CMD...: CMD succeeds, and says nothing.
+# assert_none WHAT CMD...: CMD must succeed without output.
 assert_none()
 {
 	_what=$1
@@ -115,7 +117,7 @@ assert_none()
 	[ -z "$_said" ] || fail "$_what: $_said"
 }
 
-# file_says REGEX FILE: the same of a file; status 2 as well if there is none.
+# file_says REGEX FILE: like says, for a file. Status 2 if the file cannot be read.
 file_says()
 {
 	grep -E -- "$1" "$2"
@@ -140,28 +142,28 @@ assert_between()
 	{ [ "$2" -ge "$3" ] && [ "$2" -le "$4" ]; } || fail "$1 is '$2', wanted $3 to $4"
 }
 
-# same_file FILE FILE: by their sums, as busybox's cmp takes several times as long.
+# same_file FILE FILE: compares checksums, as busybox's cmp takes several times as long.
 same_file()
 {
 	[ "$(md5sum <"$1")" = "$(md5sum <"$2")" ]
 }
 
-# uptime_s: sets $uptime_s to the guest's age in whole seconds.
+# uptime_s: sets $uptime_s to the guest's uptime in seconds.
 uptime_s()
 {
 	read -r uptime_s _ </proc/uptime
 	uptime_s=${uptime_s%%.*}
 }
 
-# now_ms: sets $now_ms to the guest's age in milliseconds.
+# now_ms: sets $now_ms to the guest's uptime in milliseconds.
 now_ms()
 {
 	read -r now_ms _ </proc/uptime
 	now_ms=${now_ms%.*}${now_ms#*.}0
 }
 
-# field_of NAME [FILE [NUMBER]]: the line of that name's second word, or another. That there is no such line
-# is a failure, as it is no figure.
+# field_of NAME [FILE [NUMBER]]: prints the second (or NUMBERth) word of the line that begins
+# with NAME. Fails if there is no such line.
 field_of()
 {
 	awk -v name="$1" -v number="${3:-2}" '
@@ -190,7 +192,7 @@ full_or()
 	fi
 }
 
-# on_debug_kernel: for what takes longer there, or is told by other means.
+# on_debug_kernel: whether this is the debug kernel, which is slower and has other checks.
 on_debug_kernel()
 {
 	[ -e /sys/kernel/debug/kmemleak ]
@@ -199,14 +201,14 @@ on_debug_kernel()
 slowness=10
 ! on_debug_kernel || slowness=40
 
-# The guest's age when the host is about to end it.
+# The guest's uptime at which the host is about to end the guest.
 uptime_s
 end_s=$((uptime_s + END - $(date +%s) - 10))
 
-# wait_for SECONDS CMD...: polls until CMD succeeds, which may wait itself. SECONDS are what an
-# idle machine may need; a busy one gets $slowness times as many, but not so many that the host
-# ends the guest before it can say what it waited for. What CMD says is shown if it is too late.
-# It is called often, and starts no process but sleep.
+# wait_for SECONDS CMD...: polls until CMD succeeds. CMD may sleep itself. SECONDS is the
+# limit for an idle machine. It is multiplied by $slowness, but ends before the host ends the
+# guest, so that the failure can be reported. On failure the output of CMD is shown. wait_for
+# is called often, so it starts no process but sleep.
 wait_for()
 {
 	local _until
@@ -227,7 +229,8 @@ wait_for()
 
 # ---- Modules ----
 
-# module_insert FILE [PARAMETER...]: a module of ours, after what it needs.
+# module_insert FILE [PARAMETER...]: loads a module of this project, after the modules that it
+# needs.
 module_insert()
 {
 	_file=$1
@@ -244,8 +247,8 @@ intree_load()
 	modprobe ib_ipoib "$@" || fail "modprobe ib_ipoib $*"
 }
 
-# intree_unload HOST...: the kernel's own driver goes, after its connections. It does not wait
-# for the task that destroys their QPs before it destroys the CQs that these have.
+# intree_unload HOST...: unloads the in-tree driver after its connections are gone. The driver
+# destroys their CQs without waiting for the work that destroys the QPs.
 intree_unload()
 {
 	for _host; do
@@ -265,7 +268,7 @@ ipoib_load()
 	module_insert /modules/ib_ipoib.ko "$@"
 }
 
-# module_users NAME: how many references hold the module.
+# module_users NAME: prints the reference count of a module.
 module_users()
 {
 	cat "/sys/module/$1/refcnt"
@@ -273,7 +276,7 @@ module_users()
 
 # ---- Fabric ----
 
-# fabric_start [hcas=N ...]
+# fabric_start [hcas=N ...]: loads ibfab with these parameters.
 fabric_start()
 {
 	_hcas=2
@@ -282,7 +285,7 @@ fabric_start()
 		hcas=*) _hcas=${_word#hcas=} ;;
 		esac
 	done
-	# Of two values of a parameter the module takes the last
+	# If a parameter is given twice, the last value counts
 	module_insert /modules/ibfab.ko ${PROFILE:+"profile=$PROFILE"} "$@"
 	[ -z "${CAPTURE:-}" ] || capture_start
 	modprobe ib_umad || fail "modprobe ib_umad"
@@ -290,21 +293,22 @@ fabric_start()
 	wait_for 30 test -e "/dev/infiniband/umad$((_hcas - 1))"
 }
 
-# fabric_plain WORDS...: one that takes the kernel's own addresses and writes nothing that no packet brought, so
-# that what is counted is not the fabric's.
+# fabric_plain WORDS...: like fabric_start, but the HCAs use kernel virtual addresses and do
+# not write garbage to unused memory, so that measurements do not include the work of the
+# fabric's checks.
 fabric_plain()
 {
 	fabric_start "$@" dma=0 garbage=0
 }
 
-# fabric_stop: the module goes.
+# fabric_stop: unloads ibfab.
 fabric_stop()
 {
 	[ -z "${CAPTURE:-}" ] || capture_stop
 	rmmod ibfab || fail "cannot remove ibfab"
 }
 
-# vport_of NAME: prints the device file of QEMU's serial port of that name.
+# vport_of NAME: prints the device file of QEMU's serial port with this name.
 vport_of()
 {
 	for _vport in /sys/class/virtio-ports/*; do
@@ -316,7 +320,7 @@ vport_of()
 	return 1
 }
 
-# vport_start NAME: the driver is loaded, and QEMU's serial port of that name there.
+# vport_start NAME: loads the driver of QEMU's serial ports, and waits for this one.
 vport_start()
 {
 	modprobe virtio_pci
@@ -324,8 +328,8 @@ vport_start()
 	wait_for 10 vport_of "$1"
 }
 
-# capture_start: all that crosses cables goes to the host. Records follow each
-# other in its file, of one load of the module and the next.
+# capture_start: sends all packets that cross cables to the host. When the module is loaded
+# again, records are appended to the same file.
 capture_start()
 {
 	vport_start capture
@@ -340,7 +344,7 @@ capture_start()
 	: >/run/capture.begun
 }
 
-# capture_stop: what is left goes to the host, if a capture was begun.
+# capture_stop: ends the capture, if one was begun, after its last records are sent.
 capture_stop()
 {
 	[ -e /run/capture.begun ] || return 0
@@ -356,8 +360,8 @@ fabric_ports_active()
 	not grep -v ACTIVE "$ib"/ibfab*/ports/*/state
 }
 
-# partitions_write COUNT: the default partition and so many others, with all ports as full
-# members, to /run/partitions.conf.
+# partitions_write COUNT: writes the default partition and COUNT others, with all ports as
+# full members, to /run/partitions.conf.
 partitions_write()
 {
 	echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
@@ -366,7 +370,7 @@ partitions_write()
 	done >>/run/partitions.conf
 }
 
-# opensm_start [ARGUMENT...]: on the first port of the first HCA.
+# opensm_start [ARGUMENT...]: starts OpenSM on the first port of the first HCA.
 opensm_start()
 {
 	opensm -g "$(ibstat -p ibfab0 | head -n 1)" -f /var/log/opensm.log \
@@ -378,19 +382,19 @@ opensm_start()
 opensm_stop()
 {
 	kill "$opensm_pid" || fail "OpenSM had ended: $(cat /var/log/opensm.out)"
-	# Its status after a signal says nothing.
+	# The status after a signal does not matter
 	wait "$opensm_pid" || :
 }
 
-# opensm_kill [PID]: it is gone at once, with all that it knew.
+# opensm_kill [PID]: kills OpenSM, so that it cannot save its state.
 opensm_kill()
 {
 	kill -KILL "${1:-$opensm_pid}" || fail "OpenSM had ended"
-	# Its status after a signal says nothing.
+	# The status after a signal does not matter
 	wait "${1:-$opensm_pid}" || :
 }
 
-# sm_start HCA PRIORITY [ARGUMENT...]: one of several. Sets $sm_pid.
+# sm_start HCA PRIORITY [ARGUMENT...]: starts one of several OpenSMs. Sets $sm_pid.
 sm_start()
 {
 	_hca=$1 _priority=$2
@@ -403,7 +407,8 @@ sm_start()
 	sm_pid=$!
 }
 
-# sm_conf_brisk: makes /run/opensm.conf, with which a standby misses its master within seconds.
+# sm_conf_brisk: writes /run/opensm.conf, with which a standby detects the loss of its master
+# within seconds.
 sm_conf_brisk()
 {
 	opensm -c /run/opensm.conf >/run/opensm.default
@@ -411,51 +416,53 @@ sm_conf_brisk()
 		/run/opensm.conf
 }
 
-# served_by HCA: every port has its LID as the SM's.
+# served_by HCA: whether every port has this HCA's LID as its SM LID.
 served_by()
 {
 	[ "$(sort -u "$ib"/ibfab*/ports/1/sm_lid)" = "$(cat "$ib/$1/ports/1/lid")" ]
 }
 
-# lid_of HCA [PORT]: in decimal.
+# lid_of HCA [PORT]: prints the LID in decimal.
 lid_of()
 {
 	printf '%d' "$(cat "$ib/$1/ports/${2:-1}/lid")"
 }
 
-# sa_knows NODE: by its description, a regex.
+# sa_knows NODE: whether the SA has a node whose description matches this regex.
 sa_knows()
 {
 	says "NodeDescription\.*$1\$" saquery -C ibfab0 NR
 }
 
-# sa_has_group MGID: a regex.
+# sa_has_group MGID: whether the SA has a group whose MGID matches this regex.
 sa_has_group()
 {
 	says "$1" saquery -C ibfab0 -g
 }
 
-# subscribed_to TRAPS: what ports have subscribed to at the SA, a word each and sorted.
+# subscribed_to TRAPS: whether these are all subscriptions at the SA: trap numbers, sorted,
+# each followed by a space.
 subscribed_to()
 {
 	saquery -C ibfab0 IIR >/run/informs || return 2
 	[ "$(sed -n 's/.*trap_num\.*//p' /run/informs | sort | tr '\n' ' ')" = "$1" ]
 }
 
-# links_are STATE: both ends of every cable; there are some.
+# links_are STATE: whether both ends of every cable are in this state. Fails if there is no cable.
 links_are()
 {
 	awk -v state="$1" 'NF == 13 { n++; others += $8 != state }
 		END { exit !n || others }' "$ibfab/topology"
 }
 
-# table_cables: "NODE PORT PEER PORT" of each cable's both ends.
+# table_cables: prints "NODE PORT PEER PORT" for each end of each cable, from the fabric's
+# topology table.
 table_cables()
 {
 	awk 'NF == 13 { print $1, $3, $9, $11 }' "$ibfab/topology" | sort
 }
 
-# found_cables: the same, as found by directed-route SMPs.
+# found_cables: the same, as discovered by directed-route SMPs.
 found_cables()
 {
 	ibnetdiscover -C ibfab0 -p |
@@ -467,7 +474,7 @@ found_cables()
 
 raw=/sys/kernel/debug/ibraw
 
-# raw_listen HCA WORDS: a new receiver, which has received nothing. Sets $qpn.
+# raw_listen HCA WORDS: creates a receiver, with all counters 0. Sets $qpn.
 raw_listen()
 {
 	echo "$2" >"$raw/$1/listen" || fail "no receiver at $1: $2"
@@ -475,7 +482,7 @@ raw_listen()
 	qpn=$(raw_received "$1" qpn)
 }
 
-# raw_received HCA NAME: packets, last.payload and so on.
+# raw_received HCA NAME: prints a field of the receiver, such as packets or last.payload.
 raw_received()
 {
 	field_of "$2" "$raw/$1/received"
@@ -495,19 +502,19 @@ raw_reaches()
 
 # ---- Raw MADs, through ibrawmad ----
 
-# hex_pad DIGITS HEX: HEX, filled up with zeros.
+# hex_pad DIGITS HEX: prints HEX, padded with zeros on the right.
 hex_pad()
 {
 	printf "%s%0$(($1 - ${#2}))d" "$2" 0 | cut -c "1-$1"
 }
 
-# hex_at HEX OFFSET BYTES: digits of these bytes.
+# hex_at HEX OFFSET BYTES: prints the digits of these bytes.
 hex_at()
 {
 	printf '%s' "$1" | cut -c "$((2 * $2 + 1))-$((2 * ($2 + $3)))"
 }
 
-# path_hex 0,1,4: a directed route as an SMP has it.
+# path_hex 0,1,4: prints a directed route in the format of SMPs.
 path_hex()
 {
 	for _hop in $(echo "$1" | tr , ' '); do
@@ -515,9 +522,9 @@ path_hex()
 	done
 }
 
-# smp_send HCA DLID METHOD ATTRIBUTE MODIFIER [mkey=N] [data=HEX]
-# [drslid=N] [drdlid=N] [path=0,1,4]: from QP0; with a path, by directed route.
-# Sets $answer to the answer in hexadecimal; fails if there is none.
+# smp_send HCA DLID METHOD ATTRIBUTE MODIFIER [mkey=N] [data=HEX] [drslid=N] [drdlid=N]
+# [path=0,1,4]: sends an SMP from QP0, by directed route if there is a path. Sets $answer to
+# the answer in hexadecimal; fails if there is none.
 smp_send()
 {
 	_hca=$1 _dlid=$2 _method=$3 _attr=$4 _mod=$5
@@ -538,7 +545,7 @@ smp_send()
 		_mad=$_mad$(path_hex "$path")
 	fi
 	echo "qp=0 dlid=$_dlid timeout=300 mad=$_mad" >/run/smp
-	# The shell would write again what could not be written
+	# Not echo, as the shell would repeat a write that has failed
 	cat /run/smp 2>/run/smp.log \
 		>"/sys/kernel/debug/ibrawmad/$_hca/send" || return
 	# shellcheck disable=SC2034  # the caller's
@@ -555,8 +562,8 @@ fabric_counter()
 	field_of "$2" "$ibfab/$1/counters"
 }
 
-# dma_do HCA WAY [rate=CODE]: a datagram of the HCA's to itself, see ibdma.c.
-# dma_result NAME: what came of it.
+# dma_do HCA WAY [rate=CODE]: lets the HCA send a datagram to itself, see ibdma.c. dma_result
+# NAME: prints a field of the result.
 dma_do()
 {
 	echo "$*" >/sys/kernel/debug/ibdma/do
@@ -578,13 +585,13 @@ counter_is()
 	[ "$(fabric_counter "$1" "$2")" -eq "$3" ]
 }
 
-# pma LID PORT FIELD: of PortCountersExtended.
+# pma LID PORT FIELD: prints a field of PortCountersExtended.
 pma()
 {
 	perfquery -C ibfab0 -x "$1" "$2" | sed -n "s/^$3:\.*//p"
 }
 
-# rule NODE WORDS: what is to become of packets at it.
+# rule NODE WORDS: adds a rule for packets at this node.
 rule()
 {
 	_node=$1
@@ -597,14 +604,15 @@ rules_clear()
 	echo clear >"$ibfab/$1/rules"
 }
 
-# rule_figure NODE NAME [N]: seen, hits or held of the node's first rule, or its Nth.
+# rule_figure NODE NAME [N]: prints a counter (seen, hits, held) of the node's first (or Nth) rule.
 rule_figure()
 {
 	awk -v name="$2" -v n="${3:-1}" 'NR == n { for (i = 1; i < NF; i++)
 		if ($i == name) print $(i + 1) }' "$ibfab/$1/rules"
 }
 
-# verb_fails HCA VERB COUNT [ERRNO [SKIP]]
+# verb_fails HCA VERB COUNT [ERRNO [SKIP]]: the next COUNT calls of the verb fail, after SKIP
+# others.
 verb_fails()
 {
 	_hca=$1
@@ -612,7 +620,7 @@ verb_fails()
 	echo "$*" >"$ibfab/$_hca/verbs"
 }
 
-# verb_failed HCA VERB: how often it did.
+# verb_failed HCA VERB: prints how often it has failed.
 verb_failed()
 {
 	field_of "$2" "$ibfab/$1/verbs" 3
@@ -623,7 +631,7 @@ unplug()
 	echo "$1 unplug" >"$ibfab/hotplug" || fail "cannot unplug $1"
 }
 
-# hcas_unplug: each goes, and with it all that used it.
+# hcas_unplug: unplugs all HCAs, which removes everything that uses them.
 hcas_unplug()
 {
 	for _hca in "$ib"/ibfab*; do
@@ -640,30 +648,30 @@ plug()
 
 rc=/sys/kernel/debug/ibrc
 
-# rc_run WORDS: a line for ibrc. What the write says is in /run/rc.log.
+# rc_run WORDS: runs a command of ibrc. Errors of the write are in /run/rc.log.
 rc_run()
 {
-	# The shell would write again what could not be written
+	# Not echo, as the shell would repeat a write that has failed
 	echo "$*" >/run/rc.line
 	dd if=/run/rc.line of="$rc/run" bs=4k status=none 2>/run/rc.log && return
 	note "$*: $(cat /run/rc.log) $(tr '\n' ' ' <"$rc/result")"
 	return 1
 }
 
-# rc_result NAME: of the last run; 0 if it has none of these.
+# rc_result NAME: prints a number of the last run's result; 0 if it is not listed.
 rc_result()
 {
 	awk -v name="$1" '$1 == name { got = $2 } END { print got + 0 }' \
 		"$rc/result"
 }
 
-# rc_word NAME: the same, where it is no number.
+# rc_word NAME: the same for a word that is not a number.
 rc_word()
 {
 	awk -v name="$1" '$1 == name { print $2 }' "$rc/result"
 }
 
-# rc_whole: all that was sent by the last run arrived, and nothing else happened.
+# rc_whole: in the last run, all that was sent has arrived, and there was no error or event.
 rc_whole()
 {
 	assert_eq "stage" "$(rc_word stage)" "done"
@@ -680,14 +688,14 @@ rc_whole()
 
 # ---- Hosts ----
 
-# port_guid HCA [PORT]: 16 hexadecimal digits.
+# port_guid HCA [PORT]: prints the 16 hexadecimal digits.
 port_guid()
 {
 	cut -d: -f5-8 "$ib/$1/ports/${2:-1}/gids/0" | tr -d :
 }
 
-# netdev_of HCA [PORT]: prints the port's netdevice with the default P_Key; its
-# 20-byte address ends in the port's GUID.
+# netdev_of HCA [PORT]: prints the port's netdevice with the default P_Key. Its 20-octet
+# address ends with the port's GUID.
 netdev_of()
 {
 	_guid=$(port_guid "$@" | sed 's/../:&/g')
@@ -697,7 +705,8 @@ netdev_of()
 	[ -n "$_dev" ] && echo "${_dev##*/}"
 }
 
-# in_netns HOST CMD...: with the /sys that is here, so with debugfs.
+# in_netns HOST CMD...: runs CMD in the host's network namespace, with the current /sys and
+# debugfs.
 in_netns()
 {
 	_ns=$1
@@ -705,8 +714,9 @@ in_netns()
 	nsenter --net="/run/netns/$_ns" "$@"
 }
 
-# on HOST CMD... Only a command that names /sys gets one with the host's interfaces: under emulation
-# `ip` and its mounts take longer than most commands, and on the debug kernel half a second.
+# on HOST CMD...: runs CMD in the host's network namespace. /sys shows that namespace only if
+# CMD mentions /sys, as the mounts of `ip netns exec` take longer than most commands, and half
+# a second on the debug kernel.
 on()
 {
 	case "$*" in
@@ -715,7 +725,8 @@ on()
 	esac
 }
 
-# pings_all HOST COUNT [OPTION...] ADDRESS: each is answered, once. Answers may be late.
+# pings_all HOST COUNT [OPTION...] ADDRESS: every ping must be answered exactly once, possibly
+# late.
 pings_all()
 {
 	_host=$1 _count=$2
@@ -728,7 +739,8 @@ pings_all()
 	esac
 }
 
-# pings_answered LOG: prints how many were, by all that `ping -q` said there.
+# pings_answered LOG: prints the number of answers, as the sum of all `ping -q` summaries in
+# the log.
 pings_answered()
 {
 	awk '/packets transmitted/ { sum += $4 } END { print sum + 0 }' "$1"
@@ -749,16 +761,17 @@ has_carrier()
 	esac
 }
 
-# sockets_hold MIB: room of sockets that are made from now on. A small packet takes a receive buffer
-# of it, so that the default holds some 50 to 80: less than comes to a program that waits half a
-# second for a processor. fping also gets the questions of those that ping its host.
+# sockets_hold MIB: sets the receive buffer size of new sockets. A packet, however small, is
+# charged as a whole receive buffer of the driver, so the default size holds only 50 to 80
+# packets, less than what arrives while a program waits half a second for a CPU. The socket of
+# fping also gets the requests of others to its host.
 sockets_hold()
 {
 	echo $(($1 << 20)) >/proc/sys/net/core/rmem_max
 	echo $(($1 << 20)) >/proc/sys/net/core/rmem_default
 }
 
-# hosts_make N: namespaces h0 to h(N-1), each with the netdevice of its HCA.
+# hosts_make N: makes the namespaces h0 to h(N-1), each with the netdevice of its HCA.
 hosts_make()
 {
 	_k=0
@@ -773,8 +786,8 @@ hosts_make()
 	done
 }
 
-# ipv6_off: no IPv6 here, nor in the hosts that are made from now on. It solicits routers and joins groups whenever
-# it likes, which a case that counts either has no use for.
+# ipv6_off: disables IPv6 here and in hosts that are made later, for cases that count packets
+# or groups: IPv6 solicits routers and joins groups at any time.
 ipv6_off()
 {
 	echo 1 >/proc/sys/net/ipv6/conf/default/disable_ipv6
@@ -786,7 +799,8 @@ ipv6_is_off()
 	[ "$_off" = 1 ]
 }
 
-# host_make HOST HCA NUMBER: with the HCA's netdevice, 10.0.0.NUMBER and, unless IPv6 is off, fd00::NUMBER.
+# host_make HOST HCA NUMBER: makes a namespace with the HCA's netdevice, 10.0.0.NUMBER and,
+# unless IPv6 is off, fd00::NUMBER.
 host_make()
 {
 	ip netns add "$1"
@@ -795,8 +809,8 @@ host_make()
 	host_give "$@"
 }
 
-# host_give HOST HCA NUMBER: a host that is there gets them. The addresses come before
-# the carrier, as where the configuration is a file.
+# host_give HOST HCA NUMBER: gives these to an existing namespace. The addresses are added
+# before the carrier is on, as network configuration at boot does it.
 host_give()
 {
 	wait_for 10 netdev_of "$2"
@@ -807,7 +821,7 @@ host_give()
 	ip -n "$1" link set "$_ib" up
 }
 
-# ring_of HOST RX|TX: how many packets that ring of its netdevice holds now.
+# ring_of HOST RX|TX: prints the current size of that ring of its netdevice, in packets.
 ring_of()
 {
 	on "$1" ethtool -g "$(dev_of "$1")" | awk -v name="$2:" '
@@ -815,13 +829,13 @@ ring_of()
 		current && $1 == name { print $2 }'
 }
 
-# netdev_counter HOST DEVICE NAME: one of the netdevice's statistics.
+# netdev_counter HOST DEVICE NAME: prints one of the netdevice's statistics.
 netdev_counter()
 {
 	on "$1" cat "/sys/class/net/$2/statistics/$3"
 }
 
-# nstat_of HOST COUNTER...: the sum of those counters of the kernel's IP and transport layers.
+# nstat_of HOST COUNTER...: prints the sum of these counters of the IP and transport layers.
 nstat_of()
 {
 	_nstat_host=$1
@@ -830,7 +844,7 @@ nstat_of()
 		awk '!/^#/ { n += $2; found = 1 } END { if (!found) exit 1; print n }'
 }
 
-# stat_of HOST NAME: one of the driver's own counters, of its netdevice.
+# stat_of HOST NAME: prints one of the driver's own counters, for the host's netdevice.
 stat_of()
 {
 	on "$1" ethtool -S "$(dev_of "$1")" | field_of "$2:"
@@ -842,7 +856,7 @@ stat_reaches()
 	[ "$(stat_of "$1" "$2")" -ge "$3" ]
 }
 
-# netdev_has_none HOST NAME...: these statistics of its netdevice are 0.
+# netdev_has_none HOST NAME...: these statistics of its netdevice must be 0.
 netdev_has_none()
 {
 	_ns=$1
@@ -855,7 +869,7 @@ netdev_has_none()
 
 # ---- A user without capabilities ----
 
-# as_user CMD...
+# as_user CMD...: runs CMD as the user.
 as_user()
 {
 	grep -q ^user: /etc/passwd || echo 'user:x:1000:1000:user:/:/bin/sh' >>/etc/passwd
@@ -865,8 +879,8 @@ as_user()
 		--startas "$_program" -- "$@"
 }
 
-# user_netns_start: the user makes a network namespace of his own, which is there as
-# long as the process $user_netns. It is for `ip link set DEVICE netns $user_netns`.
+# user_netns_start: as the user, makes a network namespace that exists as long as the process
+# $user_netns, for `ip link set DEVICE netns $user_netns`.
 user_netns_start()
 {
 	mkdir -m 777 /run/user_netns
@@ -878,7 +892,7 @@ user_netns_start()
 	user_netns=$(cat /run/user_netns/pid)
 }
 
-# in_user_netns CMD...: as its administrator, who is the user elsewhere.
+# in_user_netns CMD...: runs CMD there as root of its user namespace.
 in_user_netns()
 {
 	nsenter -t "$user_netns" -U -n -S 0 "$@"
@@ -886,13 +900,13 @@ in_user_netns()
 
 # ---- Traffic in the background ----
 
-# traffic_start NAME CMD...: CMD may be a function of this library. It gets a
-# process group, so that all it started can be stopped.
+# traffic_start NAME CMD...: runs CMD in the background. CMD may be a function of this
+# library. It gets a process group, so that all its processes can be stopped.
 traffic_start()
 {
 	_name=$1
 	shift
-	# What one of that name said before is not this one's
+	# Removes the output of earlier traffic with this name
 	: >"/run/traffic.$_name.log"
 	# shellcheck disable=SC2016  # for the inner shell to expand
 	setsid sh -c '. /cases/lib.sh; "$@"' sh "$@" \
@@ -905,8 +919,8 @@ group_ended()
 	not kill -s 0 -- "-$1"
 }
 
-# traffic_stop NAME: as by Ctrl-C, then harder; it must have run till then.
-# Its last lines go to the transcript.
+# traffic_stop NAME: stops it with SIGINT, then SIGTERM; it must still be running. The last
+# lines of its output go to the transcript.
 traffic_stop()
 {
 	_pid=$(cat "/run/traffic.$1.pid")
@@ -920,12 +934,13 @@ traffic_stop()
 	if [ "$_tries" -eq 0 ]; then
 		kill -s TERM -- "-$_pid"
 	fi
-	# Its status after a signal says nothing.
+	# The status after a signal does not matter
 	wait "$_pid" || :
 	tail -n 5 "/run/traffic.$1.log"
 }
 
-# witness_start HOST FILTER...: counts the packets that come to its interface, as tcpdump sees them.
+# witness_start HOST FILTER...: starts to count the packets that tcpdump sees arrive at its
+# interface.
 witness_start()
 {
 	_host=$1
@@ -935,7 +950,7 @@ witness_start()
 	wait_for 10 grep -q 'listening on' "/run/traffic.witness.$_host.log"
 }
 
-# witness_stop HOST: prints how many they were.
+# witness_stop HOST: prints the number of packets.
 witness_stop()
 {
 	sleep 0.5
@@ -943,13 +958,13 @@ witness_stop()
 	sed -n 's/^\([0-9]*\) packets* captured$/\1/p' /run/witness.end
 }
 
-# listening HOST PORT [u]: a TCP socket there, or one of UDP.
+# listening HOST PORT [u]: whether a TCP (with u: UDP) socket listens there.
 listening()
 {
 	on "$1" ss -Hln"${3:-t}" "sport = :$2" | grep -q .
 }
 
-# iperf_server HOST: an iperf3 server there, till `traffic_stop iperf.HOST`.
+# iperf_server HOST: starts an iperf3 server, to be stopped by `traffic_stop iperf.HOST`.
 iperf_server()
 {
 	traffic_start "iperf.$1" on "$1" iperf3 -s
@@ -958,12 +973,12 @@ iperf_server()
 
 # ---- Slab caches ----
 
-# slabs FILE: writes "CACHE OBJECTS" of each cache, with nothing left that is
-# freed by and by: page cache, what waits for RCU, and address space of vfree(),
-# which the kernel gathers until a module is loaded or unloaded. The counts are
-# exact where checks keep objects off the CPUs' own slabs: such a case's header
-# has "append: slub_debug=F". On the debug kernel there is nothing to count: KASAN
-# keeps what is freed for long, and what is lost kmemleak finds at the end.
+# slabs FILE: writes "CACHE OBJECTS" of each cache, after flushing memory that is freed late:
+# page cache, objects that wait for RCU, and address space of vfree(), which the kernel frees
+# when a module is loaded or unloaded. The counts are exact only if the caches' checks are on,
+# which keeps free objects off the per-CPU slabs: the case's header must have "append:
+# slub_debug=F". On the debug kernel nothing is counted: KASAN delays frees, and kmemleak
+# finds leaks at the end.
 slabs()
 {
 	if on_debug_kernel; then
@@ -981,11 +996,10 @@ slabs()
 	awk 'NR > 2 { print $1, $2; n++ } END { exit !n }' /proc/slabinfo >"$1"
 }
 
-# slabs_grown BEFORE AFTER LEAST: prints the caches of the kernel that hold
-# LEAST objects more than before. The fabric's own pools keep free packets, up
-# to a bound; one that was lost shows when the module goes, as a kernel warning.
-# Each CPU keeps up to 64 skbs that NAPI freed: one that was lost shows by its
-# data, which is in another cache.
+# slabs_grown BEFORE AFTER LEAST: prints the kernel's caches that hold at least LEAST more
+# objects. Caches of the fabric's pools are skipped, as they keep free packets; a leak causes
+# a kernel warning when the module is unloaded. Each CPU keeps up to 64 skbs that NAPI has
+# freed; a leak of skbs shows in the cache of their data.
 slabs_grown()
 {
 	awk -v least="$3" -v kept=$((64 * $(grep -c ^processor /proc/cpuinfo))) '
@@ -1004,8 +1018,8 @@ slabs_are_back()
 	[ -z "$_grown" ]
 }
 
-# slabs_settle BEFORE TIMES: what was done so many times has left no object each
-# time. Some of what the network stack keeps goes only after a while.
+# slabs_settle BEFORE TIMES: what was done TIMES times must not have leaked an object each
+# time. Waits, as the network stack frees some objects late.
 slabs_settle()
 {
 	wait_for 20 slabs_are_back "$1" "$2"
