@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What people put containers on: bridges, macvlan, VLANs and such that need Ethernet are refused with a reason and break nothing; a bridge behind NAT works.
+# Container networking: bridges, macvlan, VLANs and other uses that need Ethernet are refused
+# with a reason and have no effect; a bridge behind NAT works.
 # timeout: 240
 # soak: 240
 # when: soak
@@ -14,14 +15,15 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2" >/run/pings
 }
 
-# answers: h0 reaches h1 by both families.
+# answers: h0 reaches h1 in both families.
 answers()
 {
 	wait_for 20 pings h0 10.0.0.2
 	wait_for 20 pings h0 fd00::2
 }
 
-# refused SENTENCE CMD...: the kernel says why, and the interface is as it was.
+# refused SENTENCE CMD...: CMD fails with this message of the kernel, and the interface does
+# not change.
 refused()
 {
 	_sentence=$1
@@ -34,7 +36,7 @@ refused()
 	assert pings h0 10.0.0.2
 }
 
-# transfer FROM TO ADDRESS
+# transfer FROM TO ADDRESS: sends a file by TCP and compares the contents.
 transfer()
 {
 	on "$2" socat -u TCP6-LISTEN:6000,reuseaddr,ipv6only=0 OPEN:/run/got,creat,trunc &
@@ -45,7 +47,8 @@ transfer()
 	assert same_file /run/sent /run/got
 }
 
-# needs_ethernet SENTENCE TYPE...: the same is done with an Ethernet device first.
+# needs_ethernet SENTENCE TYPE...: creating such a device works on Ethernet, and is refused on
+# IPoIB.
 needs_ethernet()
 {
 	_reason=$1
@@ -76,7 +79,7 @@ ethernet_only()
 	answers
 }
 
-# container_make HOST N: c in it, behind a bridge of the host.
+# container_make HOST N: makes a container with the interface c, behind a bridge of the host.
 container_make()
 {
 	ip netns add c

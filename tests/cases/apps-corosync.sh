@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-services.sh
-# A corosync cluster of three nodes, by knet and by UDP multicast: it forms, goes on without a node whose cable is pulled, and takes it back; knet finds the link's MTU.
+# A corosync cluster of three nodes, by knet and by UDP multicast: it forms, continues without
+# a node whose cable is unplugged, and takes the node back; knet finds the link's MTU.
 # timeout: 300
 # soak: 300
 # when: soak
 
 . /cases/lib-services.sh
 
-# conf_write HOST TRANSPORT FORMAT: h0 has the node's number 1. FORMAT is that of an address,
-# which has the number in it.
+# conf_write HOST TRANSPORT FORMAT: writes corosync.conf. h0 is node number 1. FORMAT makes an
+# address of a node's number.
 conf_write()
 {
 	_me=$((${1#h} + 1))
@@ -48,16 +49,16 @@ conf_write()
 	} >"/etc/corosync/h$((_me - 1)).conf"
 }
 
-# members HOST N yes|no: it sees so many, and they are enough to decide.
+# members HOST N yes|no: whether it has N members, and whether these are a quorum.
 members()
 {
-	# It has been seen to wait for ever for one that was just starting
+	# It can block forever on a corosync that is just starting
 	on "$1" timeout 5 corosync-quorumtool -s >/run/quorum 2>&1
 	cat /run/quorum
 	grep -qi "^Nodes: *$2\$" /run/quorum && grep -qi "^Quorate: *$3\$" /run/quorum
 }
 
-# cluster TRANSPORT FORMAT OPTIONS
+# cluster TRANSPORT FORMAT OPTIONS: all steps over this transport.
 cluster()
 {
 	step "$1, $2: three nodes form a cluster"
@@ -91,7 +92,8 @@ cluster()
 	done
 }
 
-# knet_has_mtu: what is left of 2044 octets by IP, UDP and knet, to both others.
+# knet_has_mtu: knet has the MTU that the headers of IP, UDP and knet leave of 2044 octets, to
+# both peers.
 knet_has_mtu()
 {
 	on h0 corosync-cmapctl -m stats | grep 'link0.mtu ' >/run/mtu
@@ -99,7 +101,7 @@ knet_has_mtu()
 	[ "$(awk '$NF > 1900 && $NF < 2044' /run/mtu | wc -l)" -ge 2 ]
 }
 
-# knet_mtu: knet finds it by packets that may not be cut.
+# knet_mtu: waits for knet's path MTU discovery.
 knet_mtu()
 {
 	wait_for 60 knet_has_mtu
@@ -110,7 +112,7 @@ fabric_start hcas=3
 opensm_start
 ipoib_load
 hosts_make 3
-# Where it has its lock
+# For its lock file
 [ -e /var/run ] || ln -s /run /var/run
 mkdir -p /dev/shm
 mount -t tmpfs shm /dev/shm

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Debian's ifupdown brings an interface and its P_Key children up and down by /etc/network/interfaces: children that it makes itself by create_child, and such as `ip link` makes.
+# Debian's ifupdown sets an interface and its P_Key children up and down by
+# /etc/network/interfaces: children that it makes itself by create_child, and those made with
+# `ip link`.
 # timeout: 200
 # soak: 200
 # when: soak
@@ -9,8 +11,9 @@
 . /cases/lib-selftests.sh
 dev1=''
 
-# interfaces_write: what has a dot and digits in its name ifupdown takes for a VLAN, or on
-# InfiniBand for a P_Key, and makes it by create_child. Any other name is made by commands.
+# interfaces_write: writes /etc/network/interfaces. ifupdown takes a name with a dot and
+# digits for a VLAN or, on InfiniBand, for a P_Key, and makes it by create_child. An interface
+# with any other name is made by commands.
 interfaces_write()
 {
 	mkdir -p /etc/network /run/network
@@ -36,7 +39,8 @@ interfaces_write()
 	CONF
 }
 
-# applets_give: ifup's scripts have a PATH of their own, on a Debian with coreutils.
+# applets_give: links busybox's applets into the fixed PATH of ifup's scripts, which expect
+# coreutils.
 applets_give()
 {
 	mkdir -p /usr/local/bin

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
-# IPsec over IPoIB, its keys by hand: ESP in transport and tunnel mode, in UDP, AH, and interfaces of IPsec; all sizes and a stream come through whole, and nothing goes in clear.
+# IPsec with manual keys over IPoIB: ESP in transport and tunnel mode, ESP in UDP, AH, and
+# xfrm interfaces. All sizes and a stream arrive unchanged, and nothing is sent in clear text.
 # timeout: 300
 # soak: 1500
 # when: soak
@@ -16,7 +17,8 @@ address()
 	esac
 }
 
-# Of the two hosts of each family: cryptography that the kernel does in one pass, or in two
+# Algorithms, in words of `ip xfrm`: one that the kernel does in one pass, and a pair that
+# takes two
 gcm() { echo "aead rfc4106(gcm(aes)) 0x$(hex_pad 40 "$1") 128"; }
 cbc()
 {
@@ -24,7 +26,8 @@ cbc()
 }
 sha() { echo "auth-trunc hmac(sha256) 0x$(hex_pad 64 "$1") 128"; }
 
-# state FAMILY PROTOCOL MODE ALGORITHM [WORDS]: of what goes from $n to $m and back, at one end.
+# state FAMILY PROTOCOL MODE ALGORITHM [WORDS]: adds the states for both directions between $n
+# and $m, at one end.
 state()
 {
 	_family=$1 _proto=$2 _mode=$3 _algorithm=$4
@@ -39,7 +42,8 @@ state()
 	done
 }
 
-# policy FAMILY PROTOCOL MODE SELECTOR-OF-N SELECTOR-OF-M [WORDS]: of all between them.
+# policy FAMILY PROTOCOL MODE SELECTOR-OF-N SELECTOR-OF-M [WORDS]: adds the policies for both
+# directions, at one end.
 policy()
 {
 	_family=$1 _proto=$2 _mode=$3 _ours=$4 _theirs=$5
@@ -67,7 +71,8 @@ transport()
 	policy "$1" "$2" transport "$(address "$1" "$n")" "$(address "$1" "$m")"
 }
 
-# tunnel FAMILY ALGORITHM: for 10.8.N.1 and fd08:N::1, whichever the outer family.
+# tunnel FAMILY ALGORITHM: sets up a tunnel for 10.8.N.1 and fd08:N::1; FAMILY is that of the
+# outer header.
 tunnel()
 {
 	state "$1" esp tunnel "$2" flag af-unspec
@@ -79,7 +84,7 @@ tunnel()
 	here route replace "fd08:$m::/64" dev "$under" via "fd00::$m" src "fd08:$n::1"
 }
 
-# Not of UDP: a policy of all would refuse what ESP is in
+# The policies are for ICMP and TCP only, as policies for UDP would drop the encapsulated ESP
 in_udp()
 {
 	state 4 esp transport gcm encap espinudp 4500 4500 0.0.0.0
@@ -88,7 +93,8 @@ in_udp()
 	done
 }
 
-# ESP in UDP is for whoever has such a socket. socat sets the option of a connected one only.
+# The kernel accepts ESP in UDP for a socket with UDP_ENCAP. socat sets this option only on a
+# connected socket.
 udp_socket()
 {
 	traffic_start "encap.h$n" on "h$((n - 1))" socat -u \
@@ -114,8 +120,8 @@ interface()
 
 # ---- What is on the wire ----
 
-# clear_rules: h$((n - 1)) counts what leaves and comes by IPoIB: of IPsec, and any other
-# that is not what a neighbour or a multicast listener says.
+# clear_rules: h$((n - 1)) counts what it sends and receives over IPoIB: IPsec packets, and
+# others except for ND and MLD.
 clear_rules()
 {
 	in_netns "h$((n - 1))" nft -f - <<-RULES
@@ -165,8 +171,9 @@ some_large()
 	assert test "$(counted large)" -gt 5
 }
 
-# no_errors: of all that the kernel's IPsec counts, CONFIG_XFRM_STATISTICS, since errors_keep.
-# What was on its way when the last step's keys went is one.
+# no_errors: since errors_keep, the kernel's IPsec has counted no errors
+# (CONFIG_XFRM_STATISTICS). errors_keep is needed because packets under way when the last
+# step's keys are removed count as errors.
 errors_keep()
 {
 	in_netns "h$((n - 1))" cat /proc/net/xfrm_stat >"/run/xfrm_stat.$n"
@@ -178,7 +185,8 @@ no_errors()
 	diff "/run/xfrm_stat.$n" /run/xfrm_stat || fail "errors of IPsec at host $n"
 }
 
-# passes ADDRESS4|- ADDRESS6|-: pings and a stream, and each packet is sealed.
+# passes ADDRESS4|- ADDRESS6|-: pings and a stream arrive, and each packet is encrypted or
+# authenticated.
 passes()
 {
 	_from=h$((a - 1))
@@ -198,7 +206,7 @@ passes()
 	both no_errors
 }
 
-# refused ADDRESS: pings are lost, and it is IPsec that says why.
+# refused ADDRESS: pings are lost, and IPsec's counters give the reason.
 refused()
 {
 	_status=0

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-services.sh
-# Multicast DNS: avahi on two hosts publishes names and services, and each finds the other's by both families.
+# Multicast DNS: avahi on two hosts publishes names and services, and each host finds those of
+# the other in both families.
 # timeout: 240
 # soak: 240
 # when: soak
 
 . /cases/lib-services.sh
 
-# avahi HOST: its name is NAME.local.
+# avahi HOST: starts avahi, which publishes HOST.local.
 avahi()
 {
 	cat >"/etc/avahi/$1.conf" <<-CONF
@@ -38,7 +39,7 @@ avahi()
 	wait_for 30 said "avahi.$1" 'startup complete'
 }
 
-# at_avahi HOST CMD...
+# at_avahi HOST CMD...: runs CMD as a client of the host's avahi.
 at_avahi()
 {
 	_host=$1
@@ -46,7 +47,7 @@ at_avahi()
 	on "$_host" env "DBUS_SYSTEM_BUS_ADDRESS=unix:path=/tmp/dbus.$_host" timeout 20 "$@"
 }
 
-# browsed HOST OTHER PROTOCOL ADDRESS: the other's service.
+# browsed HOST OTHER PROTOCOL ADDRESS: HOST has found OTHER's service.
 browsed()
 {
 	at_avahi "$1" avahi-browse -p -t -r _ibtest._tcp >/run/browsed

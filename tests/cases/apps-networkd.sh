@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# systemd-networkd configures an interface, makes a P_Key child of it as a netdev of kind ipoib, gets it a lease, and follows its files when they change.
+# systemd-networkd configures an interface, makes a P_Key child as a netdev of kind ipoib,
+# gets a lease for it, and applies changes of its files.
 # timeout: 200
 # soak: 200
 
@@ -10,7 +11,7 @@ dev1=''
 
 networks=/run/systemd/network
 
-# files_write ADDRESS: of the port's interface.
+# files_write ADDRESS: writes the configuration; ADDRESS is that of the port's interface.
 files_write()
 {
 	mkdir -p $networks
@@ -50,14 +51,14 @@ networkd_start()
 	wait_for 10 told NamespaceId
 }
 
-# networkd PATH METHOD...: by D-Bus.
+# networkd PATH METHOD...: calls a D-Bus method of networkd.
 networkd()
 {
 	busctl call org.freedesktop.network1 /org/freedesktop/network1 \
 		org.freedesktop.network1.Manager "$@"
 }
 
-# told PROPERTY: of what networkd says.
+# told PROPERTY: prints a property from the output of networkd.
 told()
 {
 	busctl get-property org.freedesktop.network1 /org/freedesktop/network1 \
@@ -107,7 +108,8 @@ wait_for 20 has_address "$dev1" 10.0.0.22/24
 refute has_address "$dev1" 10.0.0.2/24
 all_there 10.0.0.22
 
-# It takes the port's IPv4 address away and gives it again, so a ping may be lost; the link stays
+# The daemon removes the port's IPv4 address and adds it again, so a ping may be lost; the
+# link stays up
 step "The daemon ends and begins: no link goes down"
 qpn=$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")
 changes=$(cat "/sys/class/net/$dev1/carrier_changes" "/sys/class/net/$dev1.8001/carrier_changes")

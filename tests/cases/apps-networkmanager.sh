@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# NetworkManager sets up an interface in datagram mode, makes P_Key children by create_child and takes them back, leases an address, and says what fails.
+# NetworkManager configures an interface in datagram mode, makes P_Key children by
+# create_child and deletes them, gets a lease, and reports failures.
 # timeout: 240
 # soak: 240
 # when: soak
@@ -27,7 +28,7 @@ device_is()
 	nmcli -t -f DEVICE,STATE device | grep -qx "$1:$2"
 }
 
-# device_is_not_there DEVICE: not even as one that could be made.
+# no_device DEVICE: the manager does not list it, not even as a device that it could make.
 no_device()
 {
 	_devices=$(nmcli -t -f DEVICE,STATE device) || return
@@ -117,8 +118,8 @@ kill -INT $pinger
 wait $pinger
 assert_match "pings meanwhile" "$(cat /run/ping.long)" ' 0% packet loss'
 
-# The manager, begun anew, no longer knows the P_Key of a child that was there already, and cannot
-# delete it; with any driver
+# After its restart the manager does not know the P_Key of a child that existed already, and
+# cannot delete it. This is the case with any driver.
 step "The child is deleted by somebody else"
 nmcli connection modify child connection.autoconnect no
 ip link delete "$dev1.8001"
@@ -134,7 +135,7 @@ assert_match "what it says" "$said" 'activation failed'
 nmcli connection modify port infiniband.transport-mode datagram
 nmcli -w 30 connection up port
 wait_for 10 has_address "$dev1" 10.0.0.2/24
-# Until it can be used, pings would leave from ::1
+# Until the address can be used, pings would be sent from ::1
 wait_for 10 has_address "$dev1" fd00::2/64
 reaches "$dev1" 10.0.0.1 fd00::1
 

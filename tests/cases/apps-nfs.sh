@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# NFS 4.2 from one host to another: a file of 100 MB goes there and comes back whole, also when a cable is pulled on the way; by IPv4, and by IPv6 in another partition.
+# NFS 4.2 between two hosts: a file of 100 MB is copied there and back unchanged, also if a
+# cable is unplugged meanwhile; by IPv4, and by IPv6 in another partition.
 # timeout: 400
 # soak: 400
 # when: soak
@@ -10,7 +11,7 @@
 
 size=$((100 << 20))
 
-# nfsdcld_watches: for the server's pipe, which waits for nobody.
+# nfsdcld_watches: whether it has opened the server's pipe; the server does not wait for that.
 nfsdcld_watches()
 {
 	for _fd in "/proc/$(pgrep -x nfsdcld)"/fd/*; do
@@ -21,7 +22,8 @@ nfsdcld_watches()
 	return 1
 }
 
-# server_start: in h0. The kernel's server and its file systems are the namespace's.
+# server_start: starts the kernel's server in h0, with the exports in file systems of that
+# namespace.
 server_start()
 {
 	modprobe nfsd
@@ -29,10 +31,11 @@ server_start()
 	mount -t tmpfs srv /srv
 	on h0 mount -t rpc_pipefs pipefs /run/pipefs
 	on h0 mount -t nfsd nfsd /proc/fs/nfsd
-	# Who remembers clients. It knows of none from before, so nobody waits for them
+	# nfsdcld keeps the list of clients. It has none from before, so the server needs no
+	# grace period
 	traffic_start nfsdcld on h0 nfsdcld -F -p /run/pipefs
 	wait_for 10 nfsdcld_watches
-	# Who tells the kernel what is exported to whom
+	# mountd tells the kernel what is exported to whom
 	on h0 exportfs -i -o rw,no_root_squash,fsid=0,no_subtree_check '*:/srv'
 	traffic_start mountd on h0 rpc.mountd -F -N 3
 	on h0 rpc.nfsd -N 3 -V 4.2 -U -G 10 -L 10 4
@@ -48,7 +51,7 @@ server_stop()
 	umount /run/pipefs
 }
 
-# client_mount ADDRESS: also forgets all of the file that the client has in memory.
+# client_mount ADDRESS: mounts anew, which also drops the file from the client's page cache.
 client_mount()
 {
 	on h1 mount.nfs4 "$1:/" /mnt/nfs -o vers=4.2,proto="$proto",hard
@@ -61,13 +64,13 @@ client_unmount()
 	on h1 umount.nfs4 /mnt/nfs
 }
 
-# moved DIRECTION LEAST: so many octets since $before have crossed h1's interface.
+# moved DIRECTION LEAST: at least LEAST octets have crossed h1's interface since $before.
 moved()
 {
 	[ "$(netdev_counter h1 "$dev" "$1_bytes")" -ge $((before + $2)) ]
 }
 
-# bounce DIRECTION: the cable is pulled and plugged in, when an eighth has crossed.
+# bounce DIRECTION: unplugs the cable and plugs it in, when an eighth of the file has crossed.
 bounce()
 {
 	wait_for 60 moved "$1" $((size / 8))
@@ -78,7 +81,7 @@ bounce()
 	wait_for 60 has_carrier h1 "$dev"
 }
 
-# copied DIRECTION BOUNCES FROM TO: and all of it has crossed h1's interface.
+# copied DIRECTION BOUNCES FROM TO: copies the file; all of it must have crossed h1's interface.
 copied()
 {
 	before=$(netdev_counter h1 "$dev" "$1_bytes")
@@ -93,7 +96,8 @@ copied()
 	assert moved "$1" "$size"
 }
 
-# there_and_back ADDRESS BOUNCES BOUNCES: on the way there, and on the way back.
+# there_and_back ADDRESS BOUNCES BOUNCES: the number of bounces is that on the way there, and
+# on the way back.
 there_and_back()
 {
 	step "$dev: to $1, bounces: $2"
@@ -109,7 +113,7 @@ there_and_back()
 	client_unmount
 }
 
-# sums FOLDER: of all files in it.
+# sums FOLDER: prints the checksums of all files in it.
 sums()
 {
 	(cd "$1" && find . -type f -exec sha256sum {} + | sort)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
-# nftables on a router of Ethernet and two partitions: NAT, flow tables, hooks of the families inet, netdev and arp, duplicates, packets forwarded by netfilter itself.
+# nftables on a router between Ethernet and two partitions: NAT, flow tables, hooks of the
+# families inet, netdev and arp, duplication, and forwarding by netfilter itself.
 # timeout: 300
 # soak: 900
 
@@ -8,12 +9,12 @@
 
 # ---- Hosts ----
 
-# h0 and the router h1 are in one partition, h1 and h2 in another; behind h1's Ethernet is
-# the host inner. Nobody but h1 has a route to where it is not.
+# h0 and the router h1 are in one partition, h1 and h2 in another. The host inner is on h1's
+# Ethernet. Only h1 has routes to all of them.
 ethernet_make()
 {
 	ip netns add inner
-	# As IPoIB's: who has to find out first that a link is narrower loses a packet by it
+	# The same MTU as that of IPoIB, as discovering a smaller MTU costs a packet
 	ip -n h1 link add eth1 mtu 2044 type veth peer name eth0 mtu 2044 netns inner
 	ip -n h1 address add 192.168.5.1/24 dev eth1
 	ip -n h1 address add fd05::1/64 dev eth1 nodad
@@ -49,10 +50,10 @@ routes_make()
 
 # ---- Rules ----
 
-# rules HOST: from standard input.
+# rules HOST: adds the rules on standard input.
 rules()
 {
-	in_netns "$1" nft -f - || fail "the rules are refused"
+	in_netns "$1" nft -f - || fail "nft refuses the rules"
 }
 
 # packets HOST FAMILY TABLE COUNTER
@@ -62,13 +63,13 @@ packets()
 		jq '.nftables[] | .counter.packets // empty'
 }
 
-# counted HOST FAMILY TABLE COUNTER LEAST: so many have come.
+# counted HOST FAMILY TABLE COUNTER LEAST: whether the counter has at least LEAST packets.
 counted()
 {
 	[ "$(packets "$1" "$2" "$3" "$4")" -ge "$5" ]
 }
 
-# translated REGEX: of a connection, as the router knows it.
+# translated REGEX: a connection in the router's conntrack table matches.
 translated()
 {
 	in_netns h1 conntrack -L >/run/conntrack 2>/run/conntrack.log
@@ -111,7 +112,7 @@ flow_table()
 	RULES
 }
 
-# by_flow HOST ADDRESS: most of a stream passes the forward chain by.
+# by_flow HOST ADDRESS: most packets of a stream bypass the forward chain.
 by_flow()
 {
 	in_netns h1 nft reset counters >/run/nft.log
@@ -123,7 +124,7 @@ by_flow()
 	assert_between "packets through the chain" "$_slow" 3 $((_all / 2))
 }
 
-# datagrams HOST ADDRESS: small ones of UDP, there and back; none is lost.
+# datagrams HOST ADDRESS: small UDP datagrams in both directions; none is lost.
 datagrams()
 {
 	for _way in '' -R; do
@@ -136,7 +137,7 @@ datagrams()
 	done
 }
 
-# answered HOST ADDRESS COUNT OF-THEM [OPTION...]: pings.
+# answered HOST ADDRESS COUNT OF-THEM [OPTION...]: of OF-THEM pings, COUNT are answered.
 answered()
 {
 	_from=$1 _to=$2 _sent=$3 _got=$4
@@ -147,13 +148,13 @@ answered()
 	assert_match "pings to $_to" "$_out" "$_sent packets transmitted, $_got received"
 }
 
-# logged PATTERN: the kernel's log has such a line.
+# logged PATTERN: the kernel log has a line that contains PATTERN.
 logged()
 {
 	dmesg | grep -F "$1"
 }
 
-# refused TCP|UDP ADDRESS: at once, by an answer.
+# refused TCP|UDP ADDRESS: the connection is refused at once, by a reply packet.
 refused()
 {
 	case $1 in
@@ -163,7 +164,7 @@ refused()
 	assert_match "what is said of $2" "$(cat /run/refused)" 'Connection refused'
 }
 
-# sends HOST SOCAT-ADDRESS OCTETS: three datagrams.
+# sends HOST SOCAT-ADDRESS OCTETS: sends three datagrams.
 sends()
 {
 	for _k in 1 2 3; do
@@ -171,7 +172,7 @@ sends()
 	done
 }
 
-# arped COUNT: h0 asks by ARP so often, and is answered each time.
+# arped COUNT: h0 sends COUNT ARP requests, and each is answered.
 arped()
 {
 	on h0 arping -c "$1" -w "$1" -I "$(dev_of h0)" 10.0.0.2 >/run/arping &&
@@ -253,7 +254,7 @@ RULES
 answered h0 10.0.0.2 4 3
 answered h0 fd00::2 4 3
 assert_eq "packets dropped" "$(packets h1 netdev in dropped)" 2
-# ND is ICMPv6, too
+# ND packets are ICMPv6 packets, too
 assert counted h1 netdev in passed 6
 _mac=$(on h0 cat "/sys/class/net/$(dev_of h0)/address")
 wait_for 5 logged "apps-in: IN=$ib OUT= MAC=$_mac:08:00:00:00 SRC=10.0.0.1 DST=10.0.0.2"
@@ -296,7 +297,7 @@ rules h1 <<-RULES
 RULES
 answered h0 10.0.0.2 4 3
 answered h0 fd00::2 4 2
-# Of inner's, by destination NAT
+# Sent by inner, after destination NAT
 stream h0 10.0.0.2 8080
 assert counted h1 netdev out passed 10
 in_netns h1 nft delete table netdev out
@@ -320,7 +321,7 @@ rules h1 <<-RULES
 RULES
 answered h0 10.0.0.2 5 5 -s 1000
 assert_eq "copies" "$(($(netdev_counter h1 copies tx_packets) - _before))" 10
-# Copies have the pseudo header
+# Copies include the pseudo header
 assert_eq "their octets" "$(($(netdev_counter h1 copies tx_bytes) - _octets))" \
 	$((10 * (24 + 28 + 1000)))
 in_netns h1 nft delete table netdev copied
@@ -374,7 +375,7 @@ rules h1 <<-'RULES'
 		chain in {
 			type filter hook input priority 0
 			arp htype 32 arp hlen 20 arp plen 4 arp operation request counter name requests
-			# nft takes the addresses for ones of 6 octets
+			# nft assumes that addresses have 6 octets
 			arp operation request arp saddr ip 10.0.0.1 counter name as_ethernet
 			arp operation request @nh,224,32 0x0a000001 counter name as_infiniband
 		}

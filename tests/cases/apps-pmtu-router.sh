@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Two routers join links of MTU 4092 by one of 2044: senders find the path's MTU in both families, also where ICMP is lost or the MTU shrinks, and what is merged on the way in is cut on the way out.
+# Two routers join links of MTU 4092 by one of 2044. Senders find the path MTU in both
+# families, also where ICMP is lost or the MTU shrinks, and routers segment large packets that
+# GRO has merged.
 # timeout: 400
 # soak: 400
 # when: soak
@@ -8,12 +10,13 @@
 . /cases/lib.sh
 
 # h0 --- 4092, partition 1 --- h1 --- 2044 --- h2 --- 4092, partition 2 --- h3
-# h1's HCA makes large sends, h2's does not
+# h1's HCA has TSO, h2's does not
 size=$((8 << 20))
 far4=10.2.0.4 far6=fd02::4 near4=10.1.0.1 near6=fd01::1
 
-# child_make HOST P_KEY NUMBER NET: wide, with 10.NET.0.NUMBER and fd0NET::NUMBER. By its index it
-# comes after its parent in all lists, so that dev_of still names that.
+# child_make HOST P_KEY NUMBER NET: makes a child with MTU 4092, 10.NET.0.NUMBER and
+# fd0NET::NUMBER. Its ifindex puts it behind its parent in all lists, so that dev_of still
+# finds the parent.
 child_make()
 {
 	ip -n "$1" link add link "$(dev_of "$1")" name wide index 100 type ipoib pkey "$2"
@@ -22,7 +25,7 @@ child_make()
 	ip -n "$1" link set wide up
 }
 
-# route_by HOST GATEWAY4 GATEWAY6: to all that is not on its links.
+# route_by HOST GATEWAY4 GATEWAY6: adds routes for all remote links.
 route_by()
 {
 	ip -n "$1" route add default via "$2"
@@ -31,7 +34,7 @@ route_by()
 		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding'
 }
 
-# forget: what all have learned of paths.
+# forget: deletes what all hosts have learned about paths.
 forget()
 {
 	for _host in h0 h1 h2 h3; do
@@ -46,15 +49,15 @@ pings()
 	on h0 ping -q -c 1 -W 1 "$far4" && on h0 ping -q -c 1 -W 1 "$far6"
 }
 
-# knows HOST ADDRESS MTU: of the path to it.
+# knows HOST ADDRESS MTU: whether the host has this path MTU for the address.
 knows()
 {
 	ip -n "$1" route get "$(echo "$2" | tr -d '[]')" >/run/route || return 2
 	grep -q "mtu $3 " /run/route
 }
 
-# finds HOST ADDRESS ROUTER MTU: by one packet of 3000 octets that nobody may cut, and the next one
-# is not even sent.
+# finds HOST ADDRESS ROUTER MTU: learns the MTU from one packet of 3000 octets that must not
+# be fragmented; the next one is not even sent.
 finds()
 {
 	_status=0
@@ -82,7 +85,7 @@ stream_begin()
 	traffic_start source on "$1" socat -u "OPEN:$5" "TCP$3:$4:6000"
 }
 
-# stream_end: what arrived is what was sent.
+# stream_end: what arrived equals what was sent.
 stream_end()
 {
 	for _end in source sink; do
@@ -99,8 +102,8 @@ stream()
 	stream_end
 }
 
-# datagrams FROM TO 4|6 ADDRESS SIZE [OPTION [AT-ONCE]]: 40 of that size arrive. OPTION is
-# socat's; AT-ONCE octets are handed to the kernel at a time.
+# datagrams FROM TO 4|6 ADDRESS SIZE [OPTION [AT-ONCE]]: 40 datagrams of SIZE arrive. OPTION
+# is one of socat; AT-ONCE is how many octets each write passes to the kernel.
 datagrams()
 {
 	head -c $(($5 * 40)) /run/sent >/run/sent.udp
@@ -136,7 +139,7 @@ cut_by_router()
 	_cut=$(nstat_of h2 IpFragOKs)
 	datagrams h3 h0 4 $near4 4064 ip-mtu-discover=0
 	assert test $(($(nstat_of h2 IpFragOKs) - _cut)) -ge 40
-	# The first is lost, and tells the sender
+	# The first one is lost, and its sender learns the MTU
 	refute knows h0 $far6 2044
 	refute on h0 ping -q -c 1 -W 1 -s 3000 $far6
 	wait_for 10 knows h0 $far6 2044
@@ -161,7 +164,8 @@ udp_that_may_not()
 	assert_match "what socat says" "$_out" "Message too long"
 }
 
-# large_sends: that left h1, cut by its HCA or, of IPv6, by the driver.
+# large_sends: prints the number of large sends that left h1, segmented by its HCA or, for
+# IPv6, by the driver.
 large_sends()
 {
 	if [ "$_family" = 4 ]; then
@@ -199,7 +203,8 @@ udp_merged()
 			on $_host ethtool -K "$_dev" rx-udp-gro-forwarding on
 		done
 	done
-	# Of ten pieces: a skb of more than 17 is a list of skbs, which the stack cuts itself
+	# Ten datagrams at a time: an skb of more than 17 has a frag_list, which the stack
+	# segments itself
 	_lso=$(stat_of h1 tx_segmented)
 	datagrams h0 h3 4 $far4 1400 setsockopt-int=17:103:1400 14000
 	datagrams h0 h3 6 "[$far6]" 1400 setsockopt-int=17:103:1400 14000
@@ -232,7 +237,7 @@ narrower()
 	done
 }
 
-# mute: routers tell nobody that a packet is too big.
+# mute: drops the routers' ICMP messages about packets that are too big.
 mute()
 {
 	for _host in h1 h2; do

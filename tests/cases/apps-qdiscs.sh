@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
-# Every queueing discipline of the kernel's on IPoIB, classes, filters and actions: each does to packets what it is for, all others arrive whole, and none loses its destination.
+# Every queueing discipline of the kernel on IPoIB, with classes, filters and actions: each
+# has its effect, all other packets arrive unchanged, and none loses its destination.
 # timeout: 400
 # soak: 900
 
@@ -10,7 +11,7 @@
 
 root()
 {
-	# One of another kind cannot have the handle yet
+	# The handle cannot be given to a discipline of another kind while it exists
 	on h0 tc qdisc del dev "$dev" root 2>/run/tc.log || :
 	on h0 tc qdisc replace dev "$dev" root handle 1: "$@" || fail "$*"
 }
@@ -30,7 +31,7 @@ root_end()
 	on h0 tc qdisc del dev "$dev" root
 }
 
-# sent_by KIND: "OCTETS PACKETS DROPPED" of the first one of that kind.
+# sent_by KIND: prints "OCTETS PACKETS DROPPED" of the first discipline of this kind.
 sent_by()
 {
 	on h0 tc -s qdisc show dev "$dev" | awk -v kind="$1" '
@@ -46,8 +47,8 @@ class_octets()
 		ours && $1 == "Sent" { print $2; exit }'
 }
 
-# passes KIND: what is there passes all of a stream and pings on, and counts it. Those
-# that keep queues short may drop of the stream.
+# passes KIND: pings and a stream arrive through this discipline, and it counts them.
+# Disciplines with short queues may drop packets of the stream.
 passes()
 {
 	_kind=$1
@@ -73,13 +74,13 @@ classless()
 	passes "$1"
 }
 
-# round_trip: of pings, in milliseconds.
+# round_trip: prints the shortest time of some pings, in milliseconds.
 round_trip()
 {
 	on h0 ping -n -q -c 3 -i 0.05 -W 30 10.0.0.2 | sed -n 's,^rtt [^=]*= \([0-9]*\).*,\1,p'
 }
 
-# keeps_rate: a stream takes at least four fifths of the time that it takes at 4 Mbit/s.
+# keeps_rate: a stream takes at least four fifths of the time that it needs at 4 Mbit/s.
 keeps_rate()
 {
 	now_ms
@@ -90,7 +91,7 @@ keeps_rate()
 	assert test $((now_ms - _since)) -ge $((stream_size * 8 * 4 / 5 / 4000))
 }
 
-# answered LEAST MOST: of 100 pings.
+# answered LEAST MOST: the number of answers to 100 pings.
 answered()
 {
 	_status=0
@@ -100,7 +101,7 @@ answered()
 	assert_between "pings answered" "$_count" "$1" "$2"
 }
 
-# by_class CLASS: what goes to the stream's port goes through that class.
+# by_class CLASS: packets to the stream's port go through that class.
 by_class()
 {
 	stream h0 10.0.0.2
@@ -109,7 +110,7 @@ by_class()
 
 # ---- Filters ----
 
-# hits HOST DEVICE ingress|egress: packets that the actions there have had.
+# hits HOST DEVICE ingress|egress: prints the number of packets that reached the actions there.
 hits()
 {
 	on "$1" tc -s filter show dev "$2" "$3" |
@@ -124,7 +125,7 @@ hits_are()
 	_hits=$(hits "$@") && [ "$_hits" -eq "$_wanted" ]
 }
 
-# at SIDE FILTER...: of h1's interface; the packets of 3 pings are counted.
+# at SIDE FILTER...: adds a filter to h1's interface.
 at()
 {
 	_side=$1
@@ -138,7 +139,7 @@ at_end()
 	on h1 tc filter del dev "$dev1" "$1"
 }
 
-# pinged: how many of three pings were answered; and $ttl theirs.
+# pinged COUNT: COUNT of three pings are answered. Sets $ttl to their TTL.
 pinged()
 {
 	_status=0
@@ -148,7 +149,7 @@ pinged()
 	ttl=$(sed -n 's/.* ttl=\([0-9]*\) .*/\1/p' /run/pings | sort -u)
 }
 
-# dropping FILTER...: it sees our three pings, all of them and nothing else, and drops them.
+# dropping FILTER...: the filter matches three pings and nothing else, and drops them.
 dropping()
 {
 	at ingress "$@" action drop
@@ -166,7 +167,7 @@ dev=$(dev_of h0) dev1=$(dev_of h1)
 stream_prepare "$(full_or 300000 10000000)" h1
 
 step "The octets that a discipline counts: those of a packet and of its pseudo header, once"
-# So that the first packet waits for its path
+# Then the first packet waits for its path
 on h0 ethtool --set-priv-flags "$dev" learn-paths off
 ip -n h0 neigh replace 10.0.0.2 dev "$dev" nud permanent \
 	lladdr "$(on h1 cat "/sys/class/net/$dev1/address")"
@@ -224,7 +225,7 @@ done
 root ets bands 3 strict 1 quanta 3000 1500
 filter protocol ip parent 1: u32 match ip dport 7000 0xffff classid 1:2
 by_class 1:2
-# As filters in front of the discipline have it
+# Some filters need a clsact in front of the discipline
 on h0 tc qdisc add dev "$dev" clsact
 root prio
 on h0 tc filter add dev "$dev" egress protocol ip u32 match ip dport 7000 0xffff \
@@ -276,14 +277,15 @@ step "netem: another order"
 root netem delay 10ms reorder 30% gap 3
 iperf_server h0
 _sent=$(nstat_of h0 UdpOutDatagrams)
-# Counted where they come in: UdpInDatagrams is what a program has read, and iperf3 ends before that
+# UdpInDatagrams would only count datagrams that a program has read, and iperf3 ends before that
 on h1 tc qdisc add dev "$dev1" clsact
 on h1 tc filter add dev "$dev1" ingress protocol ip flower ip_proto udp action pass
-# It is the receiver that knows of their order
+# The receiver reports reordering
 on h1 iperf3 -R -J -u -l 1000 -b 4M -k 500 -c 10.0.0.1 >/run/iperf.json ||
 	fail "$(cat /run/iperf.json)"
 traffic_stop iperf.h0
-# Not as iperf3 has them: its end overtakes those that are delayed, and it takes them for lost
+# iperf3's own figures are wrong, as its end message overtakes delayed packets, which it then
+# takes for lost
 _sent=$(($(nstat_of h0 UdpOutDatagrams) - _sent))
 assert test "$_sent" -ge 500
 wait_for 20 hits_are "$_sent" h1 "$dev1" ingress
@@ -300,7 +302,7 @@ dropping protocol ip u32 match ip protocol 1 0xff match ip src 10.0.0.1
 # The last octets of the sender's GUID, in the pseudo header in front of the packet
 dropping protocol ip u32 match ip protocol 1 0xff \
 	match u32 "0x$(echo "$_address" | cut -c 33-40)" 0xffffffff at -8
-# The ethertype behind the address, then the protocol of IPv4: in classic BPF
+# Classic BPF: the ethertype after the address, then the protocol of the IPv4 header
 dropping protocol ip bpf bytecode \
 	'6,40 0 0 20,21 0 3 2048,48 0 0 4293918729,21 0 1 1,6 0 0 1,6 0 0 0'
 
@@ -355,7 +357,7 @@ ip -n h1 link set ifb0 up mtu 4000
 at ingress protocol ip u32 match ip protocol 1 0xff action mirred egress mirror dev copies
 _before=$(netdev_counter h1 copies tx_bytes)
 pinged 3
-# With their pseudo header
+# Copies include the pseudo header
 assert_eq "octets of copies" "$(($(netdev_counter h1 copies tx_bytes) - _before))" \
 	$((3 * (24 + 28 + 500)))
 at_end ingress
@@ -376,7 +378,7 @@ step "netem: a wrong bit, be it of the destination; TCP repairs it"
 root netem corrupt 5%
 stream h0 10.0.0.2
 root netem corrupt 100%
-# A bit that nobody looks at may be wrong
+# The corrupted bit may be in a field that is not checked
 answered 0 30
 root_end
 answered 100 100

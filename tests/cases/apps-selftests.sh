@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own selftests over IPoIB: zero-copy sends, time stamps, large UDP both ways, packets with a time to leave; and ptp4l lives by such time stamps.
+# The kernel's own selftests over IPoIB: zero-copy sends, time stamps, large UDP packets both
+# ways, transmit times; and ptp4l synchronizes with such time stamps.
 # timeout: 300
 # soak: 300
 # when: soak
 
 . /cases/lib.sh
 
-# address_of FAMILY HOST: hN has the N+1st.
+# address_of FAMILY HOST: prints the address of the host.
 address_of()
 {
 	if [ "$1" = 4 ]; then
@@ -17,7 +18,7 @@ address_of()
 	fi
 }
 
-# value NAME FILE: of "NAME=VALUE" in a program's last words.
+# value NAME FILE: prints the last VALUE of "NAME=VALUE" in a program's output.
 value()
 {
 	sed -n "s/.*\b$1=\([^ ]*\).*/\1/p" "$2" | tail -n 1
@@ -25,7 +26,8 @@ value()
 
 # ---- Zero-copy ----
 
-# zerocopy_begin FROM TO FAMILY RX-PROTOCOL PROGRAM...: the receiver verifies what is in datagrams.
+# zerocopy_begin FROM TO FAMILY RX-PROTOCOL PROGRAM...: starts receiver and sender. The
+# receiver verifies the contents of datagrams.
 zerocopy_begin()
 {
 	_from=$1 _to=$2 _family=$3 _protocol=$4
@@ -44,7 +46,7 @@ zerocopy_begin()
 	eval "sender$_family=$!"
 }
 
-# zerocopy_end FAMILY: both ended well, and something came.
+# zerocopy_end FAMILY: both programs succeed, and something was received.
 zerocopy_end()
 {
 	eval "wait \"\$sender$1\"" || fail "the sender: $(cat "/run/tx.$1")"
@@ -53,8 +55,8 @@ zerocopy_end()
 	assert [ "$(value rx "/run/rx.$1")" -gt 0 ]
 }
 
-# zerocopy PROTOCOL PROGRAM...: IPv4 from h1, whose HCA makes checksums, and IPv6 from h0,
-# where the driver does.
+# zerocopy PROTOCOL PROGRAM...: sends IPv4 from h1, whose HCA computes checksums, and IPv6
+# from h0, where the driver does.
 zerocopy()
 {
 	sent0=$(netdev_counter h0 "$dev0" tx_packets)
@@ -67,8 +69,9 @@ zerocopy()
 	sent1=$(($(netdev_counter h1 "$dev1" tx_packets) - sent1))
 }
 
-# completed WANTED: each send was; y if no octet of IPv4 was copied. Pages that others may write
-# to are copied by the kernel before the driver makes a checksum of them (skb_checksum_help()).
+# completed WANTED: every send is completed; WANTED is y if no octet was copied for IPv4. The
+# kernel copies pages that others may write to before the driver computes their checksum
+# (skb_checksum_help()).
 completed()
 {
 	for _family in 4 6; do
@@ -79,7 +82,7 @@ completed()
 	assert_eq "not copied of IPv4" "$(value zc /run/tx.4)" "$1"
 }
 
-# all_came: of TCP, in MB.
+# all_came: the same number of MB was sent and received by TCP.
 all_came()
 {
 	for _family in 4 6; do
@@ -90,7 +93,7 @@ all_came()
 	done
 }
 
-# datagrams_crossed: each that was received, and not more than sent.
+# datagrams_crossed: at least as many packets were sent as datagrams received.
 datagrams_crossed()
 {
 	assert_between "packets of h0" "$sent0" "$(value rx /run/rx.6)" 1000000
@@ -99,8 +102,8 @@ datagrams_crossed()
 
 # ---- Time stamps ----
 
-# delayed FAMILY ARGUMENT...: the time at which a packet was given to the HCA is after netem's
-# delay, that at which it was queued is not; the keys that tell packets apart go up one by one.
+# delayed FAMILY ARGUMENT...: the time stamps of sending to the HCA are after netem's delay,
+# those of queueing are not, and the IDs of packets increase by one.
 delayed()
 {
 	_family=$1
@@ -109,7 +112,7 @@ delayed()
 		"$(address_of "$_family" h1)" >"/run/txtimestamp" 2>&1 ||
 		fail "txtimestamp -$_family $*: $(cat /run/txtimestamp)"
 	refute grep -q ERROR /run/txtimestamp
-	# Four of each of the tests that want them: see do_main() there
+	# Four for each test that requests them: see do_main() of txtimestamp
 	assert_eq "time stamps of txtimestamp -$_family $*" \
 		"$(grep -c ' SND:' /run/txtimestamp) $(grep -c ' ENQ:' /run/txtimestamp)" "$stamps"
 	_queued=$(sed -n 's/.* USR-ENQ: .*avg=\([0-9]*\) us.*/\1/p' /run/txtimestamp | head -n 1)
@@ -119,7 +122,7 @@ delayed()
 
 # ---- UDP, large ----
 
-# large_audit FAMILY FROM TO: each large send is told of, that it left and that its octets are free.
+# large_audit FAMILY FROM TO: each large send gets a time stamp and a completion.
 large_audit()
 {
 	on "$3" udpgso_bench_rx -v -C 5000 -R 500 2>/run/rx &
@@ -129,7 +132,7 @@ large_audit()
 	_came=$(netdev_counter "$3" "$(dev_of "$3")" rx_packets)
 	on "$2" udpgso_bench_tx "-$1" -l 1 -D "$(address_of "$1" "$3")" -S 0 -z -T -a \
 		>/run/tx 2>&1 || fail "udpgso_bench_tx -$1: $(cat /run/tx)"
-	# It ends when nothing has come for half a second, or something wrong
+	# It ends half a second after the last packet, or on an error
 	wait "$_receiver" || fail "udpgso_bench_rx: $(cat /run/rx)"
 	cat /run/tx /run/rx
 	segmented=$(($(stat_of "$2" tx_segmented) - _segments))
@@ -139,7 +142,8 @@ large_audit()
 	assert [ "$segmented" -gt 10 ]
 }
 
-# merged FAMILY SIZE SEGMENT: what left in one piece and crossed as datagrams is one piece again.
+# merged FAMILY SIZE SEGMENT: a large send that crosses as datagrams is received as a single
+# packet.
 merged()
 {
 	on h1 udpgso_bench_rx -v -G -C 5000 -R 500 -n 1 -l "$2" -S "$3" >/run/rx 2>&1 &
@@ -153,7 +157,7 @@ merged()
 	assert_between "datagrams" "$_datagrams" $((($2 + $3 - 1) / $3)) $((($2 + $3 - 1) / $3 + 9))
 }
 
-# single FAMILY: to who has not asked for large ones, ten of ten come as they are.
+# single FAMILY: a receiver that has not enabled GRO gets ten separate datagrams.
 single()
 {
 	on h1 udpgso_bench_rx -v -C 5000 -R 500 -n 10 -l 1400 -S -1 >/run/rx 2>&1 &
@@ -164,22 +168,23 @@ single()
 	wait "$_receiver" || fail "IPv$1, one by one: $(cat /run/rx)"
 }
 
-# ---- A time to leave ----
+# ---- Transmit times ----
 
-# timed_once FAMILY CLOCK SENT EXPECTED: milliseconds after a moment that both ends know.
+# timed_once FAMILY CLOCK SENT EXPECTED: times are in milliseconds after a moment that both
+# ends know.
 timed_once()
 {
 	_start=$(($(date +%s) + 2))000000000
 	_from=$(address_of "$1" h0) _to=$(address_of "$1" h1)
 	on h1 so_txtime "-$1" -c "$2" -t "$_start" -S "$_from" -D "$_to" -r "$4" 2>/run/rx &
 	_receiver=$!
-	# This program's sender sends to what it calls its source
+	# The program's sender uses its source argument as the destination
 	on h0 so_txtime "-$1" -c "$2" -t "$_start" -S "$_to" -D "$_to" "$3" >/run/tx 2>&1 ||
 		fail "so_txtime: $(cat /run/tx)"
 	wait "$_receiver"
 }
 
-# timed: the same, on a host that may keep a guest waiting: of six times one must do.
+# timed: like timed_once, with six attempts, as the host may delay a guest.
 timed()
 {
 	for _try in 1 2 3 4 5 6; do
@@ -194,8 +199,8 @@ timed()
 
 # ---- Precision Time Protocol ----
 
-# ptp_start HOST PRIORITY: both have the same clock, which is left alone. ptp4l finds the GUID, of
-# which it makes its name, in the host's /sys.
+# ptp_start HOST PRIORITY: starts ptp4l. Both hosts have the same clock, which ptp4l does not
+# adjust. It derives its identity from the GUID, which it reads from the host's /sys.
 ptp_start()
 {
 	printf '[global]\nfree_running 1\npriority1 %s\nlogSyncInterval -3\n' "$2" >"/run/ptp.$1.conf"
@@ -203,14 +208,14 @@ ptp_start()
 		-i "$(dev_of "$1")" --summary_interval 0 --uds_address "/run/ptp.$1"
 }
 
-# ptp_delays: what the slave has measured, in nanoseconds: of packets to it and from it, each with
-# a time stamp at both ends.
+# ptp_delays: prints the delays that the slave has measured with time stamps at both ends, in
+# nanoseconds.
 ptp_delays()
 {
 	sed -n 's/.*delay  *filtered .* raw  *\([0-9]*\)$/\1/p' /run/traffic.ptp.h1.log
 }
 
-# EUI-64 of an interface as its clock's name has it.
+# ptp_identity HOST: prints the EUI-64 of its interface, in the format of a clock identity.
 ptp_identity()
 {
 	on "$1" cat "/sys/class/net/$(dev_of "$1")/address" | cut -d : -f 13-20 | tr -d :
@@ -250,7 +255,7 @@ done
 size=''
 zerocopy tcp io_uring_zerocopy_tx -m 3 -t 1
 
-step "The kernel copies what a packet socket looks at"
+step "The kernel copies packets that a packet socket receives"
 traffic_start tcpdump on h1 tcpdump -Z root -n -i "$dev1" -w /dev/null
 wait_for 10 grep -q 'listening on' /run/traffic.tcpdump.log
 size=1400
@@ -260,7 +265,7 @@ assert_eq "not copied" "$(value zc /run/tx.4)" n
 traffic_stop tcpdump
 
 step "TCP's receiver by mmap: pages cannot be handed over, packets are no page long"
-# To a terminal it says what it received as soon as it has
+# With a terminal for its output it reports what it received at once
 traffic_start mmap on h1 socat -u EXEC:"tcp_mmap -4 -s -z -H 10.0.0.2",pty,stderr STDOUT
 wait_for 10 listening h1 8787
 on h0 tcp_mmap -4 -z -H 10.0.0.2
@@ -306,10 +311,11 @@ on h1 sh -c "echo 0 >/sys/class/net/$dev1/napi_defer_hard_irqs
 single 4
 single 6
 
-step "A time to leave, kept by fq and by etf"
+step "Transmit times, with fq and with etf"
 on h0 tc qdisc replace dev "$dev0" root fq
 timed 4 mono a,30,b,60 a,30,b,60
-# fq lets the second of a flow not wait for the first, but wakes up for the first only
+# With fq the second packet of a flow does not wait for the first, but fq's timer is set for
+# the first only
 timed 6 mono a,60,b,30 b,60,a,60
 on h0 tc qdisc replace dev "$dev0" root etf clockid CLOCK_TAI delta 5000000
 timed 4 tai a,60,b,30 b,30,a,60
@@ -335,6 +341,6 @@ ip -n h0 link set "$dev0" down
 ip -n h0 link set "$dev0" name eth0
 on h0 netdevice.sh >/run/netdevice 2>&1
 cat /run/netdevice
-# What it gives as an address has 6 octets
+# It sets an address of 6 octets
 assert_eq "failures" "$(grep FAIL /run/netdevice)" "FAIL: eth0: Cannot set MAC address"
 assert_eq "passes" "$(grep -c '^PASS' /run/netdevice)" 4

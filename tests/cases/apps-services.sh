@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-services.sh
-# Services that need multicast, gratuitous ARP or timestamps: keepalived moves virtual addresses, and peers are told; chrony synchronises by both families.
+# Services that need multicast, gratuitous ARP or time stamps: keepalived moves virtual
+# addresses and announces them to peers; chrony synchronizes by both families.
 # timeout: 300
 # soak: 300
 
@@ -8,15 +9,16 @@
 
 # ---- VRRP ----
 
-# vrrp_conf HOST PRIORITY: the virtual addresses are 10.0.0.100 and fd00::100. The latter is a
-# script's: keepalived 2.2.7 writes 20 octets where an Ethernet address has room when it is to send
-# an unsolicited neighbour advertisement, and is aborted (its issue 2100, mended in 2.2.8). The
-# kernel sends one for a new address when it has found that nobody else has it, if it is told to.
+# vrrp_conf HOST PRIORITY: writes keepalived.conf. The virtual addresses are 10.0.0.100 and
+# fd00::100. The latter is set by a script: to send an unsolicited neighbour advertisement
+# keepalived 2.2.7 copies 20 octets into the room for an Ethernet address, and aborts (its
+# issue 2100, fixed in 2.2.8). With ndisc_notify the kernel sends one for a new address after
+# DAD.
 vrrp_conf()
 {
 	_dev=$(dev_of "$1")
 	on "$1" sh -c "echo 1 >/proc/sys/net/ipv6/conf/$_dev/ndisc_notify"
-	# Who had the address before must have lost it
+	# The previous master must have removed the address
 	cat >/etc/keepalived/address.sh <<-'SCRIPT'
 		#!/bin/sh
 		if [ "$4" = MASTER ]; then
@@ -52,7 +54,7 @@ vrrp_start()
 	service_start "keepalived.$1" "$1" keepalived -n -l -D --vrrp -f "/etc/keepalived/$1.conf"
 }
 
-# is_master HOST: it has both virtual addresses.
+# is_master HOST: whether it has both virtual addresses.
 is_master()
 {
 	ip -n "$1" address show dev "$(dev_of "$1")" >/run/addresses || return 2
@@ -64,7 +66,8 @@ is_no_master()
 	not is_master "$1"
 }
 
-# peer_has HOST ADDRESS: the client takes it for that host's.
+# peer_has HOST ADDRESS: whether the client's neighbour entry for the address has this host's
+# link-layer address.
 peer_has()
 {
 	ip -n h2 neigh show dev "$(dev_of h2)" "$2" >/run/neigh
@@ -72,7 +75,7 @@ peer_has()
 	grep -qF "lladdr $(on "$1" cat "/sys/class/net/$(dev_of "$1")/address")" /run/neigh
 }
 
-# goes_to HOST: the virtual addresses do, and the client is told.
+# goes_to HOST: the virtual addresses move there, and the client learns it.
 goes_to()
 {
 	wait_for 20 is_master "$1"
@@ -85,7 +88,7 @@ goes_to()
 vrrp()
 {
 	step "VRRP: one of two has the virtual addresses"
-	# The client believes what it knows for long, so that it is by being told that it knows better
+	# The client's entries stay valid for an hour, so only announcements can change them
 	on h2 sh -c "for family in 4 6; do
 		echo 3600000 >/proc/sys/net/ipv\$family/neigh/$(dev_of h2)/base_reachable_time_ms
 	done"
@@ -118,7 +121,7 @@ vrrp()
 
 # ---- Time ----
 
-# chrony HOST CONFIGURATION: it changes no clock, which is all hosts'.
+# chrony HOST CONFIGURATION: starts chrony, which must not adjust the clock, as all hosts share it.
 chrony()
 {
 	{
@@ -137,7 +140,7 @@ chronyc()
 	on "$_host" /usr/bin/chronyc -h "/tmp/chrony.$_host/socket" -n -m "$@"
 }
 
-# source_is ADDRESS PATTERN: h1's.
+# source_is ADDRESS PATTERN: h1's state of this source matches.
 source_is()
 {
 	chronyc h1 sources >/run/sources
@@ -168,7 +171,8 @@ time_served()
 	for _address in 10.0.0.1 fd00::1; do
 		_data=$(chronyc h1 "ntpdata $_address")
 		note "$_data"
-		# Those of what is sent come with the packet, and chrony looks for an Ethernet header
+		# Transmit time stamps come with the packet, in which chrony expects an
+		# Ethernet header
 		assert_match "timestamps of what comes" "$_data" '^RX timestamping +: Kernel'
 		assert_match "packets that were right" "$_data" '^Total valid RX +: [1-9]'
 	done

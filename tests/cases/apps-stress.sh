@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# stress-ng's network stressors work across an interface while children come and go, rings and queues change, and at last the interface itself.
+# stress-ng's network stressors run on an interface while children come and go, rings and
+# queues change, and finally the interface itself goes down and up.
 # timeout: 240
 # soak: 900
 # when: soak
@@ -8,9 +9,9 @@
 
 . /cases/lib.sh
 
-# hairpin: what h0 sends to its own address goes to h1, which sends it back: so does what rawudp
-# sends, whose client and server have one address. The other stressors take the loopback's, and only
-# ask the interface; hence iperf3 beside them.
+# hairpin: h1 sends back what h0 sends to its own address. rawudp needs this, as its client
+# and server have one address. Other stressors use the loopback device and only query the
+# interface, so iperf3 runs beside them.
 hairpin()
 {
 	on h1 sh -c 'echo 1 >/proc/sys/net/ipv4/ip_forward
@@ -23,7 +24,8 @@ hairpin()
 	ip -n h0 rule delete pref 0
 }
 
-# children_churn DEVICE: they come, go up and go: of two other partitions, and a twin of it.
+# children_churn DEVICE: creates children of two other partitions and of the device's own,
+# sets them up, and deletes them.
 children_churn()
 {
 	while [ ! -e /run/enough ]; do
@@ -44,7 +46,7 @@ children_churn()
 	done
 }
 
-# settings_churn DEVICE: what administrators change while packets go.
+# settings_churn DEVICE: changes settings under traffic.
 settings_churn()
 {
 	while [ ! -e /run/enough ]; do
@@ -61,13 +63,13 @@ settings_churn()
 	done
 }
 
-# link_churn DEVICE: down and up, other rings, another number of queues.
+# link_churn DEVICE: sets the device down and up, and changes the rings and the number of queues.
 link_churn()
 {
 	while [ ! -e /run/enough ]; do
 		ip -n h0 link set "$1" down
 		ip -n h0 link set "$1" up
-		# Down takes the route away
+		# Setting it down has removed the route
 		ip -n h0 route replace default via 10.0.0.2 dev "$1" src 10.0.0.1 table 100
 		sleep 0.5
 		on h0 ethtool -G "$1" rx 256 tx 128
@@ -81,7 +83,7 @@ link_churn()
 	done
 }
 
-# stress SECONDS STRESSOR...: each is to have done something.
+# stress SECONDS STRESSOR...: runs the stressors; each must have done something.
 stress()
 {
 	_seconds=$1
@@ -104,7 +106,8 @@ stress()
 	done
 }
 
-# churn_start FUNCTION ARGUMENT...: each of its commands is to succeed, until churn_stop.
+# churn_start FUNCTION ARGUMENT...: runs the function repeatedly until churn_stop; all of its
+# commands must succeed.
 churn_start()
 {
 	rm -f /run/enough
@@ -112,7 +115,7 @@ churn_start()
 	eval "$1=$!"
 }
 
-# churn_stop FUNCTION WORD: it has gone round, and says the word each time.
+# churn_stop FUNCTION WORD: stops it; it must have printed the word at least once.
 churn_stop()
 {
 	: >/run/enough
@@ -152,7 +155,7 @@ churn_stop settings_churn settings
 
 step "Datagrams, netlink and ioctls, while the interface goes down and up"
 churn_start link_churn "$dev0"
-# What cannot be sent then is for the stressor to say
+# Send errors during that time are reported by the stressor itself
 stress "$(full_or 8 240)" udp-flood:if rawudp:if netdev netlink-task
 churn_stop link_churn link
 
@@ -168,8 +171,9 @@ for host in h0 h1; do
 		assert_eq "$name of $host" "$(stat_of $host $name)" 0
 	done
 done
-# With other rings h0 has another QP, and another address. An ARP or ND packet that waited in the
-# qdisc meanwhile says the old one, which is corrected at once by the announcement
+# With other rings h0 has a new QP, and thus another link-layer address. ARP and ND packets
+# that waited in the qdisc still carry the old one; the announcement of the new one corrects
+# that at once.
 assert_eq "rx_forged of h0" "$(stat_of h0 rx_forged)" 0
 assert_between "rx_forged of h1" "$(stat_of h1 rx_forged)" 0 \
 	"$(grep -c '^link$' /run/link_churn.log)"

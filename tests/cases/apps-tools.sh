@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What people look at an interface and a link with: each query of ethtool, all of its files in sysfs, sar, mtr, sockperf, qperf, nuttcp.
+# Tools that examine an interface and a link: all queries of ethtool, all files in sysfs, sar,
+# mtr, sockperf, qperf, nuttcp.
 # timeout: 240
 # soak: 240
 # when: soak
 
 . /cases/lib.sh
 
-# answers OPTION...: ethtool tells something.
+# answers OPTION...: ethtool succeeds with some output.
 answers()
 {
 	for _option; do
@@ -17,7 +18,7 @@ answers()
 	done
 }
 
-# has_none_of OPTION...: ethtool says that there is no such thing here.
+# has_none_of OPTION...: ethtool reports that the device does not support this.
 has_none_of()
 {
 	for _option; do
@@ -26,7 +27,7 @@ has_none_of()
 	done
 }
 
-# files_read: each file of the interface can be read, or says that there is nothing in it.
+# files_read: each file of the interface in sysfs can be read, or returns an expected error.
 files_read()
 {
 	cd /sys/class/net/"$1"/ || exit

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Other transports than TCP and UDP: TIPC on an interface's own addresses, SCTP and MPTCP by two interfaces at once, of which one loses its cable on the way.
+# Transports other than TCP and UDP: TIPC on the interfaces' own addresses; SCTP and MPTCP by
+# two interfaces at once, one of which loses its cable meanwhile.
 # timeout: 600
 # soak: 600
 
@@ -10,14 +11,14 @@ size=$((12 << 20))
 
 # ---- Hosts of two interfaces ----
 
-# host_give_second HOST HCA NUMBER: with addresses of another link.
+# host_give_second HOST HCA NUMBER: gives it a second interface, with addresses of another subnet.
 host_give_second()
 {
 	_ib=$(netdev_of "$2")
 	ip link set "$_ib" netns "$1"
 	ip -n "$1" address add "10.1.0.$3/24" dev "$_ib"
 	ip -n "$1" address add "fd01::$3/64" dev "$_ib" nodad
-	# Both are in one partition: each is to answer for its own addresses only
+	# Both interfaces are in one partition, so each must answer ARP only for its own addresses
 	on "$1" sh -c 'echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
 		echo 2 >/proc/sys/net/ipv4/conf/all/arp_announce'
 	ip -n "$1" link set "$_ib" up
@@ -29,7 +30,8 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-# cable HOST DEVICE PORT up|down: the HCA's, at the switch; until the host knows.
+# cable HOST DEVICE PORT up|down: plugs or unplugs the HCA's cable at the switch, and waits
+# until the host has noticed.
 cable()
 {
 	echo "switch0 $3 $4" >"$ibfab/cable"
@@ -42,26 +44,27 @@ cable()
 
 # ---- A stream that is written in three parts ----
 
-# part N: of what is sent.
+# part N: prints the Nth part of the data to be sent.
 part()
 {
 	tail -c "+$((($1 - 1) * size / 3 + 1))" /run/sent | head -c $((size / 3))
 }
 
-# got LEAST: so many octets.
+# got LEAST: whether at least LEAST octets have arrived.
 got()
 {
 	[ "$(stat -c %s /run/got)" -ge "$1" ]
 }
 
-# stream_begin FROM TO CONNECT LISTEN [WRAPPER...]: socat's addresses. The first part arrives.
+# stream_begin FROM TO CONNECT LISTEN [WRAPPER...]: CONNECT and LISTEN are socat addresses.
+# Waits for the first part.
 stream_begin()
 {
 	_from=$1 _to=$2 _connect=$3 _listen=$4
 	shift 4
 	rm -f /run/got /run/fifo
 	mkfifo /run/fifo
-	# It listens on when it has a connection: MPTCP's further subflows come to the same socket
+	# The socket must keep listening for further subflows of MPTCP
 	traffic_start stream on "$_to" "$@" socat -u "$_listen,reuseaddr,fork" \
 		OPEN:/run/got,creat,trunc
 	wait_for 10 "$listens" "$_to"
@@ -72,7 +75,7 @@ stream_begin()
 	wait_for 30 got $((size / 3))
 }
 
-# stream_end: the last part, and nothing is missing.
+# stream_end: the last part arrives, and nothing is missing.
 stream_end()
 {
 	part 3 >&3
@@ -83,8 +86,8 @@ stream_end()
 	assert same_file /run/sent /run/got
 }
 
-# stream_cut: the second part is on its way when h1's first interface loses its cable, and the
-# third is written when it has none.
+# stream_cut: h1's first interface loses its cable while the second part is on its way; the
+# third part is sent after that.
 stream_cut()
 {
 	_second=$(netdev_counter h1 ib4 rx_bytes)
@@ -104,13 +107,14 @@ stream_cut()
 
 # ---- TIPC ----
 
-# All who have instance 7 of service 18888, as socat has it: kind of address, scope, three numbers
+# socat's address of all sockets with instance 7 of service 18888: address type, scope, three
+# numbers
 tipc_range()
 {
 	echo x0102i18888i7i7
 }
 
-# tipc_links HOST N: it has links to so many others.
+# tipc_links HOST N: whether it has links to N other nodes.
 tipc_links()
 {
 	on "$1" tipc link list >/run/links
@@ -123,7 +127,7 @@ tipc_all_linked()
 	tipc_links h0 2 && tipc_links h1 2 && tipc_links h2 2
 }
 
-# tipc_published HOST N: it knows so many services.
+# tipc_published HOST N: whether it knows N services.
 tipc_published()
 {
 	[ "$(on "$1" tipc nametable show | grep -c '^18888 *7 *7 ')" -eq "$2" ]
@@ -136,9 +140,9 @@ tipc_heard()
 	done
 }
 
-# tipc_says FROM TO...: a megabyte, in messages of 60000 octets that TIPC cuts, by the broadcast
-# link. What is for one node only would not cross the fabric: TIPC knows that the other is another
-# network namespace of the same machine.
+# tipc_says FROM TO...: sends a megabyte over the broadcast link, in messages of 60000 octets
+# that TIPC fragments. Unicasts would not cross the fabric, as TIPC recognizes that the other
+# node is a network namespace of the same machine.
 tipc_says()
 {
 	_from=$1
@@ -205,7 +209,8 @@ sctp_at()
 	on "$1" ss -HlSn "sport = :7000" | grep -q .
 }
 
-# sctp_sends TO4|TO6 ADDRESS ADDRESSES: an association of all addresses that the hosts have.
+# sctp_sends TO4|TO6 ADDRESS ADDRESSES: a stream by an association that uses all addresses of
+# the hosts.
 sctp_sends()
 {
 	step "SCTP to $2, and to h1's other addresses when these are not to be reached"
@@ -232,14 +237,14 @@ mptcp_prepare()
 	on h1 ip mptcp limits set subflows 2
 }
 
-# subflows N: of the connection.
+# subflows N: whether the connection has N subflows.
 subflows()
 {
 	on h0 ss -Htn state established "dport = :7000" >/run/subflows
 	[ "$(wc -l </run/subflows)" -eq "$1" ]
 }
 
-# mptcp_sends 4|6 ADDRESS ADDRESS: of h1's first interface and its second.
+# mptcp_sends 4|6 ADDRESS ADDRESS: the addresses of h1's first and second interface.
 mptcp_sends()
 {
 	step "MPTCP to $2, which tells of $3: by both, and by one when the other loses its cable"
@@ -277,7 +282,7 @@ sctp_sends 6 '[fd00::2]' "fd00:$zeros:0002 fd01:$zeros:0002"
 mptcp_prepare
 mptcp_sends 4 10.0.0.2 10.1.0.2
 mptcp_sends 6 '[fd00::2]' '[fd01::2]'
-# rx_dropped also counts what TIPC says to a node that has no bearer any more
+# rx_dropped also counts TIPC packets to a node that has no bearer any more
 for n in 0 1 2; do
 	netdev_has_none h$n rx_errors tx_errors
 	assert_eq "packets without memory" "$(stat_of h$n rx_no_memory)" 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
-# Each of the kernel's tunnels over IPoIB: pings of all sizes and a stream of TCP come through whole, by IPv4 and IPv6, with the driver's offloads, the HCA's, and none.
+# Each of the kernel's tunnels over IPoIB: pings of all sizes and a TCP stream arrive
+# unchanged, by IPv4 and IPv6, with the driver's offloads, the HCA's, and none.
 # timeout: 300
 # soak: 2000
 
@@ -16,7 +17,7 @@ add()
 gre() { add type gre local "10.0.0.$n" remote "10.0.0.$m" ttl 64; }
 gre_keyed() { add type gre local "10.0.0.$n" remote "10.0.0.$m" ttl 64 key 7 csum seq; }
 gretap() { add type gretap local "10.0.0.$n" remote "10.0.0.$m" ttl 64; }
-# Outer packets may be fragmented, and are
+# The inner packets are longer, so outer packets are fragmented
 gre_longer()
 {
 	add type gre local "10.0.0.$n" remote "10.0.0.$m" ttl 64 nopmtudisc ignore-df

@@ -1,32 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-streams.sh
-# Generic XDP as a gateway between IPoIB and Ethernet, and between partitions: headers of another length, packets handed to another interface or another CPU; what changes a header and passes it loses the packet.
+# Generic XDP as a gateway between IPoIB and Ethernet, and between partitions: headers of
+# different lengths, redirection to another interface or another CPU. A program that changes
+# the header and passes the packet loses it.
 # timeout: 200
 # soak: 900
 
 . /cases/lib-streams.sh
 
-# is_ready NAME: a program is attached.
+# is_ready NAME: whether the program is attached.
 is_ready()
 {
 	cat "/run/$1.log"
 	grep -qx ready "/run/$1"
 }
 
-# attach NAME HOST DEVICE WORDS...
+# attach NAME HOST DEVICE WORDS...: attaches an XDP program with ibhooks.
 attach()
 {
 	_name=$1 _host=$2
 	shift 2
 	: >"/run/$_name"
-	# Not by a function: the signal is for the program
+	# Not in a function, as the signal must go to ibhooks itself
 	nsenter --net="/run/netns/$_host" ibhooks xdp "$@" \
 		>"/run/$_name" 2>"/run/$_name.log" &
 	eval "pid_$_name=\$!"
 	wait_for 10 is_ready "$_name"
 }
 
-# detach NAME: sets $treated.
+# detach NAME: detaches it, and sets $treated to the number of packets it handled.
 detach()
 {
 	eval "kill \$pid_$1"
@@ -34,13 +36,13 @@ detach()
 	treated=$(sed -n 's/^count=//p' "/run/$1")
 }
 
-# hwaddr HOST DEVICE: in hexadecimal.
+# hwaddr HOST DEVICE: prints its hardware address in hexadecimal.
 hwaddr()
 {
 	on "$1" cat "/sys/class/net/$2/address" | tr -d :
 }
 
-# answered HOST ADDRESS COUNT [OPTION...]: of three pings.
+# answered HOST ADDRESS COUNT [OPTION...]: COUNT of three pings are answered.
 answered()
 {
 	_from=$1 _to=$2 _count=$3
@@ -60,8 +62,8 @@ hosts_make 3
 dev0=$(dev_of h0) dev1=$(dev_of h1)
 ip -n h2 address flush dev "$(dev_of h2)"
 
-# The host inner has Ethernet; h2 is in the other partition. h1 forwards nothing itself, so that
-# what comes through is XDP's work.
+# The host inner has Ethernet; h2 is in the other partition. IP forwarding is off on h1, so
+# packets only get through by XDP.
 ip netns add inner
 ip -n h1 link add eth1 mtu 2044 type veth peer name eth0 mtu 2044 netns inner
 ip -n h1 link set eth1 up
@@ -143,7 +145,7 @@ detach child
 assert_eq "packets dropped" "$treated" 3
 answered h1 10.0.1.3 3
 
-# The kernel takes the first 14 octets for a header of Ethernet that is a new one
+# After the program the kernel takes the first 14 octets for a changed Ethernet header
 step "A header that is changed: the packet goes where Ethernet would have it"
 attach stain h1 "$dev1" stain icmp
 answered h0 10.0.0.2 0

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Figures of the Address Translation Service: how long until the SA has an address, how many MADs a change takes, how many resolves a second, and what limits them.
+# Figures of the Address Translation Service: the time until the SA has an address, the MADs
+# for a change, the resolves per second, and what limits them.
 # icount: yes
 # timeout: 240
 # soak: 600
@@ -10,13 +11,13 @@
 # shellcheck source=lib-ats.sh
 . /cases/lib-ats.sh
 
-# ats_stat NAME: of the first HCA's port.
+# ats_stat NAME: prints a statistic of the first HCA's port.
 ats_stat()
 {
 	ibats -j stats | jq ".[0].$1"
 }
 
-# mads_note WHAT CMD...: the MADs that it takes until all is registered.
+# mads_note WHAT CMD...: notes the MADs that are sent until everything is registered.
 mads_note()
 {
 	_what=$1
@@ -28,7 +29,7 @@ mads_note()
 		"$(($(ats_stat deletes) - _deletes)) deletions, $(($(ats_stat reads) - _reads)) reads"
 }
 
-# as_wanted: the SA has as many records as the interface has addresses, all of them.
+# as_wanted: whether the SA has as many records as the interface has addresses.
 as_wanted()
 {
 	_addresses=$(ip0 -o address show dev "$dev0" scope global | wc -l)
@@ -37,8 +38,8 @@ as_wanted()
 	sr_count 1 "$_addresses"
 }
 
-# cpu_take: sets $cpu_sm to the ticks of 10 ms that OpenSM has run, $cpu_user, $cpu_kernel
-# and $cpu_idle to those of all CPUs.
+# cpu_take: sets $cpu_sm to the CPU time of OpenSM, and $cpu_user, $cpu_kernel and $cpu_idle
+# to that of all CPUs, in ticks of 10 ms.
 cpu_take()
 {
 	cpu_sm=$(awk '{ print $14 + $15 }' "/proc/$opensm_pid/stat")
@@ -46,14 +47,14 @@ cpu_take()
 	cpu_kernel=$((cpu_kernel + _irq + _softirq))
 }
 
-# asked TIMES: through the module's functions; prints microseconds.
+# asked TIMES: sends queries by the module's functions; prints microseconds.
 asked()
 {
 	ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff "times=$1" timeout=60000
 	awk 'NR == 1 { for (i = 1; i < NF; i++) if ($i == "us") print $(i + 1) }' "$ask/answer"
 }
 
-# rate WINDOW: what so many under way at once achieve.
+# rate WINDOW: notes the rate with WINDOW outstanding queries.
 rate()
 {
 	rmmod ibatsask

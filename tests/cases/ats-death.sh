@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What dead hosts leave: an earlier life's records go at first contact, in any partition; an address that another host has, too, is shown; with a lease the dead are forgotten, and the living are not.
+# Records of dead hosts: those of an earlier boot are deleted at first contact, in any
+# partition; an address that another host also has is shown; with a lease the records of dead
+# hosts expire, and those of live hosts do not.
 # timeout: 200
 
 . /cases/lib.sh
@@ -12,19 +14,19 @@ ats_setup ipoib_load sa_timeout_ms=500
 ipv6_off
 wait_for 20 sr_count 1 2
 
-# sr_any TEXT: the SA has a record of which that is a part, whatever its lease.
+# sr_any TEXT: the SA has a record whose line contains TEXT, whatever its lease.
 sr_any()
 {
 	sr_read && grep -q "$1" /run/sr
 }
 
-# sr_all_gone: of h1's none is left.
+# sr_all_gone: the SA has no record of h1.
 sr_all_gone()
 {
 	sr_read && not file_says ' 101 ' /run/sr
 }
 
-# stats FIGURE: of the first HCA.
+# stats FIGURE: prints a statistic of the first HCA.
 stats()
 {
 	ibats -j -d ibfab0 stats | jq ".[0].$1"
@@ -40,7 +42,7 @@ ip0 link add link "$dev0" name ib0.8001 type ipoib pkey 0x8001
 ip0 address add 10.1.0.1/24 dev ib0.8001
 ip0 link set ib0.8001 up
 wait_for 20 sr_has '53 1 0x8001 10.1.0.1'
-# Nothing that it says reaches the SA: so it is while it dies
+# Its MADs do not reach the SA, so it cannot delete its records when it dies
 for hca in ibfab0 ibfab1; do
 	rule $hca dir=out class=3 attr=0x31 do=drop
 done
@@ -79,7 +81,7 @@ on h0 ibats audit
 sleep 3
 assert_eq "conflicts" "$(stats conflicts)" 1
 
-# leases: of all records, as the SA has them.
+# leases: prints the leases of all records at the SA.
 leases()
 {
 	saquery -C ibfab2 SR | awk -F '\\.\\.+' '{ gsub(/[ \t]/, "", $1) } $1 == "ServiceLease" { print $2 }' |
@@ -101,7 +103,7 @@ unplug ibfab1
 ip0 address add 10.0.0.3/24 dev "$dev0"
 assert sr_any ' 101 0xFFFF 10.0.0.3'
 wait_for 60 sr_all_gone
-# As long again: that its own are there yet is due to their renewal
+# After as long again its records only exist because they were renewed
 sleep 32
 assert sr_any ' 1 0xFFFF 10.0.0.1'
 assert sr_any ' 1 0xFFFF 10.0.0.3'

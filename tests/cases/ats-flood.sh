@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A user without privileges asks from 1,000 sockets, forks, stops and never reads: the questions of another module take no more than twice as long, and whoever registers a generic netlink family does not wait; nor where the SA is silent.
+# A user without privileges sends queries from 1,000 sockets, forks, stops and never reads.
+# Queries of another module take at most twice as long, and registering a generic netlink
+# family is not delayed, also if the SA does not answer.
 # kernel: both
 # timeout: 180
 
@@ -8,7 +10,7 @@
 # shellcheck source=lib-ats.sh
 . /cases/lib-ats.sh
 
-# The debug kernel has enough to do with itself to be late by more than the SA is
+# The debug kernel is too slow for that many, and its delays exceed the SA's
 sockets=1000 turns=8 most=2
 ! on_debug_kernel || sockets=200 turns=5 most=10
 
@@ -16,19 +18,19 @@ dev0=
 ats_setup ipoib_load sa_timeout_ms=2000
 module_insert /modules/ibatsask.ko
 wait_for 20 sr_count 1 2
-# The SA of a fabric takes its time; all that is asked goes by one HCA's rules
+# The SA takes its time, as on a real fabric; all queries go through one HCA's rules
 for hca in ibfab0 ibfab1 ibfab2; do
 	rule $hca what=sa_answer attr=0x31 do=delay ms=400
 done
 
-# module_asks: so many questions in turn; sets $took to the milliseconds of one.
+# module_asks: sends queries one after the other; sets $took to the milliseconds per query.
 module_asks()
 {
 	ask addr=10.0.0.2 pkey=0xffff "turns=$turns" timeout=60000
 	took=$(($(awk 'NR == 1 { print $8 }' "$ask/answer") / turns / 1000))
 }
 
-# registers: sets $registered to the milliseconds that it takes to register a generic netlink family.
+# registers: sets $registered to the milliseconds that registering a generic netlink family takes.
 registers()
 {
 	registered=$(($(cat "$ask/family") / 1000))
@@ -39,7 +41,7 @@ flood()
 	on h0 sh -c '. /cases/lib.sh; as_user atsflood "$@"' sh "$@" >/run/flood
 }
 
-step "Nobody else asks"
+step "Without a flood"
 module_asks
 idle=$took
 note "a question takes $idle ms"
@@ -80,7 +82,7 @@ wait "$flooding" || fail "the flood: status $?"
 note "$(cat /run/flood)"
 kill -CONT "$opensm_pid"
 
-step "What they asked has ended with them: the module goes"
+step "Their queries ended with them: the module can be unloaded"
 for hca in ibfab0 ibfab1 ibfab2; do
 	rules_clear $hca
 done

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The Address Translation Service's KUnit suites: Service IDs, records, primary addresses, what is listed, queries, and an SA that does all it can to lose some.
+# The Address Translation Service's KUnit suites: Service IDs, records, primary addresses,
+# lists, queries, and an SA that fails in every possible way.
 # kernel: debug
 # timeout: 60
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Two fabrics in one guest, each with an SM of its own: who is asked for is found by whichever rail he is on, answers say by which, nobody has an address only if both SAs say so, and a rail without an SA holds up no answer of the other.
+# Two fabrics in one guest, each with its own SM. An address is found on either rail, answers
+# tell by which port, "not found" needs the answers of both SAs, and a rail without an SA does
+# not delay the answers of the other.
 # kernel: debug
 # timeout: 150
 
@@ -21,7 +23,7 @@ ipoib_load
 ats_load sa_timeout_ms=500
 module_insert /modules/ibatsask.ko
 
-# rail HCA ADDRESS: an interface of the guest's own namespace there.
+# rail HCA ADDRESS: adds an address to the HCA's interface in the guest's own namespace.
 rail()
 {
 	wait_for 20 netdev_of "$1"
@@ -35,7 +37,7 @@ rail ibfab0 10.0.0.1/24
 rail ibfab2 10.0.0.2/24
 rail ibfab1 10.1.0.1/24
 rail ibfab3 10.1.0.2/24
-# One that both rails have
+# An address on both rails
 rail ibfab3 10.9.0.9/32
 rail ibfab2 10.9.0.9/32
 
@@ -48,7 +50,7 @@ gid1=fe80::21b:fa01:0:101
 gid2=fe80::21b:fa01:0:201 gid3=fe80::21b:fa01:0:301
 sid=0x10000ce1004154
 
-# by_ports LINE...: what came last, with the ports that it came by.
+# by_ports LINE...: the last answers were these, with the ports that they came by.
 by_ports()
 {
 	sed 1d "$ask/answer" >/run/answers
@@ -71,12 +73,12 @@ ask addr=10.9.0.9
 by_ports "$gid2 0xffff ${sid}54 10.9.0.9 ibfab0/1" "$gid2 0xffff ${sid}54 10.9.0.9 ibfab2/1" \
 	"$gid3 0xffff ${sid}54 10.9.0.9 ibfab1/1" "$gid3 0xffff ${sid}54 10.9.0.9 ibfab3/1"
 
-step "By one HCA its rail alone is asked"
+step "A query by one HCA goes to its rail only"
 refute ask hca=ibfab0 addr=10.1.0.1
 assert_match "the error" "$(cat /run/ask.log)" 'No such file'
 ask hca=ibfab1 addr=10.1.0.1
 
-step "Nobody has it: if both say so"
+step "Not found, if both SAs say so"
 refute ask addr=10.0.0.99
 assert_match "the error" "$(cat /run/ask.log)" 'No such file'
 for hca in ibfab1 ibfab3; do
@@ -85,13 +87,13 @@ done
 refute ask addr=10.0.0.99 timeout=700
 assert_match "the error" "$(cat /run/ask.log)" 'timed out'
 
-step "The second rail's SA is silent, and then gone: the first one's answer comes at once"
+step "The second rail's SA does not answer, then is gone: the first one's answers are not delayed"
 now_ms
 begin=$now_ms
 ask addr=10.0.0.2
 now_ms
 note "with a silent one: $((now_ms - begin)) ms"
-# A request to the silent one is given up after half a second; the question had five
+# A request to the silent SA times out after half a second; the query has five seconds
 assert_between "milliseconds" $((now_ms - begin)) 500 4000
 for hca in ibfab1 ibfab3; do
 	rules_clear $hca

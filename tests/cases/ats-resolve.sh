@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Two hosts find each other's GIDs and addresses through the SA, by the functions that the module exports; also with answers lost, cancelled, without an SA, and while an HCA or the module's user goes.
+# Two hosts find each other's GIDs and addresses through the SA, by the functions that the
+# module exports; also with lost answers, cancelled queries, without an SA, and while an HCA
+# or the module's user is removed.
 # kernel: debug
 # timeout: 180
 
@@ -11,7 +13,7 @@
 gid0=fe80::21b:fa01:0:1
 gid1=fe80::21b:fa01:0:101
 
-# ask_fails TEXT WORDS: with that error.
+# ask_fails TEXT WORDS: the query fails with that error.
 ask_fails()
 {
 	_text=$1
@@ -27,14 +29,14 @@ ask_figure()
 		"$ask/answer"
 }
 
-# changed NUMBER: the module has told of more than so many changes, the last one of 10.0.0.4.
+# changed NUMBER: the module has reported more than NUMBER changes, the last one of 10.0.0.4.
 changed()
 {
 	read -r _changes _state _addr <"$ask/changes"
 	[ "$_changes" -gt "$1" ] && [ "$_addr" = ::ffff:10.0.0.4 ]
 }
 
-# dropped: answers to ibfab1 were.
+# dropped: whether answers to ibfab1 were dropped.
 dropped()
 {
 	[ "$(rule_figure ibfab1 hits)" -ge 1 ]
@@ -67,7 +69,7 @@ step "All hosts' records with one Service ID"
 ask "sid=${sid}53"
 answered "$gid0 0xffff ${sid}53 10.0.0.1 primary" "$gid1 0xffff ${sid}53 10.0.0.2 primary"
 
-step "What nobody has, and what makes no sense"
+step "Addresses that are not registered, and invalid queries"
 ask_fails 'No such file' addr=10.0.0.99
 ask_fails 'No such file' addr=10.0.0.2 pkey=0x8001
 ask_fails 'No such file' primary=fe80::99 pkey=0xffff
@@ -111,8 +113,8 @@ ask_fails 'Remote I/O' hca=ibfab0 addr=10.0.0.2
 rules_clear ibfab0
 
 step "Answers that are cut short or spoilt do no harm"
-# spoilt_asked: many questions; of the answers' packets every fourth is spoilt. An answer has three,
-# so that some come whole, whatever their order.
+# spoilt_asked: sends many queries while every fourth packet of the answers is spoilt. An
+# answer has three packets, so some arrive unspoilt in any case.
 spoilt_asked()
 {
 	ask hca=ibfab0 "gid=$gid0" timeout=4000 times=24 || note "some fail"
@@ -128,7 +130,7 @@ spoilt_asked
 rules_clear ibfab0
 ask hca=ibfab0 "gid=$gid0"
 
-step "Many at once, and many that are let go of"
+step "Many queries at once, and many that are cancelled"
 times=$(full_or 2000 20000)
 ! on_debug_kernel || times=50
 ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff "times=$times" timeout=120000
@@ -137,7 +139,7 @@ note "$((times * 1000 / ($(ask_figure us) / 1000))) queries a second, to OpenSM 
 ask hca=ibfab0 addr=10.0.0.2 "times=$times" cancel=1 || :
 assert_eq "ended" "$(($(ask_figure found) + $(ask_figure failed)))" "$times"
 
-# Its port goes before it: what waits for another try then has no SA
+# Its port is removed first, so queries that wait for a retry have no SA then
 step "An HCA that goes takes its queries with it"
 rule ibfab1 what=sa_answer attr=0x31 do=drop
 echo hca=ibfab1 addr=10.0.0.1 timeout=600000 times=50 >/run/asked

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A RoCE port has no SA: the Address Translation Service leaves it alone, whatever its interface has, and so do questions.
+# A RoCE port has no SA: the Address Translation Service ignores it, whatever addresses its
+# interface has, and queries do, too.
 # timeout: 90
 
 . /cases/lib.sh
@@ -21,7 +22,7 @@ ip address add 10.0.0.1/24 dev roce0
 ip address add 10.0.0.2/24 dev v0
 
 step "Nothing is registered, and nobody can be asked"
-# By then all interfaces have been looked at twice
+# By then all interfaces have been checked twice
 sleep 11
 assert_eq "records" "$(ibats -j list)" '[]'
 assert_eq "ports" "$(ibats -j stats)" '[]'

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# 200 random changes of addresses while OpenSM is stopped for 30 s, while the SM is handed over, and while it loses what it had: afterwards the SA has what the interfaces have.
+# 200 random changes of addresses while OpenSM is stopped for 30 s, while another SM takes
+# over, and while it loses its records: in the end the SA has what the interfaces have.
 # timeout: 300
 
 . /cases/lib.sh
 . /cases/lib-ats.sh
 
-# storm N SEED: N addresses of 40 that come, or go if they are there.
+# storm N SEED: adds or deletes a random one of 40 addresses, N times.
 storm()
 {
 	: >/run/storm.left
@@ -27,7 +28,7 @@ storm_undo()
 	ip0 -batch /run/undo
 }
 
-# sr_as_interface: each address of h0 has one record, and there is no other; one is the
+# sr_as_interface: each address of h0 has exactly one record, there are no others, and one is
 # primary.
 sr_as_interface()
 {

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# One of two guests dies, as the fabric sees it, and the other takes its address over: without a lease the SA has both records until the dead one comes back, with one until it has ended; a guest that is shut down takes its records along.
+# One of two guests appears dead, and the other takes over its address. Without a lease the SA
+# has both records until the dead one returns, with a lease until that has expired. A guest
+# that is shut down deletes its records.
 # guests: 2
 # timeout: 300
 # mem: 768
@@ -19,7 +21,7 @@ dev=$(netdev_of ibfab0)
 ip address add "10.0.0.$part/24" dev "$dev"
 ip link set "$dev" up
 
-# known ADDRESS NUMBER: the SA has so many records of it.
+# known ADDRESS NUMBER: the SA has NUMBER records of it.
 known()
 {
 	ibats -j resolve "$1" >/run/known || [ $? = 1 ] || return 2
@@ -31,7 +33,7 @@ conflicts_are()
 	[ "$(ibats -j stats | jq '.[0].conflicts')" = "$1" ]
 }
 
-# life [PARAMETER...]: both have their records.
+# life [PARAMETER...]: loads the modules; both guests have their records.
 life()
 {
 	ats_load sa_timeout_ms=500 "$@"
@@ -41,7 +43,7 @@ life()
 	pair_barrier alive
 }
 
-# death: guest b falls silent, once and for all that the other can tell.
+# death: guest b does not respond any more, and appears dead.
 death()
 {
 	if pair_here b; then
@@ -51,8 +53,8 @@ death()
 	pair_barrier dead
 }
 
-# birth: b begins another life, of which its earlier one's module knew nothing: the SA is out of its
-# reach while that goes.
+# birth: guest b's modules are loaded anew, as after a reboot. The old ones are unloaded while
+# they cannot reach the SA, so that they leave their records.
 birth()
 {
 	pair_here a || rmmod ib_ats

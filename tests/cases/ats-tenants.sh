@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Containers with interfaces of the host's GID: none registers in a partition that its interface is not in, has more records than its quota, has the say in what the host shares with it, or sees partitions that it is not in.
+# Containers with interfaces of the host's GID: none can register in a partition that its
+# interface is not in, exceed its quota of records, choose the primary address that it shares
+# with the host, or see partitions that it is not in.
 # kernel: debug
 # timeout: 150
 
@@ -25,7 +27,8 @@ for guest in g1 g2; do
 	on $guest sysctl -q -w net.ipv6.conf.default.disable_ipv6=1
 done
 
-# guest_interface GUEST NAME PKEY: of the host's HCA, as a container's plug-in makes it.
+# guest_interface GUEST NAME PKEY: makes a child of the host's interface, as a container
+# plug-in does.
 guest_interface()
 {
 	ip link add link "$dev" name passing netns "$1" type ipoib pkey "$3"
@@ -38,14 +41,14 @@ state_is()
 	[ "$(on "$1" ibats -j list | jq -r ".[] | select(.address == \"$2\").state")" = "$3" ]
 }
 
-# states_are GUEST WORDS: how many records are in each state.
+# states_are GUEST WORDS: the number of its records in each state.
 states_are()
 {
 	[ "$(on "$1" ibats -j list |
 		jq -r '[group_by(.state)[] | "\(.[0].state) \(length)"] | join(" ")')" = "$2" ]
 }
 
-# ends STATUS GUEST ARGUMENT...: ibats there ends so; what it says is in /run/out.
+# ends STATUS GUEST ARGUMENT...: ibats there ends with this status; its output is in /run/out.
 ends()
 {
 	_wanted=$1 _status=0
@@ -139,7 +142,7 @@ again=$(($(ibats -j stats | jq '.[0].reads') - reads))
 now_ms
 audits=$(((now_ms - begin) / 2000 + 2))
 note "$again sets read back for thirty audits, of which there can have been $audits"
-# The host has two sets there, the container one of these
+# The host has two sets there, and the container has one of these
 assert_between "sets read back" "$again" 1 $((2 * audits))
 rmmod ib_ats
 opensm_stop

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# ibats on two hosts: every command, its exit status and JSON, who may do what, and that no namespace sees another's; what it changes is seen in the SA. The module goes and comes.
+# ibats on two hosts: every command, its exit status and JSON, permissions, and that
+# namespaces do not see each other; changes made with it are verified at the SA. The module is
+# unloaded and loaded.
 # timeout: 240
 
 . /cases/lib.sh
@@ -11,8 +13,8 @@ gid0=fe80::21b:fa01:0:1
 gid1=fe80::21b:fa01:0:101
 gid9=fe80::21b:fa01:0:901
 
-# ends STATUS CMD...: ibats, which CMD runs, ends with that status; what it says is in
-# /run/out and /run/err. If JSON was wanted, it is one array, whatever the status.
+# ends STATUS CMD...: CMD, which runs ibats, ends with that status; its output is in /run/out
+# and /run/err. JSON output is a single array, whatever the status.
 ends()
 {
 	_wanted=$1 _status=0
@@ -36,7 +38,7 @@ tool()
 	ends "$_status_wanted" on h0 ibats "$@"
 }
 
-# nobody STATUS [ARGUMENT...]: the same without any capability.
+# nobody STATUS [ARGUMENT...]: ibats in h0 without any capability.
 nobody()
 {
 	_status_wanted=$1
@@ -45,7 +47,7 @@ nobody()
 	ends "$_status_wanted" on h0 sh -c '. /cases/lib.sh; as_user ibats "$@"' sh "$@"
 }
 
-# err_is LINE: the last one has said that, and nothing else, on standard error.
+# err_is LINE: the last run has printed exactly this to standard error.
 err_is()
 {
 	assert_eq "what it says" "$(cat /run/err)" "$1"
@@ -57,7 +59,7 @@ err_matches()
 	assert_match "what it says" "$(cat /run/err)" "$1"
 }
 
-# said WHAT LINE...: the last one's lines.
+# said WHAT LINE...: the last run has printed these lines.
 said()
 {
 	_what=$1
@@ -65,13 +67,13 @@ said()
 	printf '%s\n' "$@" | diff - /run/out || fail "$_what"
 }
 
-# json FILTER: of what it said; a line for each.
+# json FILTER: prints the results of the filter for its output, one per line.
 json()
 {
 	jq -r "$1" /run/out
 }
 
-# listed HOST ADDRESS FILTER: that is true of an address of the host, which is listed.
+# listed HOST ADDRESS FILTER: the address of the host is listed, and the filter is true for it.
 listed()
 {
 	on "$1" ibats -j list >/run/listed || return 2
@@ -85,13 +87,13 @@ state_is()
 	listed "$1" "$2" ".state == \"$3\""
 }
 
-# row_of ADDRESS: its line of the table that was printed.
+# row_of ADDRESS: prints its row of the table.
 row_of()
 {
 	awk -v ip="$1" '$2 == ip { print; n++ } END { exit n != 1 }' /run/out
 }
 
-# primary_is ADDRESS WHY: h0's only primary address, in the table.
+# primary_is ADDRESS WHY: it is h0's only primary address in the table, for this reason.
 primary_is()
 {
 	on h0 ibats primary show >/run/primary || return 2
@@ -99,8 +101,9 @@ primary_is()
 		/run/primary
 }
 
-# sa_forge METHOD: the SA gets (02) or deletes (15) a record by which a host that does not
-# exist, of $gid9, has 10.0.0.2. It is in the last Service ID, and not of this fabric's hosts.
+# sa_forge METHOD: sets (02) or deletes (15) a record at the SA, in the name of a host $gid9
+# that does not exist, for 10.0.0.2. It has the last Service ID, which the hosts of this case
+# do not use.
 sa_forge()
 {
 	_name=$(printf 'DAPL Address Translation Service' | od -An -v -tx1 | tr -d ' \n')
@@ -120,7 +123,7 @@ monitored()
 	grep -qx "$1" /run/monitor
 }
 
-# last_is ADDRESS STATE: what both monitors have printed last of it.
+# last_is ADDRESS STATE: the last lines of both monitors about the address have this state.
 last_is()
 {
 	awk -v ip="$1" -v state="$2" '$2 == ip { last = $3 } END { exit last != state }' \
@@ -129,8 +132,8 @@ last_is()
 		'map(select(.address == $ip)) | last.state == $state' /run/monitor.json
 }
 
-# monitor_small FILE [OPTION]: a monitor of h0 that prints there, and to FILE.err, whose
-# socket has room for a few changes only. Its process ID is in FILE.pid.
+# monitor_small FILE [OPTION]: starts a monitor in h0 whose socket has room for a few changes
+# only. It prints to FILE and FILE.err; its process ID is in FILE.pid.
 monitor_small()
 {
 	_file=$1 _room=$(cat /proc/sys/net/core/rmem_default)
@@ -142,7 +145,8 @@ monitor_small()
 	echo "$_room" >/proc/sys/net/core/rmem_default
 }
 
-# settled_at ADDRESSES: by the last line about each, both small monitors have these.
+# settled_at ADDRESSES: according to their last lines, both small monitors have exactly these
+# addresses.
 settled_at()
 {
 	[ "$(awk '{ state[$2] = $3 } END { for (ip in state) if (state[ip] != "gone") print ip }' \
@@ -151,7 +155,7 @@ settled_at()
 		select(.value == "registered").key' /run/small.json | sort | tr '\n' ' ')" = "$1 " ]
 }
 
-# stat_is HCA FILTER: that is true of what its first port has done.
+# stat_is HCA FILTER: the filter is true for the statistics of the HCA's first port.
 stat_is()
 {
 	ibats -j stats -d "$1/1" >/run/stats || return 2
@@ -224,7 +228,7 @@ tool 1 -j reverse fe80::99
 tool 0 -j sid ${sid}53
 assert_eq "hosts" "$(json '.[].address' | tr '\n' ' ')" "10.0.0.1 10.0.0.2 "
 
-step "What makes no sense"
+step "Invalid arguments"
 for words in '' nonsense 're 10.0.0.1' resolve 'resolve a b' 'resolve 10.0.0.300' 'resolve fd00::x' \
 	'reverse 10.0.0.1' "reverse $gid0 nonsense" 'sid 1x' '-k 0 resolve 10.0.0.1' \
 	'-k 0x10000 list' '-k 1 stats' '-t 5 list' '--what list' '-d' '-d /1 list' \
@@ -330,7 +334,7 @@ ends 1 ibats -j -k 0x8001 -d ibfab2 resolve 10.0.0.2
 ip -n h1 link delete ib.8001
 wait_for 10 sr_count 101 2
 
-step "As many questions as a user may have open"
+step "The limit of a user's outstanding queries"
 most=/sys/module/ib_ats/parameters/max_user_questions
 usual=$(cat $most)
 echo 0 >$most
@@ -456,7 +460,7 @@ wait_for 10 sr_has '53 1 0xFFFF 10.0.0.1'
 wait_for 10 stat_is ibfab0 '.repairs == 1'
 tool 3 -j audit -d ibfab1
 
-step "Without capabilities: ask and look, no more"
+step "Without capabilities: only queries and lists"
 nobody 0 -j resolve 10.0.0.2
 nobody 0 -j list
 nobody 0 -j stats
@@ -527,7 +531,7 @@ kill -CONT "$opensm_pid"
 wait_for 20 state_is h0 10.0.0.15 registered
 
 step "No module"
-# The kernel ends the question a moment after the process
+# The kernel ends the query shortly after the process
 wait_for 10 rmmod ib_ats
 for words in list stats audit 'primary show' "primary clear $dev0" 'resolve 10.0.0.2'; do
 	# shellcheck disable=SC2086  # words

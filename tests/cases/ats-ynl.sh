@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The kernel's own tools (ynl, of Linux 6.12) take the specification of ib_ats's generic netlink family, and a program that has only what they make of it asks, lists and counts as ibats does.
+# The kernel's own tools (ynl, of Linux 6.12) accept the specification of ib_ats's generic
+# netlink family, and a program that uses only their generated code queries, lists and counts
+# like ibats.
 # runs: host
 # timeout: 600
 # when: soak
@@ -11,7 +13,7 @@ cases=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 qemu=$cases/../qemu
 top=$cases/../..
 
-# unpack: what there is of ynl in the kernel's sources, and where they end
+# unpack: extracts ynl from the kernel's sources, and what it needs
 unpack()
 {
 	tar -C "$work" -xf /usr/src/linux-source-6.12.tar.xz --strip-components 1 --wildcards \
@@ -19,14 +21,14 @@ unpack()
 	cp "$top/Documentation/netlink/specs/ib_ats.yaml" "$work/Documentation/netlink/specs"
 }
 
-# ynl_gen MODE FORM FILE: looks at the specification by its schema first
+# ynl_gen MODE FORM FILE: generates code, after validating the specification with its schema
 ynl_gen()
 {
 	timeout 60 python3 "$work/tools/net/ynl/ynl-gen-c.py" --mode "$1" "--$2" -o "$3" \
 		--spec "$work/Documentation/netlink/specs/ib_ats.yaml"
 }
 
-# enumerators HEADER: the enums' entries that a message can have, enum by enum
+# enumerators HEADER: prints the enumerators of all enums that occur in messages
 enumerators()
 {
 	sed '/^#include/d' "$1" | gcc -E -P - | sed 's/[{},]/\n/g' |
@@ -72,7 +74,7 @@ enumerators "$top/uapi/ib_ats_netlink.h" | diff "$work/made/wanted" -
 echo "A program of what is made of it"
 ynl_gen user header "$work/made/ib_ats-user.h"
 ynl_gen user source "$work/made/ib_ats-user.c"
-# Their library has such a warning itself
+# The generated library has that warning itself
 gcc -Wall -Werror -Wno-format-truncation -I"$work/tools/net/ynl/lib" -I"$work/made" -I"$top/uapi" -o "$work/bin/ynlats" \
 	"$top/tests/tools/ynlats.c" "$work/made/ib_ats-user.c" \
 	"$work/tools/net/ynl/lib/ynl.c" -lmnl

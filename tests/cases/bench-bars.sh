@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What streams, large datagrams and pings cost beside the in-tree driver is not more than it was; and a figure that is worse, or is missing, fails the bench.
+# The costs of streams, large datagrams and pings compared with the in-tree driver have not
+# grown; a figure that is worse, or missing, fails the bench.
 # runs: host
 # timeout: 240
 
 run=$1
 bench=$(cd "$(dirname "${BASH_SOURCE[0]}")/../bench" && pwd)
 
-# holds NAME...: of a table that has one worse by 2 %, one by 4 %, and one without a figure.
+# holds NAME...: checks a table in which one figure is worse by 2 %, one by 4 %, and one is
+# missing.
 holds()
 {
 	printf 'good\t1.02\t2\t0.510\nworse\t1.04\t2\t0.520\nnone\t1\t-\t-\nbarless\t1\t1\t1\n' \

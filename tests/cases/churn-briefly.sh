@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-churn.sh
-# All that the churn-* cases do many times, a few times each, on the stock kernel for time.
+# All actions of the churn-* cases, a few times each, on the stock kernel, which is faster.
 # timeout: 240
 
 . /cases/lib-churn.sh

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-churn.sh
-# Under traffic the HCA is pulled out and plugged in, and the driver is unloaded and loaded, again and again.
+# Under traffic the HCA is unplugged and plugged in, and the driver is unloaded and loaded,
+# many times.
 # kernel: debug
 # timeout: 150
 # when: soak

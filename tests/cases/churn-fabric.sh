@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-churn.sh
-# Under traffic the P_Key table is rewritten, and the SM killed and started, again and again.
+# Under traffic the P_Key table is rewritten, and the SM is killed and restarted, many times.
 # kernel: debug
 # timeout: 150
 # when: soak

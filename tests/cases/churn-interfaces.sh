@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-churn.sh
-# Under traffic four processes make and delete children at once, and namespaces end with interfaces in them, again and again.
+# Under traffic four processes make and delete children at once, and namespaces are deleted
+# with interfaces in them, many times.
 # kernel: debug
 # timeout: 150
 # when: soak

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The debug kernel has every option that it is for, each of them switched on.
+# The debug kernel has all options that it was built for, and each is active.
 # kernel: debug
 # timeout: 60
 
@@ -27,7 +27,7 @@ assert test -w "$debug/kmemleak"
 assert_eq "the DMA API's checks are off" "$(cat "$debug/dma-api/disabled")" N
 assert grep -qE '^pool_used *:[1-9]' "$debug/debug_objects/stats"
 
-# wrong_says WORD TEXT: what ibwrong says in the log
+# wrong_says WORD TEXT: ibwrong commits a fault, and the log has this text
 wrong_says()
 {
 	echo "$1" >"$debug/ibwrong/do"
@@ -38,7 +38,7 @@ step "A freed page is poisoned"
 module_insert /modules/ibwrong.ko
 wrong_says freed-page 'a freed page holds 0xaa'
 
-# on_order FOLDER: so many faults, and no trace of each
+# on_order FOLDER: faults are injected as often as requested, without a stack trace for each
 on_order()
 {
 	echo 0 >"$1/verbose"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# An HCA has the SGEs, the inline data, the SRQs and the MTU that it was given: all of them work, and no more.
+# An HCA has the SGEs, the inline data, the SRQs and the MTU that it was given: all of them
+# work, and more is refused.
 # timeout: 180
 
 . /cases/lib.sh
 
-# whole FROM TO WORDS: all arrives.
+# whole FROM TO WORDS: all messages arrive.
 whole()
 {
 	_from=$1 _to=$2
@@ -14,7 +15,7 @@ whole()
 	rc_whole
 }
 
-# refused FROM TO STAGE ERROR WORDS: does not come beyond that stage.
+# refused FROM TO STAGE ERROR WORDS: the run fails in this stage, with this error.
 refused()
 {
 	_from=$1 _to=$2 _stage=$3 _error=$4
@@ -86,6 +87,6 @@ refused ibfab2 ibfab2 create_qp Invalid inline=401
 refused ibfab3 ibfab3 create_srq 'not supported' srq=1
 refused ibfab3 ibfab3 create_qp Invalid depth=513
 whole ibfab3 ibfab3 depth=500 size=100
-# 8 blocks each, and nearly all that there are
+# WRs take 8 blocks each, and nearly all blocks are used
 whole ibfab2 ibfab2 depth=4000 sge=30 size=100
 rmmod ibrc

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What a guest captures of its fabric's bring-up and of the kernel's IPoIB driver is, field by field, what tshark reads.
+# What a guest captures of its fabric during bring-up and of the in-tree IPoIB driver is what
+# tshark decodes, field by field.
 # runs: host
 # timeout: 400
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# The values that the packets must have: from sysfs, ip and saquery.
+# Prints the values that the packets must have, from sysfs, ip and saquery.
 guest_script()
 {
 	cat <<-'E'
@@ -43,7 +44,7 @@ guest_script()
 			print $2; exit }' /run/group)"
 	done
 
-	# A CM REQ to a service that nobody offers
+	# A CM REQ for a service that does not exist
 	lid=$(printf %d "$(cat "$ib/ibfab1/ports/1/lid")")
 	gids=$(cat "$ib/ibfab0/ports/1/gids/0" "$ib/ibfab1/ports/1/gids/0" |
 		tr -d ':\n')
@@ -55,7 +56,7 @@ guest_script()
 	echo "qp=1 dlid=$lid timeout=300 mad=$req" >/run/req
 	must_fail sh -c "cat /run/req >/sys/kernel/debug/ibrawmad/ibfab0/send"
 
-	# A connection, by three messages of two packets
+	# A connection with three messages of two packets each
 	module_insert /modules/ibrc.ko
 	assert rc_run from=ibfab0 to=ibfab1 cm=1 size=5000 count=3 imm=1 \
 		psn=0x123456 retry=5 rnr=3
@@ -65,7 +66,7 @@ guest_script()
 	E
 }
 
-# tell WHAT: the guest's fact.
+# tell WHAT: prints a value that the guest has reported.
 tell()
 {
 	local value
@@ -78,7 +79,7 @@ tell()
 	echo "$value"
 }
 
-# fields FILTER FIELD...: each different row once, fields by spaces.
+# fields FILTER FIELD...: prints the distinct rows of these fields, separated by spaces.
 fields()
 {
 	local filter=$1 field words=()
@@ -94,8 +95,8 @@ fields()
 
 failed=0 checked=0
 
-# holds WHAT FILTER [FIELD WANTED]...: there are such packets, and all of them
-# have these values. Fields' names may lack "infiniband".
+# holds WHAT FILTER [FIELD WANTED]...: there are such packets, and all of them have these
+# values. "infiniband" may be omitted from the fields' names.
 holds()
 {
 	local what=$1 filter=$2 names=() wanted=() got
@@ -118,13 +119,13 @@ holds()
 	echo "    wanted ${wanted[*]}"
 }
 
-# short GID: as tshark prints it.
+# short GID: prints it in tshark's format.
 short()
 {
 	getent ahostsv6 "$1" | awk 'NR == 1 { print $1 }'
 }
 
-# Numbers as tshark prints them, with so many digits.
+# Hexadecimal numbers in tshark's format, with 4 digits and so on.
 hex4()
 {
 	printf '0x%04x' "$1"
@@ -157,7 +158,7 @@ records=$(tshark -r "$work/guest/capture.erf" -T fields -e frame.number \
 	2>"$work/tshark.log" | wc -l)
 told=$(tell records)
 [ "$(tell lost)" -eq 0 ] || failed=1
-# Some more may have come since it was asked.
+# A few packets may follow after the guest has reported the number.
 if [ "$records" -lt "$told" ] || [ "$records" -gt $((told + 50)) ]; then
 	echo "the guest captured $told records, tshark read $records"
 	failed=1
@@ -242,7 +243,7 @@ holds "the kernel's REJ" "infiniband.mad.mgmtclass == 0x07 &&
 	.cm.rej.remotecommid 0x1bfa0002 .cm.rej.msgrej 0x00 \
 	.cm.rej.reason 0x0008
 
-# connection FILTER FIELD: of the CM messages of the one that was made.
+# connection FILTER FIELD: prints the field of the CM messages of the connection that was made.
 connection()
 {
 	fields "infiniband.mad.mgmtclass == 0x07 && $1" "infiniband.$2"

@@ -5,14 +5,14 @@
 
 . /cases/lib.sh
 
-# grown LID PORT FIELD FROM: how much more than FROM it is.
+# grown LID PORT FIELD FROM: prints by how much it exceeds FROM.
 grown()
 {
 	echo "$(($(pma "$1" "$2" "$3") - $4))"
 }
 
-# settled: nothing crosses the switch's ports 2 and 3 by itself. The kernel's SA
-# clients ask for the SA's capabilities when their port comes up.
+# settled: nothing crosses the switch's ports 2 and 3 unasked. The kernel's SA clients query
+# the SA's capabilities when their port comes up.
 settled()
 {
 	_was=$(pma "$sw" 2 PortRcvPkts) _was_3=$(pma "$sw" 3 PortRcvPkts)
@@ -20,8 +20,8 @@ settled()
 	[ "$(pma "$sw" 2 PortRcvPkts) $(pma "$sw" 3 PortRcvPkts)" = "$_was $_was_3" ]
 }
 
-# Management goes over ibfab0, traffic over ports 2 and 3 of the switch, which
-# lead to ibfab1 and ibfab2. OpenSM polls the switch only.
+# Management uses ibfab0, test traffic the switch's ports 2 and 3, which lead to ibfab1 and
+# ibfab2. OpenSM polls only the switch.
 fabric_start hcas=3
 module_insert /modules/ibraw.ko
 opensm_start

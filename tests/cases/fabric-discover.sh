@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# ibnetdiscover, ibstat, ibtracert and smpquery find what the fabric's topology table says.
+# ibnetdiscover, ibstat, ibtracert and smpquery agree with the fabric's topology table.
 # timeout: 60
 
 . /cases/lib.sh
 
-# smp FIELD QUERY...: one field of what smpquery prints.
+# smp FIELD QUERY...: prints one field of smpquery's output.
 smp()
 {
 	_field=$1
@@ -61,7 +61,7 @@ assert_eq LinearFdbCap "$(smp LinearFdbCap -D switchinfo 0,1)" 49152
 assert_eq LinearFdbTop "$(smp LinearFdbTop -D switchinfo 0,1)" 9
 assert_eq LinkState "$(smp LinkState -D portinfo 0,1 3)" Down
 
-step "A request that makes no sense is refused"
+step "An invalid request is refused"
 must_fail smpquery -C ibfab0 portinfo "$lid" 2
 must_fail smpquery -C ibfab0 -D nodeinfo 0,1,3
 must_fail smpquery -C ibfab0 -D nodeinfo 0,1,9

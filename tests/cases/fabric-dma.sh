@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# An HCA reaches memory by what the DMA API gave, and by nothing else; what no packet brought is garbage; static rates are seen.
+# An HCA accesses memory only at mapped DMA addresses; memory that no packet has written is
+# garbage; static rates are observed.
 # kernel: both
 # timeout: 60
 
@@ -11,7 +12,7 @@ stale_grh=60000000ffff1bfffe80000000000000deadbeefdeadbeefff12401bffff0000000000
 success=0
 local_protection_error=4
 
-# bounced: so many slots of the bounce buffers are in use, by HCAs alone.
+# bounced: prints the number of slots of bounce buffers in use; only HCAs use them.
 bounced()
 {
 	cat /sys/kernel/debug/swiotlb/io_tlb_used
@@ -22,7 +23,7 @@ nothing_bounced()
 	[ "$(bounced)" = 0 ]
 }
 
-# arrives WAY OCTET: what is sent so, as an octet in hexadecimal.
+# arrives WAY OCTET: the datagram sent this way arrives with this octet (hexadecimal).
 arrives()
 {
 	dma_do ibfab0 "$1"
@@ -31,7 +32,7 @@ arrives()
 	assert_eq "arrived, $1" "$(dma_result synced)" "$2"
 }
 
-# fails WAY: neither sent, nor received.
+# fails WAY: neither the send nor the receive succeeds.
 fails()
 {
 	dma_do ibfab0 "$1"
@@ -51,24 +52,24 @@ module_insert /modules/ibraw.ko
 opensm_start
 assert test "$(bounced)" -gt 0
 
-step "What arrives is seen when it is synced, and not before"
+step "Received data are visible when they are synced, and not before"
 arrives good 11
 assert_eq "seen before" "$(dma_result unsynced)" 33
 
-step "What changes once it is mapped is sent if it is synced, and only then"
+step "A change after mapping is sent only if it is synced"
 arrives changed 11
 arrives synced 22
 
-step "An address that nobody mapped, and the kernel's own, are errors"
+step "Addresses that are not mapped, and kernel virtual addresses, are errors"
 fails address
 fails kernel
 arrives good 11
 
-step "What is unmapped before it is sent is garbage"
+step "Memory that is unmapped before it is sent is garbage"
 arrives early a5
 arrives good 11
 
-step "Garbage where no GRH came, and behind the payload; none on request"
+step "Garbage in place of a missing GRH and behind the payload, unless it is off"
 assert_eq GRH "$(dma_result grh)" $stale_grh
 assert_eq "behind the payload" "$(dma_result behind)" a5
 echo N >"$parameters/garbage"
@@ -89,8 +90,8 @@ for code_rate in 2:2500 3:10000 16:103125 22:637500 63:unknown; do
 	assert_eq "packets at $rate" "$(rate_counted "$rate")" $((counted + 1))
 done
 
-step "Senders keep to it on request: 101 packets of 4 KiB at 625 kbit/s take 5.2 s, at the port's own rate less"
-# paced WORDS: sets $took, in milliseconds.
+step "With pace= senders observe it: 101 packets of 4 KiB at 625 kbit/s take 5.2 s, at the port's own rate less"
+# paced WORDS: sets $took to the milliseconds that a send takes.
 paced()
 {
 	now_ms
@@ -111,7 +112,7 @@ paced rate=2
 assert test "$took" -lt 5200
 wait_for 5 raw_is ibfab1 packets 303
 
-step "With the HCAs all that was mapped goes"
+step "When the HCAs are removed no mapping is left"
 rmmod ibraw
 opensm_stop
 hcas_unplug
@@ -119,7 +120,7 @@ wait_for 5 nothing_bounced
 rmmod ibdma
 fabric_stop
 
-step "dma=0: the kernel's addresses are the HCA's, and nothing bounces"
+step "dma=0: DMA addresses are kernel virtual addresses, without bounce buffers"
 fabric_start hcas=2 dma=0
 module_insert /modules/ibdma.ko
 opensm_start

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Each rule for packets does what it says, by its counters and by what arrives.
+# Each rule for packets has its effect, according to its counters and to what arrives.
 # timeout: 90
 
 . /cases/lib.sh
 
-# send N [WORDS]: N datagrams from ibfab0 to the receiver at ibfab1.
+# send N [WORDS]: sends N datagrams from ibfab0 to the receiver at ibfab1.
 send()
 {
 	_n=$1
@@ -13,7 +13,7 @@ send()
 	echo "dlid=$lid qpn=$qpn qkey=0x1bfa count=$_n $*" >"$raw/ibfab0/send"
 }
 
-# listen: a new receiver, which has received nothing; sets $qpn.
+# listen: creates a receiver, with all counters 0; sets $qpn.
 listen()
 {
 	raw_listen ibfab1 "qkey=0x1bfa posted=1000"
@@ -226,7 +226,7 @@ counter_reaches ibfab1 port1.fault.drop $((dropped + 1))
 rules_clear ibfab1
 saquery -C ibfab1 CPI >/run/records
 
-step "Rules that make no sense"
+step "Invalid rules"
 for words in do=nothing port=1 'do=drop port=2' 'do=drop every=0' \
 	'do=drop ppm=1000001' 'do=status' 'do=pkey value=0x10000' \
 	'do=drop often' 'do=delay ms=60001' 'clear 99999'; do

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A port's P_Key table, LID and GID prefix change under its users; cables count their pulls; completions come late, and CQs overrun.
+# A port's P_Key table, LID and GID prefix change while they are used; the counters of cables;
+# late completions, and CQ overruns.
 # timeout: 90
 
 . /cases/lib.sh
@@ -25,7 +26,7 @@ change()
 	echo "1 $*" >"$ibfab/$_node/change"
 }
 
-# What ib_core remembers, which events have it look at again.
+# pkey_is INDEX P_KEY: the entry in ib_core's cache, which events make it update.
 pkey_is()
 {
 	[ "$(cat "$ib/$1/ports/1/pkeys/$2")" = "$3" ]
@@ -142,7 +143,7 @@ assert_eq "packets received" "$(raw_received ibfab1 packets)" 0
 must_fail sh -c "echo 'overrun 0xabcdef recv' >$ibfab/ibfab1/completions"
 must_fail sh -c "echo 'overrun $qpn both' >$ibfab/ibfab1/completions"
 
-step "Changes that make no sense"
+step "Invalid changes"
 for words in '1 lid 0xc000' '1 lid 0' '2 lid 5' '1 rotate_pkeys 32' '1 mtu 3' 1; do
 	must_fail sh -c "echo '$words' >$ibfab/ibfab1/change"
 done

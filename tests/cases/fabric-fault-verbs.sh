@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Each verb that is told to fail does so, as often as it is told, with the error that is asked for.
+# Each verb that is told to fail does so, as often as requested and with the requested error.
 # timeout: 60
 
 . /cases/lib.sh
 
-# tries WORDS FILE: prints what the write says.
+# tries WORDS FILE: prints the error of the write.
 tries()
 {
 	echo "$1" | dd "of=$2" status=none 2>&1
 }
 
-# failing VERB ERRNO TEXT WORDS FILE: fails once, after it was told to, and
-# succeeds then.
+# failing VERB ERRNO TEXT WORDS FILE: the operation fails once when the verb is told to, and
+# then succeeds.
 failing()
 {
 	_failed=$(verb_failed ibfab0 "$1")
@@ -27,7 +27,7 @@ failing()
 
 fabric_start hcas=2
 module_insert /modules/ibraw.ko
-# Without an SM to be answered only this script makes address handles.
+# With the SM gone, only this script creates AHs.
 opensm_start
 opensm_stop
 lid=$(lid_of ibfab1)
@@ -36,12 +36,12 @@ send="dlid=$lid qpn=$qpn qkey=0x1bfa"
 listen="qkey=0x1bfa posted=3"
 group="qkey=0x1bfa posted=3 mgid=ff12:401b:ffff::1 mlid=0xc000"
 
-step "What a line of ibraw calls"
+step "The verbs that a line of ibraw calls"
 failing create_ah -12 'Cannot allocate memory|memory' "$send" "$raw/ibfab0/send"
 failing modify_qp -22 'Invalid argument|I/O error' "$send" "$raw/ibfab0/send"
 failing post_send -5 'Input/output error|I/O error' "$send" "$raw/ibfab0/send"
 failing create_qp -12 'memory|I/O error' "$listen" "$raw/ibfab0/listen"
-# Without the last receiver, which posts one when it is drained.
+# Without the previous receiver, which posts a receive while it is drained.
 echo >"$raw/ibfab0/listen"
 failing post_recv -12 'memory|I/O error' "$listen" "$raw/ibfab0/listen"
 failing attach_mcast -12 'memory|I/O error' "$group" "$raw/ibfab0/listen"
@@ -56,12 +56,12 @@ refute tries "$send" "$raw/ibfab0/send"
 assert tries "$send" "$raw/ibfab0/send"
 assert_eq "post_send failed" "$(verb_failed ibfab0 post_send)" 3
 
-step "Called off"
+step "Cancelled"
 verb_fails ibfab0 post_send 5
 verb_fails ibfab0 post_send 0
 assert tries "$send" "$raw/ibfab0/send"
 
-step "What a client calls as it is added: it must do without the device"
+step "The verbs that a client calls when it is added: it must do without the device"
 rmmod ibraw
 for verb in alloc_pd create_cq create_qp req_notify_cq; do
 	failed=$(verb_failed ibfab0 "$verb")
@@ -82,7 +82,7 @@ step "The other HCA's verbs did not fail"
 # shellcheck disable=SC2016  # awk's
 assert_none "failures of ibfab1" awk '$3 != 0 || $5 != 0' "$ibfab/ibfab1/verbs"
 
-step "Lines that make no sense"
+step "Invalid lines"
 for words in 'post_bill 1' 'post_send' 'post_send 1 5' 'post_send 1 0'; do
 	must_fail sh -c "echo '$words' >$ibfab/ibfab0/verbs"
 done

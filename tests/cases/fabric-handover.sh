@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Two OpenSMs: mastership goes to the higher priority, and to the standby when the master dies.
+# Several OpenSMs: the one with the highest priority becomes master, and a standby takes over
+# when the master dies.
 # timeout: 180
 
 . /cases/lib.sh
 
-# sm_is HCA STATE: what its SMInfo says.
+# sm_is HCA STATE: the state in its SMInfo.
 sm_is()
 {
 	sminfo -C "$1" "$(lid_of "$1")" \
 		>/run/sminfo && grep -q "$2" /run/sminfo
 }
 
-# is_sm HCA: the port's IsSM bit.
+# is_sm HCA: whether the port's IsSM bit is set.
 is_sm()
 {
 	[ $(($(cat "$ib/$1/ports/1/cap_mask") & 2)) -ne 0 ]
@@ -65,7 +66,7 @@ note "another master of all ports after $((now_ms - begin)) ms"
 assert sm_is ibfab2 STANDBY
 assert fabric_ports_active
 
-step "It ends in good order: the last one takes over"
+step "It terminates regularly: the last one takes over"
 now_ms
 begin=$now_ms
 kill "$first"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# HCAs pulled out under traffic and plugged in again, many times, leave nothing behind and come back as they were.
+# HCAs that are unplugged under traffic and plugged in again, many times, leave nothing behind
+# and come back as they were.
 # timeout: 600
 # append: slub_debug=F
 
@@ -18,7 +19,7 @@ round()
 	refute test -e "$ib/ibfab1"
 	refute test -e "$ibfab/ibfab1"
 	plug ibfab1
-	# OpenSM ignores the eleventh trap in a row; this has it sweep
+	# OpenSM ignores the eleventh of successive traps; SIGHUP makes it sweep
 	kill -HUP "$opensm_pid"
 	wait_for 10 fabric_ports_active
 	listen
@@ -32,7 +33,7 @@ guid=$(port_guid ibfab1)
 lid=$(lid_of ibfab1)
 listen
 qpn=$(raw_received ibfab1 qpn)
-# To an HCA that is not there, sends succeed as to any other.
+# Sends to an HCA that is gone succeed, like all datagrams.
 # shellcheck disable=SC2016  # for the inner shell to expand
 traffic_start raw sh -ec 'while :; do echo "$1" >"$2"; done' sh \
 	"dlid=$lid qpn=$qpn qkey=0x1bfa length=2000 count=100" "$raw/ibfab0/send"

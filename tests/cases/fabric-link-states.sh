@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A port that is not ACTIVE passes nothing but SMPs; disabling a link takes both its ends down.
+# A port that is not ACTIVE only passes SMPs; disabling a link brings down both its ends.
 # timeout: 90
 
 . /cases/lib.sh
@@ -10,7 +10,8 @@ state_is()
 	grep -q "$2" "$ib/$1/ports/1/state"
 }
 
-# The kernel's IPoIB netdevice of ibfab1, to see that events reach ULPs.
+# carrier_is STATE: of the in-tree driver's netdevice on ibfab1, which shows that events reach
+# ULPs.
 carrier_is()
 {
 	[ "$(cat "/sys/class/net/$dev/carrier")" = "$1" ]
@@ -67,7 +68,8 @@ wait_for 10 carrier_is 1
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
 wait_for 5 raw_is ibfab1 packets 2
 
-# This OpenSM does not sweep by the clock: but for the switch's trap it would never see either.
+# OpenSM does not sweep periodically here, so without the switch's trap it would see neither
+# change.
 step "A cable pulled, and plugged in again: OpenSM hears of it at once"
 assert sa_knows ibfab1
 echo "switch0 2 down" >"$ibfab/cable"
@@ -76,7 +78,7 @@ assert_match "the topology table" "$(cat "$ibfab/topology")" \
 	'^ibfab1 .* DOWN switch0 .* cable down$'
 wait_for 5 carrier_is 0
 wait_for 6 not sa_knows ibfab1
-# A sweep that was under way may have seen it before the trap was read
+# A sweep may have found the change before the trap was processed
 wait_for 10 grep -q "num:128 .Link state change. Producer:2 .Switch. from LID:$sw " \
 	/var/log/opensm.log
 echo "switch0 2 up" >"$ibfab/cable"
@@ -85,7 +87,7 @@ wait_for 10 carrier_is 1
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa" >"$raw/ibfab0/send"
 wait_for 5 raw_is ibfab1 packets 3
 
-step "Cables that are not there, and other words"
+step "Cables that do not exist, and invalid words"
 must_fail sh -c "echo 'switch0 4 up' >$ibfab/cable"
 must_fail sh -c "echo 'switch1 1 up' >$ibfab/cable"
 must_fail sh -c "echo 'ibfab0 1 sideways' >$ibfab/cable"

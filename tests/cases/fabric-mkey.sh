@@ -7,17 +7,17 @@
 
 key=0x1234567890abcdef
 
-# get_port_info HCA MKEY: by directed route; sets $answer.
+# get_port_info HCA MKEY: reads PortInfo by directed route; sets $answer.
 get_port_info()
 {
 	smp_send ibfab0 0xffff 1 0x15 1 "mkey=$2" "path=0,1,$(($1 + 1))"
 }
 
-# set_port_info HCA MKEY NEW-KEY PROTECT LEASE: with the rest as it is.
+# set_port_info HCA MKEY NEW-KEY PROTECT LEASE: keeps the other fields.
 set_port_info()
 {
 	get_port_info "$1" "$2" || return
-	# Octet 64 is PortInfo's first. No change of PortState, PortPhysicalState.
+	# PortInfo begins at octet 64. PortState and PortPhysicalState are 0 (no change).
 	_new=$(printf '%016x' "$3")$(hex_at "$answer" 72 18)$(printf '%04x' "$5")
 	_new=$_new$(hex_at "$answer" 92 4)0000$(printf '%02x' $(($4 << 6)))
 	_new=$_new$(hex_at "$answer" 99 29)
@@ -25,7 +25,7 @@ set_port_info()
 		"path=0,1,$(($1 + 1))"
 }
 
-# violations HCA: M_KeyViolations, which is 44 octets into PortInfo.
+# violations HCA: prints M_KeyViolations, at octet 44 of PortInfo.
 violations()
 {
 	get_port_info "$1" "$key"
@@ -37,7 +37,7 @@ shown_key()
 	hex_at "$answer" 64 8
 }
 
-# guarded ROUTE: who has no key is refused there.
+# guarded ROUTE: requests without the key are not answered there.
 guarded()
 {
 	smpquery -C ibfab0 -t 100 -D nodedesc "$1" >/run/guarded 2>&1 && return 1
@@ -47,7 +47,7 @@ guarded()
 fabric_start hcas=3
 module_insert /modules/ibrawmad.ko
 opensm_start
-# It does not know this key: its Sets and TrapRepresses would be refused
+# Without the key, OpenSM's Sets and TrapRepresses would be refused
 opensm_stop
 
 step "Protect bits 0: everyone may read, the key too; only who has it may set"
@@ -74,7 +74,7 @@ for protect in 2 3; do
 	refute get_port_info 1 0
 	refute get_port_info 1 0x4711
 	must_fail smpquery -C ibfab0 -t 100 -D nodeinfo 0,1,2
-	# smpquery tries again
+	# smpquery retries
 	assert_between "M_KeyViolations" "$(violations 1)" $((was + 3)) \
 		$((was + 12))
 	assert_eq "drops" $(($(fabric_counter ibfab1 port1.drop.smp_mkey) - dropped)) \
@@ -86,7 +86,7 @@ done
 step "The lease: 3 s after the first refused SMP all may read; the key stays"
 assert set_port_info 1 "$key" "$key" 2 3
 refute get_port_info 1 0
-# Its owner is there yet: that lease is over
+# A request with the key ends the lease period
 assert get_port_info 1 "$key"
 sleep 3.2
 refute get_port_info 1 0

@@ -8,7 +8,7 @@
 mgid=ff12:401b:ffff::ffff:ffff
 qkey=0xb1b
 
-# mcast_send HCA WORDS: to everyone in the group.
+# mcast_send HCA WORDS: sends to all members of the group.
 mcast_send()
 {
 	_hca=$1
@@ -21,8 +21,8 @@ has_carrier_of()
 	[ "$(cat "/sys/class/net/$(netdev_of "$1")/carrier")" = 1 ]
 }
 
-# The kernel's IPoIB driver joins the broadcast group for each port, so OpenSM
-# writes the switches' multicast tables. Without IPv6 it has nothing to send.
+# The in-tree IPoIB driver joins the broadcast group for each port, so that OpenSM writes the
+# switches' multicast tables. Without IPv6 it sends nothing.
 fabric_start hcas=4 switches=3
 module_insert /modules/ibraw.ko
 opensm_start
@@ -42,8 +42,8 @@ for hca in ibfab0 ibfab1 ibfab2 ibfab3; do
 	echo "qkey=$qkey mgid=$mgid mlid=0xc000 posted=1024" >"$raw/$hca/listen"
 done
 
-# Of payload so short that IPoIB ignores it. switch0 has ibfab0 and ibfab3,
-# switch1 ibfab1, switch2 ibfab2.
+# The payload is so short that IPoIB ignores it. switch0 has ibfab0 and ibfab3, switch1
+# ibfab1, switch2 ibfab2.
 step "500 from ibfab0: one each, and one over each cable between switches"
 between=$(fabric_counter switch0 port4.multicast_xmit_packets)
 further=$(fabric_counter switch1 port4.multicast_xmit_packets)
@@ -79,7 +79,7 @@ assert raw_is ibfab2 packets 500
 step "With the wrong Q_Key"
 before=$(fabric_counter ibfab2 port1.drop.rx_qkey)
 echo "dlid=0xc000 qpn=0xffffff qkey=0xbad dgid=$mgid length=3" >"$raw/ibfab0/send"
-# Two QPs are attached there, IPoIB's and ours
+# Two QPs are attached there, that of IPoIB and the receiver
 wait_for 5 counter_is ibfab2 port1.drop.rx_qkey $((before + 2))
 assert raw_is ibfab2 packets 500
 

@@ -1,27 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Checksums and large sends are done by the fabric, right to the last octet, for the kernel's own driver and for raw datagrams.
+# Checksums and large sends are correct to the last octet in the fabric's offloads, for the
+# in-tree driver and for raw datagrams.
 # timeout: 120
 # smp: 1
 
 . /cases/lib.sh
 
-# One CPU: a receiver's engine runs when the sender's is done, so what of a large
-# send arrives first, and is all that there is a receive for, is its first segment.
+# With one CPU the receiver's engine only runs when the sender's has finished. So if there is
+# only one receive, it gets the first segment of a large send.
 
-# listen WORDS: a receiver at ibfab1; sets $qpn.
+# listen WORDS: creates a receiver at ibfab1; sets $qpn.
 listen()
 {
 	raw_listen ibfab1 "qkey=0x1bfa $*"
 }
 
-# send WORDS: from ibfab0.
+# send WORDS: sends from ibfab0.
 send()
 {
 	echo "dlid=$lid qpn=$qpn qkey=0x1bfa $*" >"$raw/ibfab0/send"
 }
 
-# csum HEX: RFC 1071's sum of the octets, computed here, complemented.
+# csum HEX: prints the complement of the RFC 1071 sum of the octets, computed here.
 csum()
 {
 	_rest=$1 _sum=0
@@ -39,7 +40,7 @@ csum()
 	printf '%04x' "$((_sum ^ 65535))"
 }
 
-# ip4 PROTOCOL LENGTH [FLAGS [CHECKSUM]]: an IPv4 header.
+# ip4 PROTOCOL LENGTH [FLAGS [CHECKSUM]]: prints an IPv4 header.
 ip4()
 {
 	printf '4500%04x1234%s40%s%s%s' "$((20 + $2))" "${3:-4000}" "$1" \
@@ -51,8 +52,8 @@ ip4_right()
 	ip4 "$1" "$2" "${3:-4000}" "$(csum "$(ip4 "$@")")"
 }
 
-# segment_is NAME HEADER-END DATA: the last packet received is an IPv6 TCP segment
-# with that sequence number, flags and so on, that data, and the right checksum.
+# segment_is NAME HEADER-END DATA: the last received packet is an IPv6 TCP segment with this
+# end of the header (sequence number, flags and so on), this data, and the right checksum.
 segment_is()
 {
 	_tcp=$ports$2 _data=$3
@@ -122,7 +123,7 @@ assert_eq "only the IPv4 header's is put in" "$(raw_received ibfab1 last.payload
 assert_eq tx_csum_none "$(fabric_counter ibfab0 port1.offload.tx_csum_none)" $((none + 1))
 
 step "A large send over IPv6: first, middle and last segment"
-# Sequence number 0xfffffff8 wraps; CWR, ACK, PSH and FIN.
+# The sequence number 0xfffffff8 wraps around; the flags are CWR, ACK, PSH and FIN.
 header=86dd0000600000000000 header=${header}0640$addresses6
 tcp=${ports}fffffff8000000015099040000000000
 data=000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f2021222324
@@ -197,7 +198,7 @@ assert test "$segments" -gt $((2 * large))
 assert test "$right" -ge "$segments"
 assert_eq rx_csum_bad "$(fabric_counter ibfab1 port1.offload.rx_csum_bad)" "$bad"
 
-# tcpdump computes the checksums itself.
+# tcpdump verifies the checksums itself.
 step "What arrived, as tcpdump reads it"
 wait_for 10 group_ended "$(cat /run/traffic.capture.pid)"
 tcpdump -Z root -r /run/capture -nn -vv -S >/run/capture.text
@@ -205,7 +206,7 @@ packets=$(grep -c 'cksum 0x.*(correct)' /run/capture.text)
 note "$packets packets with the right TCP checksum"
 assert_eq "packets captured" "$packets" 3000
 refute grep -E 'incorrect|bad cksum' /run/capture.text
-# A segment sent again begins before the end of what came; none may begin beyond.
+# A retransmitted segment begins before the end of what arrived; none may begin after it.
 awk -F '[ ,)]+' '
 	/^[0-9].* IP / { for (i = 1; i < NF; i++) {
 		if ($i == "id") id = $(i + 1)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# All ports of a switch at once, datagrams that QP1 had no receive for, and waits for credits, as the performance agents tell of them.
+# The performance agents report all ports of a switch at once, datagrams that QP1 dropped, and
+# the time that senders wait for credits.
 # timeout: 600
 
 . /cases/lib.sh
 
 port_counters=0x12 port_counters_ext=0x1d class_port_info=0x01
 
-# pma_send LID METHOD ATTRIBUTE DATA: sets $answer.
+# pma_send LID METHOD ATTRIBUTE DATA: sends a performance MAD; sets $answer.
 pma_send()
 {
 	_mad=$(printf '010401%02x%08x%016x%04x0000%08x' "$2" 0 0 "$3" 0)
@@ -17,7 +18,7 @@ pma_send()
 	read -r answer </sys/kernel/debug/ibrawmad/ibfab0/answer
 }
 
-# unanswered: a Get(ClassPortInfo) that nobody waits for.
+# unanswered: sends a Get(ClassPortInfo) whose answer is not awaited.
 unanswered()
 {
 	echo "qp=1 dlid=$lid timeout=1 mad=$(hex_pad 512 010401010000000000000000000000000001)" \
@@ -37,14 +38,13 @@ cap_mask()
 	printf '%d' "0x$(hex_at "$answer" 66 2)"
 }
 
-# classic LID PORT FIELD: of PortCounters.
+# classic LID PORT FIELD: prints a field of PortCounters.
 classic()
 {
 	perfquery -C ibfab0 "$1" "$2" | sed -n "s/^$3:\.*//p"
 }
 
-# qp1_dropped: of PortCounters, octets 20 and 21. What perfquery prints there is
-# VL15Dropped again.
+# qp1_dropped: prints octets 20 and 21 of PortCounters. perfquery prints VL15Dropped again instead.
 qp1_dropped()
 {
 	pma_send "$lid" 1 $port_counters 0001
@@ -53,7 +53,8 @@ qp1_dropped()
 
 relay=PortRcvSwitchRelayErrors
 
-# relay_errors PORT...: as each of the switch's ports has it, then their sum.
+# relay_errors PORT...: prints the counter of each of the switch's ports, then of port 255,
+# their sum.
 relay_errors()
 {
 	for _port in 1 2 3 255; do
@@ -61,8 +62,8 @@ relay_errors()
 	done | tr '\n' ' '
 }
 
-# stalls: an input queue fills at once with what a rule held, and the engine that
-# goes on sending there has to wait.
+# stalls: packets held by a rule fill the input queue at once, so the engine that sends to it
+# has to wait.
 stalls()
 {
 	rule ibfab1 what=data do=delay ms=60000
@@ -76,7 +77,7 @@ rule_holds()
 	[ "$(rule_figure "$1" held)" -ge "$2" ]
 }
 
-# QP1 has 64 receives
+# Gives QP1 64 receives
 modprobe ib_core recv_queue_size=64
 fabric_start hcas=3
 module_insert /modules/ibraw.ko
@@ -101,7 +102,7 @@ step "What is set there is set at each, and in that attribute alone"
 # CounterSelect 0x0020, and 7 in octets 12 and 13
 pma_send "$sw" 2 $port_counters 00ff002000000000000000000007
 assert_eq "status of Set" "$(status)" 0000
-# Two more of its ports have no cable
+# Two other ports have no cable
 assert_eq $relay "$(relay_errors)" "7 7 7 35 "
 assert_eq "$relay, 64 bits of it" "$(pma "$sw" 255 $relay)" 600
 perfquery -C ibfab0 -R "$sw" 255
@@ -120,7 +121,7 @@ done
 step "QP1Dropped: more datagrams than QP1 has receives"
 raw_listen ibfab1 "qkey=0x1bfa posted=0"
 before=$(fabric_counter ibfab1 port1.drop.rx_no_wr)
-# ib_mad cannot post anew what it does not know to be used
+# ib_mad posts receives again only for completions that it has seen
 echo "late 60000" >"$ibfab/ibfab1/completions"
 repeat 80 unanswered
 echo "late 0" >"$ibfab/ibfab1/completions"
@@ -129,7 +130,7 @@ note "$dropped of 80 dropped"
 assert_between "datagrams dropped" "$dropped" 10 20
 assert_eq QP1Dropped "$(qp1_dropped)" "$dropped"
 assert_eq "QP1Dropped, 64 bits of it" "$(pma "$lid" 1 QP1Dropped)" "$dropped"
-# No other QP's are counted so
+# Drops at other QPs are not counted here
 echo "dlid=$lid qpn=$qpn qkey=0x1bfa count=30" >"$raw/ibfab0/send"
 wait_for 10 counter_reaches ibfab1 port1.drop.rx_no_wr $((before + dropped + 30))
 assert_eq QP1Dropped "$(qp1_dropped)" "$dropped"

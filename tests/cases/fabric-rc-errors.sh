@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Each way in which a reliable connection can fail gives the statuses, the counts, the order and the events that it must.
+# Each failure of a reliable connection causes the required statuses, counts, order and events.
 # timeout: 300
 
 . /cases/lib.sh
 
-# does WORDS: a scenario comes out as it must.
+# does WORDS: the scenario ends as required.
 does()
 {
 	rc_run from=ibfab0 to=ibfab1 "$@" || fail "$*"
@@ -14,7 +14,7 @@ does()
 	note "$*: $(awk '/^(send|recv|event|cm)\./' "$rc/result" | tr '\n' ' ')"
 }
 
-# fails STATUS WORDS: the same, and one send has this status, all others flush.
+# fails STATUS WORDS: the same; one send has this status, and all others are flushed.
 fails()
 {
 	_status=$1
@@ -28,14 +28,14 @@ fails()
 
 grown=0
 
-# figure HCA NAME: sets $grown to how much the counter grew since the last time.
+# figure HCA NAME: sets $grown to the growth of the counter since the last call.
 figure()
 {
 	_now=$(fabric_counter "$1" "$2")
 	eval "grown=\$((_now - \${last_$1_${2##*.}:-0})) last_$1_${2##*.}=$_now"
 }
 
-# Messages are longer than a bounce buffer can be
+# Messages may be longer than the largest bounce buffer
 fabric_start hcas=3 srq=1,1,0 dma=0
 module_insert /modules/ibrc.ko
 opensm_start
@@ -65,7 +65,7 @@ for cm in 0 1; do
 			"$(rc_result recv.WR_FLUSH_ERR)" 15
 	done
 done
-# Both ends' QPs fail, and both have a SRQ.
+# The QPs of both ends fail, and both use a SRQ.
 fails REM_INV_REQ_ERR do=short recv=100 srq=1
 assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
 
@@ -135,7 +135,7 @@ step "Requests that are refused"
 does do=reject
 does do=no_service
 
-step "A tester that would see it: no scenario expects what another does"
+step "The tester detects errors: no scenario accepts the outcome of another"
 refute rc_run from=ibfab0 to=ibfab1 do=short recv=1024 size=1024 stall=5
 refute rc_run from=ibfab0 to=ibfab1 do=last_wqe srq=0
 assert_eq "reason" "$(grep -c 'Invalid argument' /run/rc.log)" 1

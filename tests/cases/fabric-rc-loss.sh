@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# One packet in ten is lost, both ways, and others come twice, late or out of order: reliable connections deliver all of it.
+# One packet in ten is lost in each direction, and others are duplicated, late or out of
+# order: reliable connections deliver everything.
 # timeout: 400
 # when: soak
 # soak: 400
 
 . /cases/lib.sh
 
-# grown HCA NAME: how much the counter grew since marks were set.
+# grown HCA NAME: prints the growth of the counter since mark.
 grown()
 {
 	echo $(($(fabric_counter "$1" "port1.$2") -
@@ -21,7 +22,7 @@ mark()
 	done
 }
 
-# whole WORDS: all arrives, from ibfab0 to ibfab1.
+# whole WORDS: all messages from ibfab0 to ibfab1 arrive.
 whole()
 {
 	rc_run from=ibfab0 to=ibfab1 timeout=15 "$@" || fail "$*"
@@ -31,7 +32,7 @@ whole()
 		"$(grown ibfab0 rc.timeouts) timeouts"
 }
 
-# both WORDS: a rule for what leaves either HCA.
+# both WORDS: adds a rule for outgoing packets of both HCAs.
 both()
 {
 	for _hca in ibfab0 ibfab1; do
@@ -39,7 +40,7 @@ both()
 	done
 }
 
-# all_hit: each rule of both did something; then they are removed.
+# all_hit: each rule of both HCAs has matched; then they are removed.
 all_hit()
 {
 	for _hca in ibfab0 ibfab1; do
@@ -52,7 +53,7 @@ all_hit()
 	done
 }
 
-# grew NAME HCA...: the counter did.
+# grew NAME HCA...: the counter has grown.
 grew()
 {
 	_name=$1
@@ -149,7 +150,7 @@ whole mtu=4096 size=random max=100000 count=60 bidir=1 qps=3 srq=1 credits=0
 grew drop.rx_pkey ibfab0 ibfab1
 all_hit
 
-# The SA is beside ibfab0: what it answers to ibfab1 crosses a cable.
+# The SA is on ibfab0's side, so its answers to ibfab1 cross a cable.
 step "The connection manager's messages are lost, and an answer of the SA"
 both class=0x07 do=drop every=3
 rule ibfab1 what=sa_answer do=drop count=1

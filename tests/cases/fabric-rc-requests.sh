@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# RDMA WRITE of nothing is done, of more refused; so are requests that make no sense. Lost answers are asked for again.
+# RDMA WRITEs of zero length succeed, longer ones are refused, as are invalid requests. Lost
+# answers are requested again.
 # timeout: 300
 
 . /cases/lib.sh
 
-# transfer WORDS: from ibfab0 to ibfab1. A tenth of a second without an answer is
-# enough to send again.
+# transfer WORDS: sends from ibfab0 to ibfab1, and retransmits after a tenth of a second.
 transfer()
 {
 	rc_run from=ibfab0 to=ibfab1 count=50 timeout=14 "$@"
@@ -18,8 +18,7 @@ counter()
 	fabric_counter "$1" "port1.$2"
 }
 
-# spoils FROM TO WORDS: one packet's opcode is changed, and the responder refuses
-# it.
+# spoils FROM TO WORDS: the opcode of one packet is changed, and the responder refuses it.
 spoils()
 {
 	_was=$(counter ibfab1 rc.invalid_naks_sent)
@@ -36,8 +35,7 @@ spoils()
 	assert_eq spoilt "$(rc_result spoilt)" 0
 }
 
-# survives HCA COUNTER RULE WORDS: what the rule does is counted so, and nothing is
-# lost.
+# survives HCA COUNTER RULE WORDS: the counter counts each hit of the rule, and nothing is lost.
 survives()
 {
 	_hca=$1 _name=$2 _was=$(counter "$1" "$2")
@@ -52,7 +50,7 @@ survives()
 	assert [ "$(counter "$_hca" "$_name")" -ge $((_was + _hits)) ]
 }
 
-# Messages are longer than a bounce buffer can be
+# Messages may be longer than the largest bounce buffer
 fabric_start hcas=2 dma=0
 opensm_start
 module_insert /modules/ibrc.ko

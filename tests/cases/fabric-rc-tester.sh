@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The tester of reliable connections finds nothing wrong with the kernel's software RoCE, and what is wrong on purpose.
+# The tester of reliable connections finds no error in the kernel's software RoCE, and finds
+# those made on purpose.
 # timeout: 180
 
 . /cases/lib.sh
 
-# on_rxe WORDS: from the device to itself.
+# on_rxe WORDS: runs it on the rxe device, from and to itself.
 on_rxe()
 {
 	rc_run from=rxe0 to=rxe0 "$@"
@@ -56,13 +57,13 @@ on_rxe do=full
 on_rxe do=too_large
 on_rxe do=attrs
 
-step "A scenario that does not come out so is said to have failed"
-# This device has other errors for a message that is too long.
+step "A scenario with another outcome fails"
+# This device reports other errors for a message that is too long.
 finds do=short recv=100
 assert test "$(rc_result wrong)" -gt 0
 note "$(grep '^wrong' "$rc/result")"
 
-step "Lines that make no sense"
+step "Invalid lines"
 for words in size=1048577 do=nothing mtu=1000 qps=0 'depth=4 signal=5' retry=8 \
 	sise=3 from 'size=1048576 depth=4096'; do
 	finds "$words"

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Messages of all sizes cross reliable connections whole and in order: by hand and by CM, one way and both, SRQ or not.
+# Messages of all sizes cross reliable connections unchanged and in order: connected by hand
+# and by CM, in one direction and both, with and without SRQs.
 # timeout: 300
 
 . /cases/lib.sh
 
-# whole WORDS: from ibfab0 to ibfab1, and all arrives.
+# whole WORDS: all messages from ibfab0 to ibfab1 arrive.
 whole()
 {
 	rc_run from=ibfab0 to=ibfab1 "$@" || fail "$*"
@@ -13,7 +14,7 @@ whole()
 	note "$*: $(rc_result bytes) octets, $(($(rc_result ns) / 1000000)) ms"
 }
 
-# received_some N: by the run that goes on.
+# received_some N: the run in progress has received N messages.
 received_some()
 {
 	[ "$(rc_result received)" -ge "$1" ]
@@ -24,7 +25,7 @@ ten_arrive()
 	rc_run from=ibfab0 to=ibfab1 count=10 "$@"
 }
 
-# Messages are longer than a bounce buffer can be
+# Messages may be longer than the largest bounce buffer
 fabric_start hcas=3 switches=2 srq=1,1,0 dma=0
 module_insert /modules/ibrc.ko
 opensm_start
@@ -83,7 +84,7 @@ rc_whole
 rc_run from=ibfab2 to=ibfab0 cm=1 size=random max=20000 count=100 bidir=1
 rc_whole
 
-step "A tester that would see it: one octet is wrong"
+step "The tester detects errors: one octet is wrong"
 refute rc_run from=ibfab0 to=ibfab1 size=9000 sge=3 flaw=5 count=10
 assert_eq "spoilt contents" "$(rc_result spoilt.contents)" 1
 assert_eq "spoilt" "$(rc_result spoilt)" 1

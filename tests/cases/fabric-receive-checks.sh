@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What a receiver must refuse is counted under the right reason and not delivered.
+# Packets that a receiver must refuse are counted by reason and not delivered.
 # timeout: 90
 
 . /cases/lib.sh
 
-# listen WORDS: a receiver at ibfab1; sets $qpn.
+# listen WORDS: creates a receiver at ibfab1; sets $qpn.
 listen()
 {
 	raw_listen ibfab1 "$*"
 }
 
-# send WORDS: from ibfab0.
+# send WORDS: sends from ibfab0.
 send()
 {
 	echo "$*" >"$raw/ibfab0/send"
@@ -29,8 +29,8 @@ pkey_index()
 	fail "$1 has no P_Key $2"
 }
 
-# refused NODE REASON WORDS: what is sent is counted there once, and nothing
-# arrives.
+# refused NODE REASON WORDS: the packet is counted once, at this node and for this reason, and
+# does not arrive.
 refused()
 {
 	_node=$1 _reason=$2

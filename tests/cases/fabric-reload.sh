@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The fabric is loaded and removed again and again, with users on it, and leaves no memory behind.
+# The fabric is loaded and unloaded many times while it is used, and leaks no memory.
 # timeout: 300
 # append: slub_debug=F
 
 . /cases/lib.sh
 
-# round: up, some traffic, and away while receives are posted.
+# round: loads it, sends some traffic, and unloads it while receives are posted.
 round()
 {
 	fabric_start hcas=4 switches=2
@@ -36,7 +36,7 @@ step "Twenty rounds"
 repeat 20 round
 slabs_settle /run/before 15
 
-# It then spins on errors from its device file
+# It then spins on errors of its device file
 step "Removed under a running OpenSM"
 fabric_start hcas=2
 opensm_start

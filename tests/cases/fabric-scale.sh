@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# OpenSM brings up 2, 64 and as many HCAs as fit, with 1 and 5 switches; times and memory are printed.
+# OpenSM brings up 2, 64 and the maximum number of HCAs, with 1 and 5 switches; time and
+# memory are printed.
 # timeout: 900
 # when: soak
 # soak: 900
 
 . /cases/lib.sh
 
-# used_kib: sets $used_kib.
+# used_kib: sets $used_kib to the used memory.
 used_kib()
 {
 	used_kib=$(awk '$1 == "MemTotal:" { total = $2 }
@@ -42,8 +43,8 @@ come_up()
 	assert_eq "LIDs" \
 		"$(cat "$ib"/ibfab*/ports/1/lid | sort -u | wc -l)" "$1"
 	_last=$(printf '%d' "$(cat "$ib/ibfab$(($1 - 1))/ports/1/lid")")
-	# User space's libibumad reaches the first 64 ports only; the agents of
-	# all others are the kernel's
+	# User space's libibumad supports only the first 64 ports; all others have only the
+	# agents of the kernel
 	assert_eq "the last HCA's name, by LID" \
 		"$(smpquery -C ibfab0 nodedesc "$_last" | sed 's/.*\.\.//')" \
 		"ibfab$(($1 - 1))"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Virtual ports share the LID of a physical one: told apart by DGID, known to the SM as alias GUIDs, among each other and with others; what the SM sets is theirs too.
+# Virtual ports share the LID of a physical port: they are distinguished by DGID, known to the
+# SM as alias GUIDs, and reach each other and other ports; settings of the SM apply to them,
+# too.
 # timeout: 200
 
 . /cases/lib.sh
@@ -12,7 +14,7 @@ gid_of()
 	cat "$ib/ibfab$1/ports/1/gids/0"
 }
 
-# listeners: a new receiver at each, which takes the QPN $qpn_N.
+# listeners: creates a receiver at each port, whose QPN is $qpn_N.
 listeners()
 {
 	for n in $everybody; do
@@ -21,7 +23,7 @@ listeners()
 	done
 }
 
-# sends FROM TO [WORDS]: a packet to TO's LID and QPN, without a GRH if WORDS has none.
+# sends FROM TO [WORDS]: sends a packet to TO's LID and QPN, without a GRH unless WORDS has one.
 sends()
 {
 	_from=$1 _to=$2
@@ -32,7 +34,8 @@ sends()
 	cat /run/line >"$raw/ibfab$_from/send" 2>/run/send.log
 }
 
-# got COUNT...: so many packets at each since `listeners`, and no more come.
+# got COUNT...: each port has received this number of packets since `listeners`, and no more
+# arrive.
 got()
 {
 	_n=0
@@ -48,13 +51,13 @@ got()
 	done
 }
 
-# path_to N: what the SA says of the path from ibfab0 to its GID.
+# path_to N: prints the SA's path from ibfab0 to that port's GID.
 path_to()
 {
 	saquery -C ibfab0 --sgid "$(gid_of 0)" --dgid "$(gid_of "$1")" PathRecord
 }
 
-# knows LID N: the SA has a path to its GID, by that LID, for which it sees no need of a GRH.
+# knows LID N: the SA has a path to the port's GID with this LID, which does not require a GRH.
 knows()
 {
 	path_to "$2" | awk -F '[. \t]+' -v lid="$1" '
@@ -72,7 +75,7 @@ aliases_known()
 }
 
 modprobe ib_core
-step "Pairs that make no sense are refused"
+step "Invalid pairs are refused"
 for bad in 1 1:1 0:1 2:0,2:1 2:1,3:2 3:2,2:1 4:1 2:1x x; do
 	must_fail insmod /modules/ibfab.ko hcas=4 "vport=$bad"
 done
@@ -106,12 +109,12 @@ for n in 1 2 3; do
 	sends 0 $n "dgid=$(gid_of $n)"
 done
 got 0 2 1 1
-# Whoever's QP number that is
+# Either port may have a QP with this number
 sends 0 2
 sends 0 3
 assert_eq "of ibfab2 and ibfab3" "$(raw_received ibfab2 packets) $(raw_received ibfab3 packets)" "1 1"
 
-step "A GRH that names none of them is nobody's"
+step "A packet whose GRH has the GID of none of them is dropped"
 dropped=$(fabric_counter ibfab1 port1.drop.rx_dgid)
 sends 0 2 dgid=fe80::21b:fa01:0:9901
 wait_for 5 counter_is ibfab1 port1.drop.rx_dgid $((dropped + 1))
@@ -143,7 +146,7 @@ for n in $everybody; do
 done
 mlid=$(saquery -C ibfab0 -g | awk -F '[. \t]+' '$2 == "Mlid" { print $3; exit }')
 listeners "mgid=$mgid mlid=$mlid block_loopback=1"
-# speaks N: to the group, from the QP that listens.
+# speaks N: sends to the group from the QP that listens.
 speaks()
 {
 	echo "dlid=$mlid qpn=0xffffff qkey=0x1bfa dgid=$mgid from_listener=1 payload=0102" \
@@ -191,7 +194,7 @@ wait_for 10 aliases_known
 
 step "Each goes and comes, and the physical port with all that are on it"
 unplug ibfab2
-# Its GUID is in the physical port's table yet
+# Its GUID is still in the physical port's table
 dropped=$(fabric_counter ibfab1 port1.drop.rx_dgid)
 echo "dlid=$(lid_of ibfab1) qpn=2 qkey=1 dgid=fe80::21b:fa01:0:201" >"$raw/ibfab0/send"
 wait_for 5 counter_is ibfab1 port1.drop.rx_dgid $((dropped + 1))

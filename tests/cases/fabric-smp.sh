@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Directed routes with LID-routed parts; SLtoVL, VLArb and GUIDInfo are stored and obeyed; all of PortCountersExtended.
+# Directed routes with LID-routed parts; SLtoVL, VLArb and GUIDInfo are stored and take
+# effect; all of PortCountersExtended.
 # timeout: 600
 
 . /cases/lib.sh
@@ -8,13 +9,13 @@
 node_info=0x11 guid_info=0x14 sl2vl=0x17 vl_arb=0x18
 get=1 set=2
 
-# switch_lid ROUTE: from ibfab0.
+# switch_lid ROUTE: prints the LID of the switch at this route from ibfab0.
 switch_lid()
 {
 	smpquery -C ibfab0 -D portinfo "$1" 0 | sed -n 's/^Lid:\.*//p'
 }
 
-# answered_by: the node GUID in the answer to a Get(NodeInfo).
+# answered_by: prints the node GUID in the answer to a Get(NodeInfo).
 answered_by()
 {
 	hex_at "$answer" 76 8
@@ -25,8 +26,8 @@ status()
 	hex_at "$answer" 4 2
 }
 
-# HCA n is on switch n mod 3: ibfab0 and ibfab3 on switch0, whose port 4 leads
-# to switch1, and that one's to switch2.
+# HCA n is on switch n mod 3: ibfab0 and ibfab3 are on switch0, whose port 4 leads to switch1,
+# whose port 4 leads to switch2.
 fabric_start hcas=5 switches=3
 module_insert /modules/ibraw.ko
 module_insert /modules/ibrawmad.ko
@@ -87,7 +88,7 @@ assert_eq "status of an input port that is not there" "$(status)" 001c
 raw_listen ibfab2 "qkey=0x1bfa"
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=14" >"$raw/ibfab1/send"
 wait_for 5 raw_is ibfab2 packets 1
-# SL 13 has VL15
+# SL 13 is mapped to VL15
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa sl=13 count=5" >"$raw/ibfab1/send"
 assert_eq "drops" "$(fabric_counter ibfab1 port1.drop.tx_sl)" 5
 assert raw_is ibfab2 packets 1
@@ -147,7 +148,7 @@ discards=$(pma "$switch1" 1 PortXmitDiscards)
 echo "dlid=4000 qpn=$qpn qkey=0x1bfa count=300" >"$raw/ibfab1/send"
 assert_eq PortRcvSwitchRelayErrors \
 	"$(pma "$switch1" 1 PortRcvSwitchRelayErrors)" $((relay + 300))
-# Else OpenSM would take the route away
+# OpenSM must not remove the route
 kill -STOP "$opensm_pid"
 downed=$(pma "$switch1" 1 LinkDownedCounter)
 echo "switch1 1 down" >"$ibfab/cable"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The datagram benchmark loses nothing, spoils nothing, and what it counts is what the ports counted.
+# The datagram benchmark neither loses nor corrupts packets, and its counts agree with the
+# ports' counters.
 # timeout: 60
 
 . /cases/lib.sh
@@ -13,14 +14,14 @@ result()
 	awk -v name="$1" '$1 == name { print $2 }' "$bench/result"
 }
 
-# drops NODE: of all reasons together.
+# drops NODE: prints the sum of all drop counters.
 drops()
 {
 	awk '$1 ~ /\.drop\./ { sum += $2 } END { print sum + 0 }' \
 		"$ibfab/$1/counters"
 }
 
-# measured COUNT WORDS: all packets of a run arrive, whole.
+# measured COUNT WORDS: all packets of a run arrive unchanged.
 measured()
 {
 	_count=$1
@@ -32,14 +33,14 @@ measured()
 	assert_eq failed "$(result failed)" 0
 	assert_eq spoilt "$(result spoilt)" 0
 	assert test "$(result ns)" -gt 0
-	# MADs come in between.
+	# MADs are counted as well.
 	assert_between "packets that came to the port" \
 		$(($(fabric_counter ibfab1 port1.rcv_packets) - _before)) \
 		"$_count" $((_count + 50))
 	note "$*: $(($(result ns) / _count)) ns a packet"
 }
 
-# What is measured is bare, and its buffers are longer than a bounce buffer can be
+# No checks whose cost would be measured; and buffers may be longer than the largest bounce buffer
 fabric_plain hcas=2
 module_insert /modules/ibudbench.ko
 opensm_start

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Bad parameters are refused; a tree of switches with two ports an HCA; LMC; capabilities of each HCA; tools and counters agree.
+# Invalid parameters are refused; a tree of switches whose HCAs have two ports; LMC; different
+# capabilities of HCAs; tools and counters agree.
 # timeout: 180
 
 . /cases/lib.sh
 
-# refused PARAMETERS... : with exactly one line in the kernel's log, the last
-# word's pattern.
+# refused PARAMETERS... : the parameters are refused, with exactly one line in the kernel log,
+# which matches the last word.
 refused()
 {
 	for _pattern; do :; done
@@ -18,7 +19,7 @@ refused()
 	assert_match "the log for $1" "$(cat /run/dmesg)" "$_pattern"
 }
 
-# linkinfo_cables: the same, as iblinkinfo finds.
+# linkinfo_cables: like table_cables, but discovered by iblinkinfo.
 linkinfo_cables()
 {
 	iblinkinfo -C ibfab0 -l | grep 'LinkUp' |
@@ -26,14 +27,14 @@ linkinfo_cables()
 		sed 's/ibfab switch/switch/g' | sort
 }
 
-# switches_between LID LID: names of the switches on the way.
+# switches_between LID LID: prints the names of the switches on the route.
 switches_between()
 {
 	ibtracert -C ibfab0 "$1" "$2" | sed -n 's/.*"ibfab \(switch[0-9]*\)"$/\1/p' |
 		uniq | tr '\n' ' '
 }
 
-step "Parameters that make no sense"
+step "Invalid parameters"
 modprobe ib_core
 insmod /modules/ibfab.ko
 rmmod ibfab
@@ -56,8 +57,8 @@ refused "mcast_block=2" 'ibfab: mcast_block=2 '
 refused "profile=small,tiny" 'ibfab: profile=tiny is not virtual'
 note "15 refused, a line each"
 
-# switch0 and switch1 are the upper level; ports 1, 2, ... of the HCAs are dealt
-# out to switch2, switch3, switch4.
+# switch0 and switch1 are the upper level; ports 1, 2, ... of the HCAs are distributed over
+# switch2, switch3 and switch4.
 step "A tree of five switches, four HCAs of two ports, LMC 1"
 fabric_start hcas=4 ports=2 switches=5 shape=tree mtu=4096,2048,256 mcast_block=1,0
 module_insert /modules/ibraw.ko
@@ -85,7 +86,7 @@ assert_match "smpquery" "$(smpquery -C ibfab0 portinfo "$(($(lid_of ibfab1) + 1)
 	"^LMC:\.+1\$"
 
 # ibfab0's first port is on switch2, ibfab1's first one on switch4
-step "The two LIDs are two ways: by switch0 and by switch1"
+step "The two LIDs have different routes: by switch0 and by switch1"
 from=$(lid_of ibfab0)
 to=$(lid_of ibfab1)
 first=$(switches_between "$from" "$to")

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Traps reach OpenSM at once and are repeated until repressed; notices reach a subscriber.
+# Traps reach OpenSM at once and are repeated until they are repressed; notices are forwarded
+# to a subscriber.
 # timeout: 180
 
 . /cases/lib.sh
 
 rawmad=/sys/kernel/debug/ibrawmad
 
-# log_has TEXT: OpenSM's log, which is written after the TrapRepress is sent.
+# log_has TEXT: whether OpenSM's log, which is written after the TrapRepress is sent, has TEXT.
 log_has()
 {
 	grep -qE "$1" /var/log/opensm.log
 }
 
-# subscribe TRAP: Set(InformInfo) to the SA, from ibfab1. A generic notice, of
-# whatever type, LID and producer. Security traps are for who knows the SM_Key,
-# by default 1.
+# subscribe TRAP: ibfab1 subscribes at the SA by Set(InformInfo) to a generic notice of any
+# type, LID and producer. Security traps require the SM_Key, 1 by default.
 subscribe()
 {
 	_mad=$(printf '0103020200000000%016x0003000000000000%024x%016x' 0 0 1)
@@ -26,8 +26,8 @@ subscribe()
 		"$(hex_at "$_answer" 3 3)" 810000
 }
 
-# reported TRAP: Reports of it that came to ibfab1. The notice begins at octet
-# 56; the trap's number is 4 octets on.
+# reported TRAP: prints the number of Reports of this trap that arrived at ibfab1. The notice
+# begins at octet 56; the trap number is 4 octets further.
 reported()
 {
 	cut -c 121-124 "$rawmad/ibfab1/reports" | grep -cix "$(printf '%04x' "$1")"
@@ -38,7 +38,7 @@ has_report()
 	[ "$(reported "$1")" -ge "$2" ]
 }
 
-# No periodic sweep: what OpenSM learns it learns by traps.
+# Without periodic sweeps OpenSM learns of changes only by traps.
 fabric_start hcas=4 switches=2
 module_insert /modules/ibraw.ko
 module_insert /modules/ibrawmad.ko
@@ -125,14 +125,14 @@ wait_for 5 counter_reaches ibfab2 port1.trap258.repressed 1
 assert_eq "Q_Key violations" "$(fabric_counter ibfab2 port1.trap258.raised)" 3
 wait_for 5 has_report 258 1
 report=$(grep -i '^.\{120\}0102' "$rawmad/ibfab1/reports" | head -n 1)
-# Details begin at octet 66: LIDADDR1 at 68, LIDADDR2 at 70, KEY at 72, QP2 at 80
+# The notice's details begin at octet 66: LIDADDR1 at 68, LIDADDR2 at 70, KEY at 72, QP2 at 80
 assert_eq "LIDADDR1" "0x$(hex_at "$report" 68 2)" \
 	"$(printf '0x%04x' "$(lid_of ibfab1)")"
 assert_eq "LIDADDR2" "0x$(hex_at "$report" 70 2)" \
 	"$(printf '0x%04x' "$(lid_of ibfab2)")"
 assert_eq "KEY" "$(hex_at "$report" 72 4)" 00000bad
 assert_eq "QP2" "0x$(hex_at "$report" 80 4)" "$(printf '0x%08x' "$qpn")"
-# Out of QP1, whose P_Key the sender chooses: an empty place of the table
+# From QP1, whose sender chooses the P_Key index, with an empty entry of the table
 echo "dlid=$(lid_of ibfab2) qpn=$qpn qkey=0x1bfa pkey_index=7" >"$raw/ibfab1/send"
 wait_for 5 counter_reaches ibfab2 port1.trap257.repressed 1
 wait_for 5 log_has 'num:257 '

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The debug kernel notices each kind of bug, and the judge fails the guest for it; cases choose their kernels.
+# The debug kernel detects each kind of bug, and the verdict on the guest is failure; cases
+# choose their kernels.
 # runs: host
 # kernel: debug
 # timeout: 400
@@ -10,7 +11,7 @@ work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 modules=$("$qemu/build.sh" debug)
 
-# guest_fails NAME: one that runs the script on standard input.
+# guest_fails NAME: a guest that runs the script on standard input must fail.
 guest_fails()
 {
 	local run=$work/$1
@@ -26,13 +27,13 @@ guest_fails()
 	cat "$run/result"
 }
 
-# commits BUG...: a guest that has them must fail.
+# commits BUG...: a guest that commits these bugs must fail.
 commits()
 {
 	guest_fails "$1" < <(commit "$@")
 }
 
-# commit BUG...: prints the script of that.
+# commit BUG...: prints the script that commits them.
 commit()
 {
 	cat <<-E
@@ -43,7 +44,7 @@ commit()
 	E
 }
 
-# Memory that an HCA was given is not taken back
+# Memory that is mapped for an HCA is never unmapped
 unmap_not()
 {
 	cat <<-'E'
@@ -67,7 +68,8 @@ wanted()
 	done
 }
 
-# Some of each tool's in one guest, or all: lockdep says no more than one thing of a boot
+# A guest commits bugs for several tools, but not all in one, as lockdep reports only one
+# problem per boot
 if [ -z "${SOAK:-}" ]; then
 	guest_fails inversion < <(commit inversion sleep shift list-twice leak free-timer \
 		read-freed && unmap_not)
@@ -94,10 +96,10 @@ else
 	wanted unmapped 'DMA-API: leaked: ibfab\.0 .*DMA_FROM_DEVICE'
 fi
 
-# Without lockdep the rest of the run has shown nothing about locks
+# After lockdep has turned itself off the rest of the run proves nothing about locks
 grep -q '^FAILED: .*debug_locks' "$work/inversion/transcript.log"
 
-# A case of both kernels is two runs; on the debug kernel it may take longer
+# A case for both kernels runs twice; its timeout is longer on the debug kernel
 mkdir "$work/cases"
 printf '# runs: host\n# kernel: both\n# timeout: 3\nsleep 5\n' \
 	>"$work/cases/slow.sh"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What QEMU logs of instructions is counted by function and by whose they are, copies by who had them made, and what was not run is not.
+# The counting of instructions in QEMU's log: by function and owner, memory copies by their
+# callers, without instructions that were not executed.
 # runs: host
 # timeout: 60
 
@@ -14,12 +15,12 @@ functions()
 		"$work/log"
 }
 
-# A guest's port ends its lines in two characters, and modules come after all else.
+# The serial port ends lines with CR LF, and modules are listed after everything else.
 printf '%s\r\n' '==> Another line' 'symbol ffffffffc0001000 ibfab_send [ibfab]' \
 	'symbol ffffffff81000000 tcp_ack' 'symbol ffffffff81000100 memcpy' \
 	'symbol ffffffff81000200 memcpy_not' 'symbol ffffffffc0000000 ipoib_poll [ib_ipoib]' \
 	>"$work/transcript"
-# A tick comes where tcp_ack is about to go on, which it then does.
+# A timer interrupt comes before the next instruction of tcp_ack, which is then executed.
 for pc in 0000000000401000 ffffffff81000000 ffffffff81000004 ffffffffc0000008 \
 	ffffffff81000100 ffffffff81000108 ffffffffc0001020 ffffffff810001ff \
 	ffffffff81000200 ffffffff810000ff stopped ffffffff810000ff; do
@@ -51,7 +52,7 @@ functions 2 | sed 's/^ *//' >"$work/counted"
 sort "$work/counted" | diff - "$work/expected" || exit
 [ "$(head -n 1 "$work/counted")" = "5.0000  in all" ]
 
-# Nothing is not a measurement, nor is what has no names.
+# An empty log is an error, and so is one without symbols.
 sed -i 's/^symbol/cymbal/' "$work/transcript"
 if functions 2 2>"$work/error"; then
 	echo "counted without symbols"

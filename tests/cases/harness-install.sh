@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# `make install` makes modprobe prefer our driver to the kernel's own, and installs the tool; `make uninstall` undoes both.
+# After `make install` modprobe prefers this driver to the in-tree one, and the tool is
+# installed; `make uninstall` undoes both.
 # runs: host
 # timeout: 120
 
@@ -9,7 +10,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 release=$("$top/tests/qemu/kernel.sh" release)
 root=$work/root/usr
 
-# wanted WHEN FILE: FILE, below the modules' folder, is what modprobe would load.
+# wanted WHEN FILE: modprobe would load FILE, a path in the modules' folder.
 wanted()
 {
 	local got
@@ -28,7 +29,7 @@ run_make()
 		INSTALL_MOD_PATH="$root" DESTDIR="$work/dest" "$1"
 }
 
-# installed: the files that are, but for modules.
+# installed: prints the installed files other than modules.
 installed()
 {
 	find "$work/dest" ! -type d -printf '%P %m\n' | sort

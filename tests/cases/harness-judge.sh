@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The judge fails each kind of bad guest, for the right reason, and passes a good one.
+# The judge fails each kind of bad guest for the right reason, and passes a good one.
 # runs: host
 # timeout: 300
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# boots NAME TIMEOUT: boots a guest with the script on standard input and
-# prints its verdict and reasons.
+# boots NAME TIMEOUT: boots a guest with the script on standard input, and prints its verdict
+# and the reasons.
 boots()
 {
 	local name=$1 timeout=$2 verdict=passed
@@ -40,7 +40,7 @@ good=$(boots good 60 <<-'E'
 wanted "a good script" "$good" '^passed$'
 wanted "a good script" "$good" '^pass$'
 
-# The first process has a signal of each, also while it hands over the verdict
+# init gets a signal for each orphan, also while it hands over the verdict
 orphans=$(boots orphans 60 <<-'E'
 	setsid sh -c 'while :; do (sleep 0.01 &) ; done' &
 	sleep 0.2

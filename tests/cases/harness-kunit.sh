@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What KUnit says is judged: a test that fails, is skipped, or is missing is noticed, and a log without tests.
+# KUnit results are judged: tests that fail, are skipped, or are missing are detected, and so
+# is a log without tests.
 # runs: host
 # timeout: 20
 
 cases=$(dirname "${BASH_SOURCE[0]}")
 run=$1
 
-# judge: of the KTAP on standard input.
+# judge: judges the KTAP on standard input.
 judge()
 {
 	cat >"$run/ktap"
 	dash -euc ". '$cases/lib.sh'; . '$cases/lib-kunit.sh'; kunit_judge '$run/ktap'"
 }
 
-# suite RESULT...: KTAP of a suite of three tests with these results, and its own.
+# suite RESULT...: prints the KTAP of a suite with the results of its three tests and of itself.
 suite()
 {
 	printf '    KTAP version 1\n    # Subtest: a_suite\n    1..3\n'
@@ -27,7 +28,7 @@ good=("ok 1 one" "ok 2 two" "ok 3 three" "ok 1 a_suite")
 suite "${good[@]}" | judge
 suite "        ok 1 - 7" "${good[@]}" | judge
 
-# wrong WHAT TEXT: KTAP on standard input that must fail, with TEXT said about it.
+# wrong WHAT TEXT: the KTAP on standard input must fail with this message.
 wrong()
 {
 	local what=$1

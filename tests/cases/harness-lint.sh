@@ -9,7 +9,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 tree=$work/tree
 licence='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
 
-# module FILE: a module that does nothing.
+# module FILE: writes a module that does nothing.
 module()
 {
 	cat >"$1" <<-E
@@ -22,7 +22,7 @@ module()
 	E
 }
 
-# linted: what lint says of the tree, and its exit status.
+# linted: prints the output of lint for the tree, and its exit status.
 linted()
 {
 	local status=0
@@ -75,7 +75,7 @@ mkdir -p "$tree/$specs"
 cp "$top/$specs/ib_ats.yaml" "$tree/$specs/"
 printf '// %s\nint main(void)\n{\n\treturn 0;\n}\n' "$licence" >"$tree/tools/ibats.c"
 mkdir "$tree/tests/tools"
-# Each tool's first file; what follows a low line is another of the same tool's.
+# Only the first file of each tool; names with an underscore are further files of the same tool.
 for tool in "$top"/tests/tools/*.c; do
 	tool=${tool##*/}
 	[[ $tool == *_* ]] || cp "$tree/tools/ibats.c" "$tree/tests/tools/$tool"
@@ -96,7 +96,7 @@ git -C "$tree" init -q
 clean=$(linted)
 wanted "$clean" '^status 0$'
 
-# For W=1, sparse's endian check, checkpatch, conditional compilation.
+# Faults for W=1, sparse's endian check, checkpatch, and the check for conditional compilation.
 cat >>"$tree/ib_ipoib.c" <<-'E'
 
 	#if 1
@@ -122,14 +122,14 @@ calls()
 }
 calls first second
 calls second first
-# A mutant of what is not there
+# A mutant of a file that does not exist
 printf '# %s\ndiff --git a/gone.c b/gone.c\n--- a/gone.c\n+++ b/gone.c\n@@ -1 +1 @@\n-a\n+b\n' \
 	"$licence" >"$tree/tests/mutants/gone.patch"
 echo '.Xy' >>"$tree/tools/ibats.8"
 sed -i 's/IB_ATS_KIND_GID,/IB_ATS_KIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
 echo 'layout first 1' >>"$tree/tests/cache_lines"
-# For shellcheck, the licence lines, the length.
+# Faults for shellcheck, the licence lines, and the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
 { echo "/* $licence */" && seq -f '/* %g */' 900; } >"$tree/long.h"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Two guests: they meet, exchange values and frames; what goes wrong in one ends both, and the verdict names it first.
+# Two guests meet and exchange values and frames; a failure in one ends both, and the verdict
+# names it first.
 # runs: host
 # timeout: 1200
 # when: soak
@@ -9,7 +10,7 @@
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# pair NAME LIMIT: a case of two guests, its script on standard input.
+# pair NAME LIMIT: writes a case of two guests, with the script on standard input.
 pair()
 {
 	{
@@ -20,7 +21,7 @@ pair()
 	} >"$work/cases/$1.sh"
 }
 
-# runner ARGUMENT...: prints what check.sh prints, and its exit status.
+# runner ARGUMENT...: prints the output of check.sh, and its exit status.
 runner()
 {
 	local status=0
@@ -30,7 +31,7 @@ runner()
 	echo "status $status"
 }
 
-# wanted NAME LINE...: patterns of all lines of the case's result, in order.
+# wanted NAME LINE...: the lines of the case's result match these patterns, in this order.
 wanted()
 {
 	local name=$1 got line
@@ -52,7 +53,7 @@ wanted()
 	done
 }
 
-# said NAME ROLE TEXT: that guest's script did.
+# said NAME ROLE TEXT: the script of that guest has printed TEXT.
 said()
 {
 	grep -F -- "$3" "$work/results/$1/$2/transcript.log"
@@ -78,17 +79,17 @@ pair good 240 <<-'E'
 		'2 packets transmitted, 2 received, 0% packet loss'
 	pair_barrier pinged
 
-	# Whatever becomes of the link
+	# These functions work without the link
 	ip link set "$trunk" down
 	for round in 1 2 3; do
 		pair_barrier down
 	done
 	assert_eq "rounds" "$(wc -l </run/pair/came.down)" 3
 
-	# Each name once, and only names
+	# A name can be used only once, and must be a valid name
 	must_fail sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_put hostname x'
 	must_fail sh -euc '. /cases/lib.sh; . /cases/lib-pair.sh; pair_barrier "a b"'
-	# The first to end stays for the other
+	# The guest that ends first waits for the other
 	pair_here a || sleep 3
 	[ ! -e /run/pair/ended ] || grep -qx 'with status 0' /run/pair/ended
 	E
@@ -122,7 +123,7 @@ pair b-never-comes 100 <<-'E'
 	pair_barrier never
 	E
 
-# Those that only wait do so meanwhile
+# Cases that only wait run in the meantime
 runner --jobs 2 'b-[hn]*' >"$work/waiting" &
 all=$(runner --jobs 2 '[!b]*' && runner --jobs 2 'b-[!hn]*')
 wait
@@ -159,7 +160,7 @@ wanted b-never-comes "a: the script's exit status is 1" \
 	'b: stopped: the other guest ended with status 1'
 said b-never-comes a "FAILED: not in time: the other guest's barrier never"
 
-# Of two jobs a pair takes one: another case begins and ends meanwhile
+# A pair takes one of two jobs: another case begins and ends meanwhile
 cat >"$work/cases/good-beside.sh" <<-E
 	# runs: host
 	sleep 2

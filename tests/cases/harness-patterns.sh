@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Lines as kernels write them when something is wrong each fail a run; ordinary ones do not.
+# Kernel messages about errors each fail a run; ordinary messages do not.
 # runs: host
 # timeout: 60
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# judged LINE [SCRIPT]: the verdict on a run whose kernel log has LINE in it.
+# judged LINE [SCRIPT]: prints the verdict on a run whose kernel log has LINE.
 judged()
 {
 	mkdir -p "$work/run"
@@ -102,7 +102,7 @@ done <<-'E'
 	rcu: RCU calculated value of scheduler-enlistment delay is 25 jiffies.
 	E
 
-# What a case has the kernel say it may allow, and nothing else
+# A case may allow the kernel messages that it provokes, and no others
 cat >"$work/case.sh" <<-'E'
 	# A case.
 	# allow: ib1: NETDEV WATCHDOG
@@ -121,7 +121,7 @@ for line in 'ib0: NETDEV WATCHDOG: CPU: 1: timed out' 'WARNING: CPU: 0 PID: 1 at
 	must_fail "not allowed: $line" judged "$line" "$work/case.sh"
 done
 
-# A log that ends early is not a clean one, nor one that says how the script failed.
+# A log that ends early, or that reports a failure of the script, is not clean.
 judged 'nothing'
 sed -i 's/ends with 0/ends with 1/' "$work/run/console.log"
 must_fail "a log of a script that failed" "$qemu/judge.sh" "$work/run" 60

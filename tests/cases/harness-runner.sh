@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The runner counts passed and failed cases, and fails when one failed or there was none; long forms and seeds reach the guest.
+# The runner counts passed and failed cases, and fails if one failed or there was none; long
+# forms and seeds reach the guest.
 # runs: host
 # timeout: 300
 
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# runner PATTERN: prints what check.sh prints, and its exit status.
+# runner PATTERN: prints the output of check.sh, and its exit status.
 runner()
 {
 	local status=0
@@ -42,12 +43,12 @@ grep -q '^FAIL  one-bad ' <<<"$all"
 grep -q '^FAIL  two-bad ' <<<"$all"
 grep -q '^pass  one-good ' <<<"$all"
 grep -q '^it was here$' <<<"$all"
-# Once more at the end, for whom the middle of a long log is lost to
+# Failed cases are repeated at the end, where they are found in a long log
 grep -q '^    . it was here$' <<<"$all"
 ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
 
-# Only what has a long form is soaked
+# Only cases with a long form are part of a soak
 mkdir "$work/soak"
 cp "$work/cases/lib.sh" "$work/cases/one-bad.sh" "$work/soak"
 cat >"$work/soak/long.sh" <<'E'
@@ -60,8 +61,8 @@ soaked=$("$qemu/check.sh" --cases "$work/soak" --results "$work/results" \
 echo "$soaked"
 [ "$(tail -n 1 <<<"$soaked")" = "1 passed, 0 failed" ]
 
-# A case that passes on several kinds of HCAs runs on the first, or on the one asked for, and is
-# soaked on all, in its short form
+# A case for several HCA profiles runs on the first one, or on the one that was requested; a
+# soak runs it on all, in its short form
 mkdir "$work/kinds"
 cp "$work/cases/lib.sh" "$work/kinds"
 cat >"$work/kinds/any-hca.sh" <<'E'
@@ -70,7 +71,7 @@ cat >"$work/kinds/any-hca.sh" <<'E'
 . /cases/lib.sh
 echo "on ${PROFILE:-none} ${SOAK:-short}"
 E
-# on_profiles ARGUMENT...: what the case's runs had, in the order of their names.
+# on_profiles ARGUMENT...: prints what the case's runs have printed, in the order of their names.
 on_profiles()
 {
 	local run

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver's connections: what is refused at a connection, packets lost, no SRQ, no HCA.
+# Connected mode of the in-tree driver: packets that a connection refuses, lost packets, no
+# SRQ, no HCA.
 # timeout: 300
 # when: soak
 # soak: 400
@@ -20,7 +21,7 @@ big_pings()
 	on h0 ping -q -c 1 -W 1 -M "do" -s 60000 10.0.0.2
 }
 
-# connect HOST: its netdevice is in connected mode, with the largest MTU.
+# connect HOST: switches its netdevice to connected mode with the largest MTU.
 connect()
 {
 	_dev=$(dev_of "$1")
@@ -34,7 +35,7 @@ rc()
 	fabric_counter "$1" "port1.rc.$2"
 }
 
-# connection_of HCA: prints the number of one of its RC QPs that is connected.
+# connection_of HCA: prints the QPN of one of its connected RC QPs.
 connection_of()
 {
 	rdma resource show qp link "$1" |

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver in connected mode: MTU 65520 both ways over HCAs with and without SRQs, and back to datagrams.
+# The in-tree driver in connected mode: MTU 65520 in both directions over HCAs with and
+# without SRQs, and back to datagram mode.
 # timeout: 180
 
 . /cases/lib.sh
@@ -40,7 +41,7 @@ rises()
 		fail "$_rname of $_rhca went from $_was to $_now"
 }
 
-# sum_of REPORT sent|received: octets. Some are received after the report.
+# sum_of REPORT sent|received: prints the octets. Some are received after the report.
 sum_of()
 {
 	jq ".end.sum_$2.bytes" "$1"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver outlives a pulled cable, an SM that ends and comes back, moved P_Keys, refused and lost joins, and verbs that fail.
+# The in-tree driver survives an unplugged cable, an SM that ends and returns, moved P_Keys,
+# refused and lost joins, and failing verbs.
 # timeout: 120
 
 . /cases/lib.sh
@@ -10,7 +11,7 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2
 }
 
-# counts NODE NAME CMD...: CMD does not succeed, and the counter rises.
+# counts NODE NAME CMD...: CMD fails, and the counter grows.
 counts()
 {
 	_cnode=$1 _cname=$2 _was=$(fabric_counter "$1" "$2")

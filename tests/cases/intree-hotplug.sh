@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver loses its HCA under traffic, again and again, and has a netdevice again when it is back.
+# The in-tree driver loses its HCA under traffic, many times, and has a netdevice again when
+# the HCA returns.
 # timeout: 120
 # allow: debugfs: File 'ib[0-9]*_(mcg|path)' in directory 'ipoib' already present
 
@@ -11,7 +12,7 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2
 }
 
-# round: the namespace stays, the device goes out of it and a new one comes.
+# round: the namespace stays, its netdevice is removed, and a new one is created.
 round()
 {
 	traffic_start "flood" on h1 ping -q -f 10.0.0.1
@@ -34,7 +35,7 @@ round()
 	wait_for 20 pings
 }
 
-# traffic_end NAME: it may have given up.
+# traffic_end NAME: ends traffic that may have given up already.
 traffic_end()
 {
 	kill -s KILL -- "-$(cat "/run/traffic.$1.pid")" 2>/run/kill.log ||

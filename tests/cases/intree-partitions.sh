@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver has children by netlink and by sysfs; full and limited members of a partition talk, two limited ones do not.
+# The in-tree driver has children made by netlink and by sysfs; full and limited members of a
+# partition communicate, two limited members do not.
 # timeout: 90
 # mem: 2048
 
@@ -47,7 +48,7 @@ step "A child by netlink at one end, by sysfs at the other"
 dev0=$(dev_of h0) dev1=$(dev_of h1)
 ip -n h0 link add link "$dev0" name "$dev0.8001" type ipoib pkey 0x8001
 on h1 sh -ec "echo 0x8001 >/sys/class/net/$dev1/create_child"
-# By sysfs it comes in the first namespace, wherever its parent is.
+# A child made by sysfs is in the initial namespace, wherever its parent is.
 ip link set "$dev1.8001" netns h1
 assert_match "the child" "$(ip -n h1 -d link show "$dev1.8001")" 'pkey 0x8001'
 assert_eq "its P_Key" "$(on h1 cat "/sys/class/net/$dev1.8001/pkey")" 0x8001

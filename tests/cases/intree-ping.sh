@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver comes up in datagram mode and pings over IPv4 and IPv6.
+# The in-tree driver comes up in datagram mode and pings over IPv4 and IPv6.
 # timeout: 60
 
 . /cases/lib.sh

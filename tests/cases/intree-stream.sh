@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's own driver carries TCP both ways over the fabric, and its module leaves cleanly.
+# The in-tree driver carries TCP in both directions over the fabric, and can be unloaded.
 # timeout: 90
 
 . /cases/lib.sh
 
-# bits_received: of an iperf3 report in JSON.
+# bits_received: prints the rate in an iperf3 report in JSON.
 bits_received()
 {
 	jq '.end.sum_received.bits_per_second | floor' "$1"

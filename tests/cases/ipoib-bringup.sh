@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Each port gets a netdevice whose address, MTU, groups and parent are what RFC 4391 and sysfs say.
+# Each port gets a netdevice whose address, MTU, groups and parent agree with RFC 4391 and sysfs.
 # timeout: 90
 # profiles: virtual connectx3 connectx5 small
 
 . /cases/lib.sh
 
-# group_members MGID-PATTERN: port GIDs of the SA's members of a group, which
-# OpenSM tells only those who know its SM_Key.
+# group_members MGID-PATTERN: prints the port GIDs of a group's members at the SA. OpenSM
+# requires its SM_Key for that.
 group_members()
 {
 	saquery -C ibfab0 --smkey 1 -m >/run/records || return 2

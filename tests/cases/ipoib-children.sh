@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# P_Key children by netlink and by sysfs: made, shown, refused, renamed, moved, deleted, and gone with their parent; limited and late P_Keys.
+# P_Key children by netlink and by sysfs: created, listed, refused, renamed, moved, deleted,
+# and removed with their parent; limited P_Keys, and P_Keys that appear late.
 # kernel: debug
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 
-# child_add HOST P_KEY [WORD...]: of the host's first netdevice.
+# child_add HOST P_KEY [WORD...]: makes a child of the host's first netdevice.
 child_add()
 {
 	_host=$1 _pkey=$2
@@ -33,7 +34,7 @@ pkey_there()
 	grep -qx "$2" "$ib/$1"/ports/1/pkeys/*
 }
 
-# refused SENTENCE CMD...: the kernel says why.
+# refused SENTENCE CMD...: CMD fails with this message of the kernel.
 refused()
 {
 	_sentence=$1
@@ -143,7 +144,7 @@ for pkey in 0x8001 0x0001 32769 1; do
 	must_fail on h1 sh -ec "echo $pkey >/sys/class/net/ib/create_child"
 done
 must_fail on h1 sh -ec 'echo 0xffff >/sys/class/net/ib/create_child'
-# What `ip link add` made has a name to go by
+# A child made by `ip link add` can only be deleted by its name
 must_fail on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
 must_fail on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
 must_fail on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
@@ -154,7 +155,7 @@ dmesg | grep ' ib: connected mode is not supported' || fail "no line in the log"
 refused 'Only datagram' ip -n h0 link set ib.8001 type ipoib umcast 1 mode connected
 shows h0 ib.8001 'mode +datagram umcast +0000'
 on h0 sh -ec 'echo datagram >/sys/class/net/ib/mode'
-# As the kernel's own driver: nothing happens
+# Like the in-tree driver: this has no effect
 ip -n h0 link delete ib
 ip -n h0 link show ib >/run/log
 assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
@@ -176,7 +177,7 @@ done
 assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
 
 step "Names of children tell their P_Keys, however long the parent's is"
-# renamed FROM TO: of h0, which is down meanwhile.
+# renamed FROM TO: renames a netdevice of h0, which is down meanwhile.
 renamed()
 {
 	ip -n h0 link set "$1" down
@@ -196,7 +197,7 @@ done
 renamed ibp193s0f0d1 ib
 
 step "To own the files is not enough"
-# by_user CMD: in h0, of a user without capabilities.
+# by_user CMD: runs CMD in h0 as a user without capabilities.
 by_user()
 {
 	on h0 start-stop-daemon --start --pidfile /run/none --chuid 1000:1000 \
@@ -289,7 +290,7 @@ step "The administrator of a namespace that has the parent makes children, and n
 rm -r /run/user_netns
 user_netns_start
 ip -n h2 link set ib netns "$user_netns"
-# by_owner CMD: as the namespace's administrator, with its own view of sysfs.
+# by_owner CMD: runs CMD as the namespace's administrator, with sysfs of that namespace.
 by_owner()
 {
 	in_user_netns unshare -m sh -ec "mount -t sysfs none /sys; $1"

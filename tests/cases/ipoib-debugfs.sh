@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# debugfs shows paths and groups as scripts expect them; its files follow names and namespaces.
+# debugfs lists paths and groups in the format that scripts expect; its files follow names and
+# namespaces.
 # timeout: 90
 # profiles: connectx5 connectx3 small virtual
 
@@ -15,7 +16,7 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2
 }
 
-# logged PATTERN: whether the kernel's log has such a line.
+# logged PATTERN: whether the kernel log has a line that matches.
 logged()
 {
 	says "$1" dmesg
@@ -56,7 +57,7 @@ assert_match "send_only" "$(debugfs_entry "${dev}_mcg" ff12:401b:ffff:0:0:0:f01:
 step "debug_level, mcast_debug_level: the log tells what paths, links and groups do"
 parameters=/sys/module/ib_ipoib/parameters
 assert_eq "max_nonsrq_conn_qp" "$(cat "$parameters/max_nonsrq_conn_qp")" 128
-# Nothing was said before
+# Nothing was logged before
 refute logged 'link runs|asking for a path|joined ff12'
 echo 1 >"$parameters/debug_level"
 ip -n h0 link set "$dev" down
@@ -77,7 +78,7 @@ ip -n h0 link set "$dev" down
 ip -n h0 link set "$dev" name fabric0
 refute test -e "$files/${dev}_path"
 assert test -e "$files/fabric0_path"
-# Another of that name, in another namespace
+# A netdevice with the same name in another namespace
 ip -n h1 link set "$(dev_of h1)" down
 ip -n h1 link set "$(dev_of h1)" name fabric0
 assert_eq "files" "$(find "$files" -name 'fabric0*_mcg' | wc -l)" 2

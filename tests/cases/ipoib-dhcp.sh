@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# DHCPv4 as RFC 4390 has it: a lease is got, renewed and given back, by an interface and by its child in another partition.
+# DHCPv4 according to RFC 4390: a lease is obtained, renewed and released, by an interface and
+# by its child in another partition.
 # timeout: 240
 # profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 
-# client_start: Debian's only DHCP client that takes InfiniBand as RFC 4390 says.
-# What it must find where neither udev nor systemd runs: a /sys that cannot be
-# written, as in a container.
+# client_start: starts the only DHCP client in Debian that supports InfiniBand according to
+# RFC 4390. Without udev and systemd it needs a read-only /sys, as in a container.
 client_start()
 {
 	echo 'systemd-network:x:998:998::/:/bin/sh' >>/etc/passwd
@@ -30,7 +30,7 @@ client_start()
 		container=yes exec /usr/lib/systemd/systemd-networkd'
 }
 
-# server_start: a pool for each interface; leases are to be renewed soon.
+# server_start: starts a server with a pool for each interface and short renewal times.
 server_start()
 {
 	traffic_start server on h0 dnsmasq --keep-in-foreground --port=0 \
@@ -44,7 +44,7 @@ server_start()
 		--dhcp-range=10.1.0.200,10.1.0.210,2m
 }
 
-# watch DEVICE: what h0 sees there of DHCP goes to a file.
+# watch DEVICE: captures the DHCP packets of h0's interface to a file.
 watch()
 {
 	traffic_start "tcpdump.$1" on h0 tcpdump -Z root -U -n -i "$1" \
@@ -52,9 +52,9 @@ watch()
 	wait_for 10 grep -q 'listening on' "/run/traffic.tcpdump.$1.log"
 }
 
-# messages DEVICE: a line for each, hexadecimal but for the first word, which is
-# its type: source, destination, htype, hlen, flags, ciaddr, yiaddr, chaddr and
-# the client identifier. An IPv4 header has 20 octets.
+# messages DEVICE: prints a line for each message: its type, then in hexadecimal source,
+# destination, htype, hlen, flags, ciaddr, yiaddr, chaddr and the client identifier. The IPv4
+# header has 20 octets.
 messages()
 {
 	tcpdump -Z root -n -r "/run/$1.pcap" -x 2>/run/tcpdump.log |
@@ -98,7 +98,7 @@ saw()
 	grep -qE "$2" "/run/$1.messages"
 }
 
-# hex_address 10.0.0.1: as in a packet.
+# hex_address 10.0.0.1: prints it in hexadecimal, as in a packet.
 hex_address()
 {
 	# shellcheck disable=SC2046  # a word for each octet
@@ -117,16 +117,16 @@ has_none()
 	not address_of "$1" "$2"
 }
 
-# Patterns of what RFC 4390 section 2.1 says of each message: htype 32, hlen 0,
-# chaddr 0, and an identifier as RFC 4361 has it: 255, IAID, DUID.
+# What RFC 4390 section 2.1 requires of each message: htype 32, hlen 0, chaddr 0, and an
+# identifier according to RFC 4361: 255, IAID, DUID.
 zero=00000000
 zeros=$zero$zero$zero$zero
 id='ff[0-9a-f]{8}000[1-4][0-9a-f]+'
 all=ffffffff
 
-# leased DEVICE SERVER-DEVICE SERVER: an address is got by broadcasts both ways
-# (section 2.2), and confirmed by unicasts. Those of this client have the BROADCAST
-# flag set, which section 2.2 forbids; the server answers by unicast all the same.
+# leased DEVICE SERVER-DEVICE SERVER: an address is obtained by broadcasts in both directions
+# (section 2.2), and renewed by unicasts. This client sets the BROADCAST flag in the latter,
+# which section 2.2 forbids; the server answers by unicast all the same.
 leased()
 {
 	wait_for 20 address_of h1 "$1"
@@ -145,9 +145,10 @@ leased()
 	refute saw "$2" "^[A-Z]+ [^ ]+ [^ ]+ ([^2]|2[^0]|20 [^0]|20 0[^0])"
 }
 
-# released DEVICE ADDRESS SERVER: by unicast. This client's chaddr is then not zero,
-# as it must be, but begins its link-layer address, and it names no server (RFC
-# 2131 section 4.4.6 wants one): the message comes, and dnsmasq ignores it.
+# released DEVICE ADDRESS SERVER: the address is released by unicast. This client violates the
+# standards: chaddr holds the beginning of its link-layer address instead of zeroes, and the
+# server identifier is missing (RFC 2131 section 4.4.6). The message arrives, and dnsmasq
+# ignores it.
 released()
 {
 	_own=$(hex_address "$2") _server=$(hex_address "$3")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# ethtool: driver, speed, statistics that agree with what was sent, channels, and rings resized under traffic.
+# ethtool: driver, speed, statistics that agree with the traffic, channels, and rings resized
+# under traffic.
 # timeout: 180
 # profiles: virtual connectx3 connectx5
 
@@ -36,9 +37,9 @@ before=$(stat_of h0 tx0_packets) bytes=$(stat_of h0 tx0_bytes)
 wire=$(fabric_counter ibfab0 port1.xmit_packets)
 pings_all h0 500 -i 0 -s 1000 10.0.0.2
 assert_between "packets sent" $(($(stat_of h0 tx0_packets) - before)) 500 510
-# 1000 octets, ICMP, IP and encapsulation headers
+# 1000 octets plus the ICMP, IP and encapsulation headers
 assert_between "octets sent" $(($(stat_of h0 tx0_bytes) - bytes)) 516000 518000
-# Of one moment: some packets may come at any time.
+# One snapshot, as packets may arrive at any time.
 on h0 ethtool -S "$dev" >/run/stats
 stat_now()
 {
@@ -101,8 +102,8 @@ assert_eq "rx-usecs" "$(set_to rx-usecs)" 30000
 assert_eq "rx-frames" "$(set_to rx-frames)" 32
 assert_eq "tx-usecs" "$(set_to tx-usecs)" 50
 assert_eq "tx-frames" "$(set_to tx-frames)" 8
-# A host that sends is polled by what that needs: the other one asks. A request that comes
-# after something else has not to wait for so long: most of five do.
+# If h0 sent the requests, its sends would cause polls. A request that follows another packet
+# waits for less time, so the median of five counts.
 on h1 ping -c 5 -i 0.3 -W 5 10.0.0.1 >/run/ping
 median=$(sed -n 's/.* time=\([0-9]*\).*/\1/p' /run/ping | sort -n | sed -n 3p)
 note "a reply takes $median ms, most longer"

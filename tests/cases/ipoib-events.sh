@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# One TCP connection lives through all that a fabric and an HCA can do short of going away, and each is told by its trace.
+# A TCP connection survives everything that a fabric and an HCA can do short of going away,
+# and each event is shown by its trace.
 # timeout: 900
 # profiles: connectx5 connectx3 small virtual
 # allow: ib1: NETDEV WATCHDOG: .* transmit queue 0 timed out
@@ -14,20 +15,20 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2
 }
 
-# flushed LEVEL HOST: the trace says that this level was enough.
+# flushed LEVEL HOST: the trace shows a flush of this level.
 flushed()
 {
 	file_says "ipoib_flush: $(dev_of "$2") .*$1" "$tracing/trace"
 }
 
-# event NAME: a fresh trace. Ends the wait for the one before.
+# event NAME: begins a step with an empty trace.
 event()
 {
 	step "$*"
 	: >"$tracing/trace"
 }
 
-# goes_on: packets pass, and so does the connection.
+# goes_on: pings are answered, and the connection makes progress.
 goes_on()
 {
 	wait_for 60 pings
@@ -112,7 +113,7 @@ address_is_old()
 {
 	not address_is_other
 }
-# The kernel tells nobody of a new prefix: the next event does.
+# A new prefix causes no event by itself: it takes effect with the next event.
 echo "1 gid_prefix 0xfec0000000000001" >"$ibfab/ibfab1/change"
 echo "switch0 2 down" >"$ibfab/cable"
 wait_for 20 address_is_other
@@ -135,7 +136,7 @@ for host in h0 h1; do
 done
 
 event "Completions that do not come: the watchdog resets the QP"
-# Not of the HCA that the SM is on.
+# Not on the HCA of the SM.
 echo "late 25000" >"$ibfab/ibfab1/completions"
 traffic_start stuck on h1 ping -q -f 10.0.0.1
 timed_out()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Reports of groups that come from anybody but the SA are neither believed nor answered; and the SA's own, that the broadcast group is gone, is held against its list.
+# Reports about groups that are not from the SA are neither believed nor answered; the SA's
+# own Report that the broadcast group was deleted is checked against its list of groups.
 # timeout: 150
 # profiles: virtual connectx3 connectx5 small
 
@@ -9,7 +10,7 @@
 rawmad=/sys/kernel/debug/ibrawmad
 broadcast=ff12401bffff000000000000ffffffff
 
-# report TRAP MGID: the octets of a Report, as the SA's. IBA 13.4.8.2: the notice is generic,
+# report TRAP MGID: prints a Report as the SA sends it (IBA 13.4.8.2): the notice is generic,
 # of type 3, from a class manager.
 report()
 {
@@ -17,32 +18,33 @@ report()
 	printf '%s83000004%04x%04x0000%012d%s' "$(hex_pad 112 "$_mad")" "$1" "$(lid_of ibfab0)" 0 "$2"
 }
 
-# report_qp1 HCA TRAP MGID: to h1, from that host's QP1. Fails if nobody answers.
+# report_qp1 HCA TRAP MGID: sends a Report to h1 from this HCA's QP1. Fails if it is not answered.
 report_qp1()
 {
 	echo "qp=1 dlid=$(lid_of ibfab1) timeout=300 mad=$(report "$2" "$3")" >/run/report
-	# The shell would write again what could not be written
+	# Not echo, as the shell would repeat a write that has failed
 	cat /run/report >"$rawmad/$1/send" 2>/run/report.log
 }
 
-# report_user HCA TRAP MGID: from a UD QP there, which any user may have, to QP1 of h1.
+# report_user HCA TRAP MGID: sends a Report to QP1 of h1 from a UD QP of this HCA, which any
+# user may have.
 report_user()
 {
 	echo "dlid=$(lid_of ibfab1) qpn=1 qkey=0x80010000 own_qkey=0x80010000" \
 		"payload=$(hex_pad 512 "$(report "$2" "$3")")" >"$raw/$1/send" || fail "cannot send"
 }
 
-# mgid N: of 239.7.7.N.
+# mgid N: prints the MGID of 239.7.7.N.
 mgid()
 {
 	printf 'ff12401bffff0000000000000f0707%02x' "$1"
 }
 
-# asked N: how often h1 has sent the Nth of these to the SA since they were counted.
+# asked N: prints how often h1 has sent the Nth of the requests below since asked_begin.
 asked_begin()
 {
 	rules_clear ibfab1
-	# A list, with its acknowledgments; a join, a leave
+	# Reading the list, including acknowledgments; a join; a leave
 	for _method in 0x12 0x02 0x15; do
 		rule ibfab1 dir=out what=gmp class=0x03 attr=0x38 method=$_method do=drop every=4294967295
 	done
@@ -58,7 +60,7 @@ asked_for()
 	[ "$(asked "$1")" -gt 0 ]
 }
 
-# joins_nothing: no request for a second.
+# joins_nothing: whether nothing is joined for a second.
 joins_nothing()
 {
 	_asked=$(stat_of h1 group_joins)
@@ -66,7 +68,7 @@ joins_nothing()
 	[ "$(stat_of h1 group_joins)" -eq "$_asked" ]
 }
 
-# asked_by_all HOST ADDRESS: five of five questions by ARP, each a broadcast, are answered.
+# asked_by_all HOST ADDRESS: all of five ARP requests, which are broadcasts, are answered.
 asked_by_all()
 {
 	on "$1" arping -b -c 5 -w 10 -I "$(dev_of "$1")" "$2" >/run/arping || fail "$(cat /run/arping)"
@@ -79,7 +81,7 @@ broadcasts_arrive()
 	asked_by_all h2 10.0.0.2
 }
 
-# Fewer groups, so that nothing but the Reports is a reason to ask the SA
+# Fewer groups, so that only the Reports can cause requests to the SA
 ipv6_off
 fabric_start hcas=3
 module_insert /modules/ibraw.ko

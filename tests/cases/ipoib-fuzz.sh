@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-fuzz.sh
-# Random frames and a confused SA: the interface lives through it, and each frame that came is counted. SEED= and SECONDS= repeat or extend it.
+# Random frames and spoilt answers of the SA: the interface survives, and each frame that
+# arrived is counted. SEED= and SECONDS= repeat or extend it.
 # kernel: debug
 # timeout: 150
 # when: soak

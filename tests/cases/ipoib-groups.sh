@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Groups that wait, that are refused, that nobody uses any more; and a broadcast group whose MTU changes.
+# Groups that wait for a join, that are refused, that are not used any more; and a broadcast
+# group whose MTU changes.
 # timeout: 420
 # profiles: small connectx3 connectx5 virtual
 
@@ -13,14 +14,14 @@ lines()
 	[ "$(wc -l <"$1")" -ge "$2" ]
 }
 
-# say HOST GROUP COUNT: datagrams to it. One socat for all of them.
+# say HOST GROUP COUNT: sends datagrams to the group, all by one socat.
 say()
 {
 	seq "$3" | on "$1" socat -u - "UDP4-DATAGRAM:$2:5000,so-bindtodevice=$(dev_of "$1")" ||
 		fail "cannot send"
 }
 
-# say_each HOST GROUP COUNT: a packet for each.
+# say_each HOST GROUP COUNT: sends datagrams, each by its own socat.
 say_each()
 {
 	for _n in $(seq "$3"); do
@@ -46,13 +47,13 @@ pings()
 	on h0 ping -q -c 1 -W 1 "$@" 10.0.0.2
 }
 
-# refused: once more than $failed times.
+# refused: whether there were more than $failed failures.
 refused()
 {
 	[ "$(stat_of h0 group_failures)" -gt "$failed" ]
 }
 
-# others_joined COUNT: of 239.6.6.0/24.
+# others_joined COUNT: COUNT groups of 239.6.6.0/24 are joined.
 others_joined()
 {
 	[ "$(awk '/^GID:/ { ours = $2 ~ /:f06:60[0-9a-f]$/ }
@@ -68,7 +69,7 @@ for n in 0 1 2; do
 	ip -n "h$n" route add 239.0.0.0/8 dev "$(dev_of "h$n")"
 done
 
-step "A group that was only sent to is left when nobody has for a while"
+step "A group that was only sent to is left when it is not used for a while"
 used()
 {
 	say h1 239.9.9.9 1
@@ -77,7 +78,7 @@ used()
 wait_for 10 used
 wait_for 10 sa_has_group ff12:401b:ffff::f09:909
 created=$(group_entry "$(dev_of h1)" ff12:401b:ffff:0:0:0:f09:909 | grep created)
-# Used, it stays
+# It stays while it is used
 for _ in 1 2 3 4 5 6; do
 	sleep 2
 	say h1 239.9.9.9 1
@@ -106,7 +107,7 @@ wait_for 20 group_has "$(dev_of h1)" ff12:401b:ffff:0:0:0:f01:101 'complete:    
 wait_for 10 got_64
 rules_clear ibfab1
 
-step "Where the SA refuses a group, all get what is sent to it, and its members take it"
+step "Packets to a group that the SA refuses go to all hosts, and its members receive them"
 rule ibfab1 what=sa_answer attr=0x38 do=status value=0x0200
 traffic_stop listen.h0
 listen h0 239.2.2.2 /run/heard
@@ -154,7 +155,7 @@ wait_for 20 others_joined 8
 failed=$(stat_of h0 group_failures)
 wait_for 20 refused
 traffic_stop others
-# What is sent to it goes to all meanwhile
+# Meanwhile its packets go to the broadcast group
 say_each h1 239.5.5.5 5
 wait_for 20 lines /run/heard 5
 traffic_stop listen.h0
@@ -162,7 +163,7 @@ traffic_stop listen.h0
 step "A broadcast group of another MTU: the limit moves, what the administrator set stays"
 wait_for 10 pings
 ip -n h1 link set "$(dev_of h1)" mtu 1500
-# SMs that begin anew, with groups of other parameters
+# Restarted SMs whose groups have other parameters
 for limit in 4092 2044; do
 	opensm_kill
 	echo "Default=0x7fff, ipoib, mtu=$((limit / 2044 + 3)) : ALL=full;" >/run/partitions.conf
@@ -175,16 +176,16 @@ for limit in 4092 2044; do
 		fail "no line in the log"
 done
 
-step "A scan of 1100 IPv6 addresses: 1024 groups at most, what is for others goes to all"
+step "A scan of 1100 IPv6 addresses: 1024 groups at most, packets to others go to all hosts"
 echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh3
 echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh2
-# scanned: groups of the addresses below that the SA has.
+# scanned: prints how many groups of the addresses below the SA has.
 scanned()
 {
 	saquery -C ibfab0 -g >/run/sa.groups || return
 	grep -c 'MGID\.*ff12:601b:ffff::1:ff5c:' /run/sa.groups
 }
-# h1_settled: it has been granted all that it has asked for.
+# h1_settled: all joins of h1 have been granted.
 h1_settled()
 {
 	not file_says 'complete: *no' "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg"
@@ -192,8 +193,8 @@ h1_settled()
 listen h0 239.1.1.2 /run/heard
 wait_for 20 group_has "$(dev_of h0)" ff12:401b:ffff:0:0:0:f01:102 'complete:       yes'
 echo 300 >/sys/module/ib_ipoib/parameters/sendonly_idle
-# Nobody has these addresses. What waits for a neighbour is charged to its sender's
-# socket, so each of several sends to a hundred.
+# These addresses do not exist. Packets that wait for a neighbour are charged to the sender's
+# socket, so each fping sends to a hundred only.
 scan()
 {
 	for n in $(seq "$1" $(($1 + 99))); do
@@ -209,8 +210,8 @@ wait_for 60 h1_settled
 note "$(scanned) groups, $(stat_of h1 tx_group_limit) packets to all"
 assert_between "groups that were only sent to" "$(scanned)" 900 1024
 
-step "... and those who listen hear what is sent to a group that there is no place for"
-# Others take the places of those that were idle before the scan
+step "... and listeners receive packets to a group beyond the limit"
+# These take the places of groups that were idle before the scan
 scan 1100
 limited=$(stat_of h1 tx_group_limit)
 say_each h1 239.1.1.2 10
@@ -218,8 +219,8 @@ wait_for 20 lines /run/heard 10
 assert test "$(stat_of h1 tx_group_limit)" -ge $((limited + 10))
 traffic_stop listen.h0
 
-step "Who wants a place while there is none has all left that were idle for 30 s, not for 300"
-# few_scanned: most are left.
+step "At the limit, a new group causes idle ones to be left after 30 s instead of 300 s"
+# few_scanned: most groups have been left.
 few_scanned()
 {
 	_count=$(scanned) && [ "$_count" -ge 50 ] && [ "$_count" -lt 200 ]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Whoever reads link-layer headers gets what is there and overwrites nothing: NFLOG, NFQUEUE, netfilter's and conntrack's log, packet sockets and their rings, tcpdump -e, generic XDP; on an interface and on a bond of two.
+# Readers of link-layer headers get the correct octets and overwrite nothing: NFLOG, NFQUEUE,
+# netfilter's and conntrack's log, packet sockets and their rings, tcpdump -e, generic XDP; on
+# an interface and on a bond of two.
 # timeout: 400
 # profiles: connectx5 connectx3 small virtual
 
@@ -8,19 +10,19 @@
 
 # ---- Listeners ----
 
-# is_ready NAME: the listener is.
+# is_ready NAME: whether the listener is ready.
 is_ready()
 {
 	cat "/run/$1.log"
 	grep -q "^ready\$" "/run/$1" || grep -q "listening on" "/run/$1.log"
 }
 
-# listen NAME HOST CMD...: its output is in /run/NAME.
+# listen NAME HOST CMD...: starts a listener, whose output goes to /run/NAME.
 listen()
 {
 	_name=$1 _host=$2
 	shift 2
-	# The files of an earlier one of that name must not pass for this one's
+	# Output of an earlier listener with this name must not be taken for this one's
 	: >"/run/$_name"
 	: >"/run/$_name.log"
 	on "$_host" "$@" >"/run/$_name" 2>"/run/$_name.log" &
@@ -28,14 +30,14 @@ listen()
 	wait_for 10 is_ready "$_name"
 }
 
-# heard NAME: the listener has all that it waited for.
+# heard NAME: waits until the listener has received everything that it waits for.
 heard()
 {
 	eval "wait \$pid_$1" || fail "$1: $(cat "/run/$1.log")"
 	cut -c 1-160 "/run/$1"
 }
 
-# word NAME KIND WORD: of the first packet of that kind.
+# word NAME KIND WORD: prints a word of the listener's first packet of that kind.
 word()
 {
 	awk -v kind="$2" -v name="$3" '$1 == kind {
@@ -47,7 +49,7 @@ word()
 	}' "/run/$1"
 }
 
-# count NAME KIND: packets of that kind.
+# count NAME KIND: prints the number of its packets of that kind.
 count()
 {
 	grep -c "^$2 " "/run/$1" || [ $? -eq 1 ]
@@ -60,13 +62,13 @@ hex_address()
 	on "$1" cat "/sys/class/net/$2/address" | tr -d :
 }
 
-# ping_h1 OPTION...: by packets that are long, and have octets that stand nowhere else.
+# ping_h1 OPTION...: pings with long packets that contain a unique pattern.
 ping_h1()
 {
 	on h0 ping -q -s 1000 -p 5ac3 "$@" 10.0.0.2
 }
 
-# answered COUNT: so many of three pings.
+# answered COUNT: COUNT of three pings are answered.
 answered()
 {
 	_status=0
@@ -75,7 +77,7 @@ answered()
 	assert_match "pings" "$_out" "3 packets transmitted, $1 received"
 }
 
-# send: one ping. /run/sent has what h0 says of it and of its answer.
+# send: sends one ping. /run/sent has h0's view of it and of its answer.
 send()
 {
 	listen sent h0 ibhooks packet "$dev0" raw recv 2
@@ -83,27 +85,27 @@ send()
 	heard sent
 }
 
-# same_packet NAME KIND: octet for octet as h0 has it.
+# same_packet NAME KIND: the listener's packet has the same octets as in h0's view.
 same_packet()
 {
 	assert_match "h0's $2" "$(word sent "$2" packet)" '^45.*5ac35ac35ac3'
 	assert_eq "$1's $2" "$(word "$1" "$2" packet)" "$(word sent "$2" packet)"
 }
 
-# encapsulated ADDRESS: the pseudo header of IPv4 with that address.
+# encapsulated ADDRESS: prints the pseudo header of an IPv4 packet with that address.
 encapsulated()
 {
 	echo "${1}08000000"
 }
 
-# A sender's whole address is known once it has sent a multicast
+# told: sends broadcasts, after which each host knows the other's whole link-layer address
 told()
 {
 	on h0 arping -q -c 1 -w 2 -I "$dev0" 10.0.0.2 &&
 		on h1 arping -q -c 1 -w 2 -I "$dev" 10.0.0.1
 }
 
-# rules TEXT: of the host's only table, of both families.
+# rules TEXT: sets the rules of h1's only table, which is for both families.
 rules()
 {
 	printf 'table inet readers {\n%s\n}\n' "$1" >/run/rules
@@ -118,7 +120,7 @@ rules_end()
 input='chain input { type filter hook input priority 0; icmp type echo-request'
 output='chain output { type filter hook output priority 0; icmp type echo-reply'
 
-# logged PATTERN: the kernel's log has such a line.
+# logged PATTERN: whether the kernel log has a line that matches.
 logged()
 {
 	dmesg | grep -E "$1"
@@ -129,7 +131,7 @@ invalid_came()
 	on h1 nft list chain inet readers tracked | grep 'invalid counter packets 1 '
 }
 
-# ---- Who reads ----
+# ---- The readers ----
 
 nflog()
 {
@@ -190,7 +192,7 @@ netfilter_log()
 	assert_match "packets from that GUID" "$(on h1 nft list chain inet readers tracked)" \
 		'echo-request counter packets 1 '
 
-	# TCP of port 9 to port 9, without any flag
+	# TCP from port 9 to port 9, without any flag, which conntrack considers invalid
 	on h1 sh -c 'echo 255 >/proc/sys/net/netfilter/nf_conntrack_log_invalid
 		echo nf_log_ipv4 >/proc/sys/net/netfilter/nf_log/2'
 	printf '\0\11\0\11\0\0\0\0\0\0\0\0\120\0\0\0\0\0\0\0' >/run/invalid
@@ -209,7 +211,7 @@ netfilter_log()
 	rules_end
 }
 
-# from_is KIND PKTTYPE: what the address says that came with it.
+# from_is KIND PKTTYPE: the packet type in the address that recvfrom() returned.
 from_is()
 {
 	assert_eq "$1's address" "$(word got "$1" halen) $(word got "$1" hatype) \
@@ -259,21 +261,21 @@ tcpdump_e()
 	listen got h1 tcpdump -Z root -n -i "$dev" -c 1 -w /run/got.pcap 'icmp[0] == 8'
 	send
 	heard got
-	# It came in (0), of type 32, from an address of no octets, with room for 8
+	# Linux cooked header: incoming (0), ARPHRD 32, an address of no octets, with room for 8
 	assert_match "the file" "$(od -An -v -tx1 /run/got.pcap | tr -d ' \n')" \
 		"000000200000.{16}0800$(word sent request packet)\$"
 }
 
-# xdp_begin DO WHAT
+# xdp_begin DO WHAT: starts an XDP program.
 xdp_begin()
 {
 	listen xdp h1 ibhooks xdp "$dev" "$1" "$2"
 }
 
-# xdp_end: sets $treated.
+# xdp_end: stops it, and sets $treated to the number of packets that it handled.
 xdp_end()
 {
-	# What was started in the background is the shell that waits for it
+	# The background process is the shell that waits for ibhooks
 	pkill -f '^ibhooks xdp'
 	heard xdp
 	treated=$(sed -n 's/^count=//p' /run/xdp)
@@ -327,7 +329,7 @@ generic_xdp()
 	answered 3
 }
 
-# The stream has gone on
+# grown: whether the stream has made progress
 grown()
 {
 	[ "$(netdev_counter h1 "$dev" rx_bytes)" -gt $((_got + 1000000)) ]

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# iperf3 over TCP and UDP, IPv4 and IPv6, both ways, loses nothing that the driver would have to account for.
+# iperf3 over TCP and UDP, IPv4 and IPv6, in both directions, without losses that the driver
+# would be responsible for.
 # timeout: 180
 # profiles: connectx3 connectx5 small virtual
 
 . /cases/lib.sh
 
-# run TEXT ARGUMENT...: an iperf3 client on h0; its JSON is in /run/iperf.json.
+# run TEXT ARGUMENT...: runs an iperf3 client on h0; its JSON is in /run/iperf.json.
 run()
 {
 	what=$1
@@ -23,8 +24,8 @@ tcp()
 	rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 	retransmits=$(jq .end.sum_sent.retransmits /run/iperf.json)
 	note "TCP $1: $rate Mbit/s, $retransmits retransmits"
-	# Several times as much is usual; a machine at work with more lets that much through.
-	# On the debug kernel a rate is the checks' own
+	# Usually the rate is several times as high; this is what a busy machine achieves. On
+	# the debug kernel the checks determine it
 	on_debug_kernel || assert test "$rate" -ge 100
 }
 
@@ -39,8 +40,8 @@ udp()
 	assert_eq "the datagrams lost" "$lost" 0
 }
 
-# fabric_drops NODE: its drop counters that are not 0, but for multicast that
-# nobody there listens to.
+# fabric_drops NODE: prints its drop counters that are not 0, except for multicasts without a
+# listener there.
 fabric_drops()
 {
 	awk '/\.drop\./ && $1 !~ /rx_no_group$/ && $2 != 0' \
@@ -54,10 +55,10 @@ resets()
 
 fabric_start hcas=2
 opensm_start
-# A datagram that finds no buffer is lost: there are more than a window of TCP's holds
+# More receive buffers than a TCP window holds, as a datagram without a buffer is lost
 ipoib_load recv_queue_size=4096
 hosts_make 2
-# On a slow machine the server gets its turn late
+# On a slow machine the server is scheduled late
 sockets_hold 64
 iperf_server h1
 amount='-t 3'

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Packets tell where peers are until the SA does: first packets wait for no answer, its answer stands against forgers, true senders are shown, forged ARP and ND can be dropped.
+# Paths are learned from packets until the SA answers: first packets do not wait for it, its
+# answer is not overridden by forged packets, the true sender is shown, and forged ARP and ND
+# can be dropped.
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
 
@@ -21,7 +23,7 @@ address_of()
 	on "$1" cat "/sys/class/net/$(dev_of "$1")/address"
 }
 
-# forget HOST: its neighbours and paths.
+# forget HOST: deletes its neighbours and paths.
 forget()
 {
 	ip -n "$1" link set "$(dev_of "$1")" down
@@ -35,7 +37,7 @@ neighbour()
 	ip -n "$1" neigh show "$2" dev "$(dev_of "$1")" | awk '{ print $3 }'
 }
 
-# path_field HOST PEER NAME: of the path to the peer's GID, as debugfs has it.
+# path_field HOST PEER NAME: prints a field of the path to the peer's GID, from debugfs.
 path_field()
 {
 	_gid=$(awk -F : '{ for (i = 1; i <= NF; i++) { sub(/^0+/, "", $i)
@@ -51,14 +53,13 @@ path_is()
 	[ "$(path_field "$1" "$2" "$3")" = "$4" ]
 }
 
-# questions: how many for paths have left the hosts since sa_mute.
+# questions: prints the number of path queries sent by the hosts since sa_mute or sa_count.
 questions()
 {
 	rule_figure ibfab0 seen
 }
 
-# sa_mute: no question for a path reaches the SA from now on, but all are counted.
-# sa_count: they do.
+# sa_mute: drops and counts the path queries to the SA. sa_count: only counts them.
 sa_mute()
 {
 	rules_clear ibfab0
@@ -70,8 +71,8 @@ sa_count()
 	rule ibfab0 what=gmp class=0x03 attr=0x35 do=drop every=4294967295
 }
 
-# assert_rates HCA RATE OTHER: of ten pings by h1 all requests leave at one static rate. At the other there
-# may be some MADs.
+# assert_rates HCA RATE OTHER: the requests of ten pings by h1 have this static rate. A few
+# MADs may have the other one.
 assert_rates()
 {
 	_sent=$(fabric_counter "$1" "port1.static_rate.$2")
@@ -81,8 +82,8 @@ assert_rates()
 	assert_between "packets at $3" $(($(fabric_counter "$1" "port1.static_rate.$3") - _other)) 0 4
 }
 
-# The SM has ibfab0 to itself, so that each question crosses its cable. h1 and h3 are on
-# one switch, h2 on the other.
+# The SM has ibfab0 to itself, so that each query crosses its cable. h1 and h3 are on one
+# switch, h2 on the other.
 fabric_start hcas=4 switches=2
 opensm_start
 ipoib_load
@@ -101,7 +102,7 @@ assert_match "flags" "$flags" 'learn-paths *: on'
 assert_match "flags" "$flags" 'trust-learned *: off'
 assert_match "flags" "$flags" 'arp-verify *: off'
 
-step "The first ping between two of ours waits for no answer of the SA, which is asked at once"
+step "The first ping between two hosts does not wait for the SA, which is queried at once"
 for host in h1 h2; do
 	forget $host
 done
@@ -114,10 +115,10 @@ for host in h1 h2; do
 	assert_eq "stopgap of $host" "$(path_field $host $_peer stopgap)" yes
 	assert_eq "rate of $host" "$(path_field $host $_peer rate)" "port's"
 done
-# The fabric has seen it leave so
+# The fabric has counted that the packets were sent at this rate
 assert_rates ibfab1 none 103125
 
-step "Its answer takes the stopgap's place, with the rate that the SA knows"
+step "Its answer replaces the stopgap, with the SA's rate"
 sa_count
 wait_for 20 path_is h1 h2 stopgap no
 wait_for 20 path_is h2 h1 stopgap no
@@ -127,9 +128,9 @@ assert_rates ibfab1 103125 none
 pings_all h1 5 10.0.0.2
 pings_all h2 5 fd00::1
 
-# claim_often HOST GID: ten times a second ARP says without a GRH, from a UD QP of h3's
-# HCA, that some IP address is at this QP of that GID. What was sent is counted in
-# /run/claims.
+# claim_often HOST GID: ten times a second, a UD QP of h3's HCA sends an ARP packet without a
+# GRH, which claims that some IP address is at this QP and that GID. /run/claims has the
+# number of packets.
 claim_often()
 {
 	_to=$(address_of "$1" | cut -d: -f2-4 | tr -d :)
@@ -144,7 +145,7 @@ claim_often()
 	done
 }
 
-step "Ten claims of its GID a second, without a GRH: h2 is reached as before, and they are counted"
+step "Ten false claims of h2's GID a second, without a GRH, are counted; h2 is reached"
 raw_listen ibfab3 "qkey=0xb1b"
 gid2=$(address_of h2 | cut -d: -f5- | tr -d :)
 forged=$(stat_of h1 rx_forged)
@@ -156,9 +157,9 @@ claimed=$(cat /run/claims)
 assert test "$claimed" -ge 20
 assert test "$(stat_of h1 rx_forged)" -ge $((forged + claimed))
 
-step "... nor do they when the SA says nothing, and the path is a stopgap"
+step "... also while the SA does not answer, and the path is a stopgap"
 sa_mute
-# A peer that has the SA's path answers without a GRH
+# A peer that has a path from the SA answers without a GRH
 for host in h1 h2; do
 	forget $host
 done
@@ -169,7 +170,7 @@ assert_eq "stopgap" "$(path_field h1 h2 stopgap)" yes
 sa_count
 wait_for 30 path_is h1 h2 stopgap no
 
-step "... and the SA is not asked for each of them"
+step "... and the SA is not queried for each of them"
 _before=$(questions)
 sleep 5
 assert_between "questions in five seconds" $(($(questions) - _before)) 0 2
@@ -177,7 +178,7 @@ assert test "$(cat /run/claims)" -gt $((claimed + 20))
 kill $claims
 wait $claims || :
 
-# lie: a packet from h3's HCA whose GRH says that it is h2's port.
+# lie: sends a packet from h3's HCA whose GRH has the GID of h2's port.
 lie()
 {
 	_to=$(address_of h1)
@@ -187,7 +188,7 @@ lie()
 			cut -c25-32)" >"$raw/ibfab3/send" || fail "cannot send"
 }
 
-step "What the SA said stands against a GRH that says otherwise, be it that an HCA lies"
+step "The SA's path is not overridden by a GRH, as an HCA may forge it"
 rule ibfab3 dir=out what=data do=sgid value=28
 asked=$(questions)
 now_ms
@@ -198,9 +199,9 @@ lies_doubted()
 	[ "$(questions)" -gt "$asked" ]
 }
 repeat 20 lie
-# The SA was asked before, and packets make nobody ask again within ten seconds
+# The SA has been queried before, and packets cause another query only after ten seconds
 wait_for 15 lies_doubted
-# These, and whatever else h3 sends meanwhile
+# Includes other packets that h3 sends meanwhile
 assert test "$(rule_figure ibfab3 hits)" -ge 20
 assert_eq "LID" "$(($(path_field h1 h2 DLID)))" "$(lid_of ibfab2)"
 assert_eq "SL" "$(path_field h1 h2 SL)" 0
@@ -218,7 +219,7 @@ repeat 20 lie
 assert_eq "SL" "$(path_field h1 h3 SL)" 0
 pings_all h1 3 10.0.0.3
 
-step "learn-paths off: the SA is asked, and nothing is sent before"
+step "learn-paths off: nothing is sent before the SA has answered"
 for host in h1 h2; do
 	flag $host learn-paths off
 	forget $host
@@ -231,11 +232,11 @@ learned=$(stat_of h1 paths_learned)
 wait_for 10 pings h1 10.0.0.3
 assert_eq "paths learned" "$(stat_of h1 paths_learned)" "$learned"
 
-step "trust-learned: where packets have told, the SA is not asked"
+step "trust-learned: for learned paths the SA is not queried"
 for host in h1 h2 h3; do
 	flag $host learn-paths on
 	flag $host trust-learned on
-	# One that is up yet would send to the others without a GRH
+	# A host that is still up would send to the others without a GRH
 	ip -n $host link set "$(dev_of $host)" down
 done
 for host in h1 h2 h3; do
@@ -249,8 +250,8 @@ done
 assert_eq "questions to the SA" "$(questions)" 0
 assert_eq "stopgap" "$(path_field h1 h2 stopgap)" yes
 
-# lids_swap LID LID PATH: in a switch's forwarding table, whose first block has a port for
-# each of 64 LIDs, and is octets 64 to 127 of the SMP.
+# lids_swap LID LID PATH: exchanges the routes of two LIDs in a switch's forwarding table. Its
+# first block has the ports of 64 LIDs, in octets 64 to 127 of the SMP.
 lids_swap()
 {
 	smp_send ibfab0 65535 1 0x19 0 "path=$3"
@@ -264,7 +265,7 @@ lids_swap()
 	smp_send ibfab0 65535 2 0x19 0 "path=$3" data="$_swapped"
 }
 
-step "trust-learned: GIDs that move to others' LIDs while there is no SM: the next broadcasts tell"
+step "trust-learned: new LIDs of GIDs, without an SM, are learned from the next broadcasts"
 opensm_stop
 lid2=$(lid_of ibfab2) lid3=$(lid_of ibfab3)
 lids_swap "$lid2" "$lid3" 0,1
@@ -287,15 +288,15 @@ for n in 2 3; do
 	wait_for 30 pings h1 10.0.0.$n
 done
 
-step "... and when trust ends, the SA is asked"
+step "... and with trust-learned off again, the SA is queried"
 for host in h1 h2 h3; do
 	flag $host trust-learned off
 done
 wait_for 30 path_is h1 h2 stopgap no
 
-step "Who sent it: by the GRH, or by what is known of its LID and QPN"
-# sent_by FILTER: how many packets h2 has had whose pseudo header, which ends at the
-# network layer's, says that the filter's host sent them.
+step "The sender of a packet: from the GRH, or from what is known of its LID and QPN"
+# sent_by FILTER: prints the number of packets received by h2 whose pseudo header, which ends
+# at the network header, has the address of the filter's host.
 sent_by()
 {
 	tc -n h2 -s filter show dev "$(dev_of h2)" ingress pref "$1" |
@@ -315,7 +316,7 @@ filter_sender()
 tc -n h2 qdisc add dev "$(dev_of h2)" clsact
 filter_sender 1 h1
 filter_sender 3 h3
-# is_told FILTER HOST: once h2 has had a multicast of the host
+# is_told FILTER HOST: h2 knows the sender after it has received a multicast of the host
 is_told()
 {
 	_was=$(sent_by "$1")
@@ -329,7 +330,7 @@ pings_all h1 5 10.0.0.2
 assert_eq "packets that h1 sent" $(($(sent_by 1) - was1)) 5
 assert_eq "packets that h3 sent" $(($(sent_by 3) - was3)) 0
 
-# forge QPN GID: an ARP reply to h1 from h3's HCA: 10.0.0.2 is at the address made of these.
+# forge QPN GID: sends an ARP reply from h3's HCA to h1: 10.0.0.2 is at the address made of these.
 forge()
 {
 	_to=$(address_of h1)
@@ -346,7 +347,7 @@ assert_eq "neighbour" "$(neighbour h1 10.0.0.2)" "$true_address"
 forged=$(stat_of h1 rx_forged)
 forge 0x123456 "$gid2"
 wait_for 5 stat_reaches h1 rx_forged $((forged + 1))
-# The kernel believes no second address within a second of the first (locktime)
+# Within a second the kernel ignores further addresses for an entry (locktime)
 poison()
 {
 	forge 0x123456 "$gid2"

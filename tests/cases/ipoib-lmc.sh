@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Ports that have several LIDs each (LMC): unicast and multicast arrive, and what a host sent to all does not come back to it.
+# Ports with several LIDs (LMC): unicasts and multicasts arrive, and a host does not receive
+# its own broadcasts.
 # kernel: both
 # timeout: 120
 # profiles: connectx3 connectx5 small virtual
@@ -12,7 +13,7 @@ pings()
 	on h0 ping -q -c 1 -W 1 "$@"
 }
 
-# loopbacks: own packets that h0 threw away.
+# loopbacks: prints how many of its own packets h0 has dropped.
 loopbacks()
 {
 	on h0 ethtool -S "$(dev_of h0)" | awk '$1 == "rx_loopback:" { print $2 }'
@@ -32,7 +33,7 @@ pings_all h0 20 10.0.0.2
 assert_between "questions of h1" "$(rule_figure ibfab0 seen)" 1 2
 
 step "Broadcast: the other hears it, the sender does not hear itself"
-# A duplicate of one's own address would show as its owner's answer
+# If h0 received its own request, it would answer it as well
 on h0 sh -c 'echo 0 >/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts'
 on h1 sh -c 'echo 0 >/proc/sys/net/ipv4/icmp_echo_ignore_broadcasts'
 witness_start h0 dst 10.0.0.255

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# IPv4 and IPv6 multicast reaches the members, whether the sender is one or not, and nobody else.
+# IPv4 and IPv6 multicasts reach all members, and only them, whether the sender is a member or not.
 # timeout: 120
 # profiles: connectx5 connectx3 small virtual
 
@@ -11,7 +11,7 @@ received()
 	[ "$(wc -l <"$1")" -ge "$2" ]
 }
 
-# reaches SOCAT-ADDRESS FILE: a datagram sent there comes to the listener.
+# reaches SOCAT-ADDRESS FILE: a datagram sent there arrives at the listener.
 reaches()
 {
 	echo probe | on h0 socat -u - "$1"
@@ -19,7 +19,7 @@ reaches()
 	grep -q probe "$2"
 }
 
-# listen HOST FILE SOCAT-ADDRESS: collects datagrams in FILE.
+# listen HOST FILE SOCAT-ADDRESS: writes received datagrams to FILE.
 listen()
 {
 	traffic_start "socat.$1" on "$1" socat -u "$3" "OPEN:$2,append"
@@ -45,7 +45,7 @@ multicast()
 		;;
 	esac
 	wait_for 10 is_member h1 "$group"
-	# The SA answers a join before the switches forward to the new member.
+	# The SA answers a join before the switches forward packets to the new member.
 	wait_for 20 reaches "$to" "/run/$family.got"
 	sleep 0.5
 	: >"/run/$family.got"
@@ -87,7 +87,7 @@ multicast 4 239.1.2.3
 assert_eq "packets that h0 took, of its own" "$(witness_stop h0)" 0
 
 step "All hosts answer a ping to the all-nodes group"
-# answers HOST: ping counts h0's own answers too, and may have enough before others come
+# answers HOST: ping also counts h0's own answers, and may end before others arrive
 answers()
 {
 	_link_local=$(ip -n "$1" -6 -o address show scope link |

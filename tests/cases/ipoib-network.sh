@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What administrators put on an interface: a bond that fails over, VRF, tc, packet sockets both ways, and addresses made of the GUID.
+# Typical configurations of an interface: a bond that fails over, VRF, tc, packet sockets in
+# both directions, and addresses derived from the GUID.
 # timeout: 180
 # profiles: connectx5 connectx3 small virtual
 
@@ -88,7 +89,7 @@ for n in 1 2; do
 	wait_for 30 has_carrier hb "port$n"
 done
 ip -n hb address add 10.0.0.1/24 dev port1
-# It would answer ARP for the other, too, and h3 believe it until the entry's time is up
+# It would answer ARP for the other one's address as well, and h3's entry would stay wrong
 ip -n hb link set port2 down
 ip -n h3 neighbour flush dev "$(dev_of h3)"
 wait_for 30 pings h3 10.0.0.1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Checksums and large sends are left to HCAs that have them, and made by the driver for others; what arrives is right to the last octet, and ethtool switches them.
+# Checksums and large sends are left to HCAs that support them, and done by the driver
+# otherwise; data arrive unchanged, and ethtool switches the features.
 # timeout: 240
 # profiles: virtual connectx3 connectx5
 
@@ -8,7 +9,7 @@
 
 size=$((24 << 20))
 
-# offloaded HCA NAME
+# offloaded HCA NAME: prints a counter of the HCA's offloads.
 offloaded()
 {
 	fabric_counter "$1" "port1.offload.$2"
@@ -19,7 +20,7 @@ feature()
 	on "$1" ethtool -k "$(dev_of "$1")" | awk -v name="$2:" '$1 == name { print $2 }'
 }
 
-# transfer FROM TO ADDRESS: a file, and its sum.
+# transfer FROM TO ADDRESS: sends a file, and compares the contents.
 transfer()
 {
 	traffic_start "sink.$2" on "$2" socat -u "TCP6-LISTEN:6000,reuseaddr,ipv6only=0" OPEN:/run/got,creat,trunc
@@ -29,8 +30,8 @@ transfer()
 	assert_eq "what arrived" "$(sha256sum </run/got)" "$(sha256sum </run/sent)"
 }
 
-# blocks FROM TO UDP4|UDP6 ADDRESS SIZE: what the kernel is to cut into datagrams of SIZE,
-# of which the receiver takes each for a line of the file.
+# blocks FROM TO UDP4|UDP6 ADDRESS SIZE: sends blocks that the kernel splits into datagrams of
+# SIZE, each of which the receiver writes as a line of a file.
 blocks()
 {
 	head -c $(($5 * 40 + 1)) /run/sent >/run/sent.udp
@@ -47,8 +48,8 @@ same_size()
 	[ "$(stat -c %s /run/got)" -eq "$size" ]
 }
 
-# machine_make HOST: a virtual machine vm behind it, whose large packets come as a tap device
-# brings them: nobody vouches for their headers, nor has counted their segments.
+# machine_make HOST: a virtual machine vm behind the host, with a tap device whose large
+# packets are untrusted: their headers are not verified, and their segments are not counted.
 machine_make()
 {
 	modprobe tun
@@ -63,7 +64,7 @@ machine_make()
 	ip -n "$1" address add fd07::1/64 dev tap0 nodad
 	ip -n vm link set vm0 up
 	ip -n "$1" link set tap0 up
-	# On a slow machine TCP would send no more at once than two segments
+	# On a slow machine TCP would send only two segments at a time
 	ip -n vm route add default via 192.168.7.1 initcwnd 400
 	ip -n vm route add default via fd07::1 initcwnd 400
 	on vm sh -c 'echo 200 >/proc/sys/net/ipv4/tcp_min_tso_segs'
@@ -71,7 +72,7 @@ machine_make()
 		echo 1 >/proc/sys/net/ipv6/conf/all/forwarding'
 }
 
-# machine_sends TO ADDRESS GATEWAY ROUTE MSS: a file to a host that takes small segments only.
+# machine_sends TO ADDRESS GATEWAY ROUTE MSS: sends a file to a host with a small MSS.
 machine_sends()
 {
 	ip -n "$1" route replace "$4" via "$3" advmss "$5"
@@ -132,7 +133,7 @@ step "IPv6 and UDP"
 cut=$(stat_of h0 tx_segmented)
 made=$(offloaded ibfab0 tx_csum)
 transfer h0 h1 '[fd00::2]'
-# Not every HCA makes those of IPv6, and none says whether it does
+# Not every HCA computes checksums for IPv6, and there is no capability flag for it
 assert_eq "checksums asked of the HCA for IPv6" "$(offloaded ibfab0 tx_csum)" "$made"
 assert [ "$(stat_of h0 tx_segmented)" -gt $((cut + size / 65536)) ]
 iperf_server h1

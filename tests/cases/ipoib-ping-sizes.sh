@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Every payload from nothing to the MTU, and one beyond (fragmented), arrives unharmed, over IPv4 and IPv6.
+# Payloads of all sizes from 0 to the MTU, and one octet more (fragmented), arrive unchanged
+# over IPv4 and IPv6.
 # timeout: 300
 # profiles: connectx3 connectx5 small virtual
 

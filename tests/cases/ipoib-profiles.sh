@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# HCAs of four kinds on one fabric: each interface keeps within what its HCA can do, and all reach each other.
+# HCAs of four kinds on one fabric: each interface stays within the limits of its HCA, and all
+# reach each other.
 # timeout: 180
 
 . /cases/lib.sh
@@ -22,7 +23,7 @@ hosts_make 4
 step "Rings as long as each HCA can hold"
 assert_eq "sends, virtual" "$(ring_of h0 TX)" 8192
 assert_eq "sends, connectx3" "$(ring_of h1 TX)" 8192
-# 19 pieces are 384 octets of 64 each: twice as many are more than 32768
+# A WR with 19 SGEs takes 384 octets, i.e. 6 blocks of 64: 8192 such WRs exceed the 32768 blocks
 assert_eq "sends, connectx5" "$(ring_of h2 TX)" 4096
 assert_eq "sends, small" "$(ring_of h3 TX)" 512
 assert_eq "receives, virtual" "$(ring_of h0 RX)" 1024

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Several send queues: each CPU sends by its own, addresses are told by the first; changed under traffic, and refused.
+# Several send queues: each CPU uses its own, and link-layer addresses have the first one's
+# QPN; changes under traffic, and invalid ones.
 # smp: 4
 # timeout: 210
 # profiles: connectx5 connectx3 virtual
@@ -25,19 +26,19 @@ pings()
 	on h0 ping -q -c 1 -W 1 10.0.0.2 && on h1 ping -q -c 1 -W 1 fd00::1
 }
 
-# qps: those that the driver has of the first HCA
+# qps: prints the driver's QPs on the first HCA
 qps()
 {
 	rdma resource show qp | grep '^link ibfab0/.*comm \[ib_ipoib\]'
 }
 
-# qpn_of_address: the one that h0's link-layer address names
+# qpn_of_address: prints the QPN in h0's link-layer address
 qpn_of_address()
 {
 	on h0 cat "/sys/class/net/$dev/address" | tr -d : | sed 's/^..\(......\).*/0x\1/'
 }
 
-# forget_neighbours: both ask for each other's address again.
+# forget_neighbours: deletes the neighbour entries of both hosts.
 forget_neighbours()
 {
 	for _host in h0 h1; do
@@ -110,7 +111,7 @@ tail -n 4 /run/iperf.log
 traffic_stop iperf.h1
 
 step "More and fewer, under large packets that bypass the queueing discipline"
-# It looks for the broadcast address in /sys
+# ibvnet reads the broadcast address from /sys
 ip netns exec h0 ibvnet flood "$dev" 20 >/run/flood.log &
 flood=$!
 for count in 1 4 1 2 1 4; do
@@ -153,7 +154,7 @@ traffic_start flood sh -c 'while :; do
 	sleep 0.1
 done'
 wait_for 20 file_says ' [1-9][0-9]* received' /run/traffic.flood.log
-# Not the subnet manager's
+# Not the HCA of the SM
 unplug ibfab1
 traffic_stop flood
 rmmod ib_ipoib

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The kernel's RDMA CM from and to addresses on parents, children, several interfaces with one P_Key, a bond and a VRF, in namespaces; and its groups.
+# The kernel's RDMA CM connects addresses on parents, children, several interfaces with one
+# P_Key, a bond and a VRF, in namespaces; and joins groups.
 # timeout: 500
 # soak: 1000
 # profiles: connectx3 connectx5 virtual
@@ -9,7 +10,7 @@
 
 cma=/sys/kernel/debug/ibcma
 
-# cma HOST FILE WORDS: a line for ibcma. What the write says is in /run/cma.log.
+# cma HOST FILE WORDS: runs a command of ibcma. Errors of the write are in /run/cma.log.
 cma()
 {
 	echo "$3" >/run/cma.line
@@ -18,28 +19,28 @@ cma()
 	return 1
 }
 
-# cma_word NAME WORD: of a service or a membership.
+# cma_word NAME WORD: prints a word of a service or membership.
 cma_word()
 {
 	awk -v name="$1" -v word="$2" '$1 == name { for (i = 2; i < NF; i += 2)
 		if ($i == word) print $(i + 1) }' "$cma/names"
 }
 
-# cma_result WORD: of the last connection.
+# cma_result WORD: prints a word of the last connection's result.
 cma_result()
 {
 	awk -v word="$1" '$1 == word { print $2 }' "$cma/result"
 }
 
-# serve HOST: one service of each kind, for all addresses there are. Neither knows an
-# interface or an address, so what a request ends on the driver alone has told.
+# serve HOST: starts one service of each kind, for all addresses. They are not bound to an
+# interface or address, so only the driver determines which interface a request is for.
 serve()
 {
 	cma "$1" listen "name=rc.$1 address=:: port=7000" || fail "no service on $1"
 	cma "$1" listen "name=ud.$1 address=:: port=7000 ud=1" || fail "no service on $1"
 }
 
-# connect_by KIND FROM TO: each is "HOST,DEVICE,ADDRESS".
+# connect_by KIND FROM TO: connects FROM with TO, each of which is "HOST,DEVICE,ADDRESS".
 connect_by()
 {
 	_kind=$1
@@ -72,7 +73,8 @@ connects()
 	connect_by ud "$1" "$2"
 }
 
-# connects_all END...: each with the two that follow it, or in the long form with all others.
+# connects_all END...: each END connects to the two that follow it, or in the long form to all
+# others.
 connects_all()
 {
 	_reach=$(full_or 2 $#) _ends=$# _source=0
@@ -88,9 +90,10 @@ connects_all()
 	note "$_ends ends, each with $_reach others"
 }
 
-# child_make HOST NAME ADDRESS [WORD...]: of the host's own interface. Its link-local address
-# is not the one that all interfaces of the port make of the GUID: a duplicate is not used,
-# and the RDMA CM asks for IPv6 neighbours from no other.
+# child_make HOST NAME ADDRESS [WORD...]: makes a child of the host's own interface. Its
+# link-local address is random, because the one derived from the GUID is the same for all
+# interfaces of the port. A duplicate is not used, and the RDMA CM resolves IPv6 neighbours
+# only from that address.
 child_make()
 {
 	_host=$1 _name=$2 _address=$3
@@ -100,7 +103,7 @@ child_make()
 	child_up "$_host" "$_name" "$_address"
 }
 
-# child_up HOST DEVICE A.B.N: with 10.A.B.N and fd00:A:B::N, the last in hexadecimal.
+# child_up HOST DEVICE A.B.N: sets it up with 10.A.B.N and fd00:A:B::N, the last in hexadecimal.
 child_up()
 {
 	ip -n "$1" address add "10.$3/24" dev "$2"
@@ -109,8 +112,8 @@ child_up()
 	ip -n "$1" link set "$2" up
 }
 
-# pod_make POD HOST ADDRESS [WORD...]: a namespace with a child of the host's own
-# interface that is in the same partition, as container plug-ins make it.
+# pod_make POD HOST ADDRESS [WORD...]: makes a namespace with a child of the host's own
+# interface in the same partition, as container plug-ins do.
 pod_make()
 {
 	_pod=$1 _host=$2 _address=$3
@@ -203,12 +206,12 @@ step "A VRF: addresses of its member, and its own"
 ip -n h1 link add blue type vrf table 10
 ip -n h1 link set blue up
 ip -n h1 link set ib1 master blue
-# It goes down and up with it, and so do its children
+# They are set down and up together with it, and so are its children
 wait_for 30 has_carrier h1 ib1
 wait_for 30 has_carrier pod2 pod2
 ip -n h1 address replace fd00:0:0::2/64 dev ib1 nodad
 ip -n h1 address add 10.9.9.9/32 dev blue
-# By a gateway the RDMA CM resolves no addresses on InfiniBand
+# The RDMA CM does not resolve addresses behind a gateway on InfiniBand
 ip -n h0 route add 10.9.9.9 dev ib0
 connects_all h0,ib0,10.0.0.1 h1,ib1,10.0.0.2 pod2,pod2,10.0.0.12
 connects_all h0,ib0,fd00:0:0::1 h1,ib1,fd00:0:0::2
@@ -216,19 +219,19 @@ connects h0,ib0,10.0.0.1 h1,ib1,10.9.9.9
 ip -n h1 link delete blue
 wait_for 30 has_carrier h1 ib1
 
-# probe_heard FILE: by socat.
+# probe_heard FILE: whether socat has received the probe.
 probe_heard()
 {
 	grep -q probe "$1"
 }
 
-# member_is NAME WORD VALUE
+# member_is NAME WORD VALUE: whether the membership has this value.
 member_is()
 {
 	[ "$(cma_word "$1" "$2")" = "$3" ]
 }
 
-# group_listed DEVICE MGID: the driver has it.
+# group_listed DEVICE MGID: whether the driver has the group.
 group_listed()
 {
 	grep -q "$2" "/sys/kernel/debug/ipoib/$1_mcg"
@@ -265,7 +268,7 @@ send_probe()
 	echo probe | on h1 socat -u - \
 		"UDP4-DATAGRAM:239.1.1.1:5000,ip-multicast-if=10.0.0.2"
 }
-# probe_sent PACKETS: one more, and the pod's member has more than that.
+# probe_sent PACKETS: sends a probe; the pod's member has received more than PACKETS.
 probe_sent()
 {
 	send_probe
@@ -280,7 +283,7 @@ assert_eq "what the child's member got" "$(cma_word child packets)" 0
 traffic_start heard on h1 socat -u \
 	"UDP4-RECV:5001,ip-add-membership=239.1.1.1:ib1" OPEN:/run/heard.h1,creat
 wait_for 20 group_listed ib1 ff12:401b:ffff:0:0:0:f01:101
-# From 10.0.0.11:5001 to 239.1.1.1:5001, "probe"
+# The datagram from 10.0.0.11:5001 to 239.1.1.1:5001 with "probe"
 member_sent()
 {
 	cma pod1 send "name=pod payload=0800000045000021000000000111bfbf0a00000bef01010113891389000d000070726f6265"
@@ -290,17 +293,17 @@ member_sent()
 wait_for 20 member_sent
 traffic_stop heard
 
-step "umcast: a group that was joined so is left to who joined it"
+step "umcast: the driver does not join a group that was joined through the RDMA CM"
 assert_eq "umcast" "$(in_netns pod1 ip -d link show pod1 | sed -n 's/.*umcast *\([^ ]*\) .*/\1/p')" 0001
 traffic_start first on pod1 socat -u \
 	UDP4-RECV:5002,ip-add-membership=239.1.1.1:pod1 OPEN:/run/heard.pod1,creat
 wait_for 10 on pod1 grep -q 010101EF /proc/net/igmp
 traffic_start second on pod1 socat -u \
 	UDP4-RECV:5003,ip-add-membership=239.1.1.2:pod1 OPEN:/run/other.pod1,creat
-# The list has been gone through when the second is there
+# When the second group is there, the list has been processed
 wait_for 20 group_listed pod1 f01:102
 refute group_listed pod1 f01:101
-# h1 was a member and is none now: OpenSM says that it may send before the switch has its way
+# h1 is no member any more. OpenSM grants send-only membership before the switch has the route
 packets=$(cma_word pod packets)
 wait_for 10 probe_sent "$packets"
 packets=$(cma_word pod packets)

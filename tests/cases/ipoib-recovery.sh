@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What recovery takes, in the guest's milliseconds, has a limit: of ports, SMs, LIDs, P_Keys, QPs and peers. In the long form the in-tree driver's times are beside it.
+# Limits for recovery times, in milliseconds of guest time: of ports, SMs, LIDs, P_Keys, QPs
+# and peers. The long form also shows the in-tree driver's times.
 # timeout: 240
 # soak: 900
 # icount: yes
 
 . /cases/lib.sh
 
-# What the driver may take, from when the cause is gone until the first ping is answered; or, of
-# SMs, from when the new one says that the subnet is up until the ports are members of the
-# broadcast group again. Where the SM has to sweep first, that is its time. A join is spread over
-# 125 ms, and where the new SM does not answer the first one, the next comes within 312 ms. Times
-# are of an idle machine, for an instruction is a nanosecond here.
+# The limits for the driver, from when the cause is removed until the first ping is answered;
+# for SMs, from when the new one reports that the subnet is up until the ports have joined the
+# broadcast group again. If the SM has to sweep first, that time is not included. Joins are
+# spread over 125 ms, and if the new SM does not answer the first one, the next one follows
+# within 312 ms. The times do not depend on the host's load, as an instruction takes a
+# nanosecond here.
 limits()
 {
 	cat <<-'E2'
@@ -61,7 +63,7 @@ subnet_up()
 	grep -q 'SUBNET UP' "$1"
 }
 
-# members COUNT: so many ports are in the broadcast group.
+# members COUNT: COUNT ports are in the broadcast group.
 members()
 {
 	_list=$(saquery -C ibfab0 --smkey 1 -m "$mlid") || return
@@ -75,7 +77,7 @@ qpn_of()
 	printf '%d' "0x$_octets"
 }
 
-# until_active HCA: the SM has found the port, which is no driver's affair.
+# until_active HCA: waits until the SM has found the port, which does not depend on the driver.
 until_active()
 {
 	until grep -q ACTIVE "$ib/$1/ports/1/state"; do
@@ -101,7 +103,7 @@ sm_restart()
 	measure sm-restart members 2
 }
 
-# A second SM of the same priority takes over, and the first one is there again at the end
+# A second SM of the same priority takes over; in the end the first one runs again
 sm_handover()
 {
 	sm_start ibfab2 0 -P /run/partitions.conf -F /run/opensm.conf
@@ -148,7 +150,7 @@ child_silent()
 	not child_pings
 }
 
-# children_make: of both hosts, in a partition of their own.
+# children_make: makes children of both hosts in a partition of their own.
 children_make()
 {
 	for _k in 1 2; do
@@ -160,7 +162,7 @@ children_make()
 	wait_for 20 child_pings
 }
 
-# The SM takes the P_Key from one of the two, and gives it back
+# The SM removes the P_Key of one of the two ports, and restores it
 pkey_return()
 {
 	partitions_write 0
@@ -180,13 +182,14 @@ qp_error()
 {
 	echo "error $(qpn_of h1 "$dev1")" >"$ibfab/ibfab1/completions"
 	measure qp-error pings
-	# The in-tree driver needs help
+	# The in-tree driver does not recover by itself
 	ip -n h1 link set "$dev1" down
 	ip -n h1 link set "$dev1" up
 	wait_for 20 pings
 }
 
-# cq_overrun, post_failed: the in-tree driver has nothing against either, and what comes next would find it broken
+# cq_overrun, post_failed: the in-tree driver recovers from neither, and the next measurements
+# would fail
 cq_overrun()
 {
 	[ "$driver" = ours ] || return 0
@@ -211,7 +214,7 @@ peer_reboot()
 	measure peer-reboot pings
 }
 
-# all_of DRIVER LOAD: what is measured, with that driver.
+# all_of DRIVER LOAD: makes all measurements with that driver.
 all_of()
 {
 	driver=$1
@@ -219,7 +222,7 @@ all_of()
 	"$2"
 	hosts_make 2
 	wait_for 20 pings
-	# Before there are children, whose numbers may be lower
+	# Before there are children, whose ifindex may be lower
 	dev1=$(dev_of h1)
 	children_make
 	mlid=$(saquery -C ibfab0 -g | awk -F '[. \t]+' '$2 == "Mlid" { print $3; exit }')
@@ -242,7 +245,7 @@ opensm_start -P /run/partitions.conf
 all_of ours ipoib_load
 [ -z "${SOAK:-}" ] || all_of intree intree_load
 
-step "In milliseconds: ours, the limit, the in-tree driver's"
+step "In milliseconds: this driver, the limit, the in-tree driver"
 late=0
 : >>/run/took.intree
 while read -r name limit; do

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# rmmod and insmod many times under traffic, with slab counts back where they were.
+# rmmod and insmod many times under traffic; afterwards the slab caches have no more objects
+# than before.
 # timeout: 900
 # soak: 900
 # append: slub_debug=F

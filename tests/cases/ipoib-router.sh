@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A multicast router between two partitions hears all groups as long as they are there, without keeping them; also when the SM is another one.
+# A multicast router between two partitions receives from all groups as long as they exist,
+# without keeping them alive; also after a change of the SM.
 # timeout: 240
 # profiles: connectx5 connectx3 small virtual
 
@@ -11,7 +12,7 @@
 # h0 is in partition A, the router h1 and h2 in both
 a=ffff b=8001
 
-# mgid4 PARTITION N: of 239.7.7.N; mgid6: of ff05::7:N.
+# mgid4 PARTITION N: prints the MGID of 239.7.7.N; mgid6: of ff05::7:N.
 mgid4()
 {
 	printf 'ff12:401b:%s::f07:70%s' "$1" "$2"
@@ -22,7 +23,7 @@ mgid6()
 	printf 'ff12:601b:%s::7:%s' "$1" "$2"
 }
 
-# join_state HCA MGID: what the SA has, in hexadecimal, or nothing.
+# join_state HCA MGID: prints the JoinState at the SA in hexadecimal, or nothing.
 join_state()
 {
 	saquery -C ibfab0 --smkey 1 MCMR --mgid "$2" >/run/records || return 2
@@ -37,7 +38,7 @@ state_is()
 	[ "$_state" = "$3" ]
 }
 
-# hears MGID...: the router is a NonMember of all of them.
+# hears MGID...: the router is a NonMember of all of these groups.
 hears()
 {
 	for _mgid; do
@@ -55,7 +56,7 @@ stat_is()
 	[ "$(stat_of "$1" "$2")" = "$3" ]
 }
 
-# listen HOST DEVICE N: to 239.7.7.N and ff05::7:N.
+# listen HOST DEVICE N: listens to 239.7.7.N and ff05::7:N.
 listen()
 {
 	: >"/run/heard4.$3"
@@ -72,7 +73,7 @@ unlisten()
 	traffic_stop "six.$1.$2"
 }
 
-# say HOST DEVICE N: to both.
+# say HOST DEVICE N: sends to both.
 say()
 {
 	echo "four" | on "$1" socat -u - \
@@ -81,7 +82,7 @@ say()
 			"UDP6-DATAGRAM:[ff05::7:$3]:500$3,so-bindtodevice=$2,setsockopt-int=41:18:5"
 }
 
-# forwarded N: what h0 says in A comes to the listener in B.
+# forwarded N: packets of h0 in partition A arrive at the listener in B.
 forwarded()
 {
 	say h0 ib0 "$1"
@@ -141,7 +142,7 @@ wait_for 30 hears "$(mgid4 $b 1)" "$(mgid6 $b 1)"
 listen h2 b2 2
 wait_for 20 hears "$(mgid4 $b 2)" "$(mgid6 $b 2)"
 refute [ "$(stat_of b1 reports_created)" -eq 0 ]
-# One subscription for both interfaces
+# Both interfaces share one subscription
 assert subscribed_to "66 67 "
 assert_eq "lists read by b1" "$(stat_of b1 group_lists)" 1
 assert group_has b1 ff12:401b:8001:0:0:0:f07:701 'router: *yes'
@@ -200,9 +201,9 @@ assert state_is ibfab1 "$(mgid4 $b 1)" ""
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:701
 assert state_is ibfab2 "$(mgid4 $b 1)" 0x1
 
-step "The SA's reports go to somebody else: groups are found in its list"
+step "The SA's Reports are lost: groups are found in its list"
 module_insert /modules/ibrawmad.ko
-# Its agent is there from its first MAD on: Get(ClassPortInfo)
+# Its agent exists from its first MAD on, here Get(ClassPortInfo)
 echo "qp=1 dlid=$(lid_of ibfab0) mad=0103020100000000$(hex_pad 16 1)0001" \
 	>/sys/kernel/debug/ibrawmad/ibfab1/send
 ip -n h1 link set b1 allmulticast on

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# An answer of the SA that is cut short is asked for again: no path leads nowhere.
+# A truncated answer of the SA is requested again, and no path is made of it.
 # timeout: 150
 # profiles: small connectx3 connectx5 virtual
 
@@ -11,7 +11,7 @@ pings()
 	on h1 ping -q -c 1 -W 1 "$@"
 }
 
-# cut_answer OCTETS ATTRIBUTE: the next answer to ibfab1; 56 are the headers.
+# cut_answer OCTETS ATTRIBUTE: truncates the next answer to ibfab1; the headers have 56 octets.
 cut_answer()
 {
 	rules_clear ibfab1
@@ -20,7 +20,7 @@ cut_answer()
 
 fabric_start hcas=2
 opensm_start
-# A peer that has spoken would need no answer
+# Otherwise the path would be learned from the peer's packets
 ipoib_load learn_paths=0
 hosts_make 2
 

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Hosts whose ports share a LID, one physical and two virtual: among each other and with one elsewhere, both families, groups, a partition; and after events of the port, the link and the SM.
+# Hosts whose ports share a LID, one physical and two virtual: they reach each other and a
+# host elsewhere in both families, by groups, and in a partition; also after events of the
+# port, the link and the SM.
 # timeout: 400
 
 . /cases/lib.sh
 
 hosts="0 1 2 3"
 
-# everybody_pings COUNT [DEVICE-SUFFIX]: each host so many to each other, both families; none is lost.
+# everybody_pings COUNT [DEVICE-SUFFIX]: each host pings all others in both families; all
+# pings are answered.
 everybody_pings()
 {
 	for from in $hosts; do
@@ -27,7 +30,8 @@ all_reach_all()
 	done
 }
 
-# received N: unicast packets that the virtual port's HCA has had, or what host N had by its interface.
+# received N: prints the unicast packets received by the virtual port's HCA, or by the
+# interface of the physical ports.
 received()
 {
 	case $1 in
@@ -36,7 +40,7 @@ received()
 	esac
 }
 
-# path_grh HOST PEER: whether the host's packets to the peer have a GRH.
+# path_grh HOST PEER: prints whether the host's packets to the peer have a GRH.
 path_grh()
 {
 	awk -v gid="fe80:0:0:0:21b:fa01:0:$(printf %x $((0x100 * $2 + 1)))" '$1 == "GID:" { found = $2 == gid }
@@ -62,7 +66,7 @@ grhs_right()
 	done
 }
 
-# groups_work: each says five to a group, and each of the others hears five.
+# groups_work: each host sends five datagrams to a group, and each of the others receives five.
 groups_work()
 {
 	for speaker in $hosts; do
@@ -132,7 +136,7 @@ done
 step "A packet without a GRH does not reach a virtual port's interface, be the QP right"
 was=$(fabric_counter ibfab2 port1.rcv_packets)
 qpn=$(on h2 cat "/sys/class/net/$(dev_of h2)/address" | cut -d: -f2-4 | tr -d :)
-# send [WORDS]: something to h2's interface, fifty times
+# send [WORDS]: sends fifty packets to h2's interface
 send()
 {
 	echo "dlid=$(lid_of ibfab2) qpn=0x$qpn qkey=0xb1b count=50 payload=88b50000$(printf '%092d' 0) $*" \
@@ -151,7 +155,7 @@ for n in $hosts; do
 		"UDP4-RECV:5000,ip-add-membership=239.1.2.3:10.0.0.$((n + 1))" "OPEN:/run/heard.$n,creat,append"
 	wait_for 10 listening h"$n" 5000 u
 done
-# A listener's group is joined at the SA some time later
+# A listener's group is joined a little later
 sleep 2
 groups_work
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Frames too short for their headers, or longer than the group has them, are dropped and counted, and harm nothing.
+# Frames that are too short for their headers, or longer than the group's MTU, are dropped and
+# counted without further effects.
 # timeout: 60
 # profiles: small connectx3 connectx5 virtual
 
 . /cases/lib.sh
 
-# frame OCTETS: a raw UD packet with so many octets of 0x08 00 00 00 00 ... from
-# the first HCA to the second's IPoIB QP.
+# frame OCTETS: sends a raw UD packet of OCTETS octets of 0x08 00 00 00 00 ... from the first
+# HCA to the second one's IPoIB QP.
 frame()
 {
 	payload=$(printf '0800%0*d' 120 0 | cut -c "1-$((2 * $1))")
@@ -26,7 +27,7 @@ long_is()
 	[ "$(stat_of h1 rx_too_long)" -eq "$1" ]
 }
 
-# long_frame OCTETS: of zeroes behind the encapsulation header.
+# long_frame OCTETS: the same with OCTETS zeroes after the encapsulation header.
 long_frame()
 {
 	echo "dlid=$dlid qpn=0x$qpn qkey=$qkey pkey_index=0 payload=$(printf '0800%0*d' \
@@ -78,6 +79,6 @@ wait_for 5 long_is 4
 assert_eq "resets of the QP" "$(stat_of h1 qp_resets)" "$resets"
 assert_eq "rx_length_errors" "$(netdev_counter h1 "$dev" rx_length_errors)" 8
 
-step "The interface is as well as before"
+step "The interface still works"
 pings_all h0 5 10.0.0.2
 pings_all h0 5 fd00::2

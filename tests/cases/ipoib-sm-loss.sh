@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The SM is killed under traffic, comes back without memory, hands over, and gives ports other LIDs: what is lost, with this driver and the kernel's own.
+# The SM is killed under traffic, restarts without its state, hands over, and assigns other
+# LIDs: the packets that are lost with this driver and with the in-tree driver.
 # timeout: 240
 # profiles: connectx3 connectx5 virtual
 
@@ -11,14 +12,14 @@ pings()
 	on "$1" ping -q -c 1 -W 1 "$2"
 }
 
-# outage_start: h1 pings h2 ten times a second.
+# outage_start: starts pings from h1 to h2, ten per second.
 outage_start()
 {
 	traffic_start outage on h1 ping -n -i 0.1 10.0.0.3
 	sleep 1
 }
 
-# outage_end: sets $lost, how many got no answer in time.
+# outage_end: sets $lost to the number of pings that were not answered in time.
 outage_end()
 {
 	sleep 1
@@ -30,7 +31,7 @@ outage_end()
 	lost=$((_sent - lost))
 }
 
-# memberships HOST: the MGIDs that its port is a member of, says the SA.
+# memberships HOST: prints the MGIDs of which its port is a member, according to the SA.
 memberships()
 {
 	# shellcheck disable=SC2046,SC2183  # a word for each group of digits
@@ -41,8 +42,8 @@ memberships()
 		/PortGid/ && $2 ~ gid { print mgid }' /run/records.new | sort
 }
 
-# The kernel's own driver does not ask again for groups that it only sends to, until it
-# sends to them. Of that one it is noted what is missing, and no more.
+# The in-tree driver joins groups that it only sends to again only when it sends to them. For
+# that driver the missing groups are only noted.
 are_members_again()
 {
 	for _host in h1 h2; do
@@ -51,7 +52,7 @@ are_members_again()
 	done
 }
 
-# members_last: who is a member of what is the same five seconds later.
+# members_last: the memberships are the same five seconds later.
 members_last()
 {
 	for _host in h1 h2; do
@@ -61,7 +62,7 @@ members_last()
 	are_members_again
 }
 
-# lids_swap: the LIDs of ibfab1 and ibfab2 in what the SM remembers.
+# lids_swap: exchanges the LIDs of ibfab1 and ibfab2 in the SM's file.
 lids_swap()
 {
 	_file=/run/sm.ibfab0/guid2lid
@@ -77,7 +78,7 @@ lids_are()
 	[ "$(lid_of ibfab1) $(lid_of ibfab2)" = "$*" ]
 }
 
-# lost_at_most N: of this driver; what the other loses is for comparison.
+# lost_at_most N: the limit for this driver; the losses of the other one are only for comparison.
 lost_at_most()
 {
 	[ "$what" != "this driver" ] || assert_between "lost" "$lost" 0 "$1"
@@ -111,7 +112,7 @@ through()
 	wait_for 20 pings h1 10.0.0.3
 	wait_for 20 pings h1 fd00::3
 	wait_for 20 pings h3 10.0.0.2
-	# Routers are solicited for some seconds: each host then has all the groups that it will
+	# Routers are solicited for some seconds; after that each host is in all its groups
 	wait_for 20 members_last
 	assert test "$(wc -l </run/members.h1)" -ge 4
 	note "$what: h1 is in $(wc -l </run/members.h1) groups"

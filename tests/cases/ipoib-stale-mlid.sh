@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# A group is deleted while a SendOnlyNonMember sends to it, and its MLID given to another: nothing goes there.
+# A group is deleted while a SendOnlyNonMember sends to it, and its MLID is assigned to
+# another group: no packet goes there.
 # timeout: 90
 # profiles: connectx3 connectx5 small virtual
 
@@ -9,7 +10,7 @@
 first=ff12:401b:ffff::f09:901
 second=ff12:401b:ffff::f09:902
 
-# mlid_of MGID; nothing if there is no such group.
+# mlid_of MGID: prints its MLID, or nothing if there is no such group.
 mlid_of()
 {
 	saquery -C ibfab0 MCMR --mgid "$1" >/run/records || return 2
@@ -34,7 +35,7 @@ listen()
 		"UDP4-RECV:5000,ip-add-membership=$2:$(dev_of "$1")" "OPEN:/run/heard.$1,append"
 }
 
-# say: a datagram to the first group.
+# say: sends a datagram to the first group.
 say()
 {
 	echo probe | on h1 socat -u - UDP4-DATAGRAM:239.9.9.1:5000,so-bindtodevice=ib1
@@ -48,14 +49,15 @@ heard()
 	[ -s "/run/heard.$1" ]
 }
 
-# Nothing else is sent to groups
+# So that nothing else is sent to groups
 ipv6_off
 fabric_start hcas=3
 opensm_start
 ipoib_load
 hosts_make 3
-# IGMP says all twice: what it says a second later would be counted as what h1 says, because its
-# group has h2 for a sender: OpenSM has packets go there, and no QP is for them
+# IGMP repeats its reports. A repetition a second later would be counted as a packet of h1:
+# because h2 is a sender of its group, OpenSM routes packets to h2, where no QP is attached to
+# the group
 on h0 sysctl -qw "net.ipv4.conf.$(dev_of h0).igmpv3_unsolicited_report_interval=1"
 
 step "An SA that grants h1 SendOnlyNonMember alone: it wants to know of deletions"
@@ -77,7 +79,8 @@ traffic_stop h0
 wait_for 20 stat_reaches h1 reports_deleted $((deleted + 1))
 listen h2 239.9.9.2
 wait_for 20 mlid_is "$second" "$old"
-# A packet of the first group at h2's port has its MGID in the GRH, of which no QP there is
+# A packet of the first group at h2's port is counted there, as no QP is attached to the MGID
+# in its GRH
 before=$(fabric_counter ibfab2 port1.drop.rx_no_group)
 repeat 20 say
 wait_for 20 has_mlid "$first"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# The tracepoints tell what becomes of a packet, a path, a group, the port and the link.
+# The tracepoints show what happens to packets, paths, groups, the port and the link.
 # timeout: 90
 # profiles: connectx3 connectx5 small virtual
 
@@ -8,7 +8,7 @@
 
 tracing=/sys/kernel/tracing
 
-# traced EVENT PATTERN: in a line of that event.
+# traced EVENT PATTERN: a line of that event matches.
 traced()
 {
 	grep -E " $1: .*$2" "$tracing/trace" >/run/traced ||
@@ -29,7 +29,7 @@ pings_not()
 [ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"
 fabric_start hcas=2
 opensm_start
-# A peer that has spoken would not be asked for
+# Otherwise the path would be learned from the peer's packets
 ipoib_load learn_paths=0
 echo 1 >"$tracing/events/ipoib/enable"
 hosts_make 2
@@ -48,16 +48,16 @@ traced ipoib_link_state "$dev WAIT_JOIN -> RUNNING"
 step "A path, and packets both ways"
 traced ipoib_path_state "$dev gid=$gid usable=0 failures=0 err=-115"
 traced ipoib_path_state "$dev gid=$gid usable=1 failures=0 err=0"
-# 84 octets of IP, 4 of encapsulation, 20 of link-layer address
+# 84 octets of IP, 4 of encapsulation, 20 of the link-layer address
 traced ipoib_tx "$dev .* len=108 qpn=[0-9]+ gid=$gid"
 traced ipoib_tx_complete "$dev queue=0 slot=[0-9]+ status=0"
-# and 40 of a GRH's room
+# Plus 40 octets of room for a GRH
 lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
 traced ipoib_rx "$dev .* status=0 len=128 src_qp=[0-9]+ slid=$lid sl=0"
 
 step "What goes wrong"
 echo >"$tracing/trace"
-# What the SA tells the HCA that it runs on crosses no cable: the other one asks.
+# The SA's answers to its own HCA cross no cable, so the other host queries it.
 peer=$(dev_of h1)
 rule ibfab1 "what=sa_answer attr=0x35 do=status value=0x0300"
 ip -n h1 link set "$peer" down

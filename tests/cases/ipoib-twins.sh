@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Containers with an interface each in one partition, as a plug-in makes them: among each other, with their host, with another host; both families, multicast, broadcast; moved and deleted under traffic.
+# Containers that each have an interface in one partition, as a plug-in makes them: they reach
+# each other, their host and another host in both families, by multicast and broadcast; they
+# are moved and deleted under traffic.
 # timeout: 500
 # profiles: small connectx3 connectx5 virtual
 
@@ -19,7 +21,7 @@ number_of()
 	esac
 }
 
-# addressed HOST DEVICE: it is up, and has its addresses.
+# addressed HOST DEVICE: adds its addresses and sets it up.
 addressed()
 {
 	_n=$(number_of "$1")
@@ -29,8 +31,8 @@ addressed()
 	wait_for 20 has_carrier "$1" "$2"
 }
 
-# pod_make POD: as the plug-in: of the default partition, into the container under a
-# passing name, named there.
+# pod_make POD: makes a container and, like the plug-in, an interface in the default partition
+# with a temporary name, which is renamed there.
 pod_make()
 {
 	ip netns add "$1"
@@ -42,14 +44,15 @@ pod_interface()
 {
 	ip -n h0 link add link ib name passing netns "$1" type ipoib \
 		pkey 0x7fff mode datagram umcast 1
-	# IPv6 makes one link-local address of the GUID that all on the port have
+	# The link-local address derived from the GUID would be the same for all interfaces of
+	# the port
 	ip -n "$1" link set passing name ib addrgenmode random
 	addressed "$1" ib
 }
 
-# pings HOST COUNT PERIOD OCTETS ADDRESS...: each address so often, a period of milliseconds
-# apart; all are answered. ping waits no longer for its last answer than for twice the time
-# that others took, fping as long as it is told.
+# pings HOST COUNT PERIOD OCTETS ADDRESS...: COUNT pings to each address, PERIOD milliseconds
+# apart; all are answered. It uses fping, as ping waits for its last answer only twice as long
+# as for the others.
 pings()
 {
 	_from=$1 _count=$2 _period=$3 _octets=$4
@@ -78,7 +81,7 @@ others_than()
 	done
 }
 
-# everybody_pings OCTETS: each the others, both families.
+# everybody_pings OCTETS: each host pings all others, in both families.
 everybody_pings()
 {
 	for _pinger in $everybody; do
@@ -88,13 +91,13 @@ everybody_pings()
 	done
 }
 
-# hears HOST COUNT TAG: that it has heard so many of them.
+# hears HOST COUNT TAG: the host has received this tag COUNT times.
 hears()
 {
 	[ "$(grep -cx "$3" "/run/heard.$1")" -eq "$2" ]
 }
 
-# own HOST TARGET: with its address in the place of OWN.
+# own HOST TARGET: prints TARGET with the host's address in place of OWN.
 own()
 {
 	echo "$2" | sed "s/OWN/10.0.0.$(number_of "$1")/"
@@ -124,7 +127,7 @@ tells()
 	echo "$2" | on "$1" socat -u STDIN "$3"
 }
 
-# warm HOST TARGET: all others hear it, by now.
+# warm HOST TARGET: all others receive the host's packets by now.
 warm()
 {
 	tells "$1" warm "$2"
@@ -135,7 +138,7 @@ warm()
 	done
 }
 
-# says_five HOST TAG TARGET: a datagram each.
+# says_five HOST TAG TARGET: sends five datagrams.
 says_five()
 {
 	for _ in 1 2 3 4 5; do
@@ -144,7 +147,8 @@ says_five()
 	done | on "$1" socat -u STDIN "$3"
 }
 
-# everybody_says TARGET: five times, and each of the others hears five, none twice.
+# everybody_says TARGET: each host sends five datagrams, and each of the others receives
+# exactly five.
 everybody_says()
 {
 	for _speaker in $everybody; do
@@ -166,7 +170,7 @@ everybody_says()
 	done
 }
 
-# pings_begin HOST COUNT PEER...: in the background, fifty a second to each.
+# pings_begin HOST COUNT PEER...: starts pings in the background, fifty per second to each peer.
 pings_begin()
 {
 	_host=$1 _often=$2
@@ -176,7 +180,7 @@ pings_begin()
 	echo $! >>/run/pings.pids
 }
 
-# pings_end: all were answered.
+# pings_end: all these pings were answered.
 pings_end()
 {
 	while read -r _pid; do
@@ -189,7 +193,7 @@ pings_end()
 	rm /run/pings.*
 }
 
-# lost_where: prints what was dropped, and why.
+# lost_where: prints the counters that show what was dropped and why.
 lost_where()
 {
 	for _host in $everybody; do
@@ -240,8 +244,8 @@ step "Each reaches each, both families, small and large"
 everybody_pings 56
 everybody_pings 5000
 
-# all_answer HOST: its pings to all nodes of IPv6. ping ends with the first answer to its
-# last question, so that of the five before it all are to be there.
+# all_answer HOST: all other hosts answer its pings to the IPv6 all-nodes group. ping ends
+# with the first answer to its last request, so the answers to the five before are counted.
 all_answer()
 {
 	on "$1" ping -c 6 -i 0.2 -W 5 -L ff02::1%ib | tee /run/ping
@@ -250,7 +254,7 @@ all_answer()
 
 step "All nodes of IPv6 answer each: nobody's interface takes the group for a program's"
 for host in $everybody; do
-	# Until those that answer have resolved its link-local address
+	# Waits until those that answer have resolved its link-local address
 	wait_for 20 all_answer "$host"
 done
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# With umcast a group that somebody else on the port has joined is left to them; without, the IP layer's listener gets it.
+# With umcast, the driver does not join a group that another user of the port has joined;
+# without umcast it joins it for the IP layer.
 # kernel: both
 # timeout: 120
 # profiles: connectx5 connectx3 small virtual
@@ -37,7 +38,7 @@ module_insert /modules/ibraw.ko
 ipoib_load
 hosts_make 2
 
-step "Somebody else on h1's port joins a group at the SA"
+step "Another user of h1's port joins a group at the SA"
 listen h0
 wait_for 10 group_has "$(dev_of h0)" "$mgid" 'complete:       yes'
 echo "mgid=$mgid" >"$raw/ibfab1/join" || fail "the SA refuses"
@@ -47,7 +48,7 @@ dev=$(dev_of h1)
 on h1 sh -ec "echo 1 >/sys/class/net/$dev/umcast"
 assert_match "shown" "$(ip -n h1 -d link show "$dev")" 'umcast +0001'
 listen h1
-# One that is asked for later is there: the list has been gone through
+# When a later group is there, the list has been processed
 traffic_start other on h1 socat -u \
 	"UDP4-RECV:5001,ip-add-membership=239.4.4.4:$dev" "OPEN:/run/other,creat"
 others=/sys/kernel/debug/ipoib/${dev}_mcg

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# ip link set down and up many times under traffic, with slab counts back where they were.
+# Down and up many times under traffic; afterwards the slab caches have no more objects than
+# before.
 # timeout: 600
 # soak: 600
 # append: slub_debug=F
@@ -38,7 +39,7 @@ slabs /run/slabs.before
 step "$times times down and up"
 for n in $(seq "$times"); do
 	cycle
-	# In every state: some at once, some with carrier and traffic.
+	# Down in every state: mostly at once, sometimes with carrier and traffic.
 	if [ $((n % 10)) -eq 0 ]; then
 		wait_for 20 has_carrier h1 "$dev"
 		sleep 0.3

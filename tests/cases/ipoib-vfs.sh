@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# What `ip link` sets of an HCA's virtual functions reaches them and is shown again, as with the kernel's own driver.
+# Settings of an HCA's virtual functions by `ip link` reach the HCA and are shown, as with the
+# in-tree driver.
 # timeout: 60
 
 . /cases/lib.sh
@@ -14,7 +15,8 @@ vfs_set()
 	ip link set "$1" vf 1 state disable
 }
 
-# vfs_shown DEVICE: a line each, without the QPN that the port's hardware address begins with.
+# vfs_shown DEVICE: prints a line for each, without the QPN at the beginning of the port's
+# hardware address.
 vfs_shown()
 {
 	ip link show "$1" | sed -n '/^ *vf /s/\(infiniband\) \(..:\)\{4\}/\1 /p'
@@ -32,7 +34,7 @@ vfs_shown "$dev" | tee /run/ours
 assert_match "vf 0" "$(cat /run/ours)" 'vf 0 .*NODE_GUID 02:1b:fa:00:00:00:00:0a, PORT_GUID 02:1b:fa:00:00:00:00:0b'
 assert_match "vf 1" "$(cat /run/ours)" 'vf 1 .*PORT_GUID 02:1b:fa:00:00:00:00:0c.* link-state disable'
 assert_eq "functions" "$(wc -l </run/ours)" 2
-# Another HCA's are its own
+# The other HCA has its own settings
 none=00:00:00:00:00:00:00:00
 assert_eq "those of the other HCA that have no GUIDs" \
 	"$(vfs_shown "$(netdev_of ibfab0)" | grep -c "NODE_GUID $none, PORT_GUID $none")" 2

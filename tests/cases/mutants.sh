@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# Ten mutants of the driver, others each day, are noticed.
+# Ten mutants of the driver, which differ from day to day, are detected.
 # runs: host
 # kernel: debug
 # timeout: 120

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Interfaces of RoCE ports have names of their own: those of InfiniBand ports are ib0 and ib1, whatever was there before.
+# Interfaces of RoCE ports have a name prefix of their own, so those of InfiniBand ports are
+# ib0 and ib1, whatever existed before.
 # timeout: 90
 
 . /cases/lib.sh
 
-# names: prints those of all IPoIB interfaces.
+# names: prints the names of all IPoIB interfaces.
 names()
 {
 	grep -lx 32 /sys/class/net/*/type | cut -d/ -f5 | sort | tr '\n' ' '

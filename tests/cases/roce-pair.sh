@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-roce.sh
-# Two hosts whose ports are RoCE (rxe): both families, all sizes, TCP, UDP, multicast, down and up, another MTU or GID of the Ethernet, and the port removed under traffic.
+# Two hosts with RoCE (rxe) ports: both families, all sizes, TCP, UDP, multicast, down and up,
+# a changed MTU or GID of the Ethernet netdevice, and removal of the port under traffic.
 # guests: 2
 # timeout: 400
 # mem: 768
@@ -11,7 +12,7 @@ other4=10.0.0.$other_part other6=fd00::$other_part
 if pair_here a; then other_role=b; else other_role=a; fi
 other_gid=fe80:00:00:00:00:00:00:50:54:00:ff:fe:00:00:0$other_role
 
-# each_pings [ARGUMENT...]: both guests do, both families.
+# each_pings [ARGUMENT...]: both guests ping each other in both families.
 each_pings()
 {
 	pair_barrier pinging
@@ -32,25 +33,25 @@ gone()
 	not ip -n h0 link show roce0
 }
 
-# received LEAST: packets of the interface.
+# received LEAST: the interface has received at least LEAST packets.
 received()
 {
 	[ "$(netdev_counter h0 roce0 rx_packets)" -ge "$1" ]
 }
 
-# heard FILE: from the other, and not from this guest itself.
+# heard FILE: datagrams of the other guest were received, and none of this guest itself.
 heard()
 {
 	grep -qx "from part $other_part" "$1"
 }
 
-# say NAME TARGET: till the other guest heard it, and twenty times more.
+# say NAME TARGET: sends until the other guest has received a datagram, and twenty times more.
 say()
 {
 	pair_talk "$1" "from part $part" 0.5 | on h0 socat -u STDIN "$2"
 }
 
-# multicast NAME LISTENER TARGET: each way at once.
+# multicast NAME LISTENER TARGET: both guests listen and send at once.
 multicast()
 {
 	: >"/run/heard.$1"
@@ -173,7 +174,7 @@ if pair_here b; then
 	wait_for 20 received $((before + 50))
 	rdma link delete rxe0 || fail "rdma link delete"
 	wait_for 10 gone
-	# It may have ended by itself: the address is gone
+	# It may have ended already, as its address is gone
 	kill -s INT -- "-$(cat /run/traffic.flood.pid)" || :
 	rxe_up
 	roce0_up

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# Many hosts ping each other: seconds and questions to the SA, with stopgaps, without, where packets are trusted, and with the kernel's own driver.
+# Many hosts ping each other: the time and the SA queries, with stopgaps, without, with
+# trusted packets, and with the in-tree driver.
 # timeout: 600
 # mem: 4096
 # when: soak
@@ -25,7 +26,7 @@ hosts_start()
 	done
 	now_ms
 	note "$hosts hosts have carrier after $((now_ms - _begin)) ms"
-	# Until the switches forward to the last member of each group
+	# Until the switches forward packets to the last member of each group
 	sleep 5
 }
 
@@ -39,7 +40,7 @@ hosts_stop()
 	fabric_stop
 }
 
-# all_ping WHAT: everybody pings everybody, and prints what that took.
+# all_ping WHAT: every host pings all others; prints time and queries.
 all_ping()
 {
 	sa_count_begin
@@ -84,7 +85,8 @@ all_ping "all paths from the SA"
 without=$asked
 hosts_stop
 
-# With 64 hosts it asks ninety times for each pair, and the time grows as their square does
+# With 64 hosts the in-tree driver sends ninety queries for each pair, and the time grows
+# quadratically
 if [ "$hosts" -le 64 ]; then
 	step "The kernel's own driver"
 	hosts_start intree_load
@@ -92,7 +94,7 @@ if [ "$hosts" -le 64 ]; then
 	hosts_stop
 fi
 
-# Each pair is two paths, of which the SM's own host asks for none on the cable
+# Each pair has two paths; the queries of the SM's own host cross no cable
 pairs=$((hosts * (hosts - 1)))
 assert test "$without" -ge "$pairs"
 assert test "$stopgaps" -ge "$pairs"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# 64 P_Key children on one port: made, up, talking, deleted; time and memory, with this driver and the kernel's own.
+# 64 P_Key children on one port are created, set up, used and deleted; time and memory, with
+# this driver and the in-tree driver.
 # timeout: 240
 # mem: 3072
 # when: soak
@@ -10,7 +11,7 @@
 
 children=$(full_or 16 64)
 
-# child_lines HOST FORMAT: one line each for `ip -batch`, with the child's P_Key, and its number.
+# child_lines HOST FORMAT: prints a line for `ip -batch` for each child, with its P_Key and number.
 child_lines()
 {
 	for _n in $(seq "$children"); do
@@ -29,7 +30,7 @@ all_have_carrier()
 	[ "$(carriers "$1")" -eq "$children" ]
 }
 
-# used_kib: sets $used_kib, with what is freed by and by.
+# used_kib: sets $used_kib to the used memory, after memory that is freed late.
 used_kib()
 {
 	echo 3 >/proc/sys/vm/drop_caches
@@ -44,7 +45,7 @@ used_at_most()
 	[ "$used_kib" -le "$1" ]
 }
 
-# made HOST NUMBER: its children, with addresses, and up.
+# made HOST NUMBER: makes its children, adds addresses and sets them up.
 made()
 {
 	_dev=$(dev_of "$1")
@@ -105,7 +106,7 @@ through()
 	ip -n h1 -batch /run/delete
 	since
 	note "$_what: deleted in $now_ms ms"
-	# The free lists of the kernel's page allocator keep some on each CPU
+	# Each CPU's free lists of the page allocator keep some memory
 	wait_for 20 used_at_most $((_used + children * _each / 8 + 2048))
 	for _k in 1 2; do
 		ip netns del h$_k

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# 1,000 multicast groups, IPv4 and IPv6, joined and left: time, MADs, all at the SA, none left over; with this driver and the kernel's own.
+# 1,000 multicast groups, IPv4 and IPv6, are joined and left: the time and the MADs; all are
+# at the SA, and none is left over; with this driver and the in-tree driver.
 # timeout: 200
 # soak: 400
 # append: slub_debug=F
@@ -9,7 +10,7 @@
 
 each=$(full_or 100 500)
 
-# of_ours: the MGIDs in the SA's list that are of the groups below.
+# of_ours: prints how many of the groups below the SA has.
 of_ours()
 {
 	saquery -C ibfab0 -g >/run/sa.groups || return
@@ -22,18 +23,18 @@ ours_at_sa()
 	[ "$(of_ours)" -eq "$1" ]
 }
 
-# joined COUNT: of these by the interface.
+# joined COUNT: the interface has joined COUNT of them.
 joined()
 {
 	[ "$(groups_joined ':f10:[0-9a-f]*$|:77:1$' "/sys/kernel/debug/ipoib/${dev}_mcg")" -eq "$1" ]
 }
 
-# change VERB: "add" or "delete" all of them, as a program does that listens.
+# change VERB: adds or deletes all of them, as a program that listens does.
 change()
 {
 	for _n in $(seq "$each"); do
 		echo "address $1 239.16.$((_n / 250)).$((_n % 250 + 1))/32 dev $dev autojoin"
-		# The same solicited-node group for all
+		# All of them have the same solicited-node group
 		echo "address $1 ff02::$(printf %x "$_n"):77:1/128 dev $dev nodad autojoin"
 	done >/run/batch
 	now_ms
@@ -41,13 +42,13 @@ change()
 	ip -n h1 -batch /run/batch
 }
 
-# took WHAT: since the change.
+# took WHAT: notes the time and the MADs since the change.
 took()
 {
 	now_ms
 	_asked=$(sa_asked)
 	note "$1 in $((now_ms - _begin)) ms, $_asked MADs to the SA"
-	# One for each group of the two families, and the one that all IPv6 addresses share
+	# One MAD for each group of both families, and one for the shared solicited-node group
 	assert_between "MADs to the SA" "$_asked" $((2 * each)) $((2 * each * 11 / 10 + 20))
 }
 
@@ -65,7 +66,7 @@ through()
 	dev=$(dev_of h1)
 	wait_for 20 has_carrier h1 "$dev"
 	assert_eq "groups at the SA" "$(of_ours)" 0
-	# One of each first, so that what is there once is there
+	# One of each first, so that everything that is allocated once exists
 	_all=$each each=1
 	change add
 	wait_for 10 ours_at_sa 2
@@ -95,7 +96,7 @@ through()
 	fabric_stop
 }
 
-# Of which the kernel's own socket takes some for each IPv6 group
+# The kernel's internal socket needs option memory for each IPv6 group
 echo 1000000 >/proc/sys/net/core/optmem_max
 
 through "this driver" ipoib_load

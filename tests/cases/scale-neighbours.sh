@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# 10,000 neighbours on one interface: memory, questions to the SA, instructions of a lookup and to take them down; and paths that lead nowhere go.
+# 10,000 neighbours on one interface: memory, SA queries, the instructions of a lookup and of
+# removing them; and paths that lead nowhere are removed.
 # timeout: 400
 # mem: 1024
 # icount: yes
@@ -10,8 +11,8 @@
 neighbours=10000
 tracing=/sys/kernel/tracing
 
-# ping_from COUNT: an echo request from each of them, of which the IP header's checksum
-# must go down by one as the sender's address goes up.
+# ping_from COUNT: sends an echo request from each of them. The checksum of the IP header
+# decreases by one as the sender's address increases.
 ping_from()
 {
 	_sum=$((0x4500 + 0x001c + 0x4001 + 0x0a01 + 0x0101 + 0x0a01 + 0x0001))
@@ -20,16 +21,16 @@ ping_from()
 	send "$1" "08000000${_ip}0800f7ff00000000" -12,16
 }
 
-# The GIDs of peers that are not there: as ports of the fabric have them, but for the end
+# GIDs of peers that do not exist; they differ from those of the fabric's ports in the last octets
 gids=fe80000000000000021bfa0110000000
 
-# claim_gids COUNT: in ARP alone.
+# claim_gids COUNT: the GIDs appear in ARP packets only.
 claim_gids()
 {
 	say "$1" "$gids" 28
 }
 
-# prove_gids COUNT: by the GRH as well, of an HCA that lies.
+# prove_gids COUNT: also in the GRH, which the HCA forges.
 prove_gids()
 {
 	rule ibfab2 dir=out what=data do=sgid value=28
@@ -47,8 +48,8 @@ paths_at_most()
 	[ "$(paths)" -le "$1" ]
 }
 
-# traced FUNCTION CMD...: sets $instructions, of one call of the function on average, and
-# $calls.
+# traced FUNCTION CMD...: sets $instructions to the average of the function's calls, and
+# $calls to their number.
 traced()
 {
 	echo "$1" >"$tracing/set_ftrace_filter"
@@ -58,7 +59,7 @@ traced()
 	shift
 	"$@"
 	echo 0 >"$tracing/tracing_on"
-	# "1.234 us" of a TSC that counts instructions
+	# "1.234 us" of a TSC that counts instructions is 1234 instructions
 	sed -n "s/^.*) *[^0-9]* \([0-9.]*\) us *|  *\(}\|$_function\).*/\1/p" "$tracing/trace" >/run/traced
 	instructions=$(awk '{ sum += $1 } END { printf "%d", NR ? sum * 1000 / NR : 0 }' /run/traced)
 	calls=$(wc -l </run/traced)
@@ -67,8 +68,8 @@ traced()
 	echo 1 >"$tracing/tracing_on"
 }
 
-# many WHAT LOOKUP SAY: so many neighbours by SAY, and none again. LOOKUP is the driver's
-# function that finds what a packet needs.
+# many WHAT LOOKUP SAY: creates the neighbours by SAY, and removes them. LOOKUP is the
+# function of the driver that looks up the path of a packet.
 many()
 {
 	_what=$1 _lookup=$2 _say=$3
@@ -93,7 +94,7 @@ many()
 	note "$_what: a lookup takes $instructions instructions ($calls traced), with one neighbour $_few;" \
 		"of these the tracer's own and a few are $_least"
 	assert test "$calls" -ge $((neighbours * 99 / 100))
-	# A longer chain here and there, but not one that grows with them
+	# Some hash chains may be longer, but must not grow with the number of neighbours
 	assert_between "instructions of a lookup" "$instructions" "$_least" $((_few + 200))
 	_asked=$(sa_asked_paths)
 	note "$_what: $_asked questions to the SA for paths"
@@ -137,7 +138,7 @@ echo 16384 >"$tracing/buffer_size_kb"
 neighbours_unbounded
 
 through "this driver" ipoib_path_xmit ipoib_load
-# The SA does not know them, so it must not be asked
+# The SA does not know these GIDs, so it must not be queried
 on h1 ethtool --set-priv-flags "$dev" trust-learned on
 many "this driver, of as many GIDs" ipoib_path_xmit prove_gids
 on h1 ethtool --set-priv-flags "$dev" trust-learned off

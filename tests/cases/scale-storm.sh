@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-scale.sh
-# Power comes back: all hosts at once ask an SA that takes 50 ms for an answer and loses one in 20. Everyone comes up; time and MADs, with this driver and the kernel's own.
+# After a power failure all hosts query at once an SA that takes 50 ms for an answer and loses
+# one in 20. All come up; time and MADs, with this driver and the in-tree driver.
 # timeout: 200
 # mem: 6144
 # when: soak
@@ -10,7 +11,7 @@
 
 hosts=${HOSTS:-$(full_or 16 128)}
 
-# broadcasts: how many interfaces are members of the broadcast group.
+# broadcasts: prints how many interfaces have joined the broadcast group.
 broadcasts()
 {
 	# shellcheck disable=SC2086  # a word each
@@ -22,7 +23,7 @@ all_are_up()
 	[ "$(broadcasts)" -eq "$hosts" ]
 }
 
-# all_groups: nobody waits for any group.
+# all_groups: no interface waits for any group.
 all_groups()
 {
 	# shellcheck disable=SC2086  # a word each
@@ -34,7 +35,7 @@ all_have_carrier()
 	[ "$(for _k in $(seq "$hosts"); do has_carrier "h$_k" "$(dev_of "h$_k")" && echo yes; done | wc -l)" -eq "$hosts" ]
 }
 
-# members: ports in the broadcast group, says the SA.
+# members: prints the number of ports in the broadcast group at the SA.
 members()
 {
 	saquery -C ibfab0 --smkey 1 MCMR --mgid ff12:401b:ffff::ffff:ffff >/run/records || return 2
@@ -46,7 +47,7 @@ members_are()
 	[ "$(members)" -eq "$1" ]
 }
 
-# A host sees all others answer, of which none is left out
+# everyone_answers: all hosts answer h1
 everyone_answers()
 {
 	on h1 fping -q -r 9 -t 3000 -i 1 -f /run/everybody

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# The kernel's own driver in connected mode, whose connections end at any loss, keeps one over a trunk whose Ethernet loses frames.
+# The in-tree driver in connected mode, whose connections end at any loss, keeps a connection
+# over a trunk whose Ethernet link loses frames.
 # guests: 2
 # timeout: 400
 # mem: 768

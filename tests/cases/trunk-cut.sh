@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# Whatever ends the trunk's link, both ends are down and say so, no packet is lost uncounted, and both come back ACTIVE: a pulled cable, a disabled port, a reloaded module, a device down, deaf, or gone.
+# Whatever breaks the trunk's link, both ends go down and report it, no packet is lost
+# uncounted, and both become ACTIVE again: an unplugged cable, a disabled port, a reloaded
+# module, a device that is down, deaf, or gone.
 # guests: 2
 # timeout: 600
 # mem: 768
 
 . /cases/lib-trunk.sh
 
-# Guest a has the SM: what it learns of b's end it learns by its own switch's trap.
+# Guest a has the SM, which learns of changes at b's end only by the trap of a's switch.
 traps()
 {
 	fabric_counter "$trunk_switch" port0.trap128.repressed
 }
 
-# link_is_down: this end says so, once more than before.
+# link_is_down: this end has reported one more loss of the link.
 link_is_down()
 {
 	wait_for 20 trunk_state_is DOWN
@@ -25,7 +27,7 @@ link_is_down()
 	pair_barrier down
 }
 
-# traps_heeded: the SM has answered each of this end's switch that it could know of.
+# traps_heeded: the SM has answered each trap of this end's switch that it could receive.
 traps_heeded()
 {
 	_pending=$(fabric_counter "$trunk_switch" port0.trap128.raised)
@@ -35,7 +37,7 @@ traps_heeded()
 	[ "$_pending" -eq 0 ]
 }
 
-# link_is_back: it is up, the SM has found it, and datagrams cross it both ways.
+# link_is_back: the link is up, the SM has found it, and datagrams cross it in both directions.
 link_is_back()
 {
 	wait_for 20 trunk_is up
@@ -48,8 +50,8 @@ link_is_back()
 	pair_barrier listening
 	send 20
 	wait_for 20 raw_is ibfab0 packets 20
-	# And has gone through the fabric: a link that is cut while it does so it takes down
-	# itself, of which there is no trap
+	# And until the SM's sweep is over: if the link breaks during the sweep, the SM
+	# disables it itself, and there is no trap for that
 	wait_for 20 traps_heeded
 	pair_barrier heeded
 	sleep 1
@@ -59,11 +61,11 @@ link_is_back()
 	downs=$(trunk_figure link_down)
 	peer=$(trunk_figure peer)
 	silent=$(trunk_figure silent)
-	# Whatever the other guest does next comes after this
+	# The other guest must not continue before this
 	pair_barrier crossed
 }
 
-# lid_and_qpn: sets those of the other guest's receiver.
+# lid_and_qpn: sets $lid and $qpn to those of the other guest's receiver.
 lid_and_qpn()
 {
 	exchanged=$((exchanged + 1))
@@ -85,7 +87,7 @@ begin()
 	module_insert /modules/ibraw.ko
 }
 
-# A trap that comes while OpenSM sweeps may have to wait for its next sweep
+# OpenSM may handle a trap that arrives during a sweep only in its next sweep
 begin
 ! pair_here a || opensm_start -s 5
 wait_for 20 links_are ACTIVE
@@ -97,7 +99,7 @@ step "The cable pulled in guest a, and plugged in"
 ! pair_here a || echo "$trunk_switch $trunk_num down" >"$ibfab/cable"
 link_is_down
 if pair_here b; then
-	# Nothing can leave by it, and is counted
+	# Packets cannot leave the port, and are counted
 	lost=$(trunk_counter drop.tx_inactive)
 	send 7
 	wait_for 10 counter_reaches "$trunk_switch" \

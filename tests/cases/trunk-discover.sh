@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# Two guests are one subnet under one OpenSM: tools in both see all nodes, ways lead across the trunk, its counters agree at both ends.
+# Two guests form one subnet under one OpenSM: tools in both see all nodes, routes cross the
+# trunk, and its counters agree at both ends.
 # guests: 2
 # timeout: 400
 # mem: 768
 
 . /cases/lib-trunk.sh
 
-# refused PARAMETERS PATTERN: with one line in the kernel's log.
+# refused PARAMETERS PATTERN: they are refused, with one line in the kernel log that matches.
 refused()
 {
 	dmesg -c >/run/dmesg.old
@@ -18,13 +19,13 @@ refused()
 	assert_match "the log for $1" "$(cat /run/dmesg)" "$2"
 }
 
-# one_line FILE: for the other guest.
+# one_line FILE: prints it as one line, for the other guest.
 one_line()
 {
 	tr '\n' ';' <"$1"
 }
 
-# own_nodes: GUID and number of connected ports of each node of this guest.
+# own_nodes: prints the GUID and the number of connected ports of each node of this guest.
 own_nodes()
 {
 	awk 'NF == 13 { ports[$2]++ } END { for (guid in ports) print guid, ports[guid] }' \
@@ -41,7 +42,7 @@ found_nodes()
 		END { for (guid in ports) print guid, ports[guid] }'
 }
 
-# switches_between LID LID: names of the switches on the way.
+# switches_between LID LID: prints the names of the switches on the route.
 switches_between()
 {
 	ibtracert -C ibfab0 "$1" "$2" |
@@ -49,7 +50,7 @@ switches_between()
 		uniq | tr '\n' ' '
 }
 
-# switch_lid PART SWITCH: as the SA knows it.
+# switch_lid PART SWITCH: prints its LID, according to the SA.
 switch_lid()
 {
 	saquery -C ibfab0 NR | tr -d '\t' | awk -v name="ibfab $2 part $1" '
@@ -57,7 +58,7 @@ switch_lid()
 		sub(/^NodeDescription\.*/, "") && $0 == name { print lid }'
 }
 
-step "Parameters that make no sense"
+step "Invalid parameters"
 modprobe ib_core
 insmod /modules/ibfab.ko
 rmmod ibfab
@@ -132,7 +133,7 @@ pair_barrier arrived
 near_data=$(($(pma "$near" "$trunk_num" PortXmitData) - near_data))
 far_data=$(($(pma "$far" "$far_num" PortRcvData) - far_data))
 note "$near_data words sent here, $far_data received there"
-# LRH 8, BTH 12, DETH 8, payload 2000, ICRC 4: 508 words. And perfquery's own.
+# LRH 8, BTH 12, DETH 8, payload 2000, ICRC 4: 508 words. perfquery's own packets are counted, too.
 assert_between "words sent" "$near_data" $((500 * 508)) $((500 * 508 + 2000))
 assert_between "words received" "$far_data" $((500 * 508)) $((500 * 508 + 2000))
 assert raw_is ibfab0 errors 0
@@ -141,7 +142,7 @@ step "When all is quiet, what one end sent the other has received, to the packet
 pair_barrier over
 ! pair_here a || opensm_stop
 pair_barrier quiet
-# A packet may still be on its way through this guest
+# A packet may still be crossing this guest
 sleep 1
 trunk_agrees
 note "$sent packets sent, $received received"

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# UDP floods both ways at once cross the trunk without loss, at both IPoIB MTUs, in Ethernet frames of all sizes, also where Ethernet is slow, refuses frames or loses some.
+# UDP floods in both directions cross the trunk without loss, with both IPoIB MTUs, in
+# Ethernet frames of all sizes, also if the Ethernet link is slow, refuses frames or loses
+# some.
 # guests: 2
 # timeout: 900
 # when: soak
@@ -11,7 +13,7 @@
 
 port=5001
 
-# managed MTU: by an OpenSM that gives IPoIB that IB MTU (4 is 2048, 5 is 4096).
+# managed MTU: starts an OpenSM that gives IPoIB this IB MTU (4 is 2048, 5 is 4096).
 managed()
 {
 	echo "Default=0x7fff, ipoib, mtu=$1 : ALL=full;" >/run/partitions.conf
@@ -23,7 +25,7 @@ ipoib_mtu_is()
 	[ "$(on h0 cat "/sys/class/net/$(dev_of h0)/mtu")" = "$1" ]
 }
 
-# ethernet MTU [QDISC...]: of this end.
+# ethernet MTU [QDISC...]: configures this end.
 ethernet()
 {
 	ip link set "$trunk" mtu "$1"
@@ -35,22 +37,22 @@ ethernet()
 	fi
 }
 
-# flood LENGTH COUNT: datagrams to the other guest's h0.
+# flood LENGTH COUNT: sends datagrams to the other guest's h0.
 flood()
 {
 	on h0 socat -u -b "$1" "OPEN:/dev/zero,readbytes=$(($1 * $2))" \
 		"UDP4-SENDTO:10.0.0.$other_part:$port"
 }
 
-# lost: what this guest's nodes dropped, except for datagrams that no receive was
-# posted for and multicasts that nobody wants, as on real links.
+# lost: prints the drop counters of this guest's nodes, except for datagrams without a posted
+# receive and multicasts without a listener, which real links drop as well.
 lost()
 {
 	grep -H '\.drop\.' "$ibfab"/*/counters "$ibfab/trunk" >/run/drops || return 2
 	awk '$1 !~ /drop\.(rx_no_wr|rx_no_group|fwd_no_route)$/ && $2 != 0' /run/drops
 }
 
-# round TEXT LENGTH COUNT: a flood each way at once. Everything that was sent came.
+# round TEXT LENGTH COUNT: floods in both directions at once. Everything that was sent arrives.
 round()
 {
 	pair_barrier begin
@@ -63,9 +65,9 @@ round()
 	grown >/run/grown
 	note "$1: $(tr '\n' ' ' </run/grown)"
 	assert_none "dropped" lost
-	# What its own host dropped is no loss of the fabric
+	# Drops of the sender's own network stack are not the fabric's
 	assert_between "packets sent" "$(by packets_sent)" $(($3 / 2)) 10000000
-	# Neighbours may have been probed since
+	# Neighbour probes may have been sent since
 	assert_between "xmit_packets of the port" \
 		"$(trunk_counter xmit_packets)" "$sent" $((sent + 100))
 	assert_between "rcv_packets of the port" \
@@ -87,8 +89,8 @@ grown()
 		/run/before /run/after
 }
 
-# fill_hca: large sends from ibfab1, each many packets at once, until ibfab0 had no
-# room for what came by the trunk.
+# fill_hca: sends large packets, each of many segments, from ibfab1 until ibfab0 has no room
+# for packets from the trunk.
 fill_hca()
 {
 	_ip=86dd00006000000000000640fd000000000000000000000000000001
@@ -101,7 +103,7 @@ fill_hca()
 	done
 }
 
-# feed_hca: datagrams by the trunk to guest b's, until it had no room.
+# feed_hca: sends datagrams over the trunk to guest b's HCA until it has no room.
 feed_hca()
 {
 	while [ ! -e "$pair/value.full" ]; do
@@ -110,7 +112,7 @@ feed_hca()
 	done
 }
 
-# by NAME: how much it grew.
+# by NAME: prints the growth of the counter.
 by()
 {
 	awk -v name="$1" '$1 == name { print $2 }' /run/grown

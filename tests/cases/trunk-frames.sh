@@ -1,33 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-trunk.sh
-# Frames that make no sense, come twice, too early, from a third end or a former link are counted, each as what it is, and do not disturb the trunk.
+# Frames that are invalid, duplicated, too early, or from a third end or an earlier link are
+# counted by kind, and do not disturb the trunk.
 # guests: 2
 # timeout: 400
 # mem: 768
 
 . /cases/lib-trunk.sh
 
-# frame MAC HEX: from that Ethernet address, as if by the trunk, to all.
+# frame MAC HEX: broadcasts a frame of the trunk's protocol from that Ethernet address.
 frame()
 {
 	printf 'ffffffffffff%s88b5%s' "$1" "$2" | xxd -r -p |
 		socat -u STDIN "INTERFACE:$trunk"
 }
 
-# header FLAGS [FROM [TO [ACK]]]: of the link that is up, or what is given. The
+# header FLAGS [FROM [TO [ACK]]]: prints a header, by default that of the current link. Its
 # credit is what guest b has already.
 header()
 {
 	printf '01%s0000%s%s%s00000080' "$1" "${2:-$instance}" "${3:-$peer}" "${4:-00000000}"
 }
 
-# part SEQ TOTAL OFFSET LENGTH: what follows the header of a frame with data.
+# part SEQ TOTAL OFFSET LENGTH: prints what follows the header of a frame with data.
 part()
 {
 	printf '%08x%04x%04x%04x0100%0120d' $(($1 & 0xffffffff)) "$2" "$3" "$4" 0
 }
 
-# counts NAME MAC HEX: guest b counts that frame so, once more.
+# counts NAME MAC HEX: guest b counts this frame once under NAME.
 counts()
 {
 	if pair_here a; then
@@ -45,7 +46,7 @@ counts()
 }
 turn=0
 
-# Without an SM nothing else crosses it: the first packet's number is still free
+# Without an SM no other packet crosses the trunk, so the first sequence number is still unused
 trunk_start hcas=1
 mac=52540000000a
 instance=$(trunk_figure instance)
@@ -57,7 +58,7 @@ counts malformed $mac 01
 counts malformed $mac "02$(header 01 | cut -c 3-)"
 counts malformed $mac "$(header 01 0000000000000000)"
 
-step "A third end, with a link of its own in mind"
+step "A third end, which uses another link's instances"
 counts foreign 52540000000c "$(header 01 1111111111111111 0000000000000000)"
 counts foreign 52540000000c "$(header 05 "$instance" "$peer")$(part "$next" 100 0 60)"
 
@@ -76,7 +77,7 @@ counts malformed $mac "$data$(part "$next" 1000 0 900)"
 counts malformed $mac "$data$(part "$next" 60000 0 60)"
 counts malformed $mac "$data$(part "$next" 8 0 8)"
 
-step "Too early, and had before"
+step "Too early, and received before"
 counts out_of_order $mac "$data$(part $((next + 1)) 100 0 60)"
 counts out_of_order $mac "$data$(part "$next" 100 40 60)"
 counts duplicate $mac "$data$(part $((next - 1)) 100 0 60)"

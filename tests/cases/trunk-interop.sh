@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib-matrix.sh
-# This driver in one guest and the kernel's own in another reach each other: IPv4, IPv6, multicast, children, both MTUs, the SM on either side, restarts of either side, TCP; in the long form for a minute.
+# This driver in one guest and the in-tree driver in the other reach each other: IPv4, IPv6,
+# multicast, children, both MTUs, the SM on either side, restarts of either side, TCP; in the
+# long form for a minute.
 # guests: 2
 # timeout: 1500
 # soak: 1500

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What this driver and the kernel's own put on the wire in one and the same scenario, read by tshark, differs as wire-compare.expected says, and has no fault.
+# What this driver and the in-tree driver put on the wire in the same scenario, decoded by
+# tshark, differs only as wire-compare.expected says, and is not malformed.
 # runs: host
 # timeout: 1000
 
@@ -8,14 +9,13 @@ work=$1
 cases=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 qemu=$cases/../qemu
 
-# Host h1 is the one that is watched: h0 has the subnet manager beside it, so its
-# own dialogue with that crosses no cable.
+# Host h1 is observed: h0 is beside the SM, so its requests cross no cable.
 scenario()
 {
 	cat <<-'E'
 	. /cases/lib.sh
 
-	# What time alone brings must not come in one run and not in the other
+	# Packets that depend on timers must not differ between the runs
 	no_timers()
 	{
 		for _family in ipv4 ipv6; do
@@ -24,8 +24,8 @@ scenario()
 		on "$1" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$2/router_solicitations"
 	}
 
-	# link_local HOST DEVICE MODE: whether it has one. The kernel's driver loses what is
-	# sent while its carrier comes, and with it a DAD that begins by itself.
+	# link_local HOST DEVICE MODE: waits until it has a link-local address. The in-tree
+	# driver loses packets that are sent while its carrier comes up, and DAD with them.
 	link_local()
 	{
 		on "$1" sh -c "echo $3 >/proc/sys/net/ipv6/conf/$2/addr_gen_mode"
@@ -36,7 +36,8 @@ scenario()
 		not says tentative ip -n "$1" -6 address show dev "$2"
 	}
 
-	# listen HOST DEVICE GROUP4 GROUP6: what comes goes to /run/HOST.4 and 6
+	# listen HOST DEVICE GROUP4 GROUP6: writes received datagrams to /run/HOST.4 and
+	# /run/HOST.6
 	listen()
 	{
 		traffic_start "listen4.$1" on "$1" socat -u \
@@ -45,7 +46,7 @@ scenario()
 			"UDP6-RECV:5001,ipv6-join-group=[$4]:$2" "OPEN:/run/$1.6,creat,append"
 	}
 
-	# hears FILE HOST SOCAT-ADDRESS: what HOST sends comes there
+	# hears FILE HOST SOCAT-ADDRESS: a datagram from HOST arrives
 	hears()
 	{
 		: >"$1"
@@ -63,7 +64,7 @@ scenario()
 			"UDP6-DATAGRAM:[$5]:5001,so-bindtodevice=$3"
 	}
 
-	# left DEVICE MGID-REGEX: the driver has forgotten such groups
+	# left DEVICE MGID-REGEX: the driver has no such groups any more
 	left()
 	{
 		not file_says "$2" "/sys/kernel/debug/ipoib/$1_mcg"
@@ -79,7 +80,7 @@ scenario()
 		echo "$(netdev_counter h0 "$dev0" tx_packets) $(netdev_counter h1 "$dev1" tx_packets)"
 	}
 
-	# is_quiet: nobody has sent anything for longer than announcements are apart
+	# is_quiet: nothing was sent for longer than the interval between announcements
 	is_quiet()
 	{
 		_before=$(sent)
@@ -89,13 +90,13 @@ scenario()
 
 	fabric_start hcas=2
 	opensm_start
-	# So that the hosts' QPNs differ
+	# Makes the hosts' QPNs differ
 	module_insert /modules/ibraw.ko
 	raw_listen ibfab0 qkey=0x1bfa
-	# Nor may a group be left because nothing was sent to it for a while
+	# No group may be left because it was idle
 	echo 3600 >/proc/sys/net/ipv4/neigh/default/gc_interval
 	if [ "$DRIVER" = ipoib ]; then
-		# Both are to ask for each path
+		# Both drivers have to query each path
 		ipoib_load learn_paths=0
 		echo 0 >/sys/module/ib_ipoib/parameters/sendonly_idle
 	else
@@ -126,7 +127,7 @@ scenario()
 		echo "fact address$n $(on "h$n" cat "/sys/class/net/$dev/address")"
 	done
 
-	# An announcement that comes while it is asked for is taken for the answer
+	# An announcement that arrives during resolution would be taken for the answer
 	wait_for 20 is_quiet
 
 	step "ARP, ND and ping, begun by each"
@@ -156,7 +157,7 @@ scenario()
 	E
 }
 
-# run_scenario DRIVER: boots, and leaves the capture.
+# run_scenario DRIVER: boots a guest, which leaves the capture.
 run_scenario()
 {
 	"$qemu/guest.sh" --timeout 450 --capture --append "DRIVER=$1" \
@@ -168,7 +169,7 @@ run_scenario()
 	}
 }
 
-# read_capture DRIVER FILTER FIELD...: tab-separated, a line for each packet.
+# read_capture DRIVER FILTER FIELD...: prints a line for each packet, separated by tabs.
 read_capture()
 {
 	local driver=$1 filter=$2 field words=()
@@ -220,7 +221,8 @@ ip_fields=(
 	arp.hw.{type,size} arp.proto.{type,size}
 )
 
-# With what was seen before a row, values get names that both runs share.
+# Replaces values by names that do not depend on the run, according to what earlier rows have
+# shown.
 # shellcheck disable=SC2016  # awk's
 awk_names='
 	BEGIN {
@@ -237,7 +239,7 @@ awk_names='
 			n = 16 * n + index("0123456789abcdef", substr(digits, i, 1)) - 1
 		return n
 	}
-	# A QPN and who has it
+	# A QPN and its owner
 	function qp(value) {
 		if (hex(value) == hex(qpn0))
 			return "qp-of-h0"
@@ -245,7 +247,7 @@ awk_names='
 			return "qp-of-h1"
 		return value
 	}
-	# 20 octets, maybe with the two in front that ND pads them by
+	# 20 octets, possibly with the two octets of padding that ND puts in front
 	function hwaddr(value,	pad) {
 		gsub(/:/, "", value)
 		pad = length(value) == 44 ? substr(value, 1, 4) "-" : ""
@@ -261,9 +263,9 @@ awk_names='
 				print class ": " name[i] "=" $i
 	}'
 
-# mad_facts DRIVER: of the dialogue of h1 and the SA: what belongs to one group
-# or path, in its order; and the fields of each kind of message. What was sent
-# again has its transaction ID, or comes before an answer.
+# mad_facts DRIVER: prints facts about the MADs between h1 and the SA: the sequence for each
+# group or path, and the fields of each kind of message. Retransmissions, which have the same
+# transaction ID or precede an answer, are ignored.
 mad_facts()
 {
 	read_capture "$1" "infiniband.mad.mgmtclass != 0x81 &&
@@ -301,7 +303,7 @@ mad_facts()
 		}' "$work/$1/mads"
 }
 
-# ip_facts DRIVER: fields of each kind of packet between the hosts.
+# ip_facts DRIVER: prints the fields of each kind of packet between the hosts.
 ip_facts()
 {
 	read_capture "$1" infiniband.rwh.etype "${ip_fields[@]}" \
@@ -338,7 +340,7 @@ ip_facts()
 		}' "$work/$1/mlids" "$work/$1/packets"
 }
 
-# facts DRIVER: all that is compared, into a file.
+# facts DRIVER: writes everything that is compared to a file.
 facts()
 {
 	local qpn0 qpn1 lid0 lid1 address
@@ -355,14 +357,14 @@ facts()
 		"$(wc -l <"$work/$1/packets") packets"
 }
 
-# Each difference, "-" what only the kernel's driver has, "+" only this one.
+# Prints each difference: "-" is only true of the in-tree driver, "+" only of this one.
 differences()
 {
 	comm -23 "$work/intree.facts" "$work/ipoib.facts" | sed 's/^/-/'
 	comm -13 "$work/intree.facts" "$work/ipoib.facts" | sed 's/^/+/'
 }
 
-# expected: the list, of which each block of lines begins with its reason.
+# expected: prints the list without the reasons, with which each block must begin.
 expected()
 {
 	awk '/^#/ { reason = 1; next }
@@ -374,7 +376,7 @@ expected()
 
 failed=0
 
-# never WHAT FILTER: of this driver's packets none is so.
+# never WHAT FILTER: no packet of this driver matches.
 never()
 {
 	local found
@@ -385,7 +387,7 @@ never()
 	printf '%s:\n%s\n' "$1" "$found"
 }
 
-# present CLASS...: there were such packets, of both drivers.
+# present CLASS...: there were such packets with both drivers.
 present()
 {
 	local class driver
