@@ -1,18 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Breaks the driver in one way at a time, and has run what is to notice.
+# Breaks the driver in one way at a time, and runs the test that must notice it.
 #
 # Usage: mutants.sh [--jobs N] [--sample N] [PATTERN]
-#        mutants.sh --table: the last run's results, for Documentation/testing.rst
+#        mutants.sh --table: prints the last run's results, for Documentation/testing.rst
 #
-# Each NAME.patch beside this script is a mutant. Its first lines say
-#   Breaks: what is wrong then
+# Each NAME.patch beside this script is a mutant. Its first lines are
+#   Breaks: what the mutant does wrong
 #   Noticed-by: kunit SUITE, or case CASE[@debug]
-#   Survives: why that does not notice, if it does not
-# What notices must pass without mutants first. Then a line for each mutant: "noticed", with
-# the test that failed or what the kernel said; "survived"; "broken", if it does not apply or
-# compile. --sample N takes N of them, others each day. The last line is "N noticed, N not",
-# the exit status says the same; build/mutants has what each left.
+#   Survives: why that test does not notice it, if it does not
+# The tests must first pass without mutants. Then a line is printed for each mutant: "noticed",
+# with the test that failed or the kernel's message; "survived"; or "broken", if it does not
+# apply or compile. --sample N tries N of them, which differ from day to day. The last line is
+# "N noticed, N not", which determines the exit status; the logs are in build/mutants.
 
 . "$(dirname "$0")/../qemu/common.sh"
 
@@ -28,13 +28,14 @@ while [ $# -gt 0 ]; do
 done
 pattern=${1:-*}
 
-# field MUTANT NAME
+# field MUTANT NAME: prints a field of its header.
 field()
 {
 	sed -n "s/^$2: *//p; /^diff /q" "$dir/$1.patch"
 }
 
-# The mutants asked for; of a sample, those that follow each other from a place that is the day's.
+# Prints the requested mutants. A sample is a sequence of mutants that begins at a place which
+# depends on the day.
 select_mutants()
 {
 	local names=() name day count
@@ -56,9 +57,10 @@ select_mutants()
 	done
 }
 
-# ---- Trees to break ----
+# ---- Trees for the mutants ----
 
-# tree_prepare TREE: what is in this one. What differs is new, so that it is built again.
+# tree_prepare TREE: copies this tree there. Only files that differ are copied, so that only
+# these are built again.
 tree_prepare()
 {
 	local tree=$1 file files
@@ -76,7 +78,7 @@ tree_prepare()
 	echo "$files" >"$tree.files"
 }
 
-# files_of MUTANT: those that it changes.
+# files_of MUTANT: prints the files that it changes.
 files_of()
 {
 	sed -n 's|^+++ b/||p' "$dir/$1.patch"
@@ -91,7 +93,7 @@ mend()
 	done
 }
 
-# ---- What notices ----
+# ---- Tests ----
 
 # check TREE LOG GUESTS PATTERN [WORDS]
 check()
@@ -102,7 +104,7 @@ check()
 	timeout 1800 make -C "$tree" check T="$cases" JOBS="$guests" "$@" >"$log" 2>&1
 }
 
-# judge TREE LOG SUITE|CASE: runs it.
+# judge TREE LOG SUITE|CASE: runs the test.
 judge()
 {
 	local tree=$1 log=$2 kind=$3 name=$4 kernel=stock
@@ -113,12 +115,12 @@ judge()
 		[[ $name != *@debug ]] || kernel=debug
 		check "$tree" "$log" 1 "${name%@debug}" KERNEL="$kernel"
 		;;
-	*) die "who notices by $kind?" ;;
+	*) die "unknown kind of test: $kind" ;;
 	esac
 }
 
-# why LOG: the first KUnit test that failed; else what the kernel called wrong, what the case
-# did, or the first reason that the runner gave.
+# why LOG: prints the first KUnit test that failed, else the kernel's message, the case's
+# failure, or the first reason from the runner.
 why()
 {
 	tr -d '\r' <"$1" | sed -n -E \
@@ -129,7 +131,7 @@ why()
 		sort -s -n -k 1,1 | sed -E -e 's/^. //; s/( CPU:| at \/| in [^ ]*\+0x|: PING|: PID).*//; q' | cut -c 1-80
 }
 
-# All that mutants are noticed by must pass without one, or a failure says nothing.
+# All tests must pass without a mutant, or their failure proves nothing.
 baseline()
 {
 	local name kind what suites='' stock='' debug=''
@@ -168,7 +170,7 @@ baseline_of()
 
 # ---- One mutant ----
 
-# try TREE MUTANT: prints its line, and returns whether it was noticed, or nobody expected that.
+# try TREE MUTANT: prints its line; succeeds if it was noticed, or survived as expected.
 try()
 {
 	local tree=$1 name=$2 log=$out/$2.log begin=$SECONDS kind what verdict note
@@ -191,7 +193,7 @@ try()
 	[ "$verdict" = noticed ] || [ "$verdict:${note:+explained}" = survived:explained ]
 }
 
-# worker NUMBER: takes every so manyth.
+# worker NUMBER: tries every mutant whose index is NUMBER modulo the number of workers.
 worker()
 {
 	local k tree=$out/tree.$1
