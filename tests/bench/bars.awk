@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Holds the ratios of bench.sh's table against the file "bars".
+# Compares the ratios of bench.sh's table with the file "bars".
 #
 # Usage: awk -v "names=NAME..." -f bars.awk BARS TABLE
 #
-# Says which of the names has a ratio that is worse than its bar by more than 3 %, or has
-# none, or no bar; the exit status is 1 then.
+# Prints the names whose ratio is more than 3 % worse than its bar, or that have no ratio or
+# no bar; the exit status is 1 if there are any.
 
 FNR == NR {
 	if ($1 !~ /^#/)

@@ -1,18 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The same traffic with this driver, with the kernel's own and over veth (the stack
-# alone), in guests in which an instruction takes a nanosecond: a table of what each
-# costs. build/bench has it as JSON and as a plot, too.
+# Runs the same traffic with this driver, with the in-tree driver and over veth (the stack
+# alone), in guests in which an instruction takes a nanosecond, and prints a table of the
+# costs. build/bench also has the results as JSON and as a plot.
 #
 # Usage: bench.sh [--short FOLDER | --profile|--exact [WHAT [LINK]]]
 #
-# A figure that is worse than its bar in the file "bars" fails the run. --short, which leaves
-# all in FOLDER, is of four figures only.
+# A figure that is worse than its bar in the file "bars" fails the run. --short measures only
+# four figures, and writes all files to FOLDER.
 #
-# WHAT, the words of one run of ibbench with commas as in tcp,25000000: prints in which
-# functions each driver spends it, instead. LINK is the IB MTU's code and what the HCA
-# does, as in 5,csum. With --profile perf takes samples, quick, and blind where
-# interrupts are off; with --exact QEMU logs each instruction.
+# --profile and --exact print the functions in which each driver spends a run of ibbench
+# instead. WHAT has the arguments of ibbench separated by commas, as in tcp,25000000; LINK is
+# the code of the IB MTU and the HCA's offload, as in 5,csum. With --profile perf takes samples,
+# which is fast, but sees nothing while interrupts are disabled; with --exact QEMU logs each
+# instruction.
 
 . "$(dirname "$0")/common.sh"
 
@@ -22,7 +23,7 @@ case $mode in
 *) what=${2:-$what} link=${3:-$link} ;;
 esac
 
-# Names of figures, and what they are. One that a driver does not have is "-".
+# The names of the figures and their descriptions. A figure that a driver does not have is "-".
 lines()
 {
 	cat <<-'E'
@@ -30,30 +31,30 @@ lines()
 	tcp8.2044	TCP bulk, MTU 2044, eight streams
 	tcp.4092	TCP bulk, MTU 4092, one stream
 	tcp8.4092	TCP bulk, MTU 4092, eight streams
-	tcp.2044.csum	TCP bulk, MTU 2044, HCA makes checksums
+	tcp.2044.csum	TCP bulk, MTU 2044, HCA computes checksums
 	tcp8.2044.csum	... eight streams
-	tcp.2044.lso	TCP bulk, MTU 2044, HCA cuts
+	tcp.2044.lso	TCP bulk, MTU 2044, HCA segments
 	tcp8.2044.lso	... eight streams
 	udp64	UDP, 64 octets: instructions/packet
 	udp1400	UDP, 1400 octets
-	tcp.2044.dma	TCP bulk, MTU 2044, all DMA by bounce buffers: instructions/octet
+	tcp.2044.dma	TCP bulk, MTU 2044, bounce buffers: instructions/octet
 	tcp8.2044.dma	... eight streams
 	udp64.dma	UDP, 64 octets, bounce buffers: instructions/packet
 	udp1400.dma	UDP, 1400 octets, bounce buffers
 	rr.dma	TCP request and response of 1 octet, bounce buffers
 	ping.dma	ping flood, bounce buffers
-	gso	UDP, 63000 octets a send, cut to 2000: instructions/send
-	gso.csum	... HCA makes checksums
+	gso	UDP GSO, 63000 octets in segments of 2000: instructions/send
+	gso.csum	... HCA computes checksums
 	rr	TCP request and response of 1 octet: instructions/round trip
 	ping	ping flood
 	forward	forwarding of UDP, 64 octets: instructions/packet
 	first.learned	first ping to a new peer: microseconds
 	first.asked	... without learned paths
-	queries.learned	questions to the SA for that
+	queries.learned	SA queries for it
 	queries.asked	... without learned paths
-	groups	500 groups joined: milliseconds
-	up.one	an interface until it has carrier: milliseconds
-	up.children	64 children made and up: milliseconds
+	groups	joining 500 groups: milliseconds
+	up.one	setting an interface up, until carrier: milliseconds
+	up.children	64 children created and set up: milliseconds
 	wall.tcp	noisy: TCP, 2 CPUs, Mbit/s, median of five: more is better
 	wall.tcp8	noisy: ... eight streams
 	wall.udp	noisy: UDP, 1400 octets
@@ -75,7 +76,7 @@ make_program()
 	archive ibbench "$tree"
 }
 
-# guest DRIVER PART [ARCHIVE...]: with $qemu, an array, for QEMU.
+# guest DRIVER PART [ARCHIVE...]: boots a guest; $qemu is an array of arguments for QEMU.
 guest()
 {
 	local driver=$1 part=$2 dir=$run/$1.$2 name add=() clock=(--icount)
@@ -95,7 +96,7 @@ guest()
 	}
 }
 
-# figures DRIVER PART: leaves the lines "name value" in DRIVER.PART.figures.
+# figures DRIVER PART: writes lines "name value" to DRIVER.PART.figures.
 figures()
 {
 	local dir=$run/$1.$2
@@ -116,8 +117,8 @@ profile()
 	done
 }
 
-# exact DRIVER: the guest itself has QEMU's monitor start and stop the log, which is read
-# as it is written.
+# exact DRIVER: the guest has QEMU's monitor start and stop the log, which is processed while
+# it is written.
 exact()
 {
 	local dir=$run/$1.exact pipe=$run/$1.pipe words reader qemu
@@ -141,8 +142,8 @@ exact()
 	wait "$reader"
 }
 
-# wait_for_guests PID...: also for those that have ended already, whose status "wait -n"
-# would not tell.
+# wait_for_guests PID...: fails if one of them has failed. "wait -n" would not report those
+# that have ended already.
 wait_for_guests()
 {
 	local pid
@@ -167,14 +168,14 @@ exact_both()
 	done
 }
 
-# has_part DRIVER PART: all that veth has is traffic.
+# has_part DRIVER PART: veth only has the traffic figures.
 has_part()
 {
 	[ "$1" != veth ] || [[ $2 == @(traffic|offload|forward|wall) ]]
 }
 
-# measure_all: as many guests at once as there are CPUs; time does not matter to them, but
-# for the last.
+# measure_all: runs as many guests at once as there are CPUs, as wall time does not matter to
+# them, except for the last ones.
 measure_all()
 {
 	local driver part guests=()
@@ -198,7 +199,7 @@ measure_all()
 	cat "$run"/veth.*.figures >"$run/veth"
 }
 
-# measure_short: by both drivers at once.
+# measure_short: measures both drivers at once.
 measure_short()
 {
 	local driver guests=()
@@ -214,7 +215,7 @@ measure_short()
 	: >"$run/veth"
 }
 
-# hold_bars NAME...: fails if one of these is worse than its bar, or is missing.
+# hold_bars NAME...: fails if one of these figures is worse than its bar, or is missing.
 hold_bars()
 {
 	awk -v "names=$*" -f "$bench_dir/bars.awk" "$bench_dir/bars" "$run/table"
@@ -225,7 +226,8 @@ bar_names()
 	awk '$1 !~ /^#/ { print $1 }' "$bench_dir/bars"
 }
 
-# table: tab-separated name, ours, in-tree, ratio, the stack alone, text.
+# table: prints, separated by tabs: name, this driver, in-tree driver, ratio, stack alone,
+# description.
 table()
 {
 	lines | awk -F '\t' -v dir="$run" '
@@ -271,7 +273,7 @@ json()
 			ratio: (.[3] | figure), stack: (.[4] | figure), what: .[5] }]'
 }
 
-# plot FORMAT FILE: how much of the in-tree driver's each line takes.
+# plot FORMAT FILE: plots each figure relative to the in-tree driver's.
 plot()
 {
 	gnuplot <<-E
@@ -322,7 +324,7 @@ table >"$run/table"
 show <"$run/table"
 json <"$run/table" >"$run/bench.json"
 plot svg "$run/bench.svg"
-# As Documentation/performance.svg it is a file of this tree, all of which have this line
+# Documentation/performance.svg needs this line, like all files of this tree
 sed -i '1a <!-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause -->' "$run/bench.svg"
 plot png "$run/bench.png"
 mapfile -t names < <(bar_names)

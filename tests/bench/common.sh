@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For what measures in guests whose instructions are counted: archives with more files
-# for them. Sourced; $run is the measurement's own folder.
+# For measurements in guests whose instructions are counted: archives with additional files
+# for the guests. Sourced; $run is the folder of the measurement.
 
 . "$(dirname "${BASH_SOURCE[0]}")/../qemu/common.sh"
 
 # shellcheck disable=SC2034  # for those who source it
 bench_dir=$top/tests/bench
 
-# archive NAME TREE: for guest.sh's --add, $run/NAME.cpio; the tree goes.
+# archive NAME TREE: packs TREE into $run/NAME.cpio, for guest.sh's --add, and removes it.
 # shellcheck disable=SC2154  # the folder of who sources this
 archive()
 {
@@ -17,9 +17,8 @@ archive()
 	rm -rf "$2"
 }
 
-# perf and the libraries that it needs, out of the host's packages. The guest's
-# own libraries, of the same Debian, are not replaced: its archive comes first
-# and holds the same files.
+# perf and the libraries that it needs, from the host's packages. The guest's own libraries,
+# of the same Debian release, are not replaced: perf uses those in its own folder.
 perf_archive()
 {
 	local tree=$run/tree file

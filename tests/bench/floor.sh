@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The floor under every measurement: how many instructions a datagram costs that
-# no protocol touches, from post_send to the polled receive, and where they go.
-# The guest is booted twice; the counts of all runs must agree to within 0.1 %.
-# Usage: floor.sh
+# The lower limit of all measurements: how many instructions a datagram without any protocol
+# costs, from post_send to the polled receive, and where they are spent. The guest is booted
+# twice; the counts of all runs must agree to within 0.1 %. Usage: floor.sh
 
 . "$(dirname "$0")/common.sh"
 
 run=$top/build/floor
 
-# boot NAME: leaves "payload chain instructions" lines in NAME.figures.
+# boot NAME: writes lines "payload chain instructions" to NAME.figures.
 boot()
 {
 	say "boot $1"
@@ -24,7 +23,7 @@ boot()
 	[ -s "$run/$1.figures" ] || die "the guest measured nothing"
 }
 
-# The spread is that of all runs of both boots.
+# Prints the figures; the spread is that of all runs of both boots.
 summary()
 {
 	sort -k1,1n -k2,2n -s "$run"/*.figures | awk '

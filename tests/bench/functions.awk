@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# What QEMU logged, an instruction a line, by function: prints how many there were for
-# each of COUNT, first of the fabric, of the driver and of the rest, then of each
-# function. What copies, clears or sums memory is told apart by who had it done.
+# Assigns the instructions in QEMU's log, one per line, to functions: prints the number of
+# instructions per COUNT, first of the fabric, the driver and the rest, then of each function.
+# Functions that copy, clear or sum memory are listed by their callers.
 #
 # Usage: awk -v transcript=FILE -v count=COUNT -f functions.awk LOG
 #
-# FILE is the guest's transcript with its symbols. It is there when the log begins.
+# FILE is the guest's transcript with its symbols. It must exist when the log begins.
 
 function read_symbols(	command, line, word)
 {
@@ -20,7 +20,7 @@ function read_symbols(	command, line, word)
 		give_up("the transcript has no symbols")
 }
 
-# The rule at the end is run even so.
+# awk runs the END rule even after exit.
 function give_up(why)
 {
 	print why >"/dev/stderr"
@@ -28,7 +28,7 @@ function give_up(why)
 	exit 1
 }
 
-# All addresses have the same length, so that the order of the text is theirs.
+# All addresses have the same length, so they can be compared as text.
 function function_at(pc,	low, high, middle)
 {
 	if (pc < "8")
@@ -81,7 +81,7 @@ BEGIN {
 	spent[last]++
 }
 
-# It was logged, but an interrupt came first.
+# It was logged, but an interrupt came before it was executed.
 /^Stopped/ { spent[last]-- }
 
 END {

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../cases/lib-scale.sh
-# The guest's part of bench.sh: one driver's figures. DRIVER is ours, intree or veth,
-# PART which figures. Prints a line "figure NAME VALUE" each.
+# The guest's part of bench.sh: the figures of one driver. DRIVER is ours, intree or veth,
+# PART selects the figures. Prints lines "figure NAME VALUE".
 
 . /cases/lib-scale.sh
 # shellcheck source=../cases/lib-perf.sh
 . /cases/lib-perf.sh
 
 driver=${DRIVER:?} part=${PART:?}
-# What makes the fabric
+# The function that starts the fabric
 fabric=fabric_plain
 
-# driver_load ARGUMENT...: of this driver, the other one has none.
+# driver_load ARGUMENT...: the arguments are for this driver only.
 driver_load()
 {
 	case $driver in
@@ -20,8 +20,8 @@ driver_load()
 	esac
 }
 
-# link_start IB_MTU OFFLOAD [QUEUES]: two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
-# QUEUES to send, if not one, is for this driver alone.
+# link_start IB_MTU OFFLOAD [QUEUES]: makes two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
+# QUEUES, the number of send queues, is for this driver only.
 link_start()
 {
 	if [ "$driver" = veth ]; then
@@ -38,8 +38,8 @@ link_start()
 		[ -z "${3:-}" ] || on "$_host" ethtool -L "$(dev_of "$_host")" tx "$3"
 	done
 	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
-	# It must not sweep while something is measured, and numbers at random are dear
-	# as long as the kernel lacks entropy
+	# OpenSM must not sweep during a measurement; and reading random numbers is expensive
+	# until the kernel has enough entropy
 	sleep 5
 	head -c 1 /dev/random >/dev/null
 	opensm_stop
@@ -73,16 +73,17 @@ link_stop()
 	done
 }
 
-# median NAME: of the five in /run/runs. Not a pipeline, which would hide a failed run.
+# median NAME: prints the median of the five values in /run/runs. Not a pipeline, which would
+# hide a failed run.
 median()
 {
 	sort -n /run/runs | sed -n "3s/^/figure $1 /p"
 	rm /run/runs
 }
 
-# measure NAME ARGUMENT...: of ibbench; instructions for each of what it counts. When a
-# timer runs or an ACK goes is another matter in each run, and decides how many packets
-# are handled at once; medians of five differ less.
+# measure NAME ARGUMENT...: runs ibbench and prints the instructions per unit that it counts.
+# The times of timers and ACKs vary, and with them the number of packets that are processed at
+# once; medians of five runs vary less.
 measure()
 {
 	_what=$1
@@ -95,7 +96,7 @@ measure()
 	median "$_what"
 }
 
-# figure NAME MODE COUNT [SIZE [STREAMS]]: between the hosts.
+# figure NAME MODE COUNT [SIZE [STREAMS]]: measures traffic from h0 to h1.
 figure()
 {
 	_figure=$1
@@ -103,7 +104,7 @@ figure()
 	measure "$_figure" h0 h1 10.0.0.2 "$@"
 }
 
-# streams NAME: MTU, OFFLOAD and the like are part of the names.
+# streams NAME: NAME is part of the figures' names, such as the MTU and the offload.
 streams()
 {
 	figure "tcp.$1" tcp $((24 << 20))
@@ -119,7 +120,7 @@ datagrams()
 	measure "ping$1" run 3000 ip netns exec h0 ping -f -q -c 3000 10.0.0.2
 }
 
-# A router between two hosts, of whom h0 is as in the other figures.
+# A router between two hosts; h0 is the same as for the other figures.
 forward_start()
 {
 	if [ "$driver" = veth ]; then
@@ -152,15 +153,15 @@ forward_start()
 	[ "$driver" = veth ] || opensm_stop
 }
 
-# fabric_bounced WORDS...: one whose HCAs reach memory by bounce buffers, as all that is mapped here
-# gets one.
+# fabric_bounced WORDS...: starts a fabric whose HCAs use DMA addresses; each mapping takes a
+# bounce buffer.
 fabric_bounced()
 {
 	fabric_start "$@" garbage=0
 }
 
-# first_ping NAME: from h1 to h2, who have not heard of each other: microseconds, ARP and
-# path in them, and how often the SA was asked.
+# first_ping NAME: from h1 to h2, which do not know each other: microseconds, including ARP
+# and path, and the number of SA queries.
 first_ping()
 {
 	sa_count_begin
@@ -171,7 +172,7 @@ first_ping()
 	echo "figure queries.$1 $(sa_asked_paths)"
 }
 
-# pair_start ARGUMENT...: of the driver. h1 and h2; ibfab0 is the SM's alone.
+# pair_start ARGUMENT...: arguments of the driver. Makes h1 and h2; only the SM uses ibfab0.
 pair_start()
 {
 	fabric_plain hcas=3 pkeys=96
@@ -197,7 +198,7 @@ pair_stop()
 	fabric_stop
 }
 
-# took NAME CMD...: milliseconds of the guest's.
+# took NAME CMD...: prints how many milliseconds CMD takes.
 took()
 {
 	_what=$1
@@ -243,7 +244,7 @@ children_of_h1()
 	done
 }
 
-# memory_of_neighbours: as they come by ARP, each with a QPN of its own on one port.
+# memory_of_neighbours: the neighbours are learned by ARP; each has a QPN of its own on one port.
 memory_of_neighbours()
 {
 	neighbours_unbounded
@@ -264,7 +265,8 @@ memory_of_neighbours()
 	echo "figure memory.neighbour $(($(slab_growth /run/slab.before /run/slab.after) / 4000))"
 }
 
-# wall NAME WORD ARGUMENT...: the median of five runs of iperf3; WORD is of its JSON.
+# wall NAME WORD ARGUMENT...: prints the median of five runs of iperf3; WORD selects a value
+# of its JSON.
 wall()
 {
 	_what=$1 _word=$2
@@ -284,7 +286,7 @@ wall_servers()
 	wait_for 10 listening h1 5202
 }
 
-# wall_two NAME: likewise, of two processes that send at once.
+# wall_two NAME: the same with two processes that send at once.
 wall_two()
 {
 	for _n in 1 2 3 4 5; do
@@ -307,7 +309,7 @@ free_kb()
 	awk '$1 == "MemFree:" { print $2 }' /proc/meminfo
 }
 
-# memory_of NAME COUNT CMD...: what it takes, of each of COUNT.
+# memory_of NAME COUNT CMD...: prints the memory that CMD takes, divided by COUNT.
 memory_of()
 {
 	_what=$1 _count=$2 _before=$(free_kb)
@@ -344,7 +346,7 @@ children_up()
 	done
 }
 
-# profile MODE COUNT [SIZE [STREAMS]]: in which functions they are spent.
+# profile MODE COUNT [SIZE [STREAMS]]: prints the functions in which the instructions are spent.
 profile()
 {
 	step "Profile of $*"
@@ -352,8 +354,8 @@ profile()
 	perf_profile 40 /bench/ibbench h0 h1 10.0.0.2 "$@"
 }
 
-# exact MODE COUNT [SIZE [STREAMS]]: QEMU logs the instructions, the host finds what they
-# are of by the symbols.
+# exact MODE COUNT [SIZE [STREAMS]]: QEMU logs the instructions, and the host assigns them to
+# symbols.
 exact()
 {
 	vport_start monitor
@@ -361,7 +363,7 @@ exact()
 	IBBENCH_MONITOR=$(vport_of monitor) /bench/ibbench h0 h1 10.0.0.2 "$@"
 }
 
-# words TEXT: what commas are between.
+# words TEXT: splits it at commas.
 words()
 {
 	echo "$1" | tr , ' '
@@ -444,7 +446,7 @@ memory)
 	partitions_write 24
 	fabric_plain hcas=16
 	opensm_start -P /run/partitions.conf
-	# What only the first of each kind needs is not counted
+	# Excludes what only the first interface and child allocate
 	driver_load
 	memory_of memory.interface 16 interfaces_up
 	memory_of memory.child 24 children_up "$(netdev_of ibfab0)"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../cases/lib-perf.sh
-# The guest's part of floor.sh. Prints a line "figure PAYLOAD CHAIN INSTRUCTIONS"
-# for each run, and on the second boot the functions in which they were spent,
-# each line after the word "profile".
+# The guest's part of floor.sh. Prints a line "figure PAYLOAD CHAIN INSTRUCTIONS" for each
+# run, and on the second boot the functions in which they were spent, on lines that begin with
+# "profile".
 
 . /cases/lib-perf.sh
 
@@ -47,7 +47,7 @@ profile()
 fabric_plain hcas=2
 module_insert /modules/ibudbench.ko
 opensm_start
-# The SM's first sweep is over; it must not sweep again in between.
+# After the SM's first sweep it is stopped, so that it does not sweep again.
 opensm_stop
 sleep 2
 

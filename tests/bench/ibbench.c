@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traffic between two hosts (network namespaces) of one machine, made so that the
- * same work is done in every run: one process has both ends, and what waits is read
- * before more is sent. Prints how many instructions it took, on a CPU on which an
- * instruction takes a nanosecond: what the clock says, without the time in which
- * the CPU had nothing to do.
+ * Traffic between two hosts (network namespaces) of one machine that does the same
+ * work in every run: one process has both ends, and reads what is available before
+ * it sends more. Prints the number of instructions, on a CPU on which each takes a
+ * nanosecond: the elapsed time without the CPU's idle time.
  *
  * Usage: ibbench FROM TO ADDRESS MODE COUNT [SIZE [STREAMS]]
- *        ibbench run COUNT COMMAND...	a command, which does something COUNT times
+ *        ibbench run COUNT COMMAND...	a command that does something COUNT times
  *
  * FROM and TO are network namespaces, ADDRESS is one of TO's. MODE:
  *
  *   tcp   COUNT octets, in writes of SIZE, over STREAMS connections
- *   rr    COUNT times SIZE octets there and back, over TCP
+ *   rr    COUNT round trips of SIZE octets, over TCP
  *   udp   COUNT datagrams of SIZE octets, in bursts
- *   gso   COUNT sends of SIZE octets, which the kernel cuts into datagrams of
- *         STREAMS octets and puts together again for the receiver
+ *   gso   COUNT sends of SIZE octets, which the kernel segments into datagrams of
+ *         STREAMS octets and merges again for the receiver
  *
- * With IBBENCH_MONITOR, a port that leads to QEMU's monitor, QEMU logs each instruction
- * of what is measured.
+ * If IBBENCH_MONITOR is set to a port of QEMU's monitor, QEMU logs each instruction
+ * of the measurement.
  */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -42,12 +41,12 @@
 #define PORT		5001
 #define STREAMS_MAX	64
 #define SIZE_MAX_OCTETS	65536
-#define BURST		32	/* datagrams on their way at once */
+#define BURST		32	/* datagrams under way at once */
 #define WAIT_MS		2000
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* One end in each namespace */
+/* A socket in each namespace */
 struct flow {
 	int from;
 	int to;
@@ -65,7 +64,7 @@ struct job {
 
 struct mode {
 	const char *name;
-	int type;			/* of socket */
+	int type;			/* socket type */
 	void (*run)(struct job *job, unsigned long long count);
 };
 
@@ -100,7 +99,7 @@ static void set_option(int fd, int level, int option, int value)
 		err(1, "setsockopt %d %d", level, option);
 }
 
-/* A datagram that is lost ends the run */
+/* A lost datagram ends the run by a timeout */
 static void set_patience(int fd)
 {
 	const struct timeval wait = { .tv_sec = WAIT_MS / 1000 };
@@ -131,7 +130,9 @@ static void connect_flow(struct job *job, struct flow *flow, int type, int liste
 		err(1, "accept");
 	set_patience(flow->from);
 	set_patience(flow->to);
-	/* A burst in pages of its own each, however small, is more than the default */
+	/* A burst exceeds the default size, as each datagram is charged a page,
+	 * however small it is
+	 */
 	if (type == SOCK_DGRAM)
 		set_option(flow->to, SOL_SOCKET, SO_RCVBUFFORCE, 8 << 20);
 	if (type == SOCK_STREAM) {
@@ -168,7 +169,7 @@ static unsigned long long fill(int fd, unsigned long long limit, size_t size)
 	return put;
 }
 
-/* Until something can be read, or as much as has been sent can be sent again */
+/* Waits until something can be read, or until more can be sent */
 static void wait_for_any(struct job *job)
 {
 	struct pollfd fds[2 * STREAMS_MAX];
@@ -182,7 +183,7 @@ static void wait_for_any(struct job *job)
 		errx(1, "nothing comes");
 }
 
-/* What is left of one connection */
+/* What one connection still has to transfer */
 struct left {
 	unsigned long long to_send;
 	unsigned long long to_read;
@@ -250,7 +251,7 @@ static void run_udp(struct job *job, unsigned long long count)
 	}
 }
 
-/* The receiver takes what the kernel has put together again */
+/* The receiver gets the packets that GRO has merged */
 static void run_gso(struct job *job, unsigned long long count)
 {
 	ssize_t n;
@@ -283,7 +284,7 @@ static unsigned long long now_ns(void)
 	return now.tv_sec * 1000000000ull + now.tv_nsec;
 }
 
-/* How long the CPUs have idled, to the nanosecond: /proc/stat counts hundredths */
+/* The idle time of the CPUs in ns; /proc/stat has a resolution of 10 ms only */
 static unsigned long long idle_ns(void)
 {
 	unsigned long long ns, sum = 0;
@@ -336,14 +337,14 @@ static void job_init(struct job *job, int argc, char **argv)
 		errx(2, "no such size");
 }
 
-/* Where a measurement began */
+/* The beginning of a measurement */
 struct meter {
 	unsigned long long idle;
 	unsigned long long begin;
-	int monitor;			/* QEMU's, or -1 */
+	int monitor;			/* port of QEMU's monitor, or -1 */
 };
 
-/* Commands one by one, each answered by a line that has "return" in it */
+/* Sends one command; the answer is the first line that contains "return" */
 static void monitor_say(int fd, const char *command)
 {
 	char said[4096];
@@ -374,7 +375,7 @@ static int monitor_open(void)
 	return fd;
 }
 
-/* A command as a person types it: QMP has none of its own for these */
+/* Runs a command of the human monitor, as QMP has no equivalent for these */
 static void monitor_do(int fd, const char *line)
 {
 	char command[256];
