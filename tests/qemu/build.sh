@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Builds the tools, into build/tools, those of the cases, into build/test-tools, and all
-# modules for the guest's kernel, and prints the modules' folder (of which driver/, ats/, fabric/, probes/ and, for the
-# debug kernel, kunit/ and kunit-ats/ hold them). The compiler's output goes to
-# build/build.log. Usage: build.sh [stock|debug]. For the debug kernel UBSAN checks them, and they count which of their lines run:
-# /sys/kernel/debug/gcov has it.
+# Builds the tools into build/tools, the cases' own tools into build/test-tools, and all
+# modules for the guest's kernel, and prints the modules' folder, with the subfolders driver/,
+# ats/, fabric/, probes/ and, for the debug kernel, kunit/ and kunit-ats/. The compiler's
+# output goes to build/build.log. Usage: build.sh [stock|debug]. For the debug kernel modules
+# are built with UBSAN and gcov, whose counters are in /sys/kernel/debug/gcov.
 
 . "$(dirname "$0")/common.sh"
 
@@ -24,7 +24,7 @@ build()
 release=$("$qemu_dir/kernel.sh" release "$kind")
 kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 mkdir -p "$top/build"
-# Other checkouts build beside this one
+# The lock is per checkout, as several may build at once
 if ! with_lock "build-$(hash_of <(echo "$top"))" build >"$top/build/build.log" 2>&1; then
 	cat "$top/build/build.log" >&2
 	die "the modules do not build"

@@ -1,41 +1,40 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Runs cases, each in a guest of its own, and counts. The last line printed is
-# "N passed, N failed", the exit status says the same.
+# Runs cases, each in a guest of its own, and counts the results. The last line printed is
+# "N passed, N failed", which determines the exit status.
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
 #                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
 #                 [--hosts N] [--suite PATTERN] [--profile NAME] [PATTERN]
-# With --kernel every case that runs in a guest does so on that kind of kernel,
-# whatever its header says. --soak runs those cases that have a longer form, in
-# that, and those that pass on several kinds of HCAs on each, as CASE+PROFILE.
-# SEED=N and SECONDS=S are set for cases that are random, and each case may
-# take S seconds more; HOSTS=N is for the scale-* cases, SUITE=PATTERN for
-# those of KUnit: which suites, and after a dot which tests of them. PROFILE=NAME is that
-# of the HCAs, whatever the header says, where the case does not choose.
+# --kernel runs every case that runs in a guest on that kind of kernel, whatever its
+# header says. --soak runs the longer forms of cases that have one, and the cases for
+# several HCA profiles on each of these, as CASE+PROFILE. SEED=N and SECONDS=S are set
+# for cases that are random, and each limit is S seconds longer; HOSTS=N is for the
+# scale-* cases, SUITE=PATTERN selects KUnit suites and, after a dot, tests of them.
+# PROFILE=NAME overrides the HCA profile in the header, unless the case chooses its own.
 #
 # A case's first comment lines may set, as "# name: value":
-#   timeout  seconds (default 120), where no more runs at once than there are CPUs
+#   timeout  seconds (default 120), if no more runs than CPUs are active at once
 #   smp      virtual CPUs (default 2)
-#   mem      MiB (default 1024)        append  more kernel parameters
+#   mem      MiB (default 1024)
+#   append   additional kernel parameters
 #   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
-#            guest's time: figures are the same on each machine
-#   profiles of the HCAs that it passes on: it runs on the first, or with --soak
-#            on each (default: what it chooses itself)
-#   runs     guest (default) or host: a bash script of this machine, which is
-#            given its run folder
-#   guests   1 (default) or 2: the script runs in two guests at once that a
-#            link joins, see lib-pair.sh. They count as one job: most of the time one
-#            waits for the other.
+#            guest's time, so that figures do not depend on the machine
+#   profiles the HCA profiles that it supports: it runs on the first, or with --soak
+#            on each (default: what the case chooses itself)
+#   runs     guest (default) or host: a bash script that runs on this machine, with
+#            its run folder as the argument
+#   guests   1 (default) or 2: the script runs in two guests at once that are joined
+#            by a link, see lib-pair.sh. They count as one job, because one of them
+#            waits for the other most of the time.
 #   kernel   stock (default), debug, or both. A run on the debug kernel is named
-#            CASE@debug, and its limit is $slowness times as long and $boot_time
-#            more: to boot, and to look for leaks, takes its time there.
-#   soak     the timeout of the case's longer form, if it has one: SOAK=1 is set
-#   allow    a regex of lines in the kernel's log that the case has it say, see judge.sh;
-#            more than one line may say so
-#   when     check (default), or soak: without --soak it runs only by a PATTERN
-# Cases that are named apps-* have the programs of others too, see rootfs.sh and
-# selftests.sh.
+#            CASE@debug, and its limit is $slowness times as long plus $boot_time, as
+#            booting and looking for leaks take longer there.
+#   soak     the timeout of the case's longer form, if it has one, for which SOAK=1 is set
+#   allow    a regex of lines in the kernel log that the case provokes, see judge.sh;
+#            there may be more than one
+#   when     check (default), or soak: without --soak it runs only if PATTERN names it
+# Cases named apps-* also have third-party programs, see rootfs.sh and selftests.sh.
 
 . "$(dirname "$0")/common.sh"
 
@@ -60,7 +59,7 @@ while [ $# -gt 0 ]; do
 done
 pattern=${1:-*}
 passed=0 failed=0
-# How many runs share a CPU: each may take so many times as long
+# How many runs share a CPU, and thus how many times as long each may take
 crowd=$(((jobs + $(nproc) - 1) / $(nproc)))
 
 # header CASE NAME DEFAULT
@@ -77,13 +76,13 @@ guests_of()
 	header "$1" guests 1
 }
 
-# root_of CASE: the group of programs that its guest has.
+# root_of CASE: prints the group of programs in its guest's root file system.
 root_of()
 {
 	[[ $1 != apps-* ]] && echo base || echo apps
 }
 
-# script_of RUN: RUN is CASE, CASE@debug, CASE+PROFILE or CASE@debug+PROFILE.
+# script_of RUN: prints the script. RUN is CASE, CASE@debug, CASE+PROFILE or CASE@debug+PROFILE.
 script_of()
 {
 	echo "$cases/${1%%[@+]*}.sh"
@@ -94,7 +93,7 @@ kernel_of()
 	[[ $1 != *@debug* ]] && echo stock || echo debug
 }
 
-# profile_of RUN: nothing if the case is to choose.
+# profile_of RUN: prints the HCA profile, or nothing if the case chooses it itself.
 profile_of()
 {
 	local profiles
@@ -109,7 +108,7 @@ profile_of()
 	fi
 }
 
-# is_long RUN: it is the longer form of its case.
+# is_long RUN: whether this is the longer form of its case.
 is_long()
 {
 	[ -n "$soak" ] && [[ $1 != *+* ]]
@@ -125,7 +124,7 @@ limit_of()
 	echo $(((limit + extra) * crowd))
 }
 
-# kernels_of SCRIPT: the kinds that it is to run on.
+# kernels_of SCRIPT: prints the kinds of kernels that it runs on.
 kernels_of()
 {
 	local kinds
@@ -176,8 +175,7 @@ run_on_guest()
 		"$script" "$run"
 }
 
-# Leaves the verdict in a file, for the parent to print, with the seconds that passed and those
-# of a processor.
+# Writes the verdict, the elapsed seconds and the CPU seconds to a file, which report prints.
 run_case()
 {
 	local script run=$results/$1 begin=$SECONDS verdict=pass TIMEFORMAT='%U %S'
@@ -195,7 +193,7 @@ run_case()
 		"$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$state/$1.time")" >"$state/$1.verdict"
 }
 
-# The reasons, the transcript, and what the kernel said since the script began.
+# Shows the reasons, the transcript, and the kernel log since the script began.
 show_failure()
 {
 	local run=$results/$1 folder
@@ -213,7 +211,7 @@ since_script()
 	sed -n '/ib-ipoib: .* begins/,$p' "$1"
 }
 
-# show_log FILE FILTER: its end, if it is there.
+# show_log FILE FILTER: shows its end, if it exists.
 show_log()
 {
 	[ -e "$1" ] || return 0
@@ -221,7 +219,7 @@ show_log()
 	"$2" "$1" | tail -n 100 | tr -d '\r'
 }
 
-# Prints what has ended since the last call.
+# Prints the runs that have ended since the last call.
 report()
 {
 	local file name verdict
@@ -253,7 +251,7 @@ stop()
 	rm -rf "$state"
 }
 
-# kernels_needed: the kinds that the runs are of.
+# kernels_needed: prints the kinds of kernels that the runs need.
 kernels_needed()
 {
 	local name
@@ -263,7 +261,7 @@ kernels_needed()
 	done | sort -ru
 }
 
-# Fails every case when what they need cannot be made.
+# Prepares kernels, modules and root file system. If this fails, all cases fail.
 prepare()
 {
 	local kind kinds root
@@ -281,20 +279,21 @@ prepare()
 	done
 }
 
-# What guests of cases named apps-* run beside Debian's packages.
+# Builds what guests of apps-* cases need besides Debian's packages.
 prepare_others()
 {
 	"$qemu_dir/deps.sh" selftests && "$qemu_dir/selftests.sh" >"$state/selftests"
 }
 
-# weight_of RUN: how many of the guests that may run at a time it counts as. One of the debug
-# kernel hardly ever waits, and its virtual CPUs spin for each other while there is none for both.
+# weight_of RUN: prints how many of the concurrent guests it counts as. A guest with the debug
+# kernel is rarely idle, and its virtual CPUs spin while they wait for each other if there are
+# not CPUs for both.
 weight_of()
 {
 	[ "$(kernel_of "$1")" = stock ] && echo 1 || echo 2
 }
 
-# Waits for one case, and ends what it left running.
+# Waits for one run, and kills processes that it has left.
 finish_one()
 {
 	local job
@@ -305,7 +304,7 @@ finish_one()
 	report
 }
 
-# start_one: the first of those left for which there is room, or fails.
+# start_one: starts the first remaining run that fits; fails if none does.
 start_one()
 {
 	local index name
@@ -336,7 +335,7 @@ run_all()
 	done
 }
 
-# boot_seconds: of each guest, what it took until its script began.
+# boot_seconds: prints how long each guest took until its script began.
 boot_seconds()
 {
 	local name
@@ -346,14 +345,15 @@ boot_seconds()
 	done | sed -n 's/^\[ *\([0-9]*\.[0-9]*\)\] ib-ipoib: .* begins.*/\1/p'
 }
 
-# said_last LOG: each failure that a case has said, below the step it was in, and how the log ends.
+# said_last LOG: prints each failure of a case with its step, and the end of the log.
 said_last()
 {
 	sed -n '/^==> /h; /^FAILED: /{x; p; x; p}' "$1" | head -n 10
 	tail -n 4 "$1"
 }
 
-# Of each case that failed, in a few short lines and once more: of a long log, CI keeps the end.
+# A short summary of each failed case, at the end, because CI truncates the beginning of a
+# long log.
 failures()
 {
 	local verdict name log
@@ -367,7 +367,7 @@ failures()
 	done
 }
 
-# Where the time went, and what failed, if there was more than one run.
+# If there was more than one run, shows the slowest ones, and the failures.
 summary()
 {
 	[ ${#names[@]} -gt 1 ] || return 0
@@ -382,8 +382,8 @@ summary()
 	failures
 }
 
-# runs_of SCRIPT: a check's runs are one for each kernel; of a soak there is none but for a longer
-# form, and for each profile.
+# runs_of SCRIPT: prints the runs of a case. A check has one for each kernel; a soak has one
+# for each kernel if there is a longer form, and one for each profile.
 runs_of()
 {
 	local script=$1 kind run profile
@@ -401,8 +401,8 @@ runs_of()
 	done
 }
 
-# The names that match, those with the longest limits first: they are best not
-# left for the end, when other processors have nothing to do.
+# Prints the runs that match the pattern. Those with the longest limits come first, because a
+# long run at the end would leave other CPUs idle.
 select_cases()
 {
 	local script name
@@ -426,7 +426,7 @@ mkdir -p "$results"
 state=$(mktemp -d)
 trap stop EXIT
 trap 'exit 1' INT TERM
-# Each job a process group, so that its guests end with this script.
+# Each job has a process group, so that its guests end with this script.
 set -m
 if [ ${#names[@]} -eq 0 ]; then
 	echo "no case is named $pattern"

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# What every host-side script of the harness shares: folders, the cache, and
-# apt-get. Sourced, never run.
+# Shared by all scripts of the harness that run on the host: folders, the cache, and apt-get.
+# To be sourced.
 
 set -euo pipefail
 
-# The caller may be make, or a `make` that was started by make: neither its
-# flags nor its variables are meant for the builds started here.
+# The caller may be make. Its flags and variables must not affect the builds that are started here.
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 
 # Byte order for sorting and matching: cache keys must not depend on a locale.
@@ -28,7 +27,7 @@ say()
 	printf '%s\n' "$*" >&2
 }
 
-# as_root CMD...: the few steps that change the host.
+# as_root CMD...: runs the few commands that change the host.
 as_root()
 {
 	if [ "$(id -u)" -eq 0 ]; then
@@ -38,8 +37,8 @@ as_root()
 	fi
 }
 
-# apt_install PACKAGE...: the package lists are fetched only when the install
-# fails without that: an unknown name, or a version that the archive dropped.
+# apt_install PACKAGE...: updates the package lists only if the installation fails without
+# that, because a name is unknown or a version has been removed from the archive.
 apt_install()
 {
 	local cmd=(env DEBIAN_FRONTEND=noninteractive apt-get
@@ -60,7 +59,7 @@ apt_update()
 		-qq update
 }
 
-# with_lock NAME CMD...: one preparation at a time, also between clones.
+# with_lock NAME CMD...: serializes preparations, also of several clones.
 with_lock()
 {
 	local name=$1
@@ -72,7 +71,7 @@ with_lock()
 	) 9>"$cache/$name.lock"
 }
 
-# hash_of FILE...: the short key of these files' contents.
+# hash_of FILE...: prints a short hash of the files' contents.
 hash_of()
 {
 	cat -- "$@" | sha256sum | cut -c1-16

@@ -1,10 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Which lines and branches of the driver and of the Address Translation Service run in
-# the KUnit suites and in cases, all on the debug kernel. Prints a table of the files;
-# build/coverage/html shows the lines. Usage: coverage.sh [--jobs N] [PATTERN] (default:
-# the suites and, of the cases, those of what no suite does: netlink, sysfs, debugfs,
-# ethtool, MADs)
+# Which lines and branches of the driver and of the Address Translation Service are executed
+# by the KUnit suites and by cases, all on the debug kernel. Prints a table of the files;
+# build/coverage/html shows the lines. Usage: coverage.sh [--jobs N] [PATTERN] (default: the
+# suites, and cases for what the suites do not test: netlink, sysfs, debugfs, ethtool, MADs)
 
 . "$(dirname "$0")/common.sh"
 
@@ -14,7 +13,7 @@ pattern=${1:-'@(kunit|ipoib-@(bringup|children|debugfs|ethtool|trace)|ats-@(kuni
 out=$top/build/coverage
 failed=0
 
-# What lcov says is told only if it fails: Debian's warns of its own source.
+# Shows lcov's output only if it fails, as Debian's lcov prints warnings about its own source.
 lcov()
 {
 	command lcov --quiet --rc lcov_branch_coverage=1 "$@" \
@@ -23,8 +22,7 @@ lcov()
 	die "lcov: $*"
 }
 
-# unpack ARCHIVE FOLDER: one run's counters, with what the compiler left of each
-# file beside them.
+# unpack ARCHIVE FOLDER: unpacks the counters of one run, and adds the compiler's .gcno files.
 unpack()
 {
 	local archive=$1 dir=$2 file
@@ -36,8 +34,8 @@ unpack()
 	done
 }
 
-# trace_of ARCHIVE: a run's lines, by our own files: the folders that modules are built
-# in hold links to them, and of each file a module has a copy.
+# trace_of ARCHIVE: maps a run's counters to the source files. Modules are built in folders
+# with links to these, and several modules may include the same file.
 trace_of()
 {
 	local run work

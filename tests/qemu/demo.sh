@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The demonstration: builds, boots, and shows two hosts that talk through the
-# driver, and how one finds the other by the Address Translation Service.
-# DRIVER=intree shows the kernel's own driver instead, to compare.
+# The demonstration: builds, boots, and shows two hosts that communicate through the driver,
+# and how one finds the other by the Address Translation Service. DRIVER=intree shows the
+# in-tree driver instead, for comparison.
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Installs the Debian packages that a group of tasks needs and that are not
-# there yet. Usage: deps.sh build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests|ynl...
+# Installs the missing Debian packages for a group of tasks. Usage: deps.sh
+# build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests|ynl...
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,29 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Boots one guest that runs one script, and judges it.
+# Boots a guest that runs one script, and judges the result.
 #
 # Usage: guest.sh [OPTION]... SCRIPT RUN-FOLDER [-- QEMU-ARGUMENT...]
-#   --timeout S     the guest is ended after S seconds (default 120)
+#   --timeout S     ends the guest after S seconds (default 120)
 #   --smp N         virtual CPUs (default 2)
 #   --mem M         MiB of memory (default 1024)
-#   --append TEXT   more words for the kernel's command line
-#   --live          the transcript goes to the terminal too
-#   --interactive   the transcript's port is the terminal, both ways
-#   --capture       what crosses the fabric's cables goes to capture.erf
-#   --coverage      which lines of our modules ran goes to coverage.tar
+#   --append TEXT   additional kernel parameters
+#   --live          also shows the transcript on the terminal
+#   --interactive   connects the transcript's port to the terminal
+#   --capture       writes what crosses the fabric's cables to capture.erf
+#   --coverage      writes the coverage of this project's modules to coverage.tar
 #   --icount        one CPU on which an instruction takes a nanosecond of guest
-#                   time, to count instructions by
-#   --add CPIO      an archive with more files for the guest's root
+#                   time, for counting instructions
+#   --add CPIO      an archive with additional files for the guest's root
 #   --root GROUP    the guest's programs: base (default) or apps, see rootfs.sh
 #   --kernel KIND   stock (default) or debug, see kernel.sh
-#   --modules DIR   folder with our own modules; may be given several times
-#   --tools DIR     folder with our own programs, for the guest's PATH; the same
+#   --modules DIR   folder with modules of this project; may be repeated
+#   --tools DIR     folder with programs of this project, for PATH; may be repeated
 #   --role a|b      which of two guests this is, see pair.sh
-#   --link F,W      sockets to the other guest, open already: descriptors of
-#                   the one for frames and the one for words
+#   --link F,W      file descriptors of sockets to the other guest, one for frames
+#                   and one for words
 #
-# RUN-FOLDER receives console.log (the kernel's), transcript.log (the
-# script's), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass.
+# RUN-FOLDER receives console.log (of the kernel), transcript.log (of the
+# script), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass.
 
 . "$(dirname "$0")/common.sh"
 
@@ -58,9 +58,9 @@ shift 2
 [ "${1:-}" != -- ] || shift
 extra=("$@")
 
-# A /dev/kvm that opens on a CPU without the flags is known to hang guests.
-# Without it, an emulated CPU must not offer ERMS: the kernel would copy by
-# `rep movsb`, which QEMU interprets byte by byte, several times slower.
+# Guests hang if /dev/kvm can be opened on a CPU without the virtualization flags. Without
+# KVM, the emulated CPU must not offer ERMS: the kernel would copy by `rep movsb`, which QEMU
+# interprets byte by byte, several times slower.
 accelerator()
 {
 	if [ "$icount" = yes ]; then
@@ -73,7 +73,7 @@ accelerator()
 	fi
 }
 
-# Prints how fast the host's time stamp counter is, in kHz.
+# Prints the frequency of the host's time stamp counter in kHz.
 tsc_khz()
 {
 	local program
@@ -86,8 +86,8 @@ tsc_khz()
 	"$program"
 }
 
-# The boot's own files: init, the libraries, the script, our modules and tools. What only
-# a debugger reads of the modules, four fifths of them, would take each guest a second to
+# Makes the initrd with init, the libraries, the script, our modules and tools. Debug sections
+# of modules are stripped: they are four fifths of the size, and take each guest a second to
 # unpack.
 make_initrd()
 {
@@ -125,8 +125,8 @@ chardev()
 	esac
 }
 
-# Sets $devices: what this guest has beside its serial ports. No ROM: nothing is
-# booted from the network.
+# Sets $devices: the devices besides the serial ports. Without ROMs, as nothing is booted from
+# the network.
 choose_devices()
 {
 	devices=()
@@ -150,22 +150,21 @@ boot()
 	local words="console=ttyS0 loglevel=8 panic=-1 oops=panic slab_nomerge"
 	local accel cmd devices
 
-	# On a busy host the kernel may find that its timer does not tick. And nothing is
-	# said here of its ciphers.
+	# On a busy host the kernel may find that its timer does not tick. Self-tests of
+	# ciphers are not needed.
 	words+=" no_timer_check cryptomgr.notests"
-	# Nobody is to be kept from reading another's memory here. And all CPUs that
-	# QEMU emulates have the host's counter as their own, so it can be the clock.
-	# And what is always at the same address QEMU translates once, not for each process.
-	# How fast that counter is a guest on a busy host finds out wrong by a factor of three
-	# sometimes, so it is told.
+	# Mitigations are not needed here. All emulated CPUs have the host's time stamp
+	# counter, so it can be the clock. QEMU translates code only once if it is at the same
+	# address in all processes. On a busy host the kernel's measurement of the counter's
+	# frequency may be wrong by a factor of three, so it gets the frequency.
 	[ "$icount" = yes ] ||
 		words+=" mitigations=off tsc=reliable tsc_early_khz=$(tsc_khz) norandmaps"
-	# The kernel patches its scheduler's clock while it boots, and a second CPU that is there by
-	# then may stay at what is patched, for ever: it comes with init
+	# While booting, the kernel patches the code of its scheduler's clock. A second CPU
+	# that is online by then may hang at the patched code, so init brings it online
 	words+=" maxcpus=1"
 	[ "$kernel" = stock ] || words+=" kunit.enable=1"
-	# What a device writes is not in the memory that was mapped for it until that is synced or
-	# unmapped, and the other way round: all DMA is by bounce buffers. These are an eighth of the
+	# All DMA uses bounce buffers: so data written by a device are not in the mapped
+	# memory until it is synced or unmapped, and vice versa. They take an eighth of the
 	# memory, in slots of 2 KiB
 	words+=" swiotlb=$((mem * 64)),force"
 	words+=" ${capture[*]} ${coverage[*]}"

@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Judges what a guest left in its run folder. Usage: judge.sh RUN-FOLDER LIMIT [SCRIPT]
-# Writes `pass`, or one line a reason for failure, to RUN-FOLDER/result; the
-# exit status says which. "# allow: REGEX" in the script's first comment lines, once or more,
-# is a line of the kernel's log that is no reason: the case has it said.
+# Judges a guest's run folder. Usage: judge.sh RUN-FOLDER LIMIT [SCRIPT]
+# Writes `pass`, or the reasons for failure, one per line, to RUN-FOLDER/result; the exit
+# status agrees. "# allow: REGEX" in the script's first comment lines, possibly more than
+# once, excepts lines of the kernel log, which the case provokes.
 
 . "$(dirname "$0")/common.sh"
 
 run=$1 limit=$2 script=${3:-/dev/null}
 
-# What the kernel says when something is wrong with it. Not matched: its own
-# names for features that are switched on or off ("lockdep is turned off").
+# Kernel messages about errors. Names of features that the kernel switches on or off do not
+# match ("lockdep is turned off").
 patterns=(
 	'WARNING:'
 	'BUG:'
@@ -77,20 +77,20 @@ patterns=(
 	'printk messages dropped'
 )
 
-# allowed: what the script says is no reason, a regex a line.
+# allowed: prints the regexes that the script allows, one per line.
 allowed()
 {
 	sed -n '/^[^#]/q; /^$/q; s/^# allow: *\(..*\)/\1/p' "$script"
 }
 
-# matching OPTION... FILE: grep's 1 is a file without a match; any other failure is one.
+# matching OPTION... FILE: grep, whose status 1 only means that there is no match.
 matching()
 {
 	grep -aE "$@" || [ $? -eq 1 ]
 }
 
-# The script writes to the log as it begins and ends: a log without those
-# lines is not the whole log, whatever else it lacks. How it ended both must say.
+# The script's beginning and end are logged. Without those lines the log is incomplete. The
+# script's status must agree in both places.
 console_reasons()
 {
 	local log=$run/console.log mark status spared

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash disable=SC2154  # what common.sh sets
-# The debug kernel, for kernel.sh: built once from Debian's linux-source-6.1 and
-# debug.config. What the build leaves is kept apart from the archive of modules,
-# so that another list of modules needs no other build.
+# The debug kernel, for kernel.sh: built once from Debian's linux-source-6.1 and debug.config.
+# The result of the build is kept apart from the archive of modules, so that a change of the
+# list of modules does not require another build.
 
 source_package=linux-source-6.1
 
-# what_counts: this script and the configuration, without remarks.
+# what_counts: prints this script and the configuration without comments.
 what_counts()
 {
 	grep -v '^#' "$qemu_dir/kernel-debug.sh"
 	grep -E '^(# )?CONFIG_' "$qemu_dir/debug.config"
 }
 
-# Sets $release, $version, and where in the cache the build is and what is prepared for one:
-# $built and $prepared. Code that is instrumented calls into the kernel as its compiler's
-# version has it.
+# Sets $release, $version, and the folders in the cache for the build, $built, and for the
+# headers only, $prepared. They depend on the compiler's version, as instrumented code calls
+# functions of the kernel that must match it.
 read_version()
 {
 	local key
@@ -28,8 +28,8 @@ read_version()
 	prepared=$cache/prepared-$key
 }
 
-# kernel_key FILE...: prints the short key of these files' contents and of all
-# else that the kernel is made by.
+# kernel_key FILE...: prints a short hash of these files' contents and of everything else that
+# determines the kernel.
 kernel_key()
 {
 	{
@@ -43,7 +43,7 @@ kdir()
 	echo "$built/build"
 }
 
-# The headers, of the build if there is one.
+# Prints the folder of the headers: the build, if it exists.
 headers()
 {
 	[ ! -e "$built" ] || {
@@ -54,8 +54,8 @@ headers()
 	echo "$prepared"
 }
 
-# Options that Kconfig does not know, or whose conditions are not met, vanish
-# without a word.
+# Fails if an option is missing: Kconfig silently drops unknown options and those whose
+# dependencies are not met.
 make_config()
 {
 	local lost
@@ -66,7 +66,7 @@ make_config()
 	die "options that did not take: $lost"
 }
 
-# What a module is built by, with the paths that a kernel's tree has.
+# Copies what is needed to build modules, in the layout of a kernel tree.
 copy_kdir()
 {
 	local from=$1 to=$2
@@ -82,9 +82,9 @@ copy_kdir()
 	) | tar -C "$from" --null -T - -c | tar -C "$to" -x
 }
 
-# What QEMU enters the kernel by (arch/x86/platform/pvh/enlighten.c) runs before
-# there is any memory for KASAN to look into, and 6.1 does not exempt it, nor the
-# memcmp() that it calls (lib/string.c). kmemleak is twice as fast unchecked.
+# QEMU's entry into the kernel (arch/x86/platform/pvh/enlighten.c) runs before KASAN's shadow
+# memory exists, and 6.1 exempts neither it nor memcmp(), which it calls (lib/string.c).
+# kmemleak is twice as fast without checks.
 unchecked=(
 	KASAN_SANITIZE_enlighten.o=n KASAN_SANITIZE_string.o=n
 	KASAN_SANITIZE_kmemleak.o=n
@@ -98,14 +98,14 @@ compile()
 		make -s -C "$tree" INSTALL_MOD_PATH="$root" modules_install
 }
 
-# unpack_source WORK: configured, below the folder given.
+# unpack_source WORK: unpacks and configures the source in this folder.
 unpack_source()
 {
 	tar -xJf "/usr/src/$source_package.tar.xz" -C "$1"
 	make_config "$1/$source_package"
 }
 
-# A kernel that is not compiled has no symbols.
+# Without a compiled kernel there is no Module.symvers.
 prepare_headers()
 {
 	local work tree
@@ -146,7 +146,7 @@ build()
 	mv "$out" "$built"
 }
 
-# kernel_tree WORK ROOT OUT: vmlinux and config into OUT, lib/modules below ROOT.
+# kernel_tree WORK ROOT OUT: puts vmlinux and config into OUT, and lib/modules into ROOT.
 kernel_tree()
 {
 	local work=$1 root=$2 out=$3

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The guests' kernels in the cache. Usage: kernel.sh COMMAND [stock|debug]
+# The kernels for guests, in the cache. Usage: kernel.sh COMMAND [stock|debug]
 #   prepare  puts kernel and modules into the cache
-#   release  prints the kernel release (as in uname -r)
-#   dir      prints the folder that holds vmlinux, config and modules.cpio
-#   kdir     prints the folder that modules are built against
-#   headers  the same, for what is compiled only and needs no kernel that is built
-# A kind of kernel (default: stock) is what kernel-KIND.sh defines: read_version,
-# kernel_key, kernel_tree, kdir and headers, see there.
+#   release  prints the kernel release (as uname -r)
+#   dir      prints the folder with vmlinux, config and modules.cpio
+#   kdir     prints the folder for building modules
+#   headers  like kdir, but only for compiling, which does not require a built kernel
+# A kind of kernel (default: stock) is defined by kernel-KIND.sh, which has read_version,
+# kernel_key, kernel_tree, kdir and headers.
 
 . "$(dirname "$0")/common.sh"
 
@@ -16,8 +16,8 @@ command=${1:-} kind=${2:-stock}
 # shellcheck source=kernel-debug.sh
 . "$qemu_dir/kernel-$kind.sh"
 
-# Prints the paths, below the root given, of the listed modules of this kind of kernel and
-# of all that they need.
+# Prints the paths, relative to the root, of the modules listed for this kind of kernel and of
+# those that they need.
 module_files()
 {
 	local root=$1 module
@@ -44,7 +44,7 @@ make_modules_cpio()
 		install -D -m 644 "$root/$file" "$small/$file"
 	done <"$root/wanted"
 	depmod -b "$small" "$release"
-	# The root file system's lib is a link to usr/lib.
+	# lib is a link to usr/lib in the root file system.
 	mkdir "$small/usr"
 	mv "$small/lib" "$small/usr/"
 	(cd "$small" && find usr -mindepth 2 -print0 |

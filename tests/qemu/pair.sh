@@ -3,15 +3,15 @@
 # Boots two guests at once, a and b, that run the same script, and judges both.
 #
 # Usage: pair.sh [OPTION]... SCRIPT RUN-FOLDER
-# The options are those of guest.sh, and meant for both guests.
+# The options are those of guest.sh, and apply to both guests.
 #
-# Two pairs of sockets join them: one carries the Ethernet frames of their
-# netdevices trunk0, the other what the functions of tests/cases/lib-pair.sh
-# say to each other.
+# The guests are joined by two pairs of sockets: one carries the Ethernet frames of
+# their netdevices trunk0, the other the messages of the functions in
+# tests/cases/lib-pair.sh.
 #
-# RUN-FOLDER/a and RUN-FOLDER/b receive what guest.sh leaves of each guest,
-# RUN-FOLDER/result the verdict on both: `pass`, or the reasons of each guest
-# that failed, whichever failed first being the first. Exit status 0 is a pass.
+# RUN-FOLDER/a and RUN-FOLDER/b receive the files of guest.sh for each guest,
+# RUN-FOLDER/result the verdict on both: `pass`, or the reasons of each guest that
+# failed, beginning with the one that failed first. Exit status 0 is a pass.
 
 . "$(dirname "$0")/common.sh"
 
@@ -30,7 +30,7 @@ with_sockets()
 		exec @ARGV or die "$ARGV[0]: $!\n";' "$0" "$@"
 }
 
-# A guest that held the other's ends too would not see it go.
+# Closes the other guest's ends, as otherwise this guest would not notice when they are closed.
 boot_a()
 {
 	exec {frames_b}>&- {words_b}>&-
@@ -45,13 +45,13 @@ boot_b()
 		--link "$frames_b,$words_b" "$script" "$run/b"
 }
 
-# judged ROLE REGEX: a line of the guest's result begins so.
+# judged ROLE REGEX: whether a line of the guest's result begins like this.
 judged()
 {
 	grep -q "^$2" "$run/$1/result" 2>/dev/null
 }
 
-# A guest that was stopped failed because the other had.
+# A guest that was stopped has failed because of the other one.
 reasons()
 {
 	local role order=(a b)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib.sh
-# Which lines of our modules have run goes to the host: gcov's counters, also those
-# of modules that are gone. debugfs tells no sizes, so archives are made of copies.
+# Sends gcov's counters of this project's modules to the host, including those of unloaded
+# modules. Files in debugfs have no size, so archives are made from copies.
 
 . /cases/lib.sh
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib.sh
-# What the debug kernel is asked once the script has ended: has anything leaked,
-# is memory mapped for an HCA that is gone, and has lockdep watched till now?
+# Checks on the debug kernel after the script has ended: for leaks, for memory that is mapped
+# for an HCA that is gone, and that lockdep is still active.
 
 . /cases/lib.sh
 
@@ -14,9 +14,9 @@ old_enough()
 	[ "$uptime_s" -gt "$ended" ]
 }
 
-# An object is a leak if it is 5 seconds old and no pointer to it was found, with
-# its contents the same as in the scan before. While a list changes, a scan may
-# miss an entry: it counts only if the next one misses it too.
+# An object is a leak if it is 5 seconds old, no pointer to it was found, and its contents are
+# the same as in the scan before. While a list changes, a scan may miss an entry, so a leak
+# must be found by the next scan as well.
 leaks_print()
 {
 	uptime_s
@@ -29,7 +29,7 @@ leaks_print()
 	cat "$kmemleak"
 }
 
-# The judge reads the kernel's log.
+# Writes to the kernel log, which the judge reads.
 log()
 {
 	while IFS= read -r _line; do
@@ -37,7 +37,7 @@ log()
 	done
 }
 
-# mapped_print: what the DMA API still has for HCAs; a line each.
+# mapped_print: prints the DMA mappings that still exist for HCAs, one per line.
 mapped_print()
 {
 	[ "$(cat "$dma_api/disabled")" = N ] || echo "DMA-API: debugging disabled"

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib.sh
-# The demonstration's script in the guest. Each step is shown and checked.
+# The demonstration's script in the guest. Each step is shown and verified.
 
 . /cases/lib.sh
 
-# show CMD...: the command, what it prints, and that text in $shown.
+# show CMD...: shows the command and its output, which is also in $shown.
 show()
 {
 	printf '\n$ %s\n' "$*"

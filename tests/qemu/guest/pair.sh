@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib-pair.sh
-# Runs a script in one of two guests: brings up the netdevice between them,
-# takes in what the other guest says, and sees to it that neither outlives the
-# other's failure by much. Usage: sh -eu pair.sh SCRIPT
+# Runs a script in one of two guests: brings up the netdevice between them, receives the other
+# guest's messages, and ends this guest soon after the other one has failed. Usage: sh -eu
+# pair.sh SCRIPT
 
 . /cases/lib.sh
 . /cases/lib-pair.sh
 
-# Without an IPv6 address the kernel sends nothing of its own on it.
+# Without an IPv6 address the kernel sends nothing by itself.
 trunk_up()
 {
 	modprobe virtio_pci
@@ -19,9 +19,8 @@ trunk_up()
 	wait_for 30 grep -qx up "/sys/class/net/$trunk/operstate"
 }
 
-# Only one process can open the port; it is descriptor 9 in all that follow.
-# A write waits until the host's end is there: from then on, a read that finds
-# the end of the file means that the other guest is gone.
+# Only one process can open the port; all others inherit descriptor 9. A write waits until the
+# host's end is connected. After that, an end of file means that the other guest is gone.
 channel_open()
 {
 	modprobe virtio_console
@@ -30,8 +29,8 @@ channel_open()
 	timeout 60 sh -c 'echo hello >&9' || fail "there is no other guest"
 }
 
-# peer_ended HOW...: is noted, and unless it was with status 0 this guest's
-# script has to end too, or else the guest.
+# peer_ended HOW...: notes it. Unless the status was 0, this guest's script is ended, and if
+# that fails the guest.
 peer_ended()
 {
 	echo "$*" >"$pair/ended.new"
@@ -60,7 +59,7 @@ listen()
 	[ -e "$pair/ended" ] || peer_ended "without a word"
 }
 
-# Its process is the one that is named in the file.
+# $pair/script has the script's process ID.
 run_script()
 {
 	# shellcheck disable=SC2016  # for the inner shell to expand
@@ -68,9 +67,8 @@ run_script()
 		sh "$pair/script" "$1"
 }
 
-# A guest that goes takes the link with it: it stays for as long as the other
-# needs it, but never so long that the host would have to end it. Nobody may be
-# listening any more.
+# The link goes away with a guest, so it stays until the other guest has ended, but not until
+# the host would have to end it. The other end may not be read any more.
 say_end()
 {
 	echo "ended $1" >&9 &

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=../../cases/lib.sh
-# A prompt on the transcript's port, with the demonstration's fabric and hosts.
+# A shell on the transcript's port, with the demonstration's fabric and hosts.
 
 . /cases/lib.sh
 
@@ -16,6 +16,6 @@ cat <<-'E'
 	    saquery -C ibfab0 -g
 	The functions of tests/cases/lib.sh are there. Ctrl-D ends the guest.
 E
-# Its end hangs up the port: what is to be said then goes to the kernel's log.
+# Its end hangs up the port, so the message goes to the kernel log.
 setsid -c env ENV=/cases/lib.sh PS1='guest# ' sh -i \
 	</dev/ttyS1 >/dev/ttyS1 2>&1 || echo "the prompt ended: $?" >/dev/kmsg
