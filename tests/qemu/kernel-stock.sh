@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash disable=SC2154  # what common.sh sets
-# Debian's own kernel, for kernel.sh: the version that the installed
-# linux-headers-amd64 is for, so that the modules built here load there.
+# Debian's own kernel, for kernel.sh: the version of the installed linux-headers-amd64, so
+# that modules built here can be loaded.
 
 # Prints "RELEASE VERSION" of the installed header package.
 header_package()
@@ -21,8 +21,8 @@ read_version()
 		die "linux-headers-amd64 does not name its kernel"
 }
 
-# kernel_key FILE...: prints the short key of these files' contents and of all
-# else that the kernel is made by.
+# kernel_key FILE...: prints a short hash of these files' contents and of everything else that
+# determines the kernel.
 kernel_key()
 {
 	hash_of "$@" "$qemu_dir/kernel-stock.sh"
@@ -44,8 +44,8 @@ fetch()
 		download "linux-image-$release=$version")
 }
 
-# The archive holds only the newest versions: headers that are older than
-# what it has are brought up to date, for there is no kernel for them.
+# The archive only has the newest versions. There is no kernel for older headers, so these are
+# upgraded.
 download()
 {
 	fetch "$1" 2>"$1/fetch.log" && return
@@ -55,15 +55,15 @@ download()
 	fetch "$1"
 }
 
-# Reads an unsigned number of SIZE bytes at OFFSET of FILE.
+# number_at FILE OFFSET SIZE: prints the unsigned number of SIZE bytes at OFFSET.
 number_at()
 {
 	od -A n -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
 }
 
-# QEMU's direct start of an ELF image spares the guest unpacking itself. The
-# payload's place is told by the x86 boot protocol's header: setup_sects,
-# payload_offset, payload_length (whose last 4 bytes are the unpacked size).
+# QEMU can start an ELF image directly, which saves the guest the decompression. The header of
+# the x86 boot protocol describes the payload: setup_sects, payload_offset, payload_length
+# (whose last 4 bytes are the uncompressed size).
 unpack_vmlinux()
 {
 	local image=$1 sectors offset length
@@ -76,7 +76,7 @@ unpack_vmlinux()
 		xz -dc
 }
 
-# kernel_tree WORK ROOT OUT: vmlinux and config into OUT, lib/modules below ROOT.
+# kernel_tree WORK ROOT OUT: puts vmlinux and config into OUT, and lib/modules into ROOT.
 kernel_tree()
 {
 	local work=$1 root=$2 out=$3

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The guest's root file system: Debian's own binaries as cpio archives in the
-# cache, made anew when a package's version changes. Prints their paths.
+# The guest's root file system: Debian's own binaries as cpio archives in the cache,
+# which are made again when the version of a package changes. Prints their paths.
 # Usage: rootfs.sh [apps]
-# All guests have the first archive. With "apps" there is a second one, of what the
-# packages in the list "apps" add to it: the programs of others that cases
-# named apps-* run.
+# All guests have the first archive. With "apps" there is a second one with the packages
+# in the list "apps": the third-party programs for apps-* cases.
 
 . "$(dirname "$0")/common.sh"
 
@@ -27,8 +26,8 @@ apps) packages+=("${apps[@]}") ;;
 esac
 work='' base=''
 
-# The installed packages of the host play no part: with an empty status file
-# apt-get names everything that these need.
+# Independent of the host's installed packages: with an empty status file apt-get lists all
+# dependencies.
 apt_fresh()
 {
 	apt-get -q -y --no-install-recommends \
@@ -44,8 +43,8 @@ resolve()
 		sed -n 's/^Inst \([^ ]*\) (\([^ ]*\) .*/\1 \2/p' | sort
 }
 
-# As long as the host's package lists are what they were, so is the answer:
-# a start with a full cache asks apt-get nothing.
+# The result of apt-get is cached as long as the host's package lists do not change, so that
+# apt-get is not started if the cache is complete.
 lists_key()
 {
 	{
@@ -77,7 +76,7 @@ unpack()
 	done
 }
 
-# Nothing in the guest reads manuals, speaks Perl or manages packages.
+# Removes manuals, Perl and package management, which the guest does not need.
 prune()
 {
 	local root=$1
@@ -90,21 +89,21 @@ prune()
 		"$root"/usr/lib/x86_64-linux-gnu/systemd/libsystemd-core* \
 		"$root"/usr/bin/{systemd*,{system,journal,network,login}ctl} \
 		"$root"/var/lib/dpkg "$root"/var/cache "$root"/usr/lib/udev/hwdb.d
-	# All that is used of systemd: its DHCP client
+	# Of systemd only the DHCP client is used
 	find "$root/usr/lib/systemd" ! -type d ! -name systemd-networkd -delete
 	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \
 		grep -lZ '^#! */usr/bin/perl' {} + | xargs -0 -r rm
 	"prune_$group" "$root"
 }
 
-# What only Perl's programs are linked with.
+# Libraries that only Perl's programs need.
 prune_base()
 {
 	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}*
 }
 
-# keepalived (by SNMP's libraries) and avahi-browse are linked with some of those. No case has a use
-# for what else the packages bring: Python, XML, and NSS for the ciphers of corosync.
+# keepalived (through SNMP's libraries) and avahi-browse need some of those libraries. No case
+# uses the other contents of the packages: Python, XML, and NSS for corosync's ciphers.
 prune_apps()
 {
 	rm -rf "$1"/usr/{lib,share}/python3* "$1"/usr/bin/{python,py,pdb}3* \
@@ -113,7 +112,7 @@ prune_apps()
 		"$1"/usr/share/misc/pci.ids
 }
 
-# busybox's applets stand at the end of PATH, behind the real tools.
+# busybox's applets are at the end of PATH, after the real tools.
 add_busybox()
 {
 	local root=$1 applet
@@ -147,15 +146,16 @@ add_files()
 	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"
 }
 
-# Where libraries are. Without it each program looks for each of its libraries in a dozen folders.
+# Makes the linker's cache, without which each program searches a dozen folders for each of
+# its libraries.
 add_linker_cache()
 {
 	echo 'include /etc/ld.so.conf.d/*.conf' >"$1/etc/ld.so.conf"
 	ldconfig -r "$1"
 }
 
-# files FOLDER: what the archive is to hold. The first archive's files are not in the second, but for
-# the linker's cache, which must name the libraries of both.
+# files FOLDER: prints the files of the archive. The second archive does not have those of the
+# first one, except for the linker's cache, which must list the libraries of both.
 files()
 {
 	(cd "$1" && find . -mindepth 1) | sort >"$work/files"

@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Programs of the kernel's own network selftests, for the guests of cases named apps-*: compiled
-# from Debian's kernel source into the cache, where they stay until that or the list changes.
-# Prints their folder.
+# Programs of the kernel's network selftests, for the guests of apps-* cases: compiled from
+# Debian's kernel source into the cache, where they stay until the source or this file
+# changes. Prints their folder.
 
 . "$(dirname "$0")/common.sh"
 
 source_package=linux-source-6.1
 tests=tools/testing/selftests/net
-# Of those that can be told which addresses or which interface to use
+# Programs whose addresses or interface can be chosen
 programs=(
 	cmsg_sender io_uring_zerocopy_tx msg_zerocopy so_txtime tcp_mmap txtimestamp udpgso_bench_rx
 	udpgso_bench_tx
 )
 scripts=(netdevice.sh)
 
-# fit FOLDER: to a machine that is emulated. tcp_mmap sends 32 GiB, and so_txtime wants
-# packets to arrive within 4 ms of their time; neither can be told otherwise.
+# fit FOLDER: adapts them to an emulated machine. tcp_mmap sends 32 GiB, and so_txtime
+# requires packets to arrive within 4 ms of their time; neither has an option for this.
 fit()
 {
 	sed -i 's/^#define FILE_SZ (1ULL << 35)$/#define FILE_SZ (1ULL << 24)/' "$1/tcp_mmap.c"

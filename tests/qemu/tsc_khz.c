@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Prints how often in a millisecond this machine's time stamp counter counts, which is what
- * a CPU that QEMU emulates has for its own.
+ * Prints the frequency of this machine's time stamp counter in kHz, which the
+ * CPUs that QEMU emulates use as their own.
  */
 #include <stdio.h>
 #include <time.h>
@@ -14,7 +14,7 @@ struct reading {
 	long long ns;
 };
 
-/* Both clocks at once: of many readings that with the least time between them. */
+/* Reads both clocks; of many readings, the one with the least time in between */
 static struct reading read_both(void)
 {
 	struct reading best = { 0 };
