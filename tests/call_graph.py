@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-"""Which object files call which, as `nm` has it, floor by floor.
+"""Prints which object files call which, according to `nm`, in layers.
 
 Usage: call_graph.py [--circles] OBJECT...
 
-A file calls another one if it needs a symbol that the other one defines. What a file is given
-at run time, as a function to call back, is no call of that kind. Each file stands a floor
-above the highest of those that it calls. Files that call each other in a circle have no floor:
-they are printed with the symbols that the circle is made of, and the exit status is then 1.
-With --circles nothing else is printed.
+A file calls another one if it needs a symbol that the other one defines. Functions that are
+passed at run time, such as callbacks, do not count. Each file is one layer above the highest
+of those that it calls. Files with circular calls have no layer: they are printed with the
+symbols that make up the circle, and the exit status is then 1. With --circles nothing else
+is printed.
 """
 import os
 import subprocess
@@ -29,7 +29,7 @@ def symbols(path):
 
 
 def read_graph(paths):
-    """{file: {file that it calls: symbols}}"""
+    """Returns {file: {file that it calls: symbols}}."""
     of_file = {os.path.basename(path)[:-2]: symbols(path) for path in paths}
     home = {name: file for file, (defined, _) in of_file.items() for name in defined}
     graph = {file: {} for file in of_file}
@@ -41,7 +41,7 @@ def read_graph(paths):
 
 
 def reached_from(graph, file):
-    """All files that one calls, directly or not."""
+    """Returns all files that a file calls, directly or indirectly."""
     found, left = set(), list(graph[file])
     while left:
         called = left.pop()
@@ -51,34 +51,34 @@ def reached_from(graph, file):
     return found
 
 
-def floors_of(graph, circular):
-    """{file: floor} of those that are in no circle and call none that is."""
-    floors = {}
+def layers_of(graph, circular):
+    """Returns {file: layer} of the files that neither are in a circle nor call one that is."""
+    layers = {}
     ready = True
     while ready:
         ready = [
             file
             for file in graph
-            if file not in floors and file not in circular and all(c in floors for c in graph[file])
+            if file not in layers and file not in circular and all(c in layers for c in graph[file])
         ]
         for file in ready:
-            floors[file] = 1 + max((floors[called] for called in graph[file]), default=-1)
-    return floors
+            layers[file] = 1 + max((layers[called] for called in graph[file]), default=-1)
+    return layers
 
 
-def print_floors(graph, floors):
-    """From the highest one down."""
-    for floor in range(max(floors.values(), default=-1), -1, -1):
-        print(f"floor {floor}:", *sorted(file for file in floors if floors[file] == floor))
+def print_layers(graph, layers):
+    """Prints the layers, the highest one first."""
+    for layer in range(max(layers.values(), default=-1), -1, -1):
+        print(f"layer {layer}:", *sorted(file for file in layers if layers[file] == layer))
 
 
 def main(paths, quiet):
-    """Prints the floors, unless it is to be quiet, and the circles; whether there are none."""
+    """Prints the layers, unless quiet, and the circles. Returns True if there are none."""
     graph = read_graph(paths)
     reached = {file: reached_from(graph, file) for file in graph}
     circular = {file for file in graph if file in reached[file]}
     if not quiet:
-        print_floors(graph, floors_of(graph, circular))
+        print_layers(graph, layers_of(graph, circular))
     for file in sorted(circular):
         for called, names in sorted(graph[file].items()):
             if file in reached[called]:

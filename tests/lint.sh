@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Every static check of the tree. Each must be silent; whatever one of them
-# says is shown, and the exit status is then 1.
+# Runs all static checks of the tree. Each must have no output; if one has, it is shown, and
+# the exit status is 1.
 
 . "$(dirname "$0")/qemu/common.sh"
 
 names=() findings=0
 
-# check NAME CMD...: begins a check, which passes when it prints nothing and succeeds.
+# check NAME CMD...: starts a check. It passes if CMD succeeds without output.
 check()
 {
 	local n=${#names[@]}
@@ -21,7 +21,7 @@ check()
 	) &
 }
 
-# report: what came of the checks that were begun, in that order.
+# report: shows the results of the checks that were started, in that order.
 report()
 {
 	local n status
@@ -41,7 +41,7 @@ report()
 	names=()
 }
 
-# files GLOB...: the tree's files by name, tracked or about to be.
+# files GLOB...: prints the names of the tree's files that match, tracked or not yet added.
 files()
 {
 	git -C "$top" ls-files --cached --others --exclude-standard -- "$@" |
@@ -62,7 +62,7 @@ scripts()
 	done
 }
 
-# In a build folder of its own, so that everything is compiled again.
+# In a build folder of its own, so that everything is compiled.
 compiler_and_sparse()
 {
 	rm -rf "$top/build/lint"
@@ -71,14 +71,14 @@ compiler_and_sparse()
 		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats fabric probes tools test-tools
 }
 
-# The suites need a kernel with KUnit, of which there need be no more than headers.
+# The suites only require the headers of a kernel with KUnit.
 compiler_and_sparse_of_suites()
 {
 	make -s -C "$top" BUILD="$top/build/lint" JOBS="$(nproc)" KDIR="$headers" \
 		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit-objects
 }
 
-# checkpatch.pl with its word lists, and kernel-doc, out of Debian's kernel source.
+# checkpatch.pl with its word lists, and kernel-doc, from Debian's kernel source.
 prepare_scripts()
 {
 	local source=linux-source-6.1 version work
@@ -106,8 +106,8 @@ kernel_doc()
 	files '*.c' '*.h' | xargs perl "$scripts/kernel-doc" -none
 }
 
-# Words that are none are what a test sends wrong, a kernel's message, and nftables' "iif".
-# Neighbour Discovery is ND.
+# Exceptions: nd is Neighbour Discovery, the others are invalid test data, a kernel message,
+# and nftables' "iif".
 spelling()
 {
 	files '*' | xargs codespell -L nd,iif,sise,inflight
@@ -123,7 +123,7 @@ manuals()
 	files '*.8' | xargs -r mandoc -T lint -W warning
 }
 
-# What docutils finds wrong, as a table of which a cell is too wide
+# Problems that docutils finds, such as a table with a cell that is too wide
 documentation()
 {
 	files 'Documentation/*.rst' | while read -r file; do
@@ -148,8 +148,8 @@ licence_lines()
 
 	files ':!LICENSES/*' ':!*.md' | while read -r file; do
 		tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
-		# What programs include does not make them the kernel's; the kernel's ynl takes
-		# specifications with that licence only
+		# Programs may include uapi headers without becoming GPL, and the kernel's ynl
+		# only accepts specifications with this licence
 		[[ $file != @(uapi|Documentation/netlink)/* ]] ||
 			tag='SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause)'
 		head -n 2 "$file" | grep -qF "$tag" || echo "$file: no $tag"
@@ -162,7 +162,7 @@ long_files()
 		awk '$2 != "total" && $1 > 900 { print $2 ": " $1 " lines" }'
 }
 
-# What every packet needs lies together: see tests/cache_lines.
+# Members that every packet uses must be in the same cache lines: see tests/cache_lines.
 cache_lines()
 {
 	local structure member line offset
@@ -177,21 +177,21 @@ cache_lines()
 	done < <(grep -v '^#' tests/cache_lines)
 }
 
-# Differences between kernels belong in compat.h.
+# Differences between kernel versions belong in compat.h.
 conditional_compilation()
 {
 	files '*.c' | xargs grep -nE '^[[:space:]]*#[[:space:]]*if' /dev/null ||
 		[ $? -eq 123 ]
 }
 
-# "! COMMAND" is true of a tool that failed, too: cases have refute, must_fail and not.
+# "! COMMAND" is also true if the tool failed, so cases use refute, must_fail and not.
 negations()
 {
 	files 'tests/cases/*.sh' 'tests/qemu/guest/*' |
 		xargs grep -nE '^[[:space:]]*! [^|]*(\|[^|]+)*$' /dev/null || [ $? -eq 123 ]
 }
 
-# A part of a device has one owner: see tests/parts.
+# Each part of struct ipoib_dev has files that own it: see tests/parts.
 parts()
 {
 	local members owners
@@ -203,13 +203,13 @@ parts()
 	done < <(grep -v '^#' tests/parts)
 }
 
-# objects FOLDER BUILT: what has been compiled there of the tree's folder
+# objects FOLDER BUILT: prints the object files, in BUILT, of the sources in FOLDER
 objects()
 {
 	files ":(glob)$1*.c" | sed -E "s,^$1(.*)\.c\$,$2/\1.o,"
 }
 
-# A mutant that cannot be made any more proves nothing.
+# A mutant that does not apply any more tests nothing.
 mutants_apply()
 {
 	files 'tests/mutants/*.patch' | while read -r file; do
@@ -217,7 +217,7 @@ mutants_apply()
 	done
 }
 
-# Files that call each other in a circle cannot be understood, or tested, one at a time.
+# Files with circular calls cannot be understood, or tested, one at a time.
 call_circles()
 {
 	local built=$top/build/lint
@@ -235,7 +235,7 @@ prepare_scripts
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The longest ones first
+# The longest checks first
 check "checkpatch --strict" checkpatch
 check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
 check "kernel-doc" kernel_doc
@@ -251,7 +251,7 @@ check "no bare negations in cases" negations
 check "mutants apply" mutants_apply
 check "parts and their owners" parts
 report
-# Of what has been compiled, or into the same folder
+# Checks of what was compiled above, or that compile into the same folder
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
 check "cache lines" cache_lines
 check "no circles of calls" call_circles

@@ -4,9 +4,9 @@
 
 Usage: netlink_spec.py SPECIFICATION FOLDER-OF-HEADERS
 
-Names and numbers in C follow from the specification by the rules of the kernel's
-Documentation/netlink/genetlink-c.yaml. Each has to be in the header, and each of the
-header's in the specification. Whatever differs is printed, and the exit status is then 1.
+The rules for names and numbers in C are those of the kernel's
+Documentation/netlink/genetlink-c.yaml. Each of them must be both in the header and in the
+specification. Differences are printed, and the exit status is then 1.
 """
 import os
 import re
@@ -16,7 +16,7 @@ import yaml
 
 
 def c_name(name):
-    """A name of the specification, as C has it."""
+    """Returns a name of the specification in the form for C."""
     return name.replace("-", "_").upper()
 
 
@@ -33,7 +33,7 @@ class Header:
 
     @staticmethod
     def enum_values(body):
-        """The entries in their order, each with its number."""
+        """Returns the enumerators in their order, with their numbers."""
         values, number = {}, 0
         for entry in filter(None, map(str.strip, body.split(","))):
             name, _, initializer = map(str.strip, entry.partition("="))
@@ -46,7 +46,7 @@ class Header:
 
 
 def numbered(items, prefix, first):
-    """The C names of a list's items, and their numbers."""
+    """Returns the C names of a list's items, with their numbers."""
     names, number = {}, first
     for item in items:
         item = item if isinstance(item, dict) else {"name": item}
@@ -57,14 +57,14 @@ def numbered(items, prefix, first):
 
 
 def with_limits(names, prefix):
-    """With the entries that say how many there are."""
+    """Adds the enumerators for the maximum."""
     most = max(names.values())
     prefix = c_name(prefix)
     return {**names, f"__{prefix}MAX": most + 1, f"{prefix}MAX": most}
 
 
 def enums_of_definitions(spec):
-    """Those that are values of attributes."""
+    """The enums for values of attributes."""
     for definition in spec.get("definitions", []):
         prefix = definition["name-prefix"]
         names = numbered(definition["entries"], prefix, definition.get("value-start", 0))
@@ -74,7 +74,7 @@ def enums_of_definitions(spec):
 
 
 def enums_of_messages(spec):
-    """Attributes and commands: of these, none has number 0."""
+    """The enums of attributes and commands, in which number 0 is unused."""
     for part in [*spec["attribute-sets"], spec["operations"]]:
         prefix = part["name-prefix"]
         names = numbered(part.get("attributes") or part["list"], prefix, 1)
@@ -83,7 +83,7 @@ def enums_of_messages(spec):
 
 
 def defines(spec):
-    """The names of the family and of its groups; its version is not in a specification."""
+    """The names of the family and its groups. The specification does not have its version."""
     wanted = {c_name(spec["c-family-name"]): f'"{spec["name"]}"'}
     for group in spec["mcast-groups"]["list"]:
         wanted[c_name(group["c-define-name"])] = f'"{group["name"]}"'
@@ -91,7 +91,7 @@ def defines(spec):
 
 
 def differences(what, wanted, found):
-    """Lines that say what of the specification is otherwise in the header, or only in one."""
+    """Yields messages about names that differ, or that only one of the two has."""
     for name in sorted(wanted.keys() | found.keys()):
         if wanted.get(name) != found.get(name):
             yield (f"{what}{name}: {wanted.get(name, 'not')} in the specification, "
@@ -99,7 +99,7 @@ def differences(what, wanted, found):
 
 
 def undefined(spec):
-    """Lines that say what is referred to and is not there."""
+    """Yields names that are referred to but not defined."""
     enums = {definition["name"] for definition in spec.get("definitions", [])}
     sets = {part["name"]: {attr["name"] for attr in part["attributes"]}
             for part in spec["attribute-sets"]}
@@ -118,7 +118,7 @@ def undefined(spec):
 
 
 def compare(spec, header):
-    """All that there is to be said."""
+    """Yields all messages."""
     wanted = dict([*enums_of_definitions(spec), *enums_of_messages(spec)])
     for name in sorted(wanted.keys() | header.enums.keys()):
         yield from differences(f"enum {name}: ", wanted.get(name, {}),
@@ -129,7 +129,7 @@ def compare(spec, header):
     if version not in header.defines:
         yield f"{version}: not in the header"
     for name in undefined(spec):
-        yield f"{name}: referred to, and not in the specification"
+        yield f"{name}: referred to, but not defined in the specification"
 
 
 def main():

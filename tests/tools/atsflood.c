@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * atsflood: asks the Address Translation Service as fast as it can, as a hostile user may.
+ * atsflood: queries the Address Translation Service as fast as it can, as a hostile user may.
  *
  *     atsflood SOCKETS SECONDS
  *
- * The sockets are those of several processes, each of which forks, so that two use each
- * socket. Of the sockets one in four is never read, one in eight is asked for a dump of
- * answers, which there is not, and one process in four stops itself. What was asked,
- * refused and answered is printed at the end: "asked N refused N answered N".
+ * The sockets belong to several processes, each of which forks, so that two processes use each
+ * socket. One socket in four is never read, one in eight gets a request to dump answers, which
+ * is invalid, and one process in four stops itself. Finally the numbers of queries, refusals and
+ * answers are printed: "asked N refused N answered N".
  */
 #include <errno.h>
 #include <poll.h>
@@ -89,7 +89,7 @@ static void family_find(void)
 	mnl_socket_close(socket);
 }
 
-/* For an address that nobody has, and each time for another one */
+/* Asks for an address that does not exist, a different one each time */
 static void ask(struct mnl_socket *socket, unsigned int number)
 {
 	unsigned long times = atomic_fetch_add(&figures->asked, 1);
@@ -110,7 +110,7 @@ static void ask(struct mnl_socket *socket, unsigned int number)
 	mnl_socket_sendto(socket, message, message->nlmsg_len);
 }
 
-/* Returns whether there is an end, so that it can be asked again */
+/* Receives a message. Returns true if its query has ended, so that the next one can be sent */
 static bool take(struct mnl_socket *socket)
 {
 	const struct nlmsgerr *error;
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
 		if (i % 4 == 3)
 			stopped[i / 4] = pid;
 	}
-	/* By then they have asked */
+	/* Until then each has sent queries */
 	sleep(2);
 	for (i = 0; i < PROCESSES / 4; i++)
 		kill(stopped[i], SIGSTOP);

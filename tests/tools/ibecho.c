@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Echo requests of many sizes, from one process: ping would have to be started for each.
+ * Sends echo requests of many sizes from one process, as ping would have to be started for each.
  *
  * Usage: ibecho ADDRESS FIRST LAST
  *
- * Asks an IPv4 or IPv6 address for an echo of each number of octets from FIRST to LAST, one
- * after the other, and waits for each. Prints the sizes that were not answered within two
- * seconds, or not by the octets that were sent.
+ * Sends echo requests of each size from FIRST to LAST octets to an IPv4 or IPv6 address, one
+ * after the other, and waits for each answer. Prints the sizes that were not answered within
+ * two seconds, or with other octets than those sent.
  */
 #include <assert.h>
 #include <err.h>
@@ -56,7 +56,7 @@ static int64_t now_ms(void)
 	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
 }
 
-/* RFC 1071; the kernel makes that of ICMPv6 */
+/* The checksum of RFC 1071; the kernel computes that of ICMPv6 */
 static uint16_t checksum(const void *data, size_t len)
 {
 	const uint8_t *octet = data;
@@ -85,7 +85,7 @@ static void echo_fill(const struct family *family, struct echo *echo, unsigned i
 		echo->checksum = checksum(echo, sizeof(*echo) + size);
 }
 
-/* Whether what came is the answer, and whole; a raw socket of IPv4 shows the IP header */
+/* Is the received packet the correct answer? A raw IPv4 socket also receives the IP header. */
 static bool echo_answers(const struct family *family, const struct echo *sent,
 			 unsigned int size, const uint8_t *packet, ssize_t len)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Receives packets where the kernel shows them with their link-layer header, and prints
- * what it was given, so that a script can compare it with what was sent.
+ * Receives packets by those interfaces of the kernel that show the link-layer header, and
+ * prints what they returned, so that a script can compare it with what was sent.
  *
  * Usage: ibhooks nflog GROUP COUNT
  *        ibhooks nfqueue QUEUE accept|drop COUNT
@@ -9,14 +9,14 @@
  *        ibhooks xdp DEVICE pass|native|drop|tx|stain|cpu icmp|reply|tcp
  *        ibhooks xdp DEVICE gate icmp|reply|tcp DEVICE HEADER
  *
- * The first line is "ready". Each packet is a line: "request", "reply" (ICMP echo) or
- * "other", and NAME=VALUE words; octets are in hexadecimal, and "-" are none. All but xdp
- * end after COUNT packets. A packet socket takes ICMP echoes only.
+ * The first line is "ready". There is a line for each packet: "request", "reply" (ICMP echo) or
+ * "other", followed by NAME=VALUE words; octets are in hexadecimal, and "-" means none. All
+ * subcommands except xdp end after COUNT packets. packet only counts ICMP echoes.
  *
- * xdp counts and treats ICMP echo requests, their replies, or TCP, and passes all else; at
- * SIGTERM it prints "count=N" and ends. stain writes into the header and passes the packet on,
- * cpu has it received by the first CPU, and gate sends it by another device, with the octets
- * HEADER in place of its own. native asks for what only a driver can do.
+ * xdp counts and treats ICMP echo requests, their replies, or TCP, and passes all other packets;
+ * on SIGTERM it prints "count=N" and ends. stain changes the header and passes the packet, cpu
+ * lets the first CPU receive it, and gate redirects it to another device, with the octets HEADER
+ * as its header. native requests native XDP, which requires support by the driver.
  */
 #include <err.h>
 #include <stdio.h>

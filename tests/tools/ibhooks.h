@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
-/* ibhooks: what its parts share */
+/* ibhooks: declarations shared by its parts */
 #ifndef IBHOOKS_H
 #define IBHOOKS_H
 
@@ -10,14 +10,16 @@
 
 #define ARRAY_SIZE(array)	(sizeof(array) / sizeof((array)[0]))
 
-/* IPoIB's pseudo header: the address of the sender or the receiver, and the encapsulation */
+/* IPoIB's pseudo header: the link-layer address of the sender or receiver, and
+ * the encapsulation header
+ */
 #define LL_HEADER_LEN		24
 #define LL_ETHERTYPE		20
 
 #define IP_HEADER_PROTOCOL	9
 #define IP_HEADER_LEN		20
 
-/* Nothing that is waited for takes longer, on the slowest machine */
+/* A timeout that suffices on the slowest machine */
 #define WAIT_SECONDS		60
 
 const char *packet_kind(const uint8_t *packet, size_t len);
@@ -26,7 +28,7 @@ void print_octets(const char *name, const void *octets, size_t len);
 void print_end(void);
 void print_ready(void);
 
-/* The subcommands; words of the command line that follow their names, and how many */
+/* The subcommands; argv holds the arguments after their names */
 void nflog_main(int argc, char **argv);
 void nfqueue_main(int argc, char **argv);
 void packet_main(int argc, char **argv);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * NFLOG and NFQUEUE: packets that a rule of netfilter hands to user space. Both tell the
- * sender's link-layer address in a structure with room for 8 octets.
+ * NFLOG and NFQUEUE: packets that netfilter rules pass to user space. Both
+ * report the sender's link-layer address in a structure with room for 8 octets.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -53,7 +53,7 @@ static void message_send(const struct nlmsghdr *message)
 		err(1, "cannot ask the kernel");
 }
 
-/* Sends a request and takes in the kernel's answer; no packet comes before it */
+/* Sends a request and receives the kernel's answer, which comes before any packet */
 static void message_confirm(const struct nlmsghdr *message)
 {
 	ssize_t len;

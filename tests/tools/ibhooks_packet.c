@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packet sockets, read by recvfrom() and by the memory-mapped rings of each version. In a
- * ring the sender's address stands right in front of the frame, with room for 8 octets and
- * what the alignment leaves.
+ * Packet sockets, read by recvfrom() and by the memory-mapped rings of each
+ * version. In a ring the sender's address is directly in front of the frame,
+ * with room for 8 octets and the padding for alignment.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -27,17 +27,17 @@
 
 struct reader {
 	int fd;
-	int type;			/* SOCK_RAW or SOCK_DGRAM */
+	int type;			/* socket type: SOCK_RAW or SOCK_DGRAM */
 	unsigned int header_len;	/* of the frames */
 	unsigned long left;		/* echoes to come */
 	uint8_t *ring;
 	unsigned char last_pkttype;
 	size_t last_len;
-	uint8_t last[FRAME_SIZE];	/* frame that was taken */
+	uint8_t last[FRAME_SIZE];	/* the frame received before */
 };
 
-/* A packet that has to wait for its path leaves the network stack once more, and the socket
- * gets it twice.
+/* The socket gets a packet that has to wait for its path twice, because the
+ * packet leaves the network stack a second time.
  */
 static bool is_repeated(struct reader *reader, const struct sockaddr_ll *from,
 			const uint8_t *frame, size_t len)
@@ -53,7 +53,7 @@ static bool is_repeated(struct reader *reader, const struct sockaddr_ll *from,
 	return false;
 }
 
-/* One frame, and the address that came with it */
+/* Processes a frame and the address that was received with it */
 static void take(struct reader *reader, const struct sockaddr_ll *from, const uint8_t *frame,
 		 size_t len)
 {
@@ -106,13 +106,13 @@ static void recv_run(struct reader *reader)
 
 /* ---- Rings ---- */
 
-/* In a ring's frame it follows the header, which ends aligned */
+/* In a ring's frame the address follows the header at an aligned offset */
 static const struct sockaddr_ll *ring_address(const void *header, size_t header_len)
 {
 	return (const void *)((const uint8_t *)header + TPACKET_ALIGN(header_len));
 }
 
-/* The kernel says where the network layer's header begins */
+/* The kernel reports where the network header begins */
 static void ring_take(struct reader *reader, const void *header, size_t header_len,
 		      unsigned int mac, unsigned int net, unsigned int len)
 {
@@ -211,11 +211,11 @@ static void ring_open(struct reader *reader, int version)
 		err(1, "no memory of the ring");
 }
 
-/* ---- Which of them ---- */
+/* ---- The ways of reading ---- */
 
 static const struct {
 	const char *name;
-	int version;			/* of the ring, or -1: none */
+	int version;			/* version of the ring; -1: no ring */
 	void (*run)(struct reader *reader);
 } ways[] = {
 	{ "recv", -1, recv_run },

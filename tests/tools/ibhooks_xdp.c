@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Generic XDP: a program of a few instructions, which counts packets and does one thing
- * with them. It is put together here, so that no compiler for it is needed.
+ * Generic XDP: a program of a few instructions that counts packets and treats
+ * them in one way. The program is assembled here, so no BPF compiler is needed.
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -40,12 +40,12 @@
 #define CALL(helper)			INSN(BPF_JMP | BPF_CALL, 0, 0, 0, helper)
 #define EXIT				INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
 
-/* The program's first instructions jump over these two: packets that it does not treat
- * are passed on there
+/* The program jumps over these two instructions at its beginning. They pass the
+ * packet on, and are the target for packets that are not treated.
  */
 #define PASS_AT		1
 
-/* Registers that calls leave alone, and one that has the packet's first octet */
+/* Registers that calls preserve, and one for the address of the packet's first octet */
 #define CONTEXT		BPF_REG_6
 #define PACKET		BPF_REG_3
 
@@ -54,12 +54,12 @@ struct program {
 	size_t len;
 };
 
-/* What is to be done with a packet, and the words for it */
+/* The treatment of a packet, and its arguments */
 struct treatment {
-	int map;			/* that of the CPU, if it is for one */
-	int to;				/* index of the netdevice that it goes to */
-	size_t old_len;			/* of its header */
-	size_t header_len;		/* of its new one */
+	int map;			/* the CPU map, if another CPU receives the packet */
+	int to;				/* index of the netdevice to which it is redirected */
+	size_t old_len;			/* length of the present header */
+	size_t header_len;		/* length of the new header */
 	uint8_t header[LL_HEADER_LEN];
 };
 
@@ -70,7 +70,7 @@ static void emit(struct program *p, struct bpf_insn insn)
 	p->insns[p->len++] = insn;
 }
 
-/* A conditional jump to where packets are passed on */
+/* Emits a conditional jump to the instructions that pass the packet on */
 static void emit_pass_if(struct program *p, struct bpf_insn jump)
 {
 	jump.off = PASS_AT - (int)p->len - 1;
@@ -83,7 +83,7 @@ static void emit_map(struct program *p, int reg, int map)
 	emit(p, INSN(0, 0, 0, 0, 0));
 }
 
-/* PACKET is where the packet begins, which has so many octets or is passed on */
+/* Loads PACKET; passes packets that are shorter than this on */
 static void emit_bounds(struct program *p, size_t octets)
 {
 	emit(p, LOAD(BPF_W, 2, CONTEXT, offsetof(struct xdp_md, data_end)));
@@ -99,7 +99,7 @@ static void emit_end(struct program *p, int action)
 	emit(p, EXIT);
 }
 
-/* Another first octet */
+/* Changes the first octet */
 static void do_stain(struct program *p, const struct treatment *what)
 {
 	emit_bounds(p, what->old_len);
@@ -116,7 +116,7 @@ static void do_cpu(struct program *p, const struct treatment *what)
 	emit(p, EXIT);
 }
 
-/* The header makes way for another one, of another length perhaps */
+/* Replaces the header by another one, possibly of a different length */
 static void do_gate(struct program *p, const struct treatment *what)
 {
 	size_t i;
@@ -138,7 +138,7 @@ static const struct {
 	const char *name;
 	uint32_t flags;
 	int action;
-	void (*emit)(struct program *p, const struct treatment *what);	/* in its place */
+	void (*emit)(struct program *p, const struct treatment *what);	/* instead of the result */
 } actions[] = {
 	{ "pass", XDP_FLAGS_SKB_MODE, XDP_PASS, NULL },
 	{ "native", XDP_FLAGS_DRV_MODE, XDP_PASS, NULL },
@@ -152,12 +152,12 @@ static const struct {
 static const struct {
 	const char *name;
 	int protocol;
-	int skips_unless;		/* how the first octet behind the IP header is compared */
+	int skips_unless;		/* jump by the first octet after the IP header, to pass */
 	int octet;
 } filters[] = {
 	{ "icmp", 1, BPF_JNE, ICMP_REQUEST },
 	{ "reply", 1, BPF_JNE, ICMP_REPLY },
-	{ "tcp", 6, BPF_JGT, 0xff },	/* any will do */
+	{ "tcp", 6, BPF_JGT, 0xff },	/* never jumps */
 };
 
 static int bpf(enum bpf_cmd command, union bpf_attr *attr)
@@ -180,7 +180,7 @@ static int map_create(enum bpf_map_type type, size_t value_size)
 	return map;
 }
 
-/* Entry 0 is the first CPU, by which so many packets may wait for their receiver */
+/* Entry 0 is the first CPU, with a queue for packets */
 static int cpu_map_create(void)
 {
 	int map = map_create(BPF_MAP_TYPE_CPUMAP, sizeof(uint32_t));
@@ -196,7 +196,7 @@ static int cpu_map_create(void)
 	return map;
 }
 
-/* Packets of other kinds are passed on; of this one the map's only entry has their number */
+/* Passes packets of other kinds on, and counts those of this kind in the map's only entry */
 static void emit_filter(struct program *p, int map, size_t filter, size_t header_len)
 {
 	size_t transport = header_len + IP_HEADER_LEN;
@@ -249,7 +249,7 @@ static int device_index(const char *device)
 	return index;
 }
 
-/* Octets of the headers in front of its packets */
+/* The length of the header in front of the device's packets */
 static size_t device_header_len(const char *device)
 {
 	struct ifreq request = {};
@@ -264,7 +264,7 @@ static size_t device_header_len(const char *device)
 	return request.ifr_hwaddr.sa_family == ARPHRD_ETHER ? ETH_HLEN : LL_HEADER_LEN;
 }
 
-/* It stays attached as long as the link is open */
+/* The program stays attached as long as the link's file descriptor is open */
 static void program_attach(int program, const char *device, uint32_t flags)
 {
 	union bpf_attr attr = {

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Large packets of an untrusted source, as those of a virtual machine: each has a
- * struct virtio_net_hdr in front of it, which says how it is to be segmented, and the kernel
- * takes that as it is.
+ * Sends large packets of an untrusted source, like those of a virtual machine: a
+ * struct virtio_net_hdr in front of each tells how to segment it, and the kernel does not
+ * verify that.
  *
  * Usage: ibvnet pair A B
  *        ibvnet flood DEVICE SECONDS
  *
- * pair makes two TUN devices, which may then be moved to two network namespaces, and carries
- * what is sent by one of them to the other. At SIGTERM or SIGINT it prints "many=N", the
- * number of large packets of more than 64 segments, and ends. flood sends large TCP packets to
- * the broadcast address of an IPoIB device by a packet socket that bypasses the queueing
- * discipline, and prints "sent=N".
+ * pair makes two TUN devices, which may then be moved to two network namespaces, and forwards
+ * packets between them. On SIGTERM or SIGINT it prints "many=N", the number of packets with
+ * more than 64 segments, and ends. flood sends large TCP packets to the broadcast address of an
+ * IPoIB device, by a packet socket with PACKET_QDISC_BYPASS, and prints "sent=N".
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -45,7 +44,7 @@
 #define FLOOD_MSS	1000
 #define FLOOD_PAYLOAD	8000
 
-/* Becomes readable when the program is to end */
+/* A file descriptor that becomes readable when the program has to end */
 static int end_of_program(void)
 {
 	sigset_t signals;
@@ -76,7 +75,7 @@ static int tun_open(const char *name)
 	return fd;
 }
 
-/* Carries one packet; true if it makes many segments */
+/* Carries one packet; returns true if it has many segments */
 static bool carry(int from, int to)
 {
 	static char packet[PACKET_MAX];
@@ -85,7 +84,7 @@ static bool carry(int from, int to)
 
 	if (len < (ssize_t)sizeof(header))
 		err(1, "read");
-	/* A device that is down takes none */
+	/* A device that is down refuses packets with EIO */
 	if (write(to, packet, len) != len && errno != EIO)
 		err(1, "write");
 	memcpy(&header, packet, sizeof(header));
@@ -114,7 +113,9 @@ static int pair(char **argv)
 	return 0;
 }
 
-/* As the driver shows it: the destination's link-layer address, then the encapsulation */
+/* The frame in the driver's format: the destination's link-layer address, then
+ * the encapsulation header
+ */
 struct link {
 	uint8_t to[HWADDR_LEN];
 	uint16_t protocol;
@@ -173,7 +174,7 @@ static void large_fill(struct virtio_net_hdr *header, struct large *large)
 	large->tcp.doff = sizeof(large->tcp) / 4;
 }
 
-/* While the device has no carrier nothing can be sent, which is no error here */
+/* While the device has no carrier sends fail, which is not an error here */
 static int flood(char **argv)
 {
 	static struct large large;

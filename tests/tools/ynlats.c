@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ynlats IPV4-ADDRESS: talks to the Address Translation Service with nothing but what the
- * kernel's ynl-gen-c.py makes of the family's specification. For tests; prints
+ * ynlats IPV4-ADDRESS: communicates with the Address Translation Service using only code that
+ * the kernel's ynl-gen-c.py has generated from the family's specification. For tests; prints
  *
  *  found DEVICE/PORT P_KEY [primary]	a record of that address
- *  ended ERROR				of the question
- *  record IFINDEX ADDRESS STATE SID	of an interface here, by a dump
- *  same				the first of them, asked for by itself
- *  port DEVICE/PORT STATE SETS		how a port stands, and its registrations
+ *  ended ERROR				the result of the query
+ *  record IFINDEX ADDRESS STATE SID	a record of a local interface, from a dump
+ *  same				if a request for the first of these has the same result
+ *  port DEVICE/PORT STATE SETS		the state of a port, and the number of its registrations
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -34,7 +34,7 @@ static void wait_for_message(struct ynl_sock *ys)
 	check(ys, ynl_ntf_check(ys), "answer");
 }
 
-/* Returns whether that was the last message */
+/* Returns whether this was the last message */
 static int print_answer(const struct ib_ats_resolve_ntf_rsp *answer)
 {
 	if (answer->_present.error) {

@@ -686,8 +686,7 @@ static void groups_queues_are_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->groups.dests.queued, 0u);
 }
 
-/* The number of groups that the stack lists is limited, as a container's administrator may add any
- */
+/* The number of groups that the stack lists is limited, as a container may add any */
 static void groups_listed_are_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;

@@ -195,8 +195,7 @@ static void queues_hold_ah(struct kunit *test)
 	send_by(test, 2);
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_grace(fx);
-	/* The old AHs are in use until the sends complete. There are new ones except for the path.
-	 */
+	/* Old AHs are in use until the sends complete. New ones exist except for the path. */
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), 2 * before - 1);
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
 	fixture_settle(fx);

@@ -250,8 +250,7 @@ static void address_of_upper(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, find_ip(0xffff, 3));
 }
 
-/* The netdevice is found through its VRF, as the route to the peer leads through the VRF's member
- */
+/* The netdevice is found through its VRF, as the route to the peer uses the VRF's member */
 static void address_of_vrf(struct kunit *test)
 {
 	make_twins();

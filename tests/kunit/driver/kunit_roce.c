@@ -287,8 +287,7 @@ static void roce_port_event(struct kunit *test)
 	pair_run(test);
 }
 
-/* When the port goes down and up at once, ib_core queries it twice and may cache the older result
- */
+/* If the port goes down and up at once, ib_core queries it twice and may cache the older result */
 static void roce_stale_cache(struct kunit *test)
 {
 	struct pair *pair = test->priv;
