@@ -71,23 +71,9 @@ enum ibfab_node_type {
 	IBFAB_NODE_SWITCH = 2,
 };
 
-/* The performance counters of a port (16.1.3.5), in PMA's own terms */
 enum ibfab_counter {
-	IBFAB_CNT_LINK_DOWNED,
-	IBFAB_CNT_RCV_ERRORS,
-	IBFAB_CNT_RCV_RELAY_ERRORS,
-	IBFAB_CNT_XMIT_DISCARDS,
-	IBFAB_CNT_VL15_DROPPED,
-	IBFAB_CNT_QP1_DROPPED,		/* no receive posted there */
-	IBFAB_CNT_XMIT_WAIT,		/* turns of an engine without credits */
-	IBFAB_CNT_XMIT_DATA,		/* words of four octets */
-	IBFAB_CNT_RCV_DATA,
-	IBFAB_CNT_XMIT_PACKETS,
-	IBFAB_CNT_RCV_PACKETS,
-	IBFAB_CNT_UCAST_XMIT,
-	IBFAB_CNT_UCAST_RCV,
-	IBFAB_CNT_MCAST_XMIT,
-	IBFAB_CNT_MCAST_RCV,
+#define IBFAB_CNT(counter, name) IBFAB_CNT_##counter,
+#include "ibfab_counters.h"
 	IBFAB_CNT_NUM,
 };
 
@@ -113,41 +99,10 @@ enum ibfab_offload_counter {
 	IBFAB_OFFLOAD_NUM,
 };
 
-/* Why a port dropped a packet: one counter each, in debugfs */
 enum ibfab_drop {
 	IBFAB_DROP_NONE,
-	IBFAB_DROP_TX_NO_LINK,		/* no cable, or it is down */
-	IBFAB_DROP_TX_INACTIVE,		/* port not ACTIVE, and no SMP */
-	IBFAB_DROP_TX_NO_MEMORY,
-	IBFAB_DROP_TX_SL,		/* SLtoVL has no data VL for the SL */
-	IBFAB_DROP_RX_INACTIVE,		/* port not ACTIVE, and no SMP */
-	IBFAB_DROP_RX_VL15_FULL,
-	IBFAB_DROP_RX_UNPLUGGED,	/* HCA went while the packet waited */
-	IBFAB_DROP_RX_MALFORMED,	/* headers, or lengths that disagree */
-	IBFAB_DROP_RX_MTU,
-	IBFAB_DROP_RX_DLID,
-	IBFAB_DROP_RX_DGID,
-	IBFAB_DROP_RX_OPCODE,
-	IBFAB_DROP_RX_NO_GRH,		/* multicast without one */
-	IBFAB_DROP_RX_NO_QP,
-	IBFAB_DROP_RX_NO_GROUP,		/* no QP attached to the MGID */
-	IBFAB_DROP_RX_QP_STATE,
-	IBFAB_DROP_RX_PEER,		/* RC: not from the QP's peer */
-	IBFAB_DROP_RX_PKEY,
-	IBFAB_DROP_RX_QKEY,
-	IBFAB_DROP_RX_NO_WR,
-	IBFAB_DROP_RX_BUFFER,		/* posted one too small or bad L_Key */
-	IBFAB_DROP_FWD_NO_ROUTE,	/* switch: forwarding table says so */
-	IBFAB_DROP_FWD_LOOP,		/* switch: back out of its own port */
-	IBFAB_DROP_FWD_HOPS,		/* switch: went round in circles */
-	IBFAB_DROP_FWD_NO_MEMORY,	/* switch: multicast copy */
-	IBFAB_DROP_SMP_ROUTE,		/* switch: bad directed route */
-	IBFAB_DROP_SMP_MKEY,		/* SMP refused by its M_Key */
-	IBFAB_DROP_NO_AGENT,		/* switch: no such management class */
-	IBFAB_DROP_TRUNK_DOWN,		/* in the trunk when it went down */
-	IBFAB_DROP_TRUNK_VL15,		/* too many SMPs wait for the trunk */
-	IBFAB_DROP_FAULT,		/* on purpose */
-	IBFAB_DROP_FAULT_NO_MEMORY,	/* for a fault, or its limit */
+#define IBFAB_DROP(reason, name) IBFAB_DROP_##reason,
+#include "ibfab_drops.h"
 	IBFAB_DROP_NUM,
 };
 

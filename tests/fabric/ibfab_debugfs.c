@@ -21,62 +21,15 @@ static const char * const state_names[] = {
 };
 
 static const char * const counter_names[] = {
-	[IBFAB_CNT_LINK_DOWNED] = "link_downed",
-	[IBFAB_CNT_RCV_ERRORS] = "rcv_errors",
-	[IBFAB_CNT_RCV_RELAY_ERRORS] = "rcv_switch_relay_errors",
-	[IBFAB_CNT_XMIT_DISCARDS] = "xmit_discards",
-	[IBFAB_CNT_VL15_DROPPED] = "vl15_dropped",
-	[IBFAB_CNT_QP1_DROPPED] = "qp1_dropped",
-	[IBFAB_CNT_XMIT_WAIT] = "xmit_wait",
-	[IBFAB_CNT_XMIT_DATA] = "xmit_data",
-	[IBFAB_CNT_RCV_DATA] = "rcv_data",
-	[IBFAB_CNT_XMIT_PACKETS] = "xmit_packets",
-	[IBFAB_CNT_RCV_PACKETS] = "rcv_packets",
-	[IBFAB_CNT_UCAST_XMIT] = "unicast_xmit_packets",
-	[IBFAB_CNT_UCAST_RCV] = "unicast_rcv_packets",
-	[IBFAB_CNT_MCAST_XMIT] = "multicast_xmit_packets",
-	[IBFAB_CNT_MCAST_RCV] = "multicast_rcv_packets",
+#define IBFAB_CNT(counter, name) name,
+#include "ibfab_counters.h"
 };
 
-static_assert(ARRAY_SIZE(counter_names) == IBFAB_CNT_NUM);
-
+/* IBFAB_DROP_NONE has no counter */
 static const char * const drop_names[] = {
-	[IBFAB_DROP_NONE] = "",
-	[IBFAB_DROP_TX_NO_LINK] = "tx_no_link",
-	[IBFAB_DROP_TX_INACTIVE] = "tx_inactive",
-	[IBFAB_DROP_TX_NO_MEMORY] = "tx_no_memory",
-	[IBFAB_DROP_TX_SL] = "tx_sl",
-	[IBFAB_DROP_RX_INACTIVE] = "rx_inactive",
-	[IBFAB_DROP_RX_VL15_FULL] = "rx_vl15_full",
-	[IBFAB_DROP_RX_UNPLUGGED] = "rx_unplugged",
-	[IBFAB_DROP_RX_MALFORMED] = "rx_malformed",
-	[IBFAB_DROP_RX_MTU] = "rx_mtu",
-	[IBFAB_DROP_RX_DLID] = "rx_dlid",
-	[IBFAB_DROP_RX_DGID] = "rx_dgid",
-	[IBFAB_DROP_RX_OPCODE] = "rx_opcode",
-	[IBFAB_DROP_RX_NO_GRH] = "rx_no_grh",
-	[IBFAB_DROP_RX_NO_QP] = "rx_no_qp",
-	[IBFAB_DROP_RX_NO_GROUP] = "rx_no_group",
-	[IBFAB_DROP_RX_QP_STATE] = "rx_qp_state",
-	[IBFAB_DROP_RX_PEER] = "rx_peer",
-	[IBFAB_DROP_RX_PKEY] = "rx_pkey",
-	[IBFAB_DROP_RX_QKEY] = "rx_qkey",
-	[IBFAB_DROP_RX_NO_WR] = "rx_no_wr",
-	[IBFAB_DROP_RX_BUFFER] = "rx_buffer",
-	[IBFAB_DROP_FWD_NO_ROUTE] = "fwd_no_route",
-	[IBFAB_DROP_FWD_LOOP] = "fwd_loop",
-	[IBFAB_DROP_FWD_HOPS] = "fwd_hops",
-	[IBFAB_DROP_FWD_NO_MEMORY] = "fwd_no_memory",
-	[IBFAB_DROP_SMP_ROUTE] = "smp_route",
-	[IBFAB_DROP_SMP_MKEY] = "smp_mkey",
-	[IBFAB_DROP_NO_AGENT] = "no_agent",
-	[IBFAB_DROP_TRUNK_DOWN] = "trunk_down",
-	[IBFAB_DROP_TRUNK_VL15] = "trunk_vl15_full",
-	[IBFAB_DROP_FAULT] = "fault",
-	[IBFAB_DROP_FAULT_NO_MEMORY] = "fault_no_memory",
+#define IBFAB_DROP(reason, name) name,
+#include "ibfab_drops.h"
 };
-
-static_assert(ARRAY_SIZE(drop_names) == IBFAB_DROP_NUM);
 
 static void show_port(struct seq_file *m, const struct ibfab_port *port)
 {
@@ -205,7 +158,7 @@ static void show_faults(struct seq_file *m, struct ibfab_port *port)
 void ibfab_debugfs_show_port(struct seq_file *m, struct ibfab_port *port)
 {
 	ibfab_show_counters(m, port, "", counter_names, port->counter, IBFAB_CNT_NUM);
-	ibfab_show_counters(m, port, "drop.", drop_names + 1, port->drop + 1, IBFAB_DROP_NUM - 1);
+	ibfab_show_counters(m, port, "drop.", drop_names, port->drop + 1, ARRAY_SIZE(drop_names));
 	seq_printf(m, "port%u.pkey_violations %d\n", port->num,
 		   atomic_read(&port->pkey_violations));
 	seq_printf(m, "port%u.qkey_violations %d\n", port->num,

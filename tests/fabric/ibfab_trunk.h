@@ -78,31 +78,8 @@ enum ibfab_trunk_state {
 };
 
 enum ibfab_trunk_counter {
-	IBFAB_TRUNK_LINK_UP,
-	IBFAB_TRUNK_LINK_DOWN,
-	IBFAB_TRUNK_SILENT,		/* links that silence ended */
-	IBFAB_TRUNK_HELLOS_SENT,	/* frames without data */
-	IBFAB_TRUNK_HELLOS_RECEIVED,
-	IBFAB_TRUNK_FRAMES_SENT,	/* frames with data */
-	IBFAB_TRUNK_FRAMES_RECEIVED,
-	IBFAB_TRUNK_PACKETS_SENT,	/* each once */
-	IBFAB_TRUNK_PACKETS_RECEIVED,
-	IBFAB_TRUNK_PACKETS_RESENT,
-	IBFAB_TRUNK_TIMEOUTS,		/* nothing acknowledged for too long */
-	IBFAB_TRUNK_NAKS_SENT,
-	IBFAB_TRUNK_NAKS_RECEIVED,
-	IBFAB_TRUNK_CREDIT_WAITS,	/* data waited for credit ... */
-	IBFAB_TRUNK_CREDIT_WAIT_US,	/* ... so long */
-	IBFAB_TRUNK_HELD_BACK,		/* an HCA here was full ... */
-	IBFAB_TRUNK_HELD_BACK_US,	/* ... so long */
-	IBFAB_TRUNK_REFUSED,		/* frames that the device did not take */
-	IBFAB_TRUNK_DUPLICATE,		/* frames received, of no use: ... */
-	IBFAB_TRUNK_OUT_OF_ORDER,
-	IBFAB_TRUNK_STALE,		/* ... of a link that is gone */
-	IBFAB_TRUNK_FOREIGN,		/* ... from a third end */
-	IBFAB_TRUNK_MALFORMED,
-	IBFAB_TRUNK_OVERRUN,		/* ... too many waiting */
-	IBFAB_TRUNK_NO_MEMORY,
+#define IBFAB_TRUNK(counter, name) IBFAB_TRUNK_##counter,
+#include "ibfab_trunk_counters.h"
 	IBFAB_TRUNK_COUNTERS,
 };
 

@@ -16,34 +16,9 @@ static const char * const state_names[] = {
 };
 
 static const char * const counter_names[] = {
-	[IBFAB_TRUNK_LINK_UP] = "link_up",
-	[IBFAB_TRUNK_LINK_DOWN] = "link_down",
-	[IBFAB_TRUNK_SILENT] = "silent",
-	[IBFAB_TRUNK_HELLOS_SENT] = "hellos_sent",
-	[IBFAB_TRUNK_HELLOS_RECEIVED] = "hellos_received",
-	[IBFAB_TRUNK_FRAMES_SENT] = "frames_sent",
-	[IBFAB_TRUNK_FRAMES_RECEIVED] = "frames_received",
-	[IBFAB_TRUNK_PACKETS_SENT] = "packets_sent",
-	[IBFAB_TRUNK_PACKETS_RECEIVED] = "packets_received",
-	[IBFAB_TRUNK_PACKETS_RESENT] = "packets_resent",
-	[IBFAB_TRUNK_TIMEOUTS] = "timeouts",
-	[IBFAB_TRUNK_NAKS_SENT] = "naks_sent",
-	[IBFAB_TRUNK_NAKS_RECEIVED] = "naks_received",
-	[IBFAB_TRUNK_CREDIT_WAITS] = "credit_waits",
-	[IBFAB_TRUNK_CREDIT_WAIT_US] = "credit_wait_us",
-	[IBFAB_TRUNK_HELD_BACK] = "held_back",
-	[IBFAB_TRUNK_HELD_BACK_US] = "held_back_us",
-	[IBFAB_TRUNK_REFUSED] = "refused",
-	[IBFAB_TRUNK_DUPLICATE] = "duplicate",
-	[IBFAB_TRUNK_OUT_OF_ORDER] = "out_of_order",
-	[IBFAB_TRUNK_STALE] = "stale",
-	[IBFAB_TRUNK_FOREIGN] = "foreign",
-	[IBFAB_TRUNK_MALFORMED] = "malformed",
-	[IBFAB_TRUNK_OVERRUN] = "overrun",
-	[IBFAB_TRUNK_NO_MEMORY] = "no_memory",
+#define IBFAB_TRUNK(counter, name) name,
+#include "ibfab_trunk_counters.h"
 };
-
-static_assert(ARRAY_SIZE(counter_names) == IBFAB_TRUNK_COUNTERS);
 
 /**
  * ibfab_trunk_sender() - What stops the trunk's packets into the fabric.
