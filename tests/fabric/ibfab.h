@@ -342,10 +342,6 @@ struct ibfab_pd {
 	struct ib_pd ibpd;
 };
 
-struct ibfab_mr {
-	struct ib_mr ibmr;
-};
-
 /**
  * struct ibfab_cq - Completion queue
  * @ibcq: core's part; its cqe is the ring's size

@@ -104,12 +104,6 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
 	return 0;
 }
 
-static enum rdma_link_layer get_link_layer(struct ib_device *ibdev,
-					   u32 port_num)
-{
-	return IB_LINK_LAYER_INFINIBAND;
-}
-
 /**
  * ibfab_port_pkey() - A port's P_Key.
  * @port: the port
@@ -278,13 +272,13 @@ static int destroy_ah(struct ib_ah *ibah, u32 flags)
 
 static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 {
-	struct ibfab_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
+	struct ib_mr *mr = kzalloc(sizeof(*mr), GFP_KERNEL);
 
 	if (!mr)
 		return ERR_PTR(-ENOMEM);
-	mr->ibmr.lkey = ibpd->device->local_dma_lkey;
-	mr->ibmr.rkey = ibpd->device->local_dma_lkey;
-	return &mr->ibmr;
+	mr->lkey = ibpd->device->local_dma_lkey;
+	mr->rkey = ibpd->device->local_dma_lkey;
+	return mr;
 }
 
 /* ib_core takes a device without this verb for one that no ULP can use */
@@ -297,7 +291,7 @@ static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
-	kfree(container_of(ibmr, struct ibfab_mr, ibmr));
+	kfree(ibmr);
 	return 0;
 }
 
@@ -361,7 +355,6 @@ const struct ib_device_ops ibfab_device_ops = {
 	.query_device = query_device,
 	.query_port = query_port,
 	.get_port_immutable = get_port_immutable,
-	.get_link_layer = get_link_layer,
 	.query_pkey = query_pkey,
 	.query_gid = query_gid,
 	.modify_device = modify_device,
