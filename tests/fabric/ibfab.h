@@ -646,7 +646,7 @@ void ibfab_pool_put(void *object, unsigned int bytes);
 /* ibfab_packet.c */
 struct ibfab_pkt *ibfab_pkt_alloc(unsigned int len);
 struct ibfab_pkt *ibfab_pkt_clone(const struct ibfab_pkt *pkt);
-struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt);
+struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt, unsigned int len);
 void ibfab_pkt_free(struct ibfab_pkt *pkt);
 void ibfab_pkt_drop(struct ibfab_pkt *pkt, struct ibfab_port *port,
 		    enum ibfab_drop reason);

@@ -346,16 +346,11 @@ static struct ibfab_pkt *copy_cut(const struct ibfab_pkt *pkt,
 {
 	unsigned int used = h->payload - pkt->frame->data + kept;
 	unsigned int len = ALIGN(used, 4) + IB_ICRC_BYTES;
-	struct ibfab_pkt *copy = ibfab_pkt_alloc(len);
-	struct ibfab_frame *frame;
+	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt, len);
 
 	if (!copy)
 		return NULL;
-	frame = copy->frame;
-	memcpy(frame->data, pkt->frame->data, used);
-	memset(frame->data + used, 0, len - used);
-	*copy = *pkt;
-	copy->frame = frame;
+	memset(copy->frame->data + used, 0, len - used);
 	put_lengths(copy, h, kept);
 	return copy;
 }
@@ -429,7 +424,7 @@ static struct ibfab_pkt *changed(const struct rule_spec *spec,
 	ibfab_pkt_parse(pkt, &h);
 	if (spec->act == IBFAB_FAULT_TRUNCATE)
 		return copy_cut(pkt, &h, part(spec, &h));
-	copy = ibfab_pkt_copy(pkt);
+	copy = ibfab_pkt_copy(pkt, pkt->frame->len);
 	if (!copy)
 		return NULL;
 	ibfab_pkt_parse(copy, &h);
@@ -453,7 +448,7 @@ static void arrive_changed(struct rule *rule, struct ibfab_port *in,
 static void arrive_twice(struct rule *rule, struct ibfab_port *in,
 			 struct ibfab_pkt *pkt, struct list_head *work)
 {
-	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt);
+	struct ibfab_pkt *copy = ibfab_pkt_copy(pkt, pkt->frame->len);
 
 	ibfab_wire_arrive(in, pkt, work);
 	if (copy)

@@ -53,21 +53,22 @@ struct ibfab_pkt *ibfab_pkt_clone(const struct ibfab_pkt *pkt)
 }
 
 /**
- * ibfab_pkt_copy() - Copy a packet with its bytes.
+ * ibfab_pkt_copy() - Copy a packet with its bytes, or the first of them.
  * @pkt: the original
+ * @len: how many bytes the copy has, at most as many as the original
  *
  * Context: any.
- * Return: the copy, whose bytes may be written; NULL without memory.
+ * Return: the copy, whose bytes may be written, or NULL if there is no memory.
  */
-struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt)
+struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt, unsigned int len)
 {
-	struct ibfab_pkt *copy = ibfab_pkt_alloc(pkt->frame->len);
+	struct ibfab_pkt *copy = ibfab_pkt_alloc(len);
 	struct ibfab_frame *frame;
 
 	if (!copy)
 		return NULL;
 	frame = copy->frame;
-	memcpy(frame->data, pkt->frame->data, frame->len);
+	memcpy(frame->data, pkt->frame->data, len);
 	*copy = *pkt;
 	copy->frame = frame;
 	return copy;
