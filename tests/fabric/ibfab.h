@@ -716,7 +716,6 @@ void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 			 enum ib_wc_status status);
 
 /* ibfab_event.c */
-void ibfab_event_init(struct ibfab_hca *hca);
 void ibfab_event_qp(struct ibfab_qp *qp, enum ib_event_type type);
 void ibfab_event_srq(struct ibfab_srq *srq);
 void ibfab_event_run(struct ibfab_hca *hca);

@@ -301,8 +301,7 @@ static void run_notify(struct ibfab_hca *hca)
 {
 	struct ibfab_cq *cq;
 
-	while (!list_empty(&hca->notify)) {
-		cq = list_first_entry(&hca->notify, struct ibfab_cq, notify);
+	while ((cq = list_first_entry_or_null(&hca->notify, struct ibfab_cq, notify))) {
 		list_del_init(&cq->notify);
 		ibfab_cq_notify(cq);
 	}
@@ -358,7 +357,8 @@ void ibfab_engine_init(struct ibfab_hca *hca)
 	INIT_LIST_HEAD(&hca->notify);
 	INIT_LIST_HEAD(&hca->moderated);
 	INIT_LIST_HEAD(&hca->rc_acks);
-	ibfab_event_init(hca);
+	INIT_LIST_HEAD(&hca->event_qps);
+	INIT_LIST_HEAD(&hca->event_srqs);
 }
 
 static void drop_queue(struct list_head *queue)

@@ -69,9 +69,7 @@ static void run_qps(struct ibfab_hca *hca)
 {
 	struct ibfab_qp *qp;
 
-	while (!list_empty(&hca->event_qps)) {
-		qp = list_first_entry(&hca->event_qps, struct ibfab_qp,
-				      event_node);
+	while ((qp = list_first_entry_or_null(&hca->event_qps, struct ibfab_qp, event_node))) {
 		list_del_init(&qp->event_node);
 		dispatch_qp(qp);
 	}
@@ -85,27 +83,13 @@ static void run_srqs(struct ibfab_hca *hca)
 	};
 	struct ibfab_srq *srq;
 
-	while (!list_empty(&hca->event_srqs)) {
-		srq = list_first_entry(&hca->event_srqs, struct ibfab_srq,
-				       event_node);
+	while ((srq = list_first_entry_or_null(&hca->event_srqs, struct ibfab_srq, event_node))) {
 		list_del_init(&srq->event_node);
 		event.element.srq = &srq->ibsrq;
 		if (srq->ibsrq.event_handler)
 			srq->ibsrq.event_handler(&event,
 						 srq->ibsrq.srq_context);
 	}
-}
-
-/**
- * ibfab_event_init() - Set up an HCA for events.
- * @hca: the HCA
- *
- * Context: process.
- */
-void ibfab_event_init(struct ibfab_hca *hca)
-{
-	INIT_LIST_HEAD(&hca->event_qps);
-	INIT_LIST_HEAD(&hca->event_srqs);
 }
 
 /**

@@ -3,8 +3,6 @@
  * Queue pairs: their life, their states, and posting work requests to them.
  * What becomes of the work requests is the engine's business.
  */
-#include <linux/mm.h>
-
 #include "ibfab.h"
 
 #define IBFAB_QP_FLAGS (IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | \

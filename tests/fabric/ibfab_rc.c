@@ -6,7 +6,6 @@
 #include <linux/seq_file.h>
 #include <linux/xarray.h>
 
-#include "ibfab.h"
 #include "ibfab_net.h"
 
 static const char * const counter_names[] = {

@@ -9,7 +9,6 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
-#include "ibfab.h"
 #include "ibfab_net.h"
 
 #define RC_WINDOW	128	/* packets under way */

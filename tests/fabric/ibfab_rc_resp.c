@@ -5,7 +5,6 @@
  * An acknowledgment is due when the engine's input is empty, so one may stand for
  * several packets; a NAK goes at once.
  */
-#include "ibfab.h"
 #include "ibfab_net.h"
 
 /* Answering */
@@ -53,9 +52,7 @@ void ibfab_rc_acknowledge(struct ibfab_hca *hca)
 {
 	struct ibfab_rc *rc;
 
-	while (!list_empty(&hca->rc_acks)) {
-		rc = list_first_entry(&hca->rc_acks, struct ibfab_rc,
-				      resp.ack_node);
+	while ((rc = list_first_entry_or_null(&hca->rc_acks, struct ibfab_rc, resp.ack_node))) {
 		list_del_init(&rc->resp.ack_node);
 		if (ibfab_net_check_qp(rc->qp, ibfab_qp_port(rc->qp)))
 			continue;

@@ -5,7 +5,6 @@
  */
 #include <linux/rculist.h>
 
-#include "ibfab.h"
 #include "ibfab_garbage.h"
 #include "ibfab_net.h"
 
