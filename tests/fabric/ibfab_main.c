@@ -87,18 +87,13 @@ static void hca_init_ibdev(struct ibfab_hca *hca)
 	memcpy(ibdev->node_desc, hca->node.desc, sizeof(ibdev->node_desc));
 }
 
-static void hca_cleanup_node(struct ibfab_hca *hca)
-{
-	ibfab_vports_destroy(hca);
-	ibfab_node_cleanup(&hca->node);
-}
-
 static void hca_free(struct ibfab_hca *hca)
 {
 	xa_destroy(&hca->qps);
 	ibfab_fault_verbs_free(hca);
 	ibfab_vf_free(hca);
-	hca_cleanup_node(hca);
+	ibfab_vports_destroy(hca);
+	ibfab_node_cleanup(&hca->node);
 	ib_dealloc_device(&hca->ibdev);
 }
 
@@ -111,24 +106,18 @@ static struct ibfab_hca *hca_alloc(unsigned int index)
 		return ERR_PTR(-ENOMEM);
 	hca_init(hca, index);
 	ret = hca_init_node(hca);
-	if (ret)
-		goto err_dealloc;
-	ret = ibfab_vf_alloc(hca);
-	if (ret)
-		goto err_node;
+	if (ret) {
+		ib_dealloc_device(&hca->ibdev);
+		return ERR_PTR(ret);
+	}
 	hca_init_ibdev(hca);
-	ret = ibfab_fault_verbs_init(hca);
-	if (ret)
-		goto err_vfs;
+	ret = ibfab_vf_alloc(hca) ?:
+	      ibfab_fault_verbs_init(hca);
+	if (ret) {
+		hca_free(hca);
+		return ERR_PTR(ret);
+	}
 	return hca;
-
-err_vfs:
-	ibfab_vf_free(hca);
-err_node:
-	hca_cleanup_node(hca);
-err_dealloc:
-	ib_dealloc_device(&hca->ibdev);
-	return ERR_PTR(ret);
 }
 
 /* Nobody finds it any more, and its engine is still */
