@@ -3,6 +3,8 @@
  * The subnet management agent of HCAs and switches: its attributes (14.2.5),
  * PortInfo apart.
  */
+#include <asm/unaligned.h>
+
 #include "ibfab.h"
 
 #define IBFAB_SMA_CLASS_VERSION 1
@@ -59,9 +61,7 @@ static __be16 node_info_get(struct ibfab_port *port, struct ib_smp *smp)
 	info->partition_cap = cpu_to_be16(ibfab_pkeys);
 	info->device_id = cpu_to_be16(node->type);
 	info->local_port_num = port->num;
-	info->vendor_id[0] = IBFAB_OUI >> 16 & 0xff;
-	info->vendor_id[1] = IBFAB_OUI >> 8 & 0xff;
-	info->vendor_id[2] = IBFAB_OUI & 0xff;
+	put_unaligned_be24(IBFAB_OUI, info->vendor_id);
 	return 0;
 }
 
@@ -132,33 +132,24 @@ static __be16 guid_info_set(struct ibfab_port *port, struct ib_smp *smp)
 	return 0;
 }
 
-/* 14.2.5.7: block in the low half; port in the high half, at a switch */
-static bool pkey_mod_valid(const struct ibfab_port *port,
-			   const struct ib_smp *smp)
-{
-	u32 mod = attr_mod(smp);
-
-	if ((mod & 0xffff) >= ibfab_pkeys / IBFAB_SMP_PKEY_BLOCK)
-		return false;
-	return !is_switch(port) || !(mod >> 16);
-}
-
+/* 14.2.5.7: the low half of the modifier is the block, the high half a switch's port */
 static u16 *pkey_block(struct ibfab_port *port, const struct ib_smp *smp)
 {
-	u32 block = attr_mod(smp) & 0xffff;
+	u32 block = attr_mod(smp) & 0xffff, num = attr_mod(smp) >> 16;
 
+	if (block >= ibfab_pkeys / IBFAB_SMP_PKEY_BLOCK || (is_switch(port) && num))
+		return NULL;
 	return &table_port(port)->pkey[block * IBFAB_SMP_PKEY_BLOCK];
 }
 
 static __be16 pkey_table_get(struct ibfab_port *port, struct ib_smp *smp)
 {
+	const u16 *block = pkey_block(port, smp);
 	__be16 *table = (__be16 *)smp->data;
-	const u16 *block;
 	unsigned int i;
 
-	if (!pkey_mod_valid(port, smp))
+	if (!block)
 		return IBFAB_MAD_INVALID;
-	block = pkey_block(port, smp);
 	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++)
 		table[i] = cpu_to_be16(block[i]);
 	return 0;
@@ -167,14 +158,13 @@ static __be16 pkey_table_get(struct ibfab_port *port, struct ib_smp *smp)
 static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
 {
 	const __be16 *table = (const __be16 *)smp->data;
+	u16 *block = pkey_block(port, smp);
 	bool changed = false;
 	unsigned int i;
-	u16 *block;
 	u16 pkey;
 
-	if (!pkey_mod_valid(port, smp))
+	if (!block)
 		return IBFAB_MAD_INVALID;
-	block = pkey_block(port, smp);
 	for (i = 0; i < IBFAB_SMP_PKEY_BLOCK; i++) {
 		pkey = be16_to_cpu(table[i]);
 		changed |= block[i] != pkey;
