@@ -10,7 +10,6 @@
 #include <linux/slab.h>
 #include <linux/timer.h>
 
-#include "ibfab.h"
 #include "ibfab_net.h"
 
 #define IBFAB_TRAP_TID		0x1bfaULL	/* high half of their TransactionIDs */
@@ -475,6 +474,7 @@ void ibfab_traps_show(struct seq_file *m, const struct ibfab_port *port)
 {
 	const struct ibfab_traps *traps = port->traps;
 	const struct trap *trap;
+	char prefix[24];
 	unsigned int i;
 
 	if (!traps)
@@ -482,16 +482,12 @@ void ibfab_traps_show(struct seq_file *m, const struct ibfab_port *port)
 	spin_lock_irq(&ibfab.mgmt_lock);
 	for (i = 0; i < IBFAB_TRAP_NUM; i++) {
 		trap = &traps->trap[i];
-		seq_printf(m, "port%u.trap%u.raised %llu\n", port->num,
-			   kinds[i].num, trap->raised);
-		seq_printf(m, "port%u.trap%u.no_sm %llu\n", port->num,
-			   kinds[i].num, trap->no_sm);
-		seq_printf(m, "port%u.trap%u.replaced %llu\n", port->num,
-			   kinds[i].num, trap->replaced);
-		seq_printf(m, "port%u.trap%u.sent %llu\n", port->num,
-			   kinds[i].num, trap->sent);
-		seq_printf(m, "port%u.trap%u.repressed %llu\n", port->num,
-			   kinds[i].num, trap->repressed);
+		snprintf(prefix, sizeof(prefix), "port%u.trap%u", port->num, kinds[i].num);
+		seq_printf(m, "%s.raised %llu\n", prefix, trap->raised);
+		seq_printf(m, "%s.no_sm %llu\n", prefix, trap->no_sm);
+		seq_printf(m, "%s.replaced %llu\n", prefix, trap->replaced);
+		seq_printf(m, "%s.sent %llu\n", prefix, trap->sent);
+		seq_printf(m, "%s.repressed %llu\n", prefix, trap->repressed);
 	}
 	seq_printf(m, "port%u.trap.stray_represses %llu\n", port->num,
 		   traps->stray);
