@@ -10,6 +10,7 @@
 #include <linux/moduleparam.h>
 
 #include "ibfab.h"
+#include "ibtool.h"
 
 /**
  * struct profile - A kind of HCA
@@ -130,12 +131,7 @@ static const struct caps_param * const params[] = {
 
 static const struct profile *profile_find(const char *name)
 {
-	const struct profile *p;
-
-	for (p = profiles; p < profiles + ARRAY_SIZE(profiles); p++)
-		if (!strcmp(p->name, name))
-			return p;
-	return NULL;
+	return ibtool_find(name, profiles, ARRAY_SIZE(profiles), sizeof(*profiles));
 }
 
 static bool profiles_valid(void)

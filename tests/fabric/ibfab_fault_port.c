@@ -74,7 +74,7 @@ static int set_gid_prefix(struct ibfab_port *port, u64 prefix)
 	return 0;
 }
 
-static const struct {
+static const struct change {
 	const char *name;
 	enum ibfab_fault fault;
 	int (*act)(struct ibfab_port *port, u64 value);
@@ -86,21 +86,18 @@ static const struct {
 
 static int change_port(struct ibfab_port *port, const char *name, u64 value)
 {
+	const struct change *change;
 	unsigned long flags;
-	unsigned int i;
 	int ret;
 
-	for (i = 0; i < ARRAY_SIZE(changes); i++)
-		if (!strcmp(name, changes[i].name))
-			break;
-	if (i == ARRAY_SIZE(changes))
+	change = ibtool_find(name, changes, ARRAY_SIZE(changes), sizeof(*changes));
+	if (!change)
 		return -EINVAL;
-
 	spin_lock_irqsave(&ibfab.mgmt_lock, flags);
-	ret = changes[i].act(port, value);
+	ret = change->act(port, value);
 	spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
 	if (!ret)
-		ibfab_fault_count(port, changes[i].fault);
+		ibfab_fault_count(port, change->fault);
 	return ret;
 }
 

@@ -93,37 +93,30 @@ static struct ib_mr *fail_get_dma_mr(struct ib_pd *pd, int access)
 		     real_ops(pd->device)->get_dma_mr(pd, access);
 }
 
+/* A verb that posts work requests: if it fails here, the first of them is the bad one */
+
 static int fail_post_srq_recv(struct ib_srq *srq, const struct ib_recv_wr *wr,
 			      const struct ib_recv_wr **bad_wr)
 {
-	int ret = failure(srq->device, IBFAB_VERB(post_srq_recv));
-
-	if (!ret)
-		return real_ops(srq->device)->post_srq_recv(srq, wr, bad_wr);
 	*bad_wr = wr;
-	return ret;
+	return failure(srq->device, IBFAB_VERB(post_srq_recv)) ?:
+	       real_ops(srq->device)->post_srq_recv(srq, wr, bad_wr);
 }
 
 static int fail_post_send(struct ib_qp *qp, const struct ib_send_wr *wr,
 			  const struct ib_send_wr **bad_wr)
 {
-	int ret = qp_failure(qp, IBFAB_VERB(post_send));
-
-	if (!ret)
-		return real_ops(qp->device)->post_send(qp, wr, bad_wr);
 	*bad_wr = wr;
-	return ret;
+	return qp_failure(qp, IBFAB_VERB(post_send)) ?:
+	       real_ops(qp->device)->post_send(qp, wr, bad_wr);
 }
 
 static int fail_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr,
 			  const struct ib_recv_wr **bad_wr)
 {
-	int ret = qp_failure(qp, IBFAB_VERB(post_recv));
-
-	if (!ret)
-		return real_ops(qp->device)->post_recv(qp, wr, bad_wr);
 	*bad_wr = wr;
-	return ret;
+	return qp_failure(qp, IBFAB_VERB(post_recv)) ?:
+	       real_ops(qp->device)->post_recv(qp, wr, bad_wr);
 }
 
 static const struct ib_device_ops failing_ops = {
@@ -185,20 +178,18 @@ static int set_failure(struct ibfab_hca *hca, unsigned int verb, u32 count,
 /* "create_qp 2 [-12 [SKIP]]": the next two fail, after SKIP that do not */
 static int verbs_line(void *of, char *line)
 {
+	const struct verb *verb;
 	u32 count, skip = 0;
 	int error = -ENOMEM;
 	char name[24];
-	unsigned int i;
 
 	if (sscanf(line, "%23s %u %d %u", name, &count, &error, &skip) < 2)
 		return -EINVAL;
 	if (error >= 0 || error < -MAX_ERRNO || count > INT_MAX ||
 	    skip > INT_MAX)
 		return -EINVAL;
-	for (i = 0; i < ARRAY_SIZE(verbs); i++)
-		if (!strcmp(name, verbs[i].name))
-			return set_failure(of, verbs[i].num, count, error, skip);
-	return -EINVAL;
+	verb = ibtool_find(name, verbs, ARRAY_SIZE(verbs), sizeof(*verbs));
+	return verb ? set_failure(of, verb->num, count, error, skip) : -EINVAL;
 }
 
 static int verbs_show(struct seq_file *m, void *v)

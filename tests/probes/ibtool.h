@@ -128,16 +128,35 @@ static inline int ibtool_read_value(const struct ibtool_word *word, const char *
 	return 0;
 }
 
+/**
+ * ibtool_find() - Find an entry of a table by its name.
+ * @name: the name to look for
+ * @table: an array of structs, each of which begins with a pointer to its name
+ * @num: how many entries the array has
+ * @size: the size of an entry in bytes
+ *
+ * Context: any.
+ * Return: the entry, or NULL if there is none.
+ */
+static inline const void *ibtool_find(const char *name, const void *table, size_t num, size_t size)
+{
+	const void *entry;
+
+	for (entry = table; entry < table + num * size; entry += size)
+		if (!strcmp(*(const char * const *)entry, name))
+			return entry;
+	return NULL;
+}
+
 static inline int ibtool_read_word(char *text, const struct ibtool_word *words, size_t num,
 				   void *to)
 {
 	const char *name = strsep(&text, "=");
-	const struct ibtool_word *word;
+	const struct ibtool_word *word = ibtool_find(name, words, num, sizeof(*words));
 
-	for (word = words; text && word < words + num; word++)
-		if (!strcmp(name, word->name))
-			return ibtool_read_value(word, text, to + word->offset);
-	return -EINVAL;
+	if (!text || !word)
+		return -EINVAL;
+	return ibtool_read_value(word, text, to + word->offset);
 }
 
 /**

@@ -177,13 +177,12 @@ static int do_line(void *of, char *word)
 {
 	const struct ibwrong_bug *bug;
 
-	for (bug = ibwrong_bugs; bug < ibwrong_bugs + ARRAY_SIZE(ibwrong_bugs); bug++) {
-		if (!sysfs_streq(word, bug->word))
-			continue;
-		bug->commit();
-		return 0;
-	}
-	return -EINVAL;
+	bug = ibtool_find(strim(word), ibwrong_bugs, ARRAY_SIZE(ibwrong_bugs),
+			  sizeof(*ibwrong_bugs));
+	if (!bug)
+		return -EINVAL;
+	bug->commit();
+	return 0;
 }
 
 DEFINE_IBTOOL_LINES(do);
