@@ -51,13 +51,6 @@ struct ibcma_slot {
 	struct ibcma_queue *queue;
 };
 
-/* Where datagrams go */
-struct ibcma_target {
-	struct ib_ah *ah;
-	u32 qpn;
-	u32 qkey;
-};
-
 /**
  * struct ibcma_queue - A QP and its buffers
  * @end: the device, and what the QP stands on
@@ -77,7 +70,7 @@ struct ibcma_queue {
 	atomic_t posted;
 	atomic_t errors;
 	ibcma_received received;
-	struct ibcma_target target;
+	struct ibprobe_target target;
 	struct ibcma_slot out;
 	struct ibcma_slot in[IBCMA_SLOTS];
 };
@@ -106,7 +99,7 @@ extern wait_queue_head_t ibcma_wait;
 /* ibcma_queue.c */
 int ibcma_slot_receive(struct ibcma_slot *slot);
 int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
-		    const struct ibcma_target *target);
+		    const struct ibprobe_target *target);
 int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud,
 		     ibcma_received received);
 int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id, ibcma_received received);
@@ -117,8 +110,8 @@ void ibcma_queue_quiesce(struct ibcma_queue *queue);
 void ibcma_queue_free(struct ibcma_queue *queue);
 
 /* ibcma_main.c */
-struct rdma_cm_id *ibcma_id_create(const struct ibcma_params *params, bool ud,
-				   rdma_cm_event_handler handler, void *context);
+int ibcma_id_create(const struct ibcma_params *params, bool ud, rdma_cm_event_handler handler,
+		    void *context, struct rdma_cm_id **id);
 struct rdma_conn_param ibcma_conn_param(const struct ib_qp *qp);
 void ibcma_id_dev(const struct rdma_cm_id *id, char *name);
 void ibcma_thing_add(struct ibcma_thing *thing, const char *name, const struct ibcma_kind *kind);
@@ -128,7 +121,7 @@ int ibcma_listen(const struct ibcma_params *params);
 
 /* ibcma_client.c */
 int ibcma_connect(const struct ibcma_params *params);
-void ibcma_result_show(struct seq_file *m);
+int ibcma_result_show(struct seq_file *m, void *v);
 
 /* ibcma_group.c */
 int ibcma_join(const struct ibcma_params *params);

@@ -198,11 +198,9 @@ static int connect_locked(const struct ibcma_params *params)
 	client->size = params->size;
 	init_completion(&client->answered);
 	init_completion(&client->returned);
-	client->id = ibcma_id_create(params, params->ud, client_event, client);
-	if (IS_ERR(client->id)) {
-		ret = PTR_ERR(client->id);
+	ret = ibcma_id_create(params, params->ud, client_event, client, &client->id);
+	if (ret)
 		goto out;
-	}
 	ret = client_run(client, params);
 	rdma_destroy_id(client->id);
 	if (!ret)
@@ -233,16 +231,19 @@ int ibcma_connect(const struct ibcma_params *params)
 }
 
 /**
- * ibcma_result_show() - Print what came of the last connection.
- * @m: where to
+ * ibcma_result_show() - Print the result of the last connection.
+ * @m: the debugfs file "result"
+ * @v: not used
  *
  * Context: process.
+ * Return: 0.
  */
-void ibcma_result_show(struct seq_file *m)
+int ibcma_result_show(struct seq_file *m, void *v)
 {
 	mutex_lock(&connect_lock);
 	seq_printf(m, "status %d\nstage %s\nevent %s\ndev %s\nsent %u\nreceived %u\nspoilt %u\n",
 		   result.status, result.stage ?: "none", rdma_event_msg(result.event),
 		   result.dev, result.sent, result.received, result.spoilt);
 	mutex_unlock(&connect_lock);
+	return 0;
 }

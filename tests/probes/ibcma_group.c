@@ -121,38 +121,14 @@ static void member_free(struct ibcma_thing *thing)
 
 	if (member->attached)
 		ib_detach_mcast(queue->qp, &member->mgid, member->mlid);
-	rdma_destroy_id(member->id);
+	if (member->id)
+		rdma_destroy_id(member->id);
 	if (queue->qp) {
 		ibcma_queue_quiesce(queue);
 		ib_destroy_qp(queue->qp);
 		ibcma_queue_free(queue);
 	}
 	kfree(member);
-}
-
-static struct ibcma_member *member_create(const struct ibcma_params *params)
-{
-	struct ibcma_member *member = kzalloc(sizeof(*member), GFP_KERNEL);
-	int ret;
-
-	if (!member)
-		return ERR_PTR(-ENOMEM);
-	spin_lock_init(&member->lock);
-	init_completion(&member->joined);
-	member->id = ibcma_id_create(params, true, member_event, member);
-	if (IS_ERR(member->id)) {
-		ret = PTR_ERR(member->id);
-		kfree(member);
-		return ERR_PTR(ret);
-	}
-	ret = rdma_bind_addr(member->id, (struct sockaddr *)&params->here) ?:
-	      member_queue(member) ?:
-	      member_join(member, params);
-	if (ret) {
-		member_free(&member->thing);
-		return ERR_PTR(ret);
-	}
-	return member;
 }
 
 /* One after the other: there is one buffer to send from */
@@ -205,12 +181,22 @@ static const struct ibcma_kind member_kind = {
 int ibcma_join(const struct ibcma_params *params)
 {
 	struct ibcma_member *member;
+	int ret;
 
 	if (!params->name || !params->address || !params->peer)
 		return -EINVAL;
-	member = member_create(params);
-	if (IS_ERR(member))
-		return PTR_ERR(member);
-	ibcma_thing_add(&member->thing, params->name, &member_kind);
-	return 0;
+	member = kzalloc(sizeof(*member), GFP_KERNEL);
+	if (!member)
+		return -ENOMEM;
+	spin_lock_init(&member->lock);
+	init_completion(&member->joined);
+	ret = ibcma_id_create(params, true, member_event, member, &member->id) ?:
+	      rdma_bind_addr(member->id, (struct sockaddr *)&params->here) ?:
+	      member_queue(member) ?:
+	      member_join(member, params);
+	if (ret)
+		member_free(&member->thing);
+	else
+		ibcma_thing_add(&member->thing, params->name, &member_kind);
+	return ret;
 }

@@ -126,22 +126,28 @@ struct rdma_conn_param ibcma_conn_param(const struct ib_qp *qp)
 }
 
 /**
- * ibcma_id_create() - Make an ID in the network namespace of the process.
- * @params: whether it is for the IP layer's groups
- * @ud: for datagrams
- * @handler: of its events
- * @context: the ID's
+ * ibcma_id_create() - Create an ID in the network namespace of the process.
+ * @params: whether the ID is for multicast groups of the IP layer
+ * @ud: whether the ID is for datagrams
+ * @handler: called for each event of the ID
+ * @context: the ID's context
+ * @id: set to the ID, or unchanged on failure
  *
  * Context: process.
- * Return: the ID or an error pointer.
+ * Return: 0 or a negative errno.
  */
-struct rdma_cm_id *ibcma_id_create(const struct ibcma_params *params, bool ud,
-				   rdma_cm_event_handler handler, void *context)
+int ibcma_id_create(const struct ibcma_params *params, bool ud, rdma_cm_event_handler handler,
+		    void *context, struct rdma_cm_id **id)
 {
 	enum rdma_ucm_port_space ps = ud ? RDMA_PS_UDP : RDMA_PS_TCP;
+	struct rdma_cm_id *new;
 
-	return rdma_create_id(current->nsproxy->net_ns, handler, context,
-			      params->ipoib ? RDMA_PS_IPOIB : ps, ud ? IB_QPT_UD : IB_QPT_RC);
+	new = rdma_create_id(current->nsproxy->net_ns, handler, context,
+			     params->ipoib ? RDMA_PS_IPOIB : ps, ud ? IB_QPT_UD : IB_QPT_RC);
+	if (IS_ERR(new))
+		return PTR_ERR(new);
+	*id = new;
+	return 0;
 }
 
 /* Things with names */
@@ -236,12 +242,7 @@ static int act_line(void *of, char *line)
 
 DEFINE_IBTOOL_LINES(act);
 
-static int result_show(struct seq_file *m, void *v)
-{
-	ibcma_result_show(m);
-	return 0;
-}
-DEFINE_SHOW_ATTRIBUTE(result);
+DEFINE_SHOW_ATTRIBUTE(ibcma_result);
 
 static int names_show(struct seq_file *m, void *v)
 {
@@ -262,7 +263,7 @@ static int __init ibcma_init(void)
 	root = debugfs_create_dir(KBUILD_MODNAME, NULL);
 	for (i = 0; i < ARRAY_SIZE(acts); i++)
 		debugfs_create_file(acts[i].name, 0200, root, (void *)&acts[i], &act_fops);
-	debugfs_create_file("result", 0400, root, NULL, &result_fops);
+	debugfs_create_file("result", 0400, root, NULL, &ibcma_result_fops);
 	debugfs_create_file("names", 0400, root, NULL, &names_fops);
 	return 0;
 }

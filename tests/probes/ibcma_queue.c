@@ -28,11 +28,7 @@ static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 int ibcma_slot_receive(struct ibcma_slot *slot)
 {
 	struct ibcma_queue *queue = slot->queue;
-	struct ib_sge sge = {
-		.addr = slot->buf.addr,
-		.length = IBCMA_BUFFER,
-		.lkey = queue->end.pd->local_dma_lkey,
-	};
+	struct ib_sge sge = ibprobe_sge(queue->end.pd, slot->buf.addr, IBCMA_BUFFER);
 	struct ib_recv_wr wr = { .wr_cqe = &slot->recv, .sg_list = &sge, .num_sge = 1 };
 	int ret;
 
@@ -61,26 +57,11 @@ static void slot_drop_ah(struct ibcma_slot *slot)
  * Return: 0 or a negative errno.
  */
 int ibcma_slot_send(struct ibcma_slot *slot, u32 offset, u32 length,
-		    const struct ibcma_target *target)
+		    const struct ibprobe_target *target)
 {
 	struct ibcma_queue *queue = slot->queue;
-	struct ib_sge sge = {
-		.addr = slot->buf.addr + offset,
-		.length = length,
-		.lkey = queue->end.pd->local_dma_lkey,
-	};
-	struct ib_ud_wr wr = {
-		.wr = {
-			.wr_cqe = &slot->send,
-			.sg_list = &sge,
-			.num_sge = 1,
-			.opcode = IB_WR_SEND,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-		.ah = target->ah,
-		.remote_qpn = target->qpn,
-		.remote_qkey = target->qkey,
-	};
+	struct ib_sge sge = ibprobe_sge(queue->end.pd, slot->buf.addr + offset, length);
+	struct ib_ud_wr wr = ibprobe_ud_wr(&slot->send, &sge, target);
 	int ret;
 
 	ibprobe_buf_for_device(&slot->buf);
@@ -270,7 +251,7 @@ int ibcma_queue_aim(struct ibcma_queue *queue, struct rdma_ud_param *param)
 	ah = rdma_create_ah(queue->end.pd, &param->ah_attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
-	queue->target = (struct ibcma_target) {
+	queue->target = (struct ibprobe_target) {
 		.ah = ah,
 		.qpn = param->qp_num,
 		.qkey = param->qkey,

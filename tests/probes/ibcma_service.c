@@ -33,7 +33,7 @@ static void server_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 {
 	struct ibcma_queue *queue = slot->queue;
 	struct ibcma_server *server = container_of(queue, struct ibcma_server, queue);
-	struct ibcma_target target = { .qpn = wc->src_qp, .qkey = RDMA_UDP_QKEY };
+	struct ibprobe_target target = { .qpn = wc->src_qp, .qkey = RDMA_UDP_QKEY };
 
 	atomic_inc(&server->service->messages);
 	if (queue->qp->qp_type == IB_QPT_UD) {
@@ -115,34 +115,11 @@ static void service_free(struct ibcma_thing *thing)
 	struct ibcma_service *service = container_of(thing, struct ibcma_service, thing);
 	struct ibcma_server *server, *next;
 
-	rdma_destroy_id(service->id);
+	if (service->id)
+		rdma_destroy_id(service->id);
 	list_for_each_entry_safe(server, next, &service->servers, list)
 		server_free(server);
 	kfree(service);
-}
-
-static struct ibcma_service *service_create(const struct ibcma_params *params)
-{
-	struct ibcma_service *service = kzalloc(sizeof(*service), GFP_KERNEL);
-	int ret;
-
-	if (!service)
-		return ERR_PTR(-ENOMEM);
-	mutex_init(&service->lock);
-	INIT_LIST_HEAD(&service->servers);
-	service->id = ibcma_id_create(params, params->ud, service_event, service);
-	if (IS_ERR(service->id)) {
-		ret = PTR_ERR(service->id);
-		kfree(service);
-		return ERR_PTR(ret);
-	}
-	ret = rdma_bind_addr(service->id, (struct sockaddr *)&params->here) ?:
-	      rdma_listen(service->id, IBCMA_SLOTS);
-	if (ret) {
-		service_free(&service->thing);
-		return ERR_PTR(ret);
-	}
-	return service;
 }
 
 static void service_show(struct seq_file *m, struct ibcma_thing *thing)
@@ -181,12 +158,21 @@ static const struct ibcma_kind service_kind = {
 int ibcma_listen(const struct ibcma_params *params)
 {
 	struct ibcma_service *service;
+	int ret;
 
 	if (!params->name || !params->address || !params->port)
 		return -EINVAL;
-	service = service_create(params);
-	if (IS_ERR(service))
-		return PTR_ERR(service);
-	ibcma_thing_add(&service->thing, params->name, &service_kind);
-	return 0;
+	service = kzalloc(sizeof(*service), GFP_KERNEL);
+	if (!service)
+		return -ENOMEM;
+	mutex_init(&service->lock);
+	INIT_LIST_HEAD(&service->servers);
+	ret = ibcma_id_create(params, params->ud, service_event, service, &service->id) ?:
+	      rdma_bind_addr(service->id, (struct sockaddr *)&params->here) ?:
+	      rdma_listen(service->id, IBCMA_SLOTS);
+	if (ret)
+		service_free(&service->thing);
+	else
+		ibcma_thing_add(&service->thing, params->name, &service_kind);
+	return ret;
 }

@@ -141,18 +141,14 @@ static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
 
 	if (ret)
 		return ret;
-	t->qp = ibprobe_ud_create(&t->end, 1, 1, 0);
+	t->qp = ibprobe_ud_open(&t->end, 1, 1, 1, 0, IBDMA_QKEY);
 	ret = PTR_ERR_OR_ZERO(t->qp);
 	if (ret)
 		goto err_end;
-	ret = ibprobe_ud_to_rts(t->qp, 1, 0, IBDMA_QKEY);
-	if (ret)
-		goto err_qp;
 	t->ah = ibprobe_ah_to(&t->end, ibdev, 1, t->rate);
 	ret = PTR_ERR_OR_ZERO(t->ah);
 	if (!ret)
 		return 0;
-err_qp:
 	ib_destroy_qp(t->qp);
 err_end:
 	ibprobe_end_close(&t->end);
@@ -175,32 +171,15 @@ static u64 ibdma_address(const struct ibdma_transfer *t)
 
 static int ibdma_post(struct ibdma_transfer *t)
 {
-	struct ib_sge buffer = {
-		.addr = t->buffer.addr,
-		.length = IBDMA_BUFFER,
-		.lkey = t->end.pd->local_dma_lkey,
-	}, data = {
-		.addr = ibdma_address(t),
-		.length = IBDMA_LENGTH,
-		.lkey = t->end.pd->local_dma_lkey,
-	};
+	const struct ibprobe_target to = { .ah = t->ah, .qpn = t->qp->qp_num, .qkey = IBDMA_QKEY };
+	struct ib_sge buffer = ibprobe_sge(t->end.pd, t->buffer.addr, IBDMA_BUFFER);
+	struct ib_sge data = ibprobe_sge(t->end.pd, ibdma_address(t), IBDMA_LENGTH);
 	struct ib_recv_wr recv = { .wr_id = IB_WC_RECV, .sg_list = &buffer, .num_sge = 1 };
-	struct ib_ud_wr send = {
-		.wr = {
-			.wr_id = IB_WC_SEND,
-			.sg_list = &data,
-			.num_sge = 1,
-			.opcode = IB_WR_SEND,
-			.send_flags = IB_SEND_SIGNALED,
-		},
-		.ah = t->ah,
-		.remote_qpn = t->qp->qp_num,
-		.remote_qkey = IBDMA_QKEY,
-	};
-	int ret;
+	struct ib_ud_wr send = ibprobe_ud_wr(NULL, &data, &to);
 
-	ret = ib_post_recv(t->qp, &recv, NULL);
-	return ret ?: ib_post_send(t->qp, &send.wr, NULL);
+	send.wr.wr_id = IB_WC_SEND;
+	return ib_post_recv(t->qp, &recv, NULL) ?:
+	       ib_post_send(t->qp, &send.wr, NULL);
 }
 
 /* A send that fails has nothing received, which is not waited for */
@@ -249,7 +228,7 @@ static int ibdma_transfer(struct ibdma_transfer *t, struct ib_device *ibdev)
 	if (t->way->sync)
 		ibprobe_buf_for_device(&t->data);
 	if (t->way->early)
-		ib_dma_unmap_single(ibdev, t->data.addr, IBDMA_LENGTH, DMA_TO_DEVICE);
+		ibprobe_buf_unmap(&t->data);
 	ret = ibdma_post(t);
 	if (!ret) {
 		ibdma_poll(t);
@@ -263,16 +242,6 @@ close:
 	return ret;
 }
 
-static const struct ibdma_way *ibdma_way_of(const char *word)
-{
-	const struct ibdma_way *way;
-
-	for (way = ibdma_ways; way < ibdma_ways + ARRAY_SIZE(ibdma_ways); way++)
-		if (!strcmp(way->word, word))
-			return way;
-	return NULL;
-}
-
 static int do_line(void *of, char *line)
 {
 	char hca[IB_DEVICE_NAME_MAX], word[16];
@@ -282,7 +251,7 @@ static int do_line(void *of, char *line)
 
 	if (sscanf(line, "%63s %15s rate=%hhu", hca, word, &t.rate) < 2)
 		return -EINVAL;
-	t.way = ibdma_way_of(word);
+	t.way = ibtool_find(word, ibdma_ways, ARRAY_SIZE(ibdma_ways), sizeof(*ibdma_ways));
 	if (!t.way)
 		return -EINVAL;
 	ibdev = ib_device_get_by_name(hca, RDMA_DRIVER_UNKNOWN);

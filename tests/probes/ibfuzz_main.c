@@ -156,12 +156,13 @@ static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *p
 
 static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
 {
-	struct ib_qp *qp = ibprobe_ud_create(&run->end, BATCH, 1, 0);
+	struct ib_qp *qp = ibprobe_ud_open(&run->end, BATCH, 1, run->params->port, pkey_index,
+					   run->params->qkey);
 
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	run->qp[i] = qp;
-	return ibprobe_ud_to_rts(qp, run->params->port, pkey_index, run->params->qkey);
+	return 0;
 }
 
 static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const union ib_gid *gid)
@@ -276,26 +277,15 @@ static void note_frame(struct fuzz_run *run, u32 index, enum fuzz_way way, enum 
 static int post(struct fuzz_run *run, struct fuzz_slot *slot, u32 len, enum fuzz_way way,
 		enum fuzz_key key)
 {
-	struct ib_qp *qp = run->qp[key == KEY_BAD_PKEY];
-	struct ib_sge sge = {
-		.addr = slot->buf.addr,
-		.length = len,
-		.lkey = run->end.pd->local_dma_lkey,
-	};
-	struct ib_ud_wr wr = {
-		.wr = {
-			.wr_cqe = &slot->cqe,
-			.sg_list = &sge,
-			.num_sge = len ? 1 : 0,
-			.opcode = IB_WR_SEND,
-			.send_flags = IB_SEND_SIGNALED,
-		},
+	const struct ibprobe_target to = {
 		.ah = run->ah[way],
-		.remote_qpn = way == WAY_GROUP ? QPN_MCAST : run->params->qpn,
-		.remote_qkey = run->params->qkey ^ (key == KEY_BAD_QKEY),
+		.qpn = way == WAY_GROUP ? QPN_MCAST : run->params->qpn,
+		.qkey = run->params->qkey ^ (key == KEY_BAD_QKEY),
 	};
+	struct ib_sge sge = ibprobe_sge(run->end.pd, slot->buf.addr, len);
+	struct ib_ud_wr wr = ibprobe_ud_wr(&slot->cqe, &sge, &to);
 
-	return ib_post_send(qp, &wr.wr, NULL);
+	return ib_post_send(run->qp[key == KEY_BAD_PKEY], &wr.wr, NULL);
 }
 
 /* The generator's first numbers depend on its seed by little more than an XOR:
@@ -390,13 +380,10 @@ static int send_all(struct fuzz_run *run)
 
 static int run_make(struct fuzz_run *run)
 {
-	int ret = find_max(run);
-
-	if (!ret)
-		ret = make_qps(run);
-	if (!ret)
-		ret = make_ahs(run);
-	return ret ?: make_slots(run);
+	return find_max(run) ?:
+	       make_qps(run) ?:
+	       make_ahs(run) ?:
+	       make_slots(run);
 }
 
 static void run_unmake(struct fuzz_run *run)

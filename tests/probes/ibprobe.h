@@ -28,34 +28,64 @@ struct ibprobe_buf {
 };
 
 /**
- * ibprobe_buf_alloc() - Allocate memory, and map it.
- * @buf: filled in; zeros
+ * ibprobe_buf_map() - Map memory that the caller allocated.
+ * @buf: filled in on success, unchanged otherwise
  * @ibdev: the device
- * @size: octets
- * @fill: what each is before it is mapped
- * @dir: how the device uses them
+ * @data: the memory
+ * @size: its size in bytes
+ * @dir: how the device uses it
  *
  * Context: process.
- * Return: 0 or -ENOMEM, and @buf is as it was.
+ * Return: 0 or -ENOMEM.
+ */
+static inline int ibprobe_buf_map(struct ibprobe_buf *buf, struct ib_device *ibdev, void *data,
+				  size_t size, enum dma_data_direction dir)
+{
+	u64 addr = ib_dma_map_single(ibdev, data, size, dir);
+
+	if (ib_dma_mapping_error(ibdev, addr))
+		return -ENOMEM;
+	*buf = (struct ibprobe_buf) {
+		.ibdev = ibdev, .dir = dir, .size = size, .data = data, .addr = addr,
+	};
+	return 0;
+}
+
+/**
+ * ibprobe_buf_unmap() - Undo ibprobe_buf_map(). The memory stays.
+ * @buf: the memory
+ *
+ * Context: process.
+ */
+static inline void ibprobe_buf_unmap(const struct ibprobe_buf *buf)
+{
+	ib_dma_unmap_single(buf->ibdev, buf->addr, buf->size, buf->dir);
+}
+
+/**
+ * ibprobe_buf_alloc() - Allocate memory, fill it, and map it.
+ * @buf: filled in on success, unchanged otherwise; the caller has zeroed it
+ * @ibdev: the device
+ * @size: how many bytes to allocate
+ * @fill: the value that each byte has before the memory is mapped
+ * @dir: how the device uses the memory
+ *
+ * Context: process.
+ * Return: 0 or -ENOMEM.
  */
 static inline int ibprobe_buf_alloc(struct ibprobe_buf *buf, struct ib_device *ibdev, size_t size,
 				    u8 fill, enum dma_data_direction dir)
 {
 	void *data = kmalloc(size, GFP_KERNEL);
-	u64 addr;
+	int ret;
 
 	if (!data)
 		return -ENOMEM;
 	memset(data, fill, size);
-	addr = ib_dma_map_single(ibdev, data, size, dir);
-	if (ib_dma_mapping_error(ibdev, addr)) {
+	ret = ibprobe_buf_map(buf, ibdev, data, size, dir);
+	if (ret)
 		kfree(data);
-		return -ENOMEM;
-	}
-	*buf = (struct ibprobe_buf) {
-		.ibdev = ibdev, .dir = dir, .size = size, .data = data, .addr = addr,
-	};
-	return 0;
+	return ret;
 }
 
 /**
@@ -68,7 +98,7 @@ static inline void ibprobe_buf_free(struct ibprobe_buf *buf)
 {
 	if (!buf->data)
 		return;
-	ib_dma_unmap_single(buf->ibdev, buf->addr, buf->size, buf->dir);
+	ibprobe_buf_unmap(buf);
 	kfree(buf->data);
 	buf->data = NULL;
 }
@@ -178,6 +208,21 @@ static inline struct ib_qp *ibprobe_ud_create(const struct ibprobe_end *end, u32
 }
 
 /**
+ * ibprobe_set_state() - Take a QP to a state that needs no further attributes.
+ * @qp: the QP
+ * @state: RESET, ERR, SQD, RTR of a UD QP, or RTS from SQD
+ *
+ * Context: process.
+ * Return: 0 or a negative errno.
+ */
+static inline int ibprobe_set_state(struct ib_qp *qp, enum ib_qp_state state)
+{
+	struct ib_qp_attr attr = { .qp_state = state };
+
+	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+}
+
+/**
  * ibprobe_ud_to_rts() - Take a UD QP from RESET to RTS.
  * @qp: the QP
  * @port: its port
@@ -189,39 +234,101 @@ static inline struct ib_qp *ibprobe_ud_create(const struct ibprobe_end *end, u32
  */
 static inline int ibprobe_ud_to_rts(struct ib_qp *qp, u32 port, u16 pkey_index, u32 qkey)
 {
-	struct ib_qp_attr attr = {
+	const int init_mask = IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT | IB_QP_QKEY;
+	struct ib_qp_attr init = {
 		.qp_state = IB_QPS_INIT,
 		.pkey_index = pkey_index,
 		.port_num = port,
 		.qkey = qkey,
 	};
-	int ret;
+	struct ib_qp_attr rts = { .qp_state = IB_QPS_RTS };
 
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_PKEY_INDEX |
-				      IB_QP_PORT | IB_QP_QKEY);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTR;
-	ret = ib_modify_qp(qp, &attr, IB_QP_STATE);
-	if (ret)
-		return ret;
-	attr.qp_state = IB_QPS_RTS;
-	return ib_modify_qp(qp, &attr, IB_QP_STATE | IB_QP_SQ_PSN);
+	return ib_modify_qp(qp, &init, init_mask) ?:
+	       ibprobe_set_state(qp, IB_QPS_RTR) ?:
+	       ib_modify_qp(qp, &rts, IB_QP_STATE | IB_QP_SQ_PSN);
 }
 
 /**
- * ibprobe_set_state() - Take a QP to a state that needs no attributes.
- * @qp: the QP
- * @state: RESET, ERR, SQD, or back to RTS
+ * ibprobe_ud_open() - Create a UD QP and take it to RTS.
+ * @end: the PD and the CQ that it uses
+ * @sends: how many send WRs it has room for
+ * @recvs: how many receive WRs it has room for
+ * @port: its port
+ * @pkey_index: the index of its P_Key
+ * @qkey: its Q_Key
  *
  * Context: process.
- * Return: 0 or a negative errno.
+ * Return: the QP or an error pointer.
  */
-static inline int ibprobe_set_state(struct ib_qp *qp, enum ib_qp_state state)
+static inline struct ib_qp *ibprobe_ud_open(const struct ibprobe_end *end, u32 sends, u32 recvs,
+					    u32 port, u16 pkey_index, u32 qkey)
 {
-	struct ib_qp_attr attr = { .qp_state = state };
+	struct ib_qp *qp = ibprobe_ud_create(end, sends, recvs, 0);
+	int ret;
 
-	return ib_modify_qp(qp, &attr, IB_QP_STATE);
+	if (IS_ERR(qp))
+		return qp;
+	ret = ibprobe_ud_to_rts(qp, port, pkey_index, qkey);
+	if (!ret)
+		return qp;
+	ib_destroy_qp(qp);
+	return ERR_PTR(ret);
+}
+
+/**
+ * ibprobe_sge() - An SGE, with the L_Key of all memory that the DMA API maps.
+ * @pd: the protection domain
+ * @addr: the address as the device sees it
+ * @length: how many bytes
+ *
+ * Context: any.
+ * Return: the SGE.
+ */
+static inline struct ib_sge ibprobe_sge(const struct ib_pd *pd, u64 addr, u32 length)
+{
+	return (struct ib_sge) {
+		.addr = addr,
+		.length = length,
+		.lkey = pd->local_dma_lkey,
+	};
+}
+
+/**
+ * struct ibprobe_target - Where a datagram is sent
+ * @ah: address handle
+ * @qpn: number of the QP that receives it
+ * @qkey: the Q_Key that it carries
+ */
+struct ibprobe_target {
+	struct ib_ah *ah;
+	u32 qpn;
+	u32 qkey;
+};
+
+/**
+ * ibprobe_ud_wr() - A WR that sends a datagram.
+ * @cqe: called when it completes
+ * @sge: the payload; an SGE without a length is left out
+ * @to: where the datagram is sent
+ *
+ * Context: any.
+ * Return: the WR, which is signaled.
+ */
+static inline struct ib_ud_wr ibprobe_ud_wr(struct ib_cqe *cqe, struct ib_sge *sge,
+					    const struct ibprobe_target *to)
+{
+	return (struct ib_ud_wr) {
+		.wr = {
+			.wr_cqe = cqe,
+			.sg_list = sge,
+			.num_sge = sge->length ? 1 : 0,
+			.opcode = IB_WR_SEND,
+			.send_flags = IB_SEND_SIGNALED,
+		},
+		.ah = to->ah,
+		.remote_qpn = to->qpn,
+		.remote_qkey = to->qkey,
+	};
 }
 
 /**

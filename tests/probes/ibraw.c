@@ -327,61 +327,45 @@ static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
 	sge->length -= params->hlen;
 }
 
-/* The payload is mapped, the address handle made */
-static int send_all(struct ib_qp *qp, const struct ibraw_params *params,
-		    struct ib_ah *ah, u64 addr)
+static int send_all(struct ib_qp *qp, const struct ibraw_params *params, struct ib_ah *ah,
+		    const struct ibprobe_buf *payload)
 {
+	const struct ibprobe_target to = { .ah = ah, .qpn = params->qpn, .qkey = params->qkey };
 	struct ibraw_send send = { .cqe.done = send_done };
-	struct ib_sge sge = {
-		.addr = addr,
-		.length = params->length,
-		.lkey = qp->pd->local_dma_lkey,
-	};
-	struct ib_ud_wr wr = {
-		.wr = {
-			.wr_cqe = &send.cqe,
-			.sg_list = &sge,
-			.num_sge = params->length ? 1 : 0,
-			.opcode = IB_WR_SEND,
-			.send_flags = IB_SEND_SIGNALED | (params->csum ? IB_SEND_IP_CSUM : 0),
-		},
-		.ah = ah,
-		.remote_qpn = params->qpn,
-		.remote_qkey = params->qkey,
-	};
+	struct ib_sge sge = ibprobe_sge(qp->pd, payload->addr, params->length);
+	struct ib_ud_wr wr = ibprobe_ud_wr(&send.cqe, &sge, &to);
 	int ret = 0;
 	u32 i;
 
+	if (params->csum)
+		wr.wr.send_flags |= IB_SEND_IP_CSUM;
 	if (params->mss)
 		make_large(&wr, params, &sge);
 	init_completion(&send.done);
 	for (i = 0; i < params->count && !ret; i++) {
 		ret = send_one(qp, &wr, &send);
 		payload_step(params);
-		ib_dma_sync_single_for_device(qp->device, addr, IBRAW_MAX_PAYLOAD,
-					      DMA_TO_DEVICE);
+		ibprobe_buf_for_device(payload);
 	}
 	return ret;
 }
 
 /* Afterwards the QP is in RESET, where it has no work request left */
-static int send_from_tx(struct ibraw_dev *dev,
-			const struct ibraw_params *params, struct ib_ah *ah,
-			u64 addr)
+static int send_from_tx(struct ibraw_dev *dev, const struct ibraw_params *params,
+			struct ib_ah *ah, const struct ibprobe_buf *payload)
 {
 	int ret, reset;
 
 	ret = qp_to_rts(dev->tx, params) ?:
-	      send_all(dev->tx, params, ah, addr);
+	      send_all(dev->tx, params, ah, payload);
 	reset = ibprobe_set_state(dev->tx, IB_QPS_RESET);
 	return ret ?: reset;
 }
 
 static int send_packets(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
-	struct ib_device *ibdev = dev->end.ibdev;
+	struct ibprobe_buf payload;
 	struct ib_ah *ah;
-	u64 addr;
 	int ret;
 
 	if (params->from_listener && !dev->listener)
@@ -389,18 +373,17 @@ static int send_packets(struct ibraw_dev *dev, const struct ibraw_params *params
 	ah = make_ah(dev, params);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
-	addr = ib_dma_map_single(ibdev, params->payload, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
-	if (ib_dma_mapping_error(ibdev, addr)) {
-		rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
-		return -ENOMEM;
-	}
-
+	ret = ibprobe_buf_map(&payload, dev->end.ibdev, params->payload, IBRAW_MAX_PAYLOAD,
+			      DMA_TO_DEVICE);
+	if (ret)
+		goto out;
 	if (params->from_listener)
-		ret = send_all(dev->listener->qp, params, ah, addr);
+		ret = send_all(dev->listener->qp, params, ah, &payload);
 	else
-		ret = send_from_tx(dev, params, ah, addr);
-	ib_dma_unmap_single(ibdev, addr, IBRAW_MAX_PAYLOAD, DMA_TO_DEVICE);
-	rdma_destroy_ah(ah, RDMA_DESTROY_AH_SLEEPABLE);
+		ret = send_from_tx(dev, params, ah, &payload);
+	ibprobe_buf_unmap(&payload);
+out:
+	ibprobe_ah_free(ah);
 	return ret;
 }
 
@@ -416,11 +399,7 @@ DEFINE_IBTOOL_LINES(send);
 static int post_slot(struct ibraw_slot *slot)
 {
 	struct ib_qp *qp = slot->listener->qp;
-	struct ib_sge sge = {
-		.addr = slot->buf.addr,
-		.length = slot->buf.size,
-		.lkey = qp->pd->local_dma_lkey,
-	};
+	struct ib_sge sge = ibprobe_sge(qp->pd, slot->buf.addr, slot->buf.size);
 	struct ib_recv_wr wr = { .wr_cqe = &slot->cqe, .sg_list = &sge, .num_sge = 1 };
 
 	return ib_post_recv(qp, &wr, NULL);
@@ -512,47 +491,36 @@ static int listener_start(struct ibraw_dev *dev,
 	return ret;
 }
 
-static struct ibraw_listener *
-listener_create(struct ibraw_dev *dev, const struct ibraw_params *params)
+static int listener_create(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
-	u32 flags = params->block_loopback ?
-		    IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0;
+	u32 flags = params->block_loopback ? IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK : 0;
 	struct ibraw_listener *listener;
 	int ret;
 
-	listener = kzalloc(struct_size(listener, slots, params->posted),
-			   GFP_KERNEL);
+	listener = kzalloc(struct_size(listener, slots, params->posted), GFP_KERNEL);
 	if (!listener)
-		return ERR_PTR(-ENOMEM);
+		return -ENOMEM;
 	spin_lock_init(&listener->lock);
-	/* One more than the slots, to drain */
+	/* ib_drain_rq() posts one receive more than there are slots */
 	listener->qp = ibprobe_ud_create(&dev->end, 1, params->posted + 1, flags);
 	if (IS_ERR(listener->qp)) {
 		ret = PTR_ERR(listener->qp);
 		kfree(listener);
-		return ERR_PTR(ret);
+		return ret;
 	}
 	ret = listener_start(dev, listener, params);
-	if (ret) {
+	if (ret)
 		listener_free(listener);
-		return ERR_PTR(ret);
-	}
-	return listener;
+	else
+		dev->listener = listener;
+	return ret;
 }
 
 static int listen(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
-	struct ibraw_listener *listener;
-
 	listener_free(dev->listener);
 	dev->listener = NULL;
-	if (!params->qkey)
-		return 0;
-	listener = listener_create(dev, params);
-	if (IS_ERR(listener))
-		return PTR_ERR(listener);
-	dev->listener = listener;
-	return 0;
+	return params->qkey ? listener_create(dev, params) : 0;
 }
 
 static int listen_line(void *of, char *line)

@@ -140,19 +140,6 @@ static int parse_line(struct ibudbench_params *params, char *line)
 
 /* Ends */
 
-static int end_create_qp(struct ibudbench_end *end, u32 depth)
-{
-	int ret;
-
-	end->qp = ibprobe_ud_create(&end->base, depth, depth, 0);
-	if (IS_ERR(end->qp))
-		return PTR_ERR(end->qp);
-	ret = ibprobe_ud_to_rts(end->qp, IBUDBENCH_PORT, 0, IBUDBENCH_QKEY);
-	if (ret)
-		ib_destroy_qp(end->qp);
-	return ret;
-}
-
 static int end_create(struct ibudbench_end *end, const char *name, u32 buffers,
 		      size_t stride, u32 depth)
 {
@@ -169,7 +156,8 @@ static int end_create(struct ibudbench_end *end, const char *name, u32 buffers,
 	ret = ibprobe_end_open(&end->base, ibdev, depth, IB_POLL_DIRECT);
 	if (ret)
 		goto err_buf;
-	ret = end_create_qp(end, depth);
+	end->qp = ibprobe_ud_open(&end->base, depth, depth, IBUDBENCH_PORT, 0, IBUDBENCH_QKEY);
+	ret = PTR_ERR_OR_ZERO(end->qp);
 	if (!ret)
 		return 0;
 	ibprobe_end_close(&end->base);
@@ -193,29 +181,23 @@ static void end_destroy(struct ibudbench_end *end)
 static int prepare_sends(struct ibudbench *bench)
 {
 	const struct ibudbench_params *params = &bench->params;
+	const struct ibprobe_target to = {
+		.ah = bench->ah, .qpn = bench->rx.qp->qp_num, .qkey = IBUDBENCH_QKEY,
+	};
 	struct ib_ud_wr *wr;
 	u32 i;
 
 	for (i = 0; i < params->size; i++)
 		((u8 *)bench->tx.buf.data)[i] = i;
 	ibprobe_buf_for_device(&bench->tx.buf);
-	bench->send_sge = (struct ib_sge) {
-		.addr = bench->tx.buf.addr,
-		.length = params->size,
-		.lkey = bench->tx.base.pd->local_dma_lkey,
-	};
+	bench->send_sge = ibprobe_sge(bench->tx.base.pd, bench->tx.buf.addr, params->size);
 	bench->send_wr = kcalloc(params->chain, sizeof(*wr), GFP_KERNEL);
 	if (!bench->send_wr)
 		return -ENOMEM;
 	for (i = 0; i < params->chain; i++) {
 		wr = &bench->send_wr[i];
+		*wr = ibprobe_ud_wr(NULL, &bench->send_sge, &to);
 		wr->wr.next = i + 1 < params->chain ? &wr[1].wr : NULL;
-		wr->wr.sg_list = &bench->send_sge;
-		wr->wr.num_sge = params->size ? 1 : 0;
-		wr->wr.opcode = IB_WR_SEND;
-		wr->ah = bench->ah;
-		wr->remote_qpn = bench->rx.qp->qp_num;
-		wr->remote_qkey = IBUDBENCH_QKEY;
 	}
 	return 0;
 }
@@ -288,11 +270,9 @@ static int prepare_receives(struct ibudbench *bench)
 	if (!bench->recv_sge || !bench->recv_wr)
 		return -ENOMEM;
 	for (i = 0; i < depth; i++) {
-		bench->recv_sge[i] = (struct ib_sge) {
-			.addr = bench->rx.buf.addr + i * bench->rx.stride,
-			.length = bench->rx.stride,
-			.lkey = bench->rx.base.pd->local_dma_lkey,
-		};
+		bench->recv_sge[i] = ibprobe_sge(bench->rx.base.pd,
+						 bench->rx.buf.addr + i * bench->rx.stride,
+						 bench->rx.stride);
 		bench->recv_wr[i] = (struct ib_recv_wr) {
 			.next = i + 1 < depth ? &bench->recv_wr[i + 1] : NULL,
 			.wr_id = i,
