@@ -86,15 +86,6 @@ static const struct ibtool_word words[] = {
 	{ "mad", offsetof(struct rawmad_params, mad), read_mad },
 };
 
-static int parse_line(struct rawmad_params *params, char *line)
-{
-	int ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
-
-	if (ret)
-		return ret;
-	return params->qp > 1 || params->dlid > U16_MAX ? -EINVAL : 0;
-}
-
 /* Agents */
 
 static void sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
@@ -236,11 +227,12 @@ static int send_line(void *of, char *line)
 {
 	struct rawmad_params params = { .timeout = RAWMAD_TIMEOUT };
 	struct rawmad_dev *dev = of;
-	int ret;
+	int ret = ibtool_read_line(line, words, ARRAY_SIZE(words), &params);
 
-	ret = parse_line(&params, line);
 	if (ret)
 		return ret;
+	if (params.qp > 1 || params.dlid > U16_MAX)
+		return -EINVAL;
 	mutex_lock(&dev->lock);
 	ret = send(dev, &params);
 	mutex_unlock(&dev->lock);
