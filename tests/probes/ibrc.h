@@ -165,9 +165,7 @@ struct ibrc_dev {
  * @qp: sends by it, or receives; NULL if it is a SRQ's
  * @number: the message that it holds, or how manieth receive of its QP it is
  * @posted: and not completed
- * @data: @bytes octets
- * @bytes: room for the message and the guards
- * @addr: mapped
+ * @mem: room for the message and the guards
  * @sge: scatter or gather list
  * @num_sge: entries in use
  */
@@ -177,9 +175,7 @@ struct ibrc_buf {
 	struct ibrc_qp *qp;
 	u64 number;
 	bool posted;
-	void *data;
-	size_t bytes;
-	u64 addr;
+	struct ibprobe_buf mem;
 	struct ib_sge *sge;
 	u32 num_sge;
 };

@@ -13,20 +13,14 @@
 static int fill_av(const struct ibrc_qp *qp, struct rdma_ah_attr *av)
 {
 	const struct ibrc_end *end = qp->end, *peer = qp->peer->end;
+	bool roce = rdma_protocol_roce(end->ibdev, IBRC_PORT);
 	const struct ib_gid_attr *gid;
 
-	av->type = rdma_ah_find_type(end->ibdev, IBRC_PORT);
-	rdma_ah_set_port_num(av, IBRC_PORT);
-	if (end->run->params.grh || av->type == RDMA_AH_ATTR_TYPE_ROCE) {
-		rdma_ah_set_ah_flags(av, IB_AH_GRH);
-		rdma_ah_set_grh(av, (union ib_gid *)&peer->gid, 0, 0,
-				IBRC_HOP_LIMIT, 0);
-	}
-	if (av->type != RDMA_AH_ATTR_TYPE_ROCE) {
-		rdma_ah_set_dlid(av, peer->port.lid);
+	ibprobe_ah_attr(av, end->ibdev, IBRC_PORT, peer->port.lid,
+			end->run->params.grh || roce ? &peer->gid : NULL);
+	av->grh.hop_limit = IBRC_HOP_LIMIT;
+	if (!roce)
 		return 0;
-	}
-
 	gid = rdma_get_gid_attr(peer->ibdev, IBRC_PORT, 0);
 	if (IS_ERR(gid))
 		return PTR_ERR(gid);

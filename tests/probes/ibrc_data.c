@@ -141,7 +141,7 @@ static u32 part(struct rnd_state *state, u32 left, u32 parts)
 void ibrc_buf_cut(struct ibrc_buf *buf, u32 length)
 {
 	u32 i, n = min(buf->end->run->params.sge, length), left = length;
-	u64 at = buf->addr + buf->bytes;
+	u64 at = buf->mem.addr + buf->mem.size;
 	struct rnd_state state;
 	struct ib_sge *sge;
 
@@ -159,7 +159,7 @@ void ibrc_buf_cut(struct ibrc_buf *buf, u32 length)
 
 static void *sge_data(const struct ibrc_buf *buf, const struct ib_sge *sge)
 {
-	return buf->data + (sge->addr - buf->addr);
+	return buf->mem.data + (sge->addr - buf->mem.addr);
 }
 
 /**
@@ -239,8 +239,8 @@ bool ibrc_buf_restore(struct ibrc_buf *buf, u32 length)
 		memset(sge_data(buf, &buf->sge[i]), IBRC_POISON, n);
 		length -= n;
 	}
-	if (!memchr_inv(buf->data, IBRC_POISON, buf->bytes))
+	if (!memchr_inv(buf->mem.data, IBRC_POISON, buf->mem.size))
 		return true;
-	memset(buf->data, IBRC_POISON, buf->bytes);
+	memset(buf->mem.data, IBRC_POISON, buf->mem.size);
 	return false;
 }

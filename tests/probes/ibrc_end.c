@@ -39,43 +39,38 @@ static void srq_event(struct ib_event *event, void *context)
 static int buf_create(struct ibrc_end *end, struct ibrc_buf *buf, u32 room)
 {
 	u32 sges = end->run->params.sge;
+	size_t bytes = room + (sges + 1) * IBRC_GUARD;
+	void *data;
 
 	buf->end = end;
-	buf->bytes = room + (sges + 1) * IBRC_GUARD;
 	buf->sge = kcalloc(sges, sizeof(*buf->sge), GFP_KERNEL);
 	if (!buf->sge)
 		return -ENOMEM;
-	buf->data = alloc_pages_exact(buf->bytes, GFP_KERNEL);
-	if (!buf->data)
+	data = alloc_pages_exact(bytes, GFP_KERNEL);
+	if (!data)
 		goto err_sge;
-	memset(buf->data, IBRC_POISON, buf->bytes);
-	buf->addr = ib_dma_map_single(end->ibdev, buf->data, buf->bytes,
-				      DMA_BIDIRECTIONAL);
-	if (ib_dma_mapping_error(end->ibdev, buf->addr))
-		goto err_data;
-	return 0;
-
-err_data:
-	free_pages_exact(buf->data, buf->bytes);
+	memset(data, IBRC_POISON, bytes);
+	if (!ibprobe_buf_map(&buf->mem, end->ibdev, data, bytes, DMA_BIDIRECTIONAL))
+		return 0;
+	free_pages_exact(data, bytes);
 err_sge:
 	kfree(buf->sge);
 	return -ENOMEM;
 }
 
-static void buf_destroy(struct ibrc_end *end, struct ibrc_buf *buf)
+static void buf_destroy(struct ibrc_buf *buf)
 {
-	ib_dma_unmap_single(end->ibdev, buf->addr, buf->bytes,
-			    DMA_BIDIRECTIONAL);
-	free_pages_exact(buf->data, buf->bytes);
+	ibprobe_buf_unmap(&buf->mem);
+	free_pages_exact(buf->mem.data, buf->mem.size);
 	kfree(buf->sge);
 }
 
-static void ring_destroy(struct ibrc_end *end, struct ibrc_ring *ring)
+static void ring_destroy(struct ibrc_ring *ring)
 {
 	u32 i;
 
 	for (i = 0; i < ring->depth; i++)
-		buf_destroy(end, &ring->bufs[i]);
+		buf_destroy(&ring->bufs[i]);
 	kvfree(ring->bufs);
 }
 
@@ -96,7 +91,7 @@ static int ring_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth, 
 		buf->number = ring->depth;
 		ret = buf_create(end, buf, room);
 		if (ret) {
-			ring_destroy(end, ring);
+			ring_destroy(ring);
 			return ret;
 		}
 	}
@@ -174,7 +169,7 @@ static int qp_create(struct ibrc_end *end, struct ibrc_qp *qp, u32 index)
 	return 0;
 
 err_sends:
-	ring_destroy(end, &qp->tx);
+	ring_destroy(&qp->tx);
 err_qp:
 	ib_destroy_qp(qp->ib);
 	return ret;
@@ -184,8 +179,8 @@ static void qp_destroy(struct ibrc_qp *qp)
 {
 	if (qp->ib)
 		ib_destroy_qp(qp->ib);
-	ring_destroy(qp->end, &qp->rx);
-	ring_destroy(qp->end, &qp->tx);
+	ring_destroy(&qp->rx);
+	ring_destroy(&qp->tx);
 }
 
 static void qps_destroy(struct ibrc_end *end, u32 n)
@@ -206,14 +201,12 @@ static int qps_create(struct ibrc_end *end)
 		return -ENOMEM;
 	for (i = 0; i < n; i++) {
 		ret = qp_create(end, &end->qps[i], i);
-		if (ret)
-			goto err_qps;
+		if (ret) {
+			qps_destroy(end, i);
+			return ret;
+		}
 	}
 	return 0;
-
-err_qps:
-	qps_destroy(end, i);
-	return ret;
 }
 
 static int srq_create(struct ibrc_end *end)
@@ -228,22 +221,20 @@ static int srq_create(struct ibrc_end *end)
 			.max_sge = params->sge,
 		},
 	};
+	struct ib_srq *srq;
 	int ret;
 
 	if (!params->srq)
 		return 0;
 	ibrc_stage(end->run, "create_srq");
-	end->srq = ib_create_srq(end->pd, &init);
-	if (IS_ERR(end->srq)) {
-		ret = PTR_ERR(end->srq);
-		end->srq = NULL;
-		return ret;
-	}
+	srq = ib_create_srq(end->pd, &init);
+	if (IS_ERR(srq))
+		return PTR_ERR(srq);
 	ret = recvs_create(end, &end->srq_ring, init.attr.max_wr, NULL);
-	if (!ret)
-		return 0;
-	ib_destroy_srq(end->srq);
-	end->srq = NULL;
+	if (ret)
+		ib_destroy_srq(srq);
+	else
+		end->srq = srq;
 	return ret;
 }
 
@@ -252,7 +243,7 @@ static void srq_destroy(struct ibrc_end *end)
 	if (!end->srq)
 		return;
 	ib_destroy_srq(end->srq);
-	ring_destroy(end, &end->srq_ring);
+	ring_destroy(&end->srq_ring);
 }
 
 /* Ends */

@@ -5,8 +5,6 @@
  * 9.9 and 10.8.5.
  */
 #include <linux/ktime.h>
-#include <linux/math64.h>
-#include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
 
@@ -322,11 +320,9 @@ int ibrc_flush(struct ibrc_run *run)
 		return ret;
 	expect_flushed(run, sends, recvs);
 
-	ret = ibrc_post_sends(qp, sends);
-	if (!ret && recvs)
-		ret = ibrc_post_recvs(qp, recvs);
-	if (!ret)
-		ret = until_flushed(run);
+	ret = ibrc_post_sends(qp, sends) ?:
+	      ibrc_post_recvs(qp, recvs) ?:
+	      until_flushed(run);
 	expect_flushed(run, 2 * sends, 2 * recvs);
 	return ret;
 }
@@ -419,13 +415,10 @@ int ibrc_sqd(struct ibrc_run *run)
 	      ibrc_until(run, &qp->received, n) ?:
 	      ibrc_settle(run, IBRC_SETTLE);
 	ibrc_expect_is(run, peer->received, 0, "sent in SQD");
-	if (!ret)
-		ret = ibprobe_set_state(qp->ib, IB_QPS_RTS);
-	if (!ret)
-		ret = ibrc_until(run, &peer->received, n);
-	if (!ret)
-		ret = until_sends(run);
-	return ret;
+	return ret ?:
+	       ibprobe_set_state(qp->ib, IB_QPS_RTS) ?:
+	       ibrc_until(run, &peer->received, n) ?:
+	       until_sends(run);
 }
 
 /**

@@ -7,7 +7,6 @@
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/sched.h>
-#include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
 
@@ -97,11 +96,9 @@ static void fill_buf(struct ibrc_buf *buf, u32 length)
 	struct ibrc_run *run = buf->end->run;
 
 	ibrc_buf_cut(buf, length);
-	ib_dma_sync_single_for_cpu(buf->end->ibdev, buf->addr, buf->bytes,
-				   DMA_TO_DEVICE);
+	ibprobe_buf_for_cpu(&buf->mem);
 	ibrc_buf_scatter(buf, run->scratch, length);
-	ib_dma_sync_single_for_device(buf->end->ibdev, buf->addr, buf->bytes,
-				      DMA_TO_DEVICE);
+	ibprobe_buf_for_device(&buf->mem);
 }
 
 static void fill_send(struct ibrc_buf *buf, struct ib_send_wr *wr)
@@ -147,7 +144,7 @@ static int post_send(struct ibrc_qp *qp)
 		return ret;
 	}
 	if (wr.send_flags & IB_SEND_INLINE)
-		memset(buf->data, IBRC_POISON, buf->bytes);
+		memset(buf->mem.data, IBRC_POISON, buf->mem.size);
 	ring->posted++;
 	qp->end->run->result->sent++;
 	return 0;
@@ -248,8 +245,7 @@ static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 	u32 length = ibrc_message_length(&run->params, qp->peer, qp->received);
 
 	check_wc(qp, wc);
-	ib_dma_sync_single_for_cpu(buf->end->ibdev, buf->addr, buf->bytes,
-				   DMA_FROM_DEVICE);
+	ibprobe_buf_for_cpu(&buf->mem);
 	if (wc->byte_len != length) {
 		result->spoilt[IBRC_SPOILT_LENGTH]++;
 		length = min(length, wc->byte_len);
@@ -261,8 +257,7 @@ static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 	if (!ibrc_buf_restore(buf, length))
 		result->spoilt[IBRC_SPOILT_BEYOND]++;
 	/* What was restored is to be there where the next message does not reach */
-	ib_dma_sync_single_for_device(buf->end->ibdev, buf->addr, buf->bytes,
-				      DMA_BIDIRECTIONAL);
+	ibprobe_buf_for_device(&buf->mem);
 	result->bytes += length;
 	result->received++;
 	qp->received++;
@@ -489,11 +484,10 @@ int ibrc_transfer(struct ibrc_run *run)
 	u64 begin;
 	int ret, i;
 
-	for (i = 0; i < 2; i++) {
-		ret = post_all_recvs(&run->ends[i]);
-		if (ret)
-			return ret;
-	}
+	ret = post_all_recvs(&run->ends[0]) ?:
+	      post_all_recvs(&run->ends[1]);
+	if (ret)
+		return ret;
 	ibrc_stage(run, "transfer");
 	begin = ktime_get_ns();
 	ret = exchange(run);

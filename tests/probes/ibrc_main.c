@@ -34,7 +34,6 @@
 #include <linux/mutex.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
-#include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
 
@@ -78,15 +77,9 @@ static struct dentry *root;
 static int read_do(const char *value, void *of)
 {
 	struct ibrc_params *params = of;
-	const struct ibrc_scenario *scenario;
 
-	for (scenario = scenarios; scenario < scenarios + ARRAY_SIZE(scenarios); scenario++) {
-		if (strcmp(value, scenario->name))
-			continue;
-		params->scenario = scenario;
-		return 0;
-	}
-	return -EINVAL;
+	params->scenario = ibtool_find(value, scenarios, ARRAY_SIZE(scenarios), sizeof(*scenarios));
+	return params->scenario ? 0 : -EINVAL;
 }
 
 static int read_size(const char *value, void *of)

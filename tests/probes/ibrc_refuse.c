@@ -4,8 +4,6 @@
  * has no memory to write to: what writes nothing needs no key, and must succeed (IBA
  * volume 1, 9.7.4.1.5). And SENDs that something on their way makes invalid.
  */
-#include <rdma/ib_verbs.h>
-
 #include "ibrc.h"
 
 #define WRITE_IMM	0x01bfa000
@@ -35,11 +33,7 @@ static void note_ended(struct ib_cq *cq, struct ib_wc *wc)
 static int post_write(struct ibrc_qp *qp, struct write *write,
 		      enum ib_wr_opcode opcode, u32 length)
 {
-	struct ib_sge sge = {
-		.addr = qp->tx.bufs[0].addr,
-		.length = length,
-		.lkey = qp->end->lkey,
-	};
+	struct ib_sge sge = ibprobe_sge(qp->end->pd, qp->tx.bufs[0].mem.addr, length);
 	struct ib_rdma_wr wr = {
 		.wr = {
 			.wr_cqe = &write->send.cqe,
@@ -106,12 +100,10 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0) ?:
 	      ibrc_settle(run, run->params.ms);
 	ibrc_expect_is(run, write->send.num, 1, "writes, one without a receive");
-	if (!ret)
-		ret = post_empty_recv(ibrc_sender(run)->peer, write);
-	if (!ret)
-		ret = ibrc_until(run, &write->recv.num, 1);
-	if (!ret)
-		ret = ibrc_until(run, &write->send.num, 2);
+	ret = ret ?:
+	      post_empty_recv(ibrc_sender(run)->peer, write) ?:
+	      ibrc_until(run, &write->recv.num, 1) ?:
+	      ibrc_until(run, &write->send.num, 2);
 	expect_status(run, write, IB_WC_SUCCESS);
 	expect_imm(run, write);
 	return ret;

@@ -3,8 +3,6 @@
  * ibrc: scenarios of shared receive queues (IBA volume 1, 10.2.9). The second end's
  * SRQ is looked at; the lines have "srq=1".
  */
-#include <rdma/ib_verbs.h>
-
 #include "ibrc.h"
 
 static struct ibrc_end *receiver(struct ibrc_run *run)

@@ -3,7 +3,6 @@
  * ibrc: scenarios of what verbs refuse, and of what they give back.
  */
 #include <linux/slab.h>
-#include <rdma/ib_verbs.h>
 
 #include "ibrc.h"
 
@@ -149,22 +148,15 @@ static struct ib_sge *make_sges(struct ibrc_qp *qp, u32 n)
 	struct ib_sge *sge = kcalloc(n, sizeof(*sge), GFP_KERNEL);
 	u32 i;
 
-	for (i = 0; sge && i < n; i++) {
-		sge[i].addr = qp->tx.bufs[0].addr;
-		sge[i].length = 1;
-		sge[i].lkey = qp->end->lkey;
-	}
+	for (i = 0; sge && i < n; i++)
+		sge[i] = ibprobe_sge(qp->end->pd, qp->tx.bufs[0].mem.addr, 1);
 	return sge;
 }
 
 static int refuse_inline(struct ibrc_qp *qp, u32 most)
 {
 	u8 *data = kzalloc(most + 1, GFP_KERNEL);
-	struct ib_sge sge = {
-		.addr = (uintptr_t)data,
-		.length = most + 1,
-		.lkey = qp->end->lkey,
-	};
+	struct ib_sge sge = ibprobe_sge(qp->end->pd, (uintptr_t)data, most + 1);
 
 	if (!data)
 		return -ENOMEM;
