@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Alias GUIDs: the SM does not see virtual ports, and so knows of their GUIDs only what the
- * physical port's HCA tells the SA: Set(GUIDInfoRecord) (15.2.5.18). The SM then writes
- * them to the physical port's GUID table.
+ * Alias GUIDs. The SM does not see virtual ports. It learns their GUIDs only from the HCA of the
+ * physical port, which sends Set(GUIDInfoRecord) to the SA (15.2.5.18). The SM then writes the
+ * GUIDs to the GUID table of the physical port.
  *
- * An SM forgets them when it restarts, or the port goes. So the SA is told again by each event
- * that may mean that, until it has answered.
+ * The SM forgets the GUIDs when it restarts or when the port goes away. Each event that may mean
+ * this makes the HCA send them again, until the SA answers.
  */
 #include <linux/jiffies.h>
 #include <rdma/ib_sa.h>
 
 #include "ibfab_vport.h"
 
-#define IBFAB_ALIAS_TIMEOUT	1000	/* ms; ib_sa asks ten times meanwhile */
+#define IBFAB_ALIAS_TIMEOUT	1000	/* in ms; ib_sa sends the query ten times in that time */
 #define IBFAB_ALIAS_RETRY	(HZ / 5)
-#define IBFAB_ALIAS_GID0	4	/* ComponentMask: the first of a block's GUIDs */
+#define IBFAB_ALIAS_GID0	4	/* bit of ComponentMask for a block's first GUID */
 
 static struct ib_sa_client sa_client;
 
@@ -54,7 +54,7 @@ static void announce(struct work_struct *work)
 {
 	struct ibfab_vport *vport = container_of(work, struct ibfab_vport, announce.work);
 
-	/* Its becoming ACTIVE is an event */
+	/* A port that becomes ACTIVE later reports an event, which queues this work again */
 	if (READ_ONCE(vport->port->base->state) != IB_PORT_ACTIVE)
 		return;
 	if (ask(vport))
@@ -62,9 +62,9 @@ static void announce(struct work_struct *work)
 }
 
 /**
- * ibfab_alias_event() - Have the SA told of a virtual port, where it may not know it.
- * @vport: whose HCA reports events
- * @event: of its physical port
+ * ibfab_alias_event() - Send a virtual port's GUID to the SA after an event that may require it.
+ * @vport: the virtual port, whose HCA reports events
+ * @event: the event of its physical port
  *
  * Context: mgmt_lock held.
  */
@@ -83,8 +83,8 @@ void ibfab_alias_event(struct ibfab_vport *vport, enum ib_event_type event)
 }
 
 /**
- * ibfab_alias_create() - Prepare for that.
- * @vport: zeroed, but for its port
+ * ibfab_alias_create() - Prepare a virtual port for sending its GUID to the SA.
+ * @vport: zeroed, except for its port
  *
  * Context: any.
  */
@@ -95,10 +95,10 @@ void ibfab_alias_create(struct ibfab_vport *vport)
 }
 
 /**
- * ibfab_alias_stop() - Tell the SA no more.
- * @vport: no event of its physical port reaches it any more
+ * ibfab_alias_stop() - Stop sending a virtual port's GUID to the SA.
+ * @vport: the virtual port, which no event of its physical port reaches any more
  *
- * Context: process; waits for an answer that is due.
+ * Context: process; waits for the answer to a query that was sent.
  */
 void ibfab_alias_stop(struct ibfab_vport *vport)
 {
@@ -106,7 +106,7 @@ void ibfab_alias_stop(struct ibfab_vport *vport)
 }
 
 /**
- * ibfab_alias_init() - Become a client of ib_sa.
+ * ibfab_alias_init() - Register as a client of ib_sa.
  *
  * Context: process.
  */
@@ -116,9 +116,9 @@ void ibfab_alias_init(void)
 }
 
 /**
- * ibfab_alias_exit() - Be none any more.
+ * ibfab_alias_exit() - Unregister from ib_sa.
  *
- * Context: process; waits until ib_sa is through with all that was asked.
+ * Context: process; waits until ib_sa has finished all queries.
  */
 void ibfab_alias_exit(void)
 {

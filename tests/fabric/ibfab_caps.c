@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Capabilities: what each HCA can do. A profile has the limits of one kind of HCA; module
- * parameters change some of them. Each is a list, a value for each HCA; the last value is
- * that of all further HCAs.
+ * The capabilities of each HCA. A profile has the limits of one kind of HCA, and module parameters
+ * change some of them. Each parameter is a list with a value for each HCA. If there are more HCAs
+ * than values, the last value applies to the remaining HCAs.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,7 +14,7 @@
 
 /**
  * struct profile - A kind of HCA
- * @name: as in the parameter
+ * @name: the word that the module parameter has for it
  * @caps: what it can do
  */
 struct profile {
@@ -23,7 +23,7 @@ struct profile {
 };
 
 static const struct profile profiles[] = {
-	/* None that exists: as much as is of use */
+	/* Not modelled on hardware: limits so large that they are no obstacle */
 	{ "virtual", {
 		.mtu = IB_MTU_4096,
 		.max_send_sge = 32,
@@ -36,7 +36,7 @@ static const struct profile profiles[] = {
 		.max_cqe = 1048576,
 		.vectors = 1,
 	} },
-	/* As mlx4_ib has it of ConnectX-3: no inline data for the kernel's QPs */
+	/* What mlx4_ib reports of a ConnectX-3: kernel QPs have no inline data */
 	{ "connectx3", {
 		.mtu = IB_MTU_4096,
 		.max_send_sge = 32,
@@ -49,7 +49,7 @@ static const struct profile profiles[] = {
 		.max_cqe = 4194303,
 		.vectors = 4,
 	} },
-	/* As mlx5_ib has it of ConnectX-4 and 5 that offload for a netdevice of their own */
+	/* What mlx5_ib reports of a ConnectX-4 or 5 whose netdevice offloads for itself */
 	{ "connectx5", {
 		.mtu = IB_MTU_4096,
 		.max_send_sge = 30,
@@ -65,7 +65,7 @@ static const struct profile profiles[] = {
 		.wqe_max = 512,
 		.vectors = 4,
 	} },
-	/* None that exists: as little as the kernel's MADs can do with, and a few QPs */
+	/* Not modelled on hardware: the smallest limits with which ib_mad works, and few QPs */
 	{ "small", {
 		.mtu = IB_MTU_4096,
 		.max_send_sge = 2,
@@ -90,7 +90,9 @@ struct caps_param {
 	unsigned int max;
 };
 
-/* A parameter, and what is known of it: NAME_param. Not given, it is the profile's */
+/* Defines a module parameter and NAME_param, which describes it. An HCA for which the parameter has
+ * no value keeps its profile's.
+ */
 #define DEFINE_CAPS_PARAM(_name, _min, _max)				\
 static unsigned int _name##_values[IBFAB_MAX_HCAS];			\
 static unsigned int _name##_num;					\
@@ -106,7 +108,7 @@ static const struct caps_param _name##_param = {			\
 DEFINE_CAPS_PARAM(mtu, 256, 4096);
 MODULE_PARM_DESC(mtu, "largest IB MTU of each HCA (256 to 4096, default its profile's)");
 
-/* ib_mad sends from two */
+/* ib_mad sends with two SGEs */
 DEFINE_CAPS_PARAM(max_sge, 2, 32);
 MODULE_PARM_DESC(max_sge, "scatter/gather entries of each HCA, to send and to receive (2 to 32, default its profile's)");
 
@@ -119,7 +121,7 @@ MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, defau
 DEFINE_CAPS_PARAM(mcast_block, 0, 1);
 MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default its profile's)");
 
-/* Length of each port's P_Key table */
+/* The length of each port's P_Key table */
 unsigned int ibfab_pkeys = IBFAB_SMP_PKEY_BLOCK;
 module_param_named(pkeys, ibfab_pkeys, uint, 0444);
 MODULE_PARM_DESC(pkeys, "P_Keys of each port (32 to 128, a multiple of 32, default 32)");
@@ -188,9 +190,9 @@ static bool pkeys_valid(void)
 }
 
 /**
- * ibfab_caps_init() - Check the parameters.
+ * ibfab_caps_init() - Check the module parameters.
  *
- * Context: process, before all else of this file.
+ * Context: process, before any other function of this file.
  * Return: 0, or -EINVAL after one line in the kernel's log.
  */
 int ibfab_caps_init(void)
@@ -205,8 +207,9 @@ int ibfab_caps_init(void)
 	return ibfab_offload_init();
 }
 
-/* What an HCA with blocks takes for a work request of a queue pair: a control segment and the
- * address of a datagram or of remote memory, 16 octets for each SGE, or inline data with its length
+/* The size of a send WR of an HCA that builds WRs from blocks: a control segment, the address of a
+ * datagram or of remote memory, and then either 16 bytes for each SGE or the inline data and its
+ * length.
  */
 static u32 wqe_size(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
 {
@@ -233,12 +236,12 @@ static bool send_queue_fits(const struct ibfab_caps *caps, const struct ib_qp_in
 }
 
 /**
- * ibfab_caps_qp_valid() - Whether an HCA can have a QP's queues.
- * @caps: what it can do
- * @init: what is asked for
+ * ibfab_caps_qp_valid() - Whether an HCA's limits allow a QP's queues.
+ * @caps: the limits of the HCA
+ * @init: the QP's attributes
  *
  * Context: any.
- * Return: true if so.
+ * Return: true if they do.
  */
 bool ibfab_caps_qp_valid(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
 {
@@ -252,7 +255,7 @@ bool ibfab_caps_qp_valid(const struct ibfab_caps *caps, const struct ib_qp_init_
 	       send_queue_fits(caps, init);
 }
 
-/* What was given for an HCA, or else */
+/* The parameter's value for an HCA, or @otherwise if the parameter is not set */
 static unsigned int value_of(const struct caps_param *param, unsigned int index,
 			     unsigned int otherwise)
 {
@@ -260,8 +263,8 @@ static unsigned int value_of(const struct caps_param *param, unsigned int index,
 }
 
 /**
- * ibfab_caps_get() - What an HCA can do.
- * @index: which HCA
+ * ibfab_caps_get() - Get the capabilities of an HCA.
+ * @index: the HCA's index
  * @caps: filled in
  *
  * Context: any.

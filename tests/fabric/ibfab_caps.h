@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What an HCA can do, and that nobody gets more.
+ * The capabilities of an HCA, and the checks that enforce them.
  */
 #ifndef _IBFAB_CAPS_H
 #define _IBFAB_CAPS_H
@@ -14,25 +14,25 @@ struct ib_qp_init_attr;
 enum ibfab_offload {
 	IBFAB_OFFLOAD_CSUM = BIT(0),
 	IBFAB_OFFLOAD_LSO = BIT(1),
-	IBFAB_OFFLOAD_CSUM_LSO_QP = BIT(2),	/* checksums are made for QPs with LSO alone */
+	IBFAB_OFFLOAD_CSUM_LSO_QP = BIT(2),	/* only QPs with LSO compute checksums */
 };
 
 /**
  * struct ibfab_caps - What an HCA can do
  * @mtu: largest IB MTU, enum ib_mtu
- * @max_send_sge: scatter/gather entries of a work request that sends
- * @max_recv_sge: those of one that receives
+ * @max_send_sge: SGEs of a send WR
+ * @max_recv_sge: SGEs of a receive WR
  * @max_inline: bytes of inline data
- * @srq: shared receive queues
- * @mcast_block: QPs that do not get their own multicasts
- * @offload: enum ibfab_offload
- * @max_qp: QPs, QP0 and QP1 not counted
- * @max_qp_wr: work requests of a queue
- * @max_cqe: completions of a CQ
- * @wqe_block: octets of which work requests that send take one or more, and a send queue
- *	has @max_qp_wr; 0 if they are all of one size
- * @wqe_max: octets of the largest
- * @vectors: completion vectors
+ * @srq: whether it has shared receive queues
+ * @mcast_block: whether a QP can block the multicast packets that it sends itself
+ * @offload: bits of enum ibfab_offload
+ * @max_qp: number of QPs, not counting QP0 and QP1
+ * @max_qp_wr: number of WRs in a queue
+ * @max_cqe: number of CQEs in a CQ
+ * @wqe_block: size of the blocks of which a send WR takes one or more, in bytes. A send
+ *	queue has @max_qp_wr blocks. 0 if all WRs have the same size.
+ * @wqe_max: size of the largest send WR in bytes
+ * @vectors: number of completion vectors
  */
 struct ibfab_caps {
 	u8 mtu;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packet capture: what crosses a port, or any cable, as ERF records of type
- * InfiniBand, in a ring that a debugfs file empties. What finds no room in the
- * ring is counted, and the next record tells of it.
+ * Packet capture. Packets that cross one port, or any cable, are written to a ring as ERF records
+ * of type InfiniBand. A debugfs file empties the ring. Packets for which the ring has no room are
+ * counted, and the next record tells how many were lost.
  */
 #include <linux/debugfs.h>
 #include <linux/ktime.h>
@@ -17,7 +17,7 @@
 #include "ibtool.h"
 
 #define ERF_TYPE_INFINIBAND	21
-#define ERF_VARYING_LENGTH	0x04	/* flag: records are as long as they say */
+#define ERF_VARYING_LENGTH	0x04	/* flag: records have different lengths */
 #define VCRC_BYTES		2
 #define MIN_KB			16
 #define MAX_KB			(256 * 1024)
@@ -28,18 +28,18 @@ MODULE_PARM_DESC(capture_kb, "KiB of memory for each capture that is switched on
 
 /* Extensible Record Format: a record's header */
 struct erf_header {
-	__le64 ts;	/* seconds, and a fraction in 32 bits */
+	__le64 ts;	/* seconds, and 32 bits of fraction */
 	u8 type;
 	u8 flags;	/* interface: 1..0 */
-	__be16 rlen;	/* of the record, with this header */
+	__be16 rlen;	/* length of the record, including this header */
 	__be16 lost;	/* records lost before this one */
-	__be16 wlen;	/* on the wire */
+	__be16 wlen;	/* length on the wire */
 } __packed;
 static_assert(sizeof(struct erf_header) == 16);
 
 atomic_t ibfab_capture_users __read_mostly = ATOMIC_INIT(0);
 
-/* Sees each packet once on each cable, as it was sent */
+/* Captures each packet once on each cable, where it is sent */
 static struct ibfab_tap tap_all;
 
 static void ring_put(struct ibfab_tap *tap, const void *data, size_t len)
@@ -62,7 +62,7 @@ static __le64 erf_time(void)
 	return cpu_to_le64(secs << 32 | fraction);
 }
 
-/* Lock held. The links have no VCRC: its bytes are there, and zero. */
+/* Called with the lock held. These links have no VCRC, so the record has zeroes in its place. */
 static void put_record(struct ibfab_tap *tap, const struct ibfab_frame *frame,
 		       enum ibfab_capture_dir dir)
 {
@@ -107,9 +107,9 @@ static void tap_packet(struct ibfab_tap *tap, const struct ibfab_pkt *pkt,
 
 /**
  * ibfab_capture_packet() - Capture a packet that crosses a port.
- * @port: which
+ * @port: the port
  * @pkt: the packet
- * @dir: which way
+ * @dir: whether the port receives or sends it
  *
  * Context: softirq.
  */
@@ -122,7 +122,9 @@ void ibfab_capture_packet(struct ibfab_port *port, const struct ibfab_pkt *pkt,
 		tap_packet(&tap_all, pkt, dir);
 }
 
-/* Reader held. The ring stays when it is off: there may be some left to read. */
+/* Called with tap->reader held. The ring is kept when the capture is switched off, because it may
+ * hold records that nobody has read yet.
+ */
 static int make_ring(struct ibfab_tap *tap)
 {
 	unsigned int kb = READ_ONCE(capture_kb);
@@ -186,7 +188,9 @@ static int tap_line(void *of, char *line)
 
 IBTOOL_LINE_WRITE(tap)
 
-/* Reader held. Nothing overwrites what was not taken out yet. */
+/* Called with tap->reader held. New records never overwrite bytes that were not read yet, so the
+ * ring can be copied without the lock.
+ */
 static ssize_t ring_take(struct ibfab_tap *tap, char __user *to, size_t count)
 {
 	size_t at, part;
@@ -218,7 +222,7 @@ static bool readable(struct ibfab_tap *tap)
 	return ret;
 }
 
-/* Ends when the capture is off and all was read */
+/* Returns 0, the end of the file, when the capture is off and all records were read */
 static ssize_t tap_read(struct file *file, char __user *to, size_t count,
 			loff_t *pos)
 {
@@ -260,7 +264,7 @@ void ibfab_tap_init(struct ibfab_tap *tap)
 
 /**
  * ibfab_tap_free() - Free a capture's memory.
- * @tap: off, and nobody uses it
+ * @tap: a capture that is off and has no users
  *
  * Context: process.
  */
@@ -306,8 +310,8 @@ static int captured_show(struct seq_file *m, void *v)
 DEFINE_SHOW_ATTRIBUTE(captured);
 
 /**
- * ibfab_capture_init() - Make the capture of all ports.
- * @root: the fabric's folder
+ * ibfab_capture_init() - Create the capture of all cables.
+ * @root: the fabric's debugfs folder
  *
  * Context: process.
  */
@@ -319,9 +323,9 @@ void ibfab_capture_init(struct dentry *root)
 }
 
 /**
- * ibfab_capture_exit() - Free it.
+ * ibfab_capture_exit() - Free the capture of all cables.
  *
- * Context: process; its files are gone, and no packet is under way.
+ * Context: process; its files are removed, and no packet is on its way.
  */
 void ibfab_capture_exit(void)
 {
@@ -330,9 +334,9 @@ void ibfab_capture_exit(void)
 }
 
 /**
- * ibfab_capture_add_node() - Make the captures of a node's ports.
+ * ibfab_capture_add_node() - Create the capture files of a node's ports.
  * @node: the node
- * @dir: its folder
+ * @dir: its debugfs folder
  *
  * Context: process.
  */
@@ -349,8 +353,10 @@ void ibfab_capture_add_node(struct ibfab_node *node, struct dentry *dir)
 }
 
 /**
- * ibfab_capture_remove_node() - End them: readers get what is left, and the end.
+ * ibfab_capture_remove_node() - End the captures of a node's ports.
  * @node: the node
+ *
+ * A reader gets the records that are left, and then the end of the file.
  *
  * Context: process.
  */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Packet capture: types and interface. The data path pays for it a look at one number.
+ * Packet capture: types and interface. As long as nothing is captured, the data path only reads one
+ * counter.
  */
 #ifndef _IBFAB_CAPTURE_H
 #define _IBFAB_CAPTURE_H
@@ -17,7 +18,7 @@ struct ibfab_pkt;
 struct ibfab_port;
 struct seq_file;
 
-/* As the record's interface number */
+/* Also the interface number of a record */
 enum ibfab_capture_dir {
 	IBFAB_CAPTURE_RCV,
 	IBFAB_CAPTURE_XMIT,
@@ -25,18 +26,18 @@ enum ibfab_capture_dir {
 
 /**
  * struct ibfab_tap - One capture
- * @lock: guards what follows, up to @untold. A leaf.
- * @ring: bytes, NULL if it was never on
- * @size: of @ring
- * @head: bytes ever put in
- * @tail: bytes ever taken out
- * @on: packets are put in
- * @gone: it will not be on again
- * @packets: records put in
- * @lost: records that found no room
- * @untold: of them those that no record told of yet
- * @reader: one reads, or switches on or off, at a time
- * @wait: readers wait here for something to read
+ * @lock: protects the fields up to @untold; no other lock is taken under it
+ * @ring: the ring, NULL until the capture is switched on for the first time
+ * @size: size of @ring in bytes
+ * @head: total number of bytes written to @ring
+ * @tail: total number of bytes read from @ring
+ * @on: packets are captured
+ * @gone: the node is going away, and the capture cannot be switched on again
+ * @packets: records written
+ * @lost: records for which there was no room
+ * @untold: lost records that no later record has reported yet
+ * @reader: serializes readers and switching on or off
+ * @wait: readers wait here for records
  */
 struct ibfab_tap {
 	spinlock_t lock;	/* guards what follows, up to untold */
@@ -53,15 +54,15 @@ struct ibfab_tap {
 	wait_queue_head_t wait;
 };
 
-/* How many captures that are on. No static key: to patch code that runs on another CPU hangs QEMU's
- * TCG now and then.
+/* The number of captures that are on. This is not a static key, because patching code that runs on
+ * another CPU sometimes hangs QEMU's TCG.
  */
 extern atomic_t ibfab_capture_users;
 
 /**
- * ibfab_capture_any() - Whether the data path must look for captures at all.
+ * ibfab_capture_any() - Whether any capture is on.
  *
- * Return: false as long as nothing is captured anywhere.
+ * Return: false if nothing is captured anywhere, so that the data path need not look further.
  */
 static inline bool ibfab_capture_any(void)
 {

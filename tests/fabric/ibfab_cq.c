@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Completion queues. Only the engine of an HCA adds to its CQs, so a handler is
- * never called from within a verb.
+ * Completion queues. Only the engine of an HCA adds CQEs to its CQs, so no completion handler is
+ * ever called from within a verb.
  */
 #include <linux/mm.h>
 
@@ -10,7 +10,7 @@
 /**
  * ibfab_create_cq() - Verb: create a completion queue.
  * @ibcq: zeroed by the core
- * @attr: its size
+ * @attr: its size and its completion vector
  * @udata: none, there are no user verbs
  *
  * Context: process.
@@ -44,7 +44,7 @@ int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
  * @ibcq: one that no QP uses
  * @udata: none
  *
- * Context: process; waits for the engine, so no handler runs after it.
+ * Context: process; waits for the engine, so no handler runs after it returns.
  * Return: 0.
  */
 int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
@@ -63,11 +63,11 @@ int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 /**
  * ibfab_poll_cq() - Verb: take completions.
  * @ibcq: the queue
- * @num_entries: room in @wc
+ * @num_entries: how many CQEs @wc has room for
  * @wc: filled in, oldest first
  *
  * Context: any.
- * Return: how many.
+ * Return: the number of CQEs taken.
  */
 int ibfab_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 {
@@ -87,13 +87,12 @@ int ibfab_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc)
 }
 
 /**
- * ibfab_req_notify_cq() - Verb: ask for the handler at the next completion.
+ * ibfab_req_notify_cq() - Verb: request a call of the handler for the next completion.
  * @ibcq: the queue
- * @flags: of which kind, and whether to report completions already there
+ * @flags: which completions count, and whether to report completions that are already there
  *
  * Context: any.
- * Return: 1 if IB_CQ_REPORT_MISSED_EVENTS was given and the queue is not empty,
- * else 0.
+ * Return: 1 if IB_CQ_REPORT_MISSED_EVENTS is set and the queue is not empty, else 0.
  */
 int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 {
@@ -103,7 +102,7 @@ int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	int missed;
 
 	spin_lock_irqsave(&cq->lock, irq);
-	/* NEXT_COMP is the stronger: SOLICITED does not take it back (11.4.2.2) */
+	/* 11.4.2.2: a request for solicited completions does not weaken one for any completion */
 	if (cq->armed != IB_CQ_NEXT_COMP)
 		cq->armed = kind;
 	missed = (flags & IB_CQ_REPORT_MISSED_EVENTS) &&
@@ -112,7 +111,7 @@ int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags)
 	return missed;
 }
 
-/* Lock held. False if there is no room (or was none once). */
+/* Called with the lock held. Returns false if the queue is full now or has overrun before. */
 static bool ring_add(struct ibfab_cq *cq, const struct ib_wc *wc)
 {
 	unsigned int tail;
@@ -133,7 +132,7 @@ static bool ring_add(struct ibfab_cq *cq, const struct ib_wc *wc)
 }
 
 /**
- * ibfab_cq_fire() - Have the handler called, if it waits for anything.
+ * ibfab_cq_fire() - Have the engine call the handler if the CQ is armed.
  * @cq: the queue
  *
  * Context: the engine, the queue's lock held.
@@ -149,9 +148,9 @@ void ibfab_cq_fire(struct ibfab_cq *cq)
 }
 
 /**
- * ibfab_cq_completed() - Have the handler called, if it waits for a completion.
- * @cq: the queue; the completion shows
- * @urgent: it is an error, or solicited
+ * ibfab_cq_completed() - Have the engine call the handler if it waits for this completion.
+ * @cq: the queue, in which the completion is visible
+ * @urgent: the completion is an error, or solicited
  *
  * Context: the engine, the queue's lock held.
  */
@@ -166,7 +165,7 @@ void ibfab_cq_completed(struct ibfab_cq *cq, bool urgent)
 }
 
 /**
- * ibfab_cq_set_full() - Have the next completion find no room.
+ * ibfab_cq_set_full() - Make the next completion overrun the queue.
  * @cq: the queue
  *
  * Context: any.
@@ -182,12 +181,12 @@ void ibfab_cq_set_full(struct ibfab_cq *cq)
 
 /**
  * ibfab_cq_push() - Add a completion.
- * @cq: the queue. If it is full, the completion is lost and the queue fails:
- *	IB_EVENT_CQ_ERR, and nothing more is added (11.6.3.1).
- * @wc: copied
- * @solicited: its sender asked for the solicited event
+ * @cq: the queue. If it is full, the completion is lost, IB_EVENT_CQ_ERR is reported, and
+ *	the queue takes no further completions (11.6.3.1).
+ * @wc: the completion, which is copied
+ * @solicited: the sender requested a solicited event
  *
- * Context: the engine. The handler is called when the engine's run ends.
+ * Context: the engine, which calls the handler at the end of its run.
  */
 void ibfab_cq_push(struct ibfab_cq *cq, const struct ib_wc *wc, bool solicited)
 {
@@ -204,8 +203,8 @@ void ibfab_cq_push(struct ibfab_cq *cq, const struct ib_wc *wc, bool solicited)
 }
 
 /**
- * ibfab_cq_notify() - Call a queue's handlers, as far as they are due.
- * @cq: the queue, off the engine's list
+ * ibfab_cq_notify() - Call the handlers of a queue that are due.
+ * @cq: the queue, which is no longer in &ibfab_hca.notify
  *
  * Context: the engine, no lock held.
  */
@@ -224,8 +223,8 @@ void ibfab_cq_notify(struct ibfab_cq *cq)
 	fail = cq->fail;
 	cq->fire = false;
 	cq->fail = false;
-	/* Handlers are called with interrupts off, as from an HCA's own: those that
-	 * count on softirqs meet lockdep, or hang
+	/* Handlers are called with interrupts off, as from the interrupt of real hardware. Lockdep
+	 * reports handlers that rely on softirq context.
 	 */
 	spin_unlock(&cq->lock);
 	if (fail && cq->ibcq.event_handler)
@@ -236,9 +235,9 @@ void ibfab_cq_notify(struct ibfab_cq *cq)
 }
 
 /**
- * ibfab_cq_purge() - Remove a QP's completions.
- * @cq: the queue; NULL is none
- * @qp: about to be reset or destroyed (11.2.5.4)
+ * ibfab_cq_purge() - Remove the completions of a QP.
+ * @cq: the queue, or NULL
+ * @qp: a QP that is about to be reset or destroyed (11.2.5.4)
  *
  * Context: the engine is disabled.
  */

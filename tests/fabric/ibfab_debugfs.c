@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * debugfs: the topology as the fabric knows it, to hold against what management
- * tools find out, each node's counters, and cables to pull.
+ * debugfs: the topology as the fabric knows it, with which the findings of management tools can be
+ * compared, the counters of each node, and a file that pulls cables.
  */
 #include <linux/debugfs.h>
 #include <linux/rcupdate.h>
@@ -58,8 +58,8 @@ static void show_node(struct seq_file *m, const struct ibfab_node *node)
 		show_port(m, &node->ports[i]);
 }
 
-/* A line for each port: node, GUID, port, LID, LMC, state, then the same of what
- * its cable leads to
+/* One line for each port: node, GUID, port number, LID, LMC and state, then node, GUID and number
+ * of the port at the other end of its cable
  */
 static int topology_show(struct seq_file *m, void *v)
 {
@@ -79,7 +79,7 @@ static int topology_show(struct seq_file *m, void *v)
 }
 DEFINE_SHOW_ATTRIBUTE(topology);
 
-/* Node by its name, of the kind that the name tells. RCU. */
+/* Finds a node by its name, which also tells its kind. Called under rcu_read_lock(). */
 static struct ibfab_node *find_node(const char *name)
 {
 	struct ibfab_hca *hca;
@@ -93,7 +93,7 @@ static struct ibfab_node *find_node(const char *name)
 	return hca ? &hca->node : NULL;
 }
 
-/* "switch0 3 down" pulls the cable at that port, "up" plugs it in again */
+/* "switch0 3 down" pulls the cable at port 3 of switch0, "up" plugs it in again */
 static int cable_line(void *of, char *line)
 {
 	char name[IB_DEVICE_NAME_MAX], action[8];
@@ -118,13 +118,13 @@ static int cable_line(void *of, char *line)
 DEFINE_IBTOOL_LINES(cable);
 
 /**
- * ibfab_show_counters() - Write some of a port's counters.
- * @m: where to; one a line, "port1.drop.rx_pkey 3"
+ * ibfab_show_counters() - Print some counters of a port.
+ * @m: the file, which gets one counter a line: "port1.drop.rx_pkey 3"
  * @port: the port
- * @prefix: of their names: "drop."
- * @names: the names
+ * @prefix: what the counters' names begin with, such as "drop."
+ * @names: the rest of their names
  * @counters: the counters
- * @num: how many
+ * @num: how many there are
  *
  * Context: process.
  */
@@ -149,8 +149,8 @@ static void show_faults(struct seq_file *m, struct ibfab_port *port)
 }
 
 /**
- * ibfab_debugfs_show_port() - Write a port's counters.
- * @m: where to; one a line, "port1.drop.rx_pkey 3"
+ * ibfab_debugfs_show_port() - Print all counters of a port.
+ * @m: the file, which gets one counter a line: "port1.drop.rx_pkey 3"
  * @port: the port
  *
  * Context: process.
@@ -193,7 +193,7 @@ static struct dentry *add_node(struct ibfab_node *node)
 }
 
 /**
- * ibfab_debugfs_init() - Make the fabric's folder.
+ * ibfab_debugfs_init() - Create the fabric's folder.
  *
  * Context: process.
  */
@@ -208,7 +208,7 @@ void ibfab_debugfs_init(void)
 }
 
 /**
- * ibfab_debugfs_exit() - Remove it, and what is left in it.
+ * ibfab_debugfs_exit() - Remove the fabric's folder and what is left in it.
  *
  * Context: process.
  */
@@ -219,7 +219,7 @@ void ibfab_debugfs_exit(void)
 }
 
 /**
- * ibfab_debugfs_add_hca() - Make an HCA's folder.
+ * ibfab_debugfs_add_hca() - Create an HCA's folder.
  * @hca: the HCA
  *
  * Context: process.
@@ -232,7 +232,7 @@ void ibfab_debugfs_add_hca(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_debugfs_remove_hca() - Remove it.
+ * ibfab_debugfs_remove_hca() - Remove an HCA's folder.
  * @hca: the HCA
  *
  * Context: process; waits for readers.
@@ -244,8 +244,8 @@ void ibfab_debugfs_remove_hca(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_debugfs_add_switch() - Make a switch's folder.
- * @sw: the switch; it lasts as long as the module
+ * ibfab_debugfs_add_switch() - Create a switch's folder.
+ * @sw: the switch, whose folder stays until the fabric's is removed
  *
  * Context: process.
  */

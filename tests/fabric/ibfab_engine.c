@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * An HCA's engine: one tasklet that delivers what came in, sends what was
- * posted, flushes QPs in error, and then calls the completion handlers of the
- * CQs it filled and reports events.
+ * The engine of an HCA is one tasklet. It delivers received packets, sends what was posted, flushes
+ * QPs in error, and then calls the completion handlers of the CQs that it filled and reports
+ * events.
  *
- * No link loses a packet for want of a buffer: where a receiver's input queue is
- * full, the sending engine stops (ibfab_flow.c), and the receiver's wakes it.
- * Delivering never waits for sending, so there is no deadlock.
+ * No packet is lost because a receiver has no buffer. If the input queue of the receiver is full,
+ * the sending engine stops (ibfab_flow.c), and the receiver's engine wakes it. Delivering packets
+ * never waits for sending, so there is no deadlock.
  */
 #include <linux/rcupdate.h>
 
 #include "ibfab_flow.h"
 
-#define IBFAB_RX_BUDGET	64	/* packets delivered in one run */
-#define IBFAB_TX_BUDGET	64	/* work requests sent in one run */
-#define IBFAB_TX_BURST	16	/* of them from one QP at its turn */
+#define IBFAB_RX_BUDGET	64	/* packets that one run delivers */
+#define IBFAB_TX_BUDGET	64	/* WRs that one run sends */
+#define IBFAB_TX_BURST	16	/* WRs that one QP sends at its turn */
 
 /**
- * ibfab_engine_kick() - Have the engine run.
- * @hca: whose
+ * ibfab_engine_kick() - Schedule an HCA's engine.
+ * @hca: the HCA
  *
  * Context: any.
  */
@@ -39,8 +39,8 @@ static void queue_qp(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_engine_kick_qp() - Have the engine look at a QP.
- * @qp: one with something posted, or in a new state
+ * ibfab_engine_kick_qp() - Have the engine serve a QP.
+ * @qp: a QP that has something posted or is in a new state
  *
  * Context: any.
  */
@@ -51,8 +51,8 @@ void ibfab_engine_kick_qp(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_engine_forget_qp() - Take a QP off the engine's list.
- * @qp: in RESET
+ * ibfab_engine_forget_qp() - Remove a QP from the engine's list.
+ * @qp: a QP in RESET
  *
  * Context: the engine is disabled.
  */
@@ -67,9 +67,9 @@ void ibfab_engine_forget_qp(struct ibfab_qp *qp)
 
 /**
  * ibfab_engine_receive() - Put a packet into an HCA's input queue.
- * @in: the port it came in at
- * @pkt: consumed
- * @out: nothing is forwarded
+ * @in: the port at which it came in
+ * @pkt: the packet, which is consumed
+ * @out: not used, as an HCA forwards nothing
  *
  * Context: softirq, under rcu_read_lock().
  */
@@ -86,7 +86,7 @@ void ibfab_engine_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 	ibfab_engine_kick(hca);
 }
 
-/* Returns whether packets are left */
+/* Returns whether there are more packets to deliver */
 static bool run_receive(struct ibfab_hca *hca)
 {
 	struct ibfab_pkt *pkt;
@@ -117,14 +117,15 @@ static enum ib_wc_opcode send_wc_opcode(enum ib_wr_opcode opcode)
 }
 
 /**
- * ibfab_complete_send() - Complete the oldest send.
+ * ibfab_complete_send() - Complete the oldest send WR of a QP.
  * @qp: the QP
- * @wr: the work request
- * @status: a success is only reported if that was asked for
+ * @wr: the WR, which is not valid afterwards
+ * @status: its status; a success is reported only if a completion was requested
  *
- * Whoever sees the completion may post another at once, so the slot is free by then.
+ * The slot is released before the completion is visible, because the consumer may post the next WR
+ * as soon as it sees the completion.
  *
- * Context: the engine; the work request is gone afterwards.
+ * Context: the engine.
  */
 void ibfab_complete_send(struct ibfab_qp *qp, const struct ibfab_swr *wr,
 			 enum ib_wc_status status)
@@ -153,9 +154,9 @@ static void flush_sends(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_flush_recv() - Flush a receive.
+ * ibfab_flush_recv() - Flush a receive WR.
  * @qp: the QP
- * @wr_id: the receive, which is in no queue any more
+ * @wr_id: the WR, which was removed from its queue before
  *
  * Context: the engine.
  */
@@ -186,10 +187,10 @@ static void flush_receives(struct ibfab_qp *qp)
 
 /**
  * ibfab_engine_blocked() - Whether full input queues keep a QP from sending.
- * @qp: the QP; SMPs have no credits
+ * @qp: the QP; QP0 is never blocked, as SMPs need no credits
  *
  * Context: the engine.
- * Return: true if it must wait.
+ * Return: true if the QP must wait.
  */
 bool ibfab_engine_blocked(const struct ibfab_qp *qp)
 {
@@ -197,7 +198,9 @@ bool ibfab_engine_blocked(const struct ibfab_qp *qp)
 	       atomic_read(&qp->hca->sender.blockers);
 }
 
-/* Send up to a burst. Returns how many; *@more tells whether there are more. */
+/* Sends up to IBFAB_TX_BURST WRs. Returns how many were sent, and sets *@more to whether the send
+ * queue has more.
+ */
 static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 {
 	enum ib_wc_status status;
@@ -217,7 +220,7 @@ static unsigned int send_burst(struct ibfab_qp *qp, bool *more)
 		status = ibfab_ud_send(qp, wr);
 		ibfab_complete_send(qp, wr, status);
 		if (status != IB_WC_SUCCESS) {
-			/* 10.3.1.6: a datagram QP's failed send stops sends */
+			/* 10.3.1.6: a send that fails takes a UD QP to SQE */
 			ibfab_qp_fail(qp, IB_QPS_SQE);
 			return n + 1;
 		}
@@ -236,7 +239,7 @@ static void flush_qp(struct ibfab_qp *qp)
 		ibfab_rc_flushed(qp);
 }
 
-/* Do for a QP what its state asks for. Returns whether it wants another turn. */
+/* Does for a QP what its state requires. Returns whether the QP needs another turn. */
 static bool service_qp(struct ibfab_qp *qp, unsigned int *sent)
 {
 	bool more = false;
@@ -278,7 +281,7 @@ static struct ibfab_qp *next_qp(struct ibfab_hca *hca)
 	return qp;
 }
 
-/* Returns whether there is more to send, and a receiver that would take it */
+/* Returns whether there is more to send and no full input queue stops the engine */
 static bool run_send(struct ibfab_hca *hca)
 {
 	unsigned int sent = 0;
@@ -307,7 +310,7 @@ static void run_notify(struct ibfab_hca *hca)
 	}
 }
 
-/* Looked at here, for there hardly ever are any, and a call is not free */
+/* Checked here because events are rare, and a call for each run of the engine costs time */
 static bool has_events(const struct ibfab_hca *hca)
 {
 	unsigned int i;
@@ -342,7 +345,7 @@ static void engine_run(struct tasklet_struct *tasklet)
 
 /**
  * ibfab_engine_init() - Set up an HCA's engine.
- * @hca: its index is set; zeroed otherwise
+ * @hca: the HCA, zeroed except for its index
  *
  * Context: process.
  */
@@ -371,7 +374,7 @@ static void drop_queue(struct list_head *queue)
 
 /**
  * ibfab_engine_stop() - Stop an HCA's engine for good.
- * @hca: without QPs, CQs and cable, and not in &ibfab_fabric.hca any more
+ * @hca: has no QPs, CQs or cable, and is not in &ibfab_fabric.hca any more
  *
  * Context: process.
  */

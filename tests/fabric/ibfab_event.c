@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Asynchronous events (11.6.3): of ports, QPs and shared receive queues. They
- * are noted where they happen and reported when the engine's run ends, with no
- * lock held and after the handlers of the CQs.
+ * Asynchronous events (11.6.3) of ports, QPs and shared receive queues. An event is noted where it
+ * happens. The engine reports it at the end of its run, without any lock held and after it has
+ * called the CQs' handlers.
  */
 #include "ibfab.h"
 
-/* Losses before gains: who looks at the port on each event sees it settle */
+/* Errors and changes are reported before PORT_ACTIVE, so that a consumer which queries the port at
+ * each event sees the final attributes at the last one
+ */
 static void dispatch_port(struct ibfab_port *port, unsigned long events)
 {
 	static const enum ib_event_type order[] = {
@@ -46,7 +48,9 @@ static void run_ports(struct ibfab_hca *hca)
 	}
 }
 
-/* The last one of a QP's life is IB_EVENT_QP_LAST_WQE_REACHED, as in the enum */
+/* The events are reported in the order of their values, so IB_EVENT_QP_LAST_WQE_REACHED comes after
+ * an error of the QP
+ */
 static void dispatch_qp(struct ibfab_qp *qp)
 {
 	struct ib_event event = {
@@ -119,8 +123,8 @@ void ibfab_event_srq(struct ibfab_srq *srq)
 }
 
 /**
- * ibfab_event_run() - Report what was noted.
- * @hca: whose
+ * ibfab_event_run() - Report the events that were noted.
+ * @hca: the HCA
  *
  * Context: the engine, no lock held.
  */
@@ -129,7 +133,7 @@ void ibfab_event_run(struct ibfab_hca *hca)
 	unsigned long flags;
 
 	run_ports(hca);
-	/* As from an HCA's interrupt */
+	/* Interrupts are off, as they are in the interrupt handler of real hardware */
 	local_irq_save(flags);
 	run_qps(hca);
 	run_srqs(hca);

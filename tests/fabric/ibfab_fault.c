@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Rules for packets: which of those that leave a port, or come in at it, are
- * lost, doubled, held back or changed. They act on the cable, between what its
- * two ends count and capture.
+ * Rules for packets. A rule drops, duplicates, delays or changes some of the packets that leave a
+ * port or come in at it. Rules act on the cable: after the sending port has counted and captured a
+ * packet, and before the receiving port does.
  */
 #include <asm/unaligned.h>
 #include <linux/bottom_half.h>
@@ -30,24 +30,24 @@ static const char * const what_names[] = {
 };
 
 /**
- * struct rule_spec - What a line says of a rule
- * @port: number
+ * struct rule_spec - A rule, as a line describes it
+ * @port: port number
  * @dir: enum dir
  * @what: enum what
- * @act: enum ibfab_fault, one of the rules
- * @every: it hits each so many-th packet that it fits, unless @ppm is set
- * @ppm: it hits so many of a million, at random
- * @count: after so many hits it is done; 0: never
- * @ms: how long a packet is held at most
- * @by: how many packets overtake one that is reordered
- * @opcode: of its BTH, or ANY
+ * @act: what happens to a packet, an enum ibfab_fault below IBFAB_FAULT_RULES
+ * @every: the rule hits each @every-th packet that it matches, unless @ppm is set
+ * @ppm: the rule hits so many of a million matching packets, at random
+ * @count: how often the rule hits, 0 for no limit
+ * @ms: how long a packet is held at most, in milliseconds
+ * @by: how many packets overtake a packet that is reordered
+ * @opcode: opcode of the BTH, or ANY
  * @class: MgmtClass of a MAD, or ANY
- * @method: its method, or ANY
- * @attr: its attribute, or ANY
- * @at: octet of the payload that is overwritten
- * @size: how many are, from there: 1, 2 or 4
- * @value: what to write into the packet, ANY to flip the lowest bit; how many
- * octets to keep or to spoil, ANY for a random number
+ * @method: method of a MAD, or ANY
+ * @attr: AttributeID of a MAD, or ANY
+ * @at: offset in the payload at which it is overwritten
+ * @size: how many bytes are overwritten: 1, 2 or 4
+ * @value: the value that is written, or ANY to flip the lowest bit; for truncating and
+ *	garbling, how many bytes to keep or to garble, or ANY for a random number
  */
 struct rule_spec {
 	u32 port;
@@ -69,17 +69,17 @@ struct rule_spec {
 };
 
 /**
- * struct rule - One rule
+ * struct rule - A rule of a port
  * @node: in &ibfab_port_faults.rules
- * @port: whose
- * @id: its number in the node
+ * @port: the port
+ * @id: its number, which lines use to remove it
  * @spec: what it does
- * @seen: packets that it fitted
- * @hits: those that it hit
- * @lock: guards @held and @num_held. A leaf.
- * @held: packets held back, oldest first
- * @num_held: how many
- * @timer: for the oldest
+ * @seen: how many packets it matched
+ * @hits: how many packets it hit
+ * @lock: protects @held and @num_held; no other lock is taken under it
+ * @held: packets that are held back, oldest first
+ * @num_held: how many there are
+ * @timer: expires when the oldest is due
  */
 struct rule {
 	struct list_head node;
@@ -94,7 +94,7 @@ struct rule {
 	struct timer_list timer;
 };
 
-/* A packet held back. @by counts the packets that are yet to overtake it. */
+/* A packet that is held back. @by is the number of packets that have yet to overtake it. */
 struct held {
 	struct list_head node;
 	struct ibfab_pkt *pkt;
@@ -104,11 +104,11 @@ struct held {
 
 atomic_t ibfab_fault_users __read_mostly = ATOMIC_INIT(0);
 
-/* Guards changes of all lists of rules, and next_id */
+/* Protects all lists of rules against changes, and next_id */
 static DEFINE_MUTEX(rules_mutex);
 static unsigned int next_id = 1;
 
-/* Which packets */
+/* Matching packets */
 
 static const struct ib_mad_hdr *mad_of(const struct ibfab_hdrs *h)
 {
@@ -152,7 +152,7 @@ static bool fits_mad(const struct rule_spec *spec, const struct ib_mad_hdr *mad)
 	       fits_value(spec->attr, be16_to_cpu(mad->attr_id));
 }
 
-/* Whether there is in the packet what the rule is to change */
+/* Whether the packet has the field that the rule changes */
 static bool fits_act(const struct rule_spec *spec, const struct ibfab_hdrs *h,
 		     const struct ib_mad_hdr *mad)
 {
@@ -189,7 +189,7 @@ static bool chosen(struct rule *rule)
 	return !(seen % rule->spec.every);
 }
 
-/* Count a hit, unless the rule is done */
+/* Whether a rule hits a packet that it matches. A hit is counted. */
 static bool hit(struct rule *rule)
 {
 	u32 limit = rule->spec.count;
@@ -204,14 +204,16 @@ static bool hit(struct rule *rule)
 	return true;
 }
 
-/* Holding back */
+/* Holding packets back */
 
 static void drop_no_memory(struct rule *rule, struct ibfab_pkt *pkt)
 {
 	ibfab_pkt_drop(pkt, rule->port, IBFAB_DROP_FAULT_NO_MEMORY);
 }
 
-/* A packet held has no sender any more that could be stopped, or go away */
+/* A packet that is held back has no source any more, so it neither stops an engine nor refers to
+ * one that goes away
+ */
 static void hold(struct rule *rule, struct ibfab_pkt *pkt)
 {
 	struct held *held = kmalloc(sizeof(*held), GFP_ATOMIC);
@@ -233,7 +235,7 @@ static void hold(struct rule *rule, struct ibfab_pkt *pkt)
 	spin_unlock_irqrestore(&rule->lock, flags);
 }
 
-/* Where a rule's packets arrive. RCU. */
+/* The port at which a rule's packets arrive. Called under rcu_read_lock(). */
 static struct ibfab_port *far_end(const struct rule *rule)
 {
 	return rule->spec.dir == DIR_IN ? rule->port :
@@ -257,7 +259,7 @@ static void let_go(struct rule *rule, struct list_head *list,
 	}
 }
 
-/* Those go whose time has come, or all */
+/* Moves the packets that are due to @list, or all packets */
 static void take_due(struct rule *rule, struct list_head *list, bool all)
 {
 	struct held *held, *tmp;
@@ -288,7 +290,8 @@ static void hold_timer(struct timer_list *timer)
 	rcu_read_unlock();
 }
 
-/* A packet has passed. Those go that as many have overtaken as were to. */
+/* A packet has passed a rule that reorders. Releases the packets that enough others have overtaken.
+ */
 static void overtaken(struct rule *rule, struct list_head *work)
 {
 	struct held *held, *tmp;
@@ -306,9 +309,9 @@ static void overtaken(struct rule *rule, struct list_head *work)
 	let_go(rule, &list, work);
 }
 
-/* Changing */
+/* Changing packets */
 
-/* Octets of the payload that keep or lose their value: as asked for, or at random */
+/* How many bytes of the payload to keep or to garble: the number given, or a random one */
 static u32 part(const struct rule_spec *spec, const struct ibfab_hdrs *h)
 {
 	if (spec->value == ANY)
@@ -316,7 +319,7 @@ static u32 part(const struct rule_spec *spec, const struct ibfab_hdrs *h)
 	return min(spec->value, h->payload_len);
 }
 
-/* No octet that is hit stays what it was, but for one that is hit twice */
+/* Each byte that is chosen changes, unless it is chosen twice */
 static void garble(const struct ibfab_hdrs *h, u32 octets)
 {
 	while (octets--)
@@ -324,7 +327,7 @@ static void garble(const struct ibfab_hdrs *h, u32 octets)
 			1 + get_random_u32_below(U8_MAX);
 }
 
-/* The lengths in a packet's headers, when its payload has become shorter */
+/* Corrects the lengths in the headers of a packet whose payload has become shorter */
 static void put_lengths(struct ibfab_pkt *pkt, const struct ibfab_hdrs *h,
 			u32 payload)
 {
@@ -340,7 +343,7 @@ static void put_lengths(struct ibfab_pkt *pkt, const struct ibfab_hdrs *h,
 	bth->flags = (bth->flags & ~mask) | (-payload & 3) << IBFAB_BTH_PAD_SHIFT;
 }
 
-/* A copy of a packet with no more of its payload than @kept octets */
+/* A copy of a packet that has only the first @kept bytes of the payload */
 static struct ibfab_pkt *copy_cut(const struct ibfab_pkt *pkt,
 				  const struct ibfab_hdrs *h, u32 kept)
 {
@@ -355,7 +358,9 @@ static struct ibfab_pkt *copy_cut(const struct ibfab_pkt *pkt,
 	return copy;
 }
 
-/* As of an HCA that lies: the GRH's SGID ends as the payload does from octet @at */
+/* Forges the sender: the last four bytes of the GRH's SGID become those of the payload at offset
+ * @at
+ */
 static void put_sgid(const struct ibfab_hdrs *h, u32 at)
 {
 	u8 *end = h->grh->sgid.raw + sizeof(h->grh->sgid) - sizeof(u32);
@@ -364,7 +369,7 @@ static void put_sgid(const struct ibfab_hdrs *h, u32 at)
 		memcpy(end, h->payload + at, sizeof(u32));
 }
 
-/* In network order */
+/* Writes a value in network byte order */
 static void put_value(const struct rule_spec *spec, u8 *at)
 {
 	switch (spec->size) {
@@ -400,7 +405,7 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 		h->bth->opcode = value == ANY ? h->bth->opcode ^ 1 : value;
 		break;
 	case IBFAB_FAULT_STATUS:
-		/* 15.2.1: an answer that reports an error has no records */
+		/* 15.2.1: a response with an error status has no records */
 		mad = (struct ib_mad_hdr *)h->payload;
 		mad->status = cpu_to_be16(value);
 		memset(mad + 1, 0, h->payload_len - sizeof(*mad));
@@ -414,7 +419,7 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 	}
 }
 
-/* The bytes of a packet may have other owners, so it is a copy that changes */
+/* Returns a changed copy of a packet, because other packets may share the original's bytes */
 static struct ibfab_pkt *changed(const struct rule_spec *spec,
 				 const struct ibfab_pkt *pkt)
 {
@@ -476,7 +481,9 @@ static void act(struct rule *rule, struct ibfab_port *in, struct ibfab_pkt *pkt,
 	}
 }
 
-/* The first rule of a port that fits a packet; *@hits tells if it hits it */
+/* Finds the first rule of a port that hits a packet, and sets *@hits. If no rule hits it, returns
+ * the first one that reorders and matches the packet, or NULL.
+ */
 static struct rule *find_rule(struct ibfab_port *port, enum dir dir,
 			      const struct ibfab_hdrs *h, bool *hits)
 {
@@ -488,7 +495,7 @@ static struct rule *find_rule(struct ibfab_port *port, enum dir dir,
 		*hits = hit(rule);
 		if (*hits)
 			return rule;
-		/* Of those that let it pass, who must know that it did */
+		/* A rule that reorders must be told of packets that pass */
 		if (rule->spec.act == IBFAB_FAULT_REORDER)
 			first = first ?: rule;
 	}
@@ -496,11 +503,11 @@ static struct rule *find_rule(struct ibfab_port *port, enum dir dir,
 }
 
 /**
- * ibfab_fault_cross() - Take a packet over a cable whose ends may have rules.
- * @out: the port that it leaves by; its rules come first
+ * ibfab_fault_cross() - Carry a packet over a cable whose ends may have rules.
+ * @out: the port that it leaves by, whose rules come first
  * @in: the port at the other end
- * @pkt: consumed. The first rule that hits it is the only one.
- * @work: what a switch at the other end forwards is added to it
+ * @pkt: the packet, which is consumed. Only the first rule that hits it is applied.
+ * @work: packets that a switch at the other end forwards are added to this list
  *
  * Context: softirq, under rcu_read_lock().
  */
@@ -530,9 +537,9 @@ void ibfab_fault_cross(struct ibfab_port *out, struct ibfab_port *in,
 		overtaken(passed, work);
 }
 
-/* Making and unmaking */
+/* Adding and removing rules */
 
-/* Whether the packet's field can take it */
+/* Whether the value fits into the field that the rule changes */
 static bool value_valid(const struct rule_spec *spec)
 {
 	switch (spec->act) {
@@ -583,7 +590,7 @@ static int rule_add(struct ibfab_node *node, const struct rule_spec *spec)
 	return 0;
 }
 
-/* rules_mutex held. What it holds back arrives. */
+/* Called with rules_mutex held. The packets that the rule holds back arrive. */
 static void rule_remove(struct rule *rule)
 {
 	LIST_HEAD(work);
@@ -603,7 +610,7 @@ static void rule_remove(struct rule *rule)
 	atomic_dec(&ibfab_fault_users);
 }
 
-/* Remove the rules of that number, ANY for all. Returns how many there were. */
+/* Removes the rule with a number, or all rules for ANY. Returns how many were removed. */
 static unsigned int remove_rules(struct ibfab_node *node, u32 id)
 {
 	unsigned int i, n = 0;
@@ -719,9 +726,9 @@ static int rules_show(struct seq_file *m, void *v)
 DEFINE_IBTOOL_SHOW_LINES(rules);
 
 /**
- * ibfab_fault_add_node() - Make a node's file of rules.
+ * ibfab_fault_add_node() - Create the file for the rules of a node.
  * @node: the node
- * @dir: its folder
+ * @dir: its debugfs folder
  *
  * Context: process.
  */

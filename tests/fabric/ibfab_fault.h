@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Faults on purpose: types, and each file's interface. The data path pays for
- * them a look at one number.
+ * Fault injection: types, and the interface of each file. As long as no fault is set, the data path
+ * only reads one counter.
  */
 #ifndef _IBFAB_FAULT_H
 #define _IBFAB_FAULT_H
@@ -19,7 +19,7 @@ struct ibfab_node;
 struct ibfab_pkt;
 struct ibfab_port;
 
-/* What can be done to a port, or to a packet at it; one counter each */
+/* The faults of a port and of the packets that cross it. There is one counter for each. */
 enum ibfab_fault {
 	IBFAB_FAULT_DROP,
 	IBFAB_FAULT_DUPLICATE,
@@ -29,11 +29,11 @@ enum ibfab_fault {
 	IBFAB_FAULT_QKEY,
 	IBFAB_FAULT_SGID,
 	IBFAB_FAULT_OPCODE,
-	IBFAB_FAULT_STATUS,	/* a MAD's answer */
+	IBFAB_FAULT_STATUS,	/* the status of a MAD that is a response */
 	IBFAB_FAULT_TRUNCATE,
 	IBFAB_FAULT_GARBLE,
 	IBFAB_FAULT_PUT,
-	IBFAB_FAULT_RULES,	/* those above are rules for packets */
+	IBFAB_FAULT_RULES,	/* the faults above are rules for packets */
 	IBFAB_FAULT_CABLE_DOWN = IBFAB_FAULT_RULES,
 	IBFAB_FAULT_CABLE_UP,
 	IBFAB_FAULT_PKEY_TABLE,
@@ -42,13 +42,13 @@ enum ibfab_fault {
 	IBFAB_FAULT_NUM,
 };
 
-/* A verb's number: its place among a device's */
+/* The number of a verb: its position in struct ib_device_ops */
 #define IBFAB_VERB(name)	(offsetof(const struct ib_device_ops, name) / sizeof(void *))
 #define IBFAB_VERBS		(sizeof(const struct ib_device_ops) / sizeof(void *))
 
 /**
- * struct ibfab_port_faults - A port's part
- * @rules: for the packets that leave and come in; RCU
+ * struct ibfab_port_faults - The faults of a port
+ * @rules: rules for packets that leave or come in; readers use RCU
  * @count: how often each fault happened
  */
 struct ibfab_port_faults {
@@ -57,11 +57,11 @@ struct ibfab_port_faults {
 };
 
 /**
- * struct ibfab_verb_fault - What is to become of a verb
- * @skip: calls that still succeed
- * @left: calls after them that fail
- * @error: how, a negative errno
- * @failed: how often it did
+ * struct ibfab_verb_fault - Whether calls of a verb fail
+ * @skip: how many calls still succeed
+ * @left: how many calls after them fail
+ * @error: the negative errno that they return
+ * @failed: how many calls have failed
  */
 struct ibfab_verb_fault {
 	atomic_t skip;
@@ -71,15 +71,15 @@ struct ibfab_verb_fault {
 };
 
 /**
- * struct ibfab_hca_faults - An HCA's part
- * @ops: the device's verbs as they were
- * @verb: what is to become of each
- * @late_ms: completions appear so much later
- * @late: CQs that have some which do not show yet; the engine's
- * @late_timer: kicks the engine when the first are to show
- * @late_count: completions that came late
- * @overrun_count: CQs made to overrun
- * @error_count: QPs that went to ERR without an event
+ * struct ibfab_hca_faults - The faults of an HCA
+ * @ops: the original verbs of the device
+ * @verb: whether calls of each verb fail
+ * @late_ms: by how many milliseconds completions are delayed
+ * @late: CQs with completions that are not visible yet; used by the engine only
+ * @late_timer: kicks the engine when the first of these completions are due
+ * @late_count: completions that were delayed
+ * @overrun_count: CQs that were made to overrun
+ * @error_count: QPs that were taken to ERR without an event
  */
 struct ibfab_hca_faults {
 	const struct ib_device_ops *ops;
@@ -92,15 +92,15 @@ struct ibfab_hca_faults {
 	atomic64_t error_count;
 };
 
-/* How many faults that are set. No static key: to patch code that runs on another CPU hangs QEMU's
- * TCG now and then.
+/* The number of faults that are set. This is not a static key, because patching code that runs on
+ * another CPU sometimes hangs QEMU's TCG.
  */
 extern atomic_t ibfab_fault_users;
 
 /**
- * ibfab_fault_any() - Whether the data path must look for faults at all.
+ * ibfab_fault_any() - Whether any fault is set.
  *
- * Return: false as long as no fault is set anywhere.
+ * Return: false if no fault is set anywhere, so that the data path need not look further.
  */
 static inline bool ibfab_fault_any(void)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Faults of completions: those of an HCA come late, or a CQ overruns. A late
- * completion is in its queue but does not show; all that a queue hides show at
- * once when the first of them is due, so their order stays.
+ * Faults of completions: the completions of an HCA are delayed, or a CQ overruns. A delayed
+ * completion is in its CQ but not visible. All completions that a CQ hides become visible together
+ * when the first of them is due, so they stay in order.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -20,7 +20,7 @@ static void late_timer(struct timer_list *timer)
 }
 
 /**
- * ibfab_late_init() - Set up an HCA for late completions.
+ * ibfab_late_init() - Prepare an HCA for delayed completions.
  * @hca: the HCA
  *
  * Context: process.
@@ -32,12 +32,12 @@ void ibfab_late_init(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_late_hide() - Decide if a completion just added shows later.
+ * ibfab_late_hide() - Hide a completion that was just added, if completions are delayed.
  * @cq: its queue
- * @urgent: an error, or solicited
+ * @urgent: whether it is an error, or solicited
  *
  * Context: the engine, the queue's lock held.
- * Return: true if it does not show yet.
+ * Return: true if it is not visible yet.
  */
 bool ibfab_late_hide(struct ibfab_cq *cq, bool urgent)
 {
@@ -70,8 +70,8 @@ static void show(struct ibfab_cq *cq)
 }
 
 /**
- * ibfab_late_show() - Have late completions show that are due.
- * @hca: whose
+ * ibfab_late_show() - Make the delayed completions visible that are due.
+ * @hca: the HCA
  *
  * Context: the engine.
  */
@@ -89,7 +89,7 @@ void ibfab_late_show(struct ibfab_hca *hca)
 	}
 }
 
-/* One at a time: late_mutex */
+/* Serializes changes of the delay */
 static DEFINE_MUTEX(late_mutex);
 
 static void set_late(struct ibfab_hca *hca, u32 ms)
@@ -113,7 +113,7 @@ static void set_late(struct ibfab_hca *hca, u32 ms)
 }
 
 /**
- * ibfab_late_stop() - Have no completion of an HCA come late any more.
+ * ibfab_late_stop() - Stop delaying the completions of an HCA.
  * @hca: the HCA
  *
  * Context: process.
@@ -136,14 +136,14 @@ static void overrun_recv(struct ibfab_qp *qp)
 	atomic64_inc(&qp->hca->faults.overrun_count);
 }
 
-/* What was posted flushes, and no event says why */
+/* The QP's WRs are flushed, but no event tells the consumer why */
 static void silent_error(struct ibfab_qp *qp)
 {
 	ibfab_qp_fail(qp, IB_QPS_ERR);
 	atomic64_inc(&qp->hca->faults.error_count);
 }
 
-/* A QP in the table cannot go away while the table is locked */
+/* Applies a fault to a QP, which cannot be destroyed while the table of QPs is locked */
 static int of_qp(struct ibfab_hca *hca, u32 qpn, void (*fault)(struct ibfab_qp *qp))
 {
 	struct ibfab_qp *qp;
@@ -156,7 +156,9 @@ static int of_qp(struct ibfab_hca *hca, u32 qpn, void (*fault)(struct ibfab_qp *
 	return qp ? 0 : -ENOENT;
 }
 
-/* "late 20", in ms, 0 for never; "overrun QPN send|recv"; "error QPN" */
+/* "late 20" delays completions by 20 ms, "late 0" not any more; "overrun QPN send|recv" makes one
+ * of the QP's CQs overrun; "error QPN" takes the QP to ERR
+ */
 static int completions_line(void *of, char *line)
 {
 	struct ibfab_hca *hca = of;
@@ -193,9 +195,9 @@ static int completions_show(struct seq_file *m, void *v)
 DEFINE_IBTOOL_SHOW_LINES(completions);
 
 /**
- * ibfab_fault_add_cqs() - Make an HCA's file of completions' faults.
+ * ibfab_fault_add_cqs() - Create the file for the completion faults of an HCA.
  * @hca: the HCA
- * @dir: its folder
+ * @dir: its debugfs folder
  *
  * Context: process.
  */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Changes of a port behind its subnet manager's back: its P_Key table, LID and
- * GID prefix, with the events that tell of them. And the names and counters of
- * all faults of ports.
+ * Changes of a port that its SM does not make: of the P_Key table, the LID and the GID prefix, with
+ * the events that report them. Also the names and the counters of all faults of ports.
  */
 #include <linux/debugfs.h>
 
@@ -41,9 +40,11 @@ void ibfab_fault_count(struct ibfab_port *port, enum ibfab_fault fault)
 	atomic64_inc(&port->faults.count[fault]);
 }
 
-/* What follows: mgmt_lock held. Returns 0 or a negative errno. */
+/* The functions that change a port are called with mgmt_lock held. They return 0 or a negative
+ * errno.
+ */
 
-/* Every entry moves on by one index, the last to the front */
+/* Moves each entry of the P_Key table by @steps indices; the last entries move to the front */
 static int rotate_pkeys(struct ibfab_port *port, u64 steps)
 {
 	u16 old[IBFAB_PKEY_TABLE_MAX];
@@ -101,7 +102,7 @@ static int change_port(struct ibfab_port *port, const char *name, u64 value)
 	return ret;
 }
 
-/* "1 lid 0x4d": port, what, value */
+/* A line names a port, an attribute and its new value: "1 lid 0x4d" */
 static int change_line(void *of, char *line)
 {
 	struct ibfab_node *node = of;
@@ -119,9 +120,9 @@ static int change_line(void *of, char *line)
 DEFINE_IBTOOL_LINES(change);
 
 /**
- * ibfab_fault_add_ports() - Make the file that changes a node's ports.
+ * ibfab_fault_add_ports() - Create the file that changes a node's ports.
  * @node: the node
- * @dir: its folder
+ * @dir: its debugfs folder
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Verbs that fail on purpose. A verb that is to fail is replaced in its device's
- * table; the others, and all as long as none is to, stay as they are.
+ * Verbs that fail on purpose. A verb that fails is replaced in the device's table of verbs. All
+ * other verbs are called directly.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -15,7 +15,7 @@ static const struct ib_device_ops *real_ops(struct ib_device *ibdev)
 	return to_hca(ibdev)->faults.ops;
 }
 
-/* What a call of a verb is to return instead of being made; 0 to make it */
+/* The error that a call of a verb returns, or 0 if the verb is to be called */
 static int failure(struct ib_device *ibdev, unsigned int verb)
 {
 	struct ibfab_verb_fault *fault = &to_hca(ibdev)->faults.verb[verb];
@@ -28,9 +28,9 @@ static int failure(struct ib_device *ibdev, unsigned int verb)
 	return READ_ONCE(fault->error);
 }
 
-/* The same for a verb of a QP. QP0 and QP1 are spared: ib_mad and the agents above
- * it post there whenever they like, and would take the failures that are meant
- * for others. Rules for packets lose MADs.
+/* The same for a verb of a QP. QP0 and QP1 are excluded: ib_mad and the agents above it post to
+ * them at any time and would use up the failures that are meant for other QPs. Rules for packets
+ * can drop MADs instead.
  */
 static int qp_failure(const struct ib_qp *qp, unsigned int verb)
 {
@@ -39,7 +39,9 @@ static int qp_failure(const struct ib_qp *qp, unsigned int verb)
 	return failure(qp->device, verb);
 }
 
-/* A verb with its parameters: what tells whether a call is to fail, and the call */
+/* Defines the replacement of a verb: its parameters, the expression that yields an error or 0, and
+ * the call of the real verb
+ */
 #define FAIL_VERB(verb, params, failing, call)	\
 static int fail_##verb params			\
 {						\
@@ -154,8 +156,8 @@ static void **verb_pointer(const struct ib_device_ops *ops, unsigned int verb)
 	return (void **)ops + verb;
 }
 
-/* The count comes last: it is what lets calls fail. The verb stays replaced
- * afterwards, which costs a test for each call until `verb 0` is written.
+/* @count is set last, because it lets calls fail. The verb stays replaced after its last failure,
+ * which costs a test for each call until `verb 0` is written.
  */
 static int set_failure(struct ibfab_hca *hca, unsigned int verb, u32 count,
 		       int error, u32 skip)
@@ -175,7 +177,7 @@ static int set_failure(struct ibfab_hca *hca, unsigned int verb, u32 count,
 	return 0;
 }
 
-/* "create_qp 2 [-12 [SKIP]]": the next two fail, after SKIP that do not */
+/* "create_qp 2 [-12 [SKIP]]" makes the next two calls fail, after SKIP calls that succeed */
 static int verbs_line(void *of, char *line)
 {
 	const struct verb *verb;
@@ -210,8 +212,8 @@ static int verbs_show(struct seq_file *m, void *v)
 DEFINE_IBTOOL_SHOW_LINES(verbs);
 
 /**
- * ibfab_fault_verbs_init() - Keep a device's verbs.
- * @hca: its table is filled in
+ * ibfab_fault_verbs_init() - Save the original verbs of a device.
+ * @hca: the HCA, whose table of verbs is complete
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -224,8 +226,8 @@ int ibfab_fault_verbs_init(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_fault_verbs_free() - Forget them.
- * @hca: one whose verbs are not called any more
+ * ibfab_fault_verbs_free() - Free the saved verbs.
+ * @hca: the HCA, whose verbs are not called any more
  *
  * Context: process.
  */
@@ -235,9 +237,9 @@ void ibfab_fault_verbs_free(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_fault_add_verbs() - Make an HCA's file of failing verbs.
+ * ibfab_fault_add_verbs() - Create the file that makes an HCA's verbs fail.
  * @hca: the HCA
- * @dir: its folder
+ * @dir: its debugfs folder
  *
  * Context: process.
  */

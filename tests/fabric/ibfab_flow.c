@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Flow control: the engines that stop and go on.
+ * Flow control: stopping engines and waking them.
  */
 #include <linux/rcupdate.h>
 
 #include "ibfab_flow.h"
 
 /**
- * ibfab_sender_init() - Set up what stops an engine.
+ * ibfab_sender_init() - Initialize the sender of an engine.
  * @sender: zeroed
  * @id: index of its HCA, or IBFAB_SENDER_TRUNK
- * @engine: is run when it may go on
+ * @engine: scheduled when it may send again
  *
  * Context: any.
  */
@@ -21,7 +21,7 @@ void ibfab_sender_init(struct ibfab_sender *sender, unsigned int id,
 	sender->engine = engine;
 }
 
-/* Under RCU, which the result needs to last */
+/* Called under rcu_read_lock(), under which the result is valid */
 static struct ibfab_sender *find_sender(unsigned int id)
 {
 	struct ibfab_hca *hca;
@@ -42,9 +42,9 @@ static void forget(struct ibfab_inbox *box, const struct ibfab_sender *sender)
 }
 
 /**
- * ibfab_sender_forget() - A sender goes away.
- * @sender: nobody finds it by its number any more, so none may be woken under its
- *	successor's name
+ * ibfab_sender_forget() - Remove a sender from all input queues.
+ * @sender: a sender that cannot be found by its number any more. Its successor, which gets
+ *	the same number, must not be woken in its place.
  *
  * Context: process.
  */
@@ -65,7 +65,7 @@ void ibfab_sender_forget(struct ibfab_sender *sender)
 }
 
 /**
- * ibfab_inbox_init() - Set up an empty input queue.
+ * ibfab_inbox_init() - Initialize an empty input queue.
  * @box: zeroed
  *
  * Context: any.
@@ -77,9 +77,9 @@ void ibfab_inbox_init(struct ibfab_inbox *box)
 }
 
 /**
- * ibfab_inbox_stop() - Stop a sender until an input queue has fallen.
+ * ibfab_inbox_stop() - Stop a sender until an input queue has room again.
  * @box: the queue
- * @sender: whose packet filled it
+ * @sender: the sender whose packet filled it
  *
  * Context: the queue's lock held.
  */
@@ -92,7 +92,7 @@ void ibfab_inbox_stop(struct ibfab_inbox *box, struct ibfab_sender *sender)
 }
 
 /**
- * ibfab_inbox_wake() - Let those go on that wait for an input queue to fall.
+ * ibfab_inbox_wake() - Wake the senders that wait for an input queue.
  * @box: the queue
  *
  * Context: any.

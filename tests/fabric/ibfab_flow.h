@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Flow control: input queues, and the engines that stop while one of them is full,
- * as they would without link credits (7.9). SMPs have none (3.5.8.1): they never
- * stop their sender, and are refused where too many wait.
+ * Flow control. An HCA's input queue that fills up stops the engines that send to it, as a lack of
+ * link credits would (7.9). SMPs use no credits (3.5.8.1): they never stop their sender, and are
+ * dropped if too many of them wait.
  *
- * What every packet needs is inline.
+ * The functions that every packet needs are inline.
  */
 #ifndef _IBFAB_FLOW_H
 #define _IBFAB_FLOW_H
 
 #include "ibfab.h"
 
-#define IBFAB_INBOX_HIGH	256	/* senders stop at so many packets, ... */
-#define IBFAB_INBOX_LOW		128	/* ... and go on at so many */
-#define IBFAB_INBOX_VL15	1024	/* at so many an SMP is refused */
+#define IBFAB_INBOX_HIGH	256	/* senders stop when a queue has so many packets */
+#define IBFAB_INBOX_LOW		128	/* stopped senders go on when it has no more than these */
+#define IBFAB_INBOX_VL15	1024	/* an SMP is refused when it has so many packets */
 
 void ibfab_sender_init(struct ibfab_sender *sender, unsigned int id,
 		       struct tasklet_struct *engine);
@@ -35,11 +35,11 @@ static inline bool ibfab_pkt_is_smp(const struct ibfab_pkt *pkt)
 
 /**
  * ibfab_inbox_put() - Put a packet into an input queue.
- * @box: the queue; its owner's engine is to be kicked
- * @pkt: its source, if it has one, stops where the queue is full now
+ * @box: the queue, whose engine the caller kicks afterwards
+ * @pkt: the packet. If the queue is full now, the packet's source stops.
  *
- * Context: softirq, the source's engine if there is one.
- * Return: false if it is an SMP, and was not taken.
+ * Context: softirq; the source's engine if the packet has a source.
+ * Return: false if the packet is an SMP and was not taken.
  */
 static inline bool ibfab_inbox_put(struct ibfab_inbox *box,
 				   struct ibfab_pkt *pkt)
@@ -60,13 +60,14 @@ static inline bool ibfab_inbox_put(struct ibfab_inbox *box,
 }
 
 /**
- * ibfab_inbox_take() - Take out all that is in an input queue.
- * @box: the queue. It is as full as before until ibfab_inbox_done().
- * @to: the packets are added to it
+ * ibfab_inbox_take() - Take all packets out of an input queue.
+ * @box: the queue, which counts the packets until ibfab_inbox_done()
+ * @to: the list to which they are added
  *
- * What is put in meanwhile may stay: whoever puts it in kicks the engine after it.
+ * Packets that are put in at the same time may be missed. Whoever puts one in kicks the engine
+ * afterwards.
  *
- * Context: the owner's engine.
+ * Context: the engine that owns the queue.
  */
 static inline void ibfab_inbox_take(struct ibfab_inbox *box,
 				    struct list_head *to)
@@ -81,7 +82,7 @@ static inline void ibfab_inbox_take(struct ibfab_inbox *box,
 }
 
 /**
- * ibfab_inbox_done() - Packets taken out were dealt with: there is room.
+ * ibfab_inbox_done() - Make room for as many packets as were delivered.
  * @box: the queue
  * @n: how many
  *

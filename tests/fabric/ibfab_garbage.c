@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Garbage in memory that nobody may look at: where no packet wrote, and where nothing is mapped for
- * an HCA any more.
+ * Garbage in memory that must not be read: parts of a receive buffer to which no packet was
+ * written, and memory that is no longer mapped for an HCA.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -15,15 +15,15 @@
 #include "ibfab_garbage.h"
 #include "ibfab_slot.h"
 
-#define IBFAB_DMA_LINE	64	/* octets that an HCA writes at once */
+#define IBFAB_DMA_LINE	64	/* bytes that an HCA writes at once */
 #define IBFAB_GARBAGE	0xa5
 
 static bool garbage = true;
 module_param(garbage, bool, 0644);
 MODULE_PARM_DESC(garbage, "memory that nobody may look at holds garbage (default: yes)");
 
-/* What an earlier packet left: it makes a broadcast of a unicast packet, for who looks at it
- * without IB_WC_GRH
+/* A GRH that an earlier packet might have left in the buffer. A consumer that reads it without
+ * checking IB_WC_GRH takes a unicast packet for a broadcast.
  */
 static const struct ib_grh stale_grh = {
 	.version_tclass_flow = cpu_to_be32(IBFAB_GRH_IPVER << 28),
@@ -35,13 +35,13 @@ static const struct ib_grh stale_grh = {
 };
 
 /**
- * ibfab_garbage_receive() - Write where a datagram does not.
- * @rwr: the receive that it goes to, long enough for it
- * @h: its headers
+ * ibfab_garbage_receive() - Write garbage where a datagram writes nothing.
+ * @rwr: the receive WR that takes the datagram, with enough room for it
+ * @h: the headers of the datagram
  *
- * The octets that no packet has a say in are not what they were before (11.4.1.2: undefined).
+ * The contents of these bytes are undefined (11.4.1.2), so they must not keep their old value.
  *
- * Context: the engine, before the packet is written.
+ * Context: the engine, before the datagram is written.
  */
 void ibfab_garbage_receive(const struct ibfab_rwr *rwr, const struct ibfab_hdrs *h)
 {
@@ -57,8 +57,8 @@ void ibfab_garbage_receive(const struct ibfab_rwr *rwr, const struct ibfab_hdrs 
 	ibfab_scatter(rwr, end, behind, min(-end % IBFAB_DMA_LINE, rwr->length - end));
 }
 
-/* swiotlb_tbl_unmap_single(dev, address, size, direction, attrs) begins: nobody else has the bounce
- * buffer yet. What a device only reads is not copied back from there.
+/* Called at the beginning of swiotlb_tbl_unmap_single(dev, address, size, direction, attrs), when
+ * the bounce buffer has no other user yet. Its contents are not copied back for DMA_TO_DEVICE.
  */
 static int unmap_begins(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -80,9 +80,9 @@ static struct kprobe unmap_probe = {
 };
 
 /**
- * ibfab_garbage_init() - See to memory that is unmapped.
+ * ibfab_garbage_init() - Begin to write garbage to memory that is unmapped.
  *
- * Without garbage at this time that is left alone for good: a probe costs time.
+ * If the parameter is off now, this is not done later either, because a probe costs time.
  *
  * Context: process.
  * Return: 0, or a negative errno after one line in the kernel's log.
@@ -100,13 +100,13 @@ int ibfab_garbage_init(void)
 }
 
 /**
- * ibfab_garbage_exit() - No longer.
+ * ibfab_garbage_exit() - Stop writing garbage to memory that is unmapped.
  *
  * Context: process.
  */
 void ibfab_garbage_exit(void)
 {
-	/* It has an address only if it was registered */
+	/* The probe has an address only if it was registered */
 	if (unmap_probe.addr)
 		unregister_kprobe(&unmap_probe);
 }

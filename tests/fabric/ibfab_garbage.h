@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Garbage in memory that nobody may look at.
+ * Garbage in memory that must not be read.
  */
 #ifndef _IBFAB_GARBAGE_H
 #define _IBFAB_GARBAGE_H

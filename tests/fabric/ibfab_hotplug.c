@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * HCAs that are pulled out of a running kernel, and plugged in again where they
- * were, with the same GUIDs.
+ * HCAs that are unplugged from a running kernel, and plugged in again in the same place, with the
+ * same GUIDs.
  */
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
@@ -13,7 +13,7 @@
 static struct dentry *hotplug_file;
 static atomic64_t unplugged[IBFAB_MAX_HCAS];
 
-/* One HCA comes or goes at a time */
+/* Serializes plugging and unplugging */
 static DEFINE_MUTEX(hotplug_mutex);
 
 static struct ibfab_hca *hca_at(unsigned int index)
@@ -33,8 +33,8 @@ static void report(struct ibfab_hca *hca, enum ib_event_type type, u8 port)
 	ib_dispatch_event(&event);
 }
 
-/* QP0 and QP1 are not in the table. They are ib_core's, which lets go of them when the
- * HCA is unregistered.
+/* QP0 and QP1 are not in the table of QPs. They belong to ib_core, which destroys them when the HCA
+ * is unregistered.
  */
 static void fail_special_qps(struct ibfab_port *port)
 {
@@ -50,9 +50,8 @@ static void fail_special_qps(struct ibfab_port *port)
 	rcu_read_unlock();
 }
 
-/* Hardware that is gone completes nothing any more: what was posted is flushed, or
- * each MAD under way would be waited for until its last retry is over. A QP in the
- * table cannot go away while the table is locked.
+/* Hardware that is gone completes nothing. Without the flush, each outstanding MAD would be waited
+ * for until its last retry times out. A QP cannot be destroyed while the table of QPs is locked.
  */
 static void fail_qps(struct ibfab_hca *hca)
 {
@@ -81,7 +80,9 @@ static void unplug(struct ibfab_hca *hca)
 	ibfab_hca_destroy(hca);
 }
 
-/* Virtual functions go when the physical one does. hotplug_mutex held. */
+/* Unplugs the HCAs that share the ports of another HCA, which is about to be unplugged. Called with
+ * hotplug_mutex held.
+ */
 static void unplug_vports(struct ibfab_hca *base)
 {
 	struct ibfab_hca *hca;
@@ -117,7 +118,7 @@ static int plug_or_unplug(const char *line)
 	return 0;
 }
 
-/* "ibfab1 unplug", "ibfab1 plug". The write returns when that is done. */
+/* "ibfab1 unplug" or "ibfab1 plug". The write returns when this is done. */
 static int hotplug_line(void *of, char *line)
 {
 	int ret;
@@ -142,8 +143,8 @@ static int hotplug_show(struct seq_file *m, void *v)
 DEFINE_IBTOOL_SHOW_LINES(hotplug);
 
 /**
- * ibfab_hotplug_init() - Make the file by which HCAs come and go.
- * @root: the fabric's folder
+ * ibfab_hotplug_init() - Create the file that plugs and unplugs HCAs.
+ * @root: the fabric's debugfs folder
  *
  * Context: process.
  */
@@ -154,9 +155,9 @@ void ibfab_hotplug_init(struct dentry *root)
 }
 
 /**
- * ibfab_hotplug_exit() - From here on no HCA comes or goes by it.
+ * ibfab_hotplug_exit() - Remove the file that plugs and unplugs HCAs.
  *
- * Context: process; waits for one that does.
+ * Context: process; waits for a write that is in progress.
  */
 void ibfab_hotplug_exit(void)
 {

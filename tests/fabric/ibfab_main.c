@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibfab: an InfiniBand subnet in software, to develop and test upper-layer
- * protocols and subnet managers on. Makes the HCAs and switches that the plan asks
- * for, and cables them.
+ * ibfab: an InfiniBand subnet in software, for developing and testing upper-layer protocols and
+ * subnet managers. This file creates the HCAs and switches that the plan asks for, and cables them.
  */
 #include <linux/module.h>
 
@@ -25,11 +24,11 @@ static const struct ibfab_node_ops hca_ops = {
 };
 
 /**
- * ibfab_hca_get() - An HCA by its index.
+ * ibfab_hca_get() - Find an HCA by its index.
  * @index: below IBFAB_MAX_HCAS
  *
- * Context: under rcu_read_lock(), which the result needs to last.
- * Return: it, or NULL if there is none.
+ * Context: under rcu_read_lock(), under which the result is valid.
+ * Return: the HCA, or NULL if there is none.
  */
 struct ibfab_hca *ibfab_hca_get(unsigned int index)
 {
@@ -120,7 +119,7 @@ static struct ibfab_hca *hca_alloc(unsigned int index)
 	return hca;
 }
 
-/* Nobody finds it any more, and its engine is still */
+/* Frees an HCA that is not registered, once nobody can find it and its engine has stopped */
 static void hca_forget(struct ibfab_hca *hca)
 {
 	ibfab_traps_stop(&hca->node);
@@ -130,7 +129,7 @@ static void hca_forget(struct ibfab_hca *hca)
 	hca_free(hca);
 }
 
-/* From here on port events are reported, and until hca_set_live(hca, false) */
+/* Port events are reported only while an HCA is live */
 static void hca_set_live(struct ibfab_hca *hca, bool live)
 {
 	unsigned long flags;
@@ -172,12 +171,12 @@ static void hca_uncable(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_hca_create() - Make an HCA and plug it in.
- * @index: in &ibfab_fabric.hca, where there is none
+ * ibfab_hca_create() - Create an HCA and plug it in.
+ * @index: the HCA's index in &ibfab_fabric.hca, where there is none yet
  *
- * The cables come last: events need a registered device.
+ * The ports are cabled last, because events need a registered device.
  *
- * Context: process; nobody else creates or destroys HCAs.
+ * Context: process; nobody else creates or destroys HCAs at the same time.
  * Return: 0 or a negative errno.
  */
 int ibfab_hca_create(unsigned int index)
@@ -200,8 +199,8 @@ int ibfab_hca_create(unsigned int index)
 }
 
 /**
- * ibfab_hca_disconnect() - Take an HCA off the fabric.
- * @hca: afterwards nothing comes in, and it reports no event of its own
+ * ibfab_hca_disconnect() - Disconnect an HCA from the fabric.
+ * @hca: the HCA, which receives no packet and reports no port event afterwards
  *
  * Context: process; waits for grace periods.
  */
@@ -213,9 +212,10 @@ void ibfab_hca_disconnect(struct ibfab_hca *hca)
 
 /**
  * ibfab_hca_destroy() - Unregister and free an HCA.
- * @hca: off the fabric
+ * @hca: the HCA, which is disconnected
  *
- * Context: process; nobody else creates or destroys HCAs. Waits for its users.
+ * Context: process; nobody else creates or destroys HCAs at the same time. Waits for the HCA's
+ * users.
  */
 void ibfab_hca_destroy(struct ibfab_hca *hca)
 {
@@ -226,7 +226,7 @@ void ibfab_hca_destroy(struct ibfab_hca *hca)
 	hca_forget(hca);
 }
 
-/* Those that share another's ports go before it */
+/* HCAs that share the ports of another have a higher index and are destroyed before it */
 static void destroy_hcas(void)
 {
 	struct ibfab_hca *hca;

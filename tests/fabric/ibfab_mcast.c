@@ -9,12 +9,12 @@
 #include "ibfab.h"
 
 /**
- * ibfab_mcast_bucket() - Where a group's attachments are listed.
- * @hca: whose
- * @mgid: the group
+ * ibfab_mcast_bucket() - Find the list that has a group's attachments.
+ * @hca: the HCA
+ * @mgid: the group's MGID
  *
- * Context: any; walk it under rcu_read_lock() or mcast_lock.
- * Return: the list; others' attachments are in it too.
+ * Context: any; the list is walked under rcu_read_lock() or mcast_lock.
+ * Return: the list, which may have attachments of other groups too.
  */
 struct hlist_head *ibfab_mcast_bucket(struct ibfab_hca *hca,
 				      const union ib_gid *mgid)
@@ -40,7 +40,7 @@ bool ibfab_mcast_attached(struct ibfab_hca *hca, const union ib_gid *mgid)
 	return false;
 }
 
-/* mcast_lock held */
+/* Called with mcast_lock held */
 static struct ibfab_mcast *mcast_find(struct ibfab_qp *qp,
 				      const union ib_gid *mgid)
 {
@@ -53,14 +53,14 @@ static struct ibfab_mcast *mcast_find(struct ibfab_qp *qp,
 }
 
 /**
- * ibfab_attach_mcast() - Verb: have a QP receive a group's packets.
+ * ibfab_attach_mcast() - Verb: attach a QP to a multicast group.
  * @ibqp: the QP
  * @gid: the group's MGID
- * @lid: its MLID; a packet is told by its MGID alone, once the switches have
- *	brought it here
+ * @lid: the group's MLID, which is not used: once the switches have brought a packet to the
+ *	HCA, its MGID alone identifies the group
  *
  * Context: process.
- * Return: 0, also if it is attached already (11.3.1); -ENOMEM.
+ * Return: 0, also if the QP is attached already (11.3.1), or -ENOMEM.
  */
 int ibfab_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
@@ -84,13 +84,13 @@ int ibfab_attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 }
 
 /**
- * ibfab_detach_mcast() - Verb: end that.
+ * ibfab_detach_mcast() - Verb: detach a QP from a multicast group.
  * @ibqp: the QP
  * @gid: the group's MGID
- * @lid: its MLID
+ * @lid: the group's MLID, which is not used
  *
  * Context: process.
- * Return: 0, or -EINVAL if it is not attached.
+ * Return: 0, or -EINVAL if the QP is not attached.
  */
 int ibfab_detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {

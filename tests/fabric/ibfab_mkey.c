@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * M_Keys (14.2.4): which SMPs a port's SMA obeys. How strictly is up to the
- * protect bits; a lease that ran out clears them, so that a new SM can find out
- * the key of one that is gone.
+ * M_Keys (14.2.4) decide which SMPs a port's SMA obeys. The protect bits say how strict the check
+ * is. When the lease period expires the protect bits are cleared, so that a new SM can read the
+ * M_Key that a failed SM has set.
  */
 #include <linux/jiffies.h>
 
 #include "ibfab.h"
 
-#define IBFAB_MKEY_PROTECT	0xc0	/* in the byte that has the LMC too */
-#define IBFAB_MKEY_PROTECT_ALL	0x80	/* this bit: Get needs the key too */
+#define IBFAB_MKEY_PROTECT	0xc0	/* in the byte that also has the LMC */
+#define IBFAB_MKEY_PROTECT_ALL	0x80	/* with this bit Get requires the M_Key too */
 
 static u8 protect_bits(const struct ibfab_port *port)
 {
@@ -24,7 +24,7 @@ static void end_lease(struct ibfab_port *port)
 	port->info.base.mkeyprot_resv_lmc &= ~IBFAB_MKEY_PROTECT;
 }
 
-/* The lease runs from the first refused SMP on */
+/* The lease period begins with the first SMP that is refused */
 static void begin_lease(struct ibfab_port *port)
 {
 	u16 seconds = be16_to_cpu(port->info.base.mkey_lease_period);
@@ -44,13 +44,13 @@ static void count_violation(struct ibfab_port *port)
 }
 
 /**
- * ibfab_mkey_check() - Whether an SMP has the right M_Key, or needs none.
- * @port: where it came in
- * @slid: source LID of its packet
- * @smp: the SMP. If it is refused, that is counted, and the SM is told.
+ * ibfab_mkey_check() - Check the M_Key of an SMP.
+ * @port: the port at which it came in
+ * @slid: SLID of its packet
+ * @smp: the SMP. A violation is counted and reported to the SM.
  *
  * Context: mgmt_lock held.
- * Return: true if it is to be obeyed.
+ * Return: true if the SMA obeys the SMP, because its M_Key is right or it needs none.
  */
 bool ibfab_mkey_check(struct ibfab_port *port, u16 slid,
 		      const struct ib_smp *smp)
@@ -76,12 +76,12 @@ bool ibfab_mkey_check(struct ibfab_port *port, u16 slid,
 }
 
 /**
- * ibfab_mkey_shown() - Whether a PortInfo may tell the port's M_Key.
+ * ibfab_mkey_shown() - Whether a PortInfo response contains the port's M_Key.
  * @port: the port
- * @smp: what asks for it
+ * @smp: the request
  *
  * Context: mgmt_lock held.
- * Return: false if the protect bits say that only who knows it may.
+ * Return: false if the protect bits hide the M_Key from a request that does not have it.
  */
 bool ibfab_mkey_shown(const struct ibfab_port *port, const struct ib_smp *smp)
 {

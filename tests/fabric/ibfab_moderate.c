@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Moderation of completion queues: the handler is called once so many completions
- * have gathered, or some time after the first of them. Errors and what its sender
- * wanted to be noticed do not wait.
+ * Moderation of CQs. The handler is called when a number of completions have gathered, or some time
+ * after the first of them. Completions with an error and solicited ones do not wait.
  */
 #include "ibfab.h"
 
@@ -16,7 +15,7 @@ static enum hrtimer_restart period_over(struct hrtimer *timer)
 }
 
 /**
- * ibfab_moderate_init() - Set up a CQ without moderation.
+ * ibfab_moderate_init() - Initialize a CQ without moderation.
  * @cq: the queue
  *
  * Context: process.
@@ -31,10 +30,11 @@ void ibfab_moderate_init(struct ibfab_cq *cq)
 /**
  * ibfab_modify_cq() - Verb: moderate a completion queue.
  * @ibcq: the queue
- * @count: completions that gather before the handler is called
- * @period: microseconds after the first at which it is called anyhow
+ * @count: how many completions gather before the handler is called
+ * @period: after how many microseconds the handler is called for fewer completions
  *
- * If either is zero, each completion calls it. What has gathered does so soon.
+ * If either is zero, the handler is called for each completion. Completions that have gathered
+ * already are reported soon.
  *
  * Context: process; waits for the engine.
  * Return: 0.
@@ -59,11 +59,11 @@ static void end(struct ibfab_cq *cq)
 }
 
 /**
- * ibfab_moderate_hold() - Decide if a completion waits for others.
- * @cq: its queue, which has moderation
+ * ibfab_moderate_hold() - Decide whether a completion waits for others.
+ * @cq: its queue, which is moderated
  *
  * Context: the engine, the queue's lock held.
- * Return: true if the handler is not to be called for it yet.
+ * Return: true if the handler is not called for it yet.
  */
 bool ibfab_moderate_hold(struct ibfab_cq *cq)
 {
@@ -91,8 +91,8 @@ static void expire(struct ibfab_cq *cq)
 }
 
 /**
- * ibfab_moderate_run() - See to the queues whose time is over.
- * @hca: whose
+ * ibfab_moderate_run() - Report completions that have waited long enough.
+ * @hca: the HCA
  *
  * Context: the engine.
  */
