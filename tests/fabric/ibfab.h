@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Types of the virtual InfiniBand subnet, and each file's interface, grouped by
- * file.
+ * The types of the virtual InfiniBand subnet, and the interface of each file.
  *
- * A subnet is nodes (HCAs and switches) whose ports are joined by cables. What
- * crosses a cable is a packet of real wire bytes. Contexts:
+ * A subnet consists of nodes (HCAs and switches), whose ports are connected by cables. A packet
+ * that crosses a cable has the same bytes as on a real wire. Code runs in these contexts:
  *
- *  - verbs calls (any context that the verb allows, interrupts may be off) only
- *    put work requests into queues and kick the HCA's engine;
- *  - an HCA's engine is one tasklet. It alone takes work requests out of the
- *    queues, builds packets, carries them through the switches to the receiving
- *    HCA's input queue, delivers what came into its own, completes, and calls
- *    completion handlers;
- *  - management (SMPs, cables) changes port attributes and forwarding tables
- *    under ibfab_fabric.mgmt_lock; the data path reads them without a lock, each
- *    a single word.
+ * - Verbs, in any context in which they may be called (interrupts may be off), only put WRs into
+ *   queues and kick the engine of the HCA.
+ * - The engine of an HCA is one tasklet. Only the engine removes WRs from queues, builds packets,
+ *   carries them through the switches to the input queue of the receiving HCA, delivers what came
+ *   into its own input queue, completes WRs and calls completion handlers.
+ * - Management (SMPs and cables) changes port attributes and forwarding tables under
+ *   ibfab_fabric.mgmt_lock. The data path reads them without a lock, each as a single word.
+ * - The engine of the trunk is one more tasklet, see ibfab_trunk.h.
  *
- *  - the trunk's engine is one more tasklet: ibfab_trunk.h.
- *
- * Lock order: ibfab_queue.lock of a QP's send queue, then of its receive queue.
- * All others are leaves. All are taken with interrupts off, for ib_mad posts
- * its sends so.
+ * Lock order: ibfab_queue.lock of a QP's send queue, then that of its receive queue. No other lock
+ * is taken while another one is held. All locks are taken with interrupts off, because ib_mad posts
+ * its sends with interrupts off.
  */
 #ifndef _IBFAB_H
 #define _IBFAB_H
@@ -44,13 +40,13 @@
 
 #define IBFAB_MAX_HCAS		256
 #define IBFAB_MAX_SWITCHES	16
-#define IBFAB_SWITCH_MAX_PORTS	254	/* 14.2.5.3: NumPorts, 0xff is none */
+#define IBFAB_SWITCH_MAX_PORTS	254	/* 14.2.5.3: NumPorts, where 0xff means no port */
 #define IBFAB_PKEY_TABLE_MAX	128
-#define IBFAB_GUID_TABLE_LEN	32	/* of 255 at most: 14.2.5.6, GUIDCap */
-#define IBFAB_LFT_CAP		49152	/* every unicast LID */
+#define IBFAB_GUID_TABLE_LEN	32	/* 14.2.5.6: GUIDCap, at most 255 */
+#define IBFAB_LFT_CAP		49152	/* one entry for each unicast LID */
 #define IBFAB_MFT_CAP		4096
 #define IBFAB_MFT_POSITIONS	16	/* of 16 ports each */
-#define IBFAB_RATES		64	/* AVs have six bits for them: 9.11 */
+#define IBFAB_RATES		64	/* 9.11: AVs have six bits for the rate */
 #define IBFAB_VLCAP		4	/* 14.2.5.6: VL0 to VL7 */
 #define IBFAB_MAX_MSG		0x40000000	/* octets */
 #define IBFAB_MCAST_BUCKETS	256
@@ -66,7 +62,7 @@ struct dentry;
 struct seq_file;
 
 enum ibfab_node_type {
-	IBFAB_NODE_TRUNK,	/* no node on the wire */
+	IBFAB_NODE_TRUNK,	/* not visible on the wire */
 	IBFAB_NODE_CA = 1,	/* 14.2.5.3: NodeType */
 	IBFAB_NODE_SWITCH = 2,
 };
@@ -79,20 +75,20 @@ enum ibfab_counter {
 
 /* The traps that an SMA sends (14.2.5.1) */
 enum ibfab_trap {
-	IBFAB_TRAP_LINK_STATE,		/* 128: of a switch's port */
-	IBFAB_TRAP_LOCAL_CHANGES,	/* 144: CapabilityMask, NodeDescription */
+	IBFAB_TRAP_LINK_STATE,		/* 128: a switch port's link changed */
+	IBFAB_TRAP_LOCAL_CHANGES,	/* 144: CapabilityMask or NodeDescription changed */
 	IBFAB_TRAP_BAD_MKEY,		/* 256 */
 	IBFAB_TRAP_BAD_PKEY,		/* 257 */
 	IBFAB_TRAP_BAD_QKEY,		/* 258 */
 	IBFAB_TRAP_NUM,
 };
 
-/* What an HCA's offloads did, in debugfs */
+/* The counters of an HCA's offloads, in debugfs */
 enum ibfab_offload_counter {
-	IBFAB_OFFLOAD_TX_CSUM,		/* made */
-	IBFAB_OFFLOAD_TX_CSUM_NONE,	/* asked for, but neither TCP nor UDP */
+	IBFAB_OFFLOAD_TX_CSUM,		/* computed */
+	IBFAB_OFFLOAD_TX_CSUM_NONE,	/* requested, but the packet is neither TCP nor UDP */
 	IBFAB_OFFLOAD_TX_LSO,		/* large sends */
-	IBFAB_OFFLOAD_TX_LSO_SEGMENTS,	/* what became of them */
+	IBFAB_OFFLOAD_TX_LSO_SEGMENTS,	/* the segments that they were split into */
 	IBFAB_OFFLOAD_RX_CSUM_OK,
 	IBFAB_OFFLOAD_RX_CSUM_BAD,
 	IBFAB_OFFLOAD_RX_CSUM_NONE,	/* nothing to verify */
@@ -107,49 +103,51 @@ enum ibfab_drop {
 };
 
 /**
- * struct ibfab_port - One port of a node
- * @node: whose it is
- * @num: its number; 0 is a switch's management port
- * @base: whose link, LIDs and tables it uses: itself, or of a virtual port the
- *	physical one
- * @vport: what a virtual port has besides, else NULL
- * @vports: virtual ports on it, &ibfab_vport.node; RCU, changed under mgmt_lock
- * @aliases: how many GUIDs behind its own in @guid are theirs
- * @peer: the port at the cable's other end; RCU
- * @cable_up: whether the cable carries; mgmt_lock
+ * struct ibfab_port - A port of a node
+ * @node: the node
+ * @num: port number; 0 is the management port of a switch
+ * @base: the port whose link, LIDs and tables it uses: its own, or the physical port's if
+ *	this is a virtual port
+ * @vport: the additional fields of a virtual port, else NULL
+ * @vports: the virtual ports on it, &ibfab_vport.node; read under RCU, changed under
+ *	mgmt_lock
+ * @aliases: how many GUIDs after the first one in @guid belong to virtual ports
+ * @peer: the port at the other end of the cable; RCU
+ * @cable_up: whether the cable is plugged in; mgmt_lock
  * @state: enum ib_port_state
  * @phys_state: enum ib_port_phys_state
- * @lid: base LID, 0 before the SM gave one
- * @lmc: how many low bits of the LID are path bits
+ * @lid: base LID, 0 until the SM assigns one
+ * @lmc: number of low bits of the LID that are path bits
  * @mtu: NeighborMTU, enum ib_mtu
  * @mtu_cap: largest MTU, enum ib_mtu
- * @sm_lid: where the master SM is
+ * @sm_lid: LID of the master SM
  * @gid_prefix: subnet prefix
  * @cap_mask: CapabilityMask
  * @pkey: P_Key table
- * @guid: GUID table, entry 0 is the port's own
- * @info: the attribute's other fields as the SM set them; mgmt_lock
- * @mkey_leased: the M_Key's lease runs; mgmt_lock
- * @mkey_lease_end: until then, jiffies; mgmt_lock
- * @traps: if the port has a LID of its own, else NULL
- * @sl2vl: SLtoVL table per input port, packed as on the wire; mgmt_lock
+ * @guid: GUID table, whose first entry is the port's own GUID
+ * @info: the other fields of PortInfo as the SM set them; mgmt_lock
+ * @mkey_leased: whether the lease period of the M_Key is running; mgmt_lock
+ * @mkey_lease_end: when the lease period ends, in jiffies; mgmt_lock
+ * @traps: the traps of a port that has a LID of its own, else NULL
+ * @sl2vl: SLtoVL table for each input port, packed as on the wire; mgmt_lock
  * @vl_arb: VL arbitration blocks; mgmt_lock
- * @pkey_violations: packets refused by their P_Key
- * @qkey_violations: packets refused by their Q_Key
+ * @pkey_violations: packets refused because of their P_Key
+ * @qkey_violations: packets refused because of their Q_Key
  * @counter: performance counters since the module was loaded
  * @clear_base: value of each counter when PortCounters last set it; mgmt_lock
  * @clear_base_ext: the same for PortCountersExtended; mgmt_lock
  * @drop: packets dropped, by reason
- * @offload: what its HCA's offloads did
- * @rc: what its connections did
- * @rate: packets that left it, by the rate of their AV
- * @events: enum ib_event_type bits that the engine is to dispatch; mgmt_lock
+ * @offload: counters of the HCA's offloads
+ * @rc: counters of RC QPs
+ * @rate: packets sent, by the static rate of their AV
+ * @events: bits of enum ib_event_type that the engine has yet to report; mgmt_lock
  * @special: QP0 and QP1 of an HCA's port; RCU
- * @faults: what is done to it on purpose
- * @tap: its capture
+ * @faults: the faults of the port
+ * @tap: the capture of the port
  *
- * Fields without a lock named are written under mgmt_lock and read by the data
- * path without one. A virtual port has of those up to @sl2vl a CapabilityMask and one GUID.
+ * Fields for which no lock is named are written under mgmt_lock and read by the data path without a
+ * lock. Of the fields up to @sl2vl that an SM sets, a virtual port only has a CapabilityMask and
+ * one GUID.
  */
 struct ibfab_port {
 	struct ibfab_node *node;
@@ -170,7 +168,7 @@ struct ibfab_port {
 	u16 sm_lid;
 	u64 gid_prefix;
 	u32 cap_mask;
-	u16 pkey[IBFAB_PKEY_TABLE_MAX];	/* of which ibfab_pkeys are used */
+	u16 pkey[IBFAB_PKEY_TABLE_MAX];	/* the first ibfab_pkeys entries are used */
 	__be64 guid[IBFAB_GUID_TABLE_LEN];
 
 	union ibfab_port_info info;
@@ -197,12 +195,11 @@ struct ibfab_port {
 };
 
 /**
- * struct ibfab_node_ops - What tells a node's kinds apart on the data path
- * @receive: takes a packet that came in at a port. Softirq, under
- *	rcu_read_lock(). Owns the packet. A node that forwards puts what leaves
- *	it on @out, each with &ibfab_pkt.port set.
- * @link_lost: the port has no link any more; NULL if it is enough that its state
- *	says so. mgmt_lock held.
+ * struct ibfab_node_ops - The data path functions of a kind of node
+ * @receive: takes a packet that came in at a port, which it consumes. Called in softirq
+ *	context under rcu_read_lock(). A node that forwards packets adds them to @out, each with
+ *	&ibfab_pkt.port set.
+ * @link_lost: called when the port has lost its link, with mgmt_lock held; may be NULL
  */
 struct ibfab_node_ops {
 	void (*receive)(struct ibfab_port *in, struct ibfab_pkt *pkt,
@@ -212,13 +209,13 @@ struct ibfab_node_ops {
 
 /**
  * struct ibfab_node - A channel adapter, a switch, or the trunk
- * @type: which
- * @ops: its kind's functions
- * @name: as in debugfs
+ * @type: the kind of node
+ * @ops: the functions of its kind
+ * @name: its name in debugfs
  * @desc: NodeDescription; mgmt_lock
  * @guid: NodeGUID
  * @num_ports: external ports
- * @ports: num_ports + 1 of them, indexed by port number; a CA does not use 0
+ * @ports: @num_ports + 1 ports, indexed by port number; a CA does not use port 0
  */
 struct ibfab_node {
 	enum ibfab_node_type type;
@@ -233,12 +230,12 @@ struct ibfab_node {
 /**
  * struct ibfab_switch - A switch
  * @node: the node
- * @lft: linear forwarding table: output port of each unicast LID
- * @mft: multicast forwarding table: port masks of each multicast LID
+ * @lft: linear forwarding table: the output port of each unicast LID
+ * @mft: multicast forwarding table: the port masks of each multicast LID
  * @info: SwitchInfo; mgmt_lock
  * @linear_top: LinearFDBTop
  *
- * The tables are written under mgmt_lock and read without.
+ * The tables are written under mgmt_lock and read without a lock.
  */
 struct ibfab_switch {
 	struct ibfab_node node;
@@ -248,14 +245,14 @@ struct ibfab_switch {
 	u16 linear_top;
 };
 
-#define IBFAB_SENDER_TRUNK	IBFAB_MAX_HCAS	/* the number behind the HCAs' */
+#define IBFAB_SENDER_TRUNK	IBFAB_MAX_HCAS	/* the number after those of the HCAs */
 #define IBFAB_SENDERS		(IBFAB_MAX_HCAS + 1)
 
 /**
- * struct ibfab_sender - An engine that sends, and stops where it is not to
- * @id: index of its HCA, or IBFAB_SENDER_TRUNK
- * @blockers: full input queues, elsewhere, that its sends wait for
- * @engine: run when there is none any more
+ * struct ibfab_sender - The sending side of an engine, which full input queues stop
+ * @id: index of the HCA, or IBFAB_SENDER_TRUNK
+ * @blockers: number of full input queues for which it waits
+ * @engine: scheduled when there are none any more
  */
 struct ibfab_sender {
 	unsigned int id;
@@ -265,11 +262,11 @@ struct ibfab_sender {
 
 /**
  * struct ibfab_inbox - An input queue
- * @lock: guards the rest. A leaf.
- * @queue: packets, each with the port that it came in at
- * @len: how many are in @queue, or were taken out and not dealt with
+ * @lock: protects the other fields; no other lock is taken under it
+ * @queue: packets, each with the port at which it came in
+ * @len: number of packets in @queue, and of those that were taken out but not delivered yet
  * @waiters: senders that wait for @len to fall
- * @stops: how often one had to begin to
+ * @stops: how often a sender had to stop
  */
 struct ibfab_inbox {
 	spinlock_t lock;	/* guards the rest */
@@ -280,10 +277,10 @@ struct ibfab_inbox {
 };
 
 /**
- * struct ibfab_frame - The bytes of a packet, shared by its multicast copies
- * @refs: one for each &struct ibfab_pkt
- * @len: bytes from LRH through ICRC
- * @data: those bytes. Not written once there is more than one reference.
+ * struct ibfab_frame - The bytes of a packet, which its multicast copies share
+ * @refs: one reference for each &struct ibfab_pkt
+ * @len: number of bytes from LRH through ICRC
+ * @data: the bytes, which are not written if there is more than one reference
  */
 struct ibfab_frame {
 	refcount_t refs;
@@ -292,15 +289,15 @@ struct ibfab_frame {
 };
 
 /**
- * struct ibfab_pkt - One packet on its way
+ * struct ibfab_pkt - A packet on its way
  * @list: in the queue that holds it
  * @frame: its bytes
- * @port: the port that it is to leave by, then the one that it came in at
- * @source: whose engine carries it, to be stopped when the receiver's input
- *	queue fills; NULL if there is none
- * @seq: its number on the trunk; the trunk's engine's
- * @hops: cables crossed
- * @loopback: never left the HCA
+ * @port: the port by which it will leave, then the port at which it came in
+ * @source: the sender that stops if the receiver's input queue is full; NULL if there is
+ *	none
+ * @seq: its sequence number on the trunk; used by the trunk's engine only
+ * @hops: number of cables that it crossed
+ * @loopback: it never left the HCA
  */
 struct ibfab_pkt {
 	struct list_head list;
@@ -313,15 +310,15 @@ struct ibfab_pkt {
 };
 
 /**
- * struct ibfab_hdrs - Where a frame's headers lie
+ * struct ibfab_hdrs - The headers of a packet
  * @lrh: local route header
- * @grh: global route header, NULL if none
+ * @grh: global route header, NULL if there is none
  * @bth: base transport header
- * @deth: datagram extended transport header, NULL for other transports; their
- *	extended headers are part of the payload
- * @imm: immediate data of a datagram, NULL if none
- * @payload: what the sender sent
- * @payload_len: its bytes, without pad and ICRC
+ * @deth: datagram extended transport header, NULL for other transports, whose extended
+ *	headers are part of the payload
+ * @imm: immediate data of a datagram, NULL if there is none
+ * @payload: the payload
+ * @payload_len: its length, without pad and ICRC
  */
 struct ibfab_hdrs {
 	struct ibfab_lrh *lrh;
@@ -344,29 +341,29 @@ struct ibfab_pd {
 
 /**
  * struct ibfab_cq - Completion queue
- * @ibcq: core's part; its cqe is the ring's size
- * @hca: whose it is
- * @lock: guards the fields below, up to @fire. A leaf.
+ * @ibcq: the core's part, whose cqe is the size of the ring
+ * @hca: the HCA
+ * @lock: protects the fields below up to @fire; no other lock is taken under it
  * @ring: CQEs
- * @limit: CQEs that fit
- * @head: index of the oldest
- * @count: how many wait
- * @armed: enum ib_cq_notify_flags that the next completion must satisfy, 0: none
- * @overrun: a CQE was lost; none is taken any more
- * @fail: an overrun is to be reported
- * @fire: the completion handler is to be called
- * @notify: in &ibfab_hca.notify; the engine's
- * @hidden: of @count, the newest that do not show yet
- * @hidden_urgent: one of them is an error, or solicited
- * @due: when they show; the engine's
- * @late: in &ibfab_hca_faults.late; the engine's
- * @gather: completions that call the handler once; 0: each does. Written with the
- *	engine disabled, as is @period_us
- * @period_us: time after the first at which they do anyhow
- * @gathered: completions that wait for others; the engine's
- * @period_over: their time is over
- * @timer: tells so
- * @moderated: in &ibfab_hca.moderated; the engine's
+ * @limit: how many CQEs fit
+ * @head: index of the oldest CQE
+ * @count: number of CQEs in the ring
+ * @armed: the enum ib_cq_notify_flags that the next completion must satisfy, 0 if not armed
+ * @overrun: a CQE was lost, and no further ones are added
+ * @fail: the overrun has yet to be reported
+ * @fire: the completion handler has yet to be called
+ * @notify: in &ibfab_hca.notify; used by the engine only
+ * @hidden: how many of the newest CQEs are not visible yet
+ * @hidden_urgent: one of these is an error, or solicited
+ * @due: when these become visible; used by the engine only
+ * @late: in &ibfab_hca_faults.late; used by the engine only
+ * @gather: how many completions gather before the handler is called, 0 if it is called for
+ *	each. Written with the engine disabled, as is @period_us
+ * @period_us: how long after the first completion the handler is called in any case
+ * @gathered: completions that wait for others; used by the engine only
+ * @period_over: the period has ended
+ * @timer: ends the period
+ * @moderated: in &ibfab_hca.moderated; used by the engine only
  */
 struct ibfab_cq {
 	struct ib_cq ibcq;
@@ -394,9 +391,9 @@ struct ibfab_cq {
 };
 
 /**
- * struct ibfab_pace - A QP that keeps to static rates
- * @next: when it may send again; the engine's
- * @timer: has the engine look at it then
+ * struct ibfab_pace - Pacing of a QP that keeps to static rates
+ * @next: when it may send again; used by the engine only
+ * @timer: kicks the engine at that time
  */
 struct ibfab_pace {
 	ktime_t next;
@@ -405,24 +402,24 @@ struct ibfab_pace {
 
 /**
  * struct ibfab_qp - Queue pair
- * @ibqp: core's part
- * @hca: whose it is
- * @state: enum ib_qp_state. Written under both queues' locks; a poster checks it
- *	under its queue's, the engine reads it without.
- * @port_num: the port that it uses
- * @pkey_index: into that port's P_Key table
+ * @ibqp: the core's part
+ * @hca: the HCA
+ * @state: enum ib_qp_state. Written under the locks of both queues. Posting checks it under
+ *	the lock of the queue, the engine reads it without a lock.
+ * @port_num: its port
+ * @pkey_index: index into the port's P_Key table
  * @qkey: Q_Key
- * @sq_psn: next packet sequence number; the engine's
+ * @sq_psn: next PSN of a UD QP; used by the engine only
  * @sq: send queue
  * @rq: receive queue
- * @max_inline: bytes
+ * @max_inline: maximum length of inline data
  * @create_flags: enum ib_qp_create_flags
- * @sig_all: every send completes, signaled or not
- * @tx_node: in &ibfab_hca.tx_qps; its tx_lock
- * @pace: how fast it sends
- * @rc: a connection's part, NULL for other QPs
- * @events: enum ib_event_type bits to be reported; the engine's
- * @event_node: in &ibfab_hca.event_qps; the engine's
+ * @sig_all: every send WR generates a completion, signaled or not
+ * @tx_node: in &ibfab_hca.tx_qps; protected by its tx_lock
+ * @pace: its pacing
+ * @rc: the connection of an RC QP, NULL for other QPs
+ * @events: bits of enum ib_event_type to be reported; used by the engine only
+ * @event_node: in &ibfab_hca.event_qps; used by the engine only
  */
 struct ibfab_qp {
 	struct ib_qp ibqp;
@@ -444,7 +441,7 @@ struct ibfab_qp {
 	struct list_head event_node;
 };
 
-/* A QP attached to a multicast group; freed by RCU */
+/* The attachment of a QP to a multicast group; freed by RCU */
 struct ibfab_mcast {
 	struct hlist_node node;
 	struct rcu_head rcu;
@@ -454,31 +451,31 @@ struct ibfab_mcast {
 
 /**
  * struct ibfab_hca - A host channel adapter
- * @ibdev: core's part
+ * @ibdev: the core's part
  * @node: the node
- * @index: in &ibfab_fabric.hca
- * @caps: what it can do
- * @live: events may be dispatched: registered and not about to go; mgmt_lock
- * @engine: the tasklet. What it alone touches needs no lock; whoever else must
- *	(to destroy a QP or CQ) disables it meanwhile.
+ * @index: its index in &ibfab_fabric.hca
+ * @caps: its capabilities
+ * @live: events may be reported: it is registered and not about to go away; mgmt_lock
+ * @engine: the tasklet. What only the engine accesses needs no lock. Others that must access
+ *	it, to destroy a QP or a CQ, disable the tasklet meanwhile.
  * @inbox: packets that came in
- * @rx_run: those the engine is delivering; the engine's
- * @tx_lock: guards @tx_qps. A leaf.
- * @tx_qps: QPs with something to send or to flush
- * @sender: what stops its sends
- * @notify: CQs whose handlers are to be called; the engine's
- * @moderated: CQs whose completions gather; the engine's
- * @event_qps: QPs that have events to report; the engine's
- * @event_srqs: SRQs whose limit was reached; the engine's
- * @rc_acks: QPs that owe their peer an acknowledgment; the engine's
- * @qps: QPs by number, the special ones apart
- * @num_qps: how many these are
- * @next_qpn: where to look for a free one
- * @mcast_lock: guards changes of @mcast. A leaf.
- * @mcast: attached groups, by MGID; RCU
- * @vfs: virtual functions of its first port, then of the next; rtnl
+ * @rx_run: packets that the engine is delivering; used by the engine only
+ * @tx_lock: protects @tx_qps; no other lock is taken under it
+ * @tx_qps: QPs that have something to send or to flush
+ * @sender: stops the engine if an input queue is full
+ * @notify: CQs whose handlers have yet to be called; used by the engine only
+ * @moderated: CQs whose completions gather; used by the engine only
+ * @event_qps: QPs that have events to report; used by the engine only
+ * @event_srqs: SRQs whose limit was reached; used by the engine only
+ * @rc_acks: QPs that have yet to acknowledge packets; used by the engine only
+ * @qps: QPs by number, except for QP0 and QP1
+ * @num_qps: number of QPs in @qps
+ * @next_qpn: where the search for a free number begins
+ * @mcast_lock: protects @mcast against changes; no other lock is taken under it
+ * @mcast: attachments to multicast groups, by MGID; RCU
+ * @vfs: virtual functions of its first port, then of the next; protected by RTNL
  * @debugfs: its folder
- * @faults: what is done to it on purpose
+ * @faults: its faults
  */
 struct ibfab_hca {
 	struct ib_device ibdev;
@@ -511,11 +508,11 @@ struct ibfab_hca {
 
 /**
  * struct ibfab_fabric - The subnet
- * @mgmt_lock: guards every port's attributes, the switches' tables and the state
- *	of links. A leaf.
- * @num_hcas: HCAs asked for
- * @num_switches: switches
- * @hca: HCAs; an entry is NULL while that one is unplugged; RCU
+ * @mgmt_lock: protects the attributes of all ports, the tables of switches and the state of
+ *	links; no other lock is taken under it
+ * @num_hcas: number of HCAs, including unplugged ones
+ * @num_switches: number of switches
+ * @hca: HCAs; an entry is NULL while that HCA is unplugged; RCU
  * @sw: switches
  */
 struct ibfab_fabric {
@@ -588,7 +585,7 @@ static inline struct ibfab_lrh *ibfab_pkt_lrh(const struct ibfab_pkt *pkt)
  * ibfab_pkt_pop() - Take the first packet off a list.
  * @list: the list
  *
- * Return: it, or NULL if there is none.
+ * Return: the packet, or NULL if there is none.
  */
 static inline struct ibfab_pkt *ibfab_pkt_pop(struct list_head *list)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The link and network layers of an HCA's port, the same for datagrams and for
- * connections: out of the port or back in, whose packet it is, and what is counted
- * of those that are refused.
+ * The link and network layers of an HCA's port, which datagrams and connections share: sending a
+ * packet or looping it back, checking which port it is for, and counting the packets that are
+ * refused.
  */
 #include <rdma/ib_sa.h>
 
@@ -22,18 +22,18 @@ static void *put_bth(void *at, const struct ibfab_hdr *hdr, unsigned int pad)
 }
 
 /**
- * ibfab_net_build() - Build a packet but for what is behind BTH.
+ * ibfab_net_build() - Build a packet up to and including its BTH.
  * @qp: the QP that sends it
- * @port: its port
- * @av: where it goes
- * @hdr: what it says
- * @ext: set to where its extended headers and payload belong
+ * @port: the port of the QP
+ * @av: the address vector of its destination
+ * @hdr: the contents of its BTH, and its lengths
+ * @ext: set to where its extended headers and its payload are to be written
  *
- * Behind these are zeroes for pad and ICRC: the links here spoil no bit, so the CRC is left
- * out.
+ * The pad and the ICRC at the end are zeroes: these links corrupt no bits, so the CRC is not
+ * computed.
  *
  * Context: the engine.
- * Return: it, or NULL without memory.
+ * Return: the packet, or NULL if there is no memory.
  */
 struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *port,
 				  const struct rdma_ah_attr *av, const struct ibfab_hdr *hdr,
@@ -57,9 +57,9 @@ struct ibfab_pkt *ibfab_net_build(struct ibfab_qp *qp, const struct ibfab_port *
 }
 
 /**
- * ibfab_net_transmit() - Send a packet, or take it back in if it is for the port.
+ * ibfab_net_transmit() - Send a packet, or loop it back if its DLID is the port's own.
  * @port: the port
- * @pkt: consumed
+ * @pkt: the packet, which is consumed
  *
  * Context: the engine.
  */
@@ -87,7 +87,7 @@ void ibfab_net_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt)
 
 /* Receiving */
 
-/* The GID by which the subnet's SA is meant, wherever it is */
+/* Whether a GID is the well-known GID of the subnet's SA */
 static bool is_sa_gid(const struct ibfab_port *port, const union ib_gid *gid)
 {
 	return gid->global.interface_id == cpu_to_be64(IB_SA_WELL_KNOWN_GUID) &&
@@ -95,12 +95,12 @@ static bool is_sa_gid(const struct ibfab_port *port, const union ib_gid *gid)
 }
 
 /**
- * ibfab_net_check_dgid() - Whether a unicast packet's GRH names this port (8.3).
- * @port: the port that it came in at
- * @dgid: destination
+ * ibfab_net_check_dgid() - Whether the DGID of a unicast packet is one of a port's GIDs (8.3).
+ * @port: the port at which it came in
+ * @dgid: its DGID
  *
  * Context: the engine.
- * Return: true if it does.
+ * Return: true if it is.
  */
 bool ibfab_net_check_dgid(const struct ibfab_port *port,
 			  const union ib_gid *dgid)
@@ -118,9 +118,9 @@ bool ibfab_net_check_dgid(const struct ibfab_port *port,
 }
 
 /**
- * ibfab_net_count_drop() - Count that a packet, or a copy of it, was refused.
- * @port: the port that it came in at
- * @drop: why
+ * ibfab_net_count_drop() - Count a packet, or a copy of one, that is refused.
+ * @port: the port at which it came in
+ * @drop: the reason
  *
  * Context: the engine.
  */
@@ -157,8 +157,8 @@ static enum ibfab_drop receive(struct ibfab_hca *hca,
 
 /**
  * ibfab_net_receive() - Check a packet that came in and deliver it.
- * @hca: to which
- * @pkt: consumed
+ * @hca: the HCA that received it
+ * @pkt: the packet, which is consumed
  *
  * Context: the engine.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What each packet of an HCA goes through in both transports. Inlined, for calls
- * would show in what a datagram costs.
+ * The functions that each packet of an HCA needs, in either transport. They are inline because
+ * calls would noticeably add to the cost of a datagram.
  */
 #ifndef _IBFAB_NET_H
 #define _IBFAB_NET_H
@@ -9,14 +9,14 @@
 #include "ibfab.h"
 
 /**
- * struct ibfab_hdr - What a packet that is to be built says
- * @opcode: BTH
- * @flags: BTH, but for its pad
- * @pkey: BTH
- * @dqpn: BTH
- * @psn: BTH, with IBFAB_BTH_ACK_REQ
- * @ext: octets of extended headers
- * @len: octets of payload
+ * struct ibfab_hdr - The contents of a packet that is to be built
+ * @opcode: opcode of the BTH
+ * @flags: flags of the BTH, except for the pad count
+ * @pkey: P_Key of the BTH
+ * @dqpn: destination QP of the BTH
+ * @psn: PSN of the BTH, and IBFAB_BTH_ACK_REQ
+ * @ext: length of the extended headers
+ * @len: length of the payload
  */
 struct ibfab_hdr {
 	u8 opcode;
@@ -29,9 +29,9 @@ struct ibfab_hdr {
 };
 
 /**
- * ibfab_net_vl() - The VL that a QP's packets of an SL take (7.6.6).
+ * ibfab_net_vl() - The VL that a QP's packets with an SL take (7.6.6).
  * @qp: the QP
- * @port: its port
+ * @port: the port of the QP
  * @sl: the SL
  *
  * Return: 0 to 15.
@@ -50,11 +50,11 @@ static inline u8 ibfab_net_vl(const struct ibfab_qp *qp,
 /**
  * ibfab_net_sl_admitted() - Whether a QP may send with an SL (7.6.6).
  * @qp: the QP
- * @port: its port
- * @av: has the SL
+ * @port: the port of the QP
+ * @av: the address vector, which has the SL
  *
  * Context: any.
- * Return: false for one that the port's table gives to VL15, and it is no SMP.
+ * Return: false if the port's SLtoVL table maps the SL to VL15 and the QP is not QP0.
  */
 static inline bool ibfab_net_sl_admitted(const struct ibfab_qp *qp,
 					 const struct ibfab_port *port,
@@ -67,15 +67,15 @@ static inline bool ibfab_net_sl_admitted(const struct ibfab_qp *qp,
 }
 
 /**
- * ibfab_net_put_lrh() - Write a packet's local route header (7.7).
- * @at: the packet's first octet
+ * ibfab_net_put_lrh() - Write the LRH of a packet (7.7).
+ * @at: the beginning of the packet
  * @qp: the QP that sends it
- * @port: its port
- * @av: where to
- * @bytes: of the packet, from LRH through ICRC
+ * @port: the port of the QP
+ * @av: the address vector of its destination
+ * @bytes: length of the packet, from LRH through ICRC
  *
  * Context: the engine.
- * Return: what comes behind it.
+ * Return: the end of the header.
  */
 static inline void *ibfab_net_put_lrh(void *at, const struct ibfab_qp *qp,
 				      const struct ibfab_port *port,
@@ -89,7 +89,7 @@ static inline void *ibfab_net_put_lrh(void *at, const struct ibfab_qp *qp,
 	u16 slid;
 
 	slid = READ_ONCE(port->base->lid) | (rdma_ah_get_path_bits(av) & lmc_mask);
-	/* 14.2.2: purely directed-route SMPs have both LIDs permissive */
+	/* 14.2.2: in SMPs that are directed all the way, both LIDs are permissive */
 	if (dlid == IBFAB_LID_PERMISSIVE)
 		slid = IBFAB_LID_PERMISSIVE;
 
@@ -103,14 +103,14 @@ static inline void *ibfab_net_put_lrh(void *at, const struct ibfab_qp *qp,
 }
 
 /**
- * ibfab_net_put_grh() - Write its global route header (8.3).
- * @at: behind the local one
- * @port: the port
- * @av: where to
- * @bytes: of the packet, from LRH through ICRC
+ * ibfab_net_put_grh() - Write the GRH of a packet (8.3).
+ * @at: the end of its LRH
+ * @port: the port that sends it
+ * @av: the address vector of its destination
+ * @bytes: length of the packet, from LRH through ICRC
  *
  * Context: the engine.
- * Return: what comes behind it.
+ * Return: the end of the header.
  */
 static inline void *ibfab_net_put_grh(void *at, const struct ibfab_port *port,
 				      const struct rdma_ah_attr *av,
@@ -131,15 +131,15 @@ static inline void *ibfab_net_put_grh(void *at, const struct ibfab_port *port,
 }
 
 /**
- * ibfab_net_put() - Write a packet's route headers (7.7, 8.3).
- * @at: the packet's first octet
+ * ibfab_net_put() - Write the route headers of a packet (7.7, 8.3).
+ * @at: the beginning of the packet
  * @qp: the QP that sends it
- * @port: its port
- * @av: where to
- * @bytes: of the packet, from LRH through ICRC
+ * @port: the port of the QP
+ * @av: the address vector of its destination
+ * @bytes: length of the packet, from LRH through ICRC
  *
  * Context: the engine.
- * Return: what comes behind them.
+ * Return: the end of the headers.
  */
 static inline void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
 				  const struct ibfab_port *port,
@@ -153,9 +153,9 @@ static inline void *ibfab_net_put(void *at, const struct ibfab_qp *qp,
 }
 
 /**
- * ibfab_port_has_lid() - Whether a LID is one of a port's.
+ * ibfab_port_has_lid() - Whether a LID is one of a port's LIDs.
  * @port: the port
- * @lid: with whatever path bits
+ * @lid: the LID, with any path bits
  *
  * Context: any.
  * Return: true if it is.
@@ -170,9 +170,9 @@ static inline bool ibfab_port_has_lid(const struct ibfab_port *port, u16 lid)
 }
 
 /**
- * ibfab_net_check_dlid() - Whether a packet is for this port (7.8).
- * @port: the port that it came in at
- * @lrh: its local route header
+ * ibfab_net_check_dlid() - Whether a packet's DLID addresses a port (7.8).
+ * @port: the port at which it came in
+ * @lrh: the packet's LRH
  *
  * Context: the engine.
  * Return: IBFAB_DROP_NONE or IBFAB_DROP_RX_DLID.
@@ -191,9 +191,9 @@ ibfab_net_check_dlid(const struct ibfab_port *port, const struct ibfab_lrh *lrh)
 }
 
 /**
- * ibfab_net_check_qp() - Whether a QP can receive at all (9.6.1.2).
+ * ibfab_net_check_qp() - Whether a QP can receive packets from a port (9.6.1.2).
  * @qp: the QP
- * @port: the port that the packet came in at
+ * @port: the port at which the packet came in
  *
  * Context: the engine.
  * Return: IBFAB_DROP_NONE, IBFAB_DROP_RX_NO_QP or IBFAB_DROP_RX_QP_STATE.

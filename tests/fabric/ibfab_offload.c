@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Stateless offloads of datagram QPs, for what they carry as RFC 4391 frames it
- * (a word with the EtherType, then IP): the checksums of IPv4, TCP and UDP, made
- * when sending and verified when receiving, and large send: one work request with
- * a header and much payload becomes as many TCP segments as it takes.
+ * Stateless offloads of UD QPs, for payloads that have the encapsulation header of RFC 4391 (four
+ * bytes, with the EtherType) and then IP. Checksum offload computes the checksums of IPv4, TCP and
+ * UDP when sending and verifies them when receiving. Large send offload (LSO) turns one WR with a
+ * header and much payload into as many TCP segments as necessary.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,8 +20,8 @@
 
 #include "ibfab.h"
 
-#define IBFAB_LSO_MAX		(256 * 1024)	/* octets of payload */
-#define IBFAB_LSO_HEADER	160		/* octets: IPoIB, IP, TCP, options */
+#define IBFAB_LSO_MAX		(256 * 1024)	/* bytes of payload in a large send */
+#define IBFAB_LSO_HEADER	160		/* bytes: IPoIB, IP, TCP, options */
 
 static char *offload[IBFAB_MAX_HCAS];
 static unsigned int num_offload;
@@ -62,7 +62,7 @@ static int parse(const char *value)
 }
 
 /**
- * ibfab_offload_init() - Check the parameter.
+ * ibfab_offload_init() - Check the module parameter.
  *
  * Context: process.
  * Return: 0, or -EINVAL after one line in the kernel's log.
@@ -82,9 +82,9 @@ int ibfab_offload_init(void)
 }
 
 /**
- * ibfab_offload_caps() - The offloads of an HCA.
- * @index: which HCA; beyond the list it is as the last of it
- * @otherwise: what it has if there is no list
+ * ibfab_offload_caps() - Get the offloads of an HCA.
+ * @index: the HCA's index; if the list is shorter, the last entry applies
+ * @otherwise: what the HCA has if the parameter is not set
  *
  * Context: any.
  * Return: bits of enum ibfab_offload.
@@ -95,9 +95,9 @@ u8 ibfab_offload_caps(unsigned int index, u8 otherwise)
 }
 
 /**
- * ibfab_offload_query() - Tell a device's users what it offloads.
- * @hca: the device
- * @attr: added to
+ * ibfab_offload_query() - Report an HCA's offloads to ib_core.
+ * @hca: the HCA
+ * @attr: the flags of the offloads are added to it
  *
  * Context: any.
  */
@@ -111,12 +111,12 @@ void ibfab_offload_query(const struct ibfab_hca *hca,
 }
 
 /**
- * ibfab_offload_qp_valid() - Whether a QP can have the offloads asked for.
- * @hca: on which it is to be
- * @init: what is asked for
+ * ibfab_offload_qp_valid() - Whether an HCA has the offloads that a QP asks for.
+ * @hca: the HCA
+ * @init: the QP's attributes
  *
  * Context: any.
- * Return: true if it can, or none are.
+ * Return: true if it has.
  */
 bool ibfab_offload_qp_valid(const struct ibfab_hca *hca,
 			    const struct ib_qp_init_attr *init)
@@ -128,9 +128,9 @@ bool ibfab_offload_qp_valid(const struct ibfab_hca *hca,
 }
 
 /**
- * ibfab_offload_show() - Show what a port's HCA has offloaded.
- * @m: one counter a line
- * @port: of an HCA; a switch's has none
+ * ibfab_offload_show() - Print the offload counters of a port.
+ * @m: the file, which gets one counter a line
+ * @port: the port; a switch's port has none
  *
  * Context: process.
  */
@@ -146,16 +146,16 @@ static void count(struct ibfab_port *port, enum ibfab_offload_counter counter)
 	atomic64_inc(&port->offload[counter]);
 }
 
-/* What lies inside a datagram */
+/* The contents of a datagram */
 
 /**
- * struct inner - An IP packet, and its transport header
- * @ip4: its header, or NULL
- * @ip6: its header, or NULL
- * @l4: where the transport header begins
- * @left: octets from there to the end of the datagram
- * @protocol: IPPROTO_TCP, IPPROTO_UDP, or 0 for what has no checksum that can
- *	be told from this packet alone: others, and fragments
+ * struct inner - The IP packet in a datagram, and its transport header
+ * @ip4: the IPv4 header, or NULL
+ * @ip6: the IPv6 header, or NULL
+ * @l4: the beginning of the transport header
+ * @left: bytes from there to the end of the datagram
+ * @protocol: IPPROTO_TCP, IPPROTO_UDP, or 0 for other protocols and fragments, whose
+ *	checksum cannot be determined from this packet alone
  */
 struct inner {
 	struct iphdr *ip4;
@@ -182,7 +182,7 @@ static bool find_ip4(struct inner *in, u8 *data, unsigned int len)
 	return true;
 }
 
-/* Without extension headers: as HCAs do */
+/* Packets with extension headers have no offload, as on real HCAs */
 static bool find_ip6(struct inner *in, u8 *data, unsigned int len)
 {
 	struct ipv6hdr *ip = (struct ipv6hdr *)data;
@@ -227,7 +227,9 @@ static __sum16 *l4_check(const struct inner *in)
 	return &((struct udphdr *)in->l4)->check;
 }
 
-/* By the IP header's length, which may leave a pad behind; 0 if it is no good */
+/* The length of the transport header and its payload according to the IP header. There may be a pad
+ * behind it. Returns 0 if the length is invalid.
+ */
 static unsigned int l4_len(const struct inner *in)
 {
 	unsigned int len;
@@ -242,7 +244,9 @@ static unsigned int l4_len(const struct inner *in)
 	return len <= in->left ? len : 0;
 }
 
-/* Of all that is there, the checksum field as it is */
+/* The checksum of the pseudo-header, the transport header and its payload, including the checksum
+ * field as it is
+ */
 static __sum16 l4_sum(const struct inner *in, unsigned int len)
 {
 	__wsum sum = csum_partial(in->l4, len, 0);
@@ -266,18 +270,18 @@ static void fill_l4_check(const struct inner *in, unsigned int len)
 
 	*check = 0;
 	*check = l4_sum(in, len);
-	/* RFC 768: all zeroes means that there is none */
+	/* RFC 768: a checksum of zero means that there is none */
 	if (!*check && in->protocol == IPPROTO_UDP)
 		*check = CSUM_MANGLED_0;
 }
 
 /**
- * ibfab_csum_fill() - Put the right checksums into a datagram.
- * @port: counts
- * @data: the datagram's payload
- * @len: its octets
+ * ibfab_csum_fill() - Compute the checksums of a datagram.
+ * @port: counts whether there were any
+ * @data: the payload of the datagram
+ * @len: its length
  *
- * What has none that is known here goes as it is, and is counted.
+ * A payload of a kind that has no known checksum is left as it is.
  *
  * Context: the engine.
  */
@@ -321,13 +325,13 @@ static enum ibfab_offload_counter verify(u8 *data, unsigned int len)
 
 /**
  * ibfab_csum_verify() - Verify the checksums of a datagram that came in.
- * @qp: for which
- * @port: counts
- * @h: its headers
+ * @qp: the QP that receives it
+ * @port: counts the result
+ * @h: the headers of the datagram
  *
  * Context: the engine.
- * Return: IB_WC_IP_CSUM_OK if it has a TCP or UDP checksum, which is right, as is
- * that of its IPv4 header; else, or if the HCA does not do this, 0.
+ * Return: IB_WC_IP_CSUM_OK if the checksums of TCP or UDP and of an IPv4 header are right, 0 if
+ * they are not, if there are none, or if the HCA does not verify them.
  */
 int ibfab_csum_verify(const struct ibfab_qp *qp, struct ibfab_port *port,
 		      const struct ibfab_hdrs *h)
@@ -343,14 +347,14 @@ int ibfab_csum_verify(const struct ibfab_qp *qp, struct ibfab_port *port,
 }
 
 /**
- * ibfab_csum_heeded() - Whether the HCA makes a datagram's checksums.
- * @qp: that sends it
- * @wr: the work request
+ * ibfab_csum_heeded() - Whether the HCA computes the checksums of a datagram.
+ * @qp: the QP that sends it
+ * @wr: the WR
  *
- * Some HCAs look at IB_SEND_IP_CSUM only on QPs that were made for LSO, and say nothing.
+ * Some HCAs silently ignore IB_SEND_IP_CSUM on QPs that were not created for LSO.
  *
  * Context: the engine.
- * Return: true if so.
+ * Return: true if it does.
  */
 bool ibfab_csum_heeded(const struct ibfab_qp *qp, const struct ibfab_swr *wr)
 {
@@ -363,24 +367,24 @@ bool ibfab_csum_heeded(const struct ibfab_qp *qp, const struct ibfab_swr *wr)
 /* Large send */
 
 /**
- * ibfab_lso_room() - What a send's slot needs for the header.
- * @create_flags: the QP's, enum ib_qp_create_flags
+ * ibfab_lso_room() - The room that a send queue's slot needs for an LSO header.
+ * @create_flags: the QP's enum ib_qp_create_flags
  *
  * Context: any.
- * Return: octets.
+ * Return: the number of bytes.
  */
 size_t ibfab_lso_room(u32 create_flags)
 {
 	return create_flags & IB_QP_CREATE_IPOIB_UD_LSO ? IBFAB_LSO_HEADER : 0;
 }
 
-/* At the end of the slot */
+/* The header is at the end of the slot */
 static u8 *lso_header(const struct ibfab_qp *qp, const struct ibfab_swr *wr)
 {
 	return (u8 *)wr + qp->sq.stride - IBFAB_LSO_HEADER;
 }
 
-/* The header given ends where its TCP header does */
+/* Whether the header that was posted is valid: it must end at the end of its TCP header */
 static bool template_valid(u8 *header, unsigned int len)
 {
 	struct inner in;
@@ -407,13 +411,13 @@ static int fill_lso(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 }
 
 /**
- * ibfab_offload_fill() - Fill in what a work request says of offloads.
+ * ibfab_offload_fill() - Fill in the offloads that a WR asks for.
  * @qp: the QP
- * @swr: its slot; the rest but for payload and length is filled in
- * @wr: as it was posted
+ * @swr: the WR's slot, which is filled in except for payload and length
+ * @wr: the WR that was posted
  *
- * Context: any, send queue's lock held.
- * Return: 0, or -EINVAL for an offload that HCA or QP does not have.
+ * Context: any, the send queue's lock held.
+ * Return: 0, or -EINVAL for an offload that the HCA or the QP does not have.
  */
 int ibfab_offload_fill(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 		       const struct ib_send_wr *wr)
@@ -428,11 +432,11 @@ int ibfab_offload_fill(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 }
 
 /**
- * ibfab_lso_longest() - The largest datagram that a work request makes.
- * @wr: the work request, a large send or not
+ * ibfab_lso_longest() - The length of the largest datagram that a WR sends.
+ * @wr: the WR, which may be a large send
  *
  * Context: the engine.
- * Return: octets of payload.
+ * Return: bytes of payload.
  */
 u32 ibfab_lso_longest(const struct ibfab_swr *wr)
 {
@@ -441,8 +445,8 @@ u32 ibfab_lso_longest(const struct ibfab_swr *wr)
 	return wr->hlen + min(wr->mss, wr->length);
 }
 
-/* Make the header that of the segment at @offset: what ends a stream or asks for
- * attention belongs to the last one, what answers congestion to the first.
+/* Adapts the header to the segment at @offset. FIN and PSH belong to the last segment only, and CWR
+ * to the first.
  */
 static void fit_header(u8 *data, const struct ibfab_swr *wr, u32 offset,
 		       u32 len)
@@ -489,10 +493,10 @@ static void send_segment(struct ibfab_qp *qp, struct ibfab_port *port,
 }
 
 /**
- * ibfab_lso_send() - Send the segments of a large send.
+ * ibfab_lso_send() - Send all segments of a large send.
  * @qp: the QP
- * @port: its port
- * @wr: the work request
+ * @port: the port of the QP
+ * @wr: the WR
  *
  * Context: the engine.
  */

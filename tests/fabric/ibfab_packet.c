@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Packets: allocating, copying by reference, dropping, and finding the headers.
+ * Packets: allocating, copying and dropping them, and finding their headers.
  */
 #include "ibfab.h"
 
@@ -11,10 +11,10 @@ static unsigned int frame_bytes(unsigned int len)
 
 /**
  * ibfab_pkt_alloc() - Allocate a packet.
- * @len: bytes from LRH through ICRC
+ * @len: number of bytes from LRH through ICRC
  *
  * Context: any.
- * Return: it, its bytes not initialised; NULL without memory.
+ * Return: the packet, whose bytes are not initialised, or NULL if there is no memory.
  */
 struct ibfab_pkt *ibfab_pkt_alloc(unsigned int len)
 {
@@ -39,7 +39,8 @@ struct ibfab_pkt *ibfab_pkt_alloc(unsigned int len)
  * @pkt: the original
  *
  * Context: any.
- * Return: the copy, or NULL without memory. Neither's bytes may be written then.
+ * Return: the copy, or NULL if there is no memory. The bytes of both must not be written
+ * afterwards.
  */
 struct ibfab_pkt *ibfab_pkt_clone(const struct ibfab_pkt *pkt)
 {
@@ -75,8 +76,8 @@ struct ibfab_pkt *ibfab_pkt_copy(const struct ibfab_pkt *pkt, unsigned int len)
 }
 
 /**
- * ibfab_pkt_free() - Free a packet that reached its end.
- * @pkt: consumed
+ * ibfab_pkt_free() - Free a packet that was delivered.
+ * @pkt: the packet, which is consumed
  *
  * Context: any.
  */
@@ -88,10 +89,10 @@ void ibfab_pkt_free(struct ibfab_pkt *pkt)
 }
 
 /**
- * ibfab_pkt_drop() - Free a packet that did not, and count it.
- * @pkt: consumed
- * @port: where it was lost
- * @reason: why
+ * ibfab_pkt_drop() - Free a packet that is dropped, and count it.
+ * @pkt: the packet, which is consumed
+ * @port: the port at which it is dropped
+ * @reason: the reason
  *
  * Context: any.
  */
@@ -102,7 +103,7 @@ void ibfab_pkt_drop(struct ibfab_pkt *pkt, struct ibfab_port *port,
 	ibfab_pkt_free(pkt);
 }
 
-/* 8.3.1: what a receiver checks of a GRH before it believes in it */
+/* 8.3.1: the checks by which a receiver decides whether a GRH is valid */
 static bool grh_valid(const struct ib_grh *grh, unsigned int rest)
 {
 	return be32_to_cpu(grh->version_tclass_flow) >> 28 == IBFAB_GRH_IPVER &&
@@ -110,7 +111,7 @@ static bool grh_valid(const struct ib_grh *grh, unsigned int rest)
 	       be16_to_cpu(grh->paylen) == rest;
 }
 
-/* Walk over the headers of a packet; each step takes its bytes off the front */
+/* A position in a packet. Each call of take() returns it and moves on by one header. */
 struct cursor {
 	u8 *at;
 	unsigned int left;
@@ -165,13 +166,13 @@ static bool parse_transport(struct cursor *c, struct ibfab_hdrs *h)
 }
 
 /**
- * ibfab_pkt_parse() - Find a packet's headers and check that they make sense.
+ * ibfab_pkt_parse() - Find and validate the headers of a packet.
  * @pkt: the packet
  * @h: filled in
  *
  * Context: any.
- * Return: false if it is malformed (LRH, GRH and BTH versions, lengths; 7.8,
- * 8.3, 9.2).
+ * Return: false if the packet is malformed: wrong versions of LRH, GRH or BTH, or lengths that
+ * disagree (7.8, 8.3, 9.2).
  */
 bool ibfab_pkt_parse(const struct ibfab_pkt *pkt, struct ibfab_hdrs *h)
 {

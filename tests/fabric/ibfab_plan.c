@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The plan: how many HCAs and switches the module parameters ask for, and which
- * port is cabled to which.
+ * The plan: how many HCAs and switches the module parameters ask for, and which port is cabled to
+ * which.
  *
- * line: every switch is cabled to the next one, and has HCAs.
- * tree: two levels. The first one or, from four switches on, two are the upper
- * level, and each of the others, which have the HCAs, is cabled to all of these.
+ * In a line, every switch is cabled to the next one and has HCAs. A tree has two levels. The upper
+ * level is the first switch or, if there are four switches or more, the first two. Each of the
+ * other switches has HCAs and is cabled to every switch of the upper level.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,7 +14,7 @@
 #include "ibfab.h"
 
 #define IBFAB_MAX_HCA_PORTS	2
-#define IBFAB_SWITCH_LINKS	2	/* ports kept for other switches */
+#define IBFAB_SWITCH_LINKS	2	/* ports that are reserved for other switches */
 #define IBFAB_MAX_PART		255
 
 #define IBFAB_GUID_CA		0x021bfa0100000000ULL
@@ -40,10 +40,10 @@ static unsigned int subnet_part;
 module_param(subnet_part, uint, 0444);
 MODULE_PARM_DESC(subnet_part, "which part of a subnet of several kernels this is (0 to 255, default 0); goes into GUIDs");
 
-/* Of a tree's upper level; a line has none */
+/* The number of switches in the upper level of a tree; 0 for a line */
 static unsigned int spines;
 
-/* Ports of HCAs are dealt out in turn to the switches that have any */
+/* The number of switches that have HCAs, whose ports are assigned to them in turn */
 static unsigned int leaves(void)
 {
 	return switches - spines;
@@ -54,7 +54,7 @@ static unsigned int leaf_ports(void)
 	return DIV_ROUND_UP(hcas * ports, leaves()) + IBFAB_SWITCH_LINKS;
 }
 
-/* The last switch has one more, its last one */
+/* The number of trunk ports of a switch: the last port of the last switch, if there is a trunk */
 static unsigned int trunk_ports(unsigned int index)
 {
 	return index == switches - 1 && ibfab_trunk_wanted();
@@ -94,9 +94,9 @@ static bool shape_valid(void)
 }
 
 /**
- * ibfab_plan_init() - Check the parameters.
+ * ibfab_plan_init() - Check the module parameters.
  *
- * Context: process, before all else of this file.
+ * Context: process, before any other function of this file.
  * Return: 0, or -EINVAL after one line in the kernel's log.
  */
 int ibfab_plan_init(void)
@@ -115,7 +115,7 @@ int ibfab_plan_init(void)
 }
 
 /**
- * ibfab_plan_hcas() - How many HCAs there are to be.
+ * ibfab_plan_hcas() - How many HCAs there are.
  *
  * Return: 1 to IBFAB_MAX_HCAS.
  */
@@ -135,7 +135,7 @@ u8 ibfab_plan_hca_ports(void)
 }
 
 /**
- * ibfab_plan_switches() - How many switches there are to be.
+ * ibfab_plan_switches() - How many switches there are.
  *
  * Return: 1 to IBFAB_MAX_SWITCHES.
  */
@@ -145,13 +145,13 @@ unsigned int ibfab_plan_switches(void)
 }
 
 /**
- * ibfab_plan_switch_ports() - How many ports a switch has.
- * @index: which switch
+ * ibfab_plan_switch_ports() - How many external ports a switch has.
+ * @index: the switch's index
  *
- * The last two lead to other switches, or are free; behind them, the last switch has
- * one for the trunk.
+ * The last two ports lead to other switches, or are free. After them, the last switch has one more
+ * port if there is a trunk.
  *
- * Return: its external ports.
+ * Return: the number of external ports.
  */
 unsigned int ibfab_plan_switch_ports(unsigned int index)
 {
@@ -161,9 +161,9 @@ unsigned int ibfab_plan_switch_ports(unsigned int index)
 }
 
 /**
- * ibfab_plan_hca_peer() - Where an HCA's port is cabled to.
+ * ibfab_plan_hca_peer() - The switch port to which an HCA's port is cabled.
  * @hca: the HCA
- * @num: its port
+ * @num: number of the HCA's port
  *
  * Return: the switch's port.
  */
@@ -175,7 +175,7 @@ struct ibfab_port *ibfab_plan_hca_peer(const struct ibfab_hca *hca, u8 num)
 	return &sw->node.ports[nth / leaves() + 1];
 }
 
-/* Counted from the last port that is not the trunk's: 0 is that one */
+/* The port that is @back ports before the last one of a switch, not counting the trunk's */
 static struct ibfab_port *from_last(unsigned int index, unsigned int back)
 {
 	struct ibfab_node *node = &ibfab.sw[index]->node;
@@ -202,9 +202,9 @@ static void cable_tree(void)
 }
 
 /**
- * ibfab_plan_cable_switches() - Cable the switches among each other.
+ * ibfab_plan_cable_switches() - Cable the switches to each other.
  *
- * Context: process; all switches are there.
+ * Context: process; all switches exist.
  */
 void ibfab_plan_cable_switches(void)
 {
@@ -215,9 +215,9 @@ void ibfab_plan_cable_switches(void)
 }
 
 /**
- * ibfab_plan_trunk_peer() - Where the trunk is cabled to.
+ * ibfab_plan_trunk_peer() - The switch port to which the trunk is cabled.
  *
- * Context: process; all switches are there, and there is to be a trunk.
+ * Context: process; all switches exist, and there is a trunk.
  * Return: the last port of the last switch.
  */
 struct ibfab_port *ibfab_plan_trunk_peer(void)
@@ -228,11 +228,11 @@ struct ibfab_port *ibfab_plan_trunk_peer(void)
 }
 
 /**
- * ibfab_plan_guid() - A node's GUID.
- * @type: its kind: channel adapter or switch
- * @index: which of them
+ * ibfab_plan_guid() - The GUID of a node.
+ * @type: whether it is a channel adapter or a switch
+ * @index: its index
  *
- * Return: NodeGUID; those that differ from it in the last octet are its ports'.
+ * Return: the NodeGUID. The GUIDs that differ from it only in the last byte belong to its ports.
  */
 __be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index)
 {
@@ -242,8 +242,8 @@ __be64 ibfab_plan_guid(enum ibfab_node_type type, unsigned int index)
 }
 
 /**
- * ibfab_plan_describe() - Fill in a node's NodeDescription.
- * @node: its name and type are set
+ * ibfab_plan_describe() - Fill in the NodeDescription of a node.
+ * @node: the node, whose name and type are set
  */
 void ibfab_plan_describe(struct ibfab_node *node)
 {

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The performance management agent (16.1): PortCounters and their extended
- * version, which show what crossed the ports.
+ * The performance management agent (16.1) has PortCounters and PortCountersExtended.
  */
 #include "ibfab.h"
 
 #define IBFAB_PMA_CLASS_VERSION	1
-#define IBFAB_PMA_RESP_TIME	16	/* 4.096 us * 2^n */
+#define IBFAB_PMA_RESP_TIME	16	/* in units of 4.096 us * 2^n */
 #define IBFAB_PMA_FURTHER_COUNTERS BIT(6) /* bit 1 of CapabilityMask2 */
 #define IBFAB_PMA_CAP_QP1_DROPPED cpu_to_be16(BIT(15))
 #define IBFAB_PMA_ALL_PORTS	0xff
 #define IBFAB_PMA_SEL_RELAY	0x0020	/* 16.1.3.5: PortRcvSwitchRelayErrors */
 
 /**
- * struct pma_field - Where a counter lies in an attribute
+ * struct pma_field - A counter's field in an attribute
  * @counter: the counter
- * @select: its bit of CounterSelect
- * @select2: its bit of CounterSelect2
- * @offset: in the attribute
- * @width: bytes
+ * @select: its bit in CounterSelect, or 0
+ * @select2: its bit in CounterSelect2, or 0
+ * @offset: its offset in the attribute
+ * @width: its width in bytes
  */
 struct pma_field {
 	enum ibfab_counter counter;
@@ -72,13 +71,13 @@ static const struct pma_field extended[] = {
 };
 
 /**
- * struct pma_attr - An attribute of counters
+ * struct pma_attr - An attribute with counters
  * @id: AttributeID
  * @fields: its counters
- * @num_fields: how many
- * @base: where a port keeps what they were when last set
- * @select2_at: where its CounterSelect2 is
- * @select2_width: bytes of that
+ * @num_fields: number of counters
+ * @base: offset in struct ibfab_port of the values that the counters had when last set
+ * @select2_at: offset of CounterSelect2
+ * @select2_width: width of CounterSelect2 in bytes
  */
 struct pma_attr {
 	__be16 id;
@@ -99,9 +98,9 @@ static const struct pma_attr attrs[] = {
 };
 
 /**
- * struct pma_ports - What PortSelect names
- * @first: the port, or the first of them
- * @num: 1, or all external ports of a switch
+ * struct pma_ports - The ports that PortSelect names
+ * @first: the first of them
+ * @num: 1, or the number of external ports of a switch
  */
 struct pma_ports {
 	struct ibfab_port *first;
@@ -125,7 +124,7 @@ static u64 get_be(const u8 *at, u8 width)
 	return value;
 }
 
-/* 16.1.3.5: a counter stops at its largest value */
+/* 16.1.3.5: a counter stops at its maximum */
 static void put_field(u8 *attr, const struct pma_field *field, u64 value)
 {
 	if (field->width < sizeof(u64))
@@ -133,8 +132,8 @@ static void put_field(u8 *attr, const struct pma_field *field, u64 value)
 	put_be(attr + field->offset, value, field->width);
 }
 
-/* Both attributes have PortSelect in their second byte and CounterSelect in the
- * next two. Only a switch has one agent for all its ports.
+/* Finds the ports that PortSelect names. Only the agent of a switch serves all ports of its node.
+ * PortSelect is the second byte of both attributes, and CounterSelect the next two.
  */
 static bool select_ports(const struct ibfab_node *node, u8 num,
 			 struct pma_ports *ports)
@@ -159,7 +158,7 @@ static u64 *base_of(struct ibfab_port *port, const struct pma_attr *attr,
 	return &bases[field->counter];
 }
 
-/* Since last set; of all ports it is the sum */
+/* The value of a counter since it was last set, summed over all ports */
 static u64 value_of(const struct pma_ports *ports, const struct pma_attr *attr,
 		    const struct pma_field *field)
 {
@@ -185,7 +184,7 @@ static void read_counters(const struct pma_ports *ports,
 			  value_of(ports, attr, &attr->fields[i]));
 }
 
-/* A counter of each of the ports gets the value */
+/* Sets a counter of each port */
 static void set_counter(const struct pma_ports *ports,
 			const struct pma_attr *attr,
 			const struct pma_field *field, u64 value)
@@ -248,7 +247,7 @@ static __be16 class_port_info(const struct ibfab_port *port,
 	return 0;
 }
 
-/* mgmt_lock held */
+/* Called with mgmt_lock held */
 static __be16 access_attr(const struct ibfab_port *port, struct ib_pma_mad *mad)
 {
 	unsigned int i;
@@ -262,10 +261,10 @@ static __be16 access_attr(const struct ibfab_port *port, struct ib_pma_mad *mad)
 }
 
 /**
- * ibfab_pma_process() - Have a port's performance agent answer a MAD.
- * @port: where it came in
+ * ibfab_pma_process() - Process a MAD for a port's performance management agent.
+ * @port: the port at which it came in
  * @in: the MAD
- * @out: the answer, if there is one
+ * @out: filled in with the response, if there is one
  *
  * Context: any.
  * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY if @out is to be sent.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Memory of packets: each CPU keeps some that were freed on it, to use them again
- * at once. The slab allocator would clear every octet of a frame that is about to
- * be filled, and leave its fast path where more are under way than a slab holds.
+ * Memory for packets. Each CPU keeps some packets that were freed on it, and reuses them. The slab
+ * allocator would clear each frame, which is about to be filled anyway, and would leave its fast
+ * path if there are more packets than a slab holds.
  */
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
@@ -12,7 +12,7 @@
 
 #define POOL_CLASSES	4
 
-/* KASAN sees the use of what was freed only if it is freed */
+/* KASAN detects a use after free only if objects are really freed */
 #define POOL_KEPT	(IS_ENABLED(CONFIG_KASAN) ? 0 : 128)
 
 struct pool_class {
@@ -20,7 +20,7 @@ struct pool_class {
 	unsigned int size;
 };
 
-/* Packets' descriptions, MADs and small datagrams, and frames of two MTUs */
+/* For struct ibfab_pkt, for MADs and small datagrams, and for the frames of two MTUs */
 static const struct pool_class classes[POOL_CLASSES] = {
 	{ "ibfab_pool_pkt", sizeof(struct ibfab_pkt) },
 	{ "ibfab_pool_small", 384 },
@@ -28,12 +28,12 @@ static const struct pool_class classes[POOL_CLASSES] = {
 	{ "ibfab_pool_4096", 4096 + 128 },
 };
 
-/* What a free object holds */
+/* The contents of an object that is kept */
 struct pool_link {
 	struct pool_link *next;
 };
 
-/* The freed objects that a CPU keeps; used with interrupts off */
+/* The freed objects that a CPU keeps, accessed with interrupts off */
 struct pool {
 	struct pool_link *first[POOL_CLASSES];
 	unsigned int kept[POOL_CLASSES];
@@ -52,10 +52,10 @@ static unsigned int class_of(unsigned int bytes)
 }
 
 /**
- * ibfab_pool_init() - Make the pools.
+ * ibfab_pool_init() - Create the pools.
  *
  * Context: process.
- * Return: 0, or -ENOMEM, and ibfab_pool_exit() is to be called.
+ * Return: 0, or -ENOMEM, after which ibfab_pool_exit() must be called.
  */
 int ibfab_pool_init(void)
 {
@@ -84,7 +84,7 @@ static void empty_class(struct pool *pool, unsigned int i)
 /**
  * ibfab_pool_exit() - Free the pools.
  *
- * Context: process; every object was put back.
+ * Context: process; all objects have been given back.
  */
 void ibfab_pool_exit(void)
 {
@@ -100,11 +100,11 @@ void ibfab_pool_exit(void)
 }
 
 /**
- * ibfab_pool_get() - Get memory.
- * @bytes: how much
+ * ibfab_pool_get() - Allocate memory.
+ * @bytes: how much, at most as much as the largest frame
  *
  * Context: any.
- * Return: it, not cleared; NULL without memory, or for more than a frame needs.
+ * Return: the memory, which is not cleared, or NULL if there is none or @bytes is too large.
  */
 void *ibfab_pool_get(unsigned int bytes)
 {
@@ -127,9 +127,9 @@ void *ibfab_pool_get(unsigned int bytes)
 }
 
 /**
- * ibfab_pool_put() - Give memory back.
- * @object: from ibfab_pool_get()
- * @bytes: as then
+ * ibfab_pool_put() - Free memory.
+ * @object: memory from ibfab_pool_get()
+ * @bytes: the size that was passed to ibfab_pool_get()
  *
  * Context: any.
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * PortInfo (14.2.5.6), the attribute by which a subnet manager brings a port up.
+ * PortInfo (14.2.5.6), the attribute with which an SM brings up a port.
  *
- * What the data path reads lies in &struct ibfab_port itself; the other fields
- * are kept as they go over the wire.
+ * The fields that the data path reads are in &struct ibfab_port itself. The others are stored in
+ * the format of the attribute.
  */
 #include "ibfab.h"
 
@@ -15,8 +15,8 @@
 #define SPEED_EXT_EDR	0x02
 #define SPEED_EXT_OFF	0x1e
 #define VL_ARB_CAP	64
-#define SUBNET_TIMEOUT	18	/* 4.096 us * 2^n */
-#define RESP_TIME	16	/* likewise */
+#define SUBNET_TIMEOUT	18	/* in units of 4.096 us * 2^n */
+#define RESP_TIME	16	/* in the same units */
 #define LMC_MAX		7
 #define CLIENT_REREGISTER 0x80
 #define LINK_DOWN_POLLING 2	/* LinkDownDefaultState */
@@ -47,10 +47,10 @@ static bool is_port0(const struct ibfab_port *port)
 }
 
 /**
- * ibfab_port_is_endport() - Whether a port has a LID and all that belongs to it.
- * @port: its node and number are set
+ * ibfab_port_is_endport() - Whether a port is an endport, which has a LID.
+ * @port: the port, whose node and number are set
  *
- * Return: true for an HCA's ports and a switch's port 0.
+ * Return: true for an HCA's ports and port 0 of a switch.
  */
 bool ibfab_port_is_endport(const struct ibfab_port *port)
 {
@@ -58,8 +58,8 @@ bool ibfab_port_is_endport(const struct ibfab_port *port)
 }
 
 /**
- * ibfab_portinfo_init() - What a port's PortInfo says before any SM came.
- * @port: otherwise set up
+ * ibfab_portinfo_init() - Set the values that a port's PortInfo has before an SM sets it.
+ * @port: the port, which is otherwise initialized
  *
  * Context: any.
  */
@@ -93,8 +93,8 @@ void ibfab_portinfo_init(struct ibfab_port *port)
 				  IB_PORT_OTHER_LOCAL_CHANGES_SUP;
 }
 
-/* The port is in the modifier's low byte; bit 31 tells of an SM that knows of
- * extended speeds
+/* The low byte of the modifier is the port number. Bit 31 tells that the SM supports extended
+ * speeds.
  */
 static struct ibfab_port *select_port(struct ibfab_port *port,
 				      const struct ib_smp *smp)
@@ -125,9 +125,9 @@ static void get_endport(const struct ibfab_port *port, struct ib_port_info *pi)
 }
 
 /**
- * ibfab_portinfo_get() - Get(PortInfo).
- * @port: where the SMP came in; AttributeModifier says which one is meant
- * @smp: its data is filled in
+ * ibfab_portinfo_get() - Process Get(PortInfo).
+ * @port: the port at which the SMP came in; the AttributeModifier names the port to read
+ * @smp: the SMP, whose data is filled in
  *
  * Context: mgmt_lock held.
  * Return: MAD status.
@@ -156,7 +156,7 @@ __be16 ibfab_portinfo_get(struct ibfab_port *port, struct ib_smp *smp)
 	return 0;
 }
 
-/* 7.2.7: the SM takes a port up one step at a time, or down from anywhere */
+/* 7.2.7: an SM takes a port up one state at a time, and down from any state */
 static bool state_valid(const struct ibfab_port *port, u8 state)
 {
 	switch (state) {
@@ -210,7 +210,7 @@ static bool set_valid(const struct ibfab_port *port,
 	       ext_valid(in->speed_ext.enabled & 0x1f);
 }
 
-/* Zero is no change, all ones is all that is supported */
+/* Zero leaves the field unchanged, all ones enables all that is supported */
 static void set_subset(u8 *field, u8 value, u8 supported, u8 all)
 {
 	if (value)
@@ -265,7 +265,7 @@ static void set_address(struct ibfab_port *port, const struct ib_port_info *new)
 	u16 lid = be16_to_cpu(new->lid);
 
 	if (is_port0(port))
-		lmc = 0;	/* a base port 0 has one LID */
+		lmc = 0;	/* a base switch port 0 has one LID */
 	if (port->lid != lid || port->lmc != lmc)
 		ibfab_port_event(port, IB_EVENT_LID_CHANGE);
 	if (port->gid_prefix != prefix)
@@ -275,7 +275,7 @@ static void set_address(struct ibfab_port *port, const struct ib_port_info *new)
 	WRITE_ONCE(port->gid_prefix, prefix);
 }
 
-/* Violation counters can be set to zero, and to nothing else */
+/* Violation counters can only be set to zero */
 static void set_endport(struct ibfab_port *port, const struct ib_port_info *new)
 {
 	set_address(port, new);
@@ -290,7 +290,7 @@ static void set_endport(struct ibfab_port *port, const struct ib_port_info *new)
 		ibfab_port_event(port, IB_EVENT_CLIENT_REREGISTER);
 }
 
-/* PortPhysicalState only counts where it takes the link down, or a disabled port
+/* PortPhysicalState has an effect only if it takes the link down, or if it takes a disabled port
  * back to polling
  */
 static void set_states(struct ibfab_port *port, u8 state, u8 phys)
@@ -308,9 +308,9 @@ static void set_states(struct ibfab_port *port, u8 state, u8 phys)
 }
 
 /**
- * ibfab_portinfo_set() - Set(PortInfo).
- * @port: where the SMP came in; AttributeModifier says which one is meant
- * @smp: its data is what to set. All of it or, where a value is invalid, nothing.
+ * ibfab_portinfo_set() - Process Set(PortInfo).
+ * @port: the port at which the SMP came in; the AttributeModifier names the port to set
+ * @smp: the SMP. If any of its values is invalid, nothing is set.
  *
  * Context: mgmt_lock held.
  * Return: MAD status.

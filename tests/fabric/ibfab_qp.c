@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queue pairs: their life, their states, and posting work requests to them.
- * What becomes of the work requests is the engine's business.
+ * Queue pairs: creating and destroying them, their states, and posting WRs to them. The engine
+ * processes the WRs.
  */
 #include "ibfab.h"
 
@@ -44,7 +44,7 @@ static void free_queues(struct ibfab_qp *qp)
 	ibfab_queue_free(&qp->sq);
 }
 
-/* With a shared receive queue the QP's own is not used */
+/* A QP with a shared receive queue does not use its own */
 static int alloc_recv(struct ibfab_qp *qp, struct ib_srq *srq,
 		      const struct ib_qp_cap *cap)
 {
@@ -74,7 +74,7 @@ static int alloc_queues(struct ibfab_qp *qp, const struct ib_qp_init_attr *init)
 	return ret;
 }
 
-/* QP0 and QP1 are one per port; all others get the next free number */
+/* Each port has one QP0 and one QP1. All other QPs get the next free number. */
 static int assign_number(struct ibfab_qp *qp, struct ib_qp_init_attr *init)
 {
 	struct ibfab_hca *hca = qp->hca;
@@ -105,9 +105,9 @@ static int assign_number(struct ibfab_qp *qp, struct ib_qp_init_attr *init)
 
 /**
  * ibfab_create_qp() - Verb: create a queue pair.
- * @ibqp: zeroed by the core, its type and CQs set
- * @init: what is asked for; the capabilities are raised to what it got
- * @udata: none, there are no user verbs
+ * @ibqp: the QP, zeroed by the core except for its type and CQs
+ * @init: the attributes; the sizes of the queues are raised to the actual ones
+ * @udata: not used, as there are no user verbs
  *
  * Context: process.
  * Return: 0, -EOPNOTSUPP, -EINVAL, -EBUSY (a second QP0 or QP1) or -ENOMEM.
@@ -150,10 +150,10 @@ int ibfab_create_qp(struct ib_qp *ibqp, struct ib_qp_init_attr *init,
 }
 
 /**
- * ibfab_qp_state() - A QP's state.
+ * ibfab_qp_state() - The state of a QP.
  * @qp: the QP
  *
- * Context: any. It may change at once, unless a queue's lock is held.
+ * Context: any. The state may change at any time unless the lock of one of the QP's queues is held.
  * Return: the state.
  */
 enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp)
@@ -161,9 +161,10 @@ enum ib_qp_state ibfab_qp_state(const struct ibfab_qp *qp)
 	return READ_ONCE(qp->state);
 }
 
-/* What it means for posted work requests is done by the engine. Who posts finds it
- * unchanged under a queue's lock: both are needed, the receive queue's always inside the
- * send queue's. Where the owner took it to RESET or ERR, only the owner takes it further.
+/* Sets the state of a QP. The engine processes the WRs accordingly. The state changes under the
+ * locks of both queues, so whoever posts under one of them sees a constant state. The lock of the
+ * receive queue is always taken inside that of the send queue. Only the owner of a QP can take it
+ * out of RESET or ERR.
  */
 static void set_state(struct ibfab_qp *qp, enum ib_qp_state state, bool owner)
 {
@@ -179,8 +180,8 @@ static void set_state(struct ibfab_qp *qp, enum ib_qp_state state, bool owner)
 }
 
 /**
- * ibfab_qp_fail() - Take a QP into an error state.
- * @qp: the QP. If its owner took it to RESET or ERR meanwhile, it stays there.
+ * ibfab_qp_fail() - Take a QP to an error state.
+ * @qp: the QP, which stays in RESET or ERR if its owner has taken it there
  * @state: IB_QPS_SQE or IB_QPS_ERR
  *
  * Context: the engine.
@@ -190,7 +191,7 @@ void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state)
 	set_state(qp, state, false);
 }
 
-/* 11.2.5.2: to RESET a QP forgets its work requests and their completions */
+/* 11.2.5.2: a QP that goes to RESET loses its WRs and their completions */
 static void reset_qp(struct ibfab_qp *qp)
 {
 	set_state(qp, IB_QPS_RESET, true);
@@ -233,7 +234,7 @@ static void apply_attr(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
 		ibfab_rc_apply(qp, attr, mask);
 }
 
-/* 10.3.1.5: the datagrams that had begun are sent once the engine was still */
+/* 10.3.1.5: once the engine has been idle, all datagrams that were begun have been sent */
 static void report_drained(struct ibfab_qp *qp)
 {
 	struct ib_event event = {
@@ -249,15 +250,14 @@ static void report_drained(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_modify_qp() - Verb: change a QP's attributes and state.
+ * ibfab_modify_qp() - Verb: modify the attributes and the state of a QP.
  * @ibqp: the QP
- * @attr: new values
- * @mask: which of them
- * @udata: none
+ * @attr: the new values
+ * @mask: which attributes to modify
+ * @udata: not used
  *
- * Context: process; to RESET it waits for the engine.
- * Return: 0, -EINVAL for a transition or value that 11.2.5.2 rules out, or
- * -EOPNOTSUPP.
+ * Context: process; waits for the engine if the QP goes to RESET.
+ * Return: 0, -EINVAL for a transition or a value that 11.2.5.2 does not allow, or -EOPNOTSUPP.
  */
 int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 		    struct ib_udata *udata)
@@ -289,10 +289,10 @@ int ibfab_modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 }
 
 /**
- * ibfab_query_qp() - Verb: read a QP's attributes.
+ * ibfab_query_qp() - Verb: query the attributes of a QP.
  * @ibqp: the QP
  * @attr: filled in
- * @mask: what the caller wants; it gets all
+ * @mask: which attributes the caller wants; all are filled in
  * @init: filled in
  *
  * Context: any.
@@ -338,10 +338,10 @@ int ibfab_query_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 
 /**
  * ibfab_destroy_qp() - Verb: destroy a queue pair.
- * @ibqp: the QP
- * @udata: none
+ * @ibqp: the QP, whose completions are removed from its CQs
+ * @udata: not used
  *
- * Context: process; waits for the engine. Its completions are gone after it.
+ * Context: process; waits for the engine.
  * Return: 0.
  */
 int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
@@ -361,7 +361,7 @@ int ibfab_destroy_qp(struct ib_qp *ibqp, struct ib_udata *udata)
 	return 0;
 }
 
-/* Inline data is read while the verb runs: its buffers need no key (10.7.2.2) */
+/* 10.7.2.2: inline data is read while the verb runs, so its L_Keys are not checked */
 static int fill_inline(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 		       const struct ib_send_wr *wr)
 {
@@ -410,7 +410,7 @@ static int fill_ud(struct ibfab_swr *swr, const struct ib_send_wr *wr)
 	return 0;
 }
 
-/* RDMA READ, atomics and what needs memory regions are not to be had */
+/* RDMA READ, atomic operations and those on memory regions are not supported */
 static int fill_rc(struct ibfab_swr *swr, const struct ib_send_wr *wr)
 {
 	switch (wr->opcode) {
@@ -438,8 +438,8 @@ static int fill_length(struct ibfab_swr *swr, const struct ib_send_wr *wr)
 	return length <= IBFAB_MAX_MSG ? 0 : -EINVAL;
 }
 
-/* Only what flushing needs is looked at in ERR: draining posts opcodes there that
- * the QP's type does not have.
+/* In ERR only the fields that flushing needs are filled in, because draining posts opcodes there
+ * that the QP's type does not support
  */
 static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 		     const struct ib_send_wr *wr)
@@ -466,7 +466,7 @@ static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 						 fill_sges(qp, swr, wr);
 }
 
-/* Send queue's lock held */
+/* Called with the send queue's lock held */
 static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
 {
 	struct ibfab_swr *swr;
@@ -484,11 +484,11 @@ static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
 }
 
 /**
- * ibfab_post_send() - Verb: post sends.
+ * ibfab_post_send() - Verb: post send WRs.
  * @ibqp: the QP
- * @wr: a chain; description, address handle's contents and inline data are
- *	copied, payload is read by the engine
- * @bad_wr: set to the first one not posted
+ * @wr: a list of WRs. The WRs, the contents of their AHs and inline data are copied; the
+ *	engine reads other payload later.
+ * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
  * Return: 0, -EINVAL (state, opcode or sizes) or -ENOMEM (queue full).
@@ -515,14 +515,13 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 }
 
 /**
- * ibfab_post_recv() - Verb: post receives.
+ * ibfab_post_recv() - Verb: post receive WRs.
  * @ibqp: the QP
- * @wr: a chain; copied
- * @bad_wr: set to the first one not posted
+ * @wr: a list of WRs, which are copied
+ * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
- * Return: 0, -EINVAL (state, too many SGEs, or a shared queue) or -ENOMEM (queue
- * full).
+ * Return: 0, -EINVAL (state, too many SGEs, or a QP with a shared queue) or -ENOMEM (queue full).
  */
 int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Queues of work requests, and the buffers that these name.
+ * Queues of WRs, and copying from and to the buffers that WRs name.
  */
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -8,11 +8,11 @@
 #include "ibfab.h"
 
 /**
- * ibfab_queue_init() - Set up a queue.
+ * ibfab_queue_init() - Initialize a queue.
  * @queue: zeroed
- * @wrs: work requests that it must hold
- * @max_sge: scatter/gather entries of each
- * @stride: bytes of each
+ * @wrs: how many WRs it must hold
+ * @max_sge: the maximum number of SGEs of a WR
+ * @stride: the size of a WR in bytes
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -29,10 +29,10 @@ int ibfab_queue_init(struct ibfab_queue *queue, u32 wrs, u32 max_sge,
 }
 
 /**
- * ibfab_queue_init_recv() - Set up a queue of receives.
+ * ibfab_queue_init_recv() - Initialize a queue of receive WRs.
  * @queue: zeroed
- * @wrs: work requests that it must hold
- * @max_sge: scatter/gather entries of each
+ * @wrs: how many WRs it must hold
+ * @max_sge: the maximum number of SGEs of a WR
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -46,7 +46,7 @@ int ibfab_queue_init_recv(struct ibfab_queue *queue, u32 wrs, u32 max_sge)
 
 /**
  * ibfab_queue_free() - Free a queue's memory.
- * @queue: the queue; nobody posts to it, and the engine does not look at it
+ * @queue: the queue, to which nobody posts and which the engine does not use any more
  *
  * Context: process.
  */
@@ -56,12 +56,12 @@ void ibfab_queue_free(struct ibfab_queue *queue)
 }
 
 /**
- * ibfab_queue_peek() - The oldest work request of a queue.
+ * ibfab_queue_peek() - Get the oldest WR of a queue.
  * @queue: the queue
  *
  * Context: the engine.
- * Return: &struct ibfab_swr or &struct ibfab_rwr, which lasts until
- * ibfab_queue_pop(); NULL if the queue is empty.
+ * Return: &struct ibfab_swr or &struct ibfab_rwr, which is valid until ibfab_queue_pop(), or NULL
+ * if the queue is empty.
  */
 void *ibfab_queue_peek(const struct ibfab_queue *queue)
 {
@@ -71,23 +71,23 @@ void *ibfab_queue_peek(const struct ibfab_queue *queue)
 }
 
 /**
- * ibfab_queue_pop() - Give the oldest work request's slot back.
- * @queue: a queue that is not empty
+ * ibfab_queue_pop() - Release the slot of the oldest WR.
+ * @queue: the queue, which is not empty
  *
  * Context: the engine.
  */
 void ibfab_queue_pop(struct ibfab_queue *queue)
 {
-	/* Pairs with ibfab_queue_room() */
+	/* Pairs with the load in ibfab_queue_room() */
 	smp_store_release(&queue->cons, queue->cons + 1);
 }
 
 /**
- * ibfab_gather() - Copy octets out of a send's buffers.
- * @to: where to
- * @wr: the work request
- * @offset: of the first one in its message
- * @len: how many; it has them
+ * ibfab_gather() - Copy bytes from the buffers of a send WR.
+ * @to: where they are copied to
+ * @wr: the WR
+ * @offset: offset of the first byte in the message
+ * @len: how many bytes, all of them within the message
  *
  * Context: the engine.
  */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Queues of work requests, a QP's or shared ones. Whoever posts fills slots and
- * moves prod, under the lock; the engine alone empties them and moves cons. The
- * slots are a power of two, so the counts may wrap. Inlined is what each datagram
- * needs.
+ * Queues of WRs, which belong to a QP or are shared. Whoever posts a WR fills a slot and increments
+ * prod, under the lock. Only the engine removes WRs and increments cons. The number of slots is a
+ * power of two, so prod and cons may wrap around. The functions that each datagram needs are
+ * inline.
  */
 #ifndef _IBFAB_QUEUE_H
 #define _IBFAB_QUEUE_H
@@ -18,14 +18,14 @@
 struct ibfab_hca;
 
 /**
- * struct ibfab_av - Address vector: what a work request keeps of its AH
- * @attr: as given to create_ah; the sgid_attr in it is not ours to use
+ * struct ibfab_av - Address vector: the part of an AH that a WR keeps
+ * @attr: the attributes given to create_ah, without sgid_attr, which the caller owns
  */
 struct ibfab_av {
 	struct rdma_ah_attr attr;
 };
 
-/* A posted send: inline data lies where the SGEs would */
+/* A posted send WR. Inline data takes the place of the SGEs. */
 struct ibfab_swr {
 	u64 wr_id;
 	enum ib_wr_opcode opcode;
@@ -36,11 +36,11 @@ struct ibfab_swr {
 	u16 pkey_index;
 	u16 num_sge;
 	u32 length;
-	u32 mss;	/* of a large send, and hlen; the slot ends with its header */
+	u32 mss;	/* for a large send, as is hlen; its header is at the end of the slot */
 	u32 hlen;
-	u64 remote_addr;	/* of an RDMA WRITE, and rkey */
+	u64 remote_addr;	/* for an RDMA WRITE, as is rkey */
 	u32 rkey;
-	u32 psn;	/* of its first packet, once that was sent; the engine's */
+	u32 psn;	/* PSN of its first packet, once it was sent; used by the engine only */
 	struct ibfab_av av;
 	union {
 		DECLARE_FLEX_ARRAY(struct ib_sge, sge);
@@ -48,8 +48,8 @@ struct ibfab_swr {
 	};
 };
 
-/* A posted receive. With a bad key its buffers are not ours to write to. The addresses of
- * SGEs here are the kernel's, see ibfab_sge_resolve().
+/* A posted receive WR. If bad_key is set, its buffers must not be written to. The addresses in
+ * these SGEs are kernel addresses, see ibfab_sge_resolve().
  */
 struct ibfab_rwr {
 	u64 wr_id;
@@ -60,15 +60,15 @@ struct ibfab_rwr {
 };
 
 /**
- * struct ibfab_queue - A ring of work requests
- * @lock: guards @prod and the slots being filled; for a QP's two queues, both
- *	locks together guard its state. Send queue's before receive queue's.
- * @ring: slots
- * @stride: bytes of a slot
- * @size: slots
- * @max_sge: scatter/gather entries in a slot
- * @prod: work requests ever posted
- * @cons: work requests ever completed; written by the engine alone
+ * struct ibfab_queue - A ring of WRs
+ * @lock: protects @prod and the slots that are being filled. The locks of both queues of a
+ *	QP together protect the QP's state; the send queue's is taken first.
+ * @ring: the slots
+ * @stride: size of a slot in bytes
+ * @size: number of slots
+ * @max_sge: maximum number of SGEs in a slot
+ * @prod: number of WRs ever posted
+ * @cons: number of WRs ever completed; written by the engine only
  */
 struct ibfab_queue {
 	spinlock_t lock;	/* guards prod and the slots being filled */
@@ -82,11 +82,11 @@ struct ibfab_queue {
 
 /**
  * struct ibfab_srq - Shared receive queue
- * @ibsrq: core's part
- * @hca: whose it is
- * @queue: receives; its lock guards @limit too
- * @limit: with fewer receives than that left the event is due, once; 0: never
- * @event_node: in &ibfab_hca.event_srqs; the engine's
+ * @ibsrq: the core's part
+ * @hca: the HCA
+ * @queue: the receive WRs; its lock also protects @limit
+ * @limit: the event is due once when fewer WRs are left; 0 if it is not armed
+ * @event_node: in &ibfab_hca.event_srqs; used by the engine only
  */
 struct ibfab_srq {
 	struct ib_srq ibsrq;
@@ -102,9 +102,9 @@ static inline struct ibfab_srq *to_srq(struct ib_srq *ibsrq)
 }
 
 /**
- * ibfab_queue_slot() - A slot of a queue.
+ * ibfab_queue_slot() - Get a slot of a queue.
  * @queue: the queue
- * @count: the how many-th work request ever posted it is of
+ * @count: the number of WRs that were posted before the slot's WR
  *
  * Return: &struct ibfab_swr or &struct ibfab_rwr.
  */
@@ -114,54 +114,54 @@ static inline void *ibfab_queue_slot(const struct ibfab_queue *queue, u32 count)
 }
 
 /**
- * ibfab_queue_room() - The slot to fill next.
+ * ibfab_queue_room() - Get the next free slot of a queue.
  * @queue: the queue
  *
  * Context: any, lock held.
- * Return: it, or NULL if all are taken.
+ * Return: the slot, or NULL if the queue is full.
  */
 static inline void *ibfab_queue_room(const struct ibfab_queue *queue)
 {
-	/* Pairs with ibfab_queue_pop(): the engine is done with the slot */
+	/* Pairs with the store in ibfab_queue_pop(): the engine no longer uses the slot */
 	if (queue->prod - smp_load_acquire(&queue->cons) >= queue->size)
 		return NULL;
 	return ibfab_queue_slot(queue, queue->prod);
 }
 
 /**
- * ibfab_queue_push() - Hand the slot just filled to the engine.
+ * ibfab_queue_push() - Pass the slot that was just filled to the engine.
  * @queue: the queue
  *
  * Context: any, lock held.
  */
 static inline void ibfab_queue_push(struct ibfab_queue *queue)
 {
-	/* Pairs with ibfab_queue_posted(): the slot is filled */
+	/* Pairs with the load in ibfab_queue_posted(): the slot is filled */
 	smp_store_release(&queue->prod, queue->prod + 1);
 }
 
 /**
- * ibfab_queue_posted() - How many work requests were ever posted.
+ * ibfab_queue_posted() - How many WRs were ever posted.
  * @queue: the queue
  *
- * Context: the engine. The slots up to that count may be read.
- * Return: the count.
+ * Context: the engine, which may read the slots up to that number.
+ * Return: the number.
  */
 static inline u32 ibfab_queue_posted(const struct ibfab_queue *queue)
 {
-	/* Pairs with ibfab_queue_push() */
+	/* Pairs with the store in ibfab_queue_push() */
 	return smp_load_acquire(&queue->prod);
 }
 
 /**
- * ibfab_sge_resolve() - What an HCA that does DMA reaches by an address.
+ * ibfab_sge_resolve() - Find the memory that an HCA reaches at a DMA address.
  * @ibdev: the HCA
- * @sge: @sge->addr becomes the kernel's address of the memory. Where there is none @sge->lkey
- *	becomes a bad key: a bus error
+ * @sge: the SGE. Its address becomes the kernel's address of the memory. If there is no
+ *	memory at the address, its L_Key becomes an invalid one, which stands for a bus error.
  *
- * The memory is that which a device would reach. If the DMA API gave a bounce buffer for what it
- * was asked to map, that is it: the HCA sees what was synced to it, and what it writes is seen by
- * nobody who does not sync or unmap.
+ * The memory is what a real device would reach. If the DMA API mapped a bounce buffer, it is that
+ * buffer: the HCA sees only what was synced to it, and its writes are visible only after a sync or
+ * an unmap.
  *
  * Context: any.
  */
@@ -179,10 +179,10 @@ static inline void ibfab_sge_resolve(const struct ib_device *ibdev, struct ib_sg
 }
 
 /**
- * ibfab_queue_post_recv() - Add a receive.
+ * ibfab_queue_post_recv() - Add a receive WR to a queue.
  * @queue: the queue
- * @ibdev: whose it is
- * @wr: copied
+ * @ibdev: the HCA
+ * @wr: the WR, which is copied
  *
  * Context: any, lock held.
  * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
@@ -215,11 +215,11 @@ static inline int ibfab_queue_post_recv(struct ibfab_queue *queue,
 }
 
 /**
- * ibfab_scatter() - Copy octets into a receive's buffers.
- * @wr: the work request
- * @offset: where the first one belongs in its message
- * @data: the octets
- * @len: how many; there is room for them
+ * ibfab_scatter() - Copy bytes into the buffers of a receive WR.
+ * @wr: the WR
+ * @offset: offset of the first byte in the message
+ * @data: the bytes
+ * @len: how many bytes, for which the buffers have room
  *
  * Context: the engine.
  */
@@ -242,11 +242,11 @@ static inline void ibfab_scatter(const struct ibfab_rwr *wr, u32 offset,
 }
 
 /**
- * ibfab_send_status() - Whether a send's memory is within its keys' reach (10.6.7.2.4).
- * @ibdev: the device
- * @wr: the work request
+ * ibfab_send_status() - Check the L_Keys of a send WR (10.6.7.2.4).
+ * @ibdev: the HCA
+ * @wr: the WR
  *
- * Return: the status that it completes with, if nothing else is wrong.
+ * Return: IB_WC_SUCCESS if they are valid, else the status with which the WR completes.
  */
 static inline enum ib_wc_status ibfab_send_status(const struct ib_device *ibdev,
 						  const struct ibfab_swr *wr)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Static rates (9.11): with which one each packet left a port, and, on request, senders
- * that keep to it. Links here have no speed, and what runs here is slower than any: to be
- * seen, rates are made smaller.
+ * Static rates (9.11): counters of the rates with which packets left a port and, if a module
+ * parameter asks for it, QPs that keep to their rates. These links have no speed of their own and
+ * are slower than any real rate. To have a visible effect, rates are therefore divided by the value
+ * of the parameter.
  */
 #include <linux/ktime.h>
 #include <linux/moduleparam.h>
@@ -23,8 +24,8 @@ static enum hrtimer_restart may_send(struct hrtimer *timer)
 }
 
 /**
- * ibfab_pace_init() - Have a QP send as fast as it can.
- * @qp: new
+ * ibfab_pace_init() - Initialize the pacing of a QP.
+ * @qp: the QP, which is new
  *
  * Context: process.
  */
@@ -35,7 +36,7 @@ void ibfab_pace_init(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_pace_stop() - Wake the engine no more for a QP.
+ * ibfab_pace_stop() - Stop the pacing of a QP.
  * @qp: the QP
  *
  * Context: process; the engine is disabled.
@@ -47,11 +48,11 @@ void ibfab_pace_stop(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_paced() - Whether a QP's last packets still take their time.
- * @qp: the QP; if so, the engine looks at it again when that is over
+ * ibfab_paced() - Whether a QP must wait before it sends again.
+ * @qp: the QP. If it must wait, the engine is kicked when the time is over.
  *
  * Context: the engine.
- * Return: true if it must not send yet.
+ * Return: true if it must wait.
  */
 bool ibfab_paced(struct ibfab_qp *qp)
 {
@@ -61,7 +62,7 @@ bool ibfab_paced(struct ibfab_qp *qp)
 	return true;
 }
 
-/* Nobody waits for a rate that is the port's own, or is not known */
+/* The port's own rate and unknown rates cause no wait */
 static void keep_pace(struct ibfab_qp *qp, u8 rate, unsigned int bytes, unsigned int times)
 {
 	u64 bits = (u64)bytes * BITS_PER_BYTE * times;
@@ -73,11 +74,11 @@ static void keep_pace(struct ibfab_qp *qp, u8 rate, unsigned int bytes, unsigned
 }
 
 /**
- * ibfab_rate_count() - Count a packet that leaves, and take the time that its rate says.
- * @qp: whose it is
- * @port: the port
- * @av: the address that it goes to
- * @bytes: of the packet
+ * ibfab_rate_count() - Count a packet by its static rate, and pace its QP.
+ * @qp: the QP
+ * @port: the port by which the packet leaves
+ * @av: the address vector of its destination
+ * @bytes: its length
  *
  * Context: the engine.
  */
@@ -93,8 +94,8 @@ void ibfab_rate_count(struct ibfab_qp *qp, struct ibfab_port *port,
 }
 
 /**
- * ibfab_rate_show() - Write how many packets left at each rate.
- * @m: where to
+ * ibfab_rate_show() - Print how many packets left a port at each rate.
+ * @m: the file
  * @port: the port
  *
  * Context: process.

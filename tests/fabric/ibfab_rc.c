@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reliable connections: the packets of both directions. Builds one to the peer;
- * checks one that came in, and hands it to the requester or the responder.
+ * Reliable connections: packets in both directions. Builds packets to the peer, checks packets that
+ * came in, and passes them to the requester or the responder.
  */
 #include <linux/seq_file.h>
 #include <linux/xarray.h>
@@ -34,7 +34,9 @@ static const char * const counter_names[] = {
 
 static_assert(ARRAY_SIZE(counter_names) == IBFAB_RC_NUM);
 
-/* 9.2: by opcode. What is not here is a request that is refused, or reserved. */
+/* 9.2: the traits of each opcode. An opcode that is missing is a request that is refused, or is
+ * reserved.
+ */
 static const u8 opcode_traits[IBFAB_BTH_OPERATION + 1] = {
 	[IB_OPCODE_RC_SEND_FIRST] = IBFAB_RC_SEND | IBFAB_RC_FIRST,
 	[IB_OPCODE_RC_SEND_MIDDLE] = IBFAB_RC_SEND,
@@ -63,9 +65,9 @@ static const u8 opcode_traits[IBFAB_BTH_OPERATION + 1] = {
 };
 
 /**
- * ibfab_rc_count() - Count what happened to a connection, at its port.
+ * ibfab_rc_count() - Increment an RC counter of a QP's port.
  * @qp: the QP
- * @counter: enum ibfab_rc_counter, of NAKs plus their code
+ * @counter: enum ibfab_rc_counter; for NAKs, their code is added
  *
  * Context: the engine.
  */
@@ -75,9 +77,9 @@ void ibfab_rc_count(const struct ibfab_qp *qp, unsigned int counter)
 }
 
 /**
- * ibfab_rc_show() - Show what a port's connections did.
- * @m: one counter a line
- * @port: of an HCA; a switch's has none
+ * ibfab_rc_show() - Print the RC counters of a port.
+ * @m: the file, which gets one counter a line
+ * @port: the port; a switch's port has none
  *
  * Context: process.
  */
@@ -88,11 +90,11 @@ void ibfab_rc_show(struct seq_file *m, const struct ibfab_port *port)
 }
 
 /**
- * ibfab_rc_mtu() - The payload of a connection's full packet.
+ * ibfab_rc_mtu() - The path MTU of a connection.
  * @rc: the connection
  *
  * Context: the engine.
- * Return: octets.
+ * Return: bytes of payload.
  */
 unsigned int ibfab_rc_mtu(const struct ibfab_rc *rc)
 {
@@ -100,13 +102,13 @@ unsigned int ibfab_rc_mtu(const struct ibfab_rc *rc)
 }
 
 /**
- * ibfab_rc_build() - Build a packet to the peer, but for what is behind BTH.
+ * ibfab_rc_build() - Build a packet to the peer, up to and including its BTH.
  * @qp: the QP
- * @hdr: what it says
- * @ext: set to where its extended headers and payload belong
+ * @hdr: the contents of its BTH, and its lengths
+ * @ext: set to where its extended headers and its payload are to be written
  *
  * Context: the engine.
- * Return: it, or NULL without memory.
+ * Return: the packet, or NULL if there is no memory.
  */
 struct ibfab_pkt *ibfab_rc_build(struct ibfab_qp *qp,
 				 struct ibfab_hdr *hdr, void **ext)
@@ -121,7 +123,7 @@ struct ibfab_pkt *ibfab_rc_build(struct ibfab_qp *qp,
 /**
  * ibfab_rc_transmit() - Send a packet to the peer.
  * @qp: the QP
- * @pkt: consumed
+ * @pkt: the packet, which is consumed
  *
  * Context: the engine.
  */
@@ -138,7 +140,7 @@ void ibfab_rc_transmit(struct ibfab_qp *qp, struct ibfab_pkt *pkt)
 
 /* Receiving */
 
-/* Before any QP is looked at (7.8, 8.3, 9.6.1.1) */
+/* Checks that do not depend on a QP (7.8, 8.3, 9.6.1.1) */
 static enum ibfab_drop check_packet(const struct ibfab_port *port,
 				    const struct ibfab_hdrs *h)
 {
@@ -164,7 +166,7 @@ static const void *take(struct ibfab_rc_in *in, unsigned int bytes)
 	return at;
 }
 
-/* Take the extended headers off the payload, as the opcode has them */
+/* Removes the extended headers that the opcode requires from the beginning of the payload */
 static enum ibfab_drop parse(struct ibfab_rc_in *in,
 			     const struct ibfab_port *port,
 			     const struct ibfab_hdrs *h)
@@ -197,7 +199,7 @@ static enum ibfab_drop parse(struct ibfab_rc_in *in,
 						IBFAB_DROP_NONE;
 }
 
-/* 9.6.1.5: only the peer may talk to a connection's QP */
+/* 9.6.1.5: a connected QP only accepts packets from its peer */
 static bool from_peer(const struct ibfab_rc *rc, const struct ibfab_hdrs *h)
 {
 	const struct rdma_ah_attr *av = &rc->av;
@@ -238,15 +240,15 @@ static void deliver(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 }
 
 /**
- * ibfab_rc_receive() - Check a packet that is no datagram, and deliver it.
- * @hca: to which
- * @port: the port that it came in at
+ * ibfab_rc_receive() - Check a packet that is not a datagram, and deliver it.
+ * @hca: the HCA that received it
+ * @port: the port at which it came in
  * @h: its headers
  *
- * What gets as far as a connection is counted by that, not as a drop.
+ * A packet that reaches a connection is counted by the connection, not as a drop.
  *
  * Context: the engine.
- * Return: why it is dropped, or IBFAB_DROP_NONE.
+ * Return: the reason for which it is dropped, or IBFAB_DROP_NONE.
  */
 enum ibfab_drop ibfab_rc_receive(struct ibfab_hca *hca,
 				 struct ibfab_port *port,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reliable connections (9.7): what a QP of that type keeps, and the interface of
- * each of its files. Attributes are changed with the engine disabled; all else
- * is the engine's alone, so none of it has a lock.
+ * Reliable connections (9.7): the fields of an RC QP, and the interface of each file. Attributes
+ * are changed with the engine disabled. Everything else is used by the engine only, so there is no
+ * lock.
  */
 #ifndef _IBFAB_RC_H
 #define _IBFAB_RC_H
@@ -25,35 +25,35 @@ struct ibfab_qp;
 struct ibfab_rwr;
 struct seq_file;
 
-/* What the connections of a port did, in debugfs */
+/* The RC counters of a port, in debugfs */
 enum ibfab_rc_counter {
-	IBFAB_RC_RETRANSMITS,		/* packets sent again */
-	IBFAB_RC_TIMEOUTS,		/* no answer in time */
+	IBFAB_RC_RETRANSMITS,		/* packets that were sent again */
+	IBFAB_RC_TIMEOUTS,		/* no response came in time */
 	IBFAB_RC_ACKS_SENT,
 	IBFAB_RC_ACKS_RCVD,
 	IBFAB_RC_RNR_SENT,
 	IBFAB_RC_RNR_RCVD,
-	IBFAB_RC_NAKS_SENT,		/* four codes, as on the wire */
+	IBFAB_RC_NAKS_SENT,		/* one counter for each of four codes */
 	IBFAB_RC_NAKS_RCVD = IBFAB_RC_NAKS_SENT + 4,
-	IBFAB_RC_DUPLICATES = IBFAB_RC_NAKS_RCVD + 4, /* requests seen before */
-	IBFAB_RC_GAPS,			/* requests behind a missing one */
-	IBFAB_RC_STRAYS,		/* responses that fit no request */
+	IBFAB_RC_DUPLICATES = IBFAB_RC_NAKS_RCVD + 4, /* requests that were received before */
+	IBFAB_RC_GAPS,			/* requests after a missing one */
+	IBFAB_RC_STRAYS,		/* responses that match no request */
 	IBFAB_RC_NUM,
 };
 
 /**
- * struct ibfab_rc_req - A connection's requester
- * @una: PSN of the oldest packet that is not acknowledged
- * @next: PSN of the packet to send next
+ * struct ibfab_rc_req - The requester of a connection
+ * @una: PSN of the oldest unacknowledged packet
+ * @next: PSN of the next packet to send
  * @high: PSN of the first packet that was never sent
- * @begun: work requests ever begun; those before have their PSNs
- * @cur: the one to send from next: below @begun, or at it
- * @offset: how much of it was sent
- * @retries: how often @una may still be sent again
- * @rnr_retries: how often its receiver may still be not ready
- * @timed: @due means something
- * @due: by ktime_get_ns(): when an answer is overdue or, if @paused, to go on
- * @paused: send nothing until then
+ * @begun: number of WRs that were begun, which have PSNs
+ * @cur: the WR from which the next packet is sent, at most @begun
+ * @offset: how many bytes of it were sent
+ * @retries: how often the packet @una may still be sent again
+ * @rnr_retries: how often the receiver may still report that it is not ready
+ * @timed: @due is valid
+ * @due: when a response is overdue or, if @paused, when to continue; in ns of ktime_get_ns()
+ * @paused: nothing is sent until @due
  */
 struct ibfab_rc_req {
 	u32 una;
@@ -70,16 +70,16 @@ struct ibfab_rc_req {
 };
 
 /**
- * struct ibfab_rc_resp - A connection's responder
- * @epsn: the PSN expected next
- * @msn: messages completed
- * @quiet: a NAK for @epsn is under way; nothing else is said until it comes
- * @in_message: between a first and a last packet
- * @have_wr: @wr holds the receive that the message goes into
- * @wr: a copy: with a shared queue, others take the receives behind it
- * @received: octets of the message
- * @established: the event was reported
- * @last_wqe: the event was reported
+ * struct ibfab_rc_resp - The responder of a connection
+ * @epsn: expected PSN
+ * @msn: number of completed messages
+ * @quiet: a NAK for @epsn was sent; no further one is sent until that packet comes
+ * @in_message: the first packet of a message came, but not the last
+ * @have_wr: @wr is the receive WR that the message is written to
+ * @wr: a copy of the WR, because other QPs take the WRs behind it from a shared queue
+ * @received: how many bytes of the message came
+ * @established: IB_EVENT_COMM_EST was reported
+ * @last_wqe: IB_EVENT_QP_LAST_WQE_REACHED was reported
  * @ack_node: in &ibfab_hca.rc_acks
  */
 struct ibfab_rc_resp {
@@ -96,21 +96,21 @@ struct ibfab_rc_resp {
 };
 
 /**
- * struct ibfab_rc - A QP's connection
+ * struct ibfab_rc - The connection of a QP
  * @qp: the QP
- * @av: where the peer is
- * @dest_qpn: which of its QPs
- * @rq_psn: the PSN that its requests were to begin with
+ * @av: address vector of the peer
+ * @dest_qpn: the peer's QP number
+ * @rq_psn: the PSN with which the peer's requests begin
  * @access: enum ib_access_flags
  * @path_mtu: enum ib_mtu
- * @timeout: 4.096 us * 2^timeout for an answer; 0: any time
- * @retry_cnt: retries without an answer
- * @rnr_retry: retries of a receiver that is not ready; 7: without end
- * @min_rnr_timer: what the peer is told to wait, as encoded in a NAK
- * @max_rd_atomic: kept; there are no RDMA READs
- * @max_dest_rd_atomic: kept
- * @report_drained: the event is wanted when the QP in SQD has drained
- * @timer: only kicks the engine
+ * @timeout: a response is overdue after 4.096 us * 2^timeout; 0 for no time-out
+ * @retry_cnt: number of retries without a response
+ * @rnr_retry: number of retries if the receiver is not ready, 7 for no limit
+ * @min_rnr_timer: how long the peer must wait after an RNR NAK, encoded as in the NAK
+ * @max_rd_atomic: only stored, as RDMA READ is not supported
+ * @max_dest_rd_atomic: only stored
+ * @report_drained: IB_EVENT_SQ_DRAINED is to be reported when the QP in SQD has drained
+ * @timer: kicks the engine
  * @req: the requester
  * @resp: the responder
  */
@@ -136,13 +136,13 @@ struct ibfab_rc {
 /**
  * struct ibfab_rc_in - A packet from the peer
  * @h: its headers
- * @traits: of its opcode
+ * @traits: traits of its opcode
  * @psn: its PSN
- * @reth: RDMA header, NULL if none
- * @aeth: ACK header, NULL if none
- * @imm: immediate data, NULL if none
- * @payload: what is behind the headers
- * @len: octets of that
+ * @reth: RDMA extended header, NULL if there is none
+ * @aeth: ACK extended header, NULL if there is none
+ * @imm: immediate data, NULL if there is none
+ * @payload: the payload after these headers
+ * @len: length of the payload
  */
 struct ibfab_rc_in {
 	const struct ibfab_hdrs *h;
@@ -155,21 +155,21 @@ struct ibfab_rc_in {
 	u32 len;
 };
 
-/* Traits of an opcode: none for a request that is not served */
+/* The traits of an opcode. A request that is not supported has none. */
 #define IBFAB_RC_SEND		BIT(0)
 #define IBFAB_RC_WRITE		BIT(1)
 #define IBFAB_RC_FIRST		BIT(2)	/* begins a message */
 #define IBFAB_RC_LAST		BIT(3)	/* ends it */
 #define IBFAB_RC_IMM		BIT(4)	/* with immediate data */
 #define IBFAB_RC_ACK		BIT(5)
-#define IBFAB_RC_STRAY		BIT(6)	/* answers a request that is not made */
+#define IBFAB_RC_STRAY		BIT(6)	/* responds to a kind of request that is never sent */
 
 /**
- * ibfab_psn_add() - A PSN so many packets later (9.7.2).
- * @psn: a PSN
- * @n: packets
+ * ibfab_psn_add() - Add to a PSN (9.7.2).
+ * @psn: the PSN
+ * @n: number of packets
  *
- * Return: modulo 2^24.
+ * Return: the sum modulo 2^24.
  */
 static inline u32 ibfab_psn_add(u32 psn, u32 n)
 {
@@ -177,11 +177,11 @@ static inline u32 ibfab_psn_add(u32 psn, u32 n)
 }
 
 /**
- * ibfab_psn_diff() - How far one PSN is behind another.
- * @a: the later, if the result is positive
- * @b: the earlier
+ * ibfab_psn_diff() - The distance between two PSNs.
+ * @a: a PSN
+ * @b: another PSN
  *
- * Return: packets from @b to @a, -2^23 to 2^23 - 1.
+ * Return: how many packets @a is after @b, from -2^23 to 2^23 - 1.
  */
 static inline int ibfab_psn_diff(u32 a, u32 b)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reliable connections: the QP's attributes, and its ways into and out of its
- * states.
+ * Reliable connections: the attributes of RC QPs, and what happens when their state changes.
  */
 #include <linux/slab.h>
 
@@ -19,9 +18,9 @@ static void kick_timer(struct timer_list *timer)
 }
 
 /**
- * ibfab_rc_create() - Make a QP a connection's.
+ * ibfab_rc_create() - Allocate the connection of an RC QP.
  * @qp: the QP
- * @max_recv_sge: of the receives that it will take
+ * @max_recv_sge: maximum number of SGEs of its receive WRs
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -46,8 +45,8 @@ int ibfab_rc_create(struct ibfab_qp *qp, u32 max_recv_sge)
 }
 
 /**
- * ibfab_rc_destroy() - Free a QP's connection.
- * @qp: one that was reset; of another type it has none
+ * ibfab_rc_destroy() - Free the connection of a QP.
+ * @qp: the QP, which was reset; other QPs than RC QPs have no connection
  *
  * Context: process.
  */
@@ -61,8 +60,8 @@ void ibfab_rc_destroy(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_rc_reset() - Forget what a connection was about.
- * @qp: in RESET; of another type it has none
+ * ibfab_rc_reset() - Reset the connection of a QP.
+ * @qp: the QP in RESET; other QPs than RC QPs have no connection
  *
  * Context: process, the engine is disabled.
  */
@@ -92,7 +91,7 @@ static bool av_valid(const struct ibfab_qp *qp, const struct rdma_ah_attr *av)
 	       rdma_ah_read_grh(av)->sgid_index < IBFAB_GUID_TABLE_LEN;
 }
 
-/* Not set, or not too much */
+/* Whether an attribute is either not set or not larger than the maximum */
 static bool within(int set, u32 value, u32 max)
 {
 	return !set || value <= max;
@@ -122,10 +121,10 @@ static bool limits_valid(const struct ib_qp_attr *attr, int mask)
 }
 
 /**
- * ibfab_rc_attr_check() - Whether a connection can have these attributes.
+ * ibfab_rc_attr_check() - Check attributes of a connection.
  * @qp: the QP
- * @attr: their values
- * @mask: which of them
+ * @attr: the values
+ * @mask: which attributes are set
  *
  * Context: any.
  * Return: 0, -EINVAL, or -EOPNOTSUPP for an alternate path.
@@ -193,10 +192,11 @@ static void apply_psns(struct ibfab_rc *rc, const struct ib_qp_attr *attr,
 }
 
 /**
- * ibfab_rc_apply() - Set a connection's attributes.
+ * ibfab_rc_apply() - Set attributes of a connection.
  * @qp: the QP
- * @attr: values that were checked
- * @mask: which of them; if none is a connection's, the engine is not waited for
+ * @attr: the values, which were checked
+ * @mask: which attributes to set; if only the state is set, there is no need to wait for the
+ *	engine
  *
  * Context: process.
  */
@@ -217,9 +217,9 @@ void ibfab_rc_apply(struct ibfab_qp *qp, const struct ib_qp_attr *attr,
 }
 
 /**
- * ibfab_rc_query() - Read a connection's attributes.
+ * ibfab_rc_query() - Query the attributes of a connection.
  * @qp: the QP
- * @attr: added to
+ * @attr: the connection's attributes are filled in
  *
  * Context: any.
  */
@@ -245,8 +245,8 @@ void ibfab_rc_query(const struct ibfab_qp *qp, struct ib_qp_attr *attr)
 }
 
 /**
- * ibfab_rc_flush() - Flush the receive that a message was going into.
- * @qp: in ERR; those behind it are still in their queue
+ * ibfab_rc_flush() - Flush the receive WR of a message that is incomplete.
+ * @qp: the QP in ERR, whose other receive WRs are still in their queue
  *
  * Context: the engine.
  */
@@ -262,9 +262,9 @@ void ibfab_rc_flush(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_rc_flushed() - All that a QP had is flushed.
- * @qp: in ERR. With a shared queue its owner is told so, once: receives that it
- *	took have all completed (10.2.9.3, 11.6.3.1).
+ * ibfab_rc_flushed() - Report that all WRs of a QP are flushed.
+ * @qp: the QP in ERR. If it has a shared receive queue, its owner is told once that the QP
+ *	takes no more WRs from it and that those it took have completed (10.2.9.3, 11.6.3.1).
  *
  * Context: the engine.
  */

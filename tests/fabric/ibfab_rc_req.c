@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reliable connections, the requester (9.7.5, 9.9.2): cuts messages into packets,
- * keeps a window of them under way, and goes back to the oldest that was not
- * acknowledged when one was lost. Nothing is copied to be sent again: the buffers
- * are the work request's until it completes, and a packet's PSN tells which part
- * of them it has.
+ * The requester of reliable connections (9.7.5, 9.9.2). It splits messages into packets, keeps a
+ * window of packets outstanding, and goes back to the oldest unacknowledged one if a packet was
+ * lost. Nothing is copied for a retransmission: the buffers belong to the WR until it completes,
+ * and the PSN of a packet determines which part of them it has.
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "ibfab_net.h"
 
-#define RC_WINDOW	128	/* packets under way */
-#define RC_ACK_EVERY	32	/* of a long message, packets; divides 2^24 */
-#define RC_BURST	16	/* packets at a QP's turn */
+#define RC_WINDOW	128	/* outstanding packets */
+#define RC_ACK_EVERY	32	/* packets of a long message; a divisor of 2^24 */
+#define RC_BURST	16	/* packets that a QP sends at its turn */
 #define RC_RNR_UNIT_NS	10000
 #define RC_RNR_FOREVER	7	/* 9.7.5.2.8 */
 
-/* 9.7.5.2.8: what a receiver that is not ready asks for, in RC_RNR_UNIT_NS */
+/* 9.7.5.2.8: the time for which an RNR NAK asks, by its code and in units of RC_RNR_UNIT_NS */
 static const u32 rnr_units[IBFAB_AETH_VALUE + 1] = {
 	65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384,
 	512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576,
@@ -34,8 +33,8 @@ static bool outstanding(const struct ibfab_rc_req *req)
 	return req->una != req->high;
 }
 
-/* Time. It is the clock's, for jiffies may stand still for a while and then catch up
- * where a guest's CPU is taken away; the timer only wakes the engine.
+/* Time is measured by the clock, not in jiffies, which may stand still for a while and then catch
+ * up if a guest's CPU is preempted. The timer only kicks the engine.
  */
 
 static void wake_in(struct ibfab_rc *rc, u64 ns)
@@ -63,9 +62,9 @@ static void pause(struct ibfab_rc *rc, u64 ns)
 	set_due(rc, ns);
 }
 
-/* Places in the queue */
+/* Positions in the send queue */
 
-/* The next packet to send is that one, which is not acknowledged */
+/* Makes an unacknowledged packet the next one to send */
 static void seek(struct ibfab_qp *qp, u32 psn)
 {
 	struct ibfab_rc_req *req = &qp->rc->req;
@@ -84,7 +83,7 @@ static void seek(struct ibfab_qp *qp, u32 psn)
 	req->offset = 0;
 }
 
-/* 10.3.1: the oldest work request fails, those behind it are flushed */
+/* 10.3.1: the oldest WR completes with an error, and those behind it are flushed */
 static void fail(struct ibfab_qp *qp, enum ib_wc_status status)
 {
 	const struct ibfab_swr *wr = ibfab_queue_peek(&qp->sq);
@@ -108,7 +107,7 @@ static void complete_acknowledged(struct ibfab_qp *qp)
 	}
 }
 
-/* All before a PSN has arrived. That is progress: retries are counted anew. */
+/* All packets before a PSN have arrived. As this is progress, the retry counters start again. */
 static void acknowledge_before(struct ibfab_qp *qp, u32 psn)
 {
 	struct ibfab_rc *rc = qp->rc;
@@ -128,8 +127,8 @@ static void acknowledge_before(struct ibfab_qp *qp, u32 psn)
 
 /* Sending */
 
-/* Give the next work request its PSNs. One that cannot be sent fails when those
- * before it have completed: until then it waits.
+/* Assigns PSNs to the next WR. A WR that cannot be sent fails, but not before the WRs in front of
+ * it have completed.
  */
 static bool begin(struct ibfab_qp *qp)
 {
@@ -173,7 +172,7 @@ static bool has_imm(const struct ibfab_swr *wr)
 	       wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
-/* 9.2: the six opcodes of SEND and of RDMA WRITE are in the same order */
+/* 9.2: the six opcodes of SEND and the six of RDMA WRITE have the same order */
 static u8 opcode(const struct ibfab_swr *wr, bool first, bool last)
 {
 	u8 op = is_write(wr) ? IB_OPCODE_RC_RDMA_WRITE_FIRST :
@@ -185,8 +184,8 @@ static u8 opcode(const struct ibfab_swr *wr, bool first, bool last)
 	return has_imm(wr) ? op + 1 : op;
 }
 
-/* An answer is asked for at a message's end, now and then within a long one, and
- * for a packet that may be the only one that the peer lacks.
+/* An acknowledgment is requested at the end of a message, regularly within a long message, and for
+ * the oldest unacknowledged packet, which may be the only one that the peer lacks
  */
 static bool wants_ack(const struct ibfab_rc_req *req, bool last)
 {
@@ -263,7 +262,7 @@ static void advance(struct ibfab_qp *qp, const struct ibfab_swr *wr, u32 len)
 		await_answer(qp->rc);
 }
 
-/* Without memory for a packet it is not lost: it is tried again in a while */
+/* If there is no memory for a packet, sending pauses and tries again */
 static void send_packet(struct ibfab_qp *qp)
 {
 	const struct ibfab_swr *wr = ibfab_queue_slot(&qp->sq,
@@ -282,9 +281,9 @@ static void send_packet(struct ibfab_qp *qp)
 	ibfab_rc_transmit(qp, pkt);
 }
 
-/* Going back */
+/* Retransmission */
 
-/* 9.9.2.1: from the oldest packet that was not acknowledged, if it may be */
+/* 9.9.2.1: send again from the oldest unacknowledged packet, if there are retries left */
 static void retry(struct ibfab_qp *qp)
 {
 	struct ibfab_rc *rc = qp->rc;
@@ -321,7 +320,7 @@ static void check_time(struct ibfab_qp *qp)
 	retry(qp);
 }
 
-/* 10.3.1.5: all that had begun is done */
+/* 10.3.1.5: in SQD, the send queue has drained when all WRs that were begun have completed */
 static void check_drained(struct ibfab_qp *qp)
 {
 	struct ibfab_rc *rc = qp->rc;
@@ -334,12 +333,12 @@ static void check_drained(struct ibfab_qp *qp)
 }
 
 /**
- * ibfab_rc_send() - A connection's turn to send.
- * @qp: in RTS or SQD
- * @sent: added to
+ * ibfab_rc_send() - Send packets of a connection at its QP's turn.
+ * @qp: the QP in RTS or SQD
+ * @sent: the number of packets is added to it
  *
  * Context: the engine.
- * Return: whether it wants another turn.
+ * Return: whether the QP needs another turn.
  */
 bool ibfab_rc_send(struct ibfab_qp *qp, unsigned int *sent)
 {
@@ -362,7 +361,7 @@ bool ibfab_rc_send(struct ibfab_qp *qp, unsigned int *sent)
 	return true;
 }
 
-/* Answers */
+/* Responses */
 
 static enum ib_wc_status nak_status(u8 code)
 {
@@ -376,7 +375,9 @@ static enum ib_wc_status nak_status(u8 code)
 	}
 }
 
-/* If nothing was sent since going back to that packet, this NAK is an old one */
+/* If this packet is the next one to send already, nothing was sent since the last retransmission
+ * began, so the NAK is an old one
+ */
 static void take_nak(struct ibfab_qp *qp, u32 psn, u8 code)
 {
 	if (code > IBFAB_NAK_REMOTE_OPERATION) {
@@ -416,11 +417,11 @@ static void take_ack(struct ibfab_qp *qp, u32 psn)
 }
 
 /**
- * ibfab_rc_answered() - An ACK or a NAK came (9.7.5.1).
- * @qp: for which
+ * ibfab_rc_answered() - Process an ACK or a NAK (9.7.5.1).
+ * @qp: the QP that receives it
  * @in: the packet
  *
- * One for a PSN that is not under way is ignored, and counted.
+ * A response to a PSN that is not outstanding is counted and ignored.
  *
  * Context: the engine.
  */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reliable connections, the responder (9.7.4, 9.9.3): takes requests in the order
- * of their PSNs, puts messages straight into the receives' buffers, and answers.
- * An acknowledgment is due when the engine's input is empty, so one may stand for
- * several packets; a NAK goes at once.
+ * The responder of reliable connections (9.7.4, 9.9.3). It processes requests in the order of their
+ * PSNs, writes messages directly into the buffers of receive WRs, and responds. An acknowledgment
+ * is sent when the engine has delivered its input, so one may acknowledge several packets. A NAK is
+ * sent immediately.
  */
 #include "ibfab_net.h"
 
-/* Answering */
+/* Responding */
 
 static void answer(struct ibfab_qp *qp, u32 psn, u8 syndrome)
 {
@@ -41,12 +41,11 @@ static void owe_ack(struct ibfab_qp *qp)
 
 /**
  * ibfab_rc_acknowledge() - Send the acknowledgments that are due.
- * @hca: whose
+ * @hca: the HCA
  *
- * It does not wait for room in the peer's input queue, so that two engines never
- * wait for each other.
+ * This does not wait for room in the peer's input queue, so two engines never wait for each other.
  *
- * Context: the engine, when it has delivered what it could.
+ * Context: the engine, after it has delivered packets.
  */
 void ibfab_rc_acknowledge(struct ibfab_hca *hca)
 {
@@ -62,7 +61,7 @@ void ibfab_rc_acknowledge(struct ibfab_hca *hca)
 	}
 }
 
-/* Says what an acknowledgment would, and more */
+/* A NAK also acknowledges all packets before the expected one, so no separate ACK is needed */
 static void nak(struct ibfab_qp *qp, u8 syndrome)
 {
 	list_del_init(&qp->rc->resp.ack_node);
@@ -86,7 +85,7 @@ static void nak_sequence(struct ibfab_qp *qp)
 	nak(qp, IBFAB_AETH_NAK | IBFAB_NAK_SEQUENCE);
 }
 
-/* The connection ends with this request. Returns false, for the callers. */
+/* Refuses a request, which ends the connection. Returns false, which is what its callers return. */
 static bool refuse(struct ibfab_qp *qp, u8 code)
 {
 	ibfab_rc_count(qp, IBFAB_RC_NAKS_SENT + code);
@@ -95,7 +94,7 @@ static bool refuse(struct ibfab_qp *qp, u8 code)
 	return false;
 }
 
-/* The same where no completion tells the owner why (9.9.3) */
+/* The same for a request that completes no WR; an event reports the error to the owner (9.9.3) */
 static bool refuse_request(struct ibfab_qp *qp, u8 code)
 {
 	ibfab_event_qp(qp, code == IBFAB_NAK_REMOTE_ACCESS ?
@@ -132,7 +131,7 @@ static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rc_in *in,
 		      in->h->bth->flags & IBFAB_BTH_SOLICITED);
 }
 
-/* Take the next receive for the message that begins */
+/* Takes the next receive WR for a message that begins */
 static bool take_wr(struct ibfab_qp *qp)
 {
 	struct ib_srq *srq = qp->ibqp.srq;
@@ -152,7 +151,7 @@ static bool take_wr(struct ibfab_qp *qp)
 	return true;
 }
 
-/* A receive that cannot take a good message is its owner's error */
+/* A receive WR that cannot hold a valid message is an error of its owner */
 static bool fail_wr(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 {
 	bool bad_key = qp->rc->resp.wr->bad_key;
@@ -162,21 +161,23 @@ static bool fail_wr(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 				    IBFAB_NAK_INVALID_REQUEST);
 }
 
-/* Requests in order: each of these returns false if the packet is not taken */
+/* Processing the request with the expected PSN. Each function returns false if it does not take the
+ * packet.
+ */
 
 static bool sequence_valid(const struct ibfab_rc *rc,
 			   const struct ibfab_rc_in *in)
 {
 	bool first = in->traits & IBFAB_RC_FIRST;
 
-	/* Only a SEND is ever in the middle of its message */
+	/* Only a SEND can consist of several packets, because an RDMA WRITE with data is refused */
 	if (rc->resp.in_message)
 		return in->traits & IBFAB_RC_SEND && !first;
 	return first;
 }
 
-/* 9.7.4.1.6: full packets but for a message's last, which has something unless it
- * is the only one
+/* 9.7.4.1.6: all packets of a message but the last one are full. The last one is not empty unless
+ * it is the only one.
  */
 static bool length_valid(const struct ibfab_rc *rc,
 			 const struct ibfab_rc_in *in)
@@ -206,8 +207,8 @@ static bool take_send(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 	return true;
 }
 
-/* There is no memory that a peer could write to. What writes nothing needs no key
- * (9.7.4.1.5), and is done.
+/* There is no memory to which a peer may write. An RDMA WRITE of no bytes needs no R_Key
+ * (9.7.4.1.5) and succeeds.
  */
 static bool take_write(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 {
@@ -235,7 +236,7 @@ static bool take_request(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 					    take_write(qp, in);
 }
 
-/* 10.3.1.3: in RTR the first packet tells that the peer is there */
+/* 10.3.1.3: the first packet that arrives in RTR shows that the connection is established */
 static void report_established(struct ibfab_qp *qp)
 {
 	if (qp->rc->resp.established || ibfab_qp_state(qp) != IB_QPS_RTR)
@@ -260,8 +261,8 @@ static void take_next(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 }
 
 /**
- * ibfab_rc_requested() - A request came (9.7.4.1).
- * @qp: for which
+ * ibfab_rc_requested() - Process a request (9.7.4.1).
+ * @qp: the QP that receives it
  * @in: the packet
  *
  * Context: the engine.

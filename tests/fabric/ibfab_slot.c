@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Slots: where HCAs are plugged in, and what their DMA is accounted to. They stay while an
- * HCA is pulled out: what is still mapped then has leaked. Their bus says how many virtual
- * functions an HCA has.
+ * Slots into which HCAs are plugged. The slot is the device whose DMA mappings the kernel accounts.
+ * It stays when the HCA is unplugged, so a mapping that still exists then has leaked. The bus of
+ * the slots reports how many virtual functions an HCA has.
  */
 #include <linux/device.h>
 #include <linux/device/bus.h>
@@ -14,9 +14,9 @@
 
 /**
  * struct ibfab_slot - A slot
- * @dev: parent of what is in it
- * @dma_mask: all addresses
- * @dma_parms: mappings of any length
+ * @dev: parent of the HCA in the slot
+ * @dma_mask: allows all addresses
+ * @dma_parms: allows mappings of any length
  */
 struct ibfab_slot {
 	struct device dev;
@@ -68,11 +68,11 @@ static int slot_create(unsigned int index)
 }
 
 /**
- * ibfab_slots_init() - Make the slots.
+ * ibfab_slots_init() - Create the slots.
  * @num: how many
  *
  * Context: process.
- * Return: 0, or a negative errno with nothing made.
+ * Return: 0, or a negative errno if nothing was created.
  */
 int ibfab_slots_init(unsigned int num)
 {
@@ -93,7 +93,7 @@ int ibfab_slots_init(unsigned int num)
 }
 
 /**
- * ibfab_slots_exit() - Remove them.
+ * ibfab_slots_exit() - Remove the slots.
  *
  * Context: process; nothing is plugged in.
  */
@@ -110,11 +110,11 @@ void ibfab_slots_exit(void)
 }
 
 /**
- * ibfab_slot() - A slot.
- * @index: of its HCA
+ * ibfab_slot() - Get the device of a slot.
+ * @index: index of its HCA
  *
  * Context: any.
- * Return: its device.
+ * Return: the device.
  */
 struct device *ibfab_slot(unsigned int index)
 {

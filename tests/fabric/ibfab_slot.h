@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Slots, and the virtual functions of what is in them.
+ * Slots, and the virtual functions of the HCAs in them.
  */
 #ifndef _IBFAB_SLOT_H
 #define _IBFAB_SLOT_H
@@ -18,8 +18,8 @@ bool ibfab_slot_is(const struct device *dev);
 
 /**
  * struct ibfab_vf - A virtual function of a port
- * @node_guid: as set
- * @port_guid: as set
+ * @node_guid: its node GUID, as it was set
+ * @port_guid: its port GUID, as it was set
  * @link_state: IFLA_VF_LINK_STATE_*
  */
 struct ibfab_vf {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The subnet management agent of HCAs and switches: its attributes (14.2.5),
- * PortInfo apart.
+ * The subnet management agent (SMA) of HCAs and switches: its attributes (14.2.5) except for
+ * PortInfo.
  */
 #include <asm/unaligned.h>
 
@@ -12,14 +12,15 @@
 /**
  * struct sma_attr - An attribute
  * @id: AttributeID
- * @node_type: the kind of node that has it; 0 for both
- * @get: writes it into the SMP's data
- * @set: takes it from there; NULL if it cannot be set, unless it is a block
- * @block: for one that is a block of a table as it is: the block that the modifier names,
- *	NULL if there is none
- * @size: octets of that
+ * @node_type: the kind of node that has it, 0 for both kinds
+ * @get: writes the attribute into the SMP's data; NULL for a block of a table
+ * @set: sets the attribute from the SMP's data; NULL if it cannot be set, or is a plain
+ *	block
+ * @block: for an attribute that is a block of a table: finds the block that the
+ *	AttributeModifier names, or NULL if there is no such block
+ * @size: size of a block in bytes
  *
- * All get the port that the SMP came in at; the first two return a MAD status.
+ * The functions get the port at which the SMP came in. @get and @set return a MAD status.
  */
 struct sma_attr {
 	__be16 id;
@@ -92,12 +93,12 @@ static __be16 switch_info_set(struct ibfab_port *port, struct ib_smp *smp)
 	info->mcast_top = new->mcast_top;
 	info->life_psc &= ~IBFAB_SI_LIFETIME_MASK;
 	info->life_psc |= new->life_psc & IBFAB_SI_LIFETIME_MASK;
-	/* Setting PortStateChange clears it */
+	/* A Set with PortStateChange clears it */
 	info->life_psc &= ~(new->life_psc & IBFAB_SI_PORT_STATE_CHANGE);
 	return 0;
 }
 
-/* Of a switch only port 0 has GUIDs and P_Keys: no enforcement at the others */
+/* Only port 0 of a switch has GUIDs and P_Keys, as the other ports do not enforce partitions */
 static struct ibfab_port *table_port(struct ibfab_port *port)
 {
 	return is_switch(port) ? &port->node->ports[0] : port;
@@ -112,7 +113,7 @@ static void *guid_block(struct ibfab_port *port, const struct ib_smp *smp)
 	return &table_port(port)->guid[block * IBFAB_SMP_GUID_BLOCK];
 }
 
-/* The first GUID of all is the port's own and stays */
+/* The first entry of the table is the port's own GUID and cannot be changed */
 static __be16 guid_info_set(struct ibfab_port *port, struct ib_smp *smp)
 {
 	const __be64 *new = (const __be64 *)smp->data;
@@ -175,7 +176,8 @@ static __be16 pkey_table_set(struct ibfab_port *port, struct ib_smp *smp)
 	return 0;
 }
 
-/* 14.2.5.8: at a switch, input port in bits 15..8, output port in 7..0 */
+/* 14.2.5.8: the modifier of a switch has the input port in bits 15..8 and the output port in 7..0
+ */
 static void *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	u8 in = attr_mod(smp) >> 8 & 0xff, out = attr_mod(smp) & 0xff;
@@ -188,7 +190,8 @@ static void *sl2vl_table(struct ibfab_port *port, const struct ib_smp *smp)
 	return node->ports[out].sl2vl[in];
 }
 
-/* 14.2.5.9: block 1 to 4 in the high half, output port in the low one */
+/* 14.2.5.9: the high half of the modifier is the block, from 1 to 4, the low half the output port
+ */
 static void *vl_arb_block(struct ibfab_port *port, const struct ib_smp *smp)
 {
 	u32 block = attr_mod(smp) >> 16, num = attr_mod(smp) & 0xff;
@@ -210,8 +213,8 @@ static void *lft_block(struct ibfab_port *port, const struct ib_smp *smp)
 	       attr_mod(smp) * IBFAB_SMP_LFT_BLOCK;
 }
 
-/* 14.2.5.12: position of 16 ports in bits 31..28, block of MLIDs in 8..0.
- * Returns the first MLID's entry of that position, or NULL.
+/* 14.2.5.12: bits 31..28 of the modifier name a group of 16 ports, bits 8..0 a block of MLIDs.
+ * Returns the entry of the block's first MLID for these ports, or NULL.
  */
 static u16 *mft_column(struct ibfab_port *port, const struct ib_smp *smp)
 {
@@ -311,7 +314,7 @@ static __be16 set_attr(const struct sma_attr *attr, struct ibfab_port *port, str
 	return 0;
 }
 
-/* mgmt_lock held. A Set answers with what the attribute has become. */
+/* Called with mgmt_lock held. The response to a Set has the new value of the attribute. */
 static __be16 access_attr(struct ibfab_port *port, struct ib_smp *smp)
 {
 	const struct sma_attr *attr = find_attr(port, smp->attr_id);
@@ -324,7 +327,7 @@ static __be16 access_attr(struct ibfab_port *port, struct ib_smp *smp)
 	return status ?: get_attr(attr, port, smp);
 }
 
-/* Is it for the SMA, not for the SM and others above? */
+/* Whether an SMP is for the SMA, and not for the SM or another manager */
 static bool is_request(const struct ibfab_port *port, const struct ib_smp *smp)
 {
 	switch (smp->method) {
@@ -338,7 +341,7 @@ static bool is_request(const struct ibfab_port *port, const struct ib_smp *smp)
 	}
 }
 
-/* mgmt_lock held. Returns whether there is an answer. */
+/* Called with mgmt_lock held. Returns whether there is a response. */
 static bool handle(struct ibfab_port *port, u16 slid, const struct ib_smp *in,
 		   struct ib_smp *out)
 {
@@ -363,17 +366,17 @@ static bool handle(struct ibfab_port *port, u16 slid, const struct ib_smp *in,
 }
 
 /**
- * ibfab_sma_process() - Have a port's SMA answer an SMP.
- * @port: where it came in
- * @slid: source LID of its packet
+ * ibfab_sma_process() - Process an SMP for a port's SMA.
+ * @port: the port at which it came in
+ * @slid: SLID of its packet
  * @in: the SMP
- * @out: the answer, if there is one
+ * @out: filled in with the response, if there is one
  *
- * SMInfo and what is not a request is left to the SM and others above.
+ * SMInfo and SMPs that are not requests are left to the SM and other managers.
  *
  * Context: any.
- * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY if @out is to be sent,
- * or IB_MAD_RESULT_CONSUMED if there is nothing more to do.
+ * Return: IB_MAD_RESULT_SUCCESS, with IB_MAD_RESULT_REPLY if @out is to be sent, or with
+ * IB_MAD_RESULT_CONSUMED if there is nothing more to do.
  */
 int ibfab_sma_process(struct ibfab_port *port, u16 slid,
 		      const struct ib_smp *in, struct ib_smp *out)

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Management packets at a switch: the way of directed-route SMPs through it
- * (14.2.2), its own SMA's answers, and those of its performance agent. At an HCA
- * ib_mad does the like.
+ * Management packets at a switch: forwarding directed-route SMPs (14.2.2), and the responses of the
+ * switch's SMA and performance management agent. At an HCA, ib_mad does this.
  */
 #include "ibfab.h"
 
-/* What an SMP's way through a switch needs at each step */
+/* An SMP at a switch, and the list of the packets that leave */
 struct smp_ctx {
 	struct ibfab_switch *sw;
 	struct ibfab_pkt *pkt;
@@ -24,7 +23,7 @@ static u16 switch_lid(const struct ibfab_switch *sw)
 	return READ_ONCE(sw->node.ports[0].lid);
 }
 
-/* The next step of the directed route: both LIDs are permissive on it */
+/* Sends an SMP on by directed route; both LIDs are permissive */
 static void smp_egress(const struct smp_ctx *c, u8 num)
 {
 	struct ibfab_lrh *lrh = ibfab_pkt_lrh(c->pkt);
@@ -39,7 +38,7 @@ static void smp_egress(const struct smp_ctx *c, u8 num)
 	list_add_tail(&c->pkt->list, c->out);
 }
 
-/* The directed part ended; the rest of the way is by LID */
+/* Sends an SMP on by LID, at the end of the directed part of its route */
 static void smp_by_lid(const struct smp_ctx *c, __be16 dlid)
 {
 	struct ibfab_lrh *lrh = ibfab_pkt_lrh(c->pkt);
@@ -50,7 +49,7 @@ static void smp_by_lid(const struct smp_ctx *c, __be16 dlid)
 	ibfab_switch_forward(c->sw, c->pkt, c->out);
 }
 
-/* 14.2.2.4: one step back */
+/* 14.2.2.4: one step of the return path */
 static void smp_return(const struct smp_ctx *c)
 {
 	struct ib_smp *smp = c->smp;
@@ -66,13 +65,13 @@ static void smp_return(const struct smp_ctx *c)
 	}
 	smp->hop_ptr = 0;
 	if (smp->dr_slid == IB_LID_PERMISSIVE)
-		smp_drop(c, IBFAB_DROP_NO_AGENT);	/* no SM lives here */
+		smp_drop(c, IBFAB_DROP_NO_AGENT);	/* there is no SM on a switch */
 	else
 		smp_by_lid(c, smp->dr_slid);
 }
 
-/* The SMP is for this switch: have the SMA answer. Returns whether it did; the
- * packet is gone otherwise.
+/* Lets the SMA of this switch process an SMP. Returns true if the SMP is now a response. Otherwise
+ * the packet was freed.
  */
 static bool smp_local(const struct smp_ctx *c)
 {
@@ -98,14 +97,15 @@ static void smp_local_directed(const struct smp_ctx *c)
 		smp_return(c);
 }
 
-/* It came by LID, and so goes the answer */
+/* The SMP came by LID, so the response is sent by LID */
 static void smp_local_by_lid(const struct smp_ctx *c)
 {
 	if (smp_local(c))
 		smp_by_lid(c, ibfab_pkt_lrh(c->pkt)->slid);
 }
 
-/* 14.2.2.3: one step on. hop_ptr is 0 where the directed part begins here. */
+/* 14.2.2.3: one step of the initial path. hop_ptr is 0 if the directed part begins at this switch.
+ */
 static void smp_outbound(const struct smp_ctx *c)
 {
 	struct ib_smp *smp = c->smp;
@@ -141,10 +141,10 @@ static void smp_directed(const struct smp_ctx *c)
 }
 
 /**
- * ibfab_smp_receive() - Handle an SMP that a switch must look into.
- * @sw: the switch; the packet's DLID is its own or the permissive one
- * @pkt: consumed; nobody else has a reference to its bytes
- * @out: what leaves is added to it
+ * ibfab_smp_receive() - Process an SMP whose DLID is that of a switch, or permissive.
+ * @sw: the switch
+ * @pkt: the packet, which is consumed; it is the only user of its bytes
+ * @out: packets that leave the switch are added to it
  *
  * Context: softirq.
  */
@@ -173,7 +173,7 @@ void ibfab_smp_receive(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
 	}
 }
 
-/* 13.4.8: what QP1 of the switch's port 0 checks */
+/* 13.4.8: the checks of QP1 of the switch's port 0 */
 static enum ibfab_drop gmp_check(const struct ibfab_switch *sw,
 				 const struct ibfab_hdrs *h)
 {
@@ -188,7 +188,7 @@ static enum ibfab_drop gmp_check(const struct ibfab_switch *sw,
 	return IBFAB_DROP_NONE;
 }
 
-/* Turn a request's headers round */
+/* Turns the headers of a request into those of its response */
 static void gmp_reverse(const struct ibfab_switch *sw, struct ibfab_hdrs *h)
 {
 	h->lrh->dlid = h->lrh->slid;
@@ -215,10 +215,10 @@ static bool gmp_answer(struct ibfab_switch *sw, const struct ibfab_hdrs *h)
 }
 
 /**
- * ibfab_gmp_receive() - Handle a GMP that is for a switch.
+ * ibfab_gmp_receive() - Process a GMP whose DLID is that of a switch.
  * @sw: the switch
- * @pkt: consumed; nobody else has a reference to its bytes
- * @out: what leaves is added to it
+ * @pkt: the packet, which is consumed; it is the only user of its bytes
+ * @out: packets that leave the switch are added to it
  *
  * Context: softirq.
  */

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Shared receive queues (10.2.9): receives that several QPs take from, in the
- * order in which their messages begin.
+ * Shared receive queues (10.2.9): receive WRs that several QPs take, in the order in which their
+ * messages begin.
  */
 #include "ibfab.h"
 
 /**
  * ibfab_create_srq() - Verb: create a shared receive queue.
- * @ibsrq: zeroed by the core
- * @init: what is asked for; the sizes are raised to what it got
- * @udata: none, there are no user verbs
+ * @ibsrq: the SRQ, zeroed by the core
+ * @init: the attributes; max_wr is raised to the actual size
+ * @udata: not used, as there are no user verbs
  *
  * Context: process.
- * Return: 0, -EOPNOTSUPP (the HCA has none, or not of that type), -EINVAL or
- * -ENOMEM.
+ * Return: 0, -EOPNOTSUPP (the HCA has no SRQs, or none of that type), -EINVAL or -ENOMEM.
  */
 int ibfab_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 		     struct ib_udata *udata)
@@ -39,14 +38,14 @@ int ibfab_create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init,
 }
 
 /**
- * ibfab_modify_srq() - Verb: arm a shared receive queue's limit.
- * @ibsrq: the queue
+ * ibfab_modify_srq() - Verb: arm the limit of a shared receive queue.
+ * @ibsrq: the SRQ
  * @attr: the limit, 0 to disarm it
- * @mask: which attributes; the size stays what it is
- * @udata: none
+ * @mask: which attributes to modify; the size cannot be changed
+ * @udata: not used
  *
- * IB_EVENT_SRQ_LIMIT_REACHED comes once, when a receive is taken and fewer than
- * the limit are left (10.2.9.1).
+ * IB_EVENT_SRQ_LIMIT_REACHED is reported once, when a WR is taken and fewer than the limit are left
+ * (10.2.9.1).
  *
  * Context: any.
  * Return: 0, -EOPNOTSUPP or -EINVAL.
@@ -70,9 +69,9 @@ int ibfab_modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr,
 }
 
 /**
- * ibfab_query_srq() - Verb: read a shared receive queue's attributes.
+ * ibfab_query_srq() - Verb: query the attributes of a shared receive queue.
  * @ibsrq: the queue
- * @attr: filled in; the limit is 0 once it was reached
+ * @attr: filled in; the limit is 0 after it was reached
  *
  * Context: any.
  * Return: 0.
@@ -89,10 +88,10 @@ int ibfab_query_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr)
 
 /**
  * ibfab_destroy_srq() - Verb: destroy a shared receive queue.
- * @ibsrq: one that no QP uses
- * @udata: none
+ * @ibsrq: the SRQ, which no QP uses
+ * @udata: not used
  *
- * Context: process; waits for the engine, so no event comes after it.
+ * Context: process; waits for the engine, so no event is reported after it returns.
  * Return: 0.
  */
 int ibfab_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
@@ -107,10 +106,10 @@ int ibfab_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
 }
 
 /**
- * ibfab_post_srq_recv() - Verb: post receives to a shared queue.
- * @ibsrq: the queue
- * @wr: a chain; copied
- * @bad_wr: set to the first one not posted
+ * ibfab_post_srq_recv() - Verb: post receive WRs to a shared queue.
+ * @ibsrq: the SRQ
+ * @wr: a list of WRs, which are copied
+ * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
  * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
@@ -134,7 +133,7 @@ int ibfab_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 	return ret;
 }
 
-/* Whether fewer are left than the limit, which is disarmed then */
+/* Whether fewer WRs are left than the limit, which is disarmed in this case */
 static bool limit_reached(struct ibfab_srq *srq)
 {
 	struct ibfab_queue *queue = &srq->queue;
@@ -152,8 +151,8 @@ static bool limit_reached(struct ibfab_srq *srq)
 }
 
 /**
- * ibfab_srq_pop() - Give the oldest receive's slot back.
- * @srq: a queue that is not empty
+ * ibfab_srq_pop() - Release the slot of the oldest WR.
+ * @srq: the SRQ, which is not empty
  *
  * Context: the engine.
  */
