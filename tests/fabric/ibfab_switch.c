@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Switches: forwarding by the tables that the subnet manager wrote.
+ * Switches forward packets according to the tables that the SM wrote.
  */
 #include <linux/mm.h>
 #include <linux/rculist.h>
@@ -8,7 +8,7 @@
 
 #include "ibfab.h"
 
-#define IBFAB_LFT_NONE 0xff	/* 14.2.5.10: no port */
+#define IBFAB_LFT_NONE 0xff	/* 14.2.5.10: stands for no port */
 
 static void relay_error(struct ibfab_pkt *pkt, enum ibfab_drop reason)
 {
@@ -50,7 +50,9 @@ static void copy_to_port(struct ibfab_switch *sw, const struct ibfab_pkt *pkt,
 	list_add_tail(&copy->list, out);
 }
 
-/* To every port of the group but the one that it came in at (18.2.4.3.3) */
+/* Sends a copy to each port of the group except for the one at which the packet came in
+ * (18.2.4.3.3)
+ */
 static void forward_mcast(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
 			  u16 dlid, struct list_head *out)
 {
@@ -81,8 +83,9 @@ static void forward_mcast(struct ibfab_switch *sw, struct ibfab_pkt *pkt,
 /**
  * ibfab_switch_forward() - Forward a packet by its DLID.
  * @sw: the switch
- * @pkt: consumed; its port is where it came in, port 0 if made here
- * @out: what leaves is added to it
+ * @pkt: the packet, which is consumed. Its port is the one at which it came in, or port 0 if
+ *	the switch itself sends it.
+ * @out: packets that leave the switch are added to it
  *
  * Context: softirq.
  */
@@ -123,7 +126,7 @@ static void info_init(struct ibfab_switch *sw)
 	sw->info.mcast_cap = cpu_to_be16(IBFAB_MFT_CAP);
 }
 
-/* 14.2.5.6: a base switch port 0 has no link to wait for */
+/* 14.2.5.6: a base switch port 0 has no link, so it is ACTIVE from the beginning */
 static void port0_init(struct ibfab_port *port, __be64 guid)
 {
 	port->state = IB_PORT_ACTIVE;
@@ -132,12 +135,12 @@ static void port0_init(struct ibfab_port *port, __be64 guid)
 }
 
 /**
- * ibfab_switch_create() - Make a switch without cables.
- * @index: in &ibfab_fabric.sw; gives its name and GUID
- * @num_ports: external ports
+ * ibfab_switch_create() - Create a switch without cables.
+ * @index: its index in &ibfab_fabric.sw, which its name and GUID contain
+ * @num_ports: number of external ports
  *
  * Context: process.
- * Return: it, or NULL without memory.
+ * Return: the switch, or NULL if there is no memory.
  */
 struct ibfab_switch *ibfab_switch_create(unsigned int index, u8 num_ports)
 {
@@ -172,7 +175,7 @@ err_free:
 
 /**
  * ibfab_switch_destroy() - Free a switch.
- * @sw: one without cables
+ * @sw: the switch, which has no cables
  *
  * Context: process.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The topology: nodes, their ports, the cables between ports, and the state of
- * each link.
+ * The topology: nodes, their ports, the cables between ports, and the states of links.
  */
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
@@ -9,7 +8,7 @@
 
 #include "ibfab_vport.h"
 
-/* Two SLs to a byte, SL n to VL n of the data VLs */
+/* The default SLtoVL table maps SL n to VL n modulo the number of data VLs. A byte has two SLs. */
 static void sl2vl_default(u8 *table)
 {
 	unsigned int vls = 1 << (IBFAB_VLCAP - 1);
@@ -49,12 +48,12 @@ static int port_init(struct ibfab_node *node, u8 num)
 }
 
 /**
- * ibfab_node_init() - Give a node its ports, all down.
- * @node: type, name and GUID are set; zeroed otherwise
- * @num_ports: external ports
+ * ibfab_node_init() - Allocate the ports of a node, which are down.
+ * @node: the node, zeroed except for its type, name and GUID
+ * @num_ports: number of external ports
  *
  * Context: process.
- * Return: 0 or -ENOMEM, with nothing left allocated.
+ * Return: 0, or -ENOMEM with nothing left allocated.
  */
 int ibfab_node_init(struct ibfab_node *node, u8 num_ports)
 {
@@ -78,7 +77,7 @@ int ibfab_node_init(struct ibfab_node *node, u8 num_ports)
 
 /**
  * ibfab_node_cleanup() - Free a node's ports.
- * @node: one whose ports no packet can reach any more
+ * @node: the node, whose ports no packet can reach any more
  *
  * Context: process.
  */
@@ -97,10 +96,10 @@ void ibfab_node_cleanup(struct ibfab_node *node)
 
 /**
  * ibfab_port_peer() - The port at the other end of a port's cable.
- * @port: any
+ * @port: the port
  *
- * Context: under rcu_read_lock() or mgmt_lock, which the result needs to last.
- * Return: it, or NULL without a cable.
+ * Context: under rcu_read_lock() or mgmt_lock, under which the result is valid.
+ * Return: the port, or NULL if there is no cable.
  */
 struct ibfab_port *ibfab_port_peer(const struct ibfab_port *port)
 {
@@ -109,9 +108,10 @@ struct ibfab_port *ibfab_port_peer(const struct ibfab_port *port)
 }
 
 /**
- * ibfab_port_event() - Have the engine tell ib_core of an event.
- * @port: where, and at the virtual ports on it; a switch has nobody to tell
- * @event: one that concerns a port
+ * ibfab_port_event() - Have the engine report an event of a port to ib_core.
+ * @port: the port. Virtual ports on it report the event too. At a switch, the event is not
+ *	reported.
+ * @event: the event
  *
  * Context: mgmt_lock held.
  */
@@ -131,8 +131,8 @@ void ibfab_port_event(struct ibfab_port *port, enum ib_event_type event)
 	ibfab_engine_kick(hca);
 }
 
-/* A switch tells its SM of a changed port by a bit of SwitchInfo (14.2.5.4) and by
- * a trap, unless the change is what a Set(PortInfo) asked for.
+/* A switch reports the changed state of a port to the SM by a bit of SwitchInfo (14.2.5.4) and by a
+ * trap, unless a Set(PortInfo) has asked for the change.
  */
 static void note_state_change(struct ibfab_port *port)
 {
@@ -143,8 +143,8 @@ static void note_state_change(struct ibfab_port *port)
 }
 
 /**
- * ibfab_port_set_state() - Put a port into a logical link state (7.2.7).
- * @port: any
+ * ibfab_port_set_state() - Set the logical link state of a port (7.2.7).
+ * @port: the port
  * @state: enum ib_port_state
  *
  * Context: mgmt_lock held.
@@ -180,8 +180,8 @@ static void port_lose_link(struct ibfab_port *port)
 		port->phys_state = IB_PORT_PHYS_STATE_POLLING;
 }
 
-/* The trunk's port has no SM that would take it further: what passes is decided by
- * the switches' ports at the trunk's ends.
+/* The state of a port after training. No SM takes the port of the trunk further. The switch ports
+ * at both ends of the trunk decide what may pass.
  */
 static u8 trained_state(const struct ibfab_port *port)
 {
@@ -202,7 +202,7 @@ static bool port_ready(const struct ibfab_port *port)
 	       port->phys_state != IB_PORT_PHYS_STATE_DISABLED;
 }
 
-/* Training is instant: a link whose two ends are ready is up */
+/* Training takes no time: a link is up as soon as both of its ends are ready */
 static void link_update(struct ibfab_port *port)
 {
 	struct ibfab_port *peer = ibfab_port_peer(port);
@@ -223,9 +223,9 @@ static void link_update(struct ibfab_port *port)
 }
 
 /**
- * ibfab_cable() - Join two ports by a cable and let the link train.
- * @a: one end
- * @b: the other; neither has a cable
+ * ibfab_cable() - Connect two ports by a cable and let the link train.
+ * @a: a port without a cable
+ * @b: another port without a cable
  *
  * Context: any.
  */
@@ -243,8 +243,8 @@ void ibfab_cable(struct ibfab_port *a, struct ibfab_port *b)
 }
 
 /**
- * ibfab_uncable() - Take a port's cable away.
- * @port: any. On return no packet is on its way into or out of it.
+ * ibfab_uncable() - Remove the cable of a port.
+ * @port: the port. On return, no packet is on its way into or out of it.
  *
  * Context: process; waits for a grace period.
  */
@@ -268,12 +268,12 @@ void ibfab_uncable(struct ibfab_port *port)
 }
 
 /**
- * ibfab_cable_set() - Pull a port's cable, or plug it in again.
- * @port: one that has a cable
- * @up: whether it is to carry
+ * ibfab_cable_set() - Pull the cable of a port, or plug it in again.
+ * @port: the port
+ * @up: whether to plug the cable in
  *
  * Context: any.
- * Return: 0, or -ENODEV without a cable.
+ * Return: 0, or -ENODEV if the port has no cable.
  */
 int ibfab_cable_set(struct ibfab_port *port, bool up)
 {
@@ -296,8 +296,8 @@ int ibfab_cable_set(struct ibfab_port *port, bool up)
 }
 
 /**
- * ibfab_link_disable() - Take a link down from one end, as Set(PortInfo) can.
- * @port: that end; it stays down until ibfab_link_retrain()
+ * ibfab_link_disable() - Disable a port, as Set(PortInfo) can.
+ * @port: the port, whose link stays down until ibfab_link_retrain()
  *
  * Context: mgmt_lock held.
  */
@@ -311,7 +311,7 @@ void ibfab_link_disable(struct ibfab_port *port)
 
 /**
  * ibfab_link_retrain() - Take a link down, and up again if both ends are ready.
- * @port: one end
+ * @port: the port at one end
  *
  * Context: mgmt_lock held.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Traps (13.4.9, 14.2.5.1): what a port's SMA reports to the SM without being
- * asked, again and again until the SM sends a TrapRepress.
+ * Traps (13.4.9, 14.2.5.1), by which the SMA of a port reports events to the SM. A trap is repeated
+ * until the SM sends a TrapRepress.
  *
- * For each kind of trap a port keeps one notice: the newest. PortInfo's
- * SubnetTimeOut is the least time between two traps of a port.
+ * For each kind of trap a port keeps only the newest notice. The time between two traps of a port
+ * is at least the SubnetTimeOut of its PortInfo.
  */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -12,13 +12,13 @@
 
 #include "ibfab_net.h"
 
-#define IBFAB_TRAP_TID		0x1bfaULL	/* high half of their TransactionIDs */
+#define IBFAB_TRAP_TID		0x1bfaULL	/* high half of the TransactionIDs of traps */
 #define IBFAB_TRAP_NODE_DESC	IB_NOTICE_TRAP_NODE_DESC_CHG
-#define IBFAB_TRAP_LOCAL_CHANGE	0x01	/* ChangeFlags say what changed */
+#define IBFAB_TRAP_LOCAL_CHANGE	0x01	/* ChangeFlags tell what changed */
 #define IBFAB_TRAP_PATH_LEN	\
 	sizeof_field(struct ib_mad_notice_attr, details.ntc_256.dr_rtn_path)
 
-/* 13.4.8.2: a SMP has the notice without the issuer's GID */
+/* 13.4.8.2: an SMP has the notice without the GID of its issuer */
 static_assert(sizeof(struct ib_mad_notice_attr) == IB_SMP_DATA_SIZE);
 
 struct trap_kind {
@@ -37,16 +37,16 @@ static const struct trap_kind kinds[] = {
 static_assert(ARRAY_SIZE(kinds) == IBFAB_TRAP_NUM);
 
 /**
- * struct trap - What a port keeps of one kind of trap
- * @notice: what the SM is told
- * @tid: TransactionID of that, which its TrapRepress repeats
- * @pending: not repressed yet
+ * struct trap - The newest trap of one kind
+ * @notice: the notice for the SM
+ * @tid: TransactionID of the trap, which the TrapRepress repeats
+ * @pending: the trap has not been repressed yet
  * @tries: how often it was sent
- * @raised: things that happened
- * @no_sm: of them, not reported because no SM has been here
- * @replaced: of them, followed by another one before they were repressed
- * @sent: traps sent
- * @repressed: TrapRepresses that came for one pending
+ * @raised: number of events of this kind
+ * @no_sm: events that were not reported because no SM has set up the port
+ * @replaced: events that were followed by another one before they were repressed
+ * @sent: number of traps sent
+ * @repressed: number of TrapRepresses for a pending trap
  */
 struct trap {
 	struct ib_mad_notice_attr notice;
@@ -61,14 +61,14 @@ struct trap {
 };
 
 /**
- * struct ibfab_traps - The traps of a port that has a LID. All under mgmt_lock.
- * @port: whose they are
- * @timer: sends the next one
- * @not_before: when that may be, jiffies
+ * struct ibfab_traps - The traps of a port that has a LID; protected by mgmt_lock
+ * @port: the port
+ * @timer: sends the next trap
+ * @not_before: the earliest time of the next trap, in jiffies
  * @next_tid: low half of the next TransactionID
- * @stopped: the node goes away
- * @stray: TrapRepresses that were for no pending trap
- * @trap: one of each kind
+ * @stopped: the node is going away
+ * @stray: number of TrapRepresses that match no pending trap
+ * @trap: one trap of each kind
  */
 struct ibfab_traps {
 	struct ibfab_port *port;
@@ -80,7 +80,7 @@ struct ibfab_traps {
 	struct trap trap[IBFAB_TRAP_NUM];
 };
 
-/* A switch has one SMA, at port 0; a virtual port has none */
+/* A switch has one SMA, at port 0. A virtual port has none and uses that of its physical port. */
 static struct ibfab_traps *traps_of(const struct ibfab_port *port)
 {
 	if (port->node->type == IBFAB_NODE_SWITCH)
@@ -114,8 +114,8 @@ static void notice_init(struct ib_mad_notice_attr *notice,
 	notice->issuer_lid = cpu_to_be16(port->lid);
 }
 
-/* Returns the notice, for its details to be filled in, or NULL if there is nobody
- * to tell. mgmt_lock held.
+/* Returns the notice, whose details the caller fills in, or NULL if there is no SM. Called with
+ * mgmt_lock held.
  */
 static struct ib_mad_notice_attr *raise(const struct ibfab_port *port,
 					enum ibfab_trap which)
@@ -140,7 +140,7 @@ static struct ib_mad_notice_attr *raise(const struct ibfab_port *port,
 }
 
 /**
- * ibfab_trap_link_state() - A link of a switch went up or down: trap 128.
+ * ibfab_trap_link_state() - Report that a link of a switch went up or down: trap 128.
  * @port: the switch's port
  *
  * Context: mgmt_lock held.
@@ -149,7 +149,7 @@ void ibfab_trap_link_state(struct ibfab_port *port)
 {
 	struct ib_mad_notice_attr *notice = raise(port, IBFAB_TRAP_LINK_STATE);
 
-	/* Its details begin as those of traps 129 to 131, and end with the LID */
+	/* The details of trap 128 are the LID only, with which those of traps 129 to 131 begin */
 	if (notice)
 		notice->details.ntc_129_131.lid = notice->issuer_lid;
 }
@@ -167,7 +167,7 @@ static struct ib_mad_notice_attr *raise_change(struct ibfab_port *port)
 }
 
 /**
- * ibfab_trap_cap_mask() - A CapabilityMask was changed at the port: trap 144.
+ * ibfab_trap_cap_mask() - Report that the CapabilityMask of a port changed: trap 144.
  * @port: the port of an HCA
  *
  * Context: mgmt_lock held.
@@ -178,8 +178,8 @@ void ibfab_trap_cap_mask(struct ibfab_port *port)
 }
 
 /**
- * ibfab_trap_node_desc() - The NodeDescription was changed: trap 144.
- * @port: one of the HCA's ports; each has its own SM
+ * ibfab_trap_node_desc() - Report that a NodeDescription changed: trap 144.
+ * @port: a port of the HCA; each port may have an SM of its own
  *
  * Context: mgmt_lock held.
  */
@@ -194,9 +194,9 @@ void ibfab_trap_node_desc(struct ibfab_port *port)
 }
 
 /**
- * ibfab_trap_bad_mkey() - An SMP was refused by its M_Key: trap 256.
- * @port: where it came in
- * @slid: source LID of its packet
+ * ibfab_trap_bad_mkey() - Report an SMP with a wrong M_Key: trap 256.
+ * @port: the port at which it came in
+ * @slid: SLID of its packet
  * @smp: the SMP
  *
  * Context: mgmt_lock held.
@@ -253,9 +253,9 @@ static void fill_bad_key(struct ib_mad_notice_attr *notice,
 }
 
 /**
- * ibfab_trap_bad_key() - A packet was refused by a key: traps 257 and 258.
- * @port: where it came in
- * @which: IBFAB_TRAP_BAD_PKEY, or IBFAB_TRAP_BAD_QKEY of a packet that has one
+ * ibfab_trap_bad_key() - Report a packet with a wrong P_Key or Q_Key: trap 257 or 258.
+ * @port: the port at which it came in
+ * @which: IBFAB_TRAP_BAD_PKEY, or IBFAB_TRAP_BAD_QKEY for a packet that has a Q_Key
  * @h: its headers
  *
  * Context: any, mgmt_lock not held.
@@ -274,8 +274,8 @@ void ibfab_trap_bad_key(struct ibfab_port *port, enum ibfab_trap which,
 }
 
 /**
- * ibfab_trap_repress() - A TrapRepress came: that trap is not repeated.
- * @port: where it came in
+ * ibfab_trap_repress() - Process a TrapRepress, which ends the repetition of a trap.
+ * @port: the port at which it came in
  * @smp: the TrapRepress
  *
  * Context: mgmt_lock held.
@@ -298,7 +298,7 @@ void ibfab_trap_repress(struct ibfab_port *port, const struct ib_smp *smp)
 	traps->stray++;
 }
 
-/* The pending one that was sent least often */
+/* Finds the pending trap that was sent least often */
 static struct trap *next_trap(struct ibfab_traps *traps)
 {
 	struct trap *trap, *next = NULL;
@@ -324,7 +324,7 @@ static void fill_smp(struct ib_smp *smp, const struct trap *trap)
 	memcpy(smp->data, &trap->notice, sizeof(trap->notice));
 }
 
-/* From QP0 to the SM's. mgmt_lock held. */
+/* Builds the packet of a trap, which goes from QP0 to QP0 of the SM. Called with mgmt_lock held. */
 static struct ibfab_pkt *build(struct ibfab_port *port, const struct trap *trap)
 {
 	unsigned int bytes = IB_LRH_BYTES + IB_BTH_BYTES + IB_DETH_BYTES +
@@ -409,8 +409,8 @@ static void traps_timer(struct timer_list *timer)
 }
 
 /**
- * ibfab_traps_create() - Give a port its traps.
- * @port: one with a LID of its own
+ * ibfab_traps_create() - Allocate the traps of a port.
+ * @port: a port that has a LID of its own
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -429,8 +429,8 @@ int ibfab_traps_create(struct ibfab_port *port)
 }
 
 /**
- * ibfab_traps_stop() - Have a node send no more traps.
- * @node: about to go. On return none is on its way any more.
+ * ibfab_traps_stop() - Stop the traps of a node.
+ * @node: the node, which is going away. On return, none of its traps is on its way.
  *
  * Context: process.
  */
@@ -453,7 +453,7 @@ void ibfab_traps_stop(struct ibfab_node *node)
 
 /**
  * ibfab_traps_destroy() - Free a port's traps.
- * @port: of a node after ibfab_traps_stop(), or one that was never in use
+ * @port: the port of a node after ibfab_traps_stop(), or one that was never in use
  *
  * Context: process.
  */
@@ -464,9 +464,9 @@ void ibfab_traps_destroy(struct ibfab_port *port)
 }
 
 /**
- * ibfab_traps_show() - Write a port's counters of traps.
- * @m: where to; "port1.trap128.sent 3"
- * @port: any
+ * ibfab_traps_show() - Print the trap counters of a port.
+ * @m: the file, which gets lines like "port1.trap128.sent 3"
+ * @port: the port
  *
  * Context: process.
  */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The trunk's engine, and its link: up when each end hears the other and is heard by
- * it, and both ports are ready. Each end draws a random number, its instance, for
- * every try, and every frame names the two instances that it is between. So the end
- * of a link is noticed by the other side's first frame after it, also where that
- * side was restarted in between, and nothing of one link is taken for another's.
+ * The engine of the trunk, and the trunk's link. The link is up if each end receives frames from
+ * the other, and both ports are ready. For each attempt to bring the link up, an end draws a random
+ * number, its instance. Every frame has the instances of both ends. So each end notices from the
+ * first frame of the other that a link has ended, even if the other kernel was restarted, and does
+ * not take a frame of an earlier link for one of this link.
  */
 #include <linux/etherdevice.h>
 #include <linux/interrupt.h>
@@ -15,13 +15,13 @@
 
 #include "ibfab_trunk.h"
 
-#define HELLO_MS	100	/* between two frames without data, at most */
-#define LOST_MS		1500	/* not heard for so long, the other end is gone */
+#define HELLO_MS	100	/* maximum time between two frames without data */
+#define LOST_MS		1500	/* the link is down if nothing is received for so long */
 
 struct ibfab_trunk ibfab_trunk;
 
 /**
- * ibfab_trunk_kick() - Have the engine run, if there is one.
+ * ibfab_trunk_kick() - Schedule the engine, if there is one.
  *
  * Context: any.
  */
@@ -32,7 +32,9 @@ void ibfab_trunk_kick(void)
 }
 
 /**
- * ibfab_trunk_lose() - The link went down at this end: the other is to know.
+ * ibfab_trunk_lose() - Tell the engine that the link went down at this end.
+ *
+ * The engine tells the other end.
  *
  * Context: any.
  */
@@ -43,9 +45,9 @@ void ibfab_trunk_lose(void)
 }
 
 /**
- * ibfab_trunk_wait() - Something has to wait.
- * @wait: what
- * @times: counts that
+ * ibfab_trunk_wait() - Begin to wait, unless already waiting.
+ * @wait: the wait
+ * @times: the counter of such waits
  *
  * Context: the engine.
  */
@@ -59,9 +61,9 @@ void ibfab_trunk_wait(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter ti
 }
 
 /**
- * ibfab_trunk_go_on() - It does not wait any more.
- * @wait: what, whether it did or not
- * @us: counts how long
+ * ibfab_trunk_go_on() - End a wait.
+ * @wait: the wait, which need not have begun
+ * @us: the counter to which its duration in microseconds is added
  *
  * Context: the engine.
  */
@@ -74,7 +76,7 @@ void ibfab_trunk_go_on(struct ibfab_trunk_wait *wait, enum ibfab_trunk_counter u
 }
 
 /**
- * ibfab_trunk_drop() - Drop packets; the losses show at the port whose they are.
+ * ibfab_trunk_drop() - Drop packets, which are counted at the switch's port.
  * @list: the packets
  *
  * Context: the engine.
@@ -104,7 +106,7 @@ static u64 new_instance(void)
 	return instance;
 }
 
-/* The link, if there is one, is over */
+/* Ends the link, if there is one, and begins a new attempt */
 static void restart(struct ibfab_trunk *trunk)
 {
 	if (trunk->state == IBFAB_TRUNK_UP) {
@@ -119,7 +121,7 @@ static void restart(struct ibfab_trunk *trunk)
 	trunk->rx.tell = true;
 }
 
-/* The other end names an instance that was not heard before */
+/* The other end has an instance from which no frame came before */
 static void meet(struct ibfab_trunk *trunk, u64 peer, const u8 *mac)
 {
 	if (trunk->state == IBFAB_TRUNK_UP)
@@ -130,7 +132,7 @@ static void meet(struct ibfab_trunk *trunk, u64 peer, const u8 *mac)
 	trunk->rx.tell = true;
 }
 
-/* The other end hears this one */
+/* The other end receives the frames of this one */
 static void agree(struct ibfab_trunk *trunk, bool peer_ready)
 {
 	if (trunk->state == IBFAB_TRUNK_UP && !peer_ready) {
@@ -146,12 +148,12 @@ static void agree(struct ibfab_trunk *trunk, bool peer_ready)
 }
 
 /**
- * ibfab_trunk_heard() - A frame came in: what it means for the link.
- * @mac: who sent it
+ * ibfab_trunk_heard() - Update the state of the link when a frame comes in.
+ * @mac: MAC address of its sender
  * @hdr: its header
  *
  * Context: the engine.
- * Return: whether it belongs to the link that is up now.
+ * Return: whether the frame belongs to the link that is up now.
  */
 bool ibfab_trunk_heard(const u8 *mac, const struct ibfab_trunk_hdr *hdr)
 {
@@ -175,7 +177,8 @@ bool ibfab_trunk_heard(const u8 *mac, const struct ibfab_trunk_hdr *hdr)
 }
 
 /**
- * ibfab_trunk_fill_hdr() - Fill in a frame's header, and so tell how far things came.
+ * ibfab_trunk_fill_hdr() - Fill in the header of a frame, which acknowledges packets and gives
+ * credit.
  * @hdr: the header
  * @flags: IBFAB_TRUNK_NAK, IBFAB_TRUNK_DATA
  *
@@ -202,7 +205,7 @@ void ibfab_trunk_fill_hdr(struct ibfab_trunk_hdr *hdr, u8 flags)
 	};
 }
 
-/* What ends a link, but for frames */
+/* Ends the link for reasons other than a frame */
 static void check_link(struct ibfab_trunk *trunk)
 {
 	bool lost = test_and_clear_bit(0, &trunk->lost);
@@ -243,7 +246,8 @@ static void arm_timer(struct ibfab_trunk *trunk)
 		mod_timer(&trunk->timer, due);
 }
 
-/* Frames are read before anyone is called silent: a guest may have slept */
+/* Frames are read before the other end is considered silent, as the guest may have been suspended
+ */
 static void engine_run(struct tasklet_struct *tasklet)
 {
 	struct ibfab_trunk *trunk = from_tasklet(trunk, tasklet, engine);
@@ -268,7 +272,7 @@ static void timer_run(struct timer_list *timer)
 }
 
 /**
- * ibfab_trunk_engine_init() - Set up the engine.
+ * ibfab_trunk_engine_init() - Initialize the engine.
  *
  * Context: process.
  */
@@ -289,7 +293,7 @@ void ibfab_trunk_engine_init(void)
 }
 
 /**
- * ibfab_trunk_engine_start() - Let the engine run.
+ * ibfab_trunk_engine_start() - Start the engine.
  *
  * Context: process; the port is cabled.
  */
@@ -303,7 +307,7 @@ void ibfab_trunk_engine_start(void)
 	ibfab_trunk_kick();
 }
 
-/* Takes the link down, and tells the other end */
+/* Takes the link down and tells the other end */
 static void say_goodbye(struct ibfab_trunk *trunk)
 {
 	local_bh_disable();
@@ -317,9 +321,9 @@ static void say_goodbye(struct ibfab_trunk *trunk)
 /**
  * ibfab_trunk_engine_stop() - Stop the engine for good.
  *
- * Afterwards nobody waits for the trunk, or is found to be waited for by it.
+ * Afterwards no engine waits for the trunk, and the trunk's sender cannot be found.
  *
- * Context: process; the device is still there, if it was.
+ * Context: process; the Ethernet device is still in use.
  */
 void ibfab_trunk_engine_stop(void)
 {

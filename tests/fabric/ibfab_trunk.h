@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The trunk: a cable between the fabrics of two kernels, whose packets travel in
- * Ethernet frames. Types, what is in a frame, and each file's interface.
+ * The trunk is a cable between the fabrics of two kernels. Its packets travel in Ethernet frames.
+ * This file has the types, the format of frames, and the interface of each file.
  *
- * In each fabric the trunk is a node with one port, which is cabled to the port of
- * a switch and stands for the port of the other kernel's switch. What comes in
- * there goes into frames; what comes in frames leaves there. It has no address and
- * no agent: no subnet manager sees it.
+ * In each fabric the trunk is a node with one port, which is cabled to the port of a switch and
+ * represents the port of the other kernel's switch. Packets that come in at this port are put into
+ * frames, and packets from received frames leave by it. The node has no address and no agent, so no
+ * SM sees it.
  *
- * One tasklet, the trunk's engine, does all of it, and what it alone touches needs
- * no lock. Others only queue (packets from the fabric, frames from the device, both
- * with a lock of their own, which are leaves) or set @lost, and kick it. It holds
- * no lock while it hands a packet to the fabric or a frame to the device.
+ * All of this is done by one tasklet, the engine of the trunk. What only the engine accesses needs
+ * no lock. Others only queue packets from the fabric or frames from the device, set @lost, and kick
+ * the engine. Both queues have a lock of their own, under which no other lock is taken. The engine
+ * holds no lock while it passes a packet to the fabric or a frame to the device.
  *
- * No deadlock between the two ways: what came in frames waits for input queues of
- * this kernel's HCAs, which their engines empty without waiting for any sending.
- * So credits always come back to the other side.
+ * The two directions cannot deadlock: packets from frames wait for the input queues of this
+ * kernel's HCAs, and the engines of the HCAs empty these without waiting for any sending. So the
+ * other end always gets new credit.
  */
 #ifndef _IBFAB_TRUNK_H
 #define _IBFAB_TRUNK_H
@@ -31,36 +31,36 @@
 
 #define IBFAB_TRUNK_ETHERTYPE	ETH_P_802_EX1	/* for local experiments */
 #define IBFAB_TRUNK_VERSION	1
-#define IBFAB_TRUNK_WINDOW	128	/* data packets that the receiver holds */
-#define IBFAB_TRUNK_SMPS	64	/* SMPs on their way, and as many waiting */
-#define IBFAB_TRUNK_BUDGET	64	/* frames or packets in one run, each way */
+#define IBFAB_TRUNK_WINDOW	128	/* data packets for which a receiver has room */
+#define IBFAB_TRUNK_SMPS	64	/* unacknowledged SMPs, and as many that wait */
+#define IBFAB_TRUNK_BUDGET	64	/* frames or packets in one run, in each direction */
 #define IBFAB_TRUNK_MAX_PACKET	(4096 + 120)	/* payload, headers, ICRC */
 
-#define IBFAB_TRUNK_READY	BIT(0)	/* the sender's own port may have a link */
-#define IBFAB_TRUNK_NAK		BIT(1)	/* send again from @ack on */
+#define IBFAB_TRUNK_READY	BIT(0)	/* the sender's port may have a link */
+#define IBFAB_TRUNK_NAK		BIT(1)	/* packets from @ack on must be sent again */
 #define IBFAB_TRUNK_DATA	BIT(2)	/* struct ibfab_trunk_data follows */
 
-/* What each frame begins with. Sequence numbers and counts begin at 0 when the
- * link comes up, and wrap.
+/* The beginning of each frame. Sequence numbers and counts begin at 0 when the link comes up, and
+ * wrap around.
  */
 struct ibfab_trunk_hdr {
 	u8 version;
 	u8 flags;
 	__be16 reserved;
-	__be64 from;	/* the sender's instance: a random number for each try */
-	__be64 to;	/* the instance that it hears, or 0 */
-	__be32 ack;	/* packets before this one came in, all of them */
-	__be32 limit;	/* data packets that the receiver of this may have sent */
+	__be64 from;	/* the sender's instance, a random number */
+	__be64 to;	/* the instance from which it receives, or 0 */
+	__be32 ack;	/* all packets before this one were received */
+	__be32 limit;	/* how many data packets the receiver of this frame may have sent */
 } __packed;
 static_assert(sizeof(struct ibfab_trunk_hdr) == 28);
 
-/* A part of a packet, which follows */
+/* The description of a part of a packet; the part follows */
 struct ibfab_trunk_data {
-	__be32 seq;	/* the packet's */
-	__be16 total;	/* octets of it */
-	__be16 offset;	/* of this part */
-	__be16 length;	/* of this part: short frames are padded */
-	u8 hops;	/* cables that it crossed */
+	__be32 seq;	/* sequence number of the packet */
+	__be16 total;	/* length of the packet */
+	__be16 offset;	/* offset of this part */
+	__be16 length;	/* length of this part, as short frames are padded */
+	u8 hops;	/* number of cables that the packet crossed */
 	u8 reserved;
 } __packed;
 static_assert(sizeof(struct ibfab_trunk_data) == 12);
@@ -68,13 +68,13 @@ static_assert(sizeof(struct ibfab_trunk_data) == 12);
 #define IBFAB_TRUNK_OVERHEAD	(sizeof(struct ibfab_trunk_hdr) + \
 				 sizeof(struct ibfab_trunk_data))
 
-/* Every Ethernet device carries that much */
+/* Every Ethernet device has an MTU that is larger than this */
 static_assert(IBFAB_TRUNK_OVERHEAD < ETH_MIN_MTU);
 
 enum ibfab_trunk_state {
-	IBFAB_TRUNK_DOWN,	/* hears nobody */
-	IBFAB_TRUNK_HEARD,	/* hears the other end */
-	IBFAB_TRUNK_UP,		/* and is heard by it, and both are ready */
+	IBFAB_TRUNK_DOWN,	/* receives nothing from the other end */
+	IBFAB_TRUNK_HEARD,	/* receives frames from the other end */
+	IBFAB_TRUNK_UP,		/* both ends receive frames and are ready */
 };
 
 enum ibfab_trunk_counter {
@@ -83,31 +83,31 @@ enum ibfab_trunk_counter {
 	IBFAB_TRUNK_COUNTERS,
 };
 
-/* Something waits: how often, and how long, is counted */
+/* A wait whose number and duration are counted */
 struct ibfab_trunk_wait {
 	bool on;
 	ktime_t since;
 };
 
 /**
- * struct ibfab_trunk_tx - What is to be sent; the engine's
- * @smps: not sent yet
- * @num_smps: how many
- * @data: not sent yet, for want of credit
- * @num_data: how many
- * @resend: sent in vain, and in front of the others
- * @unacked: sent; the other end has not said yet that it has them
- * @unacked_smps: of both, those that are SMPs
- * @seq: of the next new packet
- * @ack: all before are known to be there
- * @sent_data: data packets sent
- * @limit: how many may be
- * @blocked: data waits for @limit to rise
- * @progress: when something was acknowledged last, or sent with nothing
- *	unacknowledged; jiffies
- * @backoff: time-outs since then
- * @retry: the device refuses frames, until then; jiffies
- * @refused: whether it does
+ * struct ibfab_trunk_tx - The sending direction; used by the engine only
+ * @smps: SMPs that were not sent yet
+ * @num_smps: number of packets in @smps
+ * @data: data packets that were not sent yet because there is no credit
+ * @num_data: number of packets in @data
+ * @resend: packets that must be sent again, before all others
+ * @unacked: packets that were sent but are not acknowledged yet
+ * @unacked_smps: number of SMPs in @resend and @unacked
+ * @seq: sequence number of the next new packet
+ * @ack: all packets before this one are acknowledged
+ * @sent_data: number of data packets sent
+ * @limit: how many data packets may be sent
+ * @blocked: the wait of data packets for @limit to rise
+ * @progress: when a packet was last acknowledged, or was sent with no other one
+ *	unacknowledged; in jiffies
+ * @backoff: number of time-outs since then
+ * @retry: when to send again to a device that refused a frame, in jiffies
+ * @refused: the device refused a frame
  */
 struct ibfab_trunk_tx {
 	struct list_head smps;
@@ -129,22 +129,22 @@ struct ibfab_trunk_tx {
 };
 
 /**
- * struct ibfab_trunk_rx - What came in; the engine's
- * @partial: the packet that parts are missing of, or NULL
- * @offset: octets of it that are there
- * @seq: the next packet's number
- * @told_seq: what the other end was told of it
- * @data: packets that the HCAs have no room for yet
- * @received: data packets that came in
- * @taken: of them, those that left for the HCAs
- * @told_limit: the limit that the other end was told
- * @gap: a part is missing, and the other end was told so; ...
- * @gap_seq: ... the latest part that came after it
- * @gap_offset: likewise
- * @blocked: an HCA has no room
- * @tell: the other end must be told how far things came: at once
- * @tell_soon: likewise, by @tell_at
- * @tell_at: jiffies
+ * struct ibfab_trunk_rx - The receiving direction; used by the engine only
+ * @partial: a packet of which parts are missing, or NULL
+ * @offset: how many bytes of it were received
+ * @seq: sequence number of the next packet
+ * @told_seq: the value of @seq that the other end was last told
+ * @data: data packets for which the HCAs have no room yet
+ * @received: number of data packets received
+ * @taken: number of these that were passed to the fabric
+ * @told_limit: the limit that the other end was last told
+ * @gap: a part is missing, and the other end was told
+ * @gap_seq: sequence number of the latest part that came after the missing one
+ * @gap_offset: offset of that part
+ * @blocked: the wait for an HCA that has no room
+ * @tell: the other end must be told @seq and the limit now
+ * @tell_soon: the other end must be told by @tell_at
+ * @tell_at: in jiffies
  */
 struct ibfab_trunk_rx {
 	struct ibfab_pkt *partial;
@@ -166,25 +166,25 @@ struct ibfab_trunk_rx {
 
 /**
  * struct ibfab_trunk - The trunk
- * @node: what the fabric sees of it
- * @port: its only port
- * @far_port: the switch's port that this is cabled to
+ * @node: the node that represents it in the fabric
+ * @port: the node's port
+ * @far_port: the switch's port to which it is cabled
  * @running: between ibfab_trunk_start() and ibfab_trunk_stop()
- * @engine: does everything
- * @timer: kicks it when it has something to do
- * @sender: what stops its packets into the fabric
+ * @engine: the tasklet
+ * @timer: kicks the engine when something is due
+ * @sender: stops the packets into the fabric if an input queue is full
  * @inbox: packets from the fabric
  * @frames: frames from the device
- * @lost: the link went down here; set by anyone
- * @state: enum ibfab_trunk_state. What follows is the engine's, and read by
- *	debugfs.
- * @instance: of this end
- * @peer: instance of the other end, 0 if none was heard
- * @peer_mac: its Ethernet address
- * @heard: when the last frame of it came, jiffies
- * @said: when the last frame without data was sent, jiffies
- * @tx: what is to be sent
- * @rx: what came in
+ * @lost: bit 0 is set if the link went down at this end; may be set by anyone
+ * @state: enum ibfab_trunk_state. This and the following fields are written by the engine
+ *	only, and read by debugfs.
+ * @instance: the instance of this end
+ * @peer: the instance of the other end, 0 if no frame came from it
+ * @peer_mac: MAC address of the other end
+ * @heard: when the last frame came from it, in jiffies
+ * @said: when the last frame without data was sent, in jiffies
+ * @tx: the sending direction
+ * @rx: the receiving direction
  * @count: counters
  */
 struct ibfab_trunk {

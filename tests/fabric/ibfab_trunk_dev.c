@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The trunk's Ethernet device: found by its name whenever it comes, and its frames.
+ * The Ethernet device of the trunk, which is found by its name whenever it appears, and the frames
+ * that it sends and receives.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -12,7 +13,7 @@
 
 #include "ibfab_trunk.h"
 
-#define MAX_WAITING	4096	/* frames that the engine did not read yet */
+#define MAX_WAITING	4096	/* frames that the engine has not read yet */
 
 static char *trunk = "";
 module_param(trunk, charp, 0444);
@@ -22,7 +23,7 @@ static struct net_device __rcu *trunk_dev; /* changes under RTNL */
 static netdevice_tracker trunk_tracker;
 
 /**
- * ibfab_trunk_wanted() - Whether there is to be a trunk.
+ * ibfab_trunk_wanted() - Whether there is a trunk.
  *
  * Return: true if its parameter is set.
  */
@@ -32,9 +33,9 @@ bool ibfab_trunk_wanted(void)
 }
 
 /**
- * ibfab_trunk_dev_name() - The device that the parameter names.
+ * ibfab_trunk_dev_name() - The name of the device.
  *
- * Return: its name; there may be no such device now.
+ * Return: the value of the module parameter. The device need not exist.
  */
 const char *ibfab_trunk_dev_name(void)
 {
@@ -42,7 +43,7 @@ const char *ibfab_trunk_dev_name(void)
 }
 
 /**
- * ibfab_trunk_dev_check() - Check the parameter.
+ * ibfab_trunk_dev_check() - Check the module parameter.
  *
  * Return: 0, or -EINVAL after one line in the kernel's log.
  */
@@ -98,7 +99,7 @@ static void attach(struct net_device *dev)
 	ibfab_trunk_kick();
 }
 
-/* On return the engine uses it no more */
+/* On return, the engine does not use the device any more */
 static void detach(struct net_device *dev)
 {
 	if (rtnl_dereference(trunk_dev) != dev)
@@ -138,7 +139,7 @@ static struct notifier_block netdev_notifier = {
 };
 
 /**
- * ibfab_trunk_dev_start() - Use the device from now on, whenever it is there.
+ * ibfab_trunk_dev_start() - Begin to use the device, whenever it exists.
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -149,7 +150,7 @@ int ibfab_trunk_dev_start(void)
 }
 
 /**
- * ibfab_trunk_dev_stop() - Use it no more.
+ * ibfab_trunk_dev_stop() - Stop using the device.
  *
  * Context: process; after ibfab_trunk_dev_start() succeeded.
  */
@@ -162,7 +163,7 @@ void ibfab_trunk_dev_stop(void)
  * ibfab_trunk_dev_running() - Whether frames can be sent.
  *
  * Context: the engine.
- * Return: true if the device is there, up, and has a carrier.
+ * Return: true if the device exists, is up and has a carrier.
  */
 bool ibfab_trunk_dev_running(void)
 {
@@ -172,10 +173,10 @@ bool ibfab_trunk_dev_running(void)
 }
 
 /**
- * ibfab_trunk_dev_mtu() - What a frame holds.
+ * ibfab_trunk_dev_mtu() - How much fits into a frame.
  *
  * Context: the engine.
- * Return: octets behind the Ethernet header, more than IBFAB_TRUNK_OVERHEAD.
+ * Return: bytes after the Ethernet header, more than IBFAB_TRUNK_OVERHEAD.
  */
 unsigned int ibfab_trunk_dev_mtu(void)
 {
@@ -187,11 +188,11 @@ unsigned int ibfab_trunk_dev_mtu(void)
 
 /**
  * ibfab_trunk_dev_alloc() - Allocate a frame.
- * @len: octets behind the Ethernet header
+ * @len: bytes after the Ethernet header
  *
  * Context: the engine.
- * Return: it, empty; NULL if it cannot be sent or there is no memory, which is
- * counted.
+ * Return: the frame, which is empty, or NULL if the device is not up or there is no memory. A lack
+ * of memory is counted.
  */
 struct sk_buff *ibfab_trunk_dev_alloc(unsigned int len)
 {
@@ -215,11 +216,11 @@ struct sk_buff *ibfab_trunk_dev_alloc(unsigned int len)
 
 /**
  * ibfab_trunk_dev_send() - Send a frame.
- * @skb: from ibfab_trunk_dev_alloc(); consumed
- * @mac: to whom
+ * @skb: a frame from ibfab_trunk_dev_alloc(), which is consumed
+ * @mac: MAC address of its destination
  *
  * Context: the engine.
- * Return: whether the device took it; if not, that is counted.
+ * Return: whether the device accepted it; otherwise, this is counted.
  */
 bool ibfab_trunk_dev_send(struct sk_buff *skb, const u8 *mac)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What the fabric sees of the trunk: a node with one port, at the other end of the
- * cable of a switch's last port. Its own fabric's links are none of the trunk's
- * business; where this port has one is where the two kernels agreed on it.
+ * The trunk as a node of the fabric. The node has one port, which is cabled to the last port of a
+ * switch. The states of other links of this fabric do not concern the trunk. The link of its own
+ * port is up while the two kernels agree that it is.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -21,10 +21,10 @@ static const char * const counter_names[] = {
 };
 
 /**
- * ibfab_trunk_sender() - What stops the trunk's packets into the fabric.
+ * ibfab_trunk_sender() - The sender of the packets from the trunk into the fabric.
  *
- * Context: under rcu_read_lock(), which the result needs to last.
- * Return: it, or NULL without a trunk.
+ * Context: under rcu_read_lock(), under which the result is valid.
+ * Return: the sender, or NULL if there is no trunk.
  */
 struct ibfab_sender *ibfab_trunk_sender(void)
 {
@@ -32,10 +32,10 @@ struct ibfab_sender *ibfab_trunk_sender(void)
 }
 
 /**
- * ibfab_trunk_inbox() - Where packets for the trunk wait.
+ * ibfab_trunk_inbox() - The queue of packets for the trunk.
  *
  * Context: any.
- * Return: it, or NULL without a trunk.
+ * Return: the queue, or NULL if there is no trunk.
  */
 struct ibfab_inbox *ibfab_trunk_inbox(void)
 {
@@ -54,7 +54,9 @@ static void trunk_receive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 	ibfab_trunk_kick();
 }
 
-/* Down here is down there: without the other end there is no link again */
+/* A link that is down at this end is down at both. The port stays disabled until both ends agree
+ * again.
+ */
 static void link_lost(struct ibfab_port *port)
 {
 	port->phys_state = IB_PORT_PHYS_STATE_DISABLED;
@@ -67,8 +69,8 @@ static const struct ibfab_node_ops trunk_ops = {
 };
 
 /**
- * ibfab_trunk_link_set() - Let the switch's port have its link, or take it away.
- * @up: whether both ends agree that there is one
+ * ibfab_trunk_link_set() - Take the link of the switch's port up or down.
+ * @up: whether both ends agree that there is a link
  *
  * Context: the engine.
  */
@@ -88,7 +90,7 @@ void ibfab_trunk_link_set(bool up)
  * ibfab_trunk_link_ready() - Whether the switch's port may have a link.
  *
  * Context: any.
- * Return: false if its cable is pulled or it is disabled.
+ * Return: false if its cable is pulled or the port is disabled.
  */
 bool ibfab_trunk_link_ready(void)
 {
@@ -99,7 +101,7 @@ bool ibfab_trunk_link_ready(void)
 }
 
 /**
- * ibfab_trunk_init() - Check the parameter, and set up a trunk that does nothing.
+ * ibfab_trunk_init() - Check the module parameter, and initialize the trunk.
  *
  * Context: process.
  * Return: 0, or -EINVAL after one line in the kernel's log.
@@ -127,11 +129,11 @@ static int make_node(struct ibfab_trunk *trunk)
 }
 
 /**
- * ibfab_trunk_start() - Cable the trunk, if there is to be one, and let it run.
+ * ibfab_trunk_start() - Cable the trunk, if there is one, and start it.
  *
- * Context: process; the switches are there.
- * Return: 0 or a negative errno. ibfab_trunk_stop() and ibfab_trunk_exit() are to
- * be called in any case.
+ * Context: process; the switches exist.
+ * Return: 0 or a negative errno. ibfab_trunk_stop() and ibfab_trunk_exit() must be called in either
+ * case.
  */
 int ibfab_trunk_start(void)
 {
@@ -153,7 +155,7 @@ int ibfab_trunk_start(void)
 }
 
 /**
- * ibfab_trunk_stop() - Take the link down for good.
+ * ibfab_trunk_stop() - Stop the trunk for good.
  *
  * Context: process; waits for grace periods.
  */
@@ -167,7 +169,7 @@ void ibfab_trunk_stop(void)
 	ibfab_trunk_dev_stop();
 	skb_queue_purge(&trunk->frames);
 	ibfab_uncable(trunk->port);
-	/* What the fabric sent while the engine stopped */
+	/* Packets that the fabric sent while the engine was being stopped */
 	ibfab_inbox_take(&trunk->inbox, &trunk->tx.data);
 	ibfab_trunk_tx_reset();
 	ibfab_inbox_wake(&trunk->inbox);
@@ -177,7 +179,7 @@ void ibfab_trunk_stop(void)
 /**
  * ibfab_trunk_exit() - Free the trunk.
  *
- * Context: process; after ibfab_trunk_stop(), and its file is gone.
+ * Context: process; after ibfab_trunk_stop() and the removal of its debugfs file.
  */
 void ibfab_trunk_exit(void)
 {
@@ -186,7 +188,7 @@ void ibfab_trunk_exit(void)
 	ibfab_trunk.port = NULL;
 }
 
-/* What the engine is at, as it happens to be */
+/* A snapshot of the engine's state, which is not consistent */
 static void show_state(struct seq_file *m, const struct ibfab_trunk *trunk)
 {
 	const struct ibfab_trunk_tx *tx = &trunk->tx;
@@ -226,8 +228,8 @@ static int trunk_show(struct seq_file *m, void *v)
 DEFINE_SHOW_ATTRIBUTE(trunk);
 
 /**
- * ibfab_trunk_add_file() - Make the file that tells of the trunk.
- * @root: the fabric's folder
+ * ibfab_trunk_add_file() - Create the file that shows the state of the trunk.
+ * @root: the fabric's debugfs folder
  *
  * Context: process.
  */

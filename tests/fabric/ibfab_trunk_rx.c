@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The trunk's way in: frames become packets again, in their order, and go into the
- * fabric. Data packets wait while an HCA's input queue is full, and as many fewer
- * may be sent by the other end; SMPs do not wait.
+ * The receiving direction of the trunk: frames become packets again, in order, and are passed to
+ * the fabric. Data packets wait while the input queue of an HCA is full, which reduces the credit
+ * of the other end. SMPs do not wait.
  */
 #include <linux/etherdevice.h>
 
 #include "ibfab_trunk.h"
 
-#define TELL_PACKETS	16	/* so many came, and the other end was not told */
+#define TELL_PACKETS	16	/* tell the other end after so many packets */
 #define TELL_CREDITS	(IBFAB_TRUNK_WINDOW / 4)
 #define MIN_PACKET	(IB_LRH_BYTES + IB_BTH_BYTES + IB_ICRC_BYTES)
 
@@ -21,7 +21,7 @@ static void drop_partial(struct ibfab_trunk_rx *rx)
 }
 
 /**
- * ibfab_trunk_rx_reset() - Forget all: there is no link.
+ * ibfab_trunk_rx_reset() - Reset the receiving direction, as there is no link.
  *
  * Context: the engine.
  */
@@ -45,8 +45,8 @@ static void tell_soon(struct ibfab_trunk_rx *rx)
 	rx->tell_at = jiffies + 1;
 }
 
-/* A frame was lost: a part came before what must come first. Once is enough, unless
- * the other end began again, and in vain.
+/* A frame was lost, because a part came before one that precedes it. A NAK is sent once, and again
+ * only if the other end has started again and lost the same frame.
  */
 static void note_gap(struct ibfab_trunk_rx *rx, u32 seq, u16 offset)
 {
@@ -108,7 +108,7 @@ static bool begin_packet(struct ibfab_trunk_rx *rx,
 	return true;
 }
 
-/* The part that is expected now, or the first one again */
+/* Takes the part that is expected, or the first part of the packet again */
 static void take_part(struct ibfab_trunk_rx *rx, const struct sk_buff *skb,
 		      const struct ibfab_trunk_data *data)
 {
@@ -196,9 +196,7 @@ static void take_frame(const struct sk_buff *skb)
 		take_data(skb);
 }
 
-/* Hand data packets to the fabric. Returns whether there are more that it would
- * take at once.
- */
+/* Passes data packets to the fabric. Returns whether there are more that it would take now. */
 static bool deliver(struct ibfab_trunk_rx *rx)
 {
 	unsigned int n;
@@ -218,10 +216,10 @@ static bool deliver(struct ibfab_trunk_rx *rx)
 }
 
 /**
- * ibfab_trunk_rx_run() - Read frames, and hand packets to the fabric.
+ * ibfab_trunk_rx_run() - Read frames, and pass packets to the fabric.
  *
  * Context: the engine.
- * Return: whether there is more that could be done at once.
+ * Return: whether there is more that can be done now.
  */
 bool ibfab_trunk_rx_run(void)
 {

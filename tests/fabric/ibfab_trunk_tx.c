@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The trunk's way out: packets become frames, in their order, when there is credit
- * for them. Each is kept until the other end says that it has it. Where a frame was
- * lost, its packet and all behind it are sent again.
+ * The sending direction of the trunk: packets become frames, in order, as soon as there is credit
+ * for them. Each packet is kept until the other end acknowledges it. If a frame was lost, its
+ * packet and all later ones are sent again.
  *
- * SMPs go first and need no credit. Where too many wait they are dropped, as VL15
- * has no flow control (3.5.8.1).
+ * SMPs go first and need no credit. If too many wait they are dropped, because VL15 has no flow
+ * control (3.5.8.1).
  */
 #include <linux/etherdevice.h>
 #include <linux/jiffies.h>
 
 #include "ibfab_trunk.h"
 
-#define TIMEOUT_MS	200	/* until it is acknowledged; doubled ... */
-#define MAX_BACKOFF	3	/* ... not more than so often */
+#define TIMEOUT_MS	200	/* for an acknowledgment; doubled by each time-out ... */
+#define MAX_BACKOFF	3	/* ... up to this number */
 
 static const u8 everyone[ETH_ALEN] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };
 
@@ -23,7 +23,7 @@ static bool before(u32 a, u32 b)
 }
 
 /**
- * ibfab_trunk_tx_reset() - Forget all: there is no link.
+ * ibfab_trunk_tx_reset() - Reset the sending direction, as there is no link.
  *
  * Context: the engine.
  */
@@ -46,7 +46,9 @@ void ibfab_trunk_tx_reset(void)
 	ibfab_inbox_done(&ibfab_trunk.inbox, waiting);
 }
 
-/* Those that the other end has are done with. Both lists are in their order. */
+/* Frees the packets that the other end has acknowledged. The list is in the order of sequence
+ * numbers.
+ */
 static void free_acked(struct ibfab_trunk_tx *tx, struct list_head *list)
 {
 	struct ibfab_pkt *pkt, *tmp;
@@ -62,9 +64,9 @@ static void free_acked(struct ibfab_trunk_tx *tx, struct list_head *list)
 }
 
 /**
- * ibfab_trunk_tx_acked() - The other end tells how far things came.
- * @ack: it has all packets before this one
- * @limit: so many data packets may be sent
+ * ibfab_trunk_tx_acked() - Process an acknowledgment of the other end.
+ * @ack: it has received all packets before this one
+ * @limit: how many data packets may be sent
  *
  * Context: the engine.
  */
@@ -88,7 +90,7 @@ void ibfab_trunk_tx_acked(u32 ack, u32 limit)
 }
 
 /**
- * ibfab_trunk_tx_again() - Send all that is not acknowledged again.
+ * ibfab_trunk_tx_again() - Send all unacknowledged packets again.
  *
  * Context: the engine.
  */
@@ -148,7 +150,7 @@ static bool send_part(const struct ibfab_pkt *pkt, unsigned int offset,
 	return true;
 }
 
-/* In as many frames as it takes. Returns false if the device does not take all. */
+/* Sends a packet in as many frames as necessary. Returns false if the device refuses one. */
 static bool send_packet(const struct ibfab_pkt *pkt)
 {
 	unsigned int room = ibfab_trunk_dev_mtu() - IBFAB_TRUNK_OVERHEAD;
@@ -162,7 +164,9 @@ static bool send_packet(const struct ibfab_pkt *pkt)
 	return true;
 }
 
-/* A packet that goes for the first time gets its number, and makes room behind it */
+/* Assigns a sequence number to a packet that is sent for the first time, and makes room for another
+ * one in the input queue
+ */
 static struct ibfab_pkt *number(struct ibfab_trunk_tx *tx, struct ibfab_pkt *pkt)
 {
 	pkt->seq = tx->seq++;
@@ -207,7 +211,7 @@ static struct ibfab_pkt *next_packet(struct ibfab_trunk_tx *tx)
 	return pkt ?: next_data(tx);
 }
 
-/* The device takes no more now: what it refused is the first to be sent again */
+/* The device refused a packet, which will be the first to be sent again */
 static void refuse(struct ibfab_trunk_tx *tx, struct ibfab_pkt *pkt)
 {
 	list_add(&pkt->list, &tx->resend);
@@ -253,10 +257,10 @@ static void collect(struct ibfab_trunk_tx *tx)
 }
 
 /**
- * ibfab_trunk_tx_run() - Send what the fabric has for the other end.
+ * ibfab_trunk_tx_run() - Send the packets that the fabric has for the other end.
  *
  * Context: the engine.
- * Return: whether there is more that could be sent at once.
+ * Return: whether there is more that can be sent now.
  */
 bool ibfab_trunk_tx_run(void)
 {
@@ -293,8 +297,8 @@ static void sooner(unsigned long *due, unsigned long when)
 }
 
 /**
- * ibfab_trunk_tx_due() - When there may be something to do without being kicked.
- * @due: made earlier if need be, jiffies
+ * ibfab_trunk_tx_due() - When the engine must run even if it is not kicked.
+ * @due: moved to an earlier time if necessary, in jiffies
  *
  * Context: the engine.
  */
@@ -312,8 +316,8 @@ void ibfab_trunk_tx_due(unsigned long *due)
  * ibfab_trunk_tx_hello() - Send a frame without data.
  * @flags: 0 or IBFAB_TRUNK_NAK
  *
- * Without a link it goes to all on the segment. One that is lost is made up for by
- * the next.
+ * Without a link it is broadcast. A frame that is lost is not sent again, because the next one has
+ * the same information.
  *
  * Context: the engine.
  */

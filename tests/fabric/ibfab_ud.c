@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Unreliable datagrams, the management QPs' among them: builds a packet from a
- * work request, and checks and delivers one that came in.
+ * Unreliable datagrams, including those of QP0 and QP1: building packets from WRs, and checking and
+ * delivering packets that came in.
  */
 #include <linux/rculist.h>
 
@@ -39,7 +39,7 @@ static void *put_deth(void *at, const struct ibfab_qp *qp,
 	__be32 *imm = (__be32 *)(deth + 1);
 	u32 qkey = wr->remote_qkey;
 
-	/* 10.2.5: a Q_Key with its top bit set stands for the QP's own */
+	/* 10.2.5: a Q_Key whose most significant bit is set stands for the QP's own Q_Key */
 	if (qkey & BIT(31))
 		qkey = READ_ONCE(qp->qkey);
 	if (qp->ibqp.qp_type == IB_QPT_SMI)
@@ -53,15 +53,15 @@ static void *put_deth(void *at, const struct ibfab_qp *qp,
 }
 
 /**
- * ibfab_ud_build() - Build a packet but for its payload.
+ * ibfab_ud_build() - Build a packet except for its payload.
  * @qp: the QP that sends it
- * @port: its port
- * @wr: the work request that it is of
- * @len: octets of payload
- * @payload: set to where they belong
+ * @port: the port of the QP
+ * @wr: the send WR
+ * @len: length of the payload
+ * @payload: set to where the payload is to be written
  *
  * Context: the engine.
- * Return: it, or NULL without memory.
+ * Return: the packet, or NULL if there is no memory.
  */
 struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 				 const struct ibfab_port *port,
@@ -89,7 +89,9 @@ struct ibfab_pkt *ibfab_ud_build(struct ibfab_qp *qp,
 	return pkt;
 }
 
-/* A copy for the HCA's own attached QPs: no switch sends one back (10.5.2.1) */
+/* Loops a copy back to the HCA's own attached QPs, as no switch sends a packet back to the port
+ * from which it came (10.5.2.1)
+ */
 static void loop_mcast(struct ibfab_port *port, const struct ibfab_swr *wr,
 		       const struct ibfab_pkt *pkt)
 {
@@ -110,11 +112,11 @@ static void loop_mcast(struct ibfab_port *port, const struct ibfab_swr *wr,
 }
 
 /**
- * ibfab_ud_transmit() - Send a datagram, to the HCA's own members of a group too.
- * @qp: whose it is
- * @port: the port
- * @wr: the work request that it is of
- * @pkt: consumed
+ * ibfab_ud_transmit() - Send a datagram; a multicast is looped back too.
+ * @qp: the QP that sends it
+ * @port: the port of the QP
+ * @wr: the send WR
+ * @pkt: the packet, which is consumed
  *
  * Context: the engine.
  */
@@ -128,7 +130,7 @@ void ibfab_ud_transmit(struct ibfab_qp *qp, struct ibfab_port *port,
 	ibfab_net_transmit(port, pkt);
 }
 
-/* A work request that is one packet */
+/* Sends a WR that is a single packet */
 static void send_one(struct ibfab_qp *qp, struct ibfab_port *port,
 		     const struct ibfab_swr *wr)
 {
@@ -147,13 +149,13 @@ static void send_one(struct ibfab_qp *qp, struct ibfab_port *port,
 }
 
 /**
- * ibfab_ud_send() - Build and send what a datagram work request asks for.
+ * ibfab_ud_send() - Build and send the packets of a datagram WR.
  * @qp: the QP
- * @wr: the work request
+ * @wr: the send WR
  *
  * Context: the engine.
- * Return: the completion's status. A packet that is lost later, or for want of
- * memory, is a success, as datagrams are; it is counted.
+ * Return: the status of the completion. It is IB_WC_SUCCESS even if a packet is lost later or
+ * cannot be allocated, because delivery of datagrams is not guaranteed. Such packets are counted.
  */
 enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 				const struct ibfab_swr *wr)
@@ -178,7 +180,7 @@ enum ib_wc_status ibfab_ud_send(struct ibfab_qp *qp,
 
 /* Receiving */
 
-/* What a packet is checked for before any QP is looked at (7.8, 8.3, 9.6.1.1) */
+/* Checks that do not depend on a QP (7.8, 8.3, 9.6.1.1) */
 static enum ibfab_drop check_packet(const struct ibfab_port *port,
 				    const struct ibfab_hdrs *h)
 {
@@ -189,13 +191,13 @@ static enum ibfab_drop check_packet(const struct ibfab_port *port,
 		return IBFAB_DROP_RX_OPCODE;
 	if (h->payload_len > (smp ? IB_MGMT_MAD_SIZE : ibfab_port_mtu(port)))
 		return IBFAB_DROP_RX_MTU;
-	/* 7.6.4: VL15 is QP0's alone, and QP0 has no other */
+	/* 7.6.4: packets to QP0 use VL15, and no others do */
 	if (smp != !(be32_to_cpu(h->bth->dqpn) & IBFAB_QPN_MASK))
 		return IBFAB_DROP_RX_MALFORMED;
 	return ibfab_net_check_dlid(port, h->lrh);
 }
 
-/* 10.9.3 and 10.2.5. QP1 takes any partition that its port is in. */
+/* Checks P_Key and Q_Key (10.9.3, 10.2.5). QP1 accepts every P_Key that the port's table has. */
 static enum ibfab_drop check_keys(const struct ibfab_qp *qp,
 				  struct ibfab_port *port,
 				  const struct ibfab_hdrs *h, u16 *pkey_index)
@@ -220,7 +222,9 @@ static enum ibfab_drop check_keys(const struct ibfab_qp *qp,
 	return IBFAB_DROP_RX_QKEY;
 }
 
-/* The slot is free before its completion shows: it may be filled at once */
+/* The slot is released before the completion is visible, because the consumer may post the next WR
+ * as soon as it sees the completion
+ */
 static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 			  const struct ibfab_hdrs *h, u16 pkey_index,
 			  enum ib_wc_status status)
@@ -254,8 +258,8 @@ static void complete_recv(struct ibfab_qp *qp, const struct ibfab_rwr *rwr,
 		      h->bth->flags & IBFAB_BTH_SOLICITED);
 }
 
-/* A receive that cannot take a good packet is its owner's error: it completes
- * so, and the QP goes to ERR (10.3.1.7, 11.6.2).
+/* A receive WR that cannot hold a valid packet is an error of its owner: the WR completes with an
+ * error, and the QP goes to ERR (10.3.1.7, 11.6.2)
  */
 static enum ibfab_drop fail_recv(struct ibfab_qp *qp,
 				 const struct ibfab_rwr *rwr,
@@ -267,7 +271,7 @@ static enum ibfab_drop fail_recv(struct ibfab_qp *qp,
 	return IBFAB_DROP_RX_BUFFER;
 }
 
-/* Copy a packet into a QP's next receive. The first 40 bytes are the GRH's,
+/* Copies a packet into the next receive WR of a QP. The first 40 bytes are reserved for the GRH,
  * whether there is one or not (11.4.1.2).
  */
 static enum ibfab_drop fill_recv(struct ibfab_qp *qp,
@@ -321,7 +325,7 @@ static enum ibfab_drop deliver_ucast(struct ibfab_hca *hca,
 	return qp->rc ? IBFAB_DROP_RX_OPCODE : deliver(qp, port, h);
 }
 
-/* A QP that does not want to hear itself does not count as a drop */
+/* A multicast that loops back to a QP which blocks its own multicasts does not count as a drop */
 static bool blocks_own(const struct ibfab_qp *qp, const struct ibfab_pkt *pkt,
 		       const struct ibfab_hdrs *h)
 {
@@ -331,7 +335,7 @@ static bool blocks_own(const struct ibfab_qp *qp, const struct ibfab_pkt *pkt,
 	       qp->ibqp.qp_num;
 }
 
-/* To every attached QP, each with its own checks (10.5.2.2) */
+/* Delivers to each attached QP, with that QP's own checks (10.5.2.2) */
 static enum ibfab_drop deliver_mcast(struct ibfab_hca *hca,
 				     const struct ibfab_pkt *pkt,
 				     const struct ibfab_hdrs *h)
@@ -361,12 +365,12 @@ static enum ibfab_drop deliver_mcast(struct ibfab_hca *hca,
 
 /**
  * ibfab_ud_receive() - Check a datagram that came in and deliver it.
- * @hca: to which
+ * @hca: the HCA that received it
  * @pkt: the packet
  * @h: its headers
  *
  * Context: the engine.
- * Return: why it is dropped, or IBFAB_DROP_NONE.
+ * Return: the reason for which it is dropped, or IBFAB_DROP_NONE.
  */
 enum ibfab_drop ibfab_ud_receive(struct ibfab_hca *hca,
 				 const struct ibfab_pkt *pkt,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The device's verbs other than those of QPs, SRQs, CQs and groups: what it is
- * asked about itself and its ports, protection domains, address handles, DMA
- * regions, and MADs for its own agents.
+ * The verbs other than those of QPs, SRQs, CQs and multicast groups: queries of the device and its
+ * ports, protection domains, address handles, DMA memory regions, and MADs for the device's agents.
  */
 #include <linux/slab.h>
 #include <rdma/ib_mad.h>
@@ -93,7 +92,7 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
 			      struct ib_port_immutable *immutable)
 {
 	immutable->core_cap_flags = RDMA_CORE_PORT_IBA_IB;
-	/* SMPs are the physical port's */
+	/* Only a physical port has SMPs */
 	if (to_hca(ibdev)->node.ports[port_num].vport) {
 		immutable->core_cap_flags &= ~RDMA_CORE_CAP_IB_SMI;
 		immutable->core_cap_flags |= RDMA_CORE_CAP_IB_GRH_REQUIRED;
@@ -105,12 +104,12 @@ static int get_port_immutable(struct ib_device *ibdev, u32 port_num,
 }
 
 /**
- * ibfab_port_pkey() - A port's P_Key.
+ * ibfab_port_pkey() - Get a P_Key of a port.
  * @port: the port
  * @index: below ibfab_pkeys
  *
  * Context: any.
- * Return: the P_Key with its membership bit, host order; 0 in an empty place.
+ * Return: the P_Key with its membership bit, in host order; 0 if the entry is empty.
  */
 u16 ibfab_port_pkey(const struct ibfab_port *port, unsigned int index)
 {
@@ -118,11 +117,11 @@ u16 ibfab_port_pkey(const struct ibfab_port *port, unsigned int index)
 }
 
 /**
- * ibfab_pkey_match() - Whether members of two P_Keys may talk (10.9.3).
- * @a: one P_Key, host order
- * @b: the other
+ * ibfab_pkey_match() - Whether two P_Keys match, so that their members may communicate (10.9.3).
+ * @a: a P_Key in host order
+ * @b: another P_Key
  *
- * Return: true if both are the same valid partition, one at least a full member.
+ * Return: true if both are in the same valid partition, and at least one has full membership.
  */
 bool ibfab_pkey_match(u16 a, u16 b)
 {
@@ -132,12 +131,12 @@ bool ibfab_pkey_match(u16 a, u16 b)
 }
 
 /**
- * ibfab_pkey_find() - Find a P_Key of a port that matches.
+ * ibfab_pkey_find() - Find a P_Key of a port that matches another one.
  * @port: the port
- * @pkey: in host order
+ * @pkey: the other P_Key, in host order
  *
  * Context: any.
- * Return: its index, or -ENOENT.
+ * Return: the index, or -ENOENT.
  */
 int ibfab_pkey_find(const struct ibfab_port *port, u16 pkey)
 {
@@ -159,10 +158,10 @@ static int query_pkey(struct ib_device *ibdev, u32 port_num, u16 index,
 }
 
 /**
- * ibfab_port_gid() - A port's GID.
+ * ibfab_port_gid() - Get a GID of a port.
  * @port: the port
  * @index: below IBFAB_GUID_TABLE_LEN
- * @gid: filled in; zero in an empty place, and in one that is a virtual port's
+ * @gid: filled in; zero if the entry is empty or belongs to a virtual port
  *
  * Context: any.
  */
@@ -281,7 +280,7 @@ static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 	return mr;
 }
 
-/* ib_core takes a device without this verb for one that no ULP can use */
+/* ib_core does not let ULPs use a device that lacks this verb */
 static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
 				 u64 virt_addr, int access,
 				 struct ib_udata *udata)
@@ -321,7 +320,7 @@ static void get_dev_fw_str(struct ib_device *ibdev, char *str)
 	strscpy(str, "virtual", IB_FW_VERSION_NAME_MAX);
 }
 
-/* What ibstat and others show of an HCA */
+/* Attributes that ibstat and other tools show */
 
 static ssize_t hca_type_show(struct device *device,
 			     struct device_attribute *attr, char *buf)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Virtual functions: what a physical function is told of them is kept, and told again. They
- * are nobody's devices here.
+ * Virtual functions. The settings that are made by the physical function are stored, and can be
+ * read again. There are no devices that use them.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,7 +20,7 @@ module_param(vfs, uint, 0444);
 MODULE_PARM_DESC(vfs, "virtual functions of each HCA (0 to 127, default 0)");
 
 /**
- * ibfab_vf_init() - Check the parameter.
+ * ibfab_vf_init() - Check the module parameter.
  *
  * Context: process.
  * Return: 0, or -EINVAL after one line in the kernel's log.
@@ -36,7 +36,7 @@ int ibfab_vf_init(void)
 /**
  * ibfab_vf_num() - How many virtual functions an HCA has.
  *
- * Return: the same for all HCAs.
+ * Return: the number, which is the same for all HCAs.
  */
 unsigned int ibfab_vf_num(void)
 {
@@ -44,8 +44,8 @@ unsigned int ibfab_vf_num(void)
 }
 
 /**
- * ibfab_vf_alloc() - Give an HCA's ports their virtual functions.
- * @hca: new
+ * ibfab_vf_alloc() - Allocate the virtual functions of an HCA's ports.
+ * @hca: the HCA, which is new
  *
  * Context: process.
  * Return: 0 or -ENOMEM.
@@ -59,8 +59,8 @@ int ibfab_vf_alloc(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_vf_free() - Take them away.
- * @hca: unregistered
+ * ibfab_vf_free() - Free the virtual functions of an HCA.
+ * @hca: the HCA, which is not registered
  *
  * Context: process.
  */
@@ -79,13 +79,13 @@ static struct ibfab_vf *find(struct ib_device *ibdev, int vf, u32 port)
 }
 
 /**
- * ibfab_set_vf_link_state() - Verb: set a virtual function's link.
+ * ibfab_set_vf_link_state() - Verb: set the link state of a virtual function.
  * @ibdev: the HCA
- * @vf: which, from 0
+ * @vf: the virtual function, from 0
  * @port: of the HCA
  * @state: IFLA_VF_LINK_STATE_AUTO, _ENABLE or _DISABLE
  *
- * Context: process, under rtnl, as all that follow.
+ * Context: process, under RTNL, as are the following verbs.
  * Return: 0 or -EINVAL.
  */
 int ibfab_set_vf_link_state(struct ib_device *ibdev, int vf, u32 port, int state)
@@ -99,10 +99,10 @@ int ibfab_set_vf_link_state(struct ib_device *ibdev, int vf, u32 port, int state
 }
 
 /**
- * ibfab_get_vf_config() - Verb: tell of a virtual function what is not a GUID.
+ * ibfab_get_vf_config() - Verb: get the settings of a virtual function, except for its GUIDs.
  * @ibdev: the HCA
- * @vf: which
- * @port: of the HCA
+ * @vf: the virtual function
+ * @port: the port of the HCA
  * @info: filled in
  *
  * Return: 0 or -EINVAL.
@@ -119,11 +119,11 @@ int ibfab_get_vf_config(struct ib_device *ibdev, int vf, u32 port, struct ifla_v
 }
 
 /**
- * ibfab_get_vf_stats() - Verb: what a virtual function sent and received.
+ * ibfab_get_vf_stats() - Verb: get the statistics of a virtual function.
  * @ibdev: the HCA
- * @vf: which
- * @port: of the HCA
- * @stats: filled in; nothing
+ * @vf: the virtual function
+ * @port: the port of the HCA
+ * @stats: filled in with zeroes
  *
  * Return: 0 or -EINVAL.
  */
@@ -136,12 +136,12 @@ int ibfab_get_vf_stats(struct ib_device *ibdev, int vf, u32 port, struct ifla_vf
 }
 
 /**
- * ibfab_get_vf_guid() - Verb: tell a virtual function's GUIDs.
+ * ibfab_get_vf_guid() - Verb: get the GUIDs of a virtual function.
  * @ibdev: the HCA
- * @vf: which
- * @port: of the HCA
- * @node: filled in
- * @guid: filled in, the port's
+ * @vf: the virtual function
+ * @port: the port of the HCA
+ * @node: filled in with the node GUID
+ * @guid: filled in with the port GUID
  *
  * Return: 0 or -EINVAL.
  */
@@ -158,11 +158,11 @@ int ibfab_get_vf_guid(struct ib_device *ibdev, int vf, u32 port, struct ifla_vf_
 }
 
 /**
- * ibfab_set_vf_guid() - Verb: set one of a virtual function's GUIDs.
+ * ibfab_set_vf_guid() - Verb: set a GUID of a virtual function.
  * @ibdev: the HCA
- * @vf: which
- * @port: of the HCA
- * @guid: in host order
+ * @vf: the virtual function
+ * @port: the port of the HCA
+ * @guid: the GUID in host order
  * @type: IFLA_VF_IB_NODE_GUID or IFLA_VF_IB_PORT_GUID
  *
  * Return: 0 or -EINVAL.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Virtual ports: HCAs without a cable, which share the port of another one, as a virtual function
- * of ConnectX-4 and later does. Link, LIDs, P_Keys and all else that an SM sets are the physical
- * port's; GUID, QPs, groups and events are each one's own. What comes to their LID is told apart
- * by the DGID of its GRH, and is the physical port's without one.
+ * Virtual ports. An HCA with virtual ports has no cables but shares the ports of another HCA, as a
+ * virtual function of a ConnectX-4 or later does. The link, the LIDs, the P_Keys and everything
+ * else that an SM sets belong to the physical port. Each HCA has its own GUIDs, QPs, multicast
+ * groups and events. A packet to the shared LID is delivered by the DGID of its GRH, or to the
+ * physical port if it has no GRH.
  *
- * A packet from one of them to another is not sent out: the HCA's own switch delivers it.
+ * A packet between two ports that share a LID is not sent out; the HCA's internal switch delivers
+ * it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -21,10 +23,10 @@ static unsigned int num_vport;
 module_param_array(vport, charp, &num_vport, 0444);
 MODULE_PARM_DESC(vport, "HCAs that share the ports of others, as 3:1: ibfab3 has ibfab1's (default none)");
 
-/* Which HCA's ports are under each HCA's: its own, or another one's */
+/* For each HCA, the index of the HCA whose ports it uses: its own, or another one's */
 static u16 base_of[IBFAB_MAX_HCAS];
 
-/* How many of the HCAs up to one, and without it, share the ports of another */
+/* How many of the HCAs with an index below @end share the ports of the HCA @base */
 static unsigned int sharers(unsigned int base, unsigned int end)
 {
 	unsigned int i, n = 0;
@@ -34,7 +36,7 @@ static unsigned int sharers(unsigned int base, unsigned int end)
 	return n;
 }
 
-/* The other HCA is there first, and has ports of its own */
+/* The other HCA must have a lower index and ports of its own */
 static bool pair_valid(unsigned int index, unsigned int base)
 {
 	return index < ibfab_plan_hcas() && base < index && base_of[base] == base &&
@@ -43,7 +45,7 @@ static bool pair_valid(unsigned int index, unsigned int base)
 }
 
 /**
- * ibfab_vport_init() - Check the parameter.
+ * ibfab_vport_init() - Check the module parameter.
  *
  * Context: process, after ibfab_plan_init().
  * Return: 0, or -EINVAL after one line in the kernel's log.
@@ -67,7 +69,7 @@ int ibfab_vport_init(void)
 	return 0;
 }
 
-/* Whose is a unicast packet that has come to the LID of a physical port? */
+/* Finds the port for which a unicast packet to the LID of a physical port is */
 static struct ibfab_port *owner(struct ibfab_port *base, const struct ibfab_pkt *pkt)
 {
 	struct ibfab_vport *v;
@@ -81,7 +83,9 @@ static struct ibfab_port *owner(struct ibfab_port *base, const struct ibfab_pkt 
 	return base;
 }
 
-/* Owns the packet. A physical port counts what crosses its cable. */
+/* Delivers a packet, which is consumed. A virtual port counts it; a physical port has counted what
+ * crossed its cable.
+ */
 static void hand_over(struct ibfab_port *to, struct ibfab_pkt *pkt)
 {
 	if (to->vport)
@@ -105,8 +109,8 @@ static void hand_over_copy(struct ibfab_port *to, const struct ibfab_pkt *pkt)
 		atomic64_inc(&to->drop[IBFAB_DROP_FWD_NO_MEMORY]);
 }
 
-/* Copies for the virtual ports that have the group, but for the sender, whose own QPs have
- * had theirs. Returns whether there were any.
+/* Delivers copies to the virtual ports that have the multicast group, except for the sender, which
+ * has looped the packet back itself. Returns whether there were any.
  */
 static bool copy_to_vports(struct ibfab_port *base, const struct ibfab_port *sender,
 			   const struct ibfab_pkt *pkt, const struct ibfab_hdrs *h)
@@ -123,7 +127,9 @@ static bool copy_to_vports(struct ibfab_port *base, const struct ibfab_port *sen
 	return any;
 }
 
-/* A multicast from the cable. One that virtual ports alone have is not lost at the physical. */
+/* A multicast that came in by the cable. If only virtual ports have the group, the physical port
+ * does not count it as a drop.
+ */
 static void receive_mcast(struct ibfab_port *base, struct ibfab_pkt *pkt)
 {
 	struct ibfab_hdrs h;
@@ -148,12 +154,12 @@ static void shared_receive(struct ibfab_port *in, struct ibfab_pkt *pkt, struct 
 		hand_over(owner(in, pkt), pkt);
 }
 
-/* An HCA that others share the ports of */
+/* The functions of an HCA whose ports are shared */
 static const struct ibfab_node_ops shared_ops = {
 	.receive = shared_receive,
 };
 
-/* What one of the ports sends to a group, for the others */
+/* Delivers a multicast that one of the ports sends to the others */
 static void switch_mcast(struct ibfab_port *sender, const struct ibfab_pkt *pkt)
 {
 	struct ibfab_port *base = sender->base;
@@ -167,9 +173,9 @@ static void switch_mcast(struct ibfab_port *sender, const struct ibfab_pkt *pkt)
 }
 
 /**
- * ibfab_vport_transmit() - Send a packet from one of the ports that share a LID.
- * @port: which
- * @pkt: consumed
+ * ibfab_vport_transmit() - Send a packet from a port that shares its LID.
+ * @port: the port
+ * @pkt: the packet, which is consumed
  *
  * Context: the engine of the port's HCA.
  */
@@ -197,9 +203,9 @@ void ibfab_vport_transmit(struct ibfab_port *port, struct ibfab_pkt *pkt)
 }
 
 /**
- * ibfab_vports_event() - Have a physical port's event reported by its virtual ports too.
+ * ibfab_vports_event() - Report an event of a physical port at its virtual ports.
  * @base: the physical port
- * @event: what happened
+ * @event: the event
  *
  * Context: mgmt_lock held.
  */
@@ -214,8 +220,8 @@ void ibfab_vports_event(struct ibfab_port *base, enum ib_event_type event)
 }
 
 /**
- * ibfab_vport_join() - From here on packets and events reach a virtual port.
- * @port: of a registered HCA
+ * ibfab_vport_join() - Let packets and events reach a virtual port.
+ * @port: the port of a registered HCA
  *
  * Context: process.
  */
@@ -234,8 +240,8 @@ void ibfab_vport_join(struct ibfab_port *port)
 }
 
 /**
- * ibfab_vport_leave() - None reach it any more.
- * @port: one after ibfab_vport_join()
+ * ibfab_vport_leave() - Let no packets and events reach a virtual port any more.
+ * @port: the port after ibfab_vport_join()
  *
  * Context: process; waits for a grace period.
  */
@@ -265,11 +271,11 @@ static int vport_create(struct ibfab_port *port, struct ibfab_port *base)
 }
 
 /**
- * ibfab_vports_create() - Make an HCA's ports what the parameter says.
- * @hca: new, with ports of its own
+ * ibfab_vports_create() - Make the ports of an HCA virtual or shared, as the parameter says.
+ * @hca: the HCA, which is new and has ports of its own
  *
- * Context: process; nobody else creates or destroys HCAs.
- * Return: 0; -ENODEV if it is to share those of an HCA that is not there; -ENOMEM.
+ * Context: process; nobody else creates or destroys HCAs at the same time.
+ * Return: 0, -ENODEV if it shares the ports of an HCA that does not exist now, or -ENOMEM.
  */
 int ibfab_vports_create(struct ibfab_hca *hca)
 {
@@ -295,8 +301,8 @@ int ibfab_vports_create(struct ibfab_hca *hca)
 }
 
 /**
- * ibfab_vports_destroy() - Undo that.
- * @hca: off the fabric
+ * ibfab_vports_destroy() - Undo ibfab_vports_create().
+ * @hca: the HCA, which is disconnected
  *
  * Context: process.
  */
@@ -310,11 +316,11 @@ void ibfab_vports_destroy(struct ibfab_hca *hca)
 
 /**
  * ibfab_vport_is_on() - Whether an HCA shares the ports of another.
- * @index: which HCA
- * @base: the other
+ * @index: index of the HCA
+ * @base: the other HCA
  *
  * Context: any.
- * Return: true if it does whenever it is there; it must go before the other.
+ * Return: true if it does, even if it is unplugged now. It must be removed before the other HCA.
  */
 bool ibfab_vport_is_on(unsigned int index, const struct ibfab_hca *base)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Virtual ports, and what the SM is told of them.
+ * Virtual ports, and how the SM learns of them.
  */
 #ifndef _IBFAB_VPORT_H
 #define _IBFAB_VPORT_H
@@ -11,13 +11,13 @@
 #include "ibfab.h"
 
 /**
- * struct ibfab_vport - What a virtual port has besides other ports
+ * struct ibfab_vport - The additional fields of a virtual port
  * @port: the port
- * @node: in &ibfab_port.vports of its physical port; RCU, changed under mgmt_lock
- * @alias: where its GUID is in the physical port's table
- * @announce: tells the SA of its GUID
- * @answered: the SA has answered, or has not in time; @announce's, as is what follows
- * @status: which, 0 or a negative errno
+ * @node: in &ibfab_port.vports of its physical port; read under RCU, changed under mgmt_lock
+ * @alias: index of its GUID in the physical port's GUID table
+ * @announce: the work that sends its GUID to the SA
+ * @answered: the SA has answered, or has not answered in time; used by @announce only
+ * @status: the result, 0 or a negative errno; used by @announce only
  */
 struct ibfab_vport {
 	struct ibfab_port *port;
@@ -29,11 +29,11 @@ struct ibfab_vport {
 };
 
 /**
- * ibfab_port_shares() - Whether a port's LIDs are other ports' too.
- * @port: of an HCA
+ * ibfab_port_shares() - Whether a port shares its LIDs with other ports.
+ * @port: the port of an HCA
  *
  * Context: any.
- * Return: true for virtual ports, and for physical ones that may have some.
+ * Return: true for virtual ports, and for physical ports that may have virtual ones.
  */
 static inline bool ibfab_port_shares(const struct ibfab_port *port)
 {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The wires: carries packets over cables, from node to node, until each is in
- * an HCA's input queue or dropped. Whatever is done to a packet between two
- * ports (counting, a port's link state) is done in one place here.
+ * The wires. Carries packets over cables from node to node, until each one is in the input queue of
+ * an HCA or dropped. Everything that happens to a packet between two ports, such as counting it and
+ * checking the state of the link, is done here.
  */
 #include <linux/rcupdate.h>
 
 #include "ibfab.h"
 
-/* A packet that crossed as many cables is in a loop of the forwarding tables;
- * hardware would let it die of its head-of-queue life time.
+/* A packet that has crossed so many cables is in a loop of the forwarding tables. Real switches
+ * would discard it when its head-of-queue lifetime expires.
  */
 #define IBFAB_MAX_HOPS 64
 
@@ -18,7 +18,7 @@ static bool is_smp(const struct ibfab_lrh *lrh)
 	return ibfab_lrh_vl(lrh) == IBFAB_VL_SMP;
 }
 
-/* 7.2.7: short of ACTIVE a port passes nothing but SMPs, in DOWN nothing */
+/* 7.2.7: a port in DOWN passes nothing, and in states between DOWN and ACTIVE only SMPs */
 static bool port_passes(const struct ibfab_port *port,
 			const struct ibfab_lrh *lrh)
 {
@@ -28,7 +28,7 @@ static bool port_passes(const struct ibfab_port *port,
 	       (is_smp(lrh) && state >= IB_PORT_INIT);
 }
 
-/* What a packet counts as, at the port that it leaves or comes in at */
+/* The counters for a packet that leaves a port, or comes in at one */
 struct direction {
 	enum ibfab_counter packets;
 	enum ibfab_counter data;
@@ -60,7 +60,7 @@ static void count_packet(struct ibfab_port *port, const struct ibfab_lrh *lrh,
 /**
  * ibfab_wire_count_xmit() - Count a packet that a port without a cable sends.
  * @port: the port
- * @lrh: the packet's
+ * @lrh: LRH of the packet
  *
  * Context: any.
  */
@@ -70,9 +70,9 @@ void ibfab_wire_count_xmit(struct ibfab_port *port, const struct ibfab_lrh *lrh)
 }
 
 /**
- * ibfab_wire_count_rcv() - Count one that it receives.
+ * ibfab_wire_count_rcv() - Count a packet that a port without a cable receives.
  * @port: the port
- * @lrh: the packet's
+ * @lrh: LRH of the packet
  *
  * Context: any.
  */
@@ -89,10 +89,10 @@ static void discard_xmit(struct ibfab_port *port, struct ibfab_pkt *pkt,
 }
 
 /**
- * ibfab_wire_arrive() - Have a packet come in at a port.
+ * ibfab_wire_arrive() - Let a packet come in at a port.
  * @in: the port
- * @pkt: consumed
- * @work: what a switch forwards is added to it
+ * @pkt: the packet, which is consumed
+ * @work: packets that a switch forwards are added to it
  *
  * Context: softirq, under rcu_read_lock().
  */
@@ -117,7 +117,7 @@ void ibfab_wire_arrive(struct ibfab_port *in, struct ibfab_pkt *pkt,
 	in->node->ops->receive(in, pkt, work);
 }
 
-/* Take a packet over the cable at the port that it leaves by */
+/* Carries a packet over the cable of the port by which it leaves */
 static void cross_cable(struct ibfab_pkt *pkt, struct list_head *work)
 {
 	const struct ibfab_lrh *lrh = ibfab_pkt_lrh(pkt);
@@ -142,10 +142,10 @@ static void cross_cable(struct ibfab_pkt *pkt, struct list_head *work)
 }
 
 /**
- * ibfab_wire_run() - Send what switches forwarded.
- * @work: packets, each with the port it is to leave by; empty afterwards
+ * ibfab_wire_run() - Send the packets that switches have forwarded.
+ * @work: the packets, each with the port by which it leaves; empty afterwards
  *
- * Not recursive: what the next switch forwards joins the list.
+ * This is not recursive: packets that the next switch forwards are added to the list.
  *
  * Context: softirq, under rcu_read_lock(). No lock held.
  */
@@ -160,10 +160,10 @@ void ibfab_wire_run(struct list_head *work)
 /**
  * ibfab_wire_send() - Send a packet out of a port.
  * @out: the port
- * @pkt: consumed
+ * @pkt: the packet, which is consumed
  *
- * Carries it, and the copies that switches make of it, to the input queues of
- * all its receivers.
+ * The packet, and the copies that switches make of it, are carried to the input queues of all
+ * receivers.
  *
  * Context: softirq, under rcu_read_lock(). No lock held.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What is on the wire: headers and management attributes that the kernel's own
- * headers (rdma/ib_smi.h, rdma/ib_pma.h, rdma/ib_mad.h) do not describe.
- * Sections are those of the InfiniBand Architecture Specification, volume 1.
+ * The formats on the wire: headers and management attributes that the kernel's own headers
+ * (rdma/ib_smi.h, rdma/ib_pma.h, rdma/ib_mad.h) do not have. Section numbers are those of the
+ * InfiniBand Architecture Specification, volume 1.
  */
 #ifndef _IBFAB_WIRE_H
 #define _IBFAB_WIRE_H
@@ -91,7 +91,7 @@ static_assert(sizeof(struct ibfab_aeth) == 4);
 #define IBFAB_AETH_ACK			0x00	/* value: credits */
 #define IBFAB_AETH_RNR			0x20	/* value: timer */
 #define IBFAB_AETH_NAK			0x60	/* value: code */
-#define IBFAB_AETH_NO_CREDITS		0x1f	/* they are not counted */
+#define IBFAB_AETH_NO_CREDITS		0x1f	/* credits are not used */
 #define IBFAB_NAK_SEQUENCE		0
 #define IBFAB_NAK_INVALID_REQUEST	1
 #define IBFAB_NAK_REMOTE_ACCESS		2
@@ -123,8 +123,8 @@ static_assert(sizeof(struct ibfab_switch_info) == 20);
 #define IBFAB_SI_PORT_STATE_CHANGE	0x04
 #define IBFAB_SI_LIFETIME_MASK		0xf8
 
-/* 14.2.5.6: PortInfo. The kernel's struct ends before the extended speeds, and
- * is padded where they lie.
+/* 14.2.5.6: PortInfo. The kernel's struct ends before the extended speeds and has padding in their
+ * place.
  */
 union ibfab_port_info {
 	struct ib_port_info base;
@@ -142,7 +142,7 @@ static_assert(sizeof(struct ib_smp) == IB_MGMT_MAD_SIZE);
 static_assert(sizeof(struct ib_pma_mad) == IB_MGMT_MAD_SIZE);
 static_assert(sizeof(struct ib_node_info) == 40);
 
-/* 16.1.4.11: PortCountersExtended goes on where the kernel's struct ends */
+/* 16.1.4.11: PortCountersExtended continues where the kernel's struct ends */
 struct ibfab_pma_ext {
 	struct ib_pma_portcounters_ext base;
 	__be64 symbol_errors;
