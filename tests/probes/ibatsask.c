@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibatsask: asks the Address Translation Service what a line says, as other modules do.
- * For tests, by files in /sys/kernel/debug/ibatsask/:
+ * ibatsask: sends queries to the Address Translation Service, as other modules do. For tests, by
+ * files in /sys/kernel/debug/ibatsask/:
  *
  *  ask       addr=IP, gid=GID, primary=GID or sid=NUMBER, then
  *            [hca=NAME] [pkey=N] [timeout=MS] [times=N] [turns=N] [cancel=1]
- *            times: so many questions at once. turns: one after the other. cancel: let go
- *            of them at once. The write returns when all have ended, or fails as the last
- *            of them.
- *  answer    a line for each record of the last one: GID P_KEY SID ADDRESS HCA/PORT
- *            [primary]; before them "asked N found N failed N us N"
- *  family    in how many microseconds a generic netlink family was registered, and let go
- *            of again, for whoever reads it
- *  changes   how often the module told of a record's change, and of what: state ADDRESS
+ *            times is the number of queries that are sent at once, turns the number of
+ *            queries that are sent one after the other. With cancel, queries are cancelled as
+ *            soon as they are sent. The write returns when all queries have ended, with the
+ *            error of the last one that failed.
+ *  answer    a line for each record of the last answer: GID P_KEY SID ADDRESS HCA/PORT
+ *            [primary]; the first line is "asked N found N failed N us N"
+ *  family    each read registers and unregisters a generic netlink family, and prints how
+ *            many microseconds that took
+ *  changes   how often the service reported a changed record, and the last change:
+ *            state ADDRESS
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +41,7 @@ struct ask_line {
 	u32 cancel;
 };
 
-static DEFINE_MUTEX(lock);		/* one line at a time; guards what follows */
+static DEFINE_MUTEX(lock);		/* serializes lines; protects the following variables */
 static struct dentry *root;
 static struct ib_ats_answer *answers;
 static unsigned int answer_count;
@@ -48,9 +50,9 @@ static s64 took_us;
 static int last_err;
 static atomic_t found;
 static atomic_t failed;
-static atomic_t under_way;		/* and one more while there come others */
+static atomic_t under_way;		/* queries not ended yet, plus one while sending */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
-static DEFINE_SPINLOCK(change_lock);	/* guards what follows */
+static DEFINE_SPINLOCK(change_lock);	/* protects the following variables */
 static struct ib_ats_change last_change;
 static u32 changes;
 
@@ -88,7 +90,7 @@ static int read_sid(const char *value, void *of)
 	return kstrtou64(value, 0, &question->sid);
 }
 
-/* What is asked holds no HCA, but compares it */
+/* A query holds no reference to the HCA. It only compares the pointer. */
 static int read_hca(const char *value, void *of)
 {
 	struct ib_device *ibdev = ib_device_get_by_name(value, RDMA_DRIVER_UNKNOWN);
@@ -141,7 +143,7 @@ static void forget(void)
 	atomic_set(&failed, 0);
 }
 
-/* Cancelled or not, each is counted when it ends */
+/* A query is counted when it ends, whether it was cancelled or not */
 static int ask_many(const struct ask_line *line)
 {
 	u64 *ids = kvcalloc(line->times, sizeof(*ids), GFP_KERNEL);
@@ -165,7 +167,7 @@ static int ask_many(const struct ask_line *line)
 	one_ended();
 	if (!line->cancel)
 		wait_event_idle(all_ended, !atomic_read(&under_way));
-	/* When this returns, nobody is in answered() for it any more */
+	/* After ib_ats_cancel(), answered() is not running for this query any more */
 	while (i--)
 		ib_ats_cancel(ids[i]);
 	kvfree(ids);
@@ -198,7 +200,8 @@ static int ask_one(const struct ask_line *line)
 		return err;
 	asked++;
 	wait_event_interruptible(all_ended, !atomic_read(&under_way));
-	/* After a signal too, when this returns nobody is in answered_one() any more */
+	/* Also after a signal: answered_one() is not running any more when ib_ats_cancel() returns
+	 */
 	ib_ats_cancel(id);
 	return last_err;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ibcma: what its files share. ibcma_queue.c has QPs and buffers, the three ends of the
- * RDMA CM that stand on it are in ibcma_service.c, ibcma_client.c and ibcma_group.c, and
- * ibcma_main.c reads the lines that these do.
+ * ibcma: types, and the interface of each file. ibcma_queue.c has QPs and their buffers.
+ * ibcma_service.c, ibcma_client.c and ibcma_group.c have the services, connections and multicast
+ * groups of the RDMA CM. ibcma_main.c reads the lines.
  */
 #ifndef _IBCMA_H
 #define _IBCMA_H
@@ -21,11 +21,11 @@
 #define IBCMA_BUFFER	(IB_GRH_BYTES + IBCMA_MAX_SIZE)
 #define IBCMA_TIMEOUT	(20 * HZ)
 
-/* What a line says, all files' words together */
+/* The words of a line, for all files */
 struct ibcma_params {
 	const char *name;
-	const char *address;	/* of this end */
-	const char *peer;	/* likewise the peer's, or the group's */
+	const char *address;	/* address of this end */
+	const char *peer;	/* address of the peer, or of the group */
 	const char *port;
 	u32 ud;
 	u32 ipoib;
@@ -39,29 +39,29 @@ struct ibcma_params {
 struct ibcma_queue;
 struct ibcma_slot;
 
-/* Is shown what came in; has the slot posted again, or sent */
+/* Called for each message that came in. Posts the slot again, or sends it. */
 typedef void (*ibcma_received)(struct ibcma_slot *slot, const struct ib_wc *wc);
 
-/* A buffer that is received into, and can be sent from */
+/* A buffer that is posted as a receive, and from which a message can be sent */
 struct ibcma_slot {
 	struct ib_cqe recv;
 	struct ib_cqe send;
 	struct ibprobe_buf buf;
-	struct ib_ah *ah;	/* of the datagram that is being sent; goes with it */
+	struct ib_ah *ah;	/* of the datagram being sent, destroyed when it completes */
 	struct ibcma_queue *queue;
 };
 
 /**
  * struct ibcma_queue - A QP and its buffers
- * @end: the device, and what the QP stands on
+ * @end: the device, and the PD and the CQ that the QP uses
  * @qp: the QP
- * @offset: where what is received begins, in a buffer
- * @posted: work requests that have not completed
- * @errors: those that completed otherwise than well, but for flushed ones
- * @received: is shown what comes in
- * @target: where a datagram goes, for whom that is always the same
- * @out: what is sent first
- * @in: receives
+ * @offset: where a received message begins in its buffer
+ * @posted: number of WRs that have not completed
+ * @errors: number of WRs that failed, without those that were flushed
+ * @received: called for each message that came in
+ * @target: where datagrams are sent, if that is always the same
+ * @out: the buffer of messages that are not replies
+ * @in: the buffers of receive WRs
  */
 struct ibcma_queue {
 	struct ibprobe_end end;
@@ -75,7 +75,7 @@ struct ibcma_queue {
 	struct ibcma_slot in[IBCMA_SLOTS];
 };
 
-/* What a line makes that has a name, until another line ends it */
+/* An object that a line creates and names, and that exists until another line ends it */
 struct ibcma_thing {
 	struct list_head list;
 	char name[IBCMA_NAME];
@@ -83,10 +83,10 @@ struct ibcma_thing {
 };
 
 /**
- * struct ibcma_kind - What can be done with a thing
- * @show: print a line about it
- * @send: send what a line says; NULL if that is not for this kind
- * @free: end it
+ * struct ibcma_kind - The functions of a kind of objects
+ * @show: prints a line about the object
+ * @send: sends what a line says; NULL if this kind does not send
+ * @free: ends the object
  */
 struct ibcma_kind {
 	void (*show)(struct seq_file *m, struct ibcma_thing *thing);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibcma: the end that connects. One line is one connection, from the first question to
- * the parting.
+ * ibcma: the connecting end. Each line is one connection: it resolves the address, connects,
+ * exchanges messages and disconnects.
  */
 #include <linux/completion.h>
 #include <linux/mutex.h>
@@ -10,20 +10,20 @@
 
 #include "ibcma.h"
 
-#define IBCMA_ASK	5000	/* ms, for an address or a route */
+#define IBCMA_ASK	5000	/* in ms, to resolve an address or a route */
 
-/* What the end that connects knows */
+/* The state of the connecting end */
 struct ibcma_client {
 	struct ibcma_queue queue;
 	struct rdma_cm_id *id;
-	enum rdma_cm_event_type event;	/* the last one */
-	int status;			/* its */
-	struct completion answered;	/* by one event */
-	struct completion returned;	/* one message */
+	enum rdma_cm_event_type event;	/* the last event */
+	int status;			/* the status of the last event */
+	struct completion answered;	/* an event came */
+	struct completion returned;	/* a message came back */
 	u32 size;
 };
 
-/* What is left of it for "result" */
+/* The result of a connection, which the file "result" prints */
 struct ibcma_result {
 	const char *stage;
 	int status;
@@ -34,7 +34,7 @@ struct ibcma_result {
 	u32 spoilt;
 };
 
-static DEFINE_MUTEX(connect_lock);	/* guards result; one connection at a time */
+static DEFINE_MUTEX(connect_lock);	/* protects result, and serializes connections */
 static struct ibcma_result result;
 
 static void message_fill(u8 *to, u32 number, u32 size)
@@ -76,7 +76,9 @@ static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct ibcma_client *client = id->context;
 
-	/* Comes some time after the parting, and answers nothing */
+	/* It comes some time after the disconnect and must not be taken for the event that is
+	 * awaited
+	 */
 	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return 0;
 	client->event = event->event;
@@ -87,7 +89,7 @@ static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* The question has been put; any other answer is an error */
+/* Waits for the event that answers a request. Any other event is an error. */
 static int client_answer(struct ibcma_client *client, enum rdma_cm_event_type wanted)
 {
 	if (!wait_for_completion_timeout(&client->answered, IBCMA_TIMEOUT))
@@ -114,7 +116,7 @@ static int client_resolve(struct ibcma_client *client, const struct ibcma_params
 	return ret ?: client_answer(client, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-/* Each message waits for the last one to come back */
+/* A message is sent when the previous one has come back */
 static int client_exchange(struct ibcma_client *client, const struct ibcma_params *params)
 {
 	struct ibcma_slot *out = &client->queue.out;
@@ -161,7 +163,7 @@ static int deaf_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* No event makes an AH any more afterwards */
+/* After this, no event creates an AH any more */
 static void client_deafen(struct ibcma_client *client)
 {
 	rdma_lock_handler(client->id);
@@ -212,8 +214,8 @@ out:
 }
 
 /**
- * ibcma_connect() - Connect, have messages sent back, and part.
- * @params: the service's address and port, and what to send
+ * ibcma_connect() - Connect, have messages sent back, and disconnect.
+ * @params: the address and the port of the service, and the messages to send
  *
  * Context: process; the addresses are those of its network namespace.
  * Return: 0 or a negative errno.

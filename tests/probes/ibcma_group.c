@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibcma: memberships in multicast groups. For a kernel QP the RDMA CM joins at the SA and
- * says what it was told; the QP is made, and attached, here.
+ * ibcma: memberships in multicast groups. For a kernel QP the RDMA CM only joins the group at the
+ * SA and reports the attributes of the group. The QP is created and attached here.
  */
 #include <linux/completion.h>
 #include <linux/slab.h>
@@ -11,18 +11,18 @@
 
 #include "ibcma.h"
 
-#define IBCMA_SHOWN	64	/* octets of the last packet */
+#define IBCMA_SHOWN	64	/* bytes of the last packet */
 
 struct ibcma_member {
 	struct ibcma_thing thing;
 	struct ibcma_queue queue;
 	struct rdma_cm_id *id;
 	struct completion joined;	/* the SA has answered */
-	int status;			/* and how */
+	int status;			/* the result */
 	union ib_gid mgid;
 	u16 mlid;
 	bool attached;
-	spinlock_t lock;	/* guards what follows */
+	spinlock_t lock;	/* protects the following members */
 	u64 packets;
 	u32 last_length;
 	u8 last[IBCMA_SHOWN];
@@ -64,7 +64,7 @@ static int member_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* For a kernel QP the RDMA CM joins at the SA only */
+/* The RDMA CM does not attach a kernel QP */
 static int member_attach(struct ibcma_member *member)
 {
 	struct rdma_cm_id *id = member->id;
@@ -113,7 +113,7 @@ static int member_queue(struct ibcma_member *member)
 	return 0;
 }
 
-/* Once its ID is gone no event makes an AH */
+/* After the ID is destroyed, no event creates an AH any more */
 static void member_free(struct ibcma_thing *thing)
 {
 	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
@@ -131,7 +131,7 @@ static void member_free(struct ibcma_thing *thing)
 	kfree(member);
 }
 
-/* One after the other: there is one buffer to send from */
+/* Datagrams are sent one at a time, as there is only one buffer */
 static int member_send(struct ibcma_thing *thing, const struct ibcma_params *params)
 {
 	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
@@ -172,8 +172,8 @@ static const struct ibcma_kind member_kind = {
 };
 
 /**
- * ibcma_join() - Join a group.
- * @params: the membership's name, an address of the interface, and the group's
+ * ibcma_join() - Join a multicast group.
+ * @params: the name of the membership, an address of the interface, and that of the group
  *
  * Context: process; the addresses are those of its network namespace.
  * Return: 0 or a negative errno.

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibcma: connections, datagrams and multicast groups by the kernel's RDMA CM, between IP
- * addresses in the network namespace of the process that writes. For tests, by files in
+ * ibcma: connections, datagrams and multicast groups by the kernel's RDMA CM, between IP addresses
+ * in the network namespace of the process that writes. For tests, by files in
  * /sys/kernel/debug/ibcma/:
  *
- *  listen   a line makes a service, which takes all requests and sends back all that it
- *           is sent: name=s1 address=10.0.0.1 port=7000 [ud=1]
- *           With ud it is one for datagrams, else one for reliable connections.
- *  connect  a line connects to a service, sends messages, wants each of them back, and
- *           disconnects: to=10.0.0.1 port=7000 [from=10.0.0.2] [ud=1] [count=8]
- *           [size=1024]. The write returns when that is over.
- *  result   what came of the last connect
+ *  listen   a line creates a service, which accepts all requests and sends back all
+ *           messages: name=s1 address=10.0.0.1 port=7000 [ud=1]
+ *           With ud the service is for datagrams, otherwise for reliable connections.
+ *  connect  a line connects to a service, sends messages, waits for each of them to come
+ *           back, and disconnects: to=10.0.0.1 port=7000 [from=10.0.0.2] [ud=1] [count=8]
+ *           [size=1024]. The write returns when this is done.
+ *  result   the result of the last connect
  *  join     a line joins a group on the interface that has the address:
  *           name=m1 address=10.0.0.1 group=239.1.1.1 [ipoib=1]
- *           With ipoib the group is that of the IP layer, else one of the RDMA CM's own.
+ *           With ipoib it is the group of the IP layer, otherwise one of the RDMA CM's own.
  *  send     a line sends to a group that was joined: name=m1 payload=<hex> [count=1]
  *  end      name=s1 ends a service or a membership
  *  names    all services and memberships
  *
- * Addresses are of IPv4 or IPv6, "fe80::1%ib0" for a link-local one. "dev" is the
- * interface that the RDMA CM bound an end to. An HCA cannot be removed while there are
- * services or memberships on it.
+ * Addresses are of IPv4 or IPv6; a link-local one is written "fe80::1%ib0". "dev" is the interface
+ * to which the RDMA CM has bound an end. An HCA cannot be removed while it has services or
+ * memberships.
  */
 #include <linux/debugfs.h>
 #include <linux/inet.h>
@@ -60,7 +60,7 @@ static const struct ibtool_word words[] = {
 	WORD(size, u32), { "payload", 0, read_payload },
 };
 
-/* An address that the line does not give has the family AF_UNSPEC */
+/* An address that the line does not have keeps the family AF_UNSPEC */
 static int parse_address(const char *text, const char *port, struct sockaddr_storage *to)
 {
 	if (!text)
@@ -89,9 +89,9 @@ static int params_read(struct ibcma_params *params, char *line)
 /* IDs of the RDMA CM */
 
 /**
- * ibcma_id_dev() - The interface that the RDMA CM bound an ID to.
+ * ibcma_id_dev() - Get the interface to which the RDMA CM has bound an ID.
  * @id: the ID
- * @name: its name is put here, IFNAMSIZ octets; "none" if there is none
+ * @name: set to the name of the interface, or to "none"; it has IFNAMSIZ bytes
  *
  * Context: any.
  */
@@ -107,8 +107,8 @@ void ibcma_id_dev(const struct rdma_cm_id *id, char *name)
 }
 
 /**
- * ibcma_conn_param() - What either end asks of a connection.
- * @qp: its QP
+ * ibcma_conn_param() - The parameters of a connection, which are the same at both ends.
+ * @qp: the QP of this end
  *
  * Context: any.
  * Return: the parameters.
@@ -150,16 +150,16 @@ int ibcma_id_create(const struct ibcma_params *params, bool ud, rdma_cm_event_ha
 	return 0;
 }
 
-/* Things with names */
+/* Objects with names */
 
-static DEFINE_MUTEX(things_lock);	/* guards things; one sends at a time */
+static DEFINE_MUTEX(things_lock);	/* protects things, and serializes sending */
 static LIST_HEAD(things);
 
 /**
- * ibcma_thing_add() - Give a thing its name, and make it known by that.
- * @thing: the thing
+ * ibcma_thing_add() - Name an object, and add it to the list.
+ * @thing: the object
  * @name: its name
- * @kind: what can be done with it
+ * @kind: the functions of its kind
  *
  * Context: process.
  */
@@ -187,7 +187,7 @@ static int send_by_name(const struct ibcma_params *params)
 	return ret;
 }
 
-/* All of that name, or all. Returns how many there were. */
+/* Ends all objects with a name, or all objects. Returns how many there were. */
 static int end_things(const char *name)
 {
 	struct ibcma_thing *thing, *next;
@@ -214,7 +214,7 @@ static int end_by_name(const struct ibcma_params *params)
 
 /* Files */
 
-/* What a file's lines are for */
+/* A file, and the function that processes its lines */
 static const struct ibcma_act {
 	const char *name;
 	int (*act)(const struct ibcma_params *params);

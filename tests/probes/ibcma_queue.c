@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibcma: a QP with its buffers. Each buffer is received into, and can be sent from
- * afterwards; all are handled by work items, which may sleep.
+ * ibcma: a QP with its buffers. A message is received into a buffer and can then be sent from the
+ * same buffer. Completions are processed by a workqueue, so the functions may sleep.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -9,7 +9,7 @@
 
 DECLARE_WAIT_QUEUE_HEAD(ibcma_wait);
 
-/* Who waits does so for the last work request, or for the last one that sends */
+/* Tasks wait until all WRs have completed, or until the last send has */
 static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
@@ -19,8 +19,8 @@ static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 }
 
 /**
- * ibcma_slot_receive() - Post a slot to receive into.
- * @slot: one of its queue's in[]
+ * ibcma_slot_receive() - Post a slot as a receive WR.
+ * @slot: a slot in the queue's in[]
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -47,11 +47,11 @@ static void slot_drop_ah(struct ibcma_slot *slot)
 }
 
 /**
- * ibcma_slot_send() - Send what a slot has.
- * @slot: any; one of in[] is posted to receive afterwards
- * @offset: where it begins
- * @length: how many octets
- * @target: to where, for a datagram
+ * ibcma_slot_send() - Send a message from a slot.
+ * @slot: any slot; one in the queue's in[] is posted as a receive WR afterwards
+ * @offset: where the message begins in the slot's buffer
+ * @length: length of the message
+ * @target: the destination, if it is a datagram
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -86,7 +86,7 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	completed(queue, wc);
 }
 
-/* What was received and sent back makes room for the next */
+/* A buffer that was sent back is posted again for the next message */
 static void send_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibcma_slot *slot = container_of(wc->wr_cqe, struct ibcma_slot, send);
@@ -113,8 +113,8 @@ static void slot_free(struct ibcma_slot *slot)
 }
 
 /**
- * ibcma_queue_quiesce() - Let a QP do what it was asked, and no more.
- * @queue: its queue; nothing is outstanding on return
+ * ibcma_queue_quiesce() - Take a QP to ERR and wait until all its WRs have completed.
+ * @queue: the queue
  *
  * Context: process, before the QP is destroyed.
  */
@@ -127,7 +127,7 @@ void ibcma_queue_quiesce(struct ibcma_queue *queue)
 
 /**
  * ibcma_queue_free() - Undo ibcma_queue_init().
- * @queue: the queue; its QP is gone
+ * @queue: the queue, whose QP was destroyed
  *
  * Context: process.
  */
@@ -143,11 +143,11 @@ void ibcma_queue_free(struct ibcma_queue *queue)
 }
 
 /**
- * ibcma_queue_init() - Make all of a queue but its QP.
- * @queue: filled in; zeros
+ * ibcma_queue_init() - Initialize a queue except for its QP.
+ * @queue: zeroed
  * @ibdev: the device
- * @ud: for datagrams
- * @received: is shown what comes in
+ * @ud: whether the QP is a UD QP
+ * @received: called for each message that comes in
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -171,8 +171,8 @@ int ibcma_queue_init(struct ibcma_queue *queue, struct ib_device *ibdev, bool ud
 }
 
 /**
- * ibcma_queue_post() - Post all slots to receive into.
- * @queue: the queue; its QP is in INIT, or further
+ * ibcma_queue_post() - Post all slots in a queue's in[] as receive WRs.
+ * @queue: the queue, whose QP is in INIT or a later state
  *
  * Context: process.
  * Return: 0 or a negative errno.
@@ -187,13 +187,13 @@ int ibcma_queue_post(struct ibcma_queue *queue)
 }
 
 /**
- * ibcma_queue_of_id() - Make a queue with a QP that the RDMA CM takes from state to state.
- * @queue: filled in; zeros
- * @id: the RDMA CM's ID, which has a device
- * @received: is shown what comes in
+ * ibcma_queue_of_id() - Initialize a queue whose QP belongs to an ID of the RDMA CM.
+ * @queue: zeroed
+ * @id: the ID, which is bound to a device. The RDMA CM changes the states of the QP.
+ * @received: called for each message that comes in
  *
  * Context: process.
- * Return: 0 or a negative errno; all is as before then.
+ * Return: 0, or a negative errno with nothing left allocated.
  */
 int ibcma_queue_of_id(struct ibcma_queue *queue, struct rdma_cm_id *id,
 		      ibcma_received received)
@@ -237,9 +237,9 @@ void ibcma_queue_end(struct ibcma_queue *queue, struct rdma_cm_id *id)
 }
 
 /**
- * ibcma_queue_aim() - Have all datagrams of a queue go to one place.
+ * ibcma_queue_aim() - Set the destination of all datagrams of a queue.
  * @queue: the queue
- * @param: the place, as the RDMA CM says it
+ * @param: the destination, as an event of the RDMA CM reports it
  *
  * Context: process.
  * Return: 0 or a negative errno.

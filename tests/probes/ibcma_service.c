@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibcma: services, which take all requests and send back all that they are sent. What a
- * peer left stays until the service ends, so that it can be looked at.
+ * ibcma: services, which accept all requests and send back all messages. A connection that the peer
+ * has ended stays until the service ends, so that it can be inspected.
  */
 #include <linux/list.h>
 #include <linux/mutex.h>
@@ -10,7 +10,7 @@
 
 #include "ibcma.h"
 
-/* One connection to a service */
+/* A connection to a service */
 struct ibcma_server {
 	struct list_head list;
 	struct ibcma_queue queue;
@@ -21,14 +21,14 @@ struct ibcma_server {
 struct ibcma_service {
 	struct ibcma_thing thing;
 	struct rdma_cm_id *id;
-	struct mutex lock;		/* guards servers */
-	struct list_head servers;	/* the last one first; they stay until the service ends */
+	struct mutex lock;		/* protects servers */
+	struct list_head servers;	/* the newest one first */
 	atomic_t requests;
 	atomic_t established;
 	atomic_t messages;
 };
 
-/* To the sender, the same octets */
+/* Sends the message back to its sender */
 static void server_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 {
 	struct ibcma_queue *queue = slot->queue;
@@ -60,7 +60,7 @@ static int server_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 	return 0;
 }
 
-/* The ID goes if this fails */
+/* If this fails, the RDMA CM destroys the ID */
 static int service_request(struct ibcma_service *service, struct rdma_cm_id *id)
 {
 	struct ibcma_server *server;
@@ -109,7 +109,7 @@ static void server_free(struct ibcma_server *server)
 	kfree(server);
 }
 
-/* Once its ID is gone it gets no more requests */
+/* After the ID is destroyed, no further requests come */
 static void service_free(struct ibcma_thing *thing)
 {
 	struct ibcma_service *service = container_of(thing, struct ibcma_service, thing);
@@ -149,8 +149,8 @@ static const struct ibcma_kind service_kind = {
 };
 
 /**
- * ibcma_listen() - Make a service.
- * @params: its name, address and port
+ * ibcma_listen() - Create a service.
+ * @params: the name, the address and the port of the service
  *
  * Context: process; the service is in its network namespace.
  * Return: 0 or a negative errno.

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibdma: sends a datagram from a port to itself, with the DMA API used well, or wrong in
- * one way, to see what an HCA makes of that. A line in /sys/kernel/debug/ibdma/do is an
- * HCA and a way, and the static rate's code if the address is to have one:
+ * ibdma: sends a datagram from a port to itself. It uses the DMA API correctly, or incorrectly in
+ * one way, to show how an HCA handles that. A line in /sys/kernel/debug/ibdma/do names an HCA and a
+ * way, and optionally the code of the static rate of the AH:
  *
  *	ibfab0 good rate=3
  *
- *  good           nothing is wrong
- *  changed        what is sent changes after it was mapped
- *  synced         the same, and that is synced
- *  address        the address is one that nobody ever mapped
- *  kernel         the address is the kernel's own
- *  early          what is sent is unmapped before
- *  leak           the receive stays mapped
+ *  good           the DMA API is used correctly
+ *  changed        the payload is changed after it was mapped
+ *  synced         the same, and then the payload is synced
+ *  address        the SGE has an address that was never mapped
+ *  kernel         the SGE has the kernel's address of the payload
+ *  early          the payload is unmapped before it is sent
+ *  leak           the receive buffer is not unmapped
  *
- * What came of the last one is in /sys/kernel/debug/ibdma/result.
+ * The result of the last line is in /sys/kernel/debug/ibdma/result.
  */
 #include <linux/debugfs.h>
 #include <linux/delay.h>
@@ -30,28 +30,28 @@
 #define IBDMA_QKEY	0x1bfa
 #define IBDMA_LENGTH	60
 #define IBDMA_BUFFER	(IB_GRH_BYTES + 2 * IBDMA_LENGTH)
-#define IBDMA_TRIES	50	/* of 20 ms */
+#define IBDMA_TRIES	50	/* number of polls, with 20 ms between them */
 
 enum ibdma_octet {
-	IBDMA_FIRST = 0x11,	/* what is sent, when it is mapped */
-	IBDMA_CHANGED = 0x22,	/* what takes its place */
-	IBDMA_EMPTY = 0x33,	/* what the receive holds before */
+	IBDMA_FIRST = 0x11,	/* the payload when it is mapped */
+	IBDMA_CHANGED = 0x22,	/* the payload after it was changed */
+	IBDMA_EMPTY = 0x33,	/* the receive buffer before a datagram comes in */
 };
 
 static struct dentry *ibdma_dir;
 
-/* Guards the rest: one datagram at a time */
+/* Serializes lines, and protects ibdma_result */
 static DEFINE_MUTEX(ibdma_mutex);
 
 /**
- * struct ibdma_way - How the DMA API is used
+ * struct ibdma_way - A way to use the DMA API
  * @word: its name
- * @change: write to what is sent after it was mapped
- * @sync: and sync it
- * @wrong_address: one that is not mapped
- * @kernel_address: the kernel's
- * @early: unmap what is sent before it is posted
- * @leak: do not unmap the receive
+ * @change: change the payload after it was mapped
+ * @sync: sync the payload after it was changed
+ * @wrong_address: send from an address that is not mapped
+ * @kernel_address: send from the kernel's address
+ * @early: unmap the payload before it is sent
+ * @leak: do not unmap the receive buffer
  */
 struct ibdma_way {
 	const char *word;
@@ -74,13 +74,13 @@ static const struct ibdma_way ibdma_ways[] = {
 };
 
 /**
- * struct ibdma_result - What came of it
- * @send_status: enum ib_wc_status
- * @recv_status: the same; -1 if nothing came
- * @grh: the receive's first octets
- * @unsynced: of the payload's first octet, what the CPU saw at first
- * @synced: what it saw once that was synced
- * @behind: the first octet behind the payload
+ * struct ibdma_result - The result of a line
+ * @send_status: enum ib_wc_status of the send, or -1 if it did not complete
+ * @recv_status: enum ib_wc_status of the receive, or -1 if it did not complete
+ * @grh: the first bytes of the receive buffer
+ * @unsynced: the first byte of the received payload before the buffer is synced
+ * @synced: the same byte after the buffer is synced
+ * @behind: the first byte after the received payload
  */
 static struct ibdma_result {
 	int send_status;
@@ -92,14 +92,14 @@ static struct ibdma_result {
 } ibdma_result;
 
 /**
- * struct ibdma_transfer - What one datagram takes
- * @end: the HCA, and what the QP stands on
- * @way: how
- * @rate: of the address
- * @qp: sends to itself
- * @ah: the port's own
- * @data: what is sent
- * @buffer: what is received
+ * struct ibdma_transfer - The resources for one datagram
+ * @end: the HCA, and the PD and the CQ that the QP uses
+ * @way: how the DMA API is used
+ * @rate: static rate of the AH
+ * @qp: the QP, which sends to itself
+ * @ah: an AH of the port itself
+ * @data: the payload
+ * @buffer: the receive buffer
  */
 struct ibdma_transfer {
 	struct ibprobe_end end;
@@ -182,7 +182,7 @@ static int ibdma_post(struct ibdma_transfer *t)
 	       ib_post_send(t->qp, &send.wr, NULL);
 }
 
-/* A send that fails has nothing received, which is not waited for */
+/* If the send fails, no receive completion is awaited */
 static void ibdma_poll(struct ibdma_transfer *t)
 {
 	struct ib_wc wc;
@@ -235,7 +235,7 @@ static int ibdma_transfer(struct ibdma_transfer *t, struct ib_device *ibdev)
 		ibdma_look(&t->buffer);
 	}
 close:
-	/* Nothing is posted once the QP is gone, so that no memory is unmapped too early */
+	/* The QP is destroyed first, so that no memory of a posted WR is unmapped */
 	ibdma_close(t);
 	if (t->data.data)
 		ibdma_unmap(t);

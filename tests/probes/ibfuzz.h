@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ibfuzz: what a frame is made of, and each file's interface.
+ * ibfuzz: types, and the interface of each file.
  */
 #ifndef _IBFUZZ_H
 #define _IBFUZZ_H
@@ -14,9 +14,9 @@
 #define IBFUZZ_KINDS		13	/* of frames */
 
 /**
- * struct ibfuzz_end - A host, as frames name it
- * @ip4: address
- * @ip6: address
+ * struct ibfuzz_end - The addresses of a host
+ * @ip4: IPv4 address
+ * @ip6: IPv6 address
  * @hwaddr: link-layer address
  */
 struct ibfuzz_end {
@@ -26,9 +26,9 @@ struct ibfuzz_end {
 };
 
 /**
- * struct ibfuzz_ends - Both
- * @from: who the frames claim to be of
- * @to: whom they are sent to
+ * struct ibfuzz_ends - The addresses in frames
+ * @from: the host that frames claim to be from
+ * @to: the host to which frames are sent
  */
 struct ibfuzz_ends {
 	struct ibfuzz_end from;
@@ -36,11 +36,11 @@ struct ibfuzz_ends {
 };
 
 /**
- * ibfuzz_below() - A random number.
+ * ibfuzz_below() - Get a random number.
  * @rnd: generator
  * @limit: not 0
  *
- * Return: one from 0 to @limit - 1.
+ * Return: a number from 0 to @limit - 1.
  */
 static inline u32 ibfuzz_below(struct rnd_state *rnd, u32 limit)
 {

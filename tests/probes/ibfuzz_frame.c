@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibfuzz: one frame of IPoIB, made of random numbers. It begins as one that a host
- * might send, and is changed a little; or it is noise.
+ * ibfuzz: creates an IPoIB frame from random numbers. Most frames begin as one that a host might
+ * send and are then modified a little. Some are noise.
  */
 #include <linux/icmp.h>
 #include <linux/icmpv6.h>
@@ -21,7 +21,7 @@
 
 #define ENCAP_LEN	4
 #define MAX_SPOILS	3
-#define MAX_TAIL	64	/* octets that an extended frame gets more */
+#define MAX_TAIL	64	/* maximum number of bytes by which a frame is extended */
 
 /* RFC 826 with the addresses of RFC 4391, section 9 */
 struct arp_frame {
@@ -43,15 +43,15 @@ struct nd_lladdr {
 static_assert(sizeof(struct nd_lladdr) == 24);
 
 /**
- * struct frame - A frame that is being made
+ * struct frame - A frame that is being created
  * @rnd: generator
- * @ends: of whom, to whom
- * @data: octets, the encapsulation header first
- * @len: how many
- * @max: how many there may be
- * @transport: where the transport's header begins, 0 without one
- * @check: where its checksum is
- * @protocol: which transport
+ * @ends: the addresses of sender and receiver
+ * @data: the bytes of the frame, beginning with the encapsulation header
+ * @len: length of the frame
+ * @max: maximum length of the frame
+ * @transport: offset of the transport header, 0 if there is none
+ * @check: offset of its checksum
+ * @protocol: its protocol
  */
 struct frame {
 	struct rnd_state *rnd;
@@ -64,7 +64,7 @@ struct frame {
 	u8 protocol;
 };
 
-/* Room for so many octets, which are zero */
+/* Adds zeroes to a frame and returns their address */
 static void *put(struct frame *f, u32 bytes)
 {
 	void *at = f->data + f->len;
@@ -85,7 +85,7 @@ static void put_encap(struct frame *f, u16 ethertype)
 	*(__be16 *)put(f, ENCAP_LEN) = htons(ethertype);
 }
 
-/* Most often the claimed sender; else another of its subnet */
+/* Returns the claimed sender's address in most cases, otherwise another one of its subnet */
 static __be32 any_ip4(struct frame *f)
 {
 	__be32 ip = f->ends->from.ip4;
@@ -104,7 +104,9 @@ static struct in6_addr any_ip6(struct frame *f)
 	return ip;
 }
 
-/* The sender's, or one that differs in an octet: QPN, prefix or GUID */
+/* Writes the sender's link-layer address, or one that differs from it in one byte of QPN, prefix or
+ * GUID
+ */
 static void put_hwaddr(struct frame *f, u8 *at)
 {
 	memcpy(at, f->ends->from.hwaddr, IBFUZZ_HWADDR);
@@ -233,7 +235,7 @@ static void put_tcp(struct frame *f)
 	put_noise(f, ibfuzz_below(f->rnd, 200));
 }
 
-/* Of few packets, so that some fit together; overlaps among them */
+/* Fragments of few packets, so that some match and some overlap */
 static void put_fragment4(struct frame *f)
 {
 	struct iphdr *ip = (struct iphdr *)(f->data + ENCAP_LEN);
@@ -254,7 +256,7 @@ static void put_fragment6(struct frame *f)
 	put_noise(f, 8 * (1 + ibfuzz_below(f->rnd, 16)));
 }
 
-/* Lengths and checksums, as far as the headers are still there */
+/* Filling in lengths and checksums, if the headers are still complete */
 
 static __wsum transport_sum(const struct frame *f)
 {
@@ -295,13 +297,13 @@ static void finish_ip6(struct frame *f)
 }
 
 /**
- * struct kind - What a frame was before it was changed
- * @name: for people
- * @header: puts the network layer's header
- * @arg: is handed to that: the protocol above, or a message's type
- * @body: puts what comes above; NULL if @header did
+ * struct kind - A kind of frames
+ * @name: its name
+ * @header: adds the header of the network layer
+ * @arg: passed to @header: the protocol above, or the type of a message
+ * @body: adds what follows the header; NULL if @header does this
  * @finish: fills in lengths and checksums; NULL if there are none
- * @least: octets without which there is nothing to fill in
+ * @least: the minimum length for which @finish is called
  */
 struct kind {
 	const char *name;
@@ -338,7 +340,7 @@ static const struct kind kinds[] = {
 static_assert(ARRAY_SIZE(kinds) == IBFUZZ_KINDS);
 
 /**
- * ibfuzz_kind_name() - What a kind of frames is called.
+ * ibfuzz_kind_name() - The name of a kind of frames.
  * @kind: below IBFUZZ_KINDS
  *
  * Context: any.
@@ -355,7 +357,7 @@ static void finish(struct frame *f, const struct kind *kind)
 		kind->finish(f);
 }
 
-/* What spoils a frame: each works on a frame that is not empty */
+/* Modifying frames. Each function is called with a frame that is not empty. */
 
 static void spoil_bit(struct frame *f)
 {
@@ -367,7 +369,7 @@ static void spoil_octet(struct frame *f)
 	f->data[ibfuzz_below(f->rnd, f->len)] = prandom_u32_state(f->rnd);
 }
 
-/* Where headers are, the extreme values of a length or an offset */
+/* Sets a byte of the headers, which may be part of a length or an offset, to an extreme value */
 static void spoil_extreme(struct frame *f)
 {
 	u32 at = ibfuzz_below(f->rnd, min(f->len, 64U));
@@ -411,15 +413,15 @@ static void spoil(struct frame *f)
 }
 
 /**
- * ibfuzz_frame() - Make a frame.
+ * ibfuzz_frame() - Create a frame.
  * @rnd: generator
- * @ends: of whom, to whom
- * @index: its number. The kinds take turns, and noise has each length in turn.
- * @max: octets that it may have, at least 512
- * @data: room for so many
+ * @ends: the addresses of sender and receiver
+ * @index: number of the frame. The kinds take turns, and noise has each length in turn.
+ * @max: maximum length of the frame, at least 512
+ * @data: filled in; it has room for @max bytes
  *
  * Context: any.
- * Return: how many it has.
+ * Return: the length of the frame.
  */
 u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 index,
 		 u32 max, u8 *data)
@@ -438,7 +440,7 @@ u32 ibfuzz_frame(struct rnd_state *rnd, const struct ibfuzz_ends *ends, u32 inde
 		kind->body(&f);
 	finish(&f, kind);
 	spoil(&f);
-	/* What gets past the checksums comes further */
+	/* A frame with correct checksums gets further into the receiver */
 	if (ibfuzz_below(rnd, 2))
 		finish(&f, kind);
 	return f.len;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibfuzz: sends an IPoIB interface frames made of random numbers, over any IB
- * device, by files in /sys/kernel/debug/ibfuzz/<device>/:
+ * ibfuzz: sends random frames to an IPoIB interface, over any IB device, by files in
+ * /sys/kernel/debug/ibfuzz/<device>/:
  *
- *  send  a line sends them, and the write returns when that is over:
+ *  send  a line sends frames, and the write returns when this is done:
  *        seed=7 dlid=3 qpn=0x12 qkey=0xb1b to_gid=<gid> to_ip4=10.0.0.2
  *        to_ip6=fd00::2 from_ip4=10.0.0.1 from_ip6=fd00::1
  *        [seconds=30] [count=1000] [first=0] [rate=500] [port=1] [pkey_index=0]
  *        [alien_index=1] [mgid=<gid> mlid=0xc000]
- *        Frames end after so many seconds, or so many frames; without rate, in
- *        frames a second, they come as fast as they can. Frame n of a seed is
- *        always the same: first=n count=1 sends it again. Some go with a GRH, some
- *        to the group, some with a wrong Q_Key, and some with the P_Key that is
- *        at alien_index.
- *  sent  how many of what the last line sent, and a digest of it all
+ *        Sending ends after the given number of seconds or of frames. rate is the number of
+ *        frames per second; without it, frames are sent as fast as possible. Frame n of a
+ *        seed is always the same, so first=n count=1 sends it again. Some frames have a GRH,
+ *        some are sent to the multicast group, some have a wrong Q_Key, and some have the
+ *        P_Key at alien_index.
+ *  sent  what the last line sent: counters, and a digest of all frames
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -37,9 +37,9 @@
 #define MAX_SECONDS	86400
 #define NO_INDEX	U32_MAX
 #define QPN_MCAST	0xffffff
-#define QPN_FROM	0xabcdef	/* nobody's, and the same in each run */
+#define QPN_FROM	0xabcdef	/* a QPN that does not exist and is the same in each run */
 
-/* Ways to address a frame; one address handle each */
+/* The ways to address a frame. There is an AH for each. */
 enum fuzz_way { WAY_UNICAST, WAY_GRH, WAY_GROUP, WAYS };
 
 static const char * const way_names[WAYS] = { "unicast", "grh", "group" };
@@ -48,7 +48,7 @@ enum fuzz_key { KEY_RIGHT, KEY_BAD_QKEY, KEY_BAD_PKEY, KEYS };
 
 static const char * const key_names[KEYS] = { "right_keys", "bad_qkey", "bad_pkey" };
 
-/* What a line says */
+/* The words of a line */
 struct fuzz_params {
 	u32 seed;
 	u32 seconds;
@@ -67,7 +67,7 @@ struct fuzz_params {
 	struct ibfuzz_ends ends;
 };
 
-/* What was sent */
+/* The counters of the frames that a line sent */
 struct fuzz_sent {
 	u32 frames;
 	u64 octets;
@@ -77,7 +77,7 @@ struct fuzz_sent {
 	u32 key[KEYS];
 };
 
-/* A frame that is on its way */
+/* A frame that is being sent */
 struct fuzz_slot {
 	struct ib_cqe cqe;
 	struct fuzz_run *run;
@@ -85,16 +85,16 @@ struct fuzz_slot {
 };
 
 /**
- * struct fuzz_run - What a line needs
- * @dev: of which device
- * @params: the line
- * @max: octets of the largest frame
- * @end: what both QPs stand on
- * @qp: whose P_Key is right, and whose is not; the second may be NULL
- * @ah: by way; that of the group may be NULL
+ * struct fuzz_run - The resources of a line
+ * @dev: the device
+ * @params: the words of the line
+ * @max: length of the largest frame
+ * @end: the PD and the CQ that both QPs use
+ * @qp: a QP with the right P_Key, and one with a wrong P_Key, which may be NULL
+ * @ah: an AH for each way; the one for the group may be NULL
  * @slots: one for each frame of a batch
- * @left: frames of the batch that have not completed, and one for who waits
- * @done: none is left
+ * @left: frames of the batch that have not completed, and one more while the batch is posted
+ * @done: @left has become 0
  * @failed: a send completed with an error
  */
 struct fuzz_run {
@@ -111,16 +111,16 @@ struct fuzz_run {
 };
 
 /**
- * struct fuzz_dev - What there is for each IB device
+ * struct fuzz_dev - The state for an IB device
  * @ibdev: the device
- * @lock: one line at a time; guards @sent
- * @going: the device goes, and a run must end
- * @sent: by the last line
- * @dir: in debugfs
+ * @lock: serializes lines; protects @sent
+ * @going: the device is being removed, and a run must end
+ * @sent: the counters of the last line
+ * @dir: its debugfs folder
  */
 struct fuzz_dev {
 	struct ib_device *ibdev;
-	struct mutex lock;	/* guards sent */
+	struct mutex lock;	/* protects sent */
 	bool going;
 	struct fuzz_sent sent;
 	struct dentry *dir;
@@ -241,7 +241,9 @@ static int make_slots(struct fuzz_run *run)
 	return ret;
 }
 
-/* One in four goes to the group, if there is one; the others with a GRH or without */
+/* One in four frames is sent to the group, if there is one. The others are sent with or without a
+ * GRH.
+ */
 static enum fuzz_way choose_way(const struct fuzz_run *run, struct rnd_state *rnd)
 {
 	u32 n = ibfuzz_below(rnd, 8);
@@ -260,7 +262,7 @@ static enum fuzz_key choose_key(const struct fuzz_run *run, struct rnd_state *rn
 	return n == 1 && run->qp[1] ? KEY_BAD_PKEY : KEY_RIGHT;
 }
 
-/* The digest is of all that decides what is sent */
+/* The digest covers everything that determines what is sent */
 static void note_frame(struct fuzz_run *run, u32 index, enum fuzz_way way, enum fuzz_key key,
 		       const u8 *data, u32 len)
 {
@@ -288,8 +290,8 @@ static int post(struct fuzz_run *run, struct fuzz_slot *slot, u32 len, enum fuzz
 	return ib_post_send(run->qp[key == KEY_BAD_PKEY], &wr.wr, NULL);
 }
 
-/* The generator's first numbers depend on its seed by little more than an XOR:
- * neighbouring frames would be alike.
+/* The first numbers of the generator depend on its seed by little more than an XOR, so consecutive
+ * frames would be similar. The index is hashed, and the first numbers are skipped.
  */
 static void seed_frame(struct rnd_state *rnd, u32 seed, u32 index)
 {
@@ -322,7 +324,7 @@ static int send_frame(struct fuzz_run *run, struct fuzz_slot *slot, u32 index)
 	return ret;
 }
 
-/* Frames from @index on; returns when none is on its way any more */
+/* Sends frames from @index on, and returns when all of them have completed */
 static int send_batch(struct fuzz_run *run, u32 index, u32 n)
 {
 	int ret = 0;
@@ -399,14 +401,16 @@ static void run_unmake(struct fuzz_run *run)
 		ibprobe_buf_free(&run->slots[i].buf);
 }
 
-/* A link-layer address as RFC 4391, section 9.1.1 has it */
+/* Fills in a link-layer address (RFC 4391, section 9.1.1) */
 static void put_hwaddr(struct ibfuzz_end *end, u32 qpn, const union ib_gid *gid)
 {
 	*(__be32 *)end->hwaddr = cpu_to_be32(qpn);
 	memcpy(end->hwaddr + 4, gid->raw, sizeof(gid->raw));
 }
 
-/* Who answers the frames finds no QP there */
+/* Fills in the link-layer addresses. That of the sender has a QPN that does not exist, so answers
+ * are dropped.
+ */
 static int name_ends(struct fuzz_run *run, struct fuzz_params *params)
 {
 	union ib_gid gid;
@@ -418,7 +422,7 @@ static int name_ends(struct fuzz_run *run, struct fuzz_params *params)
 	return ret;
 }
 
-/* dev->lock held */
+/* Called with dev->lock held */
 static int run_line(struct fuzz_dev *dev, struct fuzz_params *params)
 {
 	struct fuzz_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
@@ -507,7 +511,7 @@ static int ibfuzz_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* Removing the folder waits for those who are in one of its files */
+/* debugfs_remove() waits for tasks that use one of the files */
 static void ibfuzz_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct fuzz_dev *dev = client_data;

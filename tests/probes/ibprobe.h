@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What the probes share that use an RDMA device: memory that it reaches, and datagrams.
+ * What the probes that use an RDMA device share: memory that the device accesses, and datagrams.
  */
 #ifndef _IBPROBE_H
 #define _IBPROBE_H
@@ -12,12 +12,12 @@
 #include "ibtool.h"
 
 /**
- * struct ibprobe_buf - Memory that a device reaches
+ * struct ibprobe_buf - Memory that a device accesses
  * @ibdev: the device
- * @dir: how it uses it
- * @size: octets
- * @data: for the CPU; NULL where there is none
- * @addr: for the device
+ * @dir: how the device uses it
+ * @size: its size in bytes
+ * @data: its address for the CPU; NULL if there is no memory
+ * @addr: its address for the device
  */
 struct ibprobe_buf {
 	struct ib_device *ibdev;
@@ -89,8 +89,8 @@ static inline int ibprobe_buf_alloc(struct ibprobe_buf *buf, struct ib_device *i
 }
 
 /**
- * ibprobe_buf_free() - Undo that.
- * @buf: the memory; none is fine
+ * ibprobe_buf_free() - Undo ibprobe_buf_alloc().
+ * @buf: the memory; there may be none
  *
  * Context: process.
  */
@@ -114,10 +114,10 @@ static inline void ibprobe_buf_for_device(const struct ibprobe_buf *buf)
 }
 
 /**
- * struct ibprobe_end - What QPs stand on
+ * struct ibprobe_end - The PD and the CQ that QPs use
  * @ibdev: the device
  * @pd: protection domain
- * @cq: completion queue, of both directions
+ * @cq: completion queue for sends and receives
  */
 struct ibprobe_end {
 	struct ib_device *ibdev;
@@ -126,14 +126,14 @@ struct ibprobe_end {
 };
 
 /**
- * ibprobe_end_open() - Make what QPs stand on.
+ * ibprobe_end_open() - Create the PD and the CQ that QPs use.
  * @end: filled in
  * @ibdev: the device
- * @cqe: completions that the CQ has room for
- * @poll: who polls it
+ * @cqe: how many CQEs the CQ has room for
+ * @poll: how the CQ is polled
  *
  * Context: process.
- * Return: 0 or a negative errno, with nothing left allocated.
+ * Return: 0, or a negative errno with nothing left allocated.
  */
 static inline int ibprobe_end_open(struct ibprobe_end *end, struct ib_device *ibdev, int cqe,
 				   enum ib_poll_context poll)
@@ -150,8 +150,8 @@ static inline int ibprobe_end_open(struct ibprobe_end *end, struct ib_device *ib
 }
 
 /**
- * ibprobe_end_close() - Undo that.
- * @end: its QPs are gone
+ * ibprobe_end_close() - Undo ibprobe_end_open().
+ * @end: the PD and the CQ, which no QP uses any more
  *
  * Context: process.
  */
@@ -162,14 +162,14 @@ static inline void ibprobe_end_close(struct ibprobe_end *end)
 }
 
 /**
- * ibprobe_qp_attr() - What a QP is to be like.
- * @end: what it stands on
+ * ibprobe_qp_attr() - The attributes of a new QP.
+ * @end: the PD and the CQ that it uses
  * @type: its type
- * @sends: work requests that it has room for
- * @recvs: likewise
+ * @sends: how many send WRs it has room for
+ * @recvs: how many receive WRs it has room for
  *
  * Context: any.
- * Return: the attributes: buffers of one piece, and what is to complete says so.
+ * Return: the attributes. WRs have one SGE, and a send WR generates a completion if it is signaled.
  */
 static inline struct ib_qp_init_attr ibprobe_qp_attr(const struct ibprobe_end *end,
 						     enum ib_qp_type type, u32 sends, u32 recvs)
@@ -189,10 +189,10 @@ static inline struct ib_qp_init_attr ibprobe_qp_attr(const struct ibprobe_end *e
 }
 
 /**
- * ibprobe_ud_create() - Make a QP for datagrams.
- * @end: what it stands on
- * @sends: work requests that it has room for
- * @recvs: likewise
+ * ibprobe_ud_create() - Create a UD QP.
+ * @end: the PD and the CQ that it uses
+ * @sends: how many send WRs it has room for
+ * @recvs: how many receive WRs it has room for
  * @flags: enum ib_qp_create_flags
  *
  * Context: process.
@@ -226,7 +226,7 @@ static inline int ibprobe_set_state(struct ib_qp *qp, enum ib_qp_state state)
  * ibprobe_ud_to_rts() - Take a UD QP from RESET to RTS.
  * @qp: the QP
  * @port: its port
- * @pkey_index: its P_Key
+ * @pkey_index: the index of its P_Key
  * @qkey: its Q_Key
  *
  * Context: process.
@@ -332,12 +332,12 @@ static inline struct ib_ud_wr ibprobe_ud_wr(struct ib_cqe *cqe, struct ib_sge *s
 }
 
 /**
- * ibprobe_ah_attr() - Fill in where an address handle leads.
+ * ibprobe_ah_attr() - Fill in the attributes of an AH.
  * @attr: filled in
- * @ibdev: the device
- * @port: its port
- * @dlid: the LID
- * @gid: of the GRH; NULL for none
+ * @ibdev: the device that sends
+ * @port: the port by which it sends
+ * @dlid: the DLID
+ * @gid: the DGID of the GRH; NULL for no GRH
  *
  * Context: any.
  */
@@ -356,14 +356,14 @@ static inline void ibprobe_ah_attr(struct rdma_ah_attr *attr, struct ib_device *
 }
 
 /**
- * ibprobe_ah_to() - Make an address handle that leads to a device.
- * @end: where it leads from
- * @to: the device, which has the same port
- * @port: the port
+ * ibprobe_ah_to() - Create an AH whose destination is a port of a device.
+ * @end: the sending end
+ * @to: the device of the destination
+ * @port: the number of the destination's port, and of the port that sends
  * @rate: static rate
  *
  * Context: process.
- * Return: the handle or an error pointer.
+ * Return: the AH or an error pointer.
  */
 static inline struct ib_ah *ibprobe_ah_to(const struct ibprobe_end *end, struct ib_device *to,
 					  u32 port, u8 rate)
@@ -381,8 +381,8 @@ static inline struct ib_ah *ibprobe_ah_to(const struct ibprobe_end *end, struct 
 }
 
 /**
- * ibprobe_ah_free() - Destroy an address handle.
- * @ah: the handle; NULL is none
+ * ibprobe_ah_free() - Destroy an AH.
+ * @ah: the AH, or NULL
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * What modules share that are told by lines in debugfs what to do: the probes, and the fabric
- * what is to fail. The functions are in a header because each module is built by itself.
+ * What the modules share that read lines from debugfs files: the probes and, for faults, the
+ * fabric. The functions are in a header because each module is built separately.
  */
 #ifndef _IBTOOL_H
 #define _IBTOOL_H
@@ -21,12 +21,14 @@
 #define IBTOOL_MAX_LINE	SZ_16K
 
 /**
- * struct ibtool_word - What a line may say: NAME=VALUE
- * @name: before the "="
- * @offset: of what is set, in what is handed to ibtool_read_line()
- * @read: sets it
- * @choices: what the value may be, where it is one of these: a u32 is set to its index
- * @num_choices: how many there are
+ * struct ibtool_word - A word that a line may have: NAME=VALUE
+ * @name: the name before the "="
+ * @offset: offset of the member that the word sets, in the struct passed to
+ *	ibtool_read_line()
+ * @read: reads the value and sets the member
+ * @choices: the values that the word may have, if it is one of a few; then the member is a
+ *	u32, which is set to the value's index
+ * @num_choices: number of choices
  */
 struct ibtool_word {
 	const char *name;
@@ -36,7 +38,7 @@ struct ibtool_word {
 	size_t num_choices;
 };
 
-/* A member, by its own name: IBTOOL_WORD(struct params, port, u32) */
+/* A word that sets the member of the same name: IBTOOL_WORD(struct params, port, u32) */
 #define IBTOOL_WORD(type, member, kind)	\
 	{ #member, offsetof(type, member), ibtool_read_##kind }
 
@@ -60,19 +62,19 @@ static inline int ibtool_read_ip4(const char *value, void *to)
 	return in4_pton(value, -1, to, -1, NULL) ? 0 : -EINVAL;
 }
 
-/* GIDs too */
+/* Also reads GIDs */
 static inline int ibtool_read_ip6(const char *value, void *to)
 {
 	return in6_pton(value, -1, to, -1, NULL) ? 0 : -EINVAL;
 }
 
-/* An HCA's name, into IB_DEVICE_NAME_MAX octets */
+/* Reads a device name; the member has IB_DEVICE_NAME_MAX bytes */
 static inline int ibtool_read_name(const char *value, void *to)
 {
 	return strscpy(to, value, IB_DEVICE_NAME_MAX) < 0 ? -EINVAL : 0;
 }
 
-/* Where the value begins in the line, which must last as long */
+/* Sets a pointer to the value in the line, which must stay allocated */
 static inline int ibtool_read_text(const char *value, void *to)
 {
 	*(const char **)to = value;
@@ -80,13 +82,13 @@ static inline int ibtool_read_text(const char *value, void *to)
 }
 
 /**
- * ibtool_read_hex() - Read octets.
- * @value: two digits for each
- * @to: where they are put
- * @max: room for so many
+ * ibtool_read_hex() - Read bytes in hexadecimal.
+ * @value: two digits for each byte
+ * @to: where the bytes are written
+ * @max: how many bytes there is room for
  *
  * Context: any.
- * Return: how many there were, or -EINVAL.
+ * Return: the number of bytes, or -EINVAL.
  */
 static inline int ibtool_read_hex(const char *value, u8 *to, size_t max)
 {
@@ -98,10 +100,10 @@ static inline int ibtool_read_hex(const char *value, u8 *to, size_t max)
 }
 
 /**
- * ibtool_show_hex() - Write octets as a line.
- * @m: where to
- * @octets: the octets
- * @len: how many
+ * ibtool_show_hex() - Print bytes in hexadecimal as a line.
+ * @m: the file
+ * @octets: the bytes
+ * @len: number of bytes
  *
  * Context: process.
  */
@@ -109,7 +111,7 @@ static inline void ibtool_show_hex(struct seq_file *m, const u8 *octets, u32 len
 {
 	u32 at;
 
-	/* The format prints 64 at most */
+	/* The format prints at most 64 bytes */
 	for (at = 0; at < len; at += 64)
 		seq_printf(m, "%*phN", (int)min(len - at, 64U), octets + at);
 	seq_putc(m, '\n');
@@ -160,14 +162,14 @@ static inline int ibtool_read_word(char *text, const struct ibtool_word *words, 
 }
 
 /**
- * ibtool_read_line() - Read what a line says.
- * @line: words between spaces; is written to
- * @words: those that there may be
- * @num: how many
- * @to: what they set
+ * ibtool_read_line() - Read the words of a line.
+ * @line: words separated by spaces; modified
+ * @words: the words that the line may have
+ * @num: number of these
+ * @to: the struct whose members the words set
  *
  * Context: process.
- * Return: 0, or a negative errno of the first word that is no good.
+ * Return: 0, or a negative errno for the first word that is invalid.
  */
 static inline int ibtool_read_line(char *line, const struct ibtool_word *words, size_t num,
 				   void *to)
@@ -186,15 +188,16 @@ static inline int ibtool_read_line(char *line, const struct ibtool_word *words, 
 }
 
 /**
- * ibtool_line_write() - Do what a line says that was written to a file.
+ * ibtool_line_write() - Process a line that was written to a file.
  * @file: the file
  * @from: the line
- * @count: its length; one write is one line
- * @act: does it, with what the file is of. It may take the line apart.
+ * @count: the length of the line; one write is one line
+ * @act: processes the line, which it may modify, with the data with which the file was
+ *	created
  *
  * Context: process.
- * Return: @count, or a negative errno: @act's, -EINVAL for a line that is too
- * long, -EFAULT, -ENOMEM.
+ * Return: @count, or a negative errno: that of @act, -EINVAL if the line is too long, -EFAULT or
+ * -ENOMEM.
  */
 static inline ssize_t ibtool_line_write(struct file *file, const char __user *from, size_t count,
 					int (*act)(void *of, char *line))
@@ -212,8 +215,8 @@ static inline ssize_t ibtool_line_write(struct file *file, const char __user *fr
 	return ret ?: count;
 }
 
-/* Files of debugfs that take lines. Such a file is made with what it is of as its data, and a
- * function that does what a line says:
+/* The write function of a debugfs file that takes lines. It passes a line to a function of the
+ * file, with the data with which the file was created:
  *
  *	static int NAME_line(void *of, char *line);
  */
@@ -224,7 +227,7 @@ static ssize_t name##_write(struct file *file, const char __user *from,	\
 	return ibtool_line_write(file, from, count, name##_line);	\
 }
 
-/* NAME_fops of a file that is only written to */
+/* Defines NAME_fops for a file that is only written */
 #define DEFINE_IBTOOL_LINES(name)					\
 IBTOOL_LINE_WRITE(name)							\
 									\
@@ -234,7 +237,8 @@ static const struct file_operations name##_fops = {			\
 	.write = name##_write,						\
 }
 
-/* NAME_fops of a file that is read too: NAME_show(m, v) has its data in m->private */
+/* Defines NAME_fops for a file that is also read: NAME_show(m, v) has the file's data in m->private
+ */
 #define DEFINE_IBTOOL_SHOW_LINES(name)					\
 IBTOOL_LINE_WRITE(name)							\
 									\
