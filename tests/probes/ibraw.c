@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibraw: sends raw datagrams, good ones and bad ones, over any IB device, and
- * receives them. For tests, by files in /sys/kernel/debug/ibraw/<device>/:
+ * ibraw: sends raw datagrams, valid and invalid ones, over any IB device, and receives them. For
+ * tests, by files in /sys/kernel/debug/ibraw/<device>/:
  *
  *  send      a line sends packets:
  *            dlid=3 qpn=0x12 qkey=0xb1b [port=1] [pkey_index=0] [sl=0]
  *            [path_bits=0] [rate=0] [dgid=<gid>] [count=1] [payload=<hex> | length=100]
  *            [from_listener=1] [csum=1] [mss=1024 hlen=44] [vary=12,-32] [own_qkey=N]
- *            With dgid there is a GRH; from_listener takes the receiving QP to
- *            send from; csum has the HCA put the checksums in; with mss it is a
- *            large send, the payload's first hlen octets being the header. The
- *            32-bit numbers at these octets of the payload go up by one with each
- *            packet, down after a minus sign. With own_qkey the sending QP has that
- *            Q_Key, which a qkey with the top bit set stands for: as to QP1, 0x80010000.
- *            The write returns when all completed.
- *  listen    a line makes a receiving QP, in place of the last one:
+ *            With dgid the packets have a GRH. With from_listener the receiving QP sends them.
+ *            With csum the HCA computes the checksums. With mss it is a large send, whose
+ *            header is the first hlen bytes of the payload. vary names offsets of 32-bit
+ *            numbers in the payload; each packet increments them, or decrements those with a
+ *            minus sign. own_qkey is the Q_Key of the sending QP, which is sent if the most
+ *            significant bit of qkey is set. For QP1 that is 0x80010000.
+ *            The write returns when all sends have completed.
+ *  listen    a line creates a receiving QP, which replaces the previous one:
  *            [port=1] [pkey_index=0] qkey=0xb1b [buffer=4136] [posted=64]
  *            [mgid=<gid> mlid=0xc000] [block_loopback=1]
- *            An empty line only ends the last one.
- *  received  what that QP got
- *  join      a line has the port join a group that exists, as a full member, at
- *            the SA, in place of the last one: mgid=<gid> [port=1] [pkey_index=0]
- *            An empty line only leaves the last one.
+ *            An empty line only destroys the previous one.
+ *  received  what the receiving QP received
+ *  join      a line lets the port join an existing multicast group at the SA, as a full
+ *            member, in place of the previous group: mgid=<gid> [port=1] [pkey_index=0]
+ *            An empty line only leaves the previous group.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -43,10 +43,10 @@
 #define IBRAW_MAX_POSTED	1024
 #define IBRAW_MAX_BUFFER	(64 * 1024)
 #define IBRAW_TIMEOUT		(5 * HZ)
-#define IBRAW_SHOWN		128	/* bytes of the last payload */
+#define IBRAW_SHOWN		128	/* bytes of the last payload that are shown */
 #define IBRAW_MAX_VARY		4
 
-/* What a line says, both files' keys together */
+/* The words of a line, for all files */
 struct ibraw_params {
 	u32 port;
 	u32 pkey_index;
@@ -69,11 +69,11 @@ struct ibraw_params {
 	u32 own_qkey;
 	bool has_gid;
 	union ib_gid gid;
-	int vary[1 + IBRAW_MAX_VARY];	/* how many, then these */
+	int vary[1 + IBRAW_MAX_VARY];	/* the number of offsets, then the offsets */
 	u8 *payload;
 };
 
-/* A posted receive */
+/* A receive WR */
 struct ibraw_slot {
 	struct ib_cqe cqe;
 	struct ibprobe_buf buf;
@@ -84,17 +84,17 @@ struct ibraw_slot {
  * struct ibraw_listener - A receiving QP
  * @qp: the QP
  * @has_group: it is attached to @mgid
- * @mgid: multicast group
- * @mlid: its LID
- * @posted: slots
- * @lock: guards what follows; taken in softirq too
- * @packets: good receives
- * @bytes: of payload in them
- * @csum_ok: those whose checksums the HCA found right
- * @errors: receives that completed otherwise
- * @last: the last good one's completion
- * @last_payload: and how it began
- * @slots: the buffers
+ * @mgid: MGID of a multicast group
+ * @mlid: MLID of the group
+ * @posted: number of slots
+ * @lock: protects the following members, up to @slots; also taken in softirq context
+ * @packets: receives that succeeded
+ * @bytes: total payload of these
+ * @csum_ok: those of them whose checksums the HCA found correct
+ * @errors: receives that failed, without flushed ones
+ * @last: completion of the last receive that succeeded
+ * @last_payload: the beginning of its payload
+ * @slots: the receive WRs
  */
 struct ibraw_listener {
 	struct ib_qp *qp;
@@ -102,7 +102,7 @@ struct ibraw_listener {
 	union ib_gid mgid;
 	u16 mlid;
 	u32 posted;
-	spinlock_t lock;	/* guards what follows, up to slots */
+	spinlock_t lock;	/* protects the following members, up to slots */
 	u64 packets;
 	u64 bytes;
 	u64 csum_ok;
@@ -113,19 +113,19 @@ struct ibraw_listener {
 };
 
 /**
- * struct ibraw_dev - What there is for each IB device
- * @end: the device, and what both QPs stand on
- * @lock: one line at a time; guards all below
- * @tx: sends; reset for each line
- * @listener: receives; NULL without one
- * @membership: at the SA; NULL without one
+ * struct ibraw_dev - The state for an IB device
+ * @end: the device, and the PD and the CQ that both QPs use
+ * @lock: serializes lines; protects the following members
+ * @tx: the sending QP, which is reset after each line
+ * @listener: the receiving QP, or NULL
+ * @membership: the membership at the SA, or NULL
  * @joined: the SA has answered
- * @join_status: and how
- * @dir: in debugfs
+ * @join_status: the SA's answer
+ * @dir: its debugfs folder
  */
 struct ibraw_dev {
 	struct ibprobe_end end;
-	struct mutex lock;	/* guards what follows */
+	struct mutex lock;	/* protects the following members */
 	struct ib_qp *tx;
 	struct ibraw_listener *listener;
 	struct ib_sa_multicast *membership;
@@ -205,7 +205,7 @@ static void params_free(struct ibraw_params *params)
 	kfree(params);
 }
 
-/* Defaults, then what the line says; a payload not given counts upwards */
+/* Sets defaults and reads the line. The default payload counts upwards. */
 static struct ibraw_params *params_read(const struct ibraw_dev *dev, char *line)
 {
 	struct ibraw_params *params;
@@ -237,7 +237,7 @@ err_params:
 	return ERR_PTR(ret);
 }
 
-/* One at a time for each device */
+/* Processes a line. Lines of a device are serialized. */
 static int line_act(struct ibraw_dev *dev, char *line,
 		    int (*act)(struct ibraw_dev *dev, const struct ibraw_params *params))
 {
@@ -300,7 +300,7 @@ static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr, struct ibraw_send *se
 	return send->status == IB_WC_SUCCESS ? 0 : -EIO;
 }
 
-/* The last packet has been sent: its payload may be written to */
+/* Changes the numbers in the payload between two packets */
 static void payload_step(const struct ibraw_params *params)
 {
 	__be32 number;
@@ -315,7 +315,7 @@ static void payload_step(const struct ibraw_params *params)
 	}
 }
 
-/* The header is what the payload begins with */
+/* Makes a WR a large send, whose header is the beginning of the payload */
 static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
 		       struct ib_sge *sge)
 {
@@ -350,7 +350,7 @@ static int send_all(struct ib_qp *qp, const struct ibraw_params *params, struct 
 	return ret;
 }
 
-/* Afterwards the QP is in RESET, where it has no work request left */
+/* Sends from the sending QP, and resets it, so that no WR is left */
 static int send_from_tx(struct ibraw_dev *dev, const struct ibraw_params *params,
 			struct ib_ah *ah, const struct ibprobe_buf *payload)
 {
@@ -405,7 +405,7 @@ static int post_slot(struct ibraw_slot *slot)
 	return ib_post_recv(qp, &wr, NULL);
 }
 
-/* Lock held */
+/* Called with the lock held */
 static void note_packet(struct ibraw_listener *listener, const void *data,
 			const struct ib_wc *wc)
 {
@@ -419,7 +419,7 @@ static void note_packet(struct ibraw_listener *listener, const void *data,
 	       min_t(u32, length, IBRAW_SHOWN));
 }
 
-/* A flushed receive ends its slot's way; another error is one to show */
+/* A flushed WR is not posted again; other errors are counted */
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibraw_slot *slot = container_of(wc->wr_cqe, struct ibraw_slot, cqe);
@@ -530,7 +530,7 @@ static int listen_line(void *of, char *line)
 
 DEFINE_IBTOOL_LINES(listen);
 
-/* Lock held */
+/* Called with the lock held */
 static void show_last(struct seq_file *m, const struct ibraw_listener *listener)
 {
 	const struct ib_wc *wc = &listener->last;
@@ -573,7 +573,7 @@ DEFINE_SHOW_ATTRIBUTE(received);
 
 /* Joining */
 
-/* A membership that the SA voids later is not asked for again */
+/* A membership that the SA revokes later is not requested again */
 static int join_done(int status, struct ib_sa_multicast *membership)
 {
 	struct ibraw_dev *dev = membership->context;
@@ -686,7 +686,7 @@ static int ibraw_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* Removing the folder waits for those who are in one of its files */
+/* debugfs_remove() waits for tasks that use one of the files */
 static void ibraw_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct ibraw_dev *dev = client_data;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrawmad: sends single management datagrams as they are given, over any IB
- * device's first port, and receives the answers. For tests, by files in
- * /sys/kernel/debug/ibrawmad/<device>/:
+ * ibrawmad: sends single MADs over the first port of any IB device, and receives the responses. For
+ * tests, by files in /sys/kernel/debug/ibrawmad/<device>/:
  *
  *  send      qp=0 dlid=3 [timeout=500] mad=<hex>
- *            qp is 0 or 1; the MAD may be shorter than 256 octets, the rest is 0.
- *            Half of its TransactionID is replaced. The write returns when the
- *            answer is there, or fails with ETIMEDOUT after so many milliseconds.
- *  answer    the last answer, in hexadecimal
- *  reports   Reports that the SA sent since a MAD went out from QP1, oldest
+ *            qp is 0 or 1. If the MAD is shorter than 256 bytes, the rest is 0. The high
+ *            half of its TransactionID is replaced. The write returns when the response is
+ *            there, or fails with ETIMEDOUT after timeout milliseconds.
+ *  answer    the last response, in hexadecimal
+ *  reports   the Reports that the SA sent since the first MAD was sent from QP1, oldest
  *            first, one a line; each was acknowledged
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -27,7 +26,7 @@
 
 #include "ibprobe.h"
 
-#define RAWMAD_TIMEOUT		500	/* ms */
+#define RAWMAD_TIMEOUT		500	/* in ms */
 #define RAWMAD_PORT		1
 
 struct rawmad_params {
@@ -43,28 +42,28 @@ struct rawmad_report {
 };
 
 /**
- * struct rawmad_dev - What there is for each IB device
+ * struct rawmad_dev - The state for an IB device
  * @ibdev: the device
- * @lock: one line at a time; guards all below but the reports
+ * @lock: serializes lines; protects the following members except for the reports
  * @pd: for address handles
- * @agent: of QP0 and QP1; NULL until first used
- * @done: the MAD was answered, or not
- * @status: which
- * @answer: the last one
- * @reports_lock: guards @reports and @lost
- * @reports: &struct rawmad_report
- * @lost: Reports that there was no memory for
- * @dir: in debugfs
+ * @agent: the agents of QP0 and QP1, NULL until they are used
+ * @done: the MAD was sent and, if it is a request, was answered or has timed out
+ * @status: the status of the MAD
+ * @answer: the last response
+ * @reports_lock: protects @reports and @lost
+ * @reports: list of &struct rawmad_report
+ * @lost: number of Reports for which there was no memory
+ * @dir: its debugfs folder
  */
 struct rawmad_dev {
 	struct ib_device *ibdev;
-	struct mutex lock;	/* guards what follows */
+	struct mutex lock;	/* protects the following members */
 	struct ib_pd *pd;
 	struct ib_mad_agent *agent[2];
 	struct completion done;
 	enum ib_wc_status status;
 	u8 answer[IB_MGMT_MAD_SIZE];
-	struct mutex reports_lock;	/* guards reports and lost */
+	struct mutex reports_lock;	/* protects reports and lost */
 	struct list_head reports;
 	unsigned int lost;
 	struct dentry *dir;
@@ -92,7 +91,7 @@ static void sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct rawmad_dev *dev = agent->context;
 
-	/* An acknowledgment has no context; nobody waits for it */
+	/* A ReportResp has no context, and nobody waits for it */
 	if (wc->send_buf->context[0]) {
 		dev->status = wc->status;
 		complete(&dev->done);
@@ -127,7 +126,7 @@ static int post(struct ib_mad_agent *agent, struct ib_ah *ah, u32 qpn,
 	return ret;
 }
 
-/* 13.4.8: a Report is repeated until its ReportResp */
+/* 13.4.8: the SA repeats a Report until it gets a ReportResp */
 static void acknowledge(struct rawmad_dev *dev, struct ib_mad_agent *agent,
 			struct ib_mad_recv_wc *wc)
 {
@@ -174,7 +173,9 @@ static void received(struct ib_mad_agent *agent, struct ib_mad_send_buf *buf,
 	ib_free_recv_mad(wc);
 }
 
-/* QP1's takes the Reports too, of which a port can have one receiver */
+/* Gets the agent of a QP. The agent of QP1 also receives Reports, for which a port can have only
+ * one agent.
+ */
 static struct ib_mad_agent *agent_get(struct rawmad_dev *dev, u32 qp)
 {
 	struct ib_mad_reg_req reports = {
@@ -297,7 +298,7 @@ static int rawmad_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* Removing the folder waits for those who are in one of its files */
+/* debugfs_remove() waits for tasks that use one of the files */
 static void rawmad_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct rawmad_dev *dev = client_data;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * ibrc: reliable connections tested by their verbs. Types, and each file's
- * interface.
+ * ibrc: reliable connections tested by verbs. Types, and the interface of each file.
  *
- * One run at a time, and all of it by one thread, the one that wrote the line: it
- * makes both ends, connects them, posts, polls their CQs and checks. Other contexts
- * only count and wake it: events of QPs and SRQs, the connection manager's
- * handlers (which take QPs to RTS too), and the removal of an HCA.
+ * There is one run at a time. The thread that wrote the line does all of it: it creates both ends,
+ * connects them, posts WRs, polls the CQs and checks the results. Other contexts only count and
+ * wake the thread: events of QPs and SRQs, handlers of the connection manager (which also take QPs
+ * to RTS), and the removal of an HCA.
  */
 #ifndef IBRC_H
 #define IBRC_H
@@ -26,16 +25,16 @@
 #define IBRC_MAX_DEPTH		4096
 #define IBRC_MAX_SGE		256
 #define IBRC_MAX_QPS		64
-#define IBRC_MAX_MEMORY		SZ_256M		/* of buffers at one end */
-#define IBRC_GUARD		8		/* octets between two SGEs */
-#define IBRC_POISON		0xa5		/* what nothing was written to */
+#define IBRC_MAX_MEMORY		SZ_256M		/* of the buffers of one end */
+#define IBRC_GUARD		8		/* bytes between two SGEs */
+#define IBRC_POISON		0xa5		/* contents of memory that was not written to */
 #define IBRC_PSN_MASK		0xffffff
-#define IBRC_SETTLE		100		/* ms in which nothing may come */
+#define IBRC_SETTLE		100		/* in ms: how long nothing may come */
 #define IBRC_WHY		160
 
 struct ibrc_run;
 
-/* What becomes of a peer that a scenario takes away */
+/* What a scenario does to the peer's QP */
 enum ibrc_peer {
 	IBRC_PEER_RESET,
 	IBRC_PEER_ERROR,
@@ -44,9 +43,9 @@ enum ibrc_peer {
 
 /**
  * struct ibrc_scenario - What a run does
- * @name: after "do="
- * @act: does it, connected
- * @idle: no connection is wanted: the QPs stay in RESET
+ * @name: its name, after "do="
+ * @act: runs it
+ * @idle: the QPs are not connected but stay in RESET
  */
 struct ibrc_scenario {
 	const char *name;
@@ -54,7 +53,7 @@ struct ibrc_scenario {
 	bool idle;
 };
 
-/* What a line says; see ibrc_main.c */
+/* The words of a line; see ibrc_main.c */
 struct ibrc_params {
 	char from[IB_DEVICE_NAME_MAX];
 	char to[IB_DEVICE_NAME_MAX];
@@ -89,7 +88,7 @@ struct ibrc_params {
 	u32 linger;
 };
 
-/* What can be wrong with a message that was received */
+/* What can be wrong with a received message */
 enum ibrc_spoilt {
 	IBRC_SPOILT_CONTENTS,
 	IBRC_SPOILT_BEYOND,
@@ -105,24 +104,24 @@ enum ibrc_spoilt {
 #define IBRC_NUM_CM_EVENTS	(IB_CM_SIDR_REP_RECEIVED + 1)
 
 /**
- * struct ibrc_result - What came of a run
+ * struct ibrc_result - The result of a run
  * @status: 0 or an error
- * @stage: how far it came
- * @connected: QPs taken to RTS
+ * @stage: the last stage that it reached
+ * @connected: QPs that were taken to RTS
  * @sent: messages posted
- * @completed: sends that succeeded, those without a completion included
+ * @completed: sends that succeeded, including unsignaled ones
  * @received: messages received
- * @bytes: of payload in them
- * @spoilt: findings at the receiver, and completions out of order at the sender
- * @sends: send completions by their status
- * @recvs: receive completions by their status
+ * @bytes: total payload of these
+ * @spoilt: errors in received messages, and completions that came out of order
+ * @sends: send completions by status
+ * @recvs: receive completions by status
  * @events: asynchronous events of QPs, SRQs and CQs
- * @cm_events: the connection manager's
- * @cm_spoilt: private data that was not as sent
- * @cm_bare: DREPs without any
- * @wrong: expectations that did not hold
- * @why: the first of them
- * @ns: from the first post to the last completion
+ * @cm_events: events of the connection manager
+ * @cm_spoilt: private data that differs from what was sent
+ * @cm_bare: DREPs without private data
+ * @wrong: expectations that failed
+ * @why: the first of these
+ * @ns: time from the first post to the last completion
  */
 struct ibrc_result {
 	int status;
@@ -146,10 +145,10 @@ struct ibrc_result {
 
 /**
  * struct ibrc_dev - An HCA
- * @list: of all
+ * @list: in the list of all HCAs
  * @ibdev: the device
- * @users: ends that a run has on it
- * @gone: it is to be removed, and waits for its users
+ * @users: ends of a run that use it
+ * @gone: it is being removed, which waits for its users
  */
 struct ibrc_dev {
 	struct list_head list;
@@ -159,15 +158,15 @@ struct ibrc_dev {
 };
 
 /**
- * struct ibrc_buf - A work request's buffer
- * @cqe: its completion
- * @end: whose it is
- * @qp: sends by it, or receives; NULL if it is a SRQ's
- * @number: the message that it holds, or how manieth receive of its QP it is
- * @posted: and not completed
- * @mem: room for the message and the guards
- * @sge: scatter or gather list
- * @num_sge: entries in use
+ * struct ibrc_buf - The buffer of a WR
+ * @cqe: called when the WR completes
+ * @end: its end
+ * @qp: its QP; NULL for a WR of an SRQ
+ * @number: number of the message that it sends, or of the receive WRs posted before it
+ * @posted: it was posted and has not completed
+ * @mem: memory for the message and the guards
+ * @sge: scatter/gather list
+ * @num_sge: number of SGEs in use
  */
 struct ibrc_buf {
 	struct ib_cqe cqe;
@@ -182,10 +181,10 @@ struct ibrc_buf {
 
 /**
  * struct ibrc_ring - The buffers of a queue
- * @bufs: as many as it is deep
- * @depth: how many
- * @posted: since the run began
- * @completed: of them, in success or not
+ * @bufs: the buffers
+ * @depth: number of buffers
+ * @posted: WRs posted since the run began
+ * @completed: how many of these have completed, successfully or not
  */
 struct ibrc_ring {
 	struct ibrc_buf *bufs;
@@ -194,7 +193,7 @@ struct ibrc_ring {
 	u64 completed;
 };
 
-/* How far the connection manager has come with a QP */
+/* The state of a QP's connection, as the connection manager reports it */
 enum ibrc_cm_state {
 	IBRC_CM_IDLE,
 	IBRC_CM_ESTABLISHED,
@@ -205,19 +204,19 @@ enum ibrc_cm_state {
 
 /**
  * struct ibrc_qp - One end of a connection
- * @end: whose
- * @index: which connection
- * @peer: the other end
- * @ib: the QP; NULL once a scenario destroyed it
- * @psn: that of its first send
- * @tx: sends
- * @rx: receives; without buffers if there is a SRQ
- * @received: messages
- * @failed: a completion in error was seen
- * @last_wqe: events
- * @cm_id: of the connection manager
- * @cm_state: written by its handler
- * @reason: why it was rejected
+ * @end: the end of the run
+ * @index: number of the connection
+ * @peer: the other end of the connection
+ * @ib: the QP; NULL after a scenario has destroyed it
+ * @psn: PSN of its first send
+ * @tx: send WRs
+ * @rx: receive WRs; without buffers if there is an SRQ
+ * @received: number of messages received
+ * @failed: a WR completed with an error
+ * @last_wqe: number of IB_EVENT_QP_LAST_WQE_REACHED
+ * @cm_id: ID of the connection manager
+ * @cm_state: state of the connection, written by the handler of @cm_id
+ * @reason: why the connection was rejected
  */
 struct ibrc_qp {
 	struct ibrc_end *end;
@@ -236,20 +235,20 @@ struct ibrc_qp {
 };
 
 /**
- * struct ibrc_end - What a run has on one of its two HCAs
+ * struct ibrc_end - One end of a run
  * @run: the run
  * @dev: the HCA
- * @ibdev: its device
+ * @ibdev: the device of the HCA
  * @port: attributes of its port
- * @gid: the port's first
+ * @gid: the first GID of the port
  * @pd: protection domain
- * @send_cq: of all its QPs
- * @recv_cq: of all its QPs
- * @srq: or NULL
- * @srq_ring: its buffers
- * @qps: one for each connection
- * @lkey: that goes into scatter/gather lists
- * @repost: a receive that completed is posted again
+ * @send_cq: send CQ of all its QPs
+ * @recv_cq: receive CQ of all its QPs
+ * @srq: the SRQ, or NULL
+ * @srq_ring: the buffers of the SRQ
+ * @qps: a QP for each connection
+ * @lkey: L_Key for scatter/gather lists
+ * @repost: a receive WR is posted again when it completes
  */
 struct ibrc_end {
 	struct ibrc_run *run;
@@ -268,16 +267,16 @@ struct ibrc_end {
 };
 
 /**
- * struct ibrc_run - One run
- * @params: what was asked for
- * @result: what came of it
- * @ends: the one that connects and sends, and the other
- * @scratch: a message's contents
- * @listener: for connection requests
- * @service_id: that it listens on
- * @reject: it rejects them
- * @path: from the first end to the second
- * @path_status: of the query for it; 1 while it goes on
+ * struct ibrc_run - A run
+ * @params: the words of the line
+ * @result: the result
+ * @ends: the end that connects and sends, and the other end
+ * @scratch: room for the contents of a message
+ * @listener: ID that receives connection requests
+ * @service_id: the service ID of @listener
+ * @reject: the listener rejects all requests
+ * @path: the path from the first end to the second
+ * @path_status: result of the query for the path; 1 until there is one
  */
 struct ibrc_run {
 	struct ibrc_params params;
@@ -291,13 +290,13 @@ struct ibrc_run {
 	int path_status;
 };
 
-/* The QP that scenarios of one connection send by */
+/* The QP with which scenarios of a single connection send */
 static inline struct ibrc_qp *ibrc_sender(struct ibrc_run *run)
 {
 	return &run->ends[0].qps[0];
 }
 
-/* What they send at once */
+/* How many messages such scenarios post at once */
 static inline u32 ibrc_num_sends(const struct ibrc_run *run)
 {
 	return min(run->params.count, run->params.depth);

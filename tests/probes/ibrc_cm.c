@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: connections by the connection manager (IBA volume 1, chapter 12). The first
- * end asks the SA for the path and sends REQs to a service that the second one
- * listens on. All private data is checked, on both sides.
+ * ibrc: connections by the connection manager (IBA volume 1, chapter 12). The first end queries the
+ * SA for the path and sends REQs to a service on which the second end listens. Both ends check all
+ * private data.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -16,11 +16,11 @@
 #define IBRC_NO_SERVICE		0x10001bfaffffffffULL
 #define IBRC_CM_TIMEOUT		16	/* 268 ms */
 #define IBRC_CM_RETRIES		15
-#define IBRC_PATH_TIMEOUT	5000	/* ms */
+#define IBRC_PATH_TIMEOUT	5000	/* in ms */
 #define IBRC_PATH_TRIES		10
-#define IBRC_PATH_PAUSE		200	/* ms, without an SM */
+#define IBRC_PATH_PAUSE		200	/* in ms, before the SA is queried again */
 
-/* Whose private data it is */
+/* The kind of a message that has private data */
 enum ibrc_private {
 	IBRC_REQ,
 	IBRC_REP,
@@ -57,7 +57,7 @@ static bool left_state(const struct ibrc_qp *qp, enum ibrc_cm_state state)
 	return READ_ONCE(qp->cm_state) != state || ibrc_gone(qp->end->run);
 }
 
-/* Until the handler has taken it on, the HCA goes, or the time is over */
+/* Waits until the handler changes the state, the HCA is removed, or the time is over */
 static void wait_leaving(struct ibrc_qp *qp, enum ibrc_cm_state state)
 {
 	struct ibrc_run *run = qp->end->run;
@@ -85,9 +85,9 @@ static void check_private(const struct ibrc_qp *qp, enum ibrc_private kind,
 		atomic_inc(&qp->end->run->result->cm_spoilt);
 }
 
-/* QPs. A starting PSN is that of what the receiver of the message is to send (12.7.31),
- * not of what its sender sends. What the manager leaves at its default is as the line
- * has it, and so is what it makes of the path's packet lifetime.
+/* QPs. The starting PSN of a REQ or a REP is that of the packets which the receiver of the message
+ * sends (12.7.31), not of those which its sender sends. Attributes that the connection manager
+ * leaves at a default, or derives from the packet lifetime of the path, get the values of the line.
  */
 static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 {
@@ -98,7 +98,7 @@ static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 	ret = ib_cm_init_qp_attr(qp->cm_id, &attr, &mask);
 	if (ret)
 		return ret;
-	/* The listening end is in RTR before ib_cm learns of it from the REP */
+	/* The listening end goes to RTR before ib_cm has got the PSN, which is in the REP */
 	if (state == IB_QPS_RTR) {
 		attr.rq_psn = qp->peer->psn;
 		attr.min_rnr_timer = params->rnr_timer;
@@ -140,8 +140,8 @@ static int send_rep(struct ibrc_qp *qp)
 	return ib_send_cm_rep(qp->cm_id, &rep);
 }
 
-/* The caller's connection ID goes with it: the manager destroys one whose handler
- * does not return 0.
+/* Rejects a request. The connection manager destroys the ID of a request whose handler does not
+ * return 0.
  */
 static int send_rej(struct ibrc_qp *qp, struct ib_cm_id *cm_id)
 {
@@ -196,7 +196,7 @@ static int req_received(struct ibrc_end *end, struct ib_cm_id *cm_id,
 	return ret;
 }
 
-/* Of a connection, at either end */
+/* Events of a connection, at either end */
 
 static void rep_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
 {
@@ -234,7 +234,7 @@ static void dreq_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
 	set_cm_state(qp, IBRC_CM_DISCONNECTED);
 }
 
-/* ib_cm's own reply, for a connection that is not there any more, carries nothing */
+/* The DREP that ib_cm itself sends for a connection that no longer exists has no private data */
 static void drep_received(struct ibrc_qp *qp, const struct ib_cm_event *event)
 {
 	if (memchr_inv(event->private_data, 0, IB_CM_DREP_PRIVATE_DATA_SIZE))
@@ -283,7 +283,7 @@ static void count_cm_event(struct ibrc_end *end,
 		atomic_inc(&end->run->result->cm_events[event->event]);
 }
 
-/* The context of a new request's ID is the listener's: its end */
+/* The ID of a new request has the context of the listener, which is its end */
 static int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 {
 	struct ibrc_qp *qp;
@@ -341,7 +341,7 @@ static int query_path_once(struct ibrc_run *run)
 	if (id < 0)
 		return id;
 	wait_event_idle(ibrc_wait, path_known(run) || ibrc_gone(run));
-	/* path_done() is called in any case, and run must be there then */
+	/* path_done() is called even if the query is cancelled, and uses the run */
 	if (!path_known(run)) {
 		ib_sa_cancel_query(id, query);
 		wait_event_idle(ibrc_wait, path_known(run));
@@ -405,8 +405,8 @@ static int send_req(struct ibrc_qp *qp, __be64 service_id)
 	return ret ?: ib_send_cm_req(qp->cm_id, &req);
 }
 
-/* Runs follow each other; a REQ that is repeated late must not be taken for one of
- * the next run's.
+/* Each run has a service ID of its own, so that a REQ which is repeated late is not taken for one
+ * of the next run
  */
 static int start_listening(struct ibrc_run *run)
 {
@@ -447,7 +447,7 @@ static bool has_manager(const struct ibrc_end *end)
 }
 
 /**
- * ibrc_cm_connect() - Connect all QPs of a run by the connection manager.
+ * ibrc_cm_connect() - Connect all QPs of a run with the connection manager.
  * @run: the run; its QPs are in RESET
  *
  * Context: the run.
@@ -480,8 +480,9 @@ static void destroy_id(struct ibrc_qp *qp)
 	qp->cm_id = NULL;
 }
 
-/* Once the peer has replied it goes: ib_cm replies to a DREQ that comes again, because
- * the DREP was lost, if there is no such connection, but not after time-wait.
+/* Disconnects a QP. The peer's ID is destroyed as soon as the peer has replied. If the DREP is lost
+ * and the DREQ comes again, ib_cm replies if there is no such connection any more, but not if it is
+ * in time-wait.
  */
 static void part(struct ibrc_qp *qp)
 {
@@ -496,7 +497,7 @@ static void part(struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_cm_disconnect() - Part all that ibrc_cm_connect() connected.
+ * ibrc_cm_disconnect() - Disconnect all QPs that ibrc_cm_connect() has connected.
  * @run: the run
  *
  * Context: the run.
@@ -514,8 +515,8 @@ void ibrc_cm_disconnect(struct ibrc_run *run)
 }
 
 /**
- * ibrc_cm_destroy() - Let go of all that the connection manager has of a run.
- * @run: the run. No handler runs any more when it returns.
+ * ibrc_cm_destroy() - Destroy all IDs of a run.
+ * @run: the run. On return, no handler is running.
  *
  * Context: the run, before its QPs are destroyed.
  */
@@ -550,7 +551,7 @@ static int refused(struct ibrc_run *run, __be64 service_id,
 }
 
 /**
- * ibrc_cm_reject() - Scenario: the listener rejects, with private data.
+ * ibrc_cm_reject() - Scenario: the listener rejects the request, with private data.
  * @run: the run, not connected
  *
  * Context: the run.
@@ -565,7 +566,7 @@ int ibrc_cm_reject(struct ibrc_run *run)
 }
 
 /**
- * ibrc_cm_no_service() - Scenario: a service that nobody listens on (12.6.7).
+ * ibrc_cm_no_service() - Scenario: nobody listens on the service ID (12.6.7).
  * @run: the run, not connected
  *
  * Context: the run.
@@ -578,7 +579,7 @@ int ibrc_cm_no_service(struct ibrc_run *run)
 }
 
 /**
- * ibrc_cm_init() - Before the first run.
+ * ibrc_cm_init() - Register as a client of ib_sa, before the first run.
  *
  * Context: module load.
  */
@@ -588,7 +589,7 @@ void ibrc_cm_init(void)
 }
 
 /**
- * ibrc_cm_exit() - After the last run.
+ * ibrc_cm_exit() - Unregister from ib_sa, after the last run.
  *
  * Context: module unload.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: QP states, and connections made by hand: each end is told the other's
- * number and PSN, as both are in this kernel.
+ * ibrc: the states of QPs, and connections without the connection manager. As both ends are in this
+ * kernel, each end gets the QPN and the PSN of the other directly.
  */
 #include <rdma/ib_cache.h>
 
@@ -9,7 +9,7 @@
 
 #define IBRC_HOP_LIMIT	64
 
-/* The reverse way has the same SL: by hand it is always 0 */
+/* Fills in the address vector of the peer. The SL is 0 in both directions. */
 static int fill_av(const struct ibrc_qp *qp, struct rdma_ah_attr *av)
 {
 	const struct ibrc_end *end = qp->end, *peer = qp->peer->end;
@@ -39,13 +39,13 @@ static enum ib_mtu path_mtu(const struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_attr() - The attributes that take a connection's QP to its next state.
+ * ibrc_attr() - The attributes that take a QP to its next state.
  * @qp: the QP
  * @state: INIT, RTR or RTS
  * @attr: filled in
  *
  * Context: the run.
- * Return: which of them are set (all that 11.2.5.2 has as mandatory), or an error.
+ * Return: the mask of the attributes, which are those that 11.2.5.2 requires, or an error.
  */
 int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 	      struct ib_qp_attr *attr)
@@ -88,8 +88,8 @@ int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 }
 
 /**
- * ibrc_to() - Take a QP one state on its way from RESET to RTS.
- * @qp: the QP, in the state before
+ * ibrc_to() - Take a QP one state further from RESET to RTS.
+ * @qp: the QP, in the preceding state
  * @state: INIT, RTR or RTS
  *
  * Context: the run.
@@ -116,11 +116,11 @@ int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state)
 }
 
 /**
- * ibrc_state() - Verb: ask for a QP's state.
+ * ibrc_state() - Verb: query the state of a QP.
  * @qp: the QP
  *
  * Context: the run.
- * Return: its state, or IB_QPS_RESET with an expectation that failed.
+ * Return: the state. If the verb fails, IB_QPS_RESET; the expectation that it succeeds fails too.
  */
 enum ib_qp_state ibrc_state(struct ibrc_qp *qp)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: what messages hold, and how it lies in scatter/gather lists. A message's
- * length and contents follow from the run's seed, the QP that sends it and its
- * number, so that the receiver knows each octet that must come.
+ * ibrc: the contents of messages, and their scatter/gather lists. The length and the contents of a
+ * message are derived from the seed of the run, the QP that sends it and its number, so the
+ * receiver can check each byte.
  *
- * The entries of a list are of uneven lengths, lie in their buffer in reverse order,
- * and have guards between them: octets that are put at a wrong place are seen there.
+ * The SGEs of a list have different lengths, are in reverse order in their buffer, and have guard
+ * bytes between them. So bytes that are written to a wrong place are detected.
  */
 #include <linux/hash.h>
 #include <linux/log2.h>
@@ -30,16 +30,16 @@ static u64 message_hash(const struct ibrc_params *params,
 }
 
 /**
- * ibrc_message_length() - How long a message is.
- * @params: the run's
+ * ibrc_message_length() - The length of a message.
+ * @params: the parameters of the run
  * @from: the QP that sends it
- * @number: the how manieth of that QP
+ * @number: its number among the messages of that QP
  *
- * Random lengths are as often below 16 octets as above 16 KiB: each power of 2 is as
- * likely to be the limit as another.
+ * A random length is as often less than 16 bytes as more than 16 KiB, because each power of 2 is
+ * equally likely to be its limit.
  *
  * Context: any.
- * Return: octets.
+ * Return: the length in bytes.
  */
 u32 ibrc_message_length(const struct ibrc_params *params,
 			const struct ibrc_qp *from, u64 number)
@@ -54,12 +54,12 @@ u32 ibrc_message_length(const struct ibrc_params *params,
 }
 
 /**
- * ibrc_message_has_imm() - Whether a message carries immediate data.
- * @params: the run's
- * @number: of the message
+ * ibrc_message_has_imm() - Whether a message has immediate data.
+ * @params: the parameters of the run
+ * @number: number of the message
  *
  * Context: any.
- * Return: true for every second one, if the run has immediate data.
+ * Return: true for every second message, if the run uses immediate data.
  */
 bool ibrc_message_has_imm(const struct ibrc_params *params, u64 number)
 {
@@ -67,12 +67,12 @@ bool ibrc_message_has_imm(const struct ibrc_params *params, u64 number)
 }
 
 /**
- * ibrc_message_imm() - A message's immediate data.
- * @params: the run's
- * @number: of the message
+ * ibrc_message_imm() - The immediate data of a message.
+ * @params: the parameters of the run
+ * @number: number of the message
  *
  * Context: any.
- * Return: the data, as it is on the wire.
+ * Return: the data, in network order.
  */
 __be32 ibrc_message_imm(const struct ibrc_params *params, u64 number)
 {
@@ -80,12 +80,12 @@ __be32 ibrc_message_imm(const struct ibrc_params *params, u64 number)
 }
 
 /**
- * ibrc_message_fill() - A message's contents.
- * @params: the run's
+ * ibrc_message_fill() - Write the contents of a message.
+ * @params: the parameters of the run
  * @from: the QP that sends it
- * @number: the how manieth of that QP
- * @to: where to write them
- * @length: how many octets of them
+ * @number: its number among the messages of that QP
+ * @to: where they are written
+ * @length: how many bytes to write
  *
  * Context: any.
  */
@@ -100,12 +100,12 @@ void ibrc_message_fill(const struct ibrc_params *params,
 }
 
 /**
- * ibrc_private_data() - What a message of the connection manager carries.
- * @params: the run's
- * @index: of the connection; the first 4 octets say it
- * @kind: of message
- * @to: where to write it
- * @length: how many octets
+ * ibrc_private_data() - Write the private data of a message of the connection manager.
+ * @params: the parameters of the run
+ * @index: number of the connection, which is in the first 4 bytes
+ * @kind: kind of the message
+ * @to: where the data is written
+ * @length: how many bytes to write
  *
  * Context: any.
  */
@@ -120,7 +120,9 @@ void ibrc_private_data(const struct ibrc_params *params, u32 index, u32 kind,
 	memcpy(to, &first, sizeof(first));
 }
 
-/* Half of them shorter than even parts would be, and none empty */
+/* The length of the next SGE. About half of them are shorter than equal parts would be; none is
+ * empty.
+ */
 static u32 part(struct rnd_state *state, u32 left, u32 parts)
 {
 	u32 most = left - (parts - 1);
@@ -131,10 +133,10 @@ static u32 part(struct rnd_state *state, u32 left, u32 parts)
 }
 
 /**
- * ibrc_buf_cut() - Make a list of a buffer.
+ * ibrc_buf_cut() - Build the scatter/gather list of a buffer.
  * @buf: the buffer
- * @length: octets that the list holds; if there are fewer than entries, some of
- *	    these remain unused
+ * @length: total length of the list. If it is less than the number of SGEs, some are not
+ *	used.
  *
  * Context: the run.
  */
@@ -163,10 +165,10 @@ static void *sge_data(const struct ibrc_buf *buf, const struct ib_sge *sge)
 }
 
 /**
- * ibrc_buf_scatter() - Write a message into a buffer, by its list.
- * @buf: the buffer, cut
+ * ibrc_buf_scatter() - Write a message to the SGEs of a buffer.
+ * @buf: the buffer, whose list was built
  * @from: the message
- * @length: its octets, for which the list has room
+ * @length: its length, for which the list has room
  *
  * Context: the run.
  */
@@ -183,10 +185,10 @@ void ibrc_buf_scatter(struct ibrc_buf *buf, const void *from, u32 length)
 }
 
 /**
- * ibrc_buf_inline() - Have the list of a buffer that is sent inline.
- * @buf: the buffer, cut and filled
+ * ibrc_buf_inline() - Change the list of a buffer for sending inline data.
+ * @buf: the buffer, whose list was built and filled
  *
- * Inline data is read by the CPU, so its addresses are the kernel's and not the HCA's.
+ * The CPU reads inline data, so the SGEs need kernel addresses instead of those for the HCA.
  *
  * Context: the run.
  */
@@ -199,13 +201,13 @@ void ibrc_buf_inline(struct ibrc_buf *buf)
 }
 
 /**
- * ibrc_buf_differs() - Compare a buffer with the message that it must hold.
+ * ibrc_buf_differs() - Compare a buffer with the message that it must have received.
  * @buf: the buffer
  * @from: the message
- * @length: its octets, for which the list has room
+ * @length: its length, for which the list has room
  *
  * Context: the run.
- * Return: true if any octet is another.
+ * Return: true if any byte differs.
  */
 bool ibrc_buf_differs(const struct ibrc_buf *buf, const void *from, u32 length)
 {
@@ -222,13 +224,12 @@ bool ibrc_buf_differs(const struct ibrc_buf *buf, const void *from, u32 length)
 }
 
 /**
- * ibrc_buf_restore() - Make a buffer as new, and see what was written beside the
- * message.
+ * ibrc_buf_restore() - Refill a buffer with poison, and check the bytes outside of the message.
  * @buf: the buffer
- * @length: octets of the message that it holds
+ * @length: length of the message that it received
  *
  * Context: the run.
- * Return: whether nothing was written beyond these octets.
+ * Return: true if nothing was written outside of the message.
  */
 bool ibrc_buf_restore(struct ibrc_buf *buf, u32 length)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: the two ends of a run: PD, CQs, SRQ, QPs and buffers.
+ * ibrc: the two ends of a run, each with PD, CQs, SRQ, QPs and buffers.
  */
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -8,7 +8,7 @@
 
 #include "ibrc.h"
 
-/* Room in CQs for ib_drain_qp()'s own completions, one of each queue */
+/* The WR that ib_drain_qp() posts to each queue */
 #define IBRC_DRAIN	1
 
 /* Events */
@@ -74,7 +74,7 @@ static void ring_destroy(struct ibrc_ring *ring)
 	kvfree(ring->bufs);
 }
 
-/* Of a QP, or of a SRQ without one */
+/* Creates the buffers of a QP's queue, or of an SRQ if @qp is NULL */
 static int ring_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth, u32 room,
 		       struct ibrc_qp *qp, void (*done)(struct ib_cq *cq, struct ib_wc *wc))
 {
@@ -98,7 +98,7 @@ static int ring_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth, 
 	return 0;
 }
 
-/* A receive's list is always the same: all that its buffer has room for */
+/* The list of a receive buffer is built once, with the length of all receives */
 static int recvs_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth,
 			struct ibrc_qp *qp)
 {
@@ -117,11 +117,11 @@ static int recvs_create(struct ibrc_end *end, struct ibrc_ring *ring, u32 depth,
 
 /**
  * ibrc_qp_make() - Verb: create a QP.
- * @qp: whose it is to be; its CQs and SRQ are its end's
- * @cap: what it is to have
+ * @qp: the end of the connection, which determines the CQs and the SRQ
+ * @cap: the capabilities of the QP
  *
  * Context: the run.
- * Return: the QP, or an error.
+ * Return: the QP, or an error pointer.
  */
 struct ib_qp *ibrc_qp_make(struct ibrc_qp *qp, const struct ib_qp_cap *cap)
 {
@@ -154,7 +154,7 @@ static int qp_create(struct ibrc_end *end, struct ibrc_qp *qp, u32 index)
 
 	qp->end = end;
 	qp->index = index;
-	/* Other numbers in each direction */
+	/* The two directions begin with different PSNs */
 	qp->psn = (params->psn + 7 * (end - end->run->ends)) & IBRC_PSN_MASK;
 	qp->ib = ibrc_qp_make(qp, &cap);
 	if (IS_ERR(qp->ib))
@@ -319,8 +319,8 @@ static void end_destroy(struct ibrc_end *end)
 }
 
 /**
- * ibrc_ends_create() - Make all that a run has on its two HCAs.
- * @run: the run; its HCAs are held
+ * ibrc_ends_create() - Create both ends of a run.
+ * @run: the run, which holds its HCAs
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -347,7 +347,7 @@ int ibrc_ends_create(struct ibrc_run *run)
 
 /**
  * ibrc_ends_destroy() - Undo ibrc_ends_create().
- * @run: the run. Work requests may be outstanding.
+ * @run: the run, which may have outstanding WRs
  *
  * Context: the run.
  */

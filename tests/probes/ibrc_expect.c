@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: what a scenario expects.
+ * ibrc: the expectations of scenarios.
  */
 #include "ibrc.h"
 
@@ -17,12 +17,12 @@ static void note(struct ibrc_run *run, u64 got, u64 wanted, const char *what, va
 }
 
 /**
- * ibrc_expect() - Note what is not as it must be.
+ * ibrc_expect() - Note an expectation that fails.
  * @run: the run
- * @holds: it is
- * @got: what it is
- * @wanted: what it must be
- * @what: a format: what it is about
+ * @holds: whether it holds
+ * @got: the actual value
+ * @wanted: the expected value
+ * @what: a format that names the value
  *
  * Context: the run.
  */
@@ -39,11 +39,11 @@ void ibrc_expect(struct ibrc_run *run, bool holds, u64 got, u64 wanted,
 }
 
 /**
- * ibrc_expect_is() - Note a figure that is not the one it must be.
+ * ibrc_expect_is() - Expect a value.
  * @run: the run
- * @got: what it is
- * @wanted: what it must be
- * @what: a format: what it is about
+ * @got: the actual value
+ * @wanted: the expected value
+ * @what: a format that names the value
  *
  * Context: the run.
  */
@@ -59,11 +59,11 @@ void ibrc_expect_is(struct ibrc_run *run, u64 got, u64 wanted, const char *what,
 }
 
 /**
- * ibrc_expect_least() - Note a figure that is less than it may be.
+ * ibrc_expect_least() - Expect at least a value.
  * @run: the run
- * @got: what it is
- * @least: what it must be at least
- * @what: what it is about
+ * @got: the actual value
+ * @least: the minimum
+ * @what: the name of the value
  *
  * Context: the run.
  */
@@ -73,11 +73,11 @@ void ibrc_expect_least(struct ibrc_run *run, u64 got, u64 least, const char *wha
 }
 
 /**
- * ibrc_expect_error() - Note what does not end as it must.
+ * ibrc_expect_error() - Expect an error, or success.
  * @run: the run
- * @ret: how it did, 0 or a negative errno
- * @wanted: 0, or the errno that it must be
- * @what: what did
+ * @ret: the result, 0 or a negative errno
+ * @wanted: the errno that is expected, or 0
+ * @what: the name of the operation
  *
  * Context: the run.
  */
@@ -87,11 +87,11 @@ void ibrc_expect_error(struct ibrc_run *run, int ret, int wanted, const char *wh
 }
 
 /**
- * ibrc_expect_events() - Wait for so many events, and note if there were others.
+ * ibrc_expect_events() - Wait for a number of events, and expect no more.
  * @run: the run
- * @type: of which type
+ * @type: type of the events
  * @n: how many since the run began
- * @ms: how long none may follow
+ * @ms: for how long no more may come
  *
  * Context: the run.
  * Return: 0 or -ENODEV.

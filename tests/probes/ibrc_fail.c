@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: scenarios in which connections fail, or are ended with work outstanding.
- * The first end sends by its first QP; what must come of it is IBA volume 1's,
- * 9.9 and 10.8.5.
+ * ibrc: scenarios in which connections fail, or end with outstanding WRs. The first QP of the first
+ * end sends. The expected results are those of IBA volume 1, 9.9 and 10.8.5.
  */
 #include <linux/ktime.h>
 
 #include "ibrc.h"
 
-/* Figures that a scenario must end with */
+/* Expected results of a scenario */
 
 static void expect_sends(struct ibrc_run *run, enum ib_wc_status status, u64 n)
 {
@@ -31,7 +30,7 @@ static void expect_received(struct ibrc_run *run, u64 n)
 	ibrc_expect_is(run, run->result->received, n, "messages received");
 }
 
-/* A SRQ keeps its receives when one of its QPs fails */
+/* The number of receive WRs that are flushed if a QP fails. Those in an SRQ stay there. */
 static u32 num_recvs(const struct ibrc_qp *qp)
 {
 	return qp->end->srq ? 0 : qp->rx.depth;
@@ -44,7 +43,7 @@ static int until_sends(struct ibrc_run *run)
 	return ibrc_until(run, &qp->tx.completed, qp->tx.posted);
 }
 
-/* All sends of the first QP, timed until the last completed */
+/* Posts all sends of the first QP, and measures the time until the last one has completed */
 static int timed_sends(struct ibrc_run *run)
 {
 	u64 begin = ktime_get_ns();
@@ -56,7 +55,7 @@ static int timed_sends(struct ibrc_run *run)
 	return ret;
 }
 
-/* The first send fails, the others flush, and the QP is in ERR (10.8.5) */
+/* The first send fails, the others are flushed, and the QP is in ERR (10.8.5) */
 static void expect_first_fails(struct ibrc_run *run, enum ib_wc_status status)
 {
 	expect_sends(run, status, 1);
@@ -67,7 +66,7 @@ static void expect_first_fails(struct ibrc_run *run, enum ib_wc_status status)
 
 /* RNR */
 
-/* 9.7.5.2.8: microseconds */
+/* 9.7.5.2.8: in microseconds */
 static u32 rnr_timer_us(u32 code)
 {
 	static const u32 us[] = {
@@ -80,7 +79,7 @@ static u32 rnr_timer_us(u32 code)
 	return us[code];
 }
 
-/* With 7 retries there is no end of them: receives that come late are in time */
+/* A retry count of 7 stands for no limit, so receive WRs that are posted late are still used */
 static int rnr_recovers(struct ibrc_run *run)
 {
 	struct ibrc_qp *qp = ibrc_sender(run);
@@ -102,7 +101,7 @@ static int rnr_recovers(struct ibrc_run *run)
 }
 
 /**
- * ibrc_rnr() - Scenario: the receiver has no receive posted.
+ * ibrc_rnr() - Scenario: the receiver has posted no receive WR.
  * @run: the run, connected
  *
  * Context: the run.
@@ -129,7 +128,7 @@ int ibrc_rnr(struct ibrc_run *run)
 
 /* Errors at the receiver */
 
-/* Its first receive fails, and so does the sender's first send */
+/* The first receive of the peer fails, and so does the first send */
 static int receiver_fails(struct ibrc_run *run, enum ib_wc_status recv,
 			  enum ib_wc_status send)
 {
@@ -155,7 +154,7 @@ static int receiver_fails(struct ibrc_run *run, enum ib_wc_status recv,
 }
 
 /**
- * ibrc_short() - Scenario: receives are too short for the messages (9.9.3.1.1).
+ * ibrc_short() - Scenario: the messages are longer than the receive WRs (9.9.3.1.1).
  * @run: the run, connected
  *
  * Context: the run.
@@ -166,7 +165,7 @@ int ibrc_short(struct ibrc_run *run)
 	return receiver_fails(run, IB_WC_LOC_LEN_ERR, IB_WC_REM_INV_REQ_ERR);
 }
 
-/* Its lists are made anew with a key that is not the PD's */
+/* Builds the lists of receive buffers again, with an invalid L_Key */
 static void spoil_lkey(struct ibrc_end *end, struct ibrc_ring *ring)
 {
 	u32 i;
@@ -177,7 +176,7 @@ static void spoil_lkey(struct ibrc_end *end, struct ibrc_ring *ring)
 }
 
 /**
- * ibrc_bad_recv_lkey() - Scenario: the receiver's L_Key is wrong.
+ * ibrc_bad_recv_lkey() - Scenario: the receive WRs have an invalid L_Key.
  * @run: the run, connected
  *
  * Context: the run.
@@ -195,7 +194,7 @@ int ibrc_bad_recv_lkey(struct ibrc_run *run)
 /* Errors at the sender */
 
 /**
- * ibrc_bad_lkey() - Scenario: the sender's L_Key is wrong.
+ * ibrc_bad_lkey() - Scenario: the send WRs have an invalid L_Key.
  * @run: the run, connected
  *
  * Context: the run.
@@ -235,11 +234,11 @@ static int take_peer_away(struct ibrc_qp *peer)
 }
 
 /**
- * ibrc_peer_gone() - Scenario: the peer answers nothing any more.
+ * ibrc_peer_gone() - Scenario: the peer does not respond any more.
  * @run: the run, connected
  *
- * The sender tries retry + 1 times, and waits after each for 1 to 4 times
- * 4096 ns * 2^timeout; a timeout of 0 is without end (9.7.6.1.3).
+ * The sender tries retry + 1 times. After each try, it waits between one and four times 4096 ns *
+ * 2^timeout. If the timeout is 0, it waits forever (9.7.6.1.3).
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -268,7 +267,7 @@ int ibrc_peer_gone(struct ibrc_run *run)
 	return 0;
 }
 
-/* Ends with work outstanding: the peer has no receives, and the sender retries */
+/* Connections that end with outstanding WRs: the peer has no receive WRs, and the sender retries */
 
 static int leave_outstanding(struct ibrc_run *run)
 {
@@ -300,8 +299,8 @@ static int until_flushed(struct ibrc_run *run)
 }
 
 /**
- * ibrc_flush() - Scenario: a QP is taken to ERR; what it had flushes, and so does
- * what it gets there (10.3.1.7).
+ * ibrc_flush() - Scenario: a QP is taken to ERR, and its WRs are flushed. WRs that are posted then
+ * are flushed too (10.3.1.7).
  * @run: the run, connected
  *
  * Context: the run.
@@ -328,7 +327,7 @@ int ibrc_flush(struct ibrc_run *run)
 }
 
 /**
- * ibrc_drain() - Scenario: when ib_drain_qp() returns, all has completed.
+ * ibrc_drain() - Scenario: all WRs have completed when ib_drain_qp() returns.
  * @run: the run, connected
  *
  * Context: the run.
@@ -348,8 +347,7 @@ int ibrc_drain(struct ibrc_run *run)
 }
 
 /**
- * ibrc_destroy() - Scenario: a QP is destroyed while it sends; nothing completes
- * after it.
+ * ibrc_destroy() - Scenario: a QP is destroyed while it sends, and no WR completes afterwards.
  * @run: the run, connected
  *
  * Context: the run.
@@ -391,8 +389,8 @@ static int begin_sqd(struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_sqd() - Scenario: in SQD nothing is sent, what comes in is received, and
- * back in RTS it goes on (10.3.1.5).
+ * ibrc_sqd() - Scenario: a QP in SQD sends nothing but receives messages. It sends again when it is
+ * back in RTS (10.3.1.5).
  * @run: the run, connected
  *
  * Context: the run.
@@ -422,8 +420,7 @@ int ibrc_sqd(struct ibrc_run *run)
 }
 
 /**
- * ibrc_comm_est() - Scenario: a QP in RTR receives, and says so by an event
- * (11.6.3.1).
+ * ibrc_comm_est() - Scenario: a QP in RTR receives a message, and reports an event (11.6.3.1).
  * @run: the run, not connected
  *
  * Context: the run.

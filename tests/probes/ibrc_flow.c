@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: messages sent, received and checked, and the transfer that is nothing but
- * that. CQs are polled by the run's thread, and nowhere else.
+ * ibrc: sends, receives and checks messages, and has the scenario "transfer", which does nothing
+ * else. Only the thread of the run polls the CQs.
  */
 #include <linux/delay.h>
 #include <linux/jiffies.h>
@@ -10,7 +10,7 @@
 
 #include "ibrc.h"
 
-#define IBRC_BATCH	64	/* completions polled at once */
+#define IBRC_BATCH	64	/* how many completions are polled at once */
 
 static struct ibrc_buf *to_buf(const struct ib_wc *wc)
 {
@@ -19,8 +19,8 @@ static struct ibrc_buf *to_buf(const struct ib_wc *wc)
 
 /* Sending */
 
-/* The last message of all completes too, or none would tell. One whose queue is full
- * of unsignaled ones would never get room.
+/* Whether a message is signaled. The very last one is signaled in any case, so that its completion
+ * is seen. If a queue were full of unsignaled WRs, it would never have room again.
  */
 static bool is_signaled(const struct ibrc_params *params, u64 number)
 {
@@ -37,8 +37,8 @@ static u64 next_signaled(const struct ibrc_qp *qp)
 	return number;
 }
 
-/* Sends complete in their order (10.8.3.3). What failed completes in any case: it may
- * be one that would not have, had it succeeded.
+/* 10.8.3.3: sends complete in order. A WR that fails generates a completion even if it is not
+ * signaled.
  */
 static bool send_in_order(const struct ibrc_qp *qp, const struct ib_wc *wc,
 			  u64 number)
@@ -51,9 +51,9 @@ static bool send_in_order(const struct ibrc_qp *qp, const struct ib_wc *wc,
 }
 
 /**
- * ibrc_send_done() - A send completed.
+ * ibrc_send_done() - Process the completion of a send.
  * @cq: the CQ
- * @wc: how
+ * @wc: the completion
  *
  * Context: the run.
  */
@@ -69,7 +69,7 @@ void ibrc_send_done(struct ib_cq *cq, struct ib_wc *wc)
 		result->spoilt[IBRC_SPOILT_WC]++;
 	result->sends[wc->status]++;
 	if (wc->status != IB_WC_SUCCESS) {
-		/* Those before it that asked for no completion succeeded */
+		/* The unsignaled WRs before it have succeeded */
 		if (!qp->failed)
 			result->completed += buf->number - qp->tx.completed;
 		qp->failed = true;
@@ -82,7 +82,7 @@ void ibrc_send_done(struct ib_cq *cq, struct ib_wc *wc)
 	qp->tx.completed = buf->number + 1;
 }
 
-/* So that the receiver is seen to find it */
+/* Corrupts a message on purpose, to test that the receiver detects it */
 static void make_flaw(u8 *message, u32 length, struct ib_send_wr *wr)
 {
 	if (length)
@@ -127,7 +127,9 @@ static void fill_send(struct ibrc_buf *buf, struct ib_send_wr *wr)
 	}
 }
 
-/* What is sent inline was read when the verb returns (10.7.2.2): so it is spoilt */
+/* Posts the next message of a QP. Inline data is read before the verb returns (10.7.2.2), so its
+ * buffer is overwritten afterwards.
+ */
 static int post_send(struct ibrc_qp *qp)
 {
 	struct ibrc_ring *ring = &qp->tx;
@@ -151,9 +153,9 @@ static int post_send(struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_post_sends() - Post a QP's next messages.
+ * ibrc_post_sends() - Post the next messages of a QP.
  * @qp: the QP
- * @n: how many; the queue has room for them
+ * @n: how many, for which the queue has room
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -208,9 +210,9 @@ static int post_ring(struct ibrc_ring *ring, u32 n)
 }
 
 /**
- * ibrc_post_recvs() - Post receives.
- * @qp: the QP. If its end has a SRQ, they are posted there.
- * @n: how many; the queue has room for them
+ * ibrc_post_recvs() - Post receive WRs.
+ * @qp: the QP. If its end has an SRQ, they are posted there.
+ * @n: how many, for which the queue has room
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -256,15 +258,17 @@ static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 		result->spoilt[IBRC_SPOILT_CONTENTS]++;
 	if (!ibrc_buf_restore(buf, length))
 		result->spoilt[IBRC_SPOILT_BEYOND]++;
-	/* What was restored is to be there where the next message does not reach */
+	/* The poison must be visible to the HCA in the bytes that the next message does not
+	 * overwrite
+	 */
 	ibprobe_buf_for_device(&buf->mem);
 	result->bytes += length;
 	result->received++;
 	qp->received++;
 }
 
-/* Receives of a QP complete in the order in which they were posted; those of a SRQ in
- * any, as several QPs take from it.
+/* The receive WRs of a QP complete in the order in which they were posted. Those of an SRQ complete
+ * in any order, as several QPs take them.
  */
 static bool recv_in_order(struct ibrc_buf *buf)
 {
@@ -274,9 +278,9 @@ static bool recv_in_order(struct ibrc_buf *buf)
 }
 
 /**
- * ibrc_recv_done() - A receive completed.
+ * ibrc_recv_done() - Process the completion of a receive.
  * @cq: the CQ
- * @wc: how
+ * @wc: the completion
  *
  * Context: the run.
  */
@@ -302,13 +306,13 @@ void ibrc_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 /* Polling */
 
 /**
- * ibrc_poll() - Take what completed.
+ * ibrc_poll() - Process completions.
  * @run: the run
  *
- * Sleeps for a moment if that was nothing.
+ * If there are none, this sleeps for a moment.
  *
  * Context: the run.
- * Return: 0, or -ENODEV if one of the HCAs is to be removed.
+ * Return: 0, or -ENODEV if one of the HCAs is being removed.
  */
 int ibrc_poll(struct ibrc_run *run)
 {
@@ -326,9 +330,9 @@ int ibrc_poll(struct ibrc_run *run)
 }
 
 /**
- * ibrc_settle() - Go on polling for a while.
+ * ibrc_settle() - Process completions for some time.
  * @run: the run
- * @ms: how long
+ * @ms: for how long
  *
  * Context: the run.
  * Return: 0 or -ENODEV.
@@ -344,13 +348,13 @@ int ibrc_settle(struct ibrc_run *run, u32 ms)
 }
 
 /**
- * ibrc_until() - Poll until so many are there.
+ * ibrc_until() - Process completions until a counter reaches a value.
  * @run: the run
- * @figure: the number that polling changes
- * @wanted: what it is to reach
+ * @figure: the counter
+ * @wanted: the value
  *
  * Context: the run.
- * Return: 0, -ENODEV, or -ETIMEDOUT if it did not change for too long.
+ * Return: 0, -ENODEV, or -ETIMEDOUT if the counter did not change for too long.
  */
 int ibrc_until(struct ibrc_run *run, const u64 *figure, u64 wanted)
 {
@@ -385,7 +389,7 @@ static bool may_send(const struct ibrc_qp *qp)
 	       posted - qp->peer->received < params->depth;
 }
 
-/* One at a time of each QP, so that their packets mix */
+/* Posts one message of each QP, so that the packets of different QPs are interleaved */
 static int post_round(struct ibrc_end *end)
 {
 	u32 i;
@@ -451,7 +455,7 @@ static int post_all_recvs(struct ibrc_end *end)
 	return ret;
 }
 
-/* What comes late, or twice, must not be taken for a message */
+/* Messages that come after all expected ones, such as duplicates, are errors */
 static int linger(struct ibrc_run *run)
 {
 	struct ibrc_result *result = run->result;
@@ -463,7 +467,7 @@ static int linger(struct ibrc_run *run)
 	return ret;
 }
 
-/* What is left on a connection that failed completes too, and is counted */
+/* After a failure, the remaining WRs of all connections are flushed and counted */
 static void drain(struct ibrc_end *end)
 {
 	u32 i;
@@ -473,11 +477,12 @@ static void drain(struct ibrc_end *end)
 }
 
 /**
- * ibrc_transfer() - Scenario: so many messages by each connection, one way or both.
+ * ibrc_transfer() - Scenario: each connection transfers a number of messages, in one or both
+ * directions.
  * @run: the run, connected
  *
  * Context: the run.
- * Return: 0, or an error if not all arrived as they were sent.
+ * Return: 0, or an error if not all messages arrived as they were sent.
  */
 int ibrc_transfer(struct ibrc_run *run)
 {

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: reliable connections between any two IB devices of one kernel, tested by
- * their verbs: messages of all sizes, checked octet by octet, and each way in which a
- * connection can fail. By two files in /sys/kernel/debug/ibrc/:
+ * ibrc: tests reliable connections between any two IB devices of one kernel by their verbs:
+ * messages of all sizes, of which each byte is checked, and each way in which a connection can
+ * fail. By two files in /sys/kernel/debug/ibrc/:
  *
- *  run     a line runs one test; the write returns when it is over:
+ *  run     a line runs a test; the write returns when it is over:
  *          from=ibfab0 to=ibfab1 [do=transfer] [cm=0]
  *          [size=1024 | size=random max=1048576] [count=100] [depth=16]
  *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
  *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
  *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
  *          [flaw=0] [linger=0] [peer=reset|error|destroyed]
- *          cm connects by the connection manager, else it is done by hand, where grh
- *          has a GRH in each packet. size is a message's length, count how many
- *          there are of each connection, and with bidir each way. recv is the
- *          length of receives (that of the longest message). One in signal sends
- *          completes. With credits a message is sent only when there is a receive
- *          for it. rnr_timer and timeout are as on the wire, psn is the first one.
- *          ms is how long a scenario waits for what must not come, stall how many
- *          seconds without any progress are the end. The flaw'th message is sent
- *          with wrong contents. When all has come, a transfer stays connected for
- *          linger ms.
- *          For what can be done see the table of scenarios below.
- *  result  what came of the last one, or of the one that goes on. "wrong" counts
- *          what was not as the scenario expected it, and says the first of it.
+ *          With cm the connection manager connects the QPs. Without it, grh gives each packet
+ *          a GRH. size is the length of a message, count the number of messages of each
+ *          connection and, with bidir, in each direction. recv is the length of receive WRs,
+ *          by default that of the longest message. One send WR in signal is signaled. With
+ *          credits a message is sent only if there is a receive WR for it. rnr_timer and
+ *          timeout are encoded as on the wire, and psn is the first PSN. ms is how many
+ *          milliseconds a scenario waits for things that must not happen, and stall after how
+ *          many seconds without progress it fails. The message with the number flaw is sent
+ *          with wrong contents. A transfer stays connected for linger milliseconds after all
+ *          messages came.
+ *          The scenarios for do are in the table below.
+ *  result  the result of the last test, or of the one that is running. "wrong" is the number
+ *          of expectations that failed, followed by the first of them.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -66,10 +66,10 @@ static const struct ibrc_scenario scenarios[] = {
 
 DECLARE_WAIT_QUEUE_HEAD(ibrc_wait);
 
-static DEFINE_MUTEX(run_lock);		/* one run at a time */
-static DEFINE_MUTEX(devs_lock);		/* guards devs and each one's users */
-static LIST_HEAD(devs);			/* of struct ibrc_dev */
-static struct ibrc_result last;		/* written by the run */
+static DEFINE_MUTEX(run_lock);		/* serializes runs */
+static DEFINE_MUTEX(devs_lock);		/* protects devs, and the users of each */
+static LIST_HEAD(devs);			/* list of struct ibrc_dev */
+static struct ibrc_result last;		/* written by the thread of the run */
 static struct dentry *root;
 
 /* Lines */
@@ -220,7 +220,7 @@ static int ibrc_add(struct ib_device *ibdev)
 	return 0;
 }
 
-/* A run sees that the HCA is to go, and ends */
+/* A run notices that the HCA is being removed, and ends */
 static void ibrc_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct ibrc_dev *dev = client_data;
@@ -247,7 +247,7 @@ static struct ib_client ibrc_client = {
  * @run: the run
  *
  * Context: any.
- * Return: true if one of its HCAs is to be removed.
+ * Return: true if one of its HCAs is being removed.
  */
 bool ibrc_gone(const struct ibrc_run *run)
 {
@@ -256,9 +256,9 @@ bool ibrc_gone(const struct ibrc_run *run)
 }
 
 /**
- * ibrc_stage() - Note how far a run has come.
+ * ibrc_stage() - Note the stage of a run.
  * @run: the run
- * @stage: what it is about to do
+ * @stage: the stage that begins
  *
  * Context: the run.
  */

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: scenarios of requests that a responder must refuse. RDMA WRITE to a peer that
- * has no memory to write to: what writes nothing needs no key, and must succeed (IBA
- * volume 1, 9.7.4.1.5). And SENDs that something on their way makes invalid.
+ * ibrc: scenarios with requests that a responder must refuse. The peer has no memory for RDMA
+ * WRITE. An RDMA WRITE of no bytes needs no R_Key and must succeed (IBA volume 1, 9.7.4.1.5).
+ * Others are SENDs that become invalid on their way.
  */
 #include "ibrc.h"
 
 #define WRITE_IMM	0x01bfa000
 
-/* How work requests ended: how many, and the last one */
+/* Counts the WRs that have completed, and keeps the last completion */
 struct ended {
 	struct ib_cqe cqe;
 	u64 num;
 	struct ib_wc wc;
 };
 
-/* An RDMA WRITE, and the receive for its immediate data */
+/* An RDMA WRITE, and the receive WR for its immediate data */
 struct write {
 	struct ended send;
 	struct ended recv;
@@ -29,7 +29,7 @@ static void note_ended(struct ib_cq *cq, struct ib_wc *wc)
 	ended->num++;
 }
 
-/* Any address and key will do: none is the peer's */
+/* Posts an RDMA WRITE with an arbitrary address and R_Key, neither of which the peer has */
 static int post_write(struct ibrc_qp *qp, struct write *write,
 		      enum ib_wr_opcode opcode, u32 length)
 {
@@ -79,7 +79,7 @@ static void expect_imm(struct ibrc_run *run, const struct write *write)
 		    WRITE_IMM, "immediate data");
 }
 
-/* Nothing comes of it at the peer */
+/* An RDMA WRITE of no bytes, which the peer does not notice */
 static int write_nothing(struct ibrc_run *run, struct write *write)
 {
 	int ret;
@@ -92,7 +92,7 @@ static int write_nothing(struct ibrc_run *run, struct write *write)
 	return ret;
 }
 
-/* With immediate data it needs a receive, and waits for one */
+/* An RDMA WRITE of no bytes with immediate data, which needs a receive WR and waits for one */
 static int write_imm(struct ibrc_run *run, struct write *write)
 {
 	int ret;
@@ -109,7 +109,7 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 	return ret;
 }
 
-/* The peer says so, and is in ERR */
+/* The peer reports an event and goes to ERR */
 static int expect_refusal(struct ibrc_run *run, enum ib_event_type type)
 {
 	int ret = ibrc_expect_events(run, type, 1, 0);
@@ -130,8 +130,8 @@ static int until_refused(struct ibrc_run *run, struct write *write,
 }
 
 /**
- * ibrc_write() - Scenario: RDMA WRITE of nothing, with and without immediate data,
- * and then of more.
+ * ibrc_write() - Scenario: RDMA WRITE of no bytes, with and without immediate data, and then of
+ * some bytes.
  * @run: the run, connected
  *
  * Context: the run.
@@ -148,7 +148,7 @@ int ibrc_write(struct ibrc_run *run)
 }
 
 /**
- * ibrc_write_denied() - Scenario: the peer lets nobody write, not even nothing.
+ * ibrc_write_denied() - Scenario: the peer does not allow RDMA WRITE, not even of no bytes.
  * @run: the run, connected
  *
  * Context: the run.
@@ -165,9 +165,8 @@ int ibrc_write_denied(struct ibrc_run *run)
 }
 
 /**
- * ibrc_invalid() - Scenario: one of the first messages is made invalid on its way,
- * by whoever runs the test.
- * @run: the run, connected
+ * ibrc_invalid() - Scenario: one of the first messages becomes invalid on its way.
+ * @run: the run, connected. A rule of the fabric, which the test adds, changes the message.
  *
  * Context: the run.
  * Return: 0 or an error.

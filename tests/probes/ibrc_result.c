@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: what came of a run, as text: a name and a value a line. What is not of every
- * run's interest (errors, events) is shown when it is not 0.
+ * ibrc: prints the result of a run, with a name and a value on each line. Errors and events are
+ * printed only if there are any.
  */
 #include <linux/seq_file.h>
 
@@ -97,9 +97,9 @@ static u64 spoilt(const struct ibrc_result *result)
 }
 
 /**
- * ibrc_result_show() - Show what came of a run.
- * @m: where
- * @result: the run's, also while it goes on
+ * ibrc_result_show() - Print the result of a run.
+ * @m: the file
+ * @result: the result, of a run that may still be running
  *
  * Context: process.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: scenarios of shared receive queues (IBA volume 1, 10.2.9). The second end's
- * SRQ is looked at; the lines have "srq=1".
+ * ibrc: scenarios of shared receive queues (IBA volume 1, 10.2.9), which need "srq=1". They test
+ * the SRQ of the second end.
  */
 #include "ibrc.h"
 
@@ -37,7 +37,7 @@ static int send_and_wait(struct ibrc_run *run, u32 n)
 	       ibrc_until(run, &qp->tx.completed, qp->tx.posted);
 }
 
-/* From full to one below the limit */
+/* Takes WRs from the full SRQ until one less than the limit is left */
 static int cross_limit(struct ibrc_run *run, u64 before)
 {
 	struct ibrc_end *end = receiver(run);
@@ -57,9 +57,9 @@ static int cross_limit(struct ibrc_run *run, u64 before)
 }
 
 /**
- * ibrc_srq_limit() - Scenario: a limit that is armed is told of once, when fewer
- * receives than that are left (10.2.9.1).
- * @run: the run, connected, with one connection and at least four receives
+ * ibrc_srq_limit() - Scenario: an armed limit is reported once, when fewer receive WRs are left
+ * (10.2.9.1).
+ * @run: the run, connected, with one connection and at least four receive WRs
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -90,8 +90,8 @@ static int fail_all(struct ibrc_end *end)
 }
 
 /**
- * ibrc_last_wqe() - Scenario: each QP of a SRQ that enters ERR says by an event that
- * it takes no more from it (11.6.3.2), and only then.
+ * ibrc_last_wqe() - Scenario: each QP with an SRQ reports an event when it goes to ERR and takes no
+ * more WRs from the SRQ (11.6.3.2), and only then.
  * @run: the run, connected
  *
  * Context: the run.
@@ -118,8 +118,7 @@ int ibrc_last_wqe(struct ibrc_run *run)
 }
 
 /**
- * ibrc_srq_attrs() - Scenario: a SRQ has what it was asked for, and takes no limit
- * beyond that.
+ * ibrc_srq_attrs() - Scenario: an SRQ has at least the requested size, and refuses a larger limit.
  * @run: the run
  *
  * Context: the run.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibrc: scenarios of what verbs refuse, and of what they give back.
+ * ibrc: scenarios of errors that verbs return, and of the attributes that they report.
  */
 #include <linux/slab.h>
 
@@ -13,7 +13,9 @@ static int query(struct ibrc_qp *qp, struct ib_qp_attr *attr)
 	return ib_query_qp(qp->ib, attr, IB_QP_STATE, &init);
 }
 
-/* Nothing that these scenarios post may complete: no connection is there to it */
+/* No WR that these scenarios post may complete, because the QPs are not connected or the peer has
+ * no receive WRs
+ */
 static void stray_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibrc_end *end = cq->cq_context;
@@ -36,7 +38,7 @@ static int post_empty_send(struct ibrc_qp *qp)
 	return ib_post_send(qp->ib, &wr, NULL);
 }
 
-/* To the SRQ, if there is one */
+/* Posts a receive WR to the SRQ, if there is one, or else to the QP */
 static int post_recv(struct ibrc_qp *qp, const struct ib_recv_wr *wr,
 		     const struct ib_recv_wr **bad)
 {
@@ -66,9 +68,8 @@ static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
 }
 
 /**
- * ibrc_queue_full() - Scenario: queues take as many work requests as they are deep,
- * and no more.
- * @run: the run, connected; its peer has no receives, so that sends stay
+ * ibrc_queue_full() - Scenario: a queue takes as many WRs as it is deep, and no more.
+ * @run: the run, connected. The peer has no receive WRs, so the sends do not complete.
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -102,7 +103,7 @@ static void refuse_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n,
 	const struct ib_send_wr *bad = NULL;
 	int ret, i;
 
-	/* The one before it is posted, the one behind it is not */
+	/* The WR before the invalid one is posted, the one after it is not */
 	for (i = 0; i < 3; i++) {
 		wrs[i].wr_cqe = &stray;
 		wrs[i].opcode = IB_WR_SEND;
@@ -142,7 +143,7 @@ static int recv_sges(struct ibrc_qp *qp, const struct ib_qp_attr *attr)
 	return ret ?: srq.max_sge;
 }
 
-/* Each entry is the same octet of a buffer, but for the inline data's */
+/* All SGEs refer to the same byte of a buffer */
 static struct ib_sge *make_sges(struct ibrc_qp *qp, u32 n)
 {
 	struct ib_sge *sge = kcalloc(n, sizeof(*sge), GFP_KERNEL);
@@ -166,8 +167,8 @@ static int refuse_inline(struct ibrc_qp *qp, u32 most)
 }
 
 /**
- * ibrc_too_large() - Scenario: one SGE, or one octet of inline data, more than the QP
- * has.
+ * ibrc_too_large() - Scenario: a WR has one SGE, or one byte of inline data, more than the QP
+ * supports.
  * @run: the run, connected
  *
  * Context: the run.
@@ -271,8 +272,8 @@ static int check_attrs(struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_attrs() - Scenario: query_qp gives back what modify_qp was given.
- * @run: the run, connected by hand
+ * ibrc_attrs() - Scenario: query_qp returns the attributes that were set by modify_qp.
+ * @run: the run, connected without the connection manager
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -287,7 +288,7 @@ int ibrc_attrs(struct ibrc_run *run)
 
 /* Transitions */
 
-/* A modify that must fail, and change nothing */
+/* Expects that modify_qp fails, and changes nothing */
 static void refuse(struct ibrc_qp *qp, struct ib_qp_attr *attr, int mask,
 		   const char *what)
 {
@@ -303,7 +304,7 @@ static void refuse(struct ibrc_qp *qp, struct ib_qp_attr *attr, int mask,
 	ibrc_expect_is(run, after, before, "%s: state", what);
 }
 
-/* Each one that is mandatory, and one that RC does not have */
+/* Leaves out each mandatory attribute in turn, and then adds one that an RC QP does not have */
 static void refuse_masks(struct ibrc_qp *qp, enum ib_qp_state state)
 {
 	struct ib_qp_attr attr;
@@ -386,12 +387,12 @@ static void expect_posts(struct ibrc_qp *qp, int send, int recv)
 }
 
 /**
- * struct station - A state that a QP comes through
- * @refused: bits of the states that it cannot go to from there
- * @next: where it goes
- * @refuse_values: tries values that do not lead there; NULL where it takes none
- * @send: what a send that is posted in the state fails with, or 0
- * @recv: likewise a receive
+ * struct station - A state of a QP on the way of this test
+ * @refused: bits of the states to which there is no transition
+ * @next: the next state
+ * @refuse_values: tries invalid attributes for the next state; NULL if it needs none
+ * @send: the error of a send that is posted in this state, or 0
+ * @recv: the error of a receive that is posted in this state, or 0
  */
 struct station {
 	unsigned long refused;
@@ -403,7 +404,7 @@ struct station {
 
 #define SQ_STATES	(BIT(IB_QPS_SQD) | BIT(IB_QPS_SQE))
 
-/* From RESET round to RESET */
+/* From RESET through all states back to RESET */
 static const struct station stations[] = {
 	{ BIT(IB_QPS_RTR) | BIT(IB_QPS_RTS) | SQ_STATES, IB_QPS_INIT, refuse_init_values,
 	  EINVAL, EINVAL },
@@ -427,8 +428,8 @@ static int pass(struct ibrc_qp *qp, const struct station *station)
 }
 
 /**
- * ibrc_transitions() - Scenario: modify_qp takes only what 11.2.5.2 allows, and what
- * it refuses changes nothing; then the QP can be used.
+ * ibrc_transitions() - Scenario: modify_qp only accepts what 11.2.5.2 allows, and changes nothing
+ * if it fails. The QP can be used afterwards.
  * @run: the run, not connected
  *
  * Context: the run.
@@ -509,9 +510,8 @@ static void try_srqs(struct ibrc_qp *qp)
 }
 
 /**
- * ibrc_create_beyond() - Scenario: QPs and SRQs can have what the HCA has, and no
- * more.
- * @run: the run, not connected, without a SRQ
+ * ibrc_create_beyond() - Scenario: QPs and SRQs can be as large as the HCA reports, and not larger.
+ * @run: the run, not connected, without an SRQ
  *
  * Context: the run.
  * Return: 0 or an error.

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * ibudbench: what a datagram costs that no protocol touches. Sends from a UD QP of
- * one HCA to a UD QP of another as fast as one CPU can, with preposted receives,
- * and counts. It posts with bottom halves off and a chain at a time, as a network
- * device does. By two files in /sys/kernel/debug/ibudbench/:
+ * ibudbench: measures the cost of a datagram without any protocol. A UD QP of one HCA sends to a UD
+ * QP of another, with receives posted in advance, as fast as one CPU can. WRs are posted with
+ * bottom halves disabled and several at a time, as a network device does. By two files in
+ * /sys/kernel/debug/ibudbench/:
  *
- *  run     a line runs one measurement; the write returns when it is over:
+ *  run     a line runs a measurement; the write returns when it is over:
  *          from=ibfab0 to=ibfab1 [size=64] [count=10000] [chain=1]
  *          [signal=1] [depth=256]
- *          size is the payload in octets, chain how many work requests are posted
- *          at once, one in signal of them completes, depth is that of the queues.
- *  result  what came of the last one. Under QEMU's -icount shift=0 a cycle is an
+ *          size is the length of the payload, chain how many WRs are posted at once, depth
+ *          the size of the queues. One WR in signal is signaled.
+ *  result  the result of the last measurement. Under QEMU's -icount shift=0 a cycle is an
  *          instruction.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -33,8 +33,8 @@
 #define IBUDBENCH_MAX_SIZE	4096
 #define IBUDBENCH_MAX_COUNT	100000000
 #define IBUDBENCH_MAX_DEPTH	512
-#define IBUDBENCH_BATCH		32		/* completions polled at once */
-#define IBUDBENCH_STALLED	(2 * HZ)	/* without a packet: give up */
+#define IBUDBENCH_BATCH		32		/* how many completions are polled at once */
+#define IBUDBENCH_STALLED	(2 * HZ)	/* give up when no packet came for so long */
 
 struct ibudbench_params {
 	char from[IB_DEVICE_NAME_MAX];
@@ -50,18 +50,18 @@ struct ibudbench_result {
 	struct ibudbench_params params;
 	u64 sent;
 	u64 received;
-	u64 failed;	/* completions in error */
-	u64 spoilt;	/* wrong length, or a buffer's contents at the end */
+	u64 failed;	/* number of completions with an error */
+	u64 spoilt;	/* wrong lengths, and buffers with wrong contents at the end */
 	u64 ns;
 	u64 cycles;
 };
 
 /**
  * struct ibudbench_end - The sending or the receiving end
- * @base: its HCA, and what the QP stands on
+ * @base: the HCA, and the PD and the CQ that the QP uses
  * @qp: the QP
- * @buf: depth buffers of stride octets, or one when sending
- * @stride: octets of each
+ * @buf: as many receive buffers as the queue is deep, or one send buffer
+ * @stride: size of each buffer in bytes
  */
 struct ibudbench_end {
 	struct ibprobe_end base;
@@ -71,17 +71,17 @@ struct ibudbench_end {
 };
 
 /**
- * struct ibudbench - One measurement
- * @params: what was asked for
- * @result: what came of it
- * @tx: sends
- * @rx: receives
- * @ah: the way from @tx to @rx
- * @send_sge: the only buffer of sends
- * @send_wr: a chain of them, used again and again
- * @recv_sge: one for each buffer
- * @recv_wr: one for each buffer, chained anew each time
- * @completed: sends known to be over
+ * struct ibudbench - A measurement
+ * @params: the words of the line
+ * @result: the result
+ * @tx: the sending end
+ * @rx: the receiving end
+ * @ah: the AH from @tx to @rx
+ * @send_sge: the only SGE of sends
+ * @send_wr: a list of send WRs, which is posted again and again
+ * @recv_sge: an SGE for each receive buffer
+ * @recv_wr: a WR for each receive buffer, linked anew before each post
+ * @completed: number of sends that are known to have completed
  * @wc: room for completions
  */
 struct ibudbench {
@@ -98,7 +98,7 @@ struct ibudbench {
 	struct ib_wc wc[IBUDBENCH_BATCH];
 };
 
-static DEFINE_MUTEX(lock);	/* guards last: one measurement at a time */
+static DEFINE_MUTEX(lock);	/* serializes measurements, and protects last */
 static struct ibudbench_result last;
 static struct dentry *root;
 
@@ -111,7 +111,7 @@ static const struct ibtool_word words[] = {
 	WORD(chain, u32), WORD(signal, u32), WORD(depth, u32),
 };
 
-/* An unsignaled send's slot is free only when a later, signaled one completed */
+/* The slot of an unsignaled WR is released only when a later, signaled one completes */
 static bool params_valid(const struct ibudbench_params *params)
 {
 	return params->size <= IBUDBENCH_MAX_SIZE &&
@@ -202,8 +202,8 @@ static int prepare_sends(struct ibudbench *bench)
 	return 0;
 }
 
-/* The next chain: the last send of all completes too, or none would tell. What is
- * left at the end may be less than a chain.
+/* Prepares the next WRs to post. The very last one is signaled in any case, so that its completion
+ * is seen. There may be fewer WRs than chain says at the end.
  */
 static u32 next_chain(struct ibudbench *bench)
 {
@@ -283,7 +283,7 @@ static int prepare_receives(struct ibudbench *bench)
 	return ib_post_recv(bench->rx.qp, bench->recv_wr, NULL);
 }
 
-/* Take what came and post its buffers again, in one chain */
+/* Takes the packets that came, and posts their buffers again in one list */
 static int poll_receives(struct ibudbench *bench)
 {
 	int i, n = ib_poll_cq(bench->rx.base.cq, IBUDBENCH_BATCH, bench->wc);
@@ -306,7 +306,7 @@ static int poll_receives(struct ibudbench *bench)
 	return first ? ib_post_recv(bench->rx.qp, first, NULL) : 0;
 }
 
-/* What was received last into each buffer that was used */
+/* Checks the packet that each buffer received last */
 static void check_contents(struct ibudbench *bench)
 {
 	u64 used = min_t(u64, bench->result.received, bench->params.depth);
@@ -319,7 +319,7 @@ static void check_contents(struct ibudbench *bench)
 			bench->result.spoilt++;
 }
 
-/* Until all has come, or nothing comes any more */
+/* Sends and receives until all packets came, or until none has come for some time */
 static int exchange(struct ibudbench *bench)
 {
 	unsigned long deadline = jiffies + IBUDBENCH_STALLED;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Does wrong on order, for the debug kernel to notice: each word that is written to
- * debugfs ibwrong/do is one kind of bug that a driver may have. Only a guest that
- * is there to fail should load it.
+ * Commits bugs for the debug kernel to detect. Each word that is written to debugfs ibwrong/do is a
+ * kind of bug that a driver may have. Only a guest that is expected to fail should load this
+ * module.
  */
 
 #include <linux/debugfs.h>
@@ -23,7 +23,7 @@
 
 static struct dentry *ibwrong_dir;
 
-/* Told what it is only at run time, so that no compiler sees the bug. */
+/* A module parameter, so that the compiler does not see the bug */
 static int ibwrong_number = IBWRONG_SIZE;
 module_param_named(number, ibwrong_number, int, 0444);
 
@@ -59,7 +59,7 @@ static void ibwrong_shift(void)
 	WRITE_ONCE(ibwrong_number, number);
 }
 
-/* Many: where the address of one still stands somewhere, that one looks used. */
+/* Leaks many objects: one whose address is still in a register or on a stack looks used */
 static void ibwrong_leak(void)
 {
 	char *octets;
@@ -123,13 +123,13 @@ static void ibwrong_free_timer(void)
 	kfree(timer);
 }
 
-/* KASAN would see it first: the page is read behind its back. */
+/* Not instrumented, because KASAN would report the access first */
 static noinline __no_sanitize_address u8 ibwrong_peek(const u8 *octet)
 {
 	return READ_ONCE(*octet);
 }
 
-/* What a freed page holds is not its user's any more, but the kernel's poison. */
+/* A freed page must have the kernel's poison instead of its old contents */
 static void ibwrong_freed_page(void)
 {
 	u8 *page = (u8 *)__get_free_page(GFP_KERNEL);
@@ -143,7 +143,7 @@ static void ibwrong_freed_page(void)
 	preempt_enable();
 }
 
-/* Not a bug, but what fail_function can make fail. */
+/* Not a bug, but a function that fail_function can make fail */
 static noinline int ibwrong_fallible(void)
 {
 	return 0;
