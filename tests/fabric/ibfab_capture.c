@@ -283,8 +283,8 @@ static void tap_end(struct ibfab_tap *tap)
 
 /**
  * ibfab_tap_show() - Print a capture's counters.
- * @m: where
- * @prefix: of their names
+ * @m: the file
+ * @prefix: what the counters' names begin with
  * @tap: the capture
  *
  * Context: process.

@@ -18,7 +18,7 @@
 
 #define MILLION		1000000
 #define ANY		U32_MAX
-#define MAX_HELD	4096	/* packets of one rule */
+#define MAX_HELD	4096	/* packets that a rule holds back */
 #define MAX_MS		60000
 
 enum dir { DIR_IN, DIR_OUT };

@@ -95,7 +95,7 @@ static void unplug_vports(struct ibfab_hca *base)
 	}
 }
 
-/* hotplug_mutex held */
+/* Called with hotplug_mutex held */
 static int plug_or_unplug(const char *line)
 {
 	struct ibfab_hca *hca;

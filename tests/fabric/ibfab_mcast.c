@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Multicast groups: which QPs of an HCA are attached to which MGID.
+ * Multicast groups: the attachments of an HCA's QPs to MGIDs.
  */
 #include <linux/jhash.h>
 #include <linux/rculist.h>

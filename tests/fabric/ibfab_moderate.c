@@ -107,7 +107,7 @@ void ibfab_moderate_run(struct ibfab_hca *hca)
 
 /**
  * ibfab_moderate_stop() - End a CQ's moderation.
- * @cq: about to be destroyed
+ * @cq: the queue, which is about to be destroyed
  *
  * Context: process; the engine is disabled.
  */
