@@ -243,7 +243,7 @@ static bool sq_is_cut(const struct ipoib_sq *sq, const struct sk_buff *skb)
 }
 
 /**
- * ipoib_sq_slots() - compute how many slots a packet takes
+ * ipoib_sq_large_slots() - compute how many slots a large packet takes
  * @sq: the send queue
  * @skb: the packet, with or without the pseudo header
  *
@@ -254,12 +254,10 @@ static bool sq_is_cut(const struct ipoib_sq *sq, const struct sk_buff *skb)
  * Context: as ipoib_sq_put().
  * Return: number of slots, or 0 if the queue cannot take the packet as it is.
  */
-u32 ipoib_sq_slots(const struct ipoib_sq *sq, const struct sk_buff *skb)
+u32 ipoib_sq_large_slots(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
 	u32 segments;
 
-	if (!skb_is_gso(skb))
-		return 1;
 	if (unlikely(skb_shinfo(skb)->nr_frags + 2 > sq->priv->max_sge ||
 		     !ipoib_gso_can_cut(skb)))
 		return 0;

@@ -109,7 +109,7 @@ static inline bool ipoib_sq_is_past_mark(const struct ipoib_sq *sq)
 
 int ipoib_sq_create(struct ipoib_sq *sq);
 void ipoib_sq_destroy(struct ipoib_sq *sq);
-u32 ipoib_sq_slots(const struct ipoib_sq *sq, const struct sk_buff *skb);
+u32 ipoib_sq_large_slots(const struct ipoib_sq *sq, const struct sk_buff *skb);
 int ipoib_sq_put(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn, u32 slots);
 void ipoib_sq_doorbell(struct ipoib_sq *sq);
 void ipoib_sq_complete(struct ipoib_sq *sq, u32 index, enum ipoib_stat why,
@@ -117,5 +117,11 @@ void ipoib_sq_complete(struct ipoib_sq *sq, u32 index, enum ipoib_stat why,
 void ipoib_sq_reclaim_refused(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budget);
 void ipoib_sq_empty(struct ipoib_sq *sq);
 u32 ipoib_sq_pending(struct ipoib_sq *sq);
+
+/* Returns how many slots a packet takes, or 0 if the queue cannot take it as it is */
+static inline u32 ipoib_sq_slots(const struct ipoib_sq *sq, const struct sk_buff *skb)
+{
+	return skb_is_gso(skb) ? ipoib_sq_large_slots(sq, skb) : 1;
+}
 
 #endif /* _IPOIB_SQ_H */
