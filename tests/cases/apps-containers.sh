@@ -29,7 +29,7 @@ refused()
 	_sentence=$1
 	shift
 	_before=$(ip -n h0 -d link show dev ib0)
-	_said=$("$@" 2>&1) && fail "succeeded, and must not: $*"
+	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
 	note "$*: $_said"
 	assert_match "what the kernel says" "$_said" "$_sentence"
 	assert_eq "the interface" "$(ip -n h0 -d link show dev ib0)" "$_before"
@@ -43,7 +43,7 @@ transfer()
 	_sink=$!
 	wait_for 10 listening "$2" 6000
 	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait "$_sink" || fail "who receives: status $?"
+	wait "$_sink" || fail "the receiver: status $?"
 	assert same_file /run/sent /run/got
 }
 

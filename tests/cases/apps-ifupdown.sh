@@ -66,7 +66,7 @@ peer_start
 interfaces_write
 applets_give
 
-step "All that is auto"
+step "All interfaces marked auto"
 ifup -a
 all_there
 shows "$dev1" 'mtu 2000'
@@ -99,7 +99,7 @@ reaches storage 10.1.0.1
 ifdown storage
 assert link_gone storage
 
-step "Connected mode, which is not supported, is said to be so"
+step "Connected mode is reported as not supported"
 sed -i 's/echo datagram/echo connected/' /etc/network/interfaces
 ifdown "$dev1"
 must_fail ifup "$dev1"

@@ -277,7 +277,7 @@ passes "10.0.0.$b" "fd00::$b"
 both none_large
 both flush
 
-step "Large packets are sealed as they leave: ESP's segmentation in software"
+step "Large packets: ESP's segmentation in software"
 modprobe esp4_offload
 modprobe esp6_offload
 both transport 4 esp gcm

@@ -110,7 +110,7 @@ all_there 10.0.0.22
 
 # The daemon removes the port's IPv4 address and adds it again, so a ping may be lost; the
 # link stays up
-step "The daemon ends and begins: no link goes down"
+step "The daemon is restarted: no link goes down"
 qpn=$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")
 changes=$(cat "/sys/class/net/$dev1/carrier_changes" "/sys/class/net/$dev1.8001/carrier_changes")
 traffic_stop networkd
@@ -122,7 +122,7 @@ assert_eq "the child's QPN" "$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")"
 assert_eq "changes of carrier" "$(cat "/sys/class/net/$dev1/carrier_changes" \
 	"/sys/class/net/$dev1.8001/carrier_changes")" "$changes"
 
-step "Who deletes the child gets it back with the daemon"
+step "A deleted child is created again when the daemon is restarted"
 traffic_stop networkd
 ip link delete "$dev1.8001"
 networkd_start

@@ -57,7 +57,7 @@ bus_start
 udev_start
 manager_start
 
-step "What it sees"
+step "The devices that it lists"
 nmcli device
 nmcli -t -f GENERAL.TYPE,GENERAL.HWADDR device show "$dev1"
 assert_match "the address" "$(nmcli -e no -g GENERAL.HWADDR device show "$dev1")" \
@@ -94,7 +94,7 @@ nmcli -w 60 connection up child
 wait_for 20 leased "$dev1.8001"
 reaches "$dev1.8001" 10.1.0.1 fd01::1
 
-step "The child goes with its connection, and comes again"
+step "The child is removed with its connection, and created again"
 nmcli -w 30 connection down child
 wait_for 10 no_device "$dev1.8001"
 wait_for 10 link_gone "$dev1.8001"
@@ -103,7 +103,7 @@ nmcli -w 60 connection up child
 wait_for 20 leased "$dev1.8001"
 reaches "$dev1.8001" 10.1.0.1
 
-step "The manager ends and begins: nobody notices"
+step "The manager is restarted without effects"
 qpn=$(cut -c 1-11 "/sys/class/net/$dev1.8001/address")
 ping -i 0.2 10.0.0.1 >/run/ping.long &
 pinger=$!
@@ -120,14 +120,14 @@ assert_match "pings meanwhile" "$(cat /run/ping.long)" ' 0% packet loss'
 
 # After its restart the manager does not know the P_Key of a child that existed already, and
 # cannot delete it. This is the case with any driver.
-step "The child is deleted by somebody else"
+step "The child is deleted by another program"
 nmcli connection modify child connection.autoconnect no
 ip link delete "$dev1.8001"
 wait_for 10 no_device "$dev1.8001"
 nmcli connection delete child
 reaches "$dev1" 10.0.0.1
 
-step "Connected mode, which is not supported, is said to have failed"
+step "Connected mode is not supported: the connection fails"
 nmcli connection modify port infiniband.transport-mode connected
 said=$(nmcli -w 30 connection up port 2>&1) && fail "connected mode was taken"
 note "$said"

@@ -120,7 +120,7 @@ datagrams()
 
 found()
 {
-	step "A packet that nobody may cut: the router tells the MTU"
+	step "A packet that must not be fragmented: the router reports the MTU"
 	wait_for 20 pings
 	finds h0 $far4 10.1.0.2 2044
 	finds h0 $far6 fd01::2 2044
@@ -130,7 +130,7 @@ found()
 
 cut_by_router()
 {
-	step "IPv4 that may be cut, the router cuts; IPv6 the sender does"
+	step "Fragmentation: IPv4 by the router, IPv6 by the sender"
 	forget
 	_cut=$(nstat_of h1 IpFragOKs) _joined=$(nstat_of h3 IpReasmOKs)
 	datagrams h0 h3 4 $far4 3000 ip-mtu-discover=0
@@ -152,7 +152,7 @@ cut_by_router()
 
 udp_that_may_not()
 {
-	step "UDP that may not be cut: the sender is told, and then refused"
+	step "UDP that must not be fragmented: the sender gets an error, later sends are refused"
 	forget
 	_told=$(nstat_of h0 IcmpInDestUnreachs)
 	head -c 3000 /run/sent >/run/datagram
@@ -177,7 +177,7 @@ large_sends()
 
 streams()
 {
-	step "Streams both ways find it too; routers merge what comes, and cut what leaves"
+	step "Streams in both directions find it too; routers merge with GRO, and segment again"
 	for _family in 4 6; do
 		eval "_far=\$far$_family _near=\$near$_family"
 		[ $_family = 4 ] || _far="[$_far]" _near="[$_near]"
@@ -260,7 +260,7 @@ got_any()
 
 black_hole()
 {
-	step "A router that tells nobody: nothing arrives, but where TCP probes by itself"
+	step "Without ICMP nothing arrives, unless TCP probes the MTU"
 	mute
 	for _family in 4 6; do
 		eval "_far=\$far$_family"

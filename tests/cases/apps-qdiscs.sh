@@ -316,7 +316,7 @@ stream_over h0 "$dev" 10.0.0.2
 at_end ingress
 at_end egress
 
-step "Stateless NAT: an address that nobody has"
+step "Stateless NAT: an address that does not exist"
 ip -n h0 neigh replace 10.0.0.77 dev "$dev" nud permanent \
 	lladdr "$(on h1 cat "/sys/class/net/$dev1/address")"
 on h1 tc filter add dev "$dev1" ingress protocol ip matchall \
@@ -374,7 +374,7 @@ done
 
 nothing_lost h0 h1
 
-step "netem: a wrong bit, be it of the destination; TCP repairs it"
+step "netem: a wrong bit, possibly in the destination; TCP recovers"
 root netem corrupt 5%
 stream h0 10.0.0.2
 root netem corrupt 100%

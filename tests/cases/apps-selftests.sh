@@ -264,7 +264,7 @@ zerocopy_end 4
 assert_eq "not copied" "$(value zc /run/tx.4)" n
 traffic_stop tcpdump
 
-step "TCP's receiver by mmap: pages cannot be handed over, packets are no page long"
+step "TCP's receiver by mmap: pages cannot be remapped, as packets are shorter than a page"
 # With a terminal for its output it reports what it received at once
 traffic_start mmap on h1 socat -u EXEC:"tcp_mmap -4 -s -z -H 10.0.0.2",pty,stderr STDOUT
 wait_for 10 listening h1 8787
@@ -336,7 +336,7 @@ assert_between "the shortest delay in ns" "$(ptp_delays | sort -n | head -n 1)" 
 assert_match "its best master" "$(grep 'best master' /run/traffic.ptp.h1.log | tr -d .)" \
 	"$(ptp_identity h0)"
 
-step "The kernel's test of a netdevice, which takes what is called eth0"
+step "The kernel's test of a netdevice, which tests the device named eth0"
 ip -n h0 link set "$dev0" down
 ip -n h0 link set "$dev0" name eth0
 on h0 netdevice.sh >/run/netdevice 2>&1

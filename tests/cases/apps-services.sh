@@ -99,13 +99,13 @@ vrrp()
 	wait_for 20 pings h2 fd00::100
 	goes_to h1
 
-	step "VRRP: one with a higher priority comes"
+	step "VRRP: a host with a higher priority starts"
 	vrrp_start h0
 	goes_to h0
 	assert is_no_master h1
 	wait_for 10 sa_has_group ff12:401b:ffff::12
 
-	step "VRRP: the master loses its cable; it takes the addresses back"
+	step "VRRP: the master loses its cable, and later takes the addresses back"
 	cable h0 down
 	goes_to h1
 	cable h0 up

@@ -80,7 +80,7 @@ stream_end()
 {
 	part 3 >&3
 	exec 3>&-
-	wait "$pid_connect" || fail "who sends: $(cat /run/connect.log)"
+	wait "$pid_connect" || fail "the sender: $(cat /run/connect.log)"
 	wait_for 30 got "$size"
 	traffic_stop stream
 	assert same_file /run/sent /run/got
@@ -213,7 +213,7 @@ sctp_at()
 # the hosts.
 sctp_sends()
 {
-	step "SCTP to $2, and to h1's other addresses when these are not to be reached"
+	step "SCTP to $2, and to h1's other addresses when these cannot be reached"
 	listens=sctp_at
 	stream_begin h0 h1 "SCTP$1-CONNECT:$2:7000" "SCTP$1-LISTEN:7000"
 	_remote=$(on h0 cat /proc/net/sctp/assocs)
@@ -247,7 +247,7 @@ subflows()
 # mptcp_sends 4|6 ADDRESS ADDRESS: the addresses of h1's first and second interface.
 mptcp_sends()
 {
-	step "MPTCP to $2, which tells of $3: by both, and by one when the other loses its cable"
+	step "MPTCP to $2, which tells of $3: by both interfaces, and by one when the other loses its cable"
 	_told=${3#[}
 	on h1 ip mptcp endpoint flush
 	on h1 ip mptcp endpoint add "${_told%]}" dev ib4 signal

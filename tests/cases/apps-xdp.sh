@@ -92,7 +92,7 @@ ib0=$(hwaddr h0 "$dev0")08000000
 ib2=$(hwaddr h2 part)08000000
 ether=$(hwaddr inner eth0)$(hwaddr h1 eth1)0800
 
-step "Native XDP is refused, and nothing is left of it"
+step "Native XDP is refused without effects"
 must_fail in_netns h1 ibhooks xdp "$dev1" native icmp >/run/native 2>/run/native.log
 assert_match "what is said" "$(cat /run/native.log)" 'Operation not supported'
 refute grep -q ready /run/native

@@ -37,7 +37,7 @@ stats_reach()
 	[ "$(stats "$1")" -ge "$2" ]
 }
 
-step "A host that dies leaves its records, in each partition; in its next life they go"
+step "A host that dies leaves its records, in each partition; after its reboot they are deleted"
 ip0 link add link "$dev0" name ib0.8001 type ipoib pkey 0x8001
 ip0 address add 10.1.0.1/24 dev ib0.8001
 ip0 link set ib0.8001 up
@@ -59,7 +59,7 @@ wait_for 20 sr_none 1
 assert sr_has '53 101 0xFFFF 10.0.0.2'
 assert_eq "partitions with leftovers" "$(stats leftovers)" 2
 
-step "What it left and has again is its own"
+step "Records that it left for addresses that it has again are kept"
 ip0 address add 10.0.0.1/24 dev "$dev0"
 wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1'
 
@@ -88,7 +88,7 @@ leases()
 		sort -u
 }
 
-step "With a lease: what is renewed stays, what is not is forgotten"
+step "With a lease: records that are renewed stay, others expire"
 rmmod ib_ats
 plug ibfab1
 wait_for 20 fabric_ports_active

@@ -57,7 +57,7 @@ by_ports()
 	printf '%s\n' "$@" | diff - /run/answers || fail "answers"
 }
 
-step "Each SA knows its own rail's; both are asked, and the answer says which it was"
+step "Each SA knows its own rail's records; both are queried, and answers have the port"
 ask addr=10.0.0.2
 by_ports "$gid2 0xffff ${sid}53 10.0.0.2 ibfab0/1 primary" \
 	"$gid2 0xffff ${sid}53 10.0.0.2 ibfab2/1 primary"

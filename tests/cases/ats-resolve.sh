@@ -76,7 +76,7 @@ ask_fails 'No such file' primary=fe80::99 pkey=0xffff
 ask_fails 'Invalid argument' sid=0x1000
 ask_fails 'Invalid argument' addr=::
 
-step "The GID of a port that registered nothing is its address, if there is that port"
+step "The GID of a port without records is its address, if the port exists"
 gid2=fe80::21b:fa01:0:201
 ask hca=ibfab0 "addr=$gid2"
 answered "$gid2 0xffff ${sid}53 $gid2 primary"
@@ -112,7 +112,7 @@ rule ibfab0 what=sa_answer attr=0x31 do=status value=0x0200
 ask_fails 'Remote I/O' hca=ibfab0 addr=10.0.0.2
 rules_clear ibfab0
 
-step "Answers that are cut short or spoilt do no harm"
+step "Truncated or spoilt answers have no effect"
 # spoilt_asked: sends many queries while every fourth packet of the answers is spoilt. An
 # answer has three packets, so some arrive unspoilt in any case.
 spoilt_asked()
@@ -158,7 +158,7 @@ kill -STOP "$opensm_pid"
 ask_fails 'timed out' hca=ibfab0 addr=10.0.0.2 timeout=300
 kill -CONT "$opensm_pid"
 
-step "Without an SA, at the end of a question's time: what is known here, and a GID is its own address"
+step "Without an SA, when the query times out: local records, and a GID is its own address"
 opensm_stop
 ask hca=ibfab0 addr=10.0.0.2 timeout=700
 answered "$gid0 0xffff ${sid}55 10.0.0.2"
@@ -173,7 +173,7 @@ ask hca=ibfab1 "primary=$gid0" timeout=300
 answered "$gid0 0xffff ${sid}53 $gid0 primary"
 ask_fails 'Network is unreachable' hca=ibfab1 addr=10.0.0.1 timeout=300
 
-step "Other modules are told of changes"
+step "Other modules are notified of changes"
 read -r changes _ <"$ask/changes"
 ip -n h1 address add 10.0.0.4/24 dev "$(dev_of h1)"
 wait_for 10 changed "$changes"

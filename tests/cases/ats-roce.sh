@@ -21,7 +21,7 @@ ip link set roce0 up
 ip address add 10.0.0.1/24 dev roce0
 ip address add 10.0.0.2/24 dev v0
 
-step "Nothing is registered, and nobody can be asked"
+step "Nothing is registered, and queries fail"
 # By then all interfaces have been checked twice
 sleep 11
 assert_eq "records" "$(ibats -j list)" '[]'

@@ -67,7 +67,7 @@ rules_clear ibfab0
 storm_undo
 wait_for 60 sr_of 1 '53 1 0xFFFF 10.0.0.1'
 
-step "Another SM takes over, in the middle of it, and has none of the records"
+step "Another SM without the records takes over in the middle"
 storm 100 2
 sm_start ibfab1 9 -P /run/partitions.conf
 ip0 -batch /run/storm
@@ -75,7 +75,7 @@ wait_for 60 served_by ibfab1
 wait_for 60 sr_as_interface
 wait_for 60 sr_count 101 2
 
-step "It dies: the first one's records are old"
+step "It dies: the first one has outdated records"
 storm_undo
 ip0 address delete 10.0.0.1/24 dev "$dev0"
 ip0 address add 10.0.0.7/24 dev "$dev0"

@@ -82,7 +82,7 @@ if pair_here a; then
 	wait_for 20 known 10.0.0.2 1
 fi
 
-step "b is back without its address: what it left goes"
+step "b is back without its address: the record that it left is deleted"
 pair_here a || ip address delete 10.0.0.2/24 dev "$dev"
 birth
 ! pair_here a || assert known 10.0.0.2 1

@@ -68,7 +68,7 @@ done
 wait_for 20 states_are g1 'quota 2 registered 4'
 assert sr_count 1 4
 
-step "What it lets go of makes room"
+step "Removed addresses make room for others"
 ip -n g1 address delete 10.0.0.102/24 dev ib
 wait_for 20 states_are g1 'quota 1 registered 4'
 ip -n g1 address flush dev other
@@ -76,7 +76,7 @@ wait_for 20 states_are g1 'registered 2'
 wait_for 10 sr_count 1 2
 assert sr_has '53 1 0xFFFF 10.0.0.101'
 
-step "A container that is alone in a set has the say in it"
+step "A container that has a set for itself chooses the primary address"
 on g1 ibats primary set ib 10.0.0.103
 wait_for 10 sr_has '53 1 0xFFFF 10.0.0.103'
 
@@ -92,7 +92,7 @@ wait_for 10 sr_has '53 1 0xFFFF 10.0.0.2'
 ibats primary clear "$dev"
 wait_for 10 sr_has '53 1 0xFFFF 10.0.0.1'
 
-step "The broadcast address is the container's to write, the partition is not"
+step "A container may write the broadcast address, but this does not change the partition"
 brd=$(ip -n g1 -o link show dev ib | sed -n 's/.* brd \([0-9a-f:]*\).*/\1/p')
 assert_match "the broadcast address" "$brd" '^00:ff:ff:ff:ff:12:40:1b:ff:ff:'
 other=$(echo "$brd" | sed 's/:40:1b:ff:ff:/:40:1b:80:01:/')
@@ -104,7 +104,7 @@ assert sr_has '[0-9a-f]* 1 0xFFFF 10.0.0.104'
 refute file_says 0x8001 /run/sr
 ip -n g1 link set ib broadcast "$brd"
 
-step "What a container may ask: of its own partitions, by ports that it is on"
+step "Queries of a container: in its own partitions, by ports that it is on"
 ip link add link "$dev" name other type ipoib pkey 0x8001
 ip address add 10.1.0.1/24 dev other
 ip link set other up
@@ -122,14 +122,14 @@ ibats -k 0x8001 resolve 10.1.0.1
 ibats -j reverse fe80::21b:fa01:0:1 >/run/out
 assert file_says 10.1.0.1 /run/out
 
-step "The administrator may open that"
+step "The administrator may permit other partitions"
 echo 1 >/sys/module/ib_ats/parameters/foreign_partitions
 ends 0 g1 ibats resolve 10.1.0.1
 ends 0 g2 ibats -k 0x8001 resolve 10.1.0.1
 echo 0 >/sys/module/ib_ats/parameters/foreign_partitions
 ends 3 g2 ibats resolve 10.1.0.1
 
-step "An audit is for who has an address on the port, and at most each other second"
+step "An audit needs an address on the port, and at most one runs in two seconds"
 ends 3 g2 ibats audit
 reads=$(ibats -j stats | jq '.[0].reads')
 now_ms

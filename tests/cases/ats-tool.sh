@@ -451,7 +451,7 @@ tool 1 -j primary set nonsense 10.0.0.1
 tool 1 -j primary show nonsense
 tool 2 -j primary set lo 127.0.0.1
 
-step "audit: what was deleted behind its back is there again"
+step "audit: a record that was deleted at the SA is registered again"
 sa_delete 53 ibfab0
 refute sr_has '53 1 0xFFFF 10.0.0.1'
 tool 0 -j audit -d ibfab0/1
@@ -472,7 +472,7 @@ for words in "primary set $dev0 10.0.0.11" "primary clear $dev0" audit; do
 done
 assert sr_has '53 1 0xFFFF 10.0.0.1'
 
-step "The administrator of a namespace that a user made: of what is in it"
+step "The administrator of a user's namespace may change what is in it"
 user_netns_start
 dev2=$(netdev_of ibfab2)
 ip link set "$dev2" netns "$user_netns"
@@ -490,7 +490,7 @@ ends 3 in_user_netns ibats -j -d ibfab0 resolve 10.0.0.2
 kill "$user_netns"
 wait_for 20 sr_none 201
 
-step "The interface goes: so do its records"
+step "The interface is removed, and so are its records"
 ip0 link set "$dev0" netns h1
 wait_for 10 monitored "$dev0 10.0.0.1 gone primary $line"
 tool 0 list
@@ -500,7 +500,7 @@ host_give h0 ibfab0 1
 wait_for 20 state_is h0 10.0.0.1 registered
 wait_for 10 last_is 10.0.0.1 registered
 
-step "monitor, when the module goes and comes"
+step "monitor, when the module is unloaded and loaded"
 rmmod ib_ats
 wait_for 10 grep -q 'the kernel.s module ib_ats is gone' /run/monitor.err
 wait_for 10 grep -q 'the kernel.s module ib_ats is gone' /run/monitor.json.err

@@ -46,7 +46,7 @@ on_order()
 	echo 100 >"$1/probability"
 }
 
-step "Allocations fail on order"
+step "Allocations fail on request"
 echo N >"$debug/failslab/ignore-gfp-wait"
 echo Y >"$debug/failslab/task-filter"
 on_order "$debug/failslab" -1
@@ -56,7 +56,7 @@ assert_match "what fails" "$(cat /run/failed)" '[Oo]ut of memory|allocate memory
 assert sh -c 'exec 3</proc/version'
 echo 0 >"$debug/failslab/probability"
 
-step "Functions fail on order"
+step "Functions fail on request"
 assert grep -q '^ibwrong_fallible' "$debug/error_injection/list"
 echo ibwrong_fallible >"$debug/fail_function/inject"
 echo 0xfffffffffffffff4 >"$debug/fail_function/ibwrong_fallible/retval"
@@ -66,7 +66,7 @@ wrong_says call "the function's status is 0"
 echo >"$debug/fail_function/inject"
 rmmod ibwrong
 
-step "Unit tests, and which lines of the driver ran"
+step "KUnit, and gcov for the driver"
 assert test -d "$debug/kunit"
 dmesg >/run/dmesg
 refute grep 'kunit: disabled' /run/dmesg

@@ -71,7 +71,7 @@ repeat 2 round
 rules_clear switch0
 traffic_stop raw
 
-step "Others: no such HCA, no such word"
+step "Invalid HCAs and words"
 must_fail sh -c "echo 'ibfab3 unplug' >$ibfab/hotplug"
 must_fail sh -c "echo 'ibfab1 away' >$ibfab/hotplug"
 

@@ -70,7 +70,7 @@ wait_for 5 raw_is ibfab1 packets 2
 
 # OpenSM does not sweep periodically here, so without the switch's trap it would see neither
 # change.
-step "A cable pulled, and plugged in again: OpenSM hears of it at once"
+step "A cable is unplugged and plugged in: OpenSM is notified at once"
 assert sa_knows ibfab1
 echo "switch0 2 down" >"$ibfab/cable"
 assert state_is ibfab1 DOWN

@@ -50,7 +50,7 @@ opensm_start
 # Without the key, OpenSM's Sets and TrapRepresses would be refused
 opensm_stop
 
-step "Protect bits 0: everyone may read, the key too; only who has it may set"
+step "Protect bits 0: everyone may read, the key too; only holders of the key may set"
 assert set_port_info 1 0 "$key" 0 0
 assert get_port_info 1 0
 assert_eq "the key shown" "$(shown_key)" "${key#0x}"
@@ -66,7 +66,7 @@ assert_eq "the key shown" "$(shown_key)" 0000000000000000
 assert get_port_info 1 "$key"
 assert_eq "the key shown to who knows it" "$(shown_key)" "${key#0x}"
 
-step "2 and 3: nobody else may do anything"
+step "2 and 3: others may neither read nor set"
 for protect in 2 3; do
 	assert set_port_info 1 "$key" "$key" "$protect" 0
 	was=$(violations 1)

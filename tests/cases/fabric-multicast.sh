@@ -70,7 +70,7 @@ for hca in ibfab1 ibfab2 ibfab3; do
 	assert raw_is "$hca" packets 500
 done
 
-step "To a group that nobody here is attached to"
+step "To a group to which no QP is attached"
 before=$(fabric_counter ibfab2 port1.drop.rx_no_group)
 mcast_send ibfab0 "dgid=ff12:401b:ffff::1:2 length=3"
 wait_for 5 counter_is ibfab2 port1.drop.rx_no_group $((before + 1))
@@ -83,7 +83,7 @@ echo "dlid=0xc000 qpn=0xffffff qkey=0xbad dgid=$mgid length=3" >"$raw/ibfab0/sen
 wait_for 5 counter_is ibfab2 port1.drop.rx_qkey $((before + 2))
 assert raw_is ibfab2 packets 500
 
-step "A sender hears itself, unless it blocks that"
+step "A sender receives its own packets, unless it blocks that"
 mcast_send ibfab3 "from_listener=1 dgid=$mgid length=3"
 wait_for 5 raw_is ibfab3 packets 501
 wait_for 5 raw_is ibfab0 packets 501

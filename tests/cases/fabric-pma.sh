@@ -98,7 +98,7 @@ done
 assert_eq $relay "$(relay_errors)" "100 200 300 600 "
 assert_eq "$relay, 64 bits of it" "$(pma "$sw" 255 $relay)" 600
 
-step "What is set there is set at each, and in that attribute alone"
+step "A Set there sets each port's counter, in that attribute only"
 # CounterSelect 0x0020, and 7 in octets 12 and 13
 pma_send "$sw" 2 $port_counters 00ff002000000000000000000007
 assert_eq "status of Set" "$(status)" 0000

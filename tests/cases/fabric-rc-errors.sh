@@ -40,7 +40,7 @@ fabric_start hcas=3 srq=1,1,0 dma=0
 module_insert /modules/ibrc.ko
 opensm_start
 
-step "No receive: so many retries, or without end"
+step "No receive: the given number of retries, or an unlimited one"
 for rnr in 0 1 6; do
 	figure ibfab0 port1.rc.rnr_naks_received
 	fails RNR_RETRY_EXC_ERR "do=rnr rnr=$rnr rnr_timer=14 timeout=20"
@@ -77,7 +77,7 @@ assert_eq "receives" "$(rc_result recv.LOC_PROT_ERR)" 1
 fails REM_OP_ERR do=recv_lkey srq=1
 assert_eq "last WQE" "$(rc_result event.QP_LAST_WQE_REACHED)" 2
 
-step "A peer that is gone: tried so often, so long, and not longer"
+step "A peer that is gone: the number of retries and their time"
 figure ibfab0 port1.rc.timeouts
 for words in 'retry=0 timeout=14' 'retry=3 timeout=12' 'retry=7 timeout=10'; do
 	for peer in reset error destroyed; do
@@ -106,7 +106,7 @@ does do=comm_est
 assert_eq "event" "$(rc_result event.COMM_EST)" 1
 does do=comm_est size=20000
 
-step "SRQ: the limit, the last WQE, what was asked for"
+step "SRQ: the limit event, the last WQE event, its attributes"
 does do=srq_limit srq=1
 does do=srq_limit srq=1 depth=4
 for cm in 0 1; do
@@ -140,7 +140,7 @@ refute rc_run from=ibfab0 to=ibfab1 do=short recv=1024 size=1024 stall=5
 refute rc_run from=ibfab0 to=ibfab1 do=last_wqe srq=0
 assert_eq "reason" "$(grep -c 'Invalid argument' /run/rc.log)" 1
 
-step "After all this, messages cross as ever, and all is let go"
+step "Finally messages cross, and all objects can be destroyed"
 rc_run from=ibfab0 to=ibfab1 cm=1 size=random max=65536 bidir=1 qps=4 srq=1
 rc_whole
 rmmod ibrc

@@ -59,7 +59,7 @@ grew()
 	_name=$1
 	shift
 	for _hca; do
-		[ "$(grown "$_hca" "$_name")" -gt 0 ] || fail "$_hca: $_name is as it was"
+		[ "$(grown "$_hca" "$_name")" -gt 0 ] || fail "$_hca: $_name has not grown"
 	done
 }
 
@@ -87,7 +87,7 @@ for mtu in 256 4096; do
 	all_hit
 done
 
-step "A message of one packet is lost again and again, and comes"
+step "A message of one packet is lost several times, and arrives"
 mark
 rule ibfab0 dir=out what=data do=drop count=5
 whole size=100 count=1
@@ -96,7 +96,7 @@ assert [ "$(grown ibfab0 rc.retransmits)" -ge 5 ]
 assert [ "$(grown ibfab0 rc.timeouts)" -ge 5 ]
 rules_clear ibfab0
 
-step "Its answer is lost: it comes again, and is not taken twice"
+step "Its ACK is lost: it is sent again, and not delivered twice"
 mark
 rule ibfab1 dir=out what=data do=drop count=3
 whole size=100 count=1

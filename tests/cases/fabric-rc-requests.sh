@@ -74,7 +74,7 @@ spoils 0x04 0x14 size=100
 spoils 0x04 0x1f size=100
 spoils 0x01 0x07 size=20000 mtu=256
 
-step "What is no request is ignored, and the request sent again"
+step "Packets that are not requests are ignored, and the request is sent again"
 survives ibfab1 rc.strays "opcode=0x04 do=opcode value=0x0d count=1" size=100
 survives ibfab1 rc.strays "opcode=0x04 do=opcode value=0x12 count=1" size=100
 survives ibfab1 drop.rx_opcode "opcode=0x04 do=opcode value=0x24 count=1" \

@@ -73,7 +73,7 @@ finds to=rxe1
 finds cm=1
 assert_eq "stage" "$(rc_word stage)" connect
 
-step "The module goes, and comes again"
+step "The module is unloaded and loaded"
 rmmod ibrc
 module_insert /modules/ibrc.ko
 on_rxe size=random

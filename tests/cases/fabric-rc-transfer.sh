@@ -89,7 +89,7 @@ refute rc_run from=ibfab0 to=ibfab1 size=9000 sge=3 flaw=5 count=10
 assert_eq "spoilt contents" "$(rc_result spoilt.contents)" 1
 assert_eq "spoilt" "$(rc_result spoilt)" 1
 
-step "The HCA goes while messages are under way; the tester lets go of it"
+step "The HCA is removed while messages are under way; the tester releases it"
 for cm in 0 1; do
 	echo "from=ibfab0 to=ibfab1 cm=$cm qps=4 bidir=1 count=1000000" >/run/endless
 	(cat /run/endless >"$rc/run") 2>/run/endless.log &

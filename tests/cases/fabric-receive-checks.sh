@@ -112,7 +112,7 @@ step "No receive posted"
 listen "qkey=0x1bfa posted=0"
 refused ibfab1 port1.drop.rx_no_wr "dlid=$lid qpn=$qpn qkey=0x1bfa"
 
-step "More than the MTU: the sender's is an error, the receiver's is counted"
+step "More than the MTU: an error at the sender, counted at the receiver"
 listen "qkey=0x1bfa"
 refute send "dlid=$lid qpn=$qpn qkey=0x1bfa length=4097"
 ibportstate -C ibfab0 "$lid" 1 mtu 3 >/run/mtu

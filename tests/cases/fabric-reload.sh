@@ -27,7 +27,7 @@ must_fail insmod /modules/ibfab.ko hcas=257
 must_fail insmod /modules/ibfab.ko hcas=256 switches=1
 must_fail insmod /modules/ibfab.ko switches=17
 
-step "Two rounds to fill what is kept for the next time"
+step "Two rounds to fill the caches"
 module_insert /modules/ibraw.ko
 repeat 2 round
 slabs /run/before

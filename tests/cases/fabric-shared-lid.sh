@@ -138,7 +138,7 @@ assert_eq "what crossed the cable" \
 	"$(fabric_counter ibfab1 port1.unicast_rcv_packets)" "$crossed"
 assert_eq "what ibfab2 sent" "$(fabric_counter ibfab2 port1.xmit_packets)" $((sent + 12))
 
-step "To a group: one for each that has it, and none back to a QP that does not want its own"
+step "To a group: one copy for each member, and none to a QP that blocks its own packets"
 mgid=ff12:401b:ffff::ffff:ffff
 echo 'Default=0x7fff, ipoib : ALL=full;' >/run/partitions.conf
 for n in $everybody; do
@@ -162,7 +162,7 @@ speaks 3
 got 3 3 3 3
 saquery -C ibfab0 -m
 
-step "... where a virtual port alone has it, too"
+step "... also if only a virtual port is a member"
 for n in 1 3; do
 	echo >"$raw/ibfab$n/join"
 	echo >"$raw/ibfab$n/listen"
@@ -187,12 +187,12 @@ echo "switch0 2 up" >"$ibfab/cable"
 wait_for 30 fabric_ports_active
 wait_for 10 aliases_known
 
-step "A new SM is told of them, as is one that knows them already"
+step "The GUIDs are reported to a new SM, and to one that knows them already"
 opensm_kill
 opensm_start
 wait_for 10 aliases_known
 
-step "Each goes and comes, and the physical port with all that are on it"
+step "Each is removed and added, and the physical port with all its virtual ports"
 unplug ibfab2
 # Its GUID is still in the physical port's table
 dropped=$(fabric_counter ibfab1 port1.drop.rx_dgid)

@@ -64,7 +64,7 @@ assert smp_send ibfab0 "$switch0" $get $node_info 0 "drslid=$lid" \
 	"drdlid=$(lid_of ibfab1)" path=0,4,4
 assert_eq "who answered" "$(answered_by)" 021bfa0100000100
 
-step "A directed part that leads nowhere is counted where it ends"
+step "A directed part with an invalid port is counted at that switch"
 was=$(fabric_counter switch1 port3.drop.smp_route)
 refute smp_send ibfab0 "$switch1" $get $node_info 0 "drslid=$lid" path=0,9
 assert_eq "dropped at switch1" "$(fabric_counter switch1 port3.drop.smp_route)" \

@@ -63,7 +63,7 @@ must_fail sh -c "echo 'from=ibfab0 to=ibfab7' >$bench/run"
 must_fail sh -c "echo 'from=ibfab0' >$bench/run"
 must_fail sh -c "echo 'from=ibfab0 to=ibfab1 sise=3' >$bench/run"
 
-step "A pulled cable is seen: nothing arrives, and the run says so"
+step "An unplugged cable is detected: nothing arrives, and the run reports it"
 echo "ibfab1 1 down" >"$ibfab/cable"
 must_fail sh -c "echo 'from=ibfab0 to=ibfab1 count=100' >$bench/run"
 assert_eq sent "$(result sent)" 100

@@ -64,7 +64,7 @@ wait_for 5 counter_reaches switch1 port0.trap128.repressed 2
 assert_eq "traps 128 sent" "$(fabric_counter switch1 port0.trap128.sent)" 2
 wait_for 5 log_has 'Received Generic Notice type:1 num:128 .*Producer:2'
 
-step "Repeated while nobody represses it, at SubnetTimeOut's pace (1.07 s)"
+step "Repeated at intervals of SubnetTimeOut (1.07 s) until it is repressed"
 kill -STOP "$opensm_pid"
 sent=$(fabric_counter switch1 port0.trap128.sent)
 echo "ibfab3 1 down" >"$ibfab/cable"
@@ -97,7 +97,7 @@ wait_for 5 log_has "LID $(lid_of ibfab2), GUID 0x021bfa0100000201, new Capabilit
 exec 3<&-
 wait_for 5 counter_reaches ibfab2 port1.trap144.repressed 3
 
-step "A subscriber: traps go on to it, groups and GIDs come from the SA"
+step "A subscriber: traps are forwarded, and the SA reports groups and GIDs"
 for trap in 128 258 66 67 64 65; do
 	subscribe "$trap"
 done

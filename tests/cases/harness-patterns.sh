@@ -27,7 +27,7 @@ must_fail()
 	local what=$1
 
 	shift
-	! "$@" || { echo "passed, and must not: $what" && bad=1; }
+	! "$@" || { echo "passed, but must fail: $what" && bad=1; }
 }
 
 bad=0
@@ -92,7 +92,7 @@ done <<-'E'
 
 while read -r line; do
 	if ! judged "$line"; then
-		echo "failed, and must not: $line: $(cat "$work/run/result")"
+		echo "failed, but must pass: $line: $(cat "$work/run/result")"
 		bad=1
 	fi
 done <<-'E'

@@ -53,7 +53,7 @@ fabric_start hcas=3
 opensm_start
 module_insert /modules/ibraw.ko
 
-step "An SRQ cannot be had: the driver does without"
+step "An SRQ cannot be created: the driver works without one"
 verb_fails ibfab1 create_srq 1
 intree_load
 hosts_make 2
@@ -62,7 +62,7 @@ connect h0
 connect h1
 wait_for 60 big_pings
 
-step "A connection's QP refuses datagrams, and what another than its peer sends"
+step "A connection's QP refuses datagrams, and packets that are not from its peer"
 qpn=$(connection_of ibfab1)
 assert [ "$qpn" -gt 1 ]
 datagram="dlid=$(cat "$ib/ibfab1/ports/1/lid") qpn=$qpn qkey=0x1 payload=00"
@@ -85,7 +85,7 @@ counter_reaches ibfab1 port1.drop.rx_pkey $((was + 1)) ||
 rules_clear ibfab1
 wait_for 60 big_pings
 
-step "A packet lost ends a connection, for this driver asks for no retries; it makes another"
+step "A lost packet ends a connection, as this driver requests no retries; it makes another"
 rule ibfab1 what=data opcode=4 do=drop count=1
 rule ibfab1 what=data opcode=0 do=drop count=1
 wait_for 60 big_pings
@@ -103,7 +103,7 @@ traffic_stop iperf.h1 >/run/iperf.end
 assert [ "$(fabric_counter ibfab1 port1.drop.fault)" -gt "$lost" ]
 wait_for 60 big_pings
 
-step "The HCA goes under traffic, and comes again"
+step "The HCA is unplugged under traffic, and plugged in again"
 traffic_start flood on h1 ping -q -f -s 30000 10.0.0.1
 iperf_server h1
 traffic_start iperf on h0 iperf3 -t 60 -c 10.0.0.2
@@ -124,7 +124,7 @@ connect h1
 wait_for 120 big_pings
 wait_for 120 pings h1 10.0.0.1
 
-step "Receives that cannot be posted: the sender's connection ends, others come"
+step "Receives cannot be posted: the sender's connection ends, and others are made"
 posted=$(verb_failed ibfab0 post_srq_recv)
 verb_fails ibfab0 post_srq_recv 3
 for _try in 1 2 3; do

@@ -105,7 +105,7 @@ for hca in ibfab0 ibfab1; do
 	assert_eq "NAKs of $hca" "$(rc "$hca" sequence_naks_sent)" 0
 done
 
-step "A connection that is lost with its cable comes again"
+step "A connection that is lost with its cable is made again"
 echo "ibfab1 1 down" >"$ibfab/cable"
 refute pings h0 10.0.0.2
 echo "ibfab1 1 up" >"$ibfab/cable"
@@ -124,7 +124,7 @@ acks=$(rc ibfab1 acks_sent)
 pings_all h0 3 -s 60000 10.0.0.2
 assert_eq "ACKs of ibfab1" "$(rc ibfab1 acks_sent)" "$acks"
 
-step "The module leaves with its connections"
+step "The module is unloaded with its connections"
 mode_set h0 connected
 mode_set h1 connected
 wait_for 30 pings h0 10.0.0.2

@@ -42,7 +42,7 @@ counts ibfab1 port1.fault.cable_up sh -ec \
 wait_for 10 has_carrier h1 "$dev"
 wait_for 20 pings
 
-step "The SM ends and another begins: it pings all the while, and joins anew"
+step "Another SM is started: pings are answered all the time, and groups are joined again"
 traffic_start ping on h0 ping -q -i 0.1 -W 1 10.0.0.2
 opensm_stop
 sleep 1
@@ -54,7 +54,7 @@ assert_eq "% lost" "$lost" 0
 assert_match "the members of the group" \
 	"$(saquery -C ibfab0 --smkey 1 -m 0xc000)" '\(ibfab1\)'
 
-step "P_Keys that move: its P_Key is that at index 0, and is gone till it is back"
+step "P_Keys that move: its P_Key is that at index 0, so there is no carrier until it is back"
 echo "1 rotate_pkeys 5" >"$ibfab/ibfab1/change"
 wait_for 5 grep -qx 0xffff "$ib/ibfab1/ports/1/pkeys/5"
 wait_for 5 not has_carrier h1 "$dev"
@@ -90,7 +90,7 @@ rules_clear ibfab0
 rules_clear switch0
 wait_for 10 pings
 
-step "Verbs that fail: each is counted; the driver tries again by itself, or when it is told to"
+step "Verbs that fail: each is counted; the driver tries again by itself, or after down and up"
 errors=$(netdev_counter h0 "$(dev_of h0)" tx_errors)
 verb_fails ibfab0 post_send 1
 wait_for 10 pings

@@ -54,7 +54,7 @@ for n in 1 2 3 4; do
 done
 assert_match hotplug "$(cat "$ibfab/hotplug")" '^ibfab1 in unplugged 4$'
 
-step "The driver goes while an HCA is out"
+step "The driver is unloaded while an HCA is unplugged"
 unplug ibfab1
 rmmod ib_ipoib
 plug ibfab1

@@ -57,7 +57,7 @@ child_up h1 "$dev1.8001" 10.1.0.2
 wait_for 10 pings h0 10.1.0.2
 pings_all h0 5 10.1.0.2
 
-step "It is a partition: what crosses carries its P_Key, and no other child hears it"
+step "Partitions: packets carry the P_Key, and no other child receives them"
 wrong=$(fabric_counter ibfab1 port1.drop.rx_pkey)
 rule ibfab1 what=data do=pkey value=0xffff
 refute pings h0 10.1.0.2
@@ -85,12 +85,12 @@ wait_for 10 pings h0 10.2.0.2
 wait_for 10 pings h0 10.2.0.3
 wait_for 10 pings h2 10.2.0.1
 
-step "Two limited members do not: the port refuses what they send each other"
+step "Two limited members do not: their ports drop the packets"
 refused=$(fabric_counter ibfab2 port1.drop.rx_pkey)
 refute on h1 ping -q -c 3 -i 0.2 -W 1 10.2.0.3
 assert [ "$(fabric_counter ibfab2 port1.drop.rx_pkey)" -gt "$refused" ]
 
-step "Children go the way they came"
+step "Children are deleted in the same way as they were made"
 ip -n h0 link delete "$dev0.8001"
 on h1 sh -ec "echo 0x8001 >/sys/class/net/$dev1/delete_child"
 refute ip -n h0 link show "$dev0.8001"

@@ -27,7 +27,7 @@ for way in '' -R; do
 done
 traffic_stop iperf.h1 >/run/iperf.end
 
-step "The module leaves, the ports stay"
+step "The module is unloaded, the ports stay"
 rmmod ib_ipoib
 refute netdev_of ibfab0
 assert fabric_ports_active

@@ -57,7 +57,7 @@ for k in 0 1; do
 		00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff
 done
 
-step "An MTU beyond the port's is refused, one beyond the group's counts no more than that, a smaller one is kept"
+step "An MTU beyond the port's is refused, one beyond the group's is limited to that, a smaller one is kept"
 dev=$(dev_of h0)
 must_fail ip -n h0 link set "$dev" mtu 4093
 ip -n h0 link set "$dev" mtu 4092
@@ -82,7 +82,7 @@ wait_for 20 member_count 'ff12:401b:ffff::ffff:ffff' 2
 wait_for 20 member_count 'ff12:401b:ffff::1$' 2
 wait_for 20 member_count 'ff12:601b:ffff::1$' 2
 
-step "A group that the IP layer leaves is left, and joined that it joins"
+step "Groups are joined and left as the IP layer joins and leaves them"
 ip -n h1 address add 239.1.2.3/32 dev "$(dev_of h1)" autojoin
 wait_for 20 member_count 'ff12:401b:ffff::f01:203' 1
 ip -n h1 address del 239.1.2.3/32 dev "$(dev_of h1)"
@@ -97,7 +97,7 @@ in_no_group()
 wait_for 20 in_no_group
 wait_for 20 member_count 'ff12:401b:ffff::ffff:ffff' 1
 
-step "Who drives it, and its counters"
+step "The driver's name, and the counters"
 info=$(on h0 ethtool -i "$dev")
 assert_match "the driver" "$info" '^driver: ib_ipoib$'
 stats=$(on h0 ethtool -S "$dev")

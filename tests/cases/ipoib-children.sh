@@ -39,7 +39,7 @@ refused()
 {
 	_sentence=$1
 	shift
-	_said=$("$@" 2>&1) && fail "succeeded, and must not: $*"
+	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
 	assert_match "what the kernel says" "$_said" "$_sentence"
 	note "$_said"
 }
@@ -72,7 +72,7 @@ for n in 0 1 2; do
 	ip -n "h$n" address replace "fd00::$((n + 1))/64" dev ib nodad
 done
 
-step "By netlink and by sysfs, and what is shown of it"
+step "By netlink and by sysfs, and how it is shown"
 child_add h0 8001
 on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/create_child'
 shows h0 ib.8001 'ib.8001@ib: '
@@ -196,7 +196,7 @@ for word in 8005 8006; do
 done
 renamed ibp193s0f0d1 ib
 
-step "To own the files is not enough"
+step "Owning the files is not sufficient"
 # by_user CMD: runs CMD in h0 as a user without capabilities.
 by_user()
 {
@@ -238,7 +238,7 @@ wait_for 30 has_carrier h2 ib.8003
 wait_for 20 pings h0 10.3.0.3
 note "the P_Key came, and carrier with it"
 
-step "A P_Key that goes takes the carrier, and gives it back"
+step "Without its P_Key there is no carrier; it is back with the P_Key"
 sed -i "s/^other.*/other=0x3, ipoib, mtu=5 : $1=full;/" /run/partitions.conf
 kill -HUP "$opensm_pid"
 wait_for 30 not has_carrier h2 ib.8003
@@ -269,7 +269,7 @@ child_up h1 ib.8001 10.1.0.2
 wait_for 20 has_carrier h1 ib.8001
 wait_for 20 pings h0 10.1.0.2
 
-step "To a namespace that a user without capabilities made, who gets its files, and back"
+step "To the namespace of a user without capabilities, who owns its files there, and back"
 user_netns_start
 ip -n h1 link set ib.8001 netns "$user_netns"
 in_user_netns ip address add 10.1.0.22/24 dev ib.8001
@@ -286,7 +286,7 @@ ip link set ib.8001 netns h1
 child_up h1 ib.8001 10.1.0.2
 wait_for 20 has_carrier h1 ib.8001
 
-step "The administrator of a namespace that has the parent makes children, and none other does"
+step "Only the administrator of the parent's namespace can make children"
 rm -r /run/user_netns
 user_netns_start
 ip -n h2 link set ib netns "$user_netns"

@@ -43,7 +43,7 @@ assert_match "DLID" "$(cat /run/path)" "^  DLID:     $(printf '0x%04x' "$lid")\$
 assert_match "SL" "$(cat /run/path)" '^  SL: {12}0$'
 assert_match "rate" "$(cat /run/path)" '^  rate: +[0-9]+\.[0-9]+ Gb/sec$'
 
-step "Groups, and which are only sent to"
+step "Groups, and which of them are send-only"
 ip -n h0 route add 239.0.0.0/8 dev "$dev"
 on h0 ping -q -c 1 -W 1 239.1.2.3 || :
 debugfs_entry "${dev}_mcg" ff12:401b:ffff:0:0:0:ffff:ffff | tee /run/broadcast
@@ -87,6 +87,6 @@ assert test -e "$files/child_mcg"
 ip -n h0 link delete child
 refute test -e "$files/child_mcg"
 
-step "And go with it"
+step "... and are removed with it"
 rmmod ib_ipoib
 refute test -e "$files"

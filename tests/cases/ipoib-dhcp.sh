@@ -198,7 +198,7 @@ done
 refute cmp -s "/run/$dev0.ids" "/run/$dev0.8001.ids"
 sort -u "/run/$dev0.messages"
 
-step "Both are given back"
+step "Both are released"
 traffic_stop client
 released "$dev0" "$address" 10.0.0.1
 released "$dev0.8001" "$child_address" 10.1.0.1

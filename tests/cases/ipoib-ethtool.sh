@@ -18,7 +18,7 @@ ipoib_load
 hosts_make 2
 dev=$(dev_of h0)
 
-step "Who drives it, how fast it is"
+step "The driver's name and the speed"
 info=$(on h0 ethtool -i "$dev")
 assert_match "the driver" "$info" '^driver: ib_ipoib$'
 assert_match "the bus" "$info" '^bus-info: ibfab.0$'
@@ -53,7 +53,7 @@ refute [ "$(stat_now rx0_polls)" -eq 0 ]
 wire=$(($(fabric_counter ibfab0 port1.xmit_packets) - wire))
 assert_between "packets on the wire" "$wire" 500 600
 
-step "Rings: what is refused"
+step "Rings: invalid sizes are refused"
 must_fail on h0 ethtool -G "$dev" rx 100
 must_fail on h0 ethtool -G "$dev" tx 32
 must_fail on h0 ethtool -G "$dev" rx 16384
@@ -80,7 +80,7 @@ tail -n 4 /run/iperf.log
 traffic_stop iperf.h1
 pings_all h0 3 10.0.0.2
 
-step "Without the memory, or the HCA's consent, they stay as they are"
+step "Without memory, or if the HCA refuses, they do not change"
 verb_fails ibfab0 create_qp 1 -12
 must_fail on h0 ethtool -G "$dev" rx 128 tx 128
 assert_eq "failures" "$(verb_failed ibfab0 create_qp)" 1
@@ -89,7 +89,7 @@ assert_eq "the send ring" "$(ring_of h0 TX)" 512
 wait_for 20 has_carrier h0 "$dev"
 wait_for 10 pings
 
-step "Completions gathered, also by the rings that come after"
+step "Moderation of completions, also of rings that are made later"
 on h0 ethtool -C "$dev" adaptive-rx off rx-usecs 30000 rx-frames 32 tx-usecs 50 tx-frames 8
 on h0 ethtool -G "$dev" rx 128 tx 128
 wait_for 20 has_carrier h0 "$dev"
@@ -112,7 +112,7 @@ must_fail on h0 ethtool -C "$dev" rx-usecs 70000
 on h0 ethtool -C "$dev" rx-usecs 0 rx-frames 0 tx-usecs 0 tx-frames 0
 wait_for 10 pings
 
-step "Gathered as long as suits the traffic, also by the rings that come after"
+step "Adaptive moderation, also of rings that are made later"
 on h0 ethtool -C "$dev" adaptive-rx on rx-usecs 30000 rx-frames 32
 assert_match "moderation" "$(on h0 ethtool -c "$dev")" 'Adaptive RX: on'
 on h0 ethtool -G "$dev" rx 256 tx 128

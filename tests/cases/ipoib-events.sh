@@ -71,7 +71,7 @@ wait_for 60 has_carrier h1 "$(dev_of h1)"
 goes_on
 refute flushed heavy h1
 
-event "An SM that begins anew: paths are confirmed, groups joined again, nothing is thrown away"
+event "The SM is restarted: paths are refreshed, groups are joined again, and nothing is flushed"
 queries=$(stat_of h1 path_queries) joins=$(stat_of h1 group_joins)
 opensm_kill
 opensm_start -P /run/partitions.conf
@@ -87,14 +87,14 @@ goes_on
 refute flushed heavy h1
 refute flushed normal h1
 
-event "Another LID, till the SM puts it right"
+event "Another LID, until the SM corrects it"
 echo "1 lid 0x4d" >"$ibfab/ibfab1/change"
 wait_for 30 flushed light h1
 kill -HUP "$opensm_pid"
 goes_on
 refute flushed heavy h1
 
-event "P_Keys that move in the port's table: the QP must be told, and nobody else"
+event "P_Keys that move in the port's table: only the QP must be changed"
 resets=$(stat_of h1 qp_resets)
 echo "1 rotate_pkeys 5" >"$ibfab/ibfab1/change"
 wait_for 30 flushed heavy h1
@@ -135,7 +135,7 @@ for host in h0 h1; do
 	done
 done
 
-event "Completions that do not come: the watchdog resets the QP"
+event "Completions that are missing: the watchdog resets the QP"
 # Not on the HCA of the SM.
 echo "late 25000" >"$ibfab/ibfab1/completions"
 traffic_start stuck on h1 ping -q -f 10.0.0.1
@@ -167,7 +167,7 @@ for which in send recv; do
 	goes_on
 done
 
-event "A QP that goes to ERR, and no event says so: it is reset"
+event "A QP in the error state without an event: it is reset"
 resets=$(stat_of h1 qp_resets)
 echo "error $(qpn_of h1)" >"$ibfab/ibfab1/completions"
 wait_for 30 stat_reaches h1 qp_resets $((resets + 1))

@@ -95,7 +95,7 @@ wait_for 20 joins_nothing
 forged=$(stat_of h1 reports_forged) created=$(stat_of h1 reports_created)
 assert_eq "Reports forged before" "$forged" 0
 
-step "66 and 67 from another host's QP1: nobody answers, and h1 asks the SA for nothing"
+step "66 and 67 from another host's QP1: no answer, and h1 does not query the SA"
 asked_begin
 for n in 1 2 3 4 5; do
 	refute report_qp1 ibfab2 66 "$(mgid 1$n)"
@@ -120,20 +120,20 @@ assert_eq "Reports taken" "$(stat_of h1 reports_created) $(stat_of h1 reports_de
 	"$created 0"
 broadcasts_arrive
 
-step "From the SM's QP1 they are answered and believed: a group is asked for"
+step "From the SM's QP1 they are answered and accepted: a group is joined"
 assert report_qp1 ibfab0 66 "$(mgid 31)"
 wait_for 5 stat_reaches h1 reports_created $((created + 1))
 wait_for 10 stat_reaches h1 group_failures 1
 assert asked_for 2
 
-step "There is no such group: the list says so, and it is forgotten"
+step "The group is not in the SA's list, so it is left"
 no_such_group()
 {
 	not file_says f07:71f "/sys/kernel/debug/ipoib/$(dev_of h1)_mcg"
 }
 wait_for 20 no_such_group
 
-step "That the broadcast group is gone, which it is not: the list is read, h1 stays its member"
+step "A false Report that the broadcast group is gone: the list is read, h1 stays a member"
 wait_for 20 joins_nothing
 asked_begin
 assert report_qp1 ibfab0 67 $broadcast
@@ -144,7 +144,7 @@ assert has_carrier h1 "$(dev_of h1)"
 broadcasts_arrive
 assert_eq "Reports forged" "$(stat_of h1 reports_forged)" 30
 
-step "A hand-over: the new SM's Reports are taken, the old one's are not"
+step "A hand-over: the new SM's Reports are accepted, the old one's are not"
 rules_clear ibfab1
 created=$(stat_of h1 reports_created)
 opensm_kill

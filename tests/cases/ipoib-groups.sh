@@ -118,7 +118,7 @@ wait_for 20 lines /run/heard 20
 assert_eq "packets that h2 took, no member" "$(witness_stop h2)" 20
 refute [ "$(stat_of h1 group_fallbacks)" -eq 0 ]
 
-step "It goes on asking, and then only the members get it"
+step "The join is repeated, and later only members receive the packets"
 rules_clear ibfab1
 failed=$(stat_of h1 group_failures)
 joined_itself()
@@ -134,7 +134,7 @@ say_each h1 239.2.2.2 10
 wait_for 10 lines /run/heard 10
 traffic_stop listen.h0
 
-step "A group that the SA refuses, being of another Q_Key, holds up no other"
+step "A group that is not usable because of its Q_Key does not delay others"
 opensm_kill
 cat >/run/partitions.conf <<CONF
 Default=0x7fff, ipoib :
@@ -160,7 +160,7 @@ say_each h1 239.5.5.5 5
 wait_for 20 lines /run/heard 5
 traffic_stop listen.h0
 
-step "A broadcast group of another MTU: the limit moves, what the administrator set stays"
+step "A broadcast group with another MTU: the limit changes, the administrator's setting stays"
 wait_for 10 pings
 ip -n h1 link set "$(dev_of h1)" mtu 1500
 # Restarted SMs whose groups have other parameters

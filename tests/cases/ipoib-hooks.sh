@@ -297,7 +297,7 @@ generic_xdp()
 	assert_eq "packets dropped" "$treated" 3
 	answered 3
 
-	step "$dev: generic XDP, sent back to whom they came from"
+	step "$dev: generic XDP, sent back"
 	xdp_begin tx icmp
 	listen sent h0 ibhooks packet "$dev0" raw recv 6
 	answered 0

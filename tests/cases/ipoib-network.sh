@@ -29,7 +29,7 @@ for n in 1 2 3; do
 	wait_for 10 netdev_of "ibfab$n"
 done
 
-step "Addresses made of the GUID"
+step "Addresses derived from the GUID"
 host_make h3 ibfab3 3
 dev=$(dev_of h3)
 wait_for 20 has_carrier h3 "$dev"
@@ -82,7 +82,7 @@ wait_for 60 grown
 traffic_stop stream
 traffic_stop iperf.hb
 
-step "And is taken apart"
+step "The bond is removed"
 ip -n hb link delete bond0
 for n in 1 2; do
 	ip -n hb link set "port$n" up
@@ -106,7 +106,7 @@ must_fail on hb ping -q -c 1 -W 1 10.0.0.3
 ip -n hb link delete blue
 wait_for 30 pings h3 10.0.0.1
 
-step "tc: what a filter drops on the way in, and what a queue delays on the way out"
+step "tc: a filter that drops incoming packets, and a queue that delays outgoing ones"
 dev=$(dev_of h3)
 on h3 tc qdisc add dev "$dev" clsact
 on h3 tc filter add dev "$dev" ingress protocol ip flower ip_proto icmp action drop
@@ -123,7 +123,7 @@ wait_for 10 pings h3 10.0.0.1
 on h3 tc qdisc del dev "$dev" root
 wait_for 10 pings h3 10.0.0.1
 
-step "Packet sockets: what is sent is seen, and what is written is sent"
+step "Packet sockets: they receive packets that are sent, and send packets"
 on h3 tcpdump -Z root -l -n -e -i "$dev" -c 4 icmp >/run/seen 2>/run/tcpdump.log &
 tcpdump=$!
 tcpdump_ready()

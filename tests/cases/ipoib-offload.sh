@@ -85,7 +85,7 @@ ipoib_load
 hosts_make 3
 head -c "$size" /dev/urandom >/run/sent
 
-step "What the interfaces say they have"
+step "The features of the interfaces"
 for host in h0 h2; do
 	for name in tx-checksum-ip-generic scatter-gather tx-tcp-segmentation \
 		tx-tcp6-segmentation tx-udp-segmentation; do
@@ -95,7 +95,7 @@ done
 assert_eq "h0's rx-checksumming" "$(feature h0 rx-checksumming)" on
 assert_match "h2's rx-checksumming" "$(feature h2 rx-checksumming)" off
 
-step "Between two that have them"
+step "Between two HCAs that have them"
 lso=$(offloaded ibfab0 tx_lso) segments=$(offloaded ibfab0 tx_lso_segments)
 good=$(offloaded ibfab1 rx_csum_ok)
 transfer h0 h1 10.0.0.2
@@ -107,7 +107,7 @@ assert [ "$lso" -lt $((segments / 4)) ]
 assert [ $(($(offloaded ibfab1 rx_csum_ok) - good)) -ge "$segments" ]
 assert_eq "bad checksums" "$(offloaded ibfab1 rx_csum_bad)" 0
 
-step "To one and from one that has none: the driver cuts"
+step "To and from an HCA without them: the driver segments"
 transfer h0 h2 10.0.0.3
 cut=$(stat_of h2 tx_segmented)
 good=$(offloaded ibfab0 rx_csum_ok)

@@ -20,7 +20,7 @@ opensm_start -P /run/partitions.conf
 ipoib_load send_queue_size=8192 recv_queue_size=1024
 hosts_make 4
 
-step "Rings as long as each HCA can hold"
+step "Rings of the maximum size for each HCA"
 assert_eq "sends, virtual" "$(ring_of h0 TX)" 8192
 assert_eq "sends, connectx3" "$(ring_of h1 TX)" 8192
 # A WR with 19 SGEs takes 384 octets, i.e. 6 blocks of 64: 8192 such WRs exceed the 32768 blocks

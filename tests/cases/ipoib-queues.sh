@@ -54,7 +54,7 @@ hosts_make 2
 dev=$(dev_of h0)
 wait_for 20 pings
 
-step "One queue; what there cannot be is refused"
+step "One queue; invalid numbers are refused"
 assert_eq "send queues" "$(queues)" 1
 assert_eq "QPs" "$(qps | wc -l)" 1
 for wrong in "tx 0" "tx 5" "rx 2" "combined 1"; do
@@ -75,7 +75,7 @@ for k in 0 1 2 3; do
 		"$(on h0 cat "/sys/class/net/$dev/queues/tx-$k/xps_cpus")" "$(printf '%x' $((1 << k)))"
 done
 
-step "A CPU sends by its queue; ARP and ND come from where they say"
+step "Each CPU sends by its queue; ARP and ND use the QP in the link-layer address"
 for k in 0 1 2 3; do
 	forget_neighbours
 	before=$(stat_of h0 "tx${k}_packets")
@@ -87,7 +87,7 @@ for k in 0 1 2 3; do
 done
 assert_eq "forged" "$(stat_of h1 rx_forged)" 0
 
-step "All at once, with streams, and their sum"
+step "All queues at once, with streams, and the sum of their counters"
 iperf_server h1
 on h0 iperf3 -c 10.0.0.2 -P 8 -t "$(full_or 3 30)" >/run/iperf.log ||
 	fail "the streams broke: $(cat /run/iperf.log)"
@@ -126,7 +126,7 @@ on h0 ethtool -G "$dev" tx 256
 wait_for 20 has_carrier h0 "$dev"
 wait_for 20 pings
 
-step "Without the HCA's consent they stay as they are"
+step "If the HCA refuses, the queues do not change"
 queues_set 2
 verb_fails ibfab0 create_qp 1 -12
 must_fail on h0 ethtool -L "$dev" tx 4
@@ -145,7 +145,7 @@ wait_for 20 has_carrier h0 "$dev"
 assert_eq "send queues" "$(queues)" 3
 wait_for 20 pings
 
-step "Pulled out, and away"
+step "The HCA is unplugged, and the driver unloaded"
 on h1 ethtool -L "$(dev_of h1)" tx 4
 wait_for 20 has_carrier h1 "$(dev_of h1)"
 wait_for 20 pings

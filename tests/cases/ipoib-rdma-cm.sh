@@ -256,7 +256,7 @@ for family in 239.1.1.5 ff15::5; do
 	done
 done
 
-step "The IP layer's groups: what sockets send members get, and the other way round"
+step "The IP layer's groups: members receive what sockets send, and vice versa"
 cma pod1 join "name=pod address=10.0.0.11 group=239.1.1.1 ipoib=1"
 cma h0 join "name=child address=10.1.0.1 group=239.1.1.1 ipoib=1"
 assert_eq "the pod's dev" "$(cma_word pod dev)" pod1
@@ -313,7 +313,7 @@ refute group_listed pod1 f01:101
 traffic_stop first
 traffic_stop second
 
-step "All of it goes"
+step "Everything is removed"
 for host in h0 h1 h2 pod0 pod1 pod2 pod3; do
 	cma "$host" end "name=rc.$host"
 done

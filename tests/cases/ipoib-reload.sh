@@ -44,7 +44,7 @@ setsid sh -c '. /cases/lib.sh; while :; do
 done' >/run/storm.log 2>&1 &
 storm=$!
 
-step "A first few, so that every cache has what it keeps"
+step "A few rounds first, to fill the caches"
 for _ in $(seq 5); do
 	reload
 done

@@ -133,7 +133,7 @@ for n in 1 2; do
 done
 assert subscribed_to ""
 
-step "Groups that are there already, and one that comes: heard, as a NonMember"
+step "Existing groups and a new one are received from, as a NonMember"
 listen h2 b2 1
 wait_for 20 sa_has_group "$(mgid4 $b 1)"
 wait_for 20 sa_has_group "$(mgid6 $b 1)"
@@ -147,18 +147,18 @@ assert subscribed_to "66 67 "
 assert_eq "lists read by b1" "$(stat_of b1 group_lists)" 1
 assert group_has b1 ff12:401b:8001:0:0:0:f07:701 'router: *yes'
 
-step "What h0 says in one partition is heard in the other"
+step "Packets of h0 in one partition arrive in the other"
 forwards 1
 wait_for 20 state_is ibfab1 "$(mgid4 $a 1)" 0x2
 
-step "Listeners go: so does the group, and the router forgets it"
+step "Without listeners the group is deleted, and the router leaves it"
 unlisten h2 2
 wait_for 20 not sa_has_group "$(mgid4 $b 2)"
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:702
 wait_for 20 group_gone b1 ff12:601b:8001:0:0:0:7:2
 refute [ "$(stat_of b1 reports_deleted)" -eq 0 ]
 
-step "The router listens itself, and ceases to: it hears the group as long as others do"
+step "The router itself listens and stops: it receives from the group as long as others listen"
 listen h2 b2 3
 listen h1 b1 3
 wait_for 20 state_is ibfab1 "$(mgid4 $b 3)" 0x1
@@ -168,12 +168,12 @@ unlisten h2 3
 wait_for 20 not sa_has_group "$(mgid4 $b 3)"
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:703
 
-step "What the router says where nobody listens keeps the group, and it would hear answers"
+step "Packets of the router to a group without listeners keep it, and the router could receive answers"
 say h1 b1 4
 wait_for 20 state_is ibfab1 "$(mgid4 $b 4)" 0xa
 wait_for 20 state_is ibfab1 "$(mgid6 $b 4)" 0xa
 
-step "Another SM: subscribed again, all is heard again"
+step "Another SM: subscriptions and memberships are renewed"
 lists=$(stat_of b1 group_lists)
 sm_restart
 wait_for 30 subscribed_to "66 67 "
@@ -214,7 +214,7 @@ dmesg | grep "port 1: the SA's reports go to somebody else" || fail "no line in 
 rmmod ibrawmad
 wait_for 40 subscribed_to "66 67 "
 
-step "An HCA that goes takes it all along, and gets it back"
+step "An HCA is unplugged with everything on it, and gets it back"
 unplug ibfab1
 wait_for 20 subscribed_to ""
 plug ibfab1

@@ -100,7 +100,7 @@ step "All reach all from the first packet on, and none is lost"
 everybody_pings 5 0
 wait_for 10 grhs_right
 
-step "Each gets what is for it, and no other"
+step "Each receives its own packets, and no others"
 for to in $hosts; do
 	for n in $hosts; do
 		eval "was_$n=$(received "$n")"
@@ -121,7 +121,7 @@ for n in 2 3; do
 	assert_eq "drops of ibfab$n" "$(awk '/port1.drop/ { n += $2 } END { print n }' "$ibfab/ibfab$n/counters")" 0
 done
 
-step "Each is the neighbour that it says"
+step "The neighbour entries have the right addresses"
 for from in $hosts; do
 	for to in $hosts; do
 		[ "$from" != "$to" ] || continue
@@ -133,7 +133,7 @@ for n in $hosts; do
 	assert_eq "forged" "$(stat_of h"$n" rx_forged)" 0
 done
 
-step "A packet without a GRH does not reach a virtual port's interface, be the QP right"
+step "A packet without a GRH does not reach a virtual port's interface, even with the right QPN"
 was=$(fabric_counter ibfab2 port1.rcv_packets)
 qpn=$(on h2 cat "/sys/class/net/$(dev_of h2)/address" | cut -d: -f2-4 | tr -d :)
 # send [WORDS]: sends fifty packets to h2's interface
@@ -149,7 +149,7 @@ was=$(fabric_counter ibfab2 port1.rcv_packets)
 send "dgid=$(cat "$ib/ibfab2/ports/1/gids/0")"
 wait_for 5 counter_reaches ibfab2 port1.rcv_packets $((was + 50))
 
-step "What is said to a group each hears once"
+step "Each member receives a group's packet once"
 for n in $hosts; do
 	traffic_start "listen.$n" on h"$n" socat -u \
 		"UDP4-RECV:5000,ip-add-membership=239.1.2.3:10.0.0.$((n + 1))" "OPEN:/run/heard.$n,creat,append"
@@ -180,7 +180,7 @@ echo "switch0 2 up" >"$ibfab/cable"
 wait_for 30 all_reach_all
 everybody_pings 3 0
 
-step "The LID becomes another one, and what it was again"
+step "The LID changes, and changes back"
 echo "1 lid 0x77" >"$ibfab/ibfab1/change"
 sleep 0.5
 kill -HUP "$opensm_pid"
@@ -197,7 +197,7 @@ wait_for 10 grhs_right
 sleep 2
 groups_work
 
-step "A virtual port's HCA goes and comes back, the others do not notice"
+step "A virtual port's HCA is unplugged and plugged in, without effect on the others"
 unplug ibfab2
 hosts="0 1 3"
 everybody_pings 3 0

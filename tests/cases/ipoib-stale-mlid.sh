@@ -60,7 +60,7 @@ hosts_make 3
 # the group
 on h0 sysctl -qw "net.ipv4.conf.$(dev_of h0).igmpv3_unsolicited_report_interval=1"
 
-step "An SA that grants h1 SendOnlyNonMember alone: it wants to know of deletions"
+step "An SA that grants h1 only SendOnlyNonMember: h1 subscribes to deletions"
 listen h0 239.9.9.1
 wait_for 20 has_mlid "$first"
 old=$(mlid_of "$first")
@@ -73,7 +73,7 @@ note "JoinStates $state"
 assert_match "the JoinStates" "$state" 0x4
 wait_for 5 heard h0
 
-step "The group is deleted, and its MLID another's: what h1 says does not go there"
+step "The group is deleted, and its MLID reused: packets of h1 do not go there"
 deleted=$(stat_of h1 reports_deleted)
 traffic_stop h0
 wait_for 20 stat_reaches h1 reports_deleted $((deleted + 1))

@@ -38,7 +38,7 @@ wait_for 20 pings
 gid=fe80:0000:0000:0000:021b:fa01:0000:0101
 mgid=ff12:401b:ffff:0000:0000:0000:ffff:ffff
 
-step "The link, and the group that makes it"
+step "The link, and the broadcast group"
 traced ipoib_flush "$dev events=check port_active=1 pkey_present=1"
 traced ipoib_link_state "$dev (DOWN|WAIT_PORT) -> WAIT_JOIN"
 traced ipoib_group_state "$dev mgid=$mgid role=broadcast usable=0 .* err=-115"
@@ -55,7 +55,7 @@ traced ipoib_tx_complete "$dev queue=0 slot=[0-9]+ status=0"
 lid=$(printf '%d' "$(cat "$ib/ibfab1/ports/1/lid")")
 traced ipoib_rx "$dev .* status=0 len=128 src_qp=[0-9]+ slid=$lid sl=0"
 
-step "What goes wrong"
+step "Errors"
 echo >"$tracing/trace"
 # The SA's answers to its own HCA cross no cable, so the other host queries it.
 peer=$(dev_of h1)

@@ -252,13 +252,13 @@ all_answer()
 	[ "$(grep -c 'icmp_seq=[1-5] ' /run/ping)" -eq $((5 * others)) ]
 }
 
-step "All nodes of IPv6 answer each: nobody's interface takes the group for a program's"
+step "All IPv6 nodes answer each other: no driver takes the group for that of a program"
 for host in $everybody; do
 	# Waits until those that answer have resolved its link-local address
 	wait_for 20 all_answer "$host"
 done
 
-step "Multicast and broadcast: each hears each, once"
+step "Multicast and broadcast: each packet is received once by each"
 for host in $everybody; do
 	on "$host" ip route add 239.0.0.0/8 dev ib
 done
@@ -276,7 +276,7 @@ for pod in $pods; do
 done
 pings_end
 
-step "Others come, move and go: those that stay lose nothing"
+step "Others are made, moved and deleted: those that stay lose no packets"
 pings_begin p1 400 p2 h0
 pings_begin p2 400 h1
 ip -n p3 link delete ib
@@ -300,7 +300,7 @@ for host in $everybody; do
 done
 everybody_pings 56
 
-step "The parent goes down and up, and all with it"
+step "The parent goes down and up, and all others with it"
 ip -n h0 link set ib down
 for pod in $pods; do
 	assert_match "$pod" "$(on "$pod" cat /sys/class/net/ib/flags)" '0x100[02]$'
@@ -314,7 +314,7 @@ done
 wait_for 20 has_carrier h0 ib
 everybody_pings 56
 
-step "The HCA goes: so do all interfaces of it"
+step "The HCA is unplugged, and all its interfaces are removed"
 unplug ibfab0
 for host in $pods h0; do
 	refute ip -n "$host" link show ib

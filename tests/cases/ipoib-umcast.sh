@@ -63,7 +63,7 @@ on h1 sh -ec "echo 0 >/sys/class/net/$dev/umcast"
 wait_for 10 group_has "$(dev_of h1)" "$mgid" 'complete:       yes'
 wait_for 20 heard_by h1
 
-step "The other's leaving takes nothing from the driver"
+step "When the other user leaves, the driver's membership stays"
 echo >"$raw/ibfab1/join"
 for _ in 1 2 3; do
 	wait_for 5 heard_by h1

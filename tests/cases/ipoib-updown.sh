@@ -29,7 +29,7 @@ address=$(on h1 cat "/sys/class/net/$dev/address")
 traffic_start ping4 on h0 ping -f -q 10.0.0.2
 traffic_start ping6 on h0 ping -f -q fd00::2
 
-step "A first few, so that every cache has what it keeps"
+step "A few rounds first, to fill the caches"
 for _ in $(seq 10); do
 	cycle
 done

@@ -44,7 +44,7 @@ must_fail ip link set child vf 0 node_guid 02:1b:fa:00:00:00:00:0d
 assert_eq "after what is refused" "$(vfs_shown "$dev")" "$(cat /run/ours)"
 rmmod ib_ipoib
 
-step "The kernel's own driver finds them, and shows them alike"
+step "The in-tree driver finds the same settings, and shows them alike"
 intree_load
 wait_for 10 netdev_of ibfab1
 vfs_shown "$(netdev_of ibfab1)" >/run/intree

@@ -42,7 +42,7 @@ kunit_run ib_ipoib_kunit
 now_ms
 note "$((now_ms - begin)) ms"
 
-step "The module is the whole driver, and goes, and with it all that it had of the HCAs"
+step "The module is the whole driver; it is unloaded, and no object of the HCAs is left"
 wait_for 10 test -e /sys/class/net/roce1
 wait_for 10 rmmod ib_ipoib_kunit
 rdma resource show | diff /run/resources -

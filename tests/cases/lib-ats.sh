@@ -148,7 +148,7 @@ ats_addresses()
 	wait_for 10 sr_are '53 1 0xFFFF 10.0.0.1' \
 		'54 1 0xFFFF fd000000000000000000000000000001' "$h1_records"
 
-	step "More of them take the next Service IDs, and those that are free again"
+	step "Further addresses take the next Service IDs, and those that are free again"
 	for _n in 11 12 13; do
 		ip0 address add "10.0.0.$_n/24" dev "$dev0"
 		wait_for 10 sr_count 1 $((_n - 8))
@@ -162,7 +162,7 @@ ats_addresses()
 		'54 1 0xFFFF fd000000000000000000000000000001' \
 		'55 1 0xFFFF 10.0.0.11' '56 1 0xFFFF 10.0.0.14' '57 1 0xFFFF 10.0.0.13'
 
-	step "The primary one goes: the next takes its place"
+	step "The primary address is removed: the next one becomes primary"
 	on h0 sh -c 'echo 1 >/proc/sys/net/ipv4/conf/all/promote_secondaries'
 	ip0 address delete 10.0.0.1/24 dev "$dev0"
 	wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.11' \
@@ -186,7 +186,7 @@ tentative_seen()
 
 ats_kinds()
 {
-	step "Link-local, host and deprecated addresses stay at home; IPv6 waits for DAD"
+	step "Link-local, host and deprecated addresses are not registered; IPv6 addresses wait for DAD"
 	ip0 address add 169.254.7.1/16 dev "$dev0"
 	ip0 address add 10.9.9.9/32 scope host dev "$dev0"
 	ip0 address add 10.9.9.8/32 scope link dev "$dev0"
@@ -347,7 +347,7 @@ ats_limit()
 	assert_eq "messages" "$(dmesg | grep -c 'more than 256 IP addresses')" 1
 	ip0 address delete 10.3.0.2/32 dev "$dev0"
 
-	step "The primary one of a full set goes"
+	step "The primary address of a full set is removed"
 	ip0 address delete 10.0.0.1/24 dev "$dev0"
 	wait_for 10 sr_has '53 1 0xFFFF 10.2.0.1'
 	ip0 address flush dev "$dev0" scope global
@@ -378,7 +378,7 @@ ats_down()
 
 ats_sm_restart()
 {
-	step "An OpenSM that knows nothing: all is registered again, and what changed meanwhile"
+	step "An OpenSM without state: everything is registered again, including changes meanwhile"
 	opensm_kill
 	ip0 address add 10.0.0.21/24 dev "$dev0"
 	ip0 address add 10.0.0.22/24 dev "$dev0"
@@ -391,7 +391,7 @@ ats_sm_restart()
 
 ats_lossy()
 {
-	step "An SA of which each second answer is lost, or says that it is busy"
+	step "Every second answer of the SA is lost, or says that it is busy"
 	rule ibfab0 what=sa_answer attr=0x31 do=drop every=2 count=6
 	for _n in 31 32 33 34; do
 		ip0 address add "10.0.0.$_n/24" dev "$dev0"
@@ -411,7 +411,7 @@ ats_lossy()
 
 ats_netns_exit()
 {
-	step "A namespace ends: its interface is another's, and down"
+	step "A namespace is deleted: its interface moves to another one, and is down"
 	ip netns delete h1
 	wait_for 20 sr_are '53 1 0xFFFF 10.0.0.1'
 	ip netns add h1
@@ -421,7 +421,7 @@ ats_netns_exit()
 
 ats_hotplug()
 {
-	step "An HCA is pulled out: its records are left; back again, they are its own"
+	step "An HCA is unplugged: its records stay; when it is back, they belong to it again"
 	unplug ibfab1
 	assert sr_are '53 1 0xFFFF 10.0.0.1' "$h1_records"
 	plug ibfab1
@@ -434,14 +434,14 @@ ats_hotplug()
 
 ats_unload()
 {
-	step "The module goes, and with it the records; it comes back, and they do"
+	step "The module is unloaded, and the records are deleted; it is loaded, and they are back"
 	rmmod ib_ats
 	assert sr_are ''
 	ats_load
 	wait_for 10 sr_are '53 1 0xFFFF 10.0.0.1' '53 101 0xFFFF 10.0.0.3' \
 		'54 101 0xFFFF fd000000000000000000000000000003'
 
-	step "It goes although no SA answers"
+	step "It can be unloaded although no SA answers"
 	opensm_stop
 	rmmod ib_ats
 }

@@ -154,7 +154,7 @@ churn_load()
 
 churn_pkeys()
 {
-	churn_begin "$1 times: the P_Keys of both ports are others' places"
+	churn_begin "$1 times: the P_Keys of both ports move in their tables"
 	# Most rotations come while the driver still handles the one before; each tenth is
 	# waited for
 	for _n in $(seq "$1"); do
@@ -264,7 +264,7 @@ churn_namespaces()
 # churn_away: unloads everything; no interface may be left.
 churn_away()
 {
-	step "Away with all of it"
+	step "Unload everything"
 	rmmod ib_ipoib
 	rdma resource show
 	assert_eq "interfaces" \

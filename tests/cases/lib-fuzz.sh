@@ -163,7 +163,7 @@ mgid=ff12:401b:ffff::ffff:ffff from_ip4=10.0.0.1 from_ip6=fd00::1 \
 to_ip4=10.0.0.2 to_ip6=fd00::2 alien_index=1"
 	note "SEED=$seed SECONDS=$seconds"
 
-	step "The same seed sends the same frames, another one others"
+	step "The same seed sends the same frames, another seed other frames"
 	frames "seed=$seed count=100"
 	first=$(sent digest)
 	frames "seed=$seed count=100"
@@ -174,7 +174,7 @@ to_ip4=10.0.0.2 to_ip6=fd00::2 alien_index=1"
 	assert_eq "frames" "$(sent frames)" 1
 	must_fail sh -c "echo 'seed=1' >$fuzz/ibfab2/send"
 
-	step "Frames for $((seconds / 2)) s: none is lost unseen, none takes the QP down"
+	step "Frames for $((seconds / 2)) s: each one is counted, and the QP is not reset"
 	resets=$(stat_of h1 qp_resets)
 	meter
 	frames "seed=$seed seconds=$((seconds / 2))"
@@ -218,7 +218,7 @@ to_ip4=10.0.0.2 to_ip6=fd00::2 alien_index=1"
 		assert test "$(spoilt $kind)" -gt 0
 	done
 
-	step "All is well"
+	step "Everything recovers"
 	rejoin
 	wait_for 60 has_carrier h1 "$dev"
 	all_ping

@@ -66,7 +66,7 @@ refute()
 {
 	_no=0
 	"$@" || _no=$?
-	[ "$_no" -ne 0 ] || fail "is so, and must not be: $*"
+	[ "$_no" -ne 0 ] || fail "true, but must not be: $*"
 	[ "$_no" -eq 1 ] || fail "no answer, status $_no: $*"
 }
 
@@ -75,7 +75,7 @@ must_fail()
 {
 	_no=0
 	"$@" || _no=$?
-	[ "$_no" -ne 0 ] || fail "succeeded, and must not: $*"
+	[ "$_no" -ne 0 ] || fail "succeeded, but must fail: $*"
 	[ "$_no" -lt 126 ] || [ "$_no" -eq 255 ] || fail "was not refused, status $_no: $*"
 }
 

@@ -33,7 +33,7 @@ for k in 0 1; do
 	assert_eq "the interface of ibfab$k" "$(netdev_of "ibfab$k")" "ib$k"
 done
 
-step "An HCA that comes again, and the module"
+step "The HCA is plugged in again, and the module is reloaded"
 unplug ibfab0
 wait_for 10 named 'ib1 roce0 roce1 '
 plug ibfab0

@@ -75,7 +75,7 @@ refused()
 {
 	_sentence=$1
 	shift
-	_said=$("$@" 2>&1) && fail "succeeded, and must not: $*"
+	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
 	assert_match "what the kernel says" "$_said" "$_sentence"
 }
 
@@ -182,7 +182,7 @@ fi
 each_pings
 traffic_stop iperf.h0 >/run/iperf.end
 
-step "The module goes, with the port there"
+step "The module is unloaded while the port exists"
 ip -n h0 link set roce0 netns 1
 rmmod ib_ipoib
 refute grep -q 401b /proc/net/igmp6

@@ -143,7 +143,7 @@ on h1 ethtool --set-priv-flags "$dev" trust-learned on
 many "this driver, of as many GIDs" ipoib_path_xmit prove_gids
 on h1 ethtool --set-priv-flags "$dev" trust-learned off
 
-step "Paths to GIDs that were only claimed lead nowhere, and go"
+step "Paths to GIDs that were only claimed lead nowhere, and are removed"
 claimed=4000
 queries=$(stat_of h1 path_queries)
 claim_gids $claimed

@@ -128,7 +128,7 @@ pair_barrier disabled
 ! pair_here a || ibportstate -C ibfab0 "$near" "$trunk_num" enable >/run/enable
 link_is_back
 
-step "Guest b's module reloaded: it says goodbye"
+step "Guest b's module is reloaded, and announces that"
 if pair_here b; then
 	rmmod ibraw
 	fabric_stop
@@ -144,7 +144,7 @@ pair_barrier forgotten
 link_is_back
 ! pair_here a || assert_eq "link_down" "$downs" $((last_downs + 1))
 
-step "Reloaded in silence: the first frame of its successor tells"
+step "Reloaded without an announcement: the first frame of the new instance reveals it"
 if pair_here b; then
 	ip link set "$trunk" down
 	rmmod ibraw
@@ -158,7 +158,7 @@ fi
 pair_barrier reloaded
 link_is_back
 
-step "Guest b's device down and up: guest a hears nothing any more"
+step "Guest b's device down and up: guest a receives nothing any more"
 ! pair_here b || ip link set "$trunk" down
 link_is_down
 ! pair_here a || assert_eq "links that silence ended" "$(trunk_figure silent)" $((silent + 1))

@@ -138,7 +138,7 @@ assert_between "words sent" "$near_data" $((500 * 508)) $((500 * 508 + 2000))
 assert_between "words received" "$far_data" $((500 * 508)) $((500 * 508 + 2000))
 assert raw_is ibfab0 errors 0
 
-step "When all is quiet, what one end sent the other has received, to the packet"
+step "Without traffic, each end has received exactly the packets that the other has sent"
 pair_barrier over
 ! pair_here a || opensm_stop
 pair_barrier quiet

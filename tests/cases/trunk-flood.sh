@@ -137,7 +137,7 @@ round "Ethernet's MTU 1500" 1400 6000
 ethernet 9000
 round "9000" 1400 6000
 
-step "Slow Ethernet: the data waits for credit, and so do the senders"
+step "Slow Ethernet: data and senders wait for credit"
 ethernet 1500 tbf rate 40mbit burst 32k limit 4m
 round "40 Mbit/s" 1400 4000
 assert test "$(by credit_waits)" -gt 0
@@ -145,16 +145,16 @@ assert test "$(by credit_wait_us)" -gt 100000
 assert test "$(by senders_stopped)" -gt 0
 assert test "$(trunk_counter xmit_wait)" -gt 0
 
-step "A queue of the device too short for what has credit: frames refused, none lost"
+step "A device queue that is too short for the credit: frames are refused, none is lost"
 ethernet 1500 tbf rate 40mbit burst 32k limit 40k
 round "a short queue" 1400 2000
 assert test "$(by refused)" -gt 0
 
-step "Frames of 68 octets, the least there are: 50 or so a packet"
+step "Frames of 68 octets, the minimum: about 50 per packet"
 ethernet 68
 round "68 octets" 1400 200
 
-step "Ethernet that loses 1 %, each way: all is sent again, and nothing lost"
+step "Ethernet that loses 1 % in each direction: everything is sent again, and nothing is lost"
 ethernet 1500 netem loss 1% limit 4000
 round "1 % lost" 1400 6000
 assert test "$(by packets_resent)" -gt 0
@@ -179,7 +179,7 @@ ethernet 1500 netem loss 1% limit 4000
 round "1 % lost" 3400 3000
 assert test "$(by packets_resent)" -gt 0
 
-step "An HCA of guest b that is full: the trunk holds its packets back"
+step "An HCA of guest b has no room: the trunk holds its packets back"
 if pair_here b; then
 	raw_listen ibfab0 "qkey=0x1bfa posted=1024"
 	lid=$(lid_of ibfab0)

@@ -68,7 +68,7 @@ counts stale $mac "$(header 05 "$instance" 2222222222222222)$(part "$next" 100 0
 step "An acknowledgment of what was not sent"
 counts malformed $mac "$(header 01 "$instance" "$peer" 7fffffff)"
 
-step "Parts: none, of nothing, beyond the packet, the frame, or any packet"
+step "Parts: none, empty, beyond the packet, the frame, or the largest packet"
 data=$(header 05 "$instance" "$peer")
 counts malformed $mac "$data"
 counts malformed $mac "$data$(part "$next" 100 0 0)"
@@ -88,7 +88,7 @@ if pair_here a; then
 fi
 counts malformed $mac "$data$(part "$next" 110 60 40)"
 
-step "The trunk works on, also where that packet's number is used again"
+step "The trunk still works, also when that sequence number is used again"
 assert_eq "packets so far" "$(trunk_figure packets_received)" 0
 subnet_up a
 assert_eq "instance" "$(trunk_figure instance)" "$instance"
