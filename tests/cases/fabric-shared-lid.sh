@@ -109,7 +109,7 @@ for n in 1 2 3; do
 	sends 0 $n "dgid=$(gid_of $n)"
 done
 got 0 2 1 1
-# Either port may have a QP with this number
+# A packet without a GRH is for the physical port, even if a virtual port's QP has the QPN
 sends 0 2
 sends 0 3
 assert_eq "of ibfab2 and ibfab3" "$(raw_received ibfab2 packets) $(raw_received ibfab3 packets)" "1 1"

@@ -68,8 +68,8 @@ wanted()
 	done
 }
 
-# A guest commits bugs for several tools, but not all in one, as lockdep reports only one
-# problem per boot
+# The short form commits one bug for each tool, all in one guest. The long form commits all
+# bugs, in several guests, as lockdep reports only one problem per boot.
 if [ -z "${SOAK:-}" ]; then
 	guest_fails inversion < <(commit inversion sleep shift list-twice leak free-timer \
 		read-freed && unmap_not)

@@ -201,7 +201,7 @@ assert state_is ibfab1 "$(mgid4 $b 1)" ""
 wait_for 20 group_gone b1 ff12:401b:8001:0:0:0:f07:701
 assert state_is ibfab2 "$(mgid4 $b 1)" 0x1
 
-step "The SA's Reports are lost: groups are found in its list"
+step "Another agent gets the SA's Reports: groups are found in the SA's list"
 module_insert /modules/ibrawmad.ko
 # Its agent exists from its first MAD on, here Get(ClassPortInfo)
 echo "qp=1 dlid=$(lid_of ibfab0) mad=0103020100000000$(hex_pad 16 1)0001" \

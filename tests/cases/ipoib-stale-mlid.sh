@@ -56,8 +56,8 @@ opensm_start
 ipoib_load
 hosts_make 3
 # IGMP repeats its reports. A repetition a second later would be counted as a packet of h1:
-# because h2 is a sender of its group, OpenSM routes packets to h2, where no QP is attached to
-# the group
+# because h2 is a sender in IGMP's group, OpenSM routes its packets to h2, where no QP is
+# attached to it
 on h0 sysctl -qw "net.ipv4.conf.$(dev_of h0).igmpv3_unsolicited_report_interval=1"
 
 step "An SA that grants h1 only SendOnlyNonMember: h1 subscribes to deletions"
