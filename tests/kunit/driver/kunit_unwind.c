@@ -275,7 +275,10 @@ struct faulty_work {
 	struct work_struct work;
 	struct ipoib_dev *priv;
 	unsigned int n;
+	struct completion is_up;
 	bool failed;
+	bool lacks_group;		/* after the fault, though the QP runs */
+	bool has_group;			/* after another run */
 };
 
 static void faulty_run(struct work_struct *work)
@@ -317,6 +320,63 @@ static bool link_with_fault(struct kunit *test, unsigned int n)
 	destroy_work_on_stack(&faulty.work);
 	KUNIT_EXPECT_TRUE_MSG(test, link_recovers(fx), "after fault %u", n);
 	return faulty.failed;
+}
+
+/* Runs the link's work with a fault as soon as the interface is up, and once more if there was no
+ * memory for the broadcast group. Nothing else runs on the workqueue meanwhile.
+ */
+static void faulty_join(struct work_struct *work)
+{
+	struct faulty_work *faulty = container_of(work, struct faulty_work, work);
+	struct ipoib_dev *priv = faulty->priv;
+	struct work_struct *link = &priv->link.work.work;
+
+	wait_for_completion(&faulty->is_up);
+	WRITE_ONCE(current->fail_nth, faulty->n);
+	link->func(link);
+	faulty->failed = !current->fail_nth;
+	WRITE_ONCE(current->fail_nth, 0);
+	faulty->lacks_group = priv->qp_running && !priv->groups.broadcast;
+	if (faulty->lacks_group)
+		link->func(link);
+	faulty->has_group = priv->groups.broadcast;
+}
+
+static void open_with_fault(struct kunit *test, struct faulty_work *faulty)
+{
+	struct fixture *fx = test->priv;
+
+	INIT_WORK_ONSTACK(&faulty->work, faulty_join);
+	init_completion(&faulty->is_up);
+	queue_work(fx->priv->wq, &faulty->work);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_open(fx->netdev, NULL), 0);
+	rtnl_unlock();
+	complete(&faulty->is_up);
+	flush_work(&faulty->work);
+	destroy_work_on_stack(&faulty->work);
+}
+
+/* A link that is up but for its broadcast group, for which there was no memory, creates it at its
+ * next look at the port, though nothing has happened.
+ */
+static void broadcast_allocation(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct faulty_work faulty = { .priv = fx->priv };
+	unsigned int lacking = 0;
+
+	do {
+		faulty.n++;
+		open_with_fault(test, &faulty);
+		lacking += faulty.lacks_group;
+		KUNIT_EXPECT_TRUE_MSG(test, faulty.has_group || !faulty.lacks_group,
+				      "after fault %u", faulty.n);
+		KUNIT_EXPECT_TRUE(test, link_recovers(fx));
+		fixture_down(fx);
+	} while (faulty.failed);
+	kunit_info(test, "%u in turn failed\n", faulty.n - 1);
+	KUNIT_EXPECT_GE(test, lacking, 1u);
 }
 
 /* The rings are replaced while an allocation fails: either the old ones are
@@ -372,6 +432,7 @@ static void link_allocations(struct kunit *test)
 
 static struct kunit_case relink_cases[] = {
 	KUNIT_CASE(link_allocations),
+	KUNIT_CASE(broadcast_allocation),
 	KUNIT_CASE(resize_allocations),
 	{}
 };
