@@ -1,26 +1,100 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The one place for differences between kernel versions. Gates are on the
- * feature itself, which Kbuild probes for, not on a version number: stable and
- * distribution trees carry backports.
+ * The one place for differences between kernel versions, from 6.1 on. The sources are written for
+ * the newest kernel; what an older one lacks or names otherwise is defined here. Gates are on the
+ * feature itself, by a macro of the kernel's or by a probe of compat.mk, and not on a version
+ * number, because stable and distribution kernels carry backports.
  */
 #ifndef _IPOIB_COMPAT_H
 #define _IPOIB_COMPAT_H
 
-#ifndef CONFIG_PAGE_POOL
-#error "ib_ipoib needs a kernel with CONFIG_PAGE_POOL, which most network drivers select"
-#endif
+#include <linux/dim.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/rcupdate.h>
+#include <linux/timer.h>
+#include <net/genetlink.h>
+#include <net/rtnetlink.h>
+#include <rdma/ib_verbs.h>
 
-#ifdef IPOIB_HAVE_PAGE_POOL_HELPERS
+#ifdef COMPAT_HAVE_HEX_HEADER
+#include <linux/hex.h>
+#endif
+#ifdef COMPAT_HAVE_UNALIGNED_HEADER
+#include <linux/unaligned.h>
+#else
+#include <asm/unaligned.h>
+#endif
+#ifdef COMPAT_HAVE_GSO_HEADER
+#include <net/gso.h>
+#endif
+#ifdef COMPAT_HAVE_PAGE_POOL_HELPERS
 #include <net/page_pool/helpers.h>
 #else
 #include <net/page_pool.h>
 #endif
 
-#include <linux/netdevice.h>
-#ifdef IPOIB_HAVE_GSO_HEADER
-#include <net/gso.h>
+/* ---- Timers ---- */
+
+#ifndef timer_container_of
+#define timer_container_of	from_timer
 #endif
+
+#ifndef COMPAT_HAVE_HRTIMER_SETUP
+static inline void hrtimer_setup(struct hrtimer *timer,
+				 enum hrtimer_restart (*function)(struct hrtimer *timer),
+				 clockid_t clock_id, enum hrtimer_mode mode)
+{
+	hrtimer_init(timer, clock_id, mode);
+	timer->function = function;
+}
+#endif
+
+/* ---- RCU ---- */
+
+#ifdef COMPAT_HAVE_RCU_GP_OLDSTATE
+#define compat_gp_state		rcu_gp_oldstate
+#else
+#define compat_gp_state		rcu_gp_seq
+#endif
+
+/* ---- Network devices ---- */
+
+/* Since page pools hand out fragments from any pool */
+#ifndef PP_FLAG_PAGE_FRAG
+#define PP_FLAG_PAGE_FRAG	0
+#endif
+
+#ifndef COMPAT_HAVE_NET_DIM_POINTER
+#define net_dim(dim, sample)	net_dim(dim, *(sample))
+#endif
+
+/* Kernels with NAPI_CONFIG keep the settings of a NAPI context for its successor of this index */
+#ifndef COMPAT_HAVE_NAPI_CONFIG
+#define netif_napi_add_config(netdev, napi, poll, index)	netif_napi_add(netdev, napi, poll)
+#endif
+
+/* Shows in netlink which NAPI context serves a queue */
+#ifndef COMPAT_HAVE_QUEUE_NAPI
+enum netdev_queue_type {
+	NETDEV_QUEUE_TYPE_RX,
+	NETDEV_QUEUE_TYPE_TX,
+};
+
+static inline void netif_queue_set_napi(struct net_device *netdev, unsigned int queue,
+					enum netdev_queue_type type, struct napi_struct *napi)
+{
+}
+#endif
+
+/* Shows a page pool in netlink as one of a netdevice */
+static inline void compat_page_pool_set_netdev(struct page_pool_params *params,
+					       struct net_device *netdev)
+{
+#ifdef COMPAT_HAVE_PAGE_POOL_NETDEV
+	params->netdev = netdev;
+#endif
+}
 
 /**
  * ipoib_gro_holds() - whether packets of a NAPI context wait in GRO
@@ -30,11 +104,109 @@
  */
 static inline bool ipoib_gro_holds(const struct napi_struct *napi)
 {
-#ifdef IPOIB_HAVE_GRO_NODE
+#ifdef COMPAT_HAVE_GRO_NODE
 	return napi->gro.bitmask || napi->gro.rx_count;
 #else
 	return napi->gro_bitmask || napi->rx_count;
 #endif
+}
+
+/* ---- Netlink ---- */
+
+/* COMPAT_DEFINE_NEWLINK(name) makes an rtnl_link_ops.newlink of a function that has the newest
+ * kernel's type, COMPAT_NEWLINK(name) is a pointer to it, and compat_call_newlink() calls one.
+ */
+#ifdef COMPAT_HAVE_NEWLINK_PARAMS
+#define COMPAT_DEFINE_NEWLINK(name)
+#define COMPAT_NEWLINK(name)	name
+
+static inline int compat_call_newlink(const struct rtnl_link_ops *ops, struct net_device *netdev,
+				      struct nlattr *tb[], struct nlattr *data[],
+				      struct netlink_ext_ack *extack)
+{
+	struct rtnl_newlink_params params = {
+		.src_net = dev_net(netdev),
+		.tb = tb,
+		.data = data,
+	};
+
+	return ops->newlink(netdev, &params, extack);
+}
+#else
+struct rtnl_newlink_params {
+	struct net *src_net;
+	struct nlattr **tb;
+	struct nlattr **data;
+};
+
+static inline struct net *rtnl_newlink_link_net(const struct rtnl_newlink_params *params)
+{
+	return params->src_net;
+}
+
+#define COMPAT_DEFINE_NEWLINK(name)							\
+static int compat_##name(struct net *net, struct net_device *netdev, struct nlattr *tb[],	\
+			 struct nlattr *data[], struct netlink_ext_ack *extack)		\
+{											\
+	struct rtnl_newlink_params params = { .src_net = net, .tb = tb, .data = data };	\
+											\
+	return name(netdev, &params, extack);						\
+}
+
+#define COMPAT_NEWLINK(name)	compat_##name
+
+static inline int compat_call_newlink(const struct rtnl_link_ops *ops, struct net_device *netdev,
+				      struct nlattr *tb[], struct nlattr *data[],
+				      struct netlink_ext_ack *extack)
+{
+	return ops->newlink(dev_net(netdev), netdev, tb, data, extack);
+}
+#endif
+
+#ifndef COMPAT_HAVE_GENL_INFO_DUMP
+static inline const struct genl_dumpit_info *genl_info_dump(struct netlink_callback *cb)
+{
+	return genl_dumpit_info(cb);
+}
+#endif
+
+/* ---- Tracing ---- */
+
+#ifdef COMPAT_HAVE_ASSIGN_STR_SHORT
+#define COMPAT_ASSIGN_STR(dst, src)	__assign_str(dst)
+#else
+#define COMPAT_ASSIGN_STR(dst, src)	__assign_str(dst, src)
+#endif
+
+/* ---- RDMA ---- */
+
+/* The number of records that ib_sa_path_rec_get() passes on */
+#ifdef COMPAT_HAVE_SA_PATH_COUNT
+#define compat_sa_count_t	unsigned int
+#else
+#define compat_sa_count_t	int
+#endif
+
+/* The last argument of the verb create_cq */
+#ifdef COMPAT_HAVE_CREATE_CQ_ATTRS
+#define compat_cq_udata		uverbs_attr_bundle
+#else
+#define compat_cq_udata		ib_udata
+#endif
+
+/* For devices without memory regions of user space: ib_core takes one without this verb for a
+ * device that no ULP can use.
+ */
+#ifdef COMPAT_HAVE_REG_USER_MR_DMAH
+static inline struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+					       u64 virt, int access, struct ib_dmah *dmah,
+					       struct ib_udata *udata)
+#else
+static inline struct ib_mr *compat_reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
+					       u64 virt, int access, struct ib_udata *udata)
+#endif
+{
+	return ERR_PTR(-EOPNOTSUPP);
 }
 
 #endif /* _IPOIB_COMPAT_H */

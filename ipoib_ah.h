@@ -11,6 +11,8 @@
 #include <linux/workqueue.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
+
 struct ipoib_dev;
 
 /*
@@ -31,11 +33,11 @@ struct ipoib_ah {
 struct ipoib_ahs {
 	spinlock_t lock;		/* guards the next two members; no lock nests inside */
 	struct list_head dead;		/* AHs for the next run of the work */
-	struct rcu_gp_oldstate dead_seen;	/* RCU state when the last of these was retired */
+	struct compat_gp_state dead_seen;	/* RCU state when the last of these was retired */
 
 	/* control path only */
 	struct list_head going;		/* AHs that may still be referred to by WRs */
-	struct rcu_gp_oldstate going_seen;	/* their RCU state: senders may use them until a
+	struct compat_gp_state going_seen;	/* their RCU state: senders may use them until a
 						 * grace period after it
 						 */
 	bool marked;			/* the grace period is over and the send rings are marked */

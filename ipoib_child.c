@@ -232,10 +232,11 @@ static u16 link_pkey(struct nlattr *data[], const struct ipoib_dev *parent)
 	return data && data[IFLA_IPOIB_PKEY] ? nla_get_u16(data[IFLA_IPOIB_PKEY]) : parent->pkey;
 }
 
-static int link_new(struct net *net, struct net_device *netdev, struct nlattr *tb[],
-		    struct nlattr *data[], struct netlink_ext_ack *extack)
+static int link_new(struct net_device *netdev, struct rtnl_newlink_params *params,
+		    struct netlink_ext_ack *extack)
 {
-	struct ipoib_dev *parent = link_parent(net, tb, extack);
+	struct nlattr **tb = params->tb, **data = params->data;
+	struct ipoib_dev *parent = link_parent(rtnl_newlink_link_net(params), tb, extack);
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	int err;
 
@@ -250,6 +251,8 @@ static int link_new(struct net *net, struct net_device *netdev, struct nlattr *t
 	err = link_set_options(priv, data, extack);
 	return err ?: register_netdevice(netdev);
 }
+
+COMPAT_DEFINE_NEWLINK(link_new)
 
 static int link_change(struct net_device *netdev, struct nlattr *tb[], struct nlattr *data[],
 		       struct netlink_ext_ack *extack)
@@ -307,7 +310,7 @@ struct rtnl_link_ops ipoib_link_ops __read_mostly = {
 	.priv_size = sizeof(struct ipoib_dev),
 	.setup = ipoib_setup,
 	.get_num_tx_queues = ipoib_queues_max,
-	.newlink = link_new,
+	.newlink = COMPAT_NEWLINK(link_new),
 	.changelink = link_change,
 	.dellink = link_del,
 	.get_size = link_get_size,

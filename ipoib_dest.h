@@ -6,13 +6,13 @@
 #ifndef _IPOIB_DEST_H
 #define _IPOIB_DEST_H
 
-#include <asm/unaligned.h>
 #include <linux/jhash.h>
 #include <linux/rhashtable.h>
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
 #include "ipoib_stat.h"
 
 struct ipoib_ah;

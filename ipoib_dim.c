@@ -52,7 +52,7 @@ void ipoib_dim_event(struct ipoib_rx_ring *rx)
 		return;
 	dim_update_sample(rx->events, u64_stats_read(&rx->stats.packets),
 			  u64_stats_read(&rx->stats.bytes), &sample);
-	net_dim(&rx->dim, sample);
+	net_dim(&rx->dim, &sample);
 }
 
 /**

@@ -310,14 +310,11 @@ static void ipoib_get_strings(struct net_device *netdev, u32 sset, u8 *data)
 
 static u64 *put_ring_stats(u64 *data, const struct ipoib_ring_stats *stats)
 {
-	unsigned int start;
+	struct ipoib_ring_figures figures = ipoib_ring_read(stats);
 
-	do {
-		start = u64_stats_fetch_begin(&stats->syncp);
-		data[0] = u64_stats_read(&stats->packets);
-		data[1] = u64_stats_read(&stats->bytes);
-		data[2] = u64_stats_read(&stats->polls);
-	} while (u64_stats_fetch_retry(&stats->syncp, start));
+	data[0] = figures.packets;
+	data[1] = figures.bytes;
+	data[2] = figures.polls;
 	return data + RING_STATS;
 }
 

@@ -72,7 +72,7 @@ struct inform {
 
 static void inform_kick(struct inform *inform)
 {
-	mod_delayed_work(system_wq, &inform->work, 0);
+	mod_delayed_work(ipoib_netdev_wq, &inform->work, 0);
 }
 
 /* Returns whether any interface wants Reports of this trap */
@@ -660,7 +660,7 @@ static void inform_work(struct work_struct *work)
 	wait = inform_serve(inform);
 	mutex_unlock(&inform->serving);
 	if (wait != MAX_JIFFY_OFFSET)
-		queue_delayed_work(system_wq, &inform->work, wait);
+		queue_delayed_work(ipoib_netdev_wq, &inform->work, wait);
 }
 
 /**

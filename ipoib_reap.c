@@ -86,6 +86,5 @@ static enum hrtimer_restart tx_reaper(struct hrtimer *timer)
  */
 void ipoib_tx_reaper_init(struct ipoib_txq *tx)
 {
-	hrtimer_init(&tx->reaper, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
-	tx->reaper.function = tx_reaper;
+	hrtimer_setup(&tx->reaper, tx_reaper, CLOCK_MONOTONIC, HRTIMER_MODE_REL_PINNED);
 }

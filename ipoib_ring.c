@@ -21,6 +21,27 @@ void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 }
 
 /**
+ * ipoib_ring_read() - read the counters of a ring
+ * @stats: the counters
+ *
+ * Context: any but the ring's NAPI poll.
+ * Return: the counters, all as of the same poll.
+ */
+struct ipoib_ring_figures ipoib_ring_read(const struct ipoib_ring_stats *stats)
+{
+	struct ipoib_ring_figures figures;
+	unsigned int start;
+
+	do {
+		start = u64_stats_fetch_begin(&stats->syncp);
+		figures.packets = u64_stats_read(&stats->packets);
+		figures.bytes = u64_stats_read(&stats->bytes);
+		figures.polls = u64_stats_read(&stats->polls);
+	} while (u64_stats_fetch_retry(&stats->syncp, start));
+	return figures;
+}
+
+/**
  * ipoib_cq_arm() - request the next event of a CQ
  * @cq: the CQ
  * @armed: whether an event is due already, in which case nothing happens. The handler of the event

@@ -20,8 +20,16 @@ struct ipoib_ring_stats {
 	u64_stats_t polls;
 };
 
+/* The values of struct ipoib_ring_stats at one time */
+struct ipoib_ring_figures {
+	u64 packets;
+	u64 bytes;
+	u64 polls;
+};
+
 bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
 void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 			unsigned int bytes);
+struct ipoib_ring_figures ipoib_ring_read(const struct ipoib_ring_stats *stats);
 
 #endif /* _IPOIB_RING_H */

@@ -494,6 +494,7 @@ static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 	struct page_pool *pool;
 
 	rx_pool_map(rx, &params);
+	compat_page_pool_set_netdev(&params, rx->priv->netdev);
 	pool = page_pool_create(&params);
 	if (IS_ERR(pool))
 		return PTR_ERR(pool);

@@ -8,7 +8,12 @@
 #include <linux/dim.h>
 #include <linux/netdevice.h>
 
+#include "compat.h"
 #include "ipoib_ring.h"
+
+#ifndef CONFIG_PAGE_POOL
+#error "ib_ipoib needs a kernel with CONFIG_PAGE_POOL, which most network drivers select"
+#endif
 
 struct ipoib_dev;
 struct page_pool;

@@ -327,7 +327,8 @@ static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
 			  attr);
 }
 
-static void sa_resolved(int status, struct sa_path_rec *rec, int count, void *context)
+static void sa_resolved(int status, struct sa_path_rec *rec, compat_sa_count_t count,
+			void *context)
 {
 	struct ipoib_path_query *query = context;
 	struct ipoib_dev *priv = query->priv;

@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 
 #include "ipoib.h"
+#include "ipoib_qstats.h"
 
 static unsigned int send_queue_size = IPOIB_TX_RING_DEFAULT;
 module_param(send_queue_size, uint, 0444);
@@ -301,6 +302,7 @@ void ipoib_setup(struct net_device *netdev)
 	netdev->netdev_ops = &ipoib_netdev_ops;
 	netdev->ethtool_ops = &ipoib_ethtool_ops;
 	netdev->header_ops = &ipoib_header_ops;
+	ipoib_qstats_init(netdev);
 	netdev->type = ARPHRD_INFINIBAND;
 	netdev->addr_len = INFINIBAND_ALEN;
 	netdev->hard_header_len = IPOIB_HARD_LEN;

@@ -64,7 +64,7 @@ TRACE_EVENT(ipoib_tx,
 			__field(u32, qpn)
 			__array(u8, gid, 16)
 	    ),
-	    TP_fast_assign(__assign_str(name, tx->priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, tx->priv->netdev->name);
 			__entry->skbaddr = skb;
 			__entry->queue = tx->index;
 			__entry->slot = tx->sq.head;
@@ -85,7 +85,7 @@ TRACE_EVENT(ipoib_tx_complete,
 			__field(u32, slot)
 			__field(u32, status)
 	    ),
-	    TP_fast_assign(__assign_str(name, tx->priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, tx->priv->netdev->name);
 			__entry->queue = tx->index;
 			__entry->slot = slot;
 			__entry->status = status;
@@ -105,7 +105,7 @@ TRACE_EVENT(ipoib_rx,
 			__field(u16, slid)
 			__field(u8, sl)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			__entry->slot = wc->wr_id;
 			__entry->status = wc->status;
 			__entry->len = wc->byte_len;
@@ -128,7 +128,7 @@ TRACE_EVENT(ipoib_path_state,
 			__field(u8, failures)
 			__field(int, err)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			memcpy(__entry->gid, path->dest.gid.raw, sizeof(__entry->gid));
 			__entry->usable = rcu_access_pointer(path->dest.ah);
 			__entry->failures = path->dest.failures;
@@ -150,7 +150,7 @@ TRACE_EVENT(ipoib_group_state,
 			__field(u8, failures)
 			__field(int, err)
 	    ),
-	    TP_fast_assign(__assign_str(name, group->priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, group->priv->netdev->name);
 			memcpy(__entry->mgid, group->dest.gid.raw, sizeof(__entry->mgid));
 			__entry->role = group->role;
 			__entry->usable = rcu_access_pointer(group->dest.ah);
@@ -171,7 +171,7 @@ TRACE_EVENT(ipoib_group_report,
 			__array(u8, mgid, 16)
 			__field(bool, exists)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			memcpy(__entry->mgid, mgid->raw, sizeof(__entry->mgid));
 			__entry->exists = exists;
 	    ),
@@ -186,7 +186,7 @@ TRACE_EVENT(ipoib_subscription,
 	    TP_STRUCT__entry(__string(name, priv->netdev->name)
 			__field(int, err)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			__entry->err = err;
 	    ),
 	    TP_printk("%s err=%d", __get_str(name), __entry->err)
@@ -199,8 +199,8 @@ TRACE_EVENT(ipoib_port_event,
 			__string(event, ib_event_msg(event))
 			__field(u32, port)
 	    ),
-	    TP_fast_assign(__assign_str(name, dev_name(&port->ibdev->dev));
-			__assign_str(event, ib_event_msg(event));
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, dev_name(&port->ibdev->dev));
+			COMPAT_ASSIGN_STR(event, ib_event_msg(event));
 			__entry->port = port->number;
 	    ),
 	    TP_printk("%s port=%u event=%s", __get_str(name), __entry->port, __get_str(event))
@@ -215,7 +215,7 @@ TRACE_EVENT(ipoib_flush,
 			__field(bool, active)
 			__field(bool, pkey)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			__entry->events = events;
 			__entry->active = active;
 			__entry->pkey = pkey;
@@ -231,7 +231,7 @@ TRACE_EVENT(ipoib_link_state,
 			__field(u32, from)
 			__field(u32, to)
 	    ),
-	    TP_fast_assign(__assign_str(name, priv->netdev->name);
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, priv->netdev->name);
 			__entry->from = priv->link.state;
 			__entry->to = to;
 	    ),

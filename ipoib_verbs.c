@@ -140,14 +140,6 @@ static u32 verbs_ring_limit(const struct ipoib_dev *priv)
 	return min_t(u32, most, IPOIB_RING_MAX);
 }
 
-static void channel_add_napi(struct ipoib_channel *channel, struct net_device *netdev)
-{
-	if (channel->rx)
-		netif_napi_add(netdev, &channel->napi, ipoib_channel_poll);
-	else
-		netif_napi_add_tx(netdev, &channel->napi, ipoib_channel_poll);
-}
-
 static int channel_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u32 index)
 {
 	struct ipoib_channel *channel = &queues->channels[index];
@@ -173,7 +165,7 @@ static int channel_create(struct ipoib_dev *priv, struct ipoib_queues *queues, u
 		ib_destroy_cq(tx->cq);
 		return err;
 	}
-	channel_add_napi(channel, priv->netdev);
+	netif_napi_add_config(priv->netdev, &channel->napi, ipoib_channel_poll, index);
 	return 0;
 }
 
@@ -274,6 +266,25 @@ static void queues_destroy(struct ipoib_queues *queues)
 	ib_destroy_cq(queues->rx_cq);
 }
 
+/* Has netlink show which NAPI contexts serve the queues, until queues_hide_napi() */
+static void queues_show_napi(struct net_device *netdev, const struct ipoib_queues *queues)
+{
+	u32 i;
+
+	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_RX, &queues->channels->napi);
+	for (i = 0; i < queues->count; i++)
+		netif_queue_set_napi(netdev, i, NETDEV_QUEUE_TYPE_TX, &queues->channels[i].napi);
+}
+
+static void queues_hide_napi(struct net_device *netdev, const struct ipoib_queues *queues)
+{
+	u32 i;
+
+	netif_queue_set_napi(netdev, 0, NETDEV_QUEUE_TYPE_RX, NULL);
+	for (i = 0; i < queues->count; i++)
+		netif_queue_set_napi(netdev, i, NETDEV_QUEUE_TYPE_TX, NULL);
+}
+
 /* Makes new queues those of the device, and copies what the data path needs of them to the rings */
 static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
 {
@@ -283,6 +294,7 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	WRITE_ONCE(priv->max_sge, queues->max_send_sge);
 	ipoib_rx_use(&priv->rx, queues->rx_cq, &queues->channels->napi, queues->rx_size,
 		     queues->max_recv_sge > 1);
+	queues_show_napi(priv->netdev, queues);
 	netif_set_tso_max_segs(priv->netdev, queues->channels->tx.sq.segments_max);
 	WRITE_ONCE(priv->cq_failed, false);
 }
@@ -315,6 +327,7 @@ static int verbs_create(struct ipoib_dev *priv)
 static void verbs_destroy(struct ipoib_dev *priv)
 {
 	ipoib_dim_cancel(&priv->rx);
+	queues_hide_napi(priv->netdev, &priv->queues);
 	queues_destroy(&priv->queues);
 	ib_dealloc_pd(priv->pd);
 }
@@ -378,6 +391,7 @@ static int verbs_resize(struct ipoib_dev *priv, u32 count, u32 tx_size, u32 rx_s
 	ipoib_ahs_flush(priv);
 	ipoib_dim_cancel(&priv->rx);
 	stats_keep(&queues, &old);
+	queues_hide_napi(priv->netdev, &old);
 	queues_use(priv, &queues);
 	queues_destroy(&old);
 	if (memchr_inv(&priv->moderation, 0, sizeof(priv->moderation)))

@@ -11,25 +11,27 @@
 #define IPOIB_BACKOFF_FIRST	(HZ / 4)
 #define IPOIB_BACKOFF_DOUBLINGS	6
 
-/* For work that takes rtnl. ndo_stop() must not wait for such work, since it holds rtnl. */
+/* For work that takes rtnl, for which ndo_stop() must not wait, since it holds rtnl; and for work
+ * of a port.
+ */
 struct workqueue_struct *ipoib_netdev_wq;
 
 /**
- * ipoib_work_init() - create the workqueue for work that needs rtnl
+ * ipoib_work_init() - create the workqueue for work that needs rtnl, and for ports
  *
  * Context: may sleep.
  * Return: 0 or -ENOMEM.
  */
 int ipoib_work_init(void)
 {
-	ipoib_netdev_wq = alloc_workqueue("ipoib_netdev", 0, 0);
+	ipoib_netdev_wq = alloc_workqueue("ipoib_netdev", WQ_UNBOUND, 0);
 	return ipoib_netdev_wq ? 0 : -ENOMEM;
 }
 
 /**
- * ipoib_work_exit() - destroy the workqueue for work that needs rtnl
+ * ipoib_work_exit() - destroy this workqueue
  *
- * Context: may sleep; no netdevice is left, and rtnl must not be held.
+ * Context: may sleep; no port and no netdevice is left, and rtnl must not be held.
  */
 void ipoib_work_exit(void)
 {

@@ -37,6 +37,7 @@
 #include <rdma/ib_verbs.h>
 
 #include "ats_wire.h"
+#include "compat.h"
 #include "ib_ats.h"
 
 /* The full-member bit of a P_Key */

@@ -129,7 +129,7 @@ static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct walk walk = {
 		.skb = skb,
 		.cb = cb,
-		.attrs = genl_dumpit_info(cb)->attrs,
+		.attrs = genl_info_dump(cb)->attrs,
 		.net = sock_net(cb->skb->sk),
 		.skip = cb->args[0],
 	};
@@ -281,7 +281,7 @@ static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	struct walk walk = {
 		.skb = skb,
 		.cb = cb,
-		.attrs = genl_dumpit_info(cb)->attrs,
+		.attrs = genl_info_dump(cb)->attrs,
 		.skip = cb->args[0],
 	};
 

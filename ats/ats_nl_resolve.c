@@ -209,21 +209,32 @@ free:
 	return err;
 }
 
+struct named_device {
+	const char *name;
+	struct ib_device *ibdev;
+};
+
+static int device_has_name(struct ats_port *port, void *arg)
+{
+	struct named_device *named = arg;
+
+	if (strcmp(dev_name(&port->ibdev->dev), named->name))
+		return 0;
+	named->ibdev = port->ibdev;
+	return 1;
+}
+
 /* Only the pointer is kept, and compared with those of the ports: no reference is held */
 static int question_device(struct ib_ats_question *question, const struct nlattr *name)
 {
-	struct ib_device *ibdev;
-	bool may;
+	struct named_device named = {};
 
 	if (!name)
 		return 0;
-	ibdev = ib_device_get_by_name(nla_data(name), RDMA_DRIVER_UNKNOWN);
-	if (!ibdev)
-		return -ENODEV;
-	question->ibdev = ibdev;
-	may = rdma_dev_access_netns(ibdev, question->net);
-	ib_device_put(ibdev);
-	return may ? 0 : -ENODEV;
+	named.name = nla_data(name);
+	ats_each_port(question->net, device_has_name, &named);
+	question->ibdev = named.ibdev;
+	return named.ibdev ? 0 : -ENODEV;
 }
 
 /**

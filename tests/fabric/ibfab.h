@@ -31,6 +31,7 @@
 #include <linux/xarray.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
 #include "ibfab_caps.h"
 #include "ibfab_capture.h"
 #include "ibfab_fault.h"
@@ -681,7 +682,7 @@ void ibfab_qp_fail(struct ibfab_qp *qp, enum ib_qp_state state);
 
 /* ibfab_cq.c */
 int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata);
+		    struct compat_cq_udata *udata);
 int ibfab_destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata);
 int ibfab_poll_cq(struct ib_cq *ibcq, int num_entries, struct ib_wc *wc);
 int ibfab_req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags flags);

@@ -17,7 +17,7 @@
  * Return: 0, -EINVAL or -ENOMEM.
  */
 int ibfab_create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		    struct ib_udata *udata)
+		    struct compat_cq_udata *udata)
 {
 	const struct ibfab_caps *caps = &to_hca(ibcq->device)->caps;
 	struct ibfab_cq *cq = to_cq(ibcq);

@@ -4,7 +4,6 @@
  * port or come in at it. Rules act on the cable: after the sending port has counted and captured a
  * packet, and before the receiving port does.
  */
-#include <asm/unaligned.h>
 #include <linux/bottom_half.h>
 #include <linux/debugfs.h>
 #include <linux/mutex.h>
@@ -279,7 +278,7 @@ static void take_due(struct rule *rule, struct list_head *list, bool all)
 
 static void hold_timer(struct timer_list *timer)
 {
-	struct rule *rule = from_timer(rule, timer, timer);
+	struct rule *rule = timer_container_of(rule, timer, timer);
 	LIST_HEAD(work);
 	LIST_HEAD(list);
 
@@ -598,7 +597,7 @@ static void rule_remove(struct rule *rule)
 
 	list_del_rcu(&rule->node);
 	synchronize_rcu();
-	del_timer_sync(&rule->timer);
+	timer_delete_sync(&rule->timer);
 	take_due(rule, &list, true);
 	local_bh_disable();
 	rcu_read_lock();

@@ -14,7 +14,7 @@
 
 static void late_timer(struct timer_list *timer)
 {
-	struct ibfab_hca *hca = from_timer(hca, timer, faults.late_timer);
+	struct ibfab_hca *hca = timer_container_of(hca, timer, faults.late_timer);
 
 	ibfab_engine_kick(hca);
 }
@@ -121,7 +121,7 @@ static void set_late(struct ibfab_hca *hca, u32 ms)
 void ibfab_late_stop(struct ibfab_hca *hca)
 {
 	set_late(hca, 0);
-	del_timer_sync(&hca->faults.late_timer);
+	timer_delete_sync(&hca->faults.late_timer);
 }
 
 static void overrun_send(struct ibfab_qp *qp)

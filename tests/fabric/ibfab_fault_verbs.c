@@ -55,7 +55,8 @@ FAIL_VERB(alloc_pd, (struct ib_pd *pd, struct ib_udata *udata),
 FAIL_VERB(create_ah, (struct ib_ah *ah, struct rdma_ah_init_attr *init, struct ib_udata *udata),
 	  failure(ah->device, IBFAB_VERB(create_ah)),
 	  real_ops(ah->device)->create_ah(ah, init, udata))
-FAIL_VERB(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr, struct ib_udata *udata),
+FAIL_VERB(create_cq, (struct ib_cq *cq, const struct ib_cq_init_attr *attr,
+		      struct compat_cq_udata *udata),
 	  failure(cq->device, IBFAB_VERB(create_cq)),
 	  real_ops(cq->device)->create_cq(cq, attr, udata))
 FAIL_VERB(req_notify_cq, (struct ib_cq *cq, enum ib_cq_notify_flags flags),

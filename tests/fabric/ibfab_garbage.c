@@ -57,8 +57,9 @@ void ibfab_garbage_receive(const struct ibfab_rwr *rwr, const struct ibfab_hdrs 
 	ibfab_scatter(rwr, end, behind, min(-end % IBFAB_DMA_LINE, rwr->length - end));
 }
 
-/* Called at the beginning of swiotlb_tbl_unmap_single(dev, address, size, direction, attrs), when
- * the bounce buffer has no other user yet. Its contents are not copied back for DMA_TO_DEVICE.
+/* Called at the beginning of the kernel's function with the arguments dev, address, size and
+ * direction, when the bounce buffer has no other user yet. Its contents are not copied back for
+ * DMA_TO_DEVICE.
  */
 static int unmap_begins(struct kprobe *probe, struct pt_regs *regs)
 {
@@ -74,8 +75,12 @@ static int unmap_begins(struct kprobe *probe, struct pt_regs *regs)
 
 NOKPROBE_SYMBOL(unmap_begins);
 
+/* Its names: from 6.11 on, and before that */
+static const char * const unmap_symbols[] = {
+	"__swiotlb_tbl_unmap_single", "swiotlb_tbl_unmap_single",
+};
+
 static struct kprobe unmap_probe = {
-	.symbol_name = "swiotlb_tbl_unmap_single",
 	.pre_handler = unmap_begins,
 };
 
@@ -89,11 +94,14 @@ static struct kprobe unmap_probe = {
  */
 int ibfab_garbage_init(void)
 {
-	int ret;
+	int i, ret = -ENOENT;
 
 	if (!garbage)
 		return 0;
-	ret = register_kprobe(&unmap_probe);
+	for (i = 0; i < ARRAY_SIZE(unmap_symbols) && ret == -ENOENT; i++) {
+		unmap_probe.symbol_name = unmap_symbols[i];
+		ret = register_kprobe(&unmap_probe);
+	}
 	if (ret)
 		pr_err("cannot see memory being unmapped: error %d; garbage=0 does without\n", ret);
 	return ret;

@@ -23,8 +23,7 @@ static enum hrtimer_restart period_over(struct hrtimer *timer)
 void ibfab_moderate_init(struct ibfab_cq *cq)
 {
 	INIT_LIST_HEAD(&cq->moderated);
-	hrtimer_init(&cq->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	cq->timer.function = period_over;
+	hrtimer_setup(&cq->timer, period_over, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 }
 
 /**

@@ -31,8 +31,7 @@ static enum hrtimer_restart may_send(struct hrtimer *timer)
  */
 void ibfab_pace_init(struct ibfab_qp *qp)
 {
-	hrtimer_init(&qp->pace.timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	qp->pace.timer.function = may_send;
+	hrtimer_setup(&qp->pace.timer, may_send, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 }
 
 /**

@@ -12,7 +12,7 @@
 
 static void kick_timer(struct timer_list *timer)
 {
-	struct ibfab_rc *rc = from_timer(rc, timer, timer);
+	struct ibfab_rc *rc = timer_container_of(rc, timer, timer);
 
 	ibfab_engine_kick_qp(rc->qp);
 }
@@ -72,7 +72,7 @@ void ibfab_rc_reset(struct ibfab_qp *qp)
 
 	if (!rc)
 		return;
-	del_timer_sync(&rc->timer);
+	timer_delete_sync(&rc->timer);
 	wr = rc->resp.wr;
 	list_del(&rc->resp.ack_node);
 	memset(&rc->req, 0, sizeof(rc->req));

@@ -3,8 +3,6 @@
  * The subnet management agent (SMA) of HCAs and switches: its attributes (14.2.5) except for
  * PortInfo.
  */
-#include <asm/unaligned.h>
-
 #include "ibfab.h"
 
 #define IBFAB_SMA_CLASS_VERSION 1

@@ -398,7 +398,7 @@ static void send(struct ibfab_port *port, struct ibfab_pkt *pkt)
 
 static void traps_timer(struct timer_list *timer)
 {
-	struct ibfab_traps *traps = from_timer(traps, timer, timer);
+	struct ibfab_traps *traps = timer_container_of(traps, timer, timer);
 	struct ibfab_pkt *pkt;
 
 	rcu_read_lock();
@@ -447,7 +447,7 @@ void ibfab_traps_stop(struct ibfab_node *node)
 		spin_lock_irqsave(&ibfab.mgmt_lock, flags);
 		traps->stopped = true;
 		spin_unlock_irqrestore(&ibfab.mgmt_lock, flags);
-		del_timer_sync(&traps->timer);
+		timer_delete_sync(&traps->timer);
 	}
 }
 

@@ -331,7 +331,7 @@ void ibfab_trunk_engine_stop(void)
 
 	WRITE_ONCE(trunk->running, false);
 	synchronize_rcu();
-	del_timer_sync(&trunk->timer);
+	timer_delete_sync(&trunk->timer);
 	tasklet_kill(&trunk->engine);
 	say_goodbye(trunk);
 }

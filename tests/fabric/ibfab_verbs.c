@@ -280,14 +280,6 @@ static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 	return mr;
 }
 
-/* ib_core does not let ULPs use a device that lacks this verb */
-static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length,
-				 u64 virt_addr, int access,
-				 struct ib_udata *udata)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	kfree(ibmr);
@@ -367,7 +359,7 @@ const struct ib_device_ops ibfab_device_ops = {
 	.query_ah = query_ah,
 	.destroy_ah = destroy_ah,
 	.get_dma_mr = get_dma_mr,
-	.reg_user_mr = reg_user_mr,
+	.reg_user_mr = compat_reg_user_mr,
 	.dereg_mr = dereg_mr,
 
 	.create_cq = ibfab_create_cq,

@@ -29,6 +29,7 @@
 #include <net/genetlink.h>
 #include <net/ipv6.h>
 
+#include "ibdevice.h"
 #include "ib_ats.h"
 #include "ibtool.h"
 
@@ -93,7 +94,7 @@ static int read_sid(const char *value, void *of)
 /* A query holds no reference to the HCA. It only compares the pointer. */
 static int read_hca(const char *value, void *of)
 {
-	struct ib_device *ibdev = ib_device_get_by_name(value, RDMA_DRIVER_UNKNOWN);
+	struct ib_device *ibdev = ibdevice_get(value);
 	struct ib_ats_question *question = of;
 
 	if (!ibdev)

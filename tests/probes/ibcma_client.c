@@ -6,7 +6,6 @@
 #include <linux/completion.h>
 #include <linux/mutex.h>
 #include <linux/slab.h>
-#include <asm/unaligned.h>
 
 #include "ibcma.h"
 

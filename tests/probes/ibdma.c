@@ -25,6 +25,7 @@
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibdevice.h"
 #include "ibprobe.h"
 
 #define IBDMA_QKEY	0x1bfa
@@ -254,7 +255,7 @@ static int do_line(void *of, char *line)
 	t.way = ibtool_find(word, ibdma_ways, ARRAY_SIZE(ibdma_ways), sizeof(*ibdma_ways));
 	if (!t.way)
 		return -EINVAL;
-	ibdev = ib_device_get_by_name(hca, RDMA_DRIVER_UNKNOWN);
+	ibdev = ibdevice_get(hca);
 	if (!ibdev)
 		return -ENODEV;
 	mutex_lock(&ibdma_mutex);

@@ -300,7 +300,7 @@ static int cm_handler(struct ib_cm_id *cm_id, const struct ib_cm_event *event)
 
 /* The connecting end */
 
-static void path_done(int status, struct sa_path_rec *path, int num_paths,
+static void path_done(int status, struct sa_path_rec *path, compat_sa_count_t num_paths,
 		      void *context)
 {
 	struct ibrc_run *run = context;

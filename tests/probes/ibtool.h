@@ -18,6 +18,8 @@
 #include <linux/string.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
+
 #define IBTOOL_MAX_LINE	SZ_16K
 
 /**

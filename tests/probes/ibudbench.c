@@ -26,6 +26,7 @@
 #include <rdma/ib_pack.h>
 #include <rdma/ib_verbs.h>
 
+#include "ibdevice.h"
 #include "ibprobe.h"
 
 #define IBUDBENCH_PORT		1
@@ -143,7 +144,7 @@ static int parse_line(struct ibudbench_params *params, char *line)
 static int end_create(struct ibudbench_end *end, const char *name, u32 buffers,
 		      size_t stride, u32 depth)
 {
-	struct ib_device *ibdev = ib_device_get_by_name(name, RDMA_DRIVER_UNKNOWN);
+	struct ib_device *ibdev = ibdevice_get(name);
 	int ret;
 
 	if (!ibdev)

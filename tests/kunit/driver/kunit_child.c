@@ -64,9 +64,9 @@ static int link_make(struct fixture *fx, struct net_device *netdev, const struct
 	if (wish->umcast)
 		data[IFLA_IPOIB_UMCAST] = attr_set(&umcast, IFLA_IPOIB_UMCAST, sizeof(u16),
 						   wish->umcast);
-	return ipoib_link_ops.newlink(&init_net, netdev, tb,
-				      wish->pkey || wish->mode || wish->umcast ? data : NULL,
-				      &extack);
+	return compat_call_newlink(&ipoib_link_ops, netdev, tb,
+				   wish->pkey || wish->mode || wish->umcast ? data : NULL,
+				   &extack);
 }
 
 /* Like `ip link add link ... type ipoib` */
@@ -220,7 +220,7 @@ static void child_guid(struct kunit *test)
 	memcpy(address.__data, fx->netdev->dev_addr, INFINIBAND_ALEN);
 	address.__data[INFINIBAND_ALEN - 1] = 0x77;
 	rtnl_lock();
-	KUNIT_EXPECT_EQ(test, dev_set_mac_address(fx->netdev, (struct sockaddr *)&address, NULL),
+	KUNIT_EXPECT_EQ(test, dev_set_mac_address(fx->netdev, (void *)&address, NULL),
 			0);
 	rtnl_unlock();
 	child = child_of(fx);

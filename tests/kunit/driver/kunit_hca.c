@@ -136,19 +136,13 @@ static struct ib_mr *get_dma_mr(struct ib_pd *ibpd, int access)
 	return ERR_PTR(-EOPNOTSUPP);
 }
 
-static struct ib_mr *reg_user_mr(struct ib_pd *ibpd, u64 start, u64 length, u64 virt,
-				 int access, struct ib_udata *udata)
-{
-	return ERR_PTR(-EOPNOTSUPP);
-}
-
 static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 {
 	return -EOPNOTSUPP;
 }
 
 static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
-		     struct ib_udata *udata)
+		     struct compat_cq_udata *udata)
 {
 	struct hca_cq *cq = to_cq(ibcq);
 	u32 room = to_hca(ibcq->device)->cq_room;
@@ -506,7 +500,7 @@ static const struct ib_device_ops hca_ops = {
 	.create_ah = create_ah,
 	.destroy_ah = destroy_ah,
 	.get_dma_mr = get_dma_mr,
-	.reg_user_mr = reg_user_mr,
+	.reg_user_mr = compat_reg_user_mr,
 	.dereg_mr = dereg_mr,
 	.create_cq = create_cq,
 	.destroy_cq = destroy_cq,

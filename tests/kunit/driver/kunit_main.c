@@ -217,7 +217,7 @@ static int set_address(struct fixture *fx, size_t at, u8 by)
 	memcpy(address.__data, fx->netdev->dev_addr, INFINIBAND_ALEN);
 	address.__data[at] ^= by;
 	rtnl_lock();
-	err = dev_set_mac_address(fx->netdev, (struct sockaddr *)&address, NULL);
+	err = dev_set_mac_address(fx->netdev, (void *)&address, NULL);
 	rtnl_unlock();
 	return err;
 }

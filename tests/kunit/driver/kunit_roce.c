@@ -92,14 +92,27 @@ static int set_up(struct net_device *netdev, bool up)
 	return err;
 }
 
+/* Returns the rxe device on an Ethernet netdevice, for ib_device_put(), or NULL */
+static struct ib_device *device_on(const char *name)
+{
+	struct net_device *netdev = dev_get_by_name(&init_net, name);
+	struct ib_device *ibdev;
+
+	if (!netdev)
+		return NULL;
+	ibdev = ib_device_get_by_netdev(netdev, RDMA_DRIVER_RXE);
+	dev_put(netdev);
+	return ibdev;
+}
+
 static int pair_find(struct pair *pair)
 {
-	static const char * const names[] = { "rxe0", "rxe1" };
+	static const char * const names[] = { "v0", "v1" };
 	struct net_device *netdev;
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		pair->ibdev[i] = ib_device_get_by_name(names[i], RDMA_DRIVER_RXE);
+		pair->ibdev[i] = device_on(names[i]);
 		if (!pair->ibdev[i])
 			return -ENODEV;
 		netdev = driver_netdev(pair->ibdev[i]);
