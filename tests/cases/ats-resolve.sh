@@ -3,7 +3,7 @@
 # Two hosts find each other's GIDs and addresses through the SA, by the functions that the
 # module exports; also with lost answers, cancelled queries, without an SA, and while an HCA
 # or the module's user is removed.
-# kernel: debug
+# kernel: debug 6.12 newest
 # timeout: 180
 
 . /cases/lib.sh

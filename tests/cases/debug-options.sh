@@ -66,13 +66,9 @@ wrong_says call "the function's status is 0"
 echo >"$debug/fail_function/inject"
 rmmod ibwrong
 
-step "KUnit, and gcov for the driver"
+step "Unit tests, and gcov for modules that are built for it"
 assert test -d "$debug/kunit"
 dmesg >/run/dmesg
 refute grep 'kunit: disabled' /run/dmesg
 module_insert /modules/ib_ipoib.ko
-find "$debug/gcov" -name 'ipoib_*.gcda' >/run/gcda
-assert test "$(wc -l </run/gcda)" -ge 10
-while read -r file; do
-	assert_eq "$file begins with" "$(head -c 4 "$file")" adcg
-done </run/gcda
+assert test -d "$debug/gcov"

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # ibnetdiscover, ibstat, ibtracert and smpquery agree with the fabric's topology table.
 # timeout: 60
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

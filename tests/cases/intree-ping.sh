@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The in-tree driver comes up in datagram mode and pings over IPv4 and IPv6.
 # timeout: 60
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

@@ -3,6 +3,7 @@
 # Each port gets a netdevice whose address, MTU, groups and parent agree with RFC 4391 and sysfs.
 # timeout: 90
 # profiles: virtual connectx3 connectx5 small
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

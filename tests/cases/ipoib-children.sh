@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # P_Key children by netlink and by sysfs: created, listed, refused, renamed, moved, deleted,
 # and removed with their parent; limited P_Keys, and P_Keys that appear late.
-# kernel: debug
+# kernel: debug 6.12 newest
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
 

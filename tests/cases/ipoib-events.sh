@@ -5,6 +5,7 @@
 # timeout: 900
 # profiles: connectx5 connectx3 small virtual
 # allow: ib1: NETDEV WATCHDOG: .* transmit queue 0 timed out
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

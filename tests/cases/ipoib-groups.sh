@@ -4,6 +4,7 @@
 # group whose MTU changes.
 # timeout: 420
 # profiles: small connectx3 connectx5 virtual
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 # shellcheck source=lib-groups.sh

@@ -5,6 +5,7 @@
 # can be dropped.
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

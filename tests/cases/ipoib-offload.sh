@@ -4,6 +4,7 @@
 # otherwise; data arrive unchanged, and ethtool switches the features.
 # timeout: 240
 # profiles: virtual connectx3 connectx5
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 

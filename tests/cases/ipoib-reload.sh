@@ -6,10 +6,11 @@
 # soak: 900
 # append: slub_debug=F
 # profiles: small connectx3 connectx5 virtual
+# kernel: stock 6.12 newest
 
 . /cases/lib.sh
 
-times=$(full_or 15 50)
+times=$(full_or 10 50)
 ! on_debug_kernel || times=10
 
 load()

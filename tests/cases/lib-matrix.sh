@@ -652,3 +652,29 @@ matrix()
 	file_crosses 4 "$(there4 0)"
 	finish
 }
+
+# matrix_short DRIVER-OF-A DRIVER-OF-B: a part of that, for kernels that are expected to differ
+# in nothing that the whole would show.
+matrix_short()
+{
+	begin "$@"
+	sm_starts a 4 2044
+	unicast
+	groups_work 0 1
+	took "groups"
+	restart a "$1"
+	restart b "$2"
+	tcp_runs 5
+	file_crosses 4 "$(there4 0)"
+	finish
+}
+
+# kernels_differ: fails unless the two guests have different kernels.
+kernels_differ()
+{
+	step "Kernel $(uname -r)"
+	pair_put kernel "$(uname -r)"
+	_other=$(pair_get kernel)
+	note "the other guest: $_other"
+	differs "$_other" uname -r || fail "both guests have the same kernel"
+}

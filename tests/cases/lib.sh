@@ -999,12 +999,14 @@ slabs()
 # slabs_grown BEFORE AFTER LEAST: prints the kernel's caches that hold at least LEAST more
 # objects. Caches of the fabric's pools are skipped, as they keep free packets; a leak causes
 # a kernel warning when the module is unloaded. Each CPU keeps up to 64 skbs that NAPI has
-# freed; a leak of skbs shows in the cache of their data.
+# freed; a leak of skbs shows in the cache of their data. Those of VMAs and of the monitor of
+# memory accesses change by themselves.
 slabs_grown()
 {
 	awk -v least="$3" -v kept=$((64 * $(grep -c ^processor /proc/cpuinfo))) '
 		NR == FNR { was[$1] = $2; next }
 		$1 ~ /^ibfab_pool_/ { next }
+		$1 == "maple_node" || $1 ~ /^damon_/ { next }
 		{ limit = $1 == "skbuff_head_cache" ? least + kept : least }
 		$2 - was[$1] >= limit { print $1, was[$1] + 0, "->", $2 }' \
 		"$1" "$2"

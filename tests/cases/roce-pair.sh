@@ -5,6 +5,7 @@
 # guests: 2
 # timeout: 400
 # mem: 768
+# kernel: stock 6.12 newest
 
 . /cases/lib-roce.sh
 

@@ -7,7 +7,7 @@
 # timeout: 900
 # when: soak
 # soak: 900
-# mem: 2048
+# mem: 4096
 
 . /cases/lib-trunk.sh
 

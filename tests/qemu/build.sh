@@ -1,32 +1,50 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds the tools into build/tools, the cases' own tools into build/test-tools, and all
-# modules for the guest's kernel, and prints the modules' folder, with the subfolders driver/,
-# ats/, fabric/, probes/ and, for the debug kernel, kunit/ and kunit-ats/. The compiler's
-# output goes to build/build.log. Usage: build.sh [stock|debug]. For the debug kernel modules
-# are built with UBSAN and gcov, whose counters are in /sys/kernel/debug/gcov.
+# modules for a kind of kernel, and prints the modules' folder, with the subfolders driver/,
+# ats/, fabric/, probes/ and, for the debug kernel, kunit/ and kunit-ats/. A warning is an
+# error. The compiler's output goes to build/build.log. Usage: build.sh [KIND [coverage]]. For
+# the debug kernel modules are built with UBSAN and, for "coverage", with gcov, whose counters
+# are in /sys/kernel/debug/gcov. For 6.12, sparse checks the modules. make lint checks kernel-doc.
 
 . "$(dirname "$0")/common.sh"
 
-kind=${1:-stock}
-targets=(driver ats fabric probes tools test-tools) options=()
-[ "$kind" != debug ] || {
+kind=$("$qemu_dir/kernel.sh" kind "${1:-stock}")
+targets=(driver ats fabric probes)
+case $kind in
+stock) options=() ;;
+debug)
 	targets+=(kunit)
-	options=(GCOV_PROFILE=y UBSAN_SANITIZE=y)
-}
+	options=(UBSAN_SANITIZE=y)
+	[ "${2:-}" != coverage ] || options+=(GCOV_PROFILE=y)
+	;;
+6.12)
+	targets+=(kunit-objects)
+	options=(C=1 CF="-D__CHECK_ENDIAN__ -Wsparse-error")
+	;;
+newest)
+	# Its headers lack the script by which the kernel's makefiles look for sparse
+	targets+=(kunit-objects)
+	options=()
+	;;
+esac
 
 build()
 {
-	make -C "$top" KDIR="$kdir" JOBS="$(nproc)" "${options[@]}" \
-		"${targets[@]}"
+	make -s -C "$top" tools test-tools &&
+		"$qemu_dir/kernel.sh" enter "$kind" make -k -s -C "$top" KDIR="$kdir" \
+			JOBS="$(nproc)" W=1 cmd_checkdoc= KCFLAGS=-Werror "${options[@]}" "${targets[@]}"
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")
 kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 mkdir -p "$top/build"
+# The output of this preparation is not the compiler's
+"$qemu_dir/kernel.sh" enter "$kind" true
 # The lock is per checkout, as several may build at once
-if ! with_lock "build-$(hash_of <(echo "$top"))" build >"$top/build/build.log" 2>&1; then
+with_lock "build-$(hash_of <(echo "$top"))" build >"$top/build/build.log" 2>&1 || failed=yes
+if [ -n "${failed:-}" ] || [ -s "$top/build/build.log" ]; then
 	cat "$top/build/build.log" >&2
-	die "the modules do not build"
+	die "the modules do not build without a warning"
 fi
 echo "$top/build/$release"

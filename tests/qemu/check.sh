@@ -4,13 +4,14 @@
 # "N passed, N failed", which determines the exit status.
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
-#                 [--coverage] [--kernel KIND] [--soak] [--seed N] [--seconds S]
+#                 [--coverage] [--kernel KIND] [--matrix] [--soak] [--seed N] [--seconds S]
 #                 [--hosts N] [--suite PATTERN] [--profile NAME] [PATTERN]
 # --kernel runs every case that runs in a guest on that kind of kernel, whatever its
-# header says. --soak runs the longer forms of cases that have one, and the cases for
-# several HCA profiles on each of these, as CASE+PROFILE. SEED=N and SECONDS=S are set
-# for cases that are random, and each limit is S seconds longer; HOSTS=N is for the
-# scale-* cases, SUITE=PATTERN selects KUnit suites and, after a dot, tests of them.
+# header says. --matrix runs all but those for the debug kernel on each of Debian's kernels,
+# and prints a table of cases and kernels. --soak runs the longer forms of cases that have
+# one, and the cases for several HCA profiles on each of these, as CASE+PROFILE. SEED=N and
+# SECONDS=S are set for cases that are random, and each limit is S seconds longer; HOSTS=N is
+# for the scale-* cases, SUITE=PATTERN selects KUnit suites and, after a dot, tests of them.
 # PROFILE=NAME overrides the HCA profile in the header, unless the case chooses its own.
 #
 # A case's first comment lines may set, as "# name: value":
@@ -27,8 +28,10 @@
 #   guests   1 (default) or 2: the script runs in two guests at once that are joined
 #            by a link, see lib-pair.sh. They count as one job, because one of them
 #            waits for the other most of the time.
-#   kernel   stock (default), debug, or both. A run on the debug kernel is named
-#            CASE@debug, and its limit is $slowness times as long plus $boot_time, as
+#   peer     of two guests, the kind of kernel of guest b, if it is another
+#   kernel   the kinds of kernels that it runs on, see kernel.sh (default: stock; both:
+#            stock and debug). A run on another kind than stock is named CASE@KIND. On
+#            the debug kernel the limit is $slowness times as long plus $boot_time, as
 #            booting and looking for leaks take longer there.
 #   soak     the timeout of the case's longer form, if it has one, for which SOAK=1 is set
 #   allow    a regex of lines in the kernel log that the case provokes, see judge.sh;
@@ -39,15 +42,17 @@
 . "$(dirname "$0")/common.sh"
 
 jobs=$(($(nproc) * 2)) cases=$top/tests/cases results=$top/build/check
-guest_options=() profile='' kernel='' slowness=4 boot_time=200 soak='' extra=0 words=()
+guest_options=() profile='' kernel='' slowness=4 boot_time=200 soak='' matrix='' coverage='' extra=0
+words=() debian_kernels='stock 6.12 newest'
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
 	--cases) cases=$2 && shift 2 ;;
 	--capture) guest_options+=(--capture) && shift ;;
-	--coverage) guest_options+=(--coverage) && shift ;;
+	--coverage) coverage=coverage guest_options+=(--coverage) && shift ;;
 	--results) results=$2 && shift 2 ;;
-	--kernel) kernel=$2 && shift 2 ;;
+	--kernel) kernel=$("$qemu_dir/kernel.sh" kind "$2") && shift 2 ;;
+	--matrix) matrix=yes && shift ;;
 	--soak) soak=yes && shift ;;
 	--seed) words+=("SEED=$2") && shift 2 ;;
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
@@ -82,7 +87,7 @@ root_of()
 	[[ $1 != apps-* ]] && echo base || echo apps
 }
 
-# script_of RUN: prints the script. RUN is CASE, CASE@debug, CASE+PROFILE or CASE@debug+PROFILE.
+# script_of RUN: prints the script. RUN is CASE, CASE@KIND, CASE+PROFILE or CASE@KIND+PROFILE.
 script_of()
 {
 	echo "$cases/${1%%[@+]*}.sh"
@@ -90,7 +95,9 @@ script_of()
 
 kernel_of()
 {
-	[[ $1 != *@debug* ]] && echo stock || echo debug
+	local run=${1%%+*}
+
+	[[ $run != *@* ]] && echo stock || echo "${run#*@}"
 }
 
 # profile_of RUN: prints the HCA profile, or nothing if the case chooses it itself.
@@ -120,7 +127,7 @@ limit_of()
 
 	! is_long "$1" || limits=soak
 	limit=$(header "$(script_of "$1")" "$limits" 120)
-	[ "$(kernel_of "$1")" = stock ] || limit=$((limit * slowness + boot_time))
+	[ "$(kernel_of "$1")" != debug ] || limit=$((limit * slowness + boot_time))
 	echo $(((limit + extra) * crowd))
 }
 
@@ -130,9 +137,12 @@ kernels_of()
 	local kinds
 
 	kinds=$(header "$1" kernel stock)
+	kinds=${kinds/both/stock debug}
 	[ -z "$kernel" ] || [ "$(header "$1" runs guest)" = host ] ||
 		kinds=$kernel
-	echo "${kinds/both/stock debug}"
+	[ -z "$matrix" ] || [ "$kinds" = debug ] || [ "$(header "$1" runs guest)" = host ] ||
+		kinds=$debian_kernels
+	echo "$kinds"
 }
 
 run_on_host()
@@ -149,19 +159,33 @@ run_on_host()
 	return 1
 }
 
+# peer_options KIND: prints the options for guest b if it has another kernel, one per line.
+peer_options()
+{
+	local built set
+
+	[ -n "$1" ] || return 0
+	built=$(cat "$state/modules.$1")
+	printf '%s\n' --peer-kernel "$1"
+	for set in driver fabric ats probes; do
+		printf '%s\n' --peer-modules "$built/$set"
+	done
+}
+
 run_on_guest()
 {
 	local script=$1 run=$2 limit=$3 kind=$4 name=$5 boots=guest.sh built suites=()
-	local counted=() own=("PROFILE=$(profile_of "$5")") root others=()
+	local counted=() own=("PROFILE=$(profile_of "$5")") root others=() peer=()
 
 	root=$(root_of "${script##*/}")
 	[ "$root" = base ] || others=(--tools "$(cat "$state/selftests")")
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
-	[ "$kind" = stock ] ||
+	[ "$kind" != debug ] ||
 		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	! is_long "$name" || own+=(SOAK=1)
+	mapfile -t peer < <(peer_options "$(header "$script" peer '')")
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--root "$root" \
@@ -171,7 +195,7 @@ run_on_guest()
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/probes" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
-		"${others[@]}" "${suites[@]}" \
+		"${others[@]}" "${suites[@]}" "${peer[@]}" \
 		"$script" "$run"
 }
 
@@ -258,7 +282,8 @@ kernels_needed()
 
 	for name in "${names[@]}"; do
 		kernel_of "$name"
-	done | sort -ru
+		header "$(script_of "$name")" peer ''
+	done | grep . | sort -ru
 }
 
 # Prepares kernels, modules and root file system. If this fails, all cases fail.
@@ -274,7 +299,7 @@ prepare()
 	[ "$root" = base ] || prepare_others || return
 	for kind in $kinds; do
 		"$qemu_dir/kernel.sh" prepare "$kind" &&
-			"$qemu_dir/build.sh" "$kind" >"$state/modules.$kind" ||
+			"$qemu_dir/build.sh" "$kind" ${coverage:+"$coverage"} >"$state/modules.$kind" ||
 			return
 	done
 }
@@ -290,7 +315,7 @@ prepare_others()
 # not CPUs for both.
 weight_of()
 {
-	[ "$(kernel_of "$1")" = stock ] && echo 1 || echo 2
+	[ "$(kernel_of "$1")" != debug ] && echo 1 || echo 2
 }
 
 # Waits for one run, and kills processes that it has left.
@@ -382,6 +407,35 @@ summary()
 	failures
 }
 
+# Prints a row for each case, and a column for each kernel, of what a matrix found.
+kernel_table()
+{
+	[ -n "$matrix" ] || return 0
+	awk -v kinds="$debian_kernels" '
+		{
+			split($2, run, "@")
+			kind = run[2] == "" ? "stock" : run[2]
+			if (!(run[1] in known)) {
+				known[run[1]] = 1
+				cases[++n] = run[1]
+			}
+			verdict[run[1], kind] = $1 " " $3 " s"
+		}
+		END {
+			columns = split(kinds, column, " ")
+			printf "%-28s", "case"
+			for (j = 1; j <= columns; j++)
+				printf "%14s", column[j]
+			print ""
+			for (i = 1; i <= n; i++) {
+				printf "%-28s", cases[i]
+				for (j = 1; j <= columns; j++)
+					printf "%14s", verdict[cases[i], column[j]]
+				print ""
+			}
+		}' <(sort -k 2 "$state/verdicts")
+}
+
 # runs_of SCRIPT: prints the runs of a case. A check has one for each kernel; a soak has one
 # for each kernel if there is a longer form, and one for each profile.
 runs_of()
@@ -433,6 +487,7 @@ if [ ${#names[@]} -eq 0 ]; then
 elif prepare; then
 	run_all
 	summary
+	kernel_table
 else
 	echo "the preparation failed"
 	failed=${#names[@]}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the missing Debian packages for a group of tasks. Usage: deps.sh
-# build|lint|guest|stock|debug|perf|bench|capture|coverage|selftests|ynl...
+# build|lint|guest|stock|debug|6.12|newest|perf|bench|capture|coverage|selftests|ynl...
 
 . "$(dirname "$0")/common.sh"
 
@@ -11,6 +11,7 @@ packages_of()
 	build) echo linux-headers-amd64 kmod gcc libc6-dev libmnl-dev libjson-c-dev ;;
 	guest) echo qemu-system-x86 kmod cpio xz-utils gcc libc6-dev ;;
 	stock) echo kmod cpio xz-utils ;;
+	6.12 | newest) echo kmod cpio xz-utils zstd ;;
 	debug)
 		echo bc bison flex gcc libc6-dev libelf-dev xz-utils linux-source-6.1 \
 			kmod cpio

@@ -15,8 +15,9 @@
 #                   time, for counting instructions
 #   --add CPIO      an archive with additional files for the guest's root
 #   --root GROUP    the guest's programs: base (default) or apps, see rootfs.sh
-#   --kernel KIND   stock (default) or debug, see kernel.sh
+#   --kernel KIND   stock (default) or another, see kernel.sh
 #   --modules DIR   folder with modules of this project; may be repeated
+#   --peer-kernel KIND, --peer-modules DIR   these instead, if --role is b
 #   --tools DIR     folder with programs of this project, for PATH; may be repeated
 #   --role a|b      which of two guests this is, see pair.sh
 #   --link F,W      file descriptors of sockets to the other guest, one for frames
@@ -28,7 +29,7 @@
 . "$(dirname "$0")/common.sh"
 
 limit=120 smp=2 mem=1024 append='' kernel=stock root=base transcript=file icount=no
-module_dirs=() tool_dirs=() capture=() coverage=() archives=() role='' link=''
+peer_kernel='' peer_dirs=() module_dirs=() tool_dirs=() capture=() coverage=() archives=() role='' link=''
 
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -39,6 +40,8 @@ while [ $# -gt 0 ]; do
 	--kernel) kernel=$2 && shift 2 ;;
 	--root) root=$2 && shift 2 ;;
 	--modules) module_dirs+=("$2") && shift 2 ;;
+	--peer-kernel) peer_kernel=$2 && shift 2 ;;
+	--peer-modules) peer_dirs+=("$2") && shift 2 ;;
 	--tools) tool_dirs+=("$2") && shift 2 ;;
 	--capture) capture=(CAPTURE=1) && shift ;;
 	--coverage) coverage=(COVERAGE=1) && shift ;;
@@ -57,6 +60,10 @@ script=$1 run=$2
 shift 2
 [ "${1:-}" != -- ] || shift
 extra=("$@")
+if [ "$role" = b ] && [ -n "$peer_kernel" ]; then
+	kernel=$peer_kernel
+	module_dirs=("${peer_dirs[@]}")
+fi
 
 # Guests hang if /dev/kvm can be opened on a CPU without the virtualization flags. Without
 # KVM, the emulated CPU must not offer ERMS: the kernel would copy by `rep movsb`, which QEMU
@@ -162,7 +169,7 @@ boot()
 	# While booting, the kernel patches the code of its scheduler's clock. A second CPU
 	# that is online by then may hang at the patched code, so init brings it online
 	words+=" maxcpus=1"
-	[ "$kernel" = stock ] || words+=" kunit.enable=1"
+	[ "$kernel" != debug ] || words+=" kunit.enable=1"
 	# All DMA uses bounce buffers: so data written by a device are not in the mapped
 	# memory until it is synced or unmapped, and vice versa. They take an eighth of the
 	# memory, in slots of 2 KiB

@@ -3,6 +3,9 @@
 # Debian's own kernel, for kernel.sh: the version of the installed linux-headers-amd64, so
 # that modules built here can be loaded.
 
+# shellcheck source=vmlinux.sh
+. "$qemu_dir/vmlinux.sh"
+
 # Prints "RELEASE VERSION" of the installed header package.
 header_package()
 {
@@ -25,7 +28,7 @@ read_version()
 # determines the kernel.
 kernel_key()
 {
-	hash_of "$@" "$qemu_dir/kernel-stock.sh"
+	hash_of "$@" "$qemu_dir/kernel-stock.sh" "$qemu_dir/vmlinux.sh"
 }
 
 kdir()
@@ -53,27 +56,6 @@ download()
 	apt_install linux-headers-amd64
 	read_version
 	fetch "$1"
-}
-
-# number_at FILE OFFSET SIZE: prints the unsigned number of SIZE bytes at OFFSET.
-number_at()
-{
-	od -A n -t "u$3" -j "$2" -N "$3" "$1" | tr -d ' '
-}
-
-# QEMU can start an ELF image directly, which saves the guest the decompression. The header of
-# the x86 boot protocol describes the payload: setup_sects, payload_offset, payload_length
-# (whose last 4 bytes are the uncompressed size).
-unpack_vmlinux()
-{
-	local image=$1 sectors offset length
-
-	sectors=$(number_at "$image" 0x1f1 1)
-	offset=$(number_at "$image" 0x248 4)
-	length=$(number_at "$image" 0x24c 4)
-	dd if="$image" bs=1M iflag=skip_bytes,count_bytes status=none \
-		skip=$(((sectors + 1) * 512 + offset)) count=$((length - 4)) |
-		xz -dc
 }
 
 # kernel_tree WORK ROOT OUT: puts vmlinux and config into OUT, and lib/modules into ROOT.

@@ -1,34 +1,65 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# The kernels for guests, in the cache. Usage: kernel.sh COMMAND [stock|debug]
+# The kernels for guests, in the cache. Usage: kernel.sh COMMAND [KIND [ARGUMENT...]]
 #   prepare  puts kernel and modules into the cache
+#   kind     prints the kind's own name
 #   release  prints the kernel release (as uname -r)
 #   dir      prints the folder with vmlinux, config and modules.cpio
 #   kdir     prints the folder for building modules
 #   headers  like kdir, but only for compiling, which does not require a built kernel
-# A kind of kernel (default: stock) is defined by kernel-KIND.sh, which has read_version,
-# kernel_key, kernel_tree, kdir and headers.
+#   enter    runs the command ARGUMENT... where that folder and its compiler are
+# A kind of kernel is defined by kernel-KIND.sh, which has read_version, kernel_key,
+# kernel_tree, kdir, headers and, if not here, enter. The kinds are stock (the default), debug, 6.12 and
+# newest, which may also be named by its version, as in 7.3.
 
 . "$(dirname "$0")/common.sh"
 
+# The newest kernel may be named by its version.
+find_newest()
+{
+	local name=$kind
+
+	kind=newest
+	. "$qemu_dir/kernel-newest.sh"
+	read_version
+	[[ $release == "$name".* ]] ||
+		die "no such kind of kernel: $name (the newest is $release)"
+}
+
 command=${1:-} kind=${2:-stock}
-[ -e "$qemu_dir/kernel-$kind.sh" ] || die "no such kind of kernel: $kind"
+shift $(($# < 2 ? $# : 2))
+[ -e "$qemu_dir/kernel-$kind.sh" ] || find_newest
+enter()
+{
+	"$@"
+}
+
 # shellcheck source=kernel-debug.sh
 . "$qemu_dir/kernel-$kind.sh"
+
+# Prints the names of the modules listed for this kind of kernel.
+modules_listed()
+{
+	sed 's/#.*//' "$qemu_dir/modules" | awk -v kind="$kind" '
+		function has_kind(	i) {
+			for (i = 2; i <= NF; i++)
+				if ($i == kind || $i == "debian" && kind != "debug")
+					return 1
+			return NF == 1
+		}
+		NF && has_kind() { print $1 }'
+}
 
 # Prints the paths, relative to the root, of the modules listed for this kind of kernel and of
 # those that they need.
 module_files()
 {
-	local root=$1 module
+	local root=$1
 
-	while read -r module; do
-		modprobe -d "$root" -S "$release" --show-depends "$module" ||
-			die "no module $module in $release"
-	done < <(sed 's/#.*//' "$qemu_dir/modules" |
-		awk -v kind="$kind" 'NF == 1 || $2 == kind { print $1 }') |
-		awk -v root="$root/" '$1 == "insmod" { sub(root, "", $2);
-			print $2 }' | sort -u
+	# shellcheck disable=SC2046  # words
+	modprobe -d "$root" -S "$release" -a --show-depends $(modules_listed) >"$root/shown" ||
+		die "$release lacks modules"
+	awk -v root="$root/" '$1 == "insmod" { sub(root, "", $2); print $2 }' "$root/shown" | sort -u
 }
 
 make_modules_cpio()
@@ -78,9 +109,11 @@ prepare()
 find_dir
 case $command in
 prepare) with_lock "kernel-$kind" prepare ;;
+kind) echo "$kind" ;;
 release) echo "$release" ;;
 dir) echo "$dir" ;;
 kdir) kdir ;;
 headers) headers ;;
-*) die "usage: kernel.sh prepare|release|dir|kdir|headers [stock|debug]" ;;
+enter) enter "$@" ;;
+*) die "usage: kernel.sh prepare|kind|release|dir|kdir|headers|enter [KIND [ARGUMENT...]]" ;;
 esac

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# A shell in a guest with the demonstration's fabric and hosts. Usage: shell.sh [stock|debug]
+# A shell in a guest with the demonstration's fabric and hosts. Usage: shell.sh [KIND]
 
 . "$(dirname "$0")/common.sh"
 
