@@ -55,7 +55,7 @@ driver: kdir
 	$(call mirror,Kbuild $(compat) $(wildcard *.c *.h),$(BUILD)/$(KREL)/driver)
 	$(call kbuild,$(BUILD)/$(KREL)/driver)
 
-ats_headers := $(wildcard include/ib_ats.h uapi/*.h)
+ats_headers := $(wildcard include/ib_ats.h uapi/*.h) version.h
 
 ats: kdir
 	$(call mirror,ats/Kbuild $(compat) $(wildcard ats/*.[ch]) $(ats_headers),$(BUILD)/$(KREL)/ats)
@@ -64,7 +64,7 @@ ats: kdir
 # It uses the line parser of the probes
 fabric: kdir
 	$(call mirror,tests/fabric/Kbuild $(compat) $(wildcard tests/fabric/*.[ch]) \
-		tests/probes/ibtool.h,$(BUILD)/$(KREL)/fabric)
+		tests/probes/ibtool.h version.h,$(BUILD)/$(KREL)/fabric)
 	$(call kbuild,$(BUILD)/$(KREL)/fabric)
 
 # One of them uses symbols of ib_ats.ko
@@ -101,7 +101,7 @@ kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver)) $(kunit_config)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats)) $(kunit_config)
 
-$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h
+$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h version.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 

@@ -8,10 +8,12 @@
 #include <net/rtnetlink.h>
 
 #include "ipoib.h"
+#include "version.h"
 
 MODULE_DESCRIPTION("IP over InfiniBand");
 MODULE_AUTHOR("The ib-ipoib authors");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IB_IPOIB_VERSION);
 
 /* Has no effect. It exists because configuration files written for connected mode may set it. */
 static int max_nonsrq_conn_qp = 128;

@@ -8,10 +8,12 @@
 #include <linux/reboot.h>
 
 #include "ats.h"
+#include "version.h"
 
 MODULE_DESCRIPTION("Address Translation Service for InfiniBand");
 MODULE_AUTHOR("The ib-ipoib authors");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IB_IPOIB_VERSION);
 
 /* How long unloading the module, and a reboot, wait until records are deleted */
 #define ATS_EXIT_WAIT		(5 * HZ)

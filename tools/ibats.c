@@ -6,9 +6,8 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "../version.h"
 #include "ibats.h"
-
-#define IBATS_VERSION	"2.0"
 
 /* A command of the command line */
 struct command {
@@ -143,7 +142,7 @@ static enum status session_run(struct session *session, int argc, char **argv)
 	if (!session->options.version)
 		return words_run(session, argc - optind, argv + optind);
 	session->printed = true;
-	puts("ibats " IBATS_VERSION);
+	puts("ibats " IB_IPOIB_VERSION);
 	return STATUS_FOUND;
 }
 

@@ -8,6 +8,7 @@
 #include "ibfab_garbage.h"
 #include "ibfab_slot.h"
 #include "ibfab_vport.h"
+#include "version.h"
 
 #define IBFAB_LKEY	0x1bfa
 
@@ -344,3 +345,4 @@ module_exit(ibfab_exit);
 
 MODULE_DESCRIPTION("Virtual InfiniBand subnet");
 MODULE_LICENSE("Dual BSD/GPL");
+MODULE_VERSION(IB_IPOIB_VERSION);
