@@ -37,8 +37,9 @@ endef
 
 # $(call kbuild,FOLDER[,GOALS]): makes modules, or the goals. BTF of modules requires the
 # kernel's vmlinux, which header packages lack, so that kbuild would warn for each module.
-kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
-	-j$(JOBS) --no-print-directory $(or $(2),modules)
+# A -j given to make, as DKMS gives one, is used as it is; the + passes it on.
+kbuild = +$(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
+	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
 .PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
