@@ -151,10 +151,16 @@ lines:
 			$$(count tests/probes/*.[ch]) 'tests/probes' \
 			$$(count tests/kunit/*/*.[ch]) 'tests/kunit'
 
-install: driver ats tools
+install: install-modules install-tools
+	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
+
+.PHONY: install-modules install-tools
+install-modules: driver ats
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
 		$(BUILD)/$(KREL)/ats/ib_ats.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
+
+install-tools: tools
 	install -D -t $(SBIN) $(BUILD)/tools/ibats
 	install -D -m 644 -t $(MAN8) tools/ibats.8
 	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # After `make install` modprobe prefers this driver to the in-tree one, and the tool is
-# installed; `make uninstall` undoes both.
+# installed; `make uninstall` undoes both. If another ib_ipoib is loaded,
+# `make install` says what to do next.
 # runs: host
 # timeout: 120
 
@@ -29,10 +30,37 @@ run_make()
 		INSTALL_MOD_PATH="$root" DESTDIR="$work/dest" "$1"
 }
 
-# installed: prints the installed files other than modules.
-installed()
+# tools_installed: prints the installed files other than modules.
+tools_installed()
 {
 	find "$work/dest" ! -type d -printf '%P %m\n' | sort
+}
+
+# sysfs_make SRCVERSION: makes a /sys with a loaded module of this srcversion, which has two interfaces.
+sysfs_make()
+{
+	rm -rf "$work/sys"
+	mkdir -p "$work/sys/module/ib_ipoib" "$work"/sys/class/net/{eth0,ib0,ib0.8001}
+	[ -z "$1" ] || echo "$1" >"$work/sys/module/ib_ipoib/srcversion"
+	echo 1 >"$work/sys/class/net/eth0/type"
+	echo 32 >"$work/sys/class/net/ib0/type"
+	echo 32 >"$work/sys/class/net/ib0.8001/type"
+}
+
+# next_where SRCVERSION RELEASE: prints what to do next if such a module is loaded in this kernel.
+next_where()
+{
+	sysfs_make "$1"
+	SYSFS=$work/sys RELEASE=$2 "$top/packaging/loaded.sh" "$installed"
+}
+
+# says_what_is_next TEXT
+says_what_is_next()
+{
+	grep -q '^    modprobe -r ib_ipoib && modprobe ib_ipoib$' <<<"$1" &&
+		grep -q 'connections over them: ib0 ib0.8001$' <<<"$1" && return
+	echo "this does not say what to do next: $1"
+	exit 1
 }
 
 mkdir "$work/root"
@@ -43,12 +71,23 @@ stock=kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
 wanted "before" "$stock"
 run_make install
 wanted "installed" updates/ib_ipoib.ko
-diff - <(installed) <<-E
+diff - <(tools_installed) <<-E
 	usr/local/sbin/ibats 755
 	usr/local/share/bash-completion/completions/ibats 644
 	usr/local/share/man/man8/ibats.8 644
 E
 "$work/dest/usr/local/sbin/ibats" --help | grep -q '^Usage: ibats'
+
+# The in-tree module has no srcversion; an earlier build of ours has another one
+sysfs_make ''
+says_what_is_next "$(SYSFS=$work/sys RELEASE=$release run_make install)"
+installed=$root/lib/modules/$release/updates/ib_ipoib.ko
+says_what_is_next "$(next_where 0123456789ABCDEF0123456 "$release")"
+own=$(modinfo -F srcversion "$installed")
+[ -n "$own" ]
+diff /dev/null <(next_where "$own" "$release")
+diff /dev/null <(next_where '' 5.10.0-1-amd64)
+
 run_make uninstall
 wanted "uninstalled" "$stock"
-diff /dev/null <(installed)
+diff /dev/null <(tools_installed)
