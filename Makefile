@@ -14,6 +14,8 @@ UPDATES = $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates
 GUESTS := $(or $(JOBS),$(shell expr 2 \* $$(nproc)))
 JOBS ?= $(shell nproc)
 
+VERSION = $(shell sed -n 's/^.define IB_IPOIB_VERSION "\(.*\)"/\1/p' version.h)
+
 # The tools and their manuals go below $(DESTDIR)$(PREFIX)
 PREFIX ?= /usr/local
 SBIN = $(DESTDIR)$(PREFIX)/sbin
@@ -170,6 +172,24 @@ uninstall: kdir
 	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
+# The source trees for DKMS. They are defined by patterns, so that they include new files.
+dkms_ib-ipoib = Makefile Kbuild $(wildcard *.mk *.[ch]) ats include uapi
+dkms_ibfab = Makefile $(wildcard *.mk) compat.h version.h tests/fabric tests/probes/ibtool.h
+dkms_conf_ib-ipoib = dkms.conf
+dkms_conf_ibfab = packaging/ibfab.dkms.conf
+install-dkms-%:
+	@mkdir -p $(DESTDIR)/usr/src/$*-$(VERSION)
+	cp -R --parents $(dkms_$*) LICENSES $(DESTDIR)/usr/src/$*-$(VERSION)
+	sed 's/#MODULE_VERSION#/$(VERSION)/' $(dkms_conf_$*) \
+		>$(DESTDIR)/usr/src/$*-$(VERSION)/dkms.conf
+
+.PHONY: deb release
+deb:
+	@packaging/$@.sh
+
+release:
+	@packaging/release.sh '$(VERSION)'
+
 clean:
 	rm -rf $(BUILD)
 
@@ -234,6 +254,11 @@ help:
 	@echo '                   its manual below PREFIX=$(PREFIX)'
 	@echo '  make uninstall   removes them'
 	@echo '  make clean       removes build/'
+	@echo 'Packages (missing Debian packages are installed)'
+	@echo '  make deb         ib-ipoib-dkms, ib-ipoib-tools and ibfab-dkms, into build/deb'
+	@echo '  make install-dkms-ib-ipoib, make install-dkms-ibfab   only the sources for DKMS,'
+	@echo '                   into $(DESTDIR)/usr/src'
+	@echo '  make release VERSION=X   writes the new version to all files that state it'
 	@echo 'Test (in QEMU guests; missing Debian packages are installed)'
 	@echo '  make demo        two hosts ping each other through the driver'
 	@echo '  make check       all cases of tests/cases, JOBS=N guests at a time'

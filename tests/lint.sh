@@ -146,7 +146,9 @@ licence_lines()
 {
 	local file tag
 
-	files ':!LICENSES/*' ':!*.md' | while read -r file; do
+	# The formats of these Debian files do not allow such a line
+	files ':!LICENSES/*' ':!*.md' ':!debian/changelog' ':!debian/copyright' \
+		':!debian/source/format' ':!debian/*.dkms' | while read -r file; do
 		tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
 		# Programs may include uapi headers without becoming GPL, and the kernel's ynl
 		# only accepts specifications with this licence
@@ -189,6 +191,12 @@ negations()
 {
 	files 'tests/cases/*.sh' 'tests/qemu/guest/*' |
 		xargs grep -nE '^[[:space:]]*! [^|]*(\|[^|]+)*$' /dev/null || [ $? -eq 123 ]
+}
+
+# All files that state a version state that of version.h.
+versions()
+{
+	packaging/versions.sh
 }
 
 # Each part of struct ipoib_dev has files that own it: see tests/parts.
@@ -245,6 +253,7 @@ check "manuals" manuals
 check "documentation" documentation
 check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
+check "versions" versions
 check "at most 900 lines a file" long_files
 check "no conditional compilation in .c files" conditional_compilation
 check "no bare negations in cases" negations

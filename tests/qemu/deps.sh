@@ -17,6 +17,7 @@ packages_of()
 			kmod cpio
 		;;
 	selftests) echo gcc libc6-dev xz-utils linux-source-6.1 ;;
+	deb) echo build-essential debhelper dh-dkms libjson-c-dev libmnl-dev ;;
 	perf) echo linux-perf ;;
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;
