@@ -183,8 +183,8 @@ install-dkms-%:
 	sed 's/#MODULE_VERSION#/$(VERSION)/' $(dkms_conf_$*) \
 		>$(DESTDIR)/usr/src/$*-$(VERSION)/dkms.conf
 
-.PHONY: deb release
-deb:
+.PHONY: deb rpm release
+deb rpm:
 	@packaging/$@.sh
 
 release:
@@ -256,6 +256,7 @@ help:
 	@echo '  make clean       removes build/'
 	@echo 'Packages (missing Debian packages are installed)'
 	@echo '  make deb         ib-ipoib-dkms, ib-ipoib-tools and ibfab-dkms, into build/deb'
+	@echo '  make rpm         the same as RPM packages, into build/rpm'
 	@echo '  make install-dkms-ib-ipoib, make install-dkms-ibfab   only the sources for DKMS,'
 	@echo '                   into $(DESTDIR)/usr/src'
 	@echo '  make release VERSION=X   writes the new version to all files that state it'

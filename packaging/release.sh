@@ -32,4 +32,5 @@ entry=$(changelog_entry && cat debian/changelog)
 echo "$entry" >debian/changelog
 sed -i "s/^\(#define IB_IPOIB_VERSION\) .*/\1 \"$version\"/" version.h
 sed -i "s/^\(PACKAGE_VERSION\)=.*/\1=\"$version\"/" dkms.conf
+sed -i "s/^\(Version: *\).*/\1$version/" packaging/ib-ipoib.spec
 packaging/versions.sh

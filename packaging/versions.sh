@@ -27,4 +27,5 @@ debian=${1:-$(changelog_version)}
 
 compare debian/changelog "$debian"
 compare dkms.conf "$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)"
+compare packaging/ib-ipoib.spec "$(sed -n 's/^Version: *//p' packaging/ib-ipoib.spec)"
 exit "$status"
