@@ -19,6 +19,7 @@ packages_of()
 	selftests) echo gcc libc6-dev xz-utils linux-source-6.1 ;;
 	deb) echo build-essential debhelper dh-dkms libjson-c-dev libmnl-dev ;;
 	rpm) echo gcc libc6-dev libjson-c-dev libmnl-dev make rpm ;;
+	package) echo kmod lintian mmdebstrap rpmlint ;;
 	perf) echo linux-perf ;;
 	bench) echo gcc libc6-dev gnuplot-nox jq ;;
 	capture) echo tshark ;;

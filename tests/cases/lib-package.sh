@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# For cases that install packages in a Debian 12 system. system_enter() runs the case a second time,
+# as root, in namespaces where $system is the root file system of that system. There is no network,
+# and all changes to the system are in memory and vanish with the case. Modules cannot be loaded, so
+# the cases check which module modprobe would load.
+
+qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
+
+step()
+{
+	echo "==> $* ($SECONDS s)"
+}
+
+fail()
+{
+	echo "FAILED: $*"
+	exit 1
+}
+
+# same WHAT GOT WANTED
+same()
+{
+	[ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"
+}
+
+# system_enter SCRIPT WORK: runs SCRIPT again, with the folder of the system as its second argument.
+system_enter()
+{
+	local base become=()
+
+	base=$("$qemu/debian.sh")
+	[ "$(id -u)" -eq 0 ] || become=(sudo --)
+	"${become[@]}" unshare --mount --net --pid --fork --kill-child \
+		bash -eu -o pipefail "$1" "$2" "$base"
+}
+
+# system_start WORK BASE: sets $system and the $release of its kernel.
+system_start()
+{
+	system=$1/system
+	mkdir "$1/changes" "$system"
+	mount -t tmpfs tmpfs "$1/changes"
+	mkdir "$1/changes/files" "$1/changes/work"
+	mount -t overlay -o "lowerdir=$2,upperdir=$1/changes/files,workdir=$1/changes/work" \
+		overlay "$system"
+	mount -t proc proc "$system/proc"
+	mount --rbind /dev "$system/dev"
+	trap build_logs EXIT
+	release=$(ls "$system/lib/modules")
+	kernel_runs "$release"
+	mkdir "$system/packages"
+}
+
+# build_logs: prints the ends of the logs of failed DKMS builds.
+build_logs()
+{
+	find "$system/var/lib/dkms" -path '*/build/make.log' -exec tail -n 30 {} +
+}
+
+# kernel_runs RELEASE: makes `uname -r` in the system print RELEASE instead of the host's.
+kernel_runs()
+{
+	[ -e "$system/bin/uname.real" ] || mv "$system/bin/uname" "$system/bin/uname.real"
+	printf '#!/bin/sh\n[ "$*" != -r ] || exec echo %s\nexec uname.real "$@"\n' "$1" \
+		>"$system/bin/uname"
+	chmod 755 "$system/bin/uname"
+}
+
+# inside CMD...
+inside()
+{
+	env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin chroot "$system" "$@" </dev/null
+}
+
+# loads WHEN RELEASE MODULE FILE: modprobe would load FILE, a path below the kernel's modules. It
+# is empty if there must be no such module.
+loads()
+{
+	local got
+
+	got=$({ inside modprobe -S "$2" --show-depends "$3" 2>&1 || :; } |
+		awk -v root="/lib/modules/$2/" -v name="$3" '
+			$1 == "insmod" && index($2, root) == 1 {
+				file = substr($2, length(root) + 1)
+				sub(/\.xz$/, "", file)
+				n = split(file, words, "/")
+				if (words[n] == name ".ko")
+					print file
+			}')
+	same "$1: what modprobe loads of $2" "$got" "$4"
+}
+
+# loads_own RELEASE MODULE VERSION: modprobe would load a module that DKMS built and signed.
+loads_own()
+{
+	loads "with DKMS" "$1" "$2" "updates/dkms/$2.ko"
+	same "the version of $2 for $1" "$(inside modinfo -k "$1" -F version "$2")" "$3"
+	same "who signed $2 for $1" "$(inside modinfo -k "$1" -F signer "$2")" \
+		"DKMS module signing key"
+}
+
+# loads_in_tree WHEN RELEASE: modprobe would load the in-tree driver, and finds none of our modules.
+loads_in_tree()
+{
+	loads "$1" "$2" ib_ipoib kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
+	loads "$1" "$2" ib_ats ''
+	loads "$1" "$2" ibfab ''
+}
+
+# dkms_has LINE...: `dkms status` prints these lines and no others.
+dkms_has()
+{
+	same "dkms status" "$(inside dkms status | sort)" "$(printf '%s\n' "$@" | sort)"
+}
+
+# nothing_left: there are no sources, builds or modules of ours.
+nothing_left()
+{
+	local left
+
+	left=$(cd "$system" && find usr/src var/lib/dkms lib/modules/*/updates \
+		-name 'ib-ipoib*' -o -name 'ib_*' -o -name 'ibfab*')
+	same "what is left" "$left" ""
+}

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash
+# The packages of `make deb` pass lintian. In a Debian 12 system, DKMS builds and signs their modules,
+# and modprobe prefers these; also after an upgrade, and for a new kernel. DKMS does not build them for
+# kernels that are too old or have no InfiniBand. Removing the packages leaves nothing behind.
+# runs: host
+# timeout: 400
+
+. "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
+
+work=$1
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+version=$(sed -n 's/^#define IB_IPOIB_VERSION "\(.*\)"/\1/p' "$top/version.h")
+newer=$version.1
+
+# packages FOLDER: prints its packages, except for the one with debugging information.
+packages()
+{
+	find "$1" -maxdepth 1 -name '*.deb' ! -name '*dbgsym*'
+}
+
+outside()
+{
+	step "the packages of version $version, and those of $newer"
+	make -s -C "$top" deb
+	packages "$top/build/deb" | xargs cp -t "$work"
+	"$qemu/deps.sh" package
+	lintian --allow-root --fail-on error,warning "$top"/build/deb/*.changes
+	"$top/packaging/copy.sh" "$work/newer"
+	make -s -C "$work/newer" release VERSION="$newer"
+	make -s -C "$work/newer" deb
+	system_enter "${BASH_SOURCE[0]}" "$work"
+}
+
+# apt_get WORD...: patterns are expanded in the system.
+apt_get()
+{
+	inside sh -c "exec apt-get -q -y -o Dpkg::Use-Pty=0 $*"
+}
+
+# install FILE...: installs packages in the system.
+install()
+{
+	cp "$@" "$system/packages"
+	apt_get install '/packages/*.deb'
+	rm "$system"/packages/*.deb
+}
+
+# own_sources NAME VERSION: the sources are there, without tests and tools.
+own_sources()
+{
+	[ -e "$system/usr/src/$1-$2/dkms.conf" ] || fail "no sources of $1 $2"
+	! find "$system/usr/src/$1-$2" | grep -E '/(cases|qemu|kunit|tools|debian|build)(/|$)' ||
+		fail "$1 has unneeded sources"
+}
+
+check_install()
+{
+	loads_in_tree "before" "$release"
+	# shellcheck disable=SC2046  # words
+	install $(packages "$work")
+	dkms_has "ib-ipoib/$version, $release, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed"
+	loads_own "$release" ib_ipoib "$version"
+	loads_own "$release" ib_ats "$version"
+	loads_own "$release" ibfab "$version"
+	own_sources ib-ipoib "$version"
+	own_sources ibfab "$version"
+	same "ibats -V" "$(inside ibats -V)" "ibats $version"
+	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
+	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
+	# make warns if it does not use the number of jobs that DKMS sets
+	! grep -rn jobserver "$system/var/lib/dkms" --include=make.log ||
+		fail "the build ignores the number of jobs"
+}
+
+check_upgrade()
+{
+	install "$work"/newer/build/deb/ib-ipoib-{dkms,tools}_*.deb
+	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed"
+	loads_own "$release" ib_ipoib "$newer"
+	loads_own "$release" ib_ats "$newer"
+	same "ibats -V" "$(inside ibats -V)" "ibats $newer"
+	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
+}
+
+# The hooks in the packages of the kernel and its headers make DKMS build the modules.
+check_kernel_upgrade()
+{
+	apt_get install '/var/local/newer/*.deb'
+	next=$(find "$system/lib/modules" -mindepth 1 -maxdepth 1 ! -name "$release" -printf %f)
+	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
+		"ib-ipoib/$newer, $next, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed" \
+		"ibfab/$version, $next, x86_64: installed"
+	loads_own "$next" ib_ipoib "$newer"
+	loads_own "$next" ib_ats "$newer"
+	loads_own "$next" ibfab "$version"
+}
+
+# exclusive RELEASE HEADERS: DKMS refuses to build for this kernel.
+exclusive()
+{
+	local status=0
+
+	mkdir "$system/lib/modules/$1"
+	ln -s "$2" "$system/lib/modules/$1/build"
+	inside dkms build -m ib-ipoib -v "$newer" -k "$1" || status=$?
+	same "the status of a build for $1" "$status" 77
+	rm -r "$system/lib/modules/$1"
+}
+
+# Two old kernels, with the headers of a newer one, and a kernel without InfiniBand.
+check_exclusive()
+{
+	local headers=usr/src/linux-headers-$release-cloud
+
+	exclusive 5.10.0-1-amd64 "/usr/src/linux-headers-$release"
+	exclusive 6.0.0-1-amd64 "/usr/src/linux-headers-$release"
+	mkdir -p "$system/$headers/include"
+	sed '/^CONFIG_INFINIBAND=/d' "$system/boot/config-$release" >"$system/$headers/.config"
+	exclusive "$release-cloud" "/$headers"
+}
+
+check_removal()
+{
+	apt_get purge ib-ipoib-dkms ib-ipoib-tools ibfab-dkms
+	loads_in_tree "after" "$release"
+	loads_in_tree "after" "$next"
+	dkms_has
+	nothing_left
+}
+
+[ $# -gt 1 ] || {
+	outside
+	exit
+}
+system_start "$work" "$2"
+step "install"
+check_install
+step "upgrade"
+check_upgrade
+step "kernel upgrade"
+check_kernel_upgrade
+step "kernels that DKMS must not build for"
+check_exclusive
+step "removal"
+check_removal
+step "done"
