@@ -40,7 +40,8 @@ endef
 # $(call kbuild,FOLDER[,GOALS]): makes modules, or the goals. BTF of modules requires the
 # kernel's vmlinux, which header packages lack, so that kbuild would warn for each module.
 # A -j given to make, as DKMS gives one, is used as it is; the + passes it on.
-kbuild = +$(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
+kbuild = +$(call run_kbuild,$(1),$(2))
+run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
@@ -80,7 +81,7 @@ probes: ats
 # Features that the kernel has, by the probes of compat.mk
 compat: kdir
 	$(call mirror,tests/compat/Kbuild compat.mk,$(BUILD)/$(KREL)/compat)
-	@found=$$($(call kbuild,$(BUILD)/$(KREL)/compat) -s) && printf '%s\n' $$found | \
+	@found=$$($(call run_kbuild,$(BUILD)/$(KREL)/compat) -s) && printf '%s\n' $$found | \
 		sed -n 's/^-DCOMPAT_HAVE_//p' | sort -u
 
 # The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT, and

@@ -45,6 +45,7 @@ cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
 cp -r "$top"/tests/{qemu,lint.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
 mkdir "$tree/tests/cases"
 cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
+cp -r "$top"/{debian,dkms.conf,packaging,version.h} "$tree/"
 printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
 printf '# %s\nobj-m := ibfab.o\n' "$licence" >"$tree/tests/fabric/Kbuild"
 module "$tree/ib_ipoib.c"
@@ -129,6 +130,7 @@ echo '.Xy' >>"$tree/tools/ibats.8"
 sed -i 's/IB_ATS_KIND_GID,/IB_ATS_KIND_NODE,/; s/"records"/"record"/' "$tree/uapi/ib_ats_netlink.h"
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
 echo 'layout first 1' >>"$tree/tests/cache_lines"
+sed -i 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="0.1"/' "$tree/dkms.conf"
 # Faults for shellcheck, the licence lines, and the length.
 # shellcheck disable=SC2016  # the fault itself
 printf '#!/bin/sh\nrm $1\n' >"$tree/tests/bad.sh"
@@ -146,6 +148,8 @@ wanted "$faulty" '^FAIL  no circles of calls'
 wanted "$faulty" '^circle: first -> second: second'
 wanted "$faulty" '^FAIL  mutants apply'
 wanted "$faulty" '^tests/mutants/gone.patch: status 1'
+wanted "$faulty" '^FAIL  versions'
+wanted "$faulty" "^dkms.conf states version '0.1'"
 wanted "$faulty" '^FAIL  parts and their owners'
 wanted "$faulty" '^ib_ipoib.c:[0-9]*:.*layout.first;   .only for ipoib_layout.c.$'
 wanted "$faulty" '^FAIL  checkpatch'
