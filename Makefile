@@ -135,8 +135,8 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
 
-# Which files call which, in the driver, ib_ats and ibats
-object_files = $(patsubst $(1)%.c,$(2)/%.o,$(wildcard $(1)*.c))
+# Which files call which, in the driver, ib_ats and ibats, of those compiled for this kernel
+object_files = $$(ls $(patsubst $(1)%.c,$(2)/%.o,$(wildcard $(1)*.c)) 2>/dev/null)
 call-graph: driver ats tools
 	@echo 'ib_ipoib:'
 	@tests/call_graph.py $(call object_files,,$(BUILD)/$(KREL)/driver)

@@ -211,10 +211,13 @@ parts()
 	done < <(grep -v '^#' tests/parts)
 }
 
-# objects FOLDER BUILT: prints the object files, in BUILT, of the sources in FOLDER
+# objects FOLDER BUILT: prints the object files, in BUILT, of the sources in FOLDER. Not every
+# source is compiled for every kernel.
 objects()
 {
-	files ":(glob)$1*.c" | sed -E "s,^$1(.*)\.c\$,$2/\1.o,"
+	files ":(glob)$1*.c" | sed -E "s,^$1(.*)\.c\$,$2/\1.o," | while read -r object; do
+		[ ! -e "$object" ] || echo "$object"
+	done
 }
 
 # A mutant that does not apply any more tests nothing.
