@@ -120,7 +120,8 @@ nothing_left()
 {
 	local left
 
-	left=$(cd "$system" && find usr/src var/lib/dkms lib/modules/*/updates \
-		-name 'ib-ipoib*' -o -name 'ib_*' -o -name 'ibfab*')
+	left=$(cd "$system" &&
+		find usr/src var/lib/dkms -maxdepth 1 '(' -name 'ib-ipoib*' -o -name 'ibfab*' ')' &&
+		find lib/modules/ -path '*/updates/*' -name '*.ko*')
 	same "what is left" "$left" ""
 }
