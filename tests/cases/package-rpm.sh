@@ -4,6 +4,8 @@
 # With Debian's rpm and dkms they can be installed, upgraded and removed.
 # runs: host
 # timeout: 300
+# when: soak
+# soak: 300
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
 
