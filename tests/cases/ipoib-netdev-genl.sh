@@ -98,5 +98,5 @@ on h0 ip link set "$dev" down
 on h0 ip link set "$dev" up
 wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
 each_queue_has_napi
-hosts_delete
-ipoib_unload
+rmmod ib_ipoib
+refute test -e /sys/module/ib_ipoib
