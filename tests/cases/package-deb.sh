@@ -4,7 +4,7 @@
 # and modprobe prefers these; also after an upgrade, and for a new kernel. DKMS does not build them for
 # kernels that are too old or have no InfiniBand. Removing the packages leaves nothing behind.
 # runs: host
-# timeout: 400
+# timeout: 600
 
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
 
