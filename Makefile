@@ -121,13 +121,10 @@ $(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ \
 		$(filter %.c,$^) -lmnl
 
-$(BUILD)/test-tools/atsflood: tests/tools/atsflood.c uapi/ib_ats_netlink.h
+$(BUILD)/test-tools/atsflood: uapi/ib_ats_netlink.h
+$(BUILD)/test-tools/atsflood $(BUILD)/test-tools/netdevq: $(BUILD)/test-tools/%: tests/tools/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $< -lmnl
-
-$(BUILD)/test-tools/netdevq: tests/tools/netdevq.c
-	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $< -lmnl
+	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $(filter %.c,$^) -lmnl
 
 $(BUILD)/test-tools/%: tests/tools/%.c
 	@mkdir -p $(@D)
@@ -135,15 +132,15 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
 
-# Which files call which, in the driver, ib_ats and ibats, of those compiled for this kernel
-object_files = $$(ls $(patsubst $(1)%.c,$(2)/%.o,$(wildcard $(1)*.c)) 2>/dev/null)
+# Which files call which, in the driver, ib_ats and ibats. A module's .mod file lists its objects.
+objects_of_module = $$(sed 's,.*/,$(1)/,' $(1)/$(2).mod)
 call-graph: driver ats tools
 	@echo 'ib_ipoib:'
-	@tests/call_graph.py $(call object_files,,$(BUILD)/$(KREL)/driver)
+	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/driver,ib_ipoib)
 	@echo 'ib_ats:'
-	@tests/call_graph.py $(call object_files,ats/,$(BUILD)/$(KREL)/ats)
+	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/ats,ib_ats)
 	@echo 'ibats:'
-	@tests/call_graph.py $(call object_files,tools/,$(BUILD)/tools.obj)
+	@tests/call_graph.py $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
 
 # Lines of code, without comments and blank lines
 lines:

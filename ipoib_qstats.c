@@ -38,8 +38,6 @@ static void qstats_get_base(struct net_device *netdev, struct netdev_queue_stats
 	struct rtnl_link_stats64 link;
 	unsigned int i;
 
-	rx->packets = 0;
-	rx->bytes = 0;
 	tx->packets = 0;
 	tx->bytes = 0;
 	qstats_get_rx(netdev, 0, &rx_queue);

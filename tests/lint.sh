@@ -211,15 +211,6 @@ parts()
 	done < <(grep -v '^#' tests/parts)
 }
 
-# objects FOLDER BUILT: prints the object files, in BUILT, of the sources in FOLDER. Not every
-# source is compiled for every kernel.
-objects()
-{
-	files ":(glob)$1*.c" | sed -E "s,^$1(.*)\.c\$,$2/\1.o," | while read -r object; do
-		[ ! -e "$object" ] || echo "$object"
-	done
-}
-
 # A mutant that does not apply any more tests nothing.
 mutants_apply()
 {
@@ -228,14 +219,21 @@ mutants_apply()
 	done
 }
 
+# objects_of_module FOLDER MODULE: prints the object files that the module is linked of.
+objects_of_module()
+{
+	sed "s,.*/,$1/," "$1/$2.mod"
+}
+
 # Files with circular calls cannot be understood, or tested, one at a time.
 call_circles()
 {
 	local built=$top/build/lint
 
-	objects '' "$built/$release/driver" | xargs "$top/tests/call_graph.py" --circles
-	objects ats/ "$built/$release/ats" | xargs "$top/tests/call_graph.py" --circles
-	objects tools/ "$built/tools.obj" | xargs "$top/tests/call_graph.py" --circles
+	objects_of_module "$built/$release/driver" ib_ipoib |
+		xargs "$top/tests/call_graph.py" --circles
+	objects_of_module "$built/$release/ats" ib_ats | xargs "$top/tests/call_graph.py" --circles
+	find "$built/tools.obj" -name '*.o' -exec "$top/tests/call_graph.py" --circles {} +
 }
 
 cd "$top"

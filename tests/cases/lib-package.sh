@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# For cases that install packages in a Debian 12 system. system_enter() runs the case a second time,
-# as root, in namespaces where $system is the root file system of that system. There is no network,
-# and all changes to the system are in memory and vanish with the case. Modules cannot be loaded, so
-# the cases check which module modprobe would load.
+# For cases that install packages in a Debian 12 system. A case calls outside(), which builds the
+# packages, and then runs a second time, as root, in namespaces where $system is the root file system
+# of that system, for its steps: see package_case(). There is no network, and all changes to the
+# system are in memory and vanish with the case. Modules cannot be loaded, so the cases check which
+# module modprobe would load.
 
+work=$1 base=${2:-}
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+version=$(sed -n 's/^#define IB_IPOIB_VERSION "\(.*\)"/\1/p' "$top/version.h")
+# shellcheck disable=SC2034  # for the cases
+newer=$version.1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
 step()
@@ -24,25 +30,45 @@ same()
 	[ "$2" = "$3" ] || fail "$1: got '$2', wanted '$3'"
 }
 
-# system_enter SCRIPT WORK: runs SCRIPT again, with the folder of the system as its second argument.
+# package_case STEP...: the case itself. In the system, a step is the function check_STEP.
+package_case()
+{
+	local name
+
+	[ -n "$base" ] || {
+		outside
+		system_enter
+		return
+	}
+	system_start
+	for name; do
+		step "$name"
+		"check_$name"
+	done
+	step "done"
+}
+
+# system_enter: runs the case again, with the folder of the system as its second argument.
 system_enter()
 {
-	local base become=()
+	local become=()
 
 	base=$("$qemu/debian.sh")
 	[ "$(id -u)" -eq 0 ] || become=(sudo --)
 	"${become[@]}" unshare --mount --net --pid --fork --kill-child \
-		bash -eu -o pipefail "$1" "$2" "$base"
+		bash -eu -o pipefail "$0" "$work" "$base"
 }
 
-# system_start WORK BASE: sets $system and the $release of its kernel.
+# system_start: sets $system and the $release of its kernel.
 system_start()
 {
-	system=$1/system
-	mkdir "$1/changes" "$system"
-	mount -t tmpfs tmpfs "$1/changes"
-	mkdir "$1/changes/files" "$1/changes/work"
-	mount -t overlay -o "lowerdir=$2,upperdir=$1/changes/files,workdir=$1/changes/work" \
+	local changes=$work/changes
+
+	system=$work/system
+	mkdir "$changes" "$system"
+	mount -t tmpfs tmpfs "$changes"
+	mkdir "$changes/files" "$changes/work"
+	mount -t overlay -o "lowerdir=$base,upperdir=$changes/files,workdir=$changes/work" \
 		overlay "$system"
 	mount -t proc proc "$system/proc"
 	mount --rbind /dev "$system/dev"

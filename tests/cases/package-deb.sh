@@ -6,12 +6,8 @@
 # runs: host
 # timeout: 600
 
+# shellcheck source=lib-package.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
-
-work=$1
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-version=$(sed -n 's/^#define IB_IPOIB_VERSION "\(.*\)"/\1/p' "$top/version.h")
-newer=$version.1
 
 # packages FOLDER: prints its packages, except for the one with debugging information.
 packages()
@@ -29,7 +25,6 @@ outside()
 	"$top/packaging/copy.sh" "$work/newer"
 	make -s -C "$work/newer" release VERSION="$newer"
 	make -s -C "$work/newer" deb
-	system_enter "${BASH_SOURCE[0]}" "$work"
 }
 
 # apt_get WORD...: patterns are expanded in the system.
@@ -49,6 +44,8 @@ install()
 # own_sources NAME VERSION: the sources are there, without tests and tools.
 own_sources()
 {
+	local sources
+
 	[ -e "$system/usr/src/$1-$2/dkms.conf" ] || fail "no sources of $1 $2"
 	sources=$(cd "$system/usr/src/$1-$2" && find .)
 	if grep -E '/(cases|qemu|kunit|tools|debian|build)(/|$)' <<<"$sources"; then
@@ -58,6 +55,8 @@ own_sources()
 
 check_install()
 {
+	local logs status=0
+
 	loads_in_tree "before" "$release"
 	# shellcheck disable=SC2046  # words
 	install $(packages "$work")
@@ -72,8 +71,10 @@ check_install()
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
 	# make warns if it does not use the number of jobs that DKMS sets
-	! grep -rn jobserver "$system/var/lib/dkms" --include=make.log ||
-		fail "the build ignores the number of jobs"
+	mapfile -t logs < <(find "$system/var/lib/dkms" -name make.log)
+	[ ${#logs[@]} -gt 0 ] || fail "no logs of the builds"
+	grep -n jobserver "${logs[@]}" || status=$?
+	same "the status of looking for jobs that are ignored" "$status" 1
 }
 
 check_upgrade()
@@ -134,19 +135,4 @@ check_removal()
 	nothing_left
 }
 
-[ $# -gt 1 ] || {
-	outside
-	exit
-}
-system_start "$work" "$2"
-step "install"
-check_install
-step "upgrade"
-check_upgrade
-step "kernel upgrade"
-check_kernel_upgrade
-step "kernels that DKMS must not build for"
-check_exclusive
-step "removal"
-check_removal
-step "done"
+package_case install upgrade kernel_upgrade exclusive removal

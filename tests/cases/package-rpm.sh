@@ -7,12 +7,8 @@
 # when: soak
 # soak: 300
 
+# shellcheck source=lib-package.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
-
-work=$1
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-version=$(sed -n 's/^#define IB_IPOIB_VERSION "\(.*\)"/\1/p' "$top/version.h")
-newer=$version.1
 
 # same_sources NAME: the package contains the sources that `make install-dkms-NAME` installs.
 same_sources()
@@ -35,7 +31,6 @@ outside()
 	"$top/packaging/copy.sh" "$work/newer"
 	make -s -C "$work/newer" release VERSION="$newer"
 	make -s -C "$work/newer" rpm
-	system_enter "${BASH_SOURCE[0]}" "$work"
 }
 
 # rpm does not know which Debian packages are installed, so it cannot check dependencies.
@@ -74,15 +69,4 @@ check_removal()
 	nothing_left
 }
 
-[ $# -gt 1 ] || {
-	outside
-	exit
-}
-system_start "$work" "$2"
-step "install"
-check_install
-step "upgrade"
-check_upgrade
-step "removal"
-check_removal
-step "done"
+package_case install upgrade removal

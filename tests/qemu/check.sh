@@ -138,10 +138,10 @@ kernels_of()
 
 	kinds=$(header "$1" kernel stock)
 	kinds=${kinds/both/stock debug}
-	[ -z "$kernel" ] || [ "$(header "$1" runs guest)" = host ] ||
-		kinds=$kernel
-	[ -z "$matrix" ] || [ "$kinds" = debug ] || [ "$(header "$1" runs guest)" = host ] ||
-		kinds=$debian_kernels
+	if [ "$(header "$1" runs guest)" = guest ]; then
+		[ -z "$kernel" ] || kinds=$kernel
+		[ -z "$matrix" ] || [ "$kinds" = debug ] || kinds=$debian_kernels
+	fi
 	echo "$kinds"
 }
 

@@ -71,6 +71,22 @@ with_lock()
 	) 9>"$cache/$name.lock"
 }
 
+# unpack_debs FOLDER ROOT: the contents of FOLDER's .deb files, in a root file system whose
+# /bin, /sbin and /lib are links.
+unpack_debs()
+{
+	local folder=$1 root=$2 deb dir
+
+	for dir in bin sbin lib lib64; do
+		mkdir -p "$root/usr/$dir"
+		ln -s "usr/$dir" "$root/$dir"
+	done
+	for deb in "$folder"/*.deb; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x --keep-directory-symlink -C "$root"
+	done
+}
+
 # hash_of FILE...: prints a short hash of the files' contents.
 hash_of()
 {

@@ -6,7 +6,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-kinds=(stock 6.12 newest)
+read -ra kinds < <(sed -n 's/^# kind of kernel://p' "$top/tests/compat/expected")
 
 # found KIND: prints the names of the features that the kernel has, one per line.
 found()

@@ -24,7 +24,7 @@ sources()
 # options: prints the options of the host's apt that are needed to reach the sources.
 options()
 {
-	apt-config dump --format '%F "%v";%n' | grep -E '^Acquire::(http|https|Check-)' || :
+	apt-config dump --format '%F "%v";%n' | sed -nE '/^Acquire::(http|https|Check-)/p'
 }
 
 # key: prints a short key of the versions of the packages, as the host's lists have them.

@@ -13,11 +13,16 @@
 # Remembered from one run to the next, so that a run with a full cache asks no mirror
 chosen=$cache/backports-$base
 
-choose()
+open_backports()
 {
 	suites_open "$chosen.apt" "$base" "$base-backports"
-	suites_apt apt-cache show linux-headers-amd64 | sed -n \
-		's/^Depends:.* linux-headers-\([0-9][^ ]*\) (= \([^)]*\)).*/\1 \2/p' | head -n 1 >"$chosen.new"
+}
+
+choose()
+{
+	open_backports
+	suites_apt apt-cache show --no-all-versions linux-headers-amd64 | sed -n \
+		's/^Depends:.* linux-headers-\([0-9][^ ]*\) (= \([^)]*\)).*/\1 \2/p' >"$chosen.new"
 	[ -s "$chosen.new" ] || die "$base-backports has no kernel"
 	mv "$chosen.new" "$chosen"
 }
@@ -58,7 +63,7 @@ make_toolchain()
 	work=$(mktemp -d "$cache/tmp.XXXXXX")
 	# shellcheck disable=SC2064  # the folder of now, not of then
 	trap "rm -rf '$work'" EXIT
-	suites_open "$chosen.apt" "$base" "$base-backports"
+	open_backports
 	suites_fetch "$work/debs" "linux-headers-$release=$version" make gcc dash mawk \
 		coreutils findutils sed grep diffutils perl python3-minimal sparse
 	mkdir "$work/root"
@@ -102,7 +107,7 @@ kernel_tree()
 {
 	local work=$1 root=$2 out=$3 packages image
 
-	suites_open "$chosen.apt" "$base" "$base-backports"
+	open_backports
 	mapfile -t packages < <(image_packages)
 	suites_download "$work/debs" "${packages[@]/%/=$version}"
 	unpack_debs "$work/debs" "$root"

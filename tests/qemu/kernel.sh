@@ -9,8 +9,9 @@
 #   headers  like kdir, but only for compiling, which does not require a built kernel
 #   enter    runs the command ARGUMENT... where that folder and its compiler are
 # A kind of kernel is defined by kernel-KIND.sh, which has read_version, kernel_key,
-# kernel_tree, kdir, headers and, if not here, enter. The kinds are stock (the default), debug, 6.12 and
-# newest, which may also be named by its version, as in 7.3.
+# kernel_tree, kdir, headers and, unless its modules are built like any others, enter. The
+# kinds are stock (the default), debug, 6.12 and newest, which may also be named by its
+# version, as in 7.3.
 
 . "$(dirname "$0")/common.sh"
 
@@ -29,6 +30,8 @@ find_newest()
 command=${1:-} kind=${2:-stock}
 shift $(($# < 2 ? $# : 2))
 [ -e "$qemu_dir/kernel-$kind.sh" ] || find_newest
+
+# enter CMD...: as for kernels that this system builds modules for.
 enter()
 {
 	"$@"

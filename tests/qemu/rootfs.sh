@@ -62,20 +62,6 @@ fetch()
 		install --download-only "${packages[@]}" >"$work/fetch.log" 2>&1
 }
 
-unpack()
-{
-	local root=$1 deb dir
-
-	for dir in bin sbin lib lib64; do
-		mkdir -p "$root/usr/$dir"
-		ln -s "usr/$dir" "$root/$dir"
-	done
-	for deb in "$work"/debs/*.deb; do
-		dpkg-deb --fsys-tarfile "$deb" |
-			tar -x --keep-directory-symlink -C "$root"
-	done
-}
-
 # Removes manuals, Perl and package management, which the guest does not need.
 prune()
 {
@@ -177,7 +163,7 @@ build()
 		cat "$work/fetch.log" >&2
 		die "cannot fetch the guest's packages"
 	}
-	unpack "$root"
+	unpack_debs "$work/debs" "$root"
 	prune "$root"
 	add_busybox "$root"
 	add_files "$root"

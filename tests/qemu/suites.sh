@@ -80,19 +80,3 @@ suites_download()
 	mkdir -p "$folder"
 	(cd "$folder" && suites_apt_get download "$@")
 }
-
-# unpack_debs FOLDER ROOT: the contents of FOLDER's .deb files, in a root file system whose
-# /bin, /sbin and /lib are links.
-unpack_debs()
-{
-	local folder=$1 root=$2 deb dir
-
-	for dir in bin sbin lib lib64; do
-		mkdir -p "$root/usr/$dir"
-		ln -s "usr/$dir" "$root/$dir"
-	done
-	for deb in "$folder"/*.deb; do
-		dpkg-deb --fsys-tarfile "$deb" |
-			tar -x --keep-directory-symlink -C "$root"
-	done
-}
