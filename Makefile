@@ -37,11 +37,15 @@ define mirror
 	@ln -sf $(abspath $(1)) $(2)/
 endef
 
-# $(call kbuild,FOLDER[,GOALS]): makes modules, or the goals. BTF of modules requires the
+# $(call kbuild,FOLDER[,GOALS[,CFLAGS]]): makes modules, or the goals. BTF of modules requires the
 # kernel's vmlinux, which header packages lack, so that kbuild would warn for each module.
-# A -j given to make, as DKMS gives one, is used as it is; the + passes it on.
-kbuild = +$(call run_kbuild,$(1),$(2))
+# A -j given to make, as DKMS gives one, is used as it is; the + passes it on. With STRICT=1 a
+# warning is an error. All checks build so, because kbuild compiles again what was compiled with
+# other options. They leave kernel-doc to make lint.
+kbuild = +$(call run_kbuild,$(1),$(2),$(3))
 run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
+	$(if $(STRICT),W=1 cmd_checkdoc=) \
+	KCFLAGS='$(strip $(KCFLAGS) $(if $(STRICT),-Werror) $(3))' \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
@@ -99,11 +103,11 @@ kunit: kunit-sources
 
 # The suites' own files, which only require the kernel's headers. They are compiled as for a
 # kernel with KUnit and fault injection, since they can be loaded into no other.
-kunit_config := KCFLAGS="$(KCFLAGS) -DCONFIG_KUNIT=1 -DCONFIG_FAULT_INJECTION=1"
+kunit_config := -DCONFIG_KUNIT=1 -DCONFIG_FAULT_INJECTION=1
 objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
 kunit-objects: kunit-sources
-	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver)) $(kunit_config)
-	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats)) $(kunit_config)
+	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver),$(kunit_config))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
 
 $(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h version.h
 	@mkdir -p $(@D)

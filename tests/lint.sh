@@ -62,20 +62,26 @@ scripts()
 	done
 }
 
-# In a build folder of its own, so that everything is compiled.
-compiler_and_sparse()
+# strict_make KDIR TARGET...: an object exists only if it was compiled without a warning, and
+# sparse checks it again. What modpost and the tools' compiler warn of is not repeated, so what
+# they made is removed before.
+strict_make()
 {
-	rm -rf "$top/build/lint"
-	make -s -C "$top" BUILD="$top/build/lint" \
-		KDIR="${KDIR:-/lib/modules/$release/build}" JOBS="$(nproc)" \
-		W=1 C=2 CF=-D__CHECK_ENDIAN__ driver ats fabric probes tools test-tools
+	make -s -C "$top" KDIR="$1" JOBS="$(nproc)" STRICT=1 C=2 CF=-D__CHECK_ENDIAN__ "${@:2}"
 }
 
-# The suites only require the headers of a kernel with KUnit.
+# Where make check builds for that kernel, so that it needs not compile the same again.
+compiler_and_sparse()
+{
+	rm -rf "$top"/build/{tools,tools.obj,test-tools} "$top/build/$release"/*/Module.symvers
+	with_lock "$(build_lock)" strict_make "${KDIR:-/lib/modules/$release/build}" \
+		driver ats fabric probes tools test-tools
+}
+
+# In a folder of their own. The suites only require the headers of a kernel with KUnit.
 compiler_and_sparse_of_suites()
 {
-	make -s -C "$top" BUILD="$top/build/lint" JOBS="$(nproc)" KDIR="$headers" \
-		W=1 C=2 CF=-D__CHECK_ENDIAN__ kunit-objects
+	strict_make "$headers" BUILD="$top/build/lint" kunit-objects
 }
 
 # checkpatch.pl with its word lists, and kernel-doc, from Debian's kernel source.
@@ -171,7 +177,7 @@ cache_lines()
 
 	while read -r structure member line; do
 		offset=$(pahole -C "$structure" \
-			"$top/build/lint/$release/driver/ib_ipoib.ko" |
+			"$top/build/$release/driver/ib_ipoib.ko" |
 			sed -nE "s,^.*[ *]$member(\[[0-9]+\])?(;| __attr.*;) +/\* +([0-9]+) .*,\3,p")
 		[ "$((${offset:--64} / 64))" -eq "$line" ] ||
 			echo "$structure.$member is at ${offset:-no offset}," \
@@ -228,7 +234,7 @@ objects_of_module()
 # Files with circular calls cannot be understood, or tested, one at a time.
 call_circles()
 {
-	local built=$top/build/lint
+	local built=$top/build
 
 	objects_of_module "$built/$release/driver" ib_ipoib |
 		xargs "$top/tests/call_graph.py" --circles
@@ -261,7 +267,7 @@ check "no bare negations in cases" negations
 check "mutants apply" mutants_apply
 check "parts and their owners" parts
 report
-# Checks of what was compiled above, or that compile into the same folder
+# Checks of what was compiled above, or that would compete with the compiler
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
 check "cache lines" cache_lines
 check "no circles of calls" call_circles

@@ -26,7 +26,7 @@ wanted()
 
 run_make()
 {
-	make -C "$top" KDIR="/lib/modules/$release/build" \
+	make -C "$top" KDIR="/lib/modules/$release/build" STRICT=1 \
 		INSTALL_MOD_PATH="$root" DESTDIR="$work/dest" "$1"
 }
 

@@ -68,7 +68,7 @@ multicast()
 
 iperf()
 {
-	on h0 iperf3 -J -t 2 -c "$other4" "$@" >/run/iperf.json ||
+	on h0 iperf3 -J -t 1 -c "$other4" "$@" >/run/iperf.json ||
 		fail "iperf3: $(jq -r .error /run/iperf.json)"
 }
 
@@ -118,7 +118,7 @@ for turn in a b; do
 		assert test "$rate" -ge 1
 		iperf -u -b 2M -l 1400
 		note "UDP: $(jq '.end.sum.packets, .end.sum.lost_packets' /run/iperf.json | tr '\n' ' ')packets, lost"
-		assert test "$(jq .end.sum.packets /run/iperf.json)" -gt 300
+		assert test "$(jq .end.sum.packets /run/iperf.json)" -gt 150
 		assert_eq "datagrams lost" "$(jq .end.sum.lost_packets /run/iperf.json)" 0
 	fi
 	pair_barrier "iperf-$turn"

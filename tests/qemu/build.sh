@@ -33,7 +33,7 @@ build()
 {
 	make -s -C "$top" tools test-tools &&
 		"$qemu_dir/kernel.sh" enter "$kind" make -k -s -C "$top" KDIR="$kdir" \
-			JOBS="$(nproc)" W=1 cmd_checkdoc= KCFLAGS=-Werror "${options[@]}" "${targets[@]}"
+			JOBS="$(nproc)" STRICT=1 "${options[@]}" "${targets[@]}"
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")
@@ -41,8 +41,7 @@ kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 mkdir -p "$top/build"
 # The output of this preparation is not the compiler's
 "$qemu_dir/kernel.sh" enter "$kind" true
-# The lock is per checkout, as several may build at once
-with_lock "build-$(hash_of <(echo "$top"))" build >"$top/build/build.log" 2>&1 || failed=yes
+with_lock "$(build_lock)" build >"$top/build/build.log" 2>&1 || failed=yes
 if [ -n "${failed:-}" ] || [ -s "$top/build/build.log" ]; then
 	cat "$top/build/build.log" >&2
 	die "the modules do not build without a warning"

@@ -175,7 +175,7 @@ peer_options()
 run_on_guest()
 {
 	local script=$1 run=$2 limit=$3 kind=$4 name=$5 boots=guest.sh built suites=()
-	local counted=() own=("PROFILE=$(profile_of "$5")") root others=() peer=()
+	local counted=() own=("PROFILE=$(profile_of "$5")") root others=() peer=() variable
 
 	root=$(root_of "${script##*/}")
 	[ "$root" = base ] || others=(--tools "$(cat "$state/selftests")")
@@ -185,13 +185,17 @@ run_on_guest()
 		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	! is_long "$name" || own+=(SOAK=1)
+	for variable in "${own[@]}" "${words[@]}"; do
+		others+=(--set "$variable")
+	done
+	[ ${#names[@]} -le 2 ] || others+=(--snapshots "$state/snapshots")
 	mapfile -t peer < <(peer_options "$(header "$script" peer '')")
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--root "$root" \
 		--smp "$(header "$script" smp 2)" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
-		--append "$(header "$script" append '') ${own[*]} ${words[*]}" \
+		--append "$(header "$script" append '')" \
 		--modules "$built/driver" --modules "$built/fabric" \
 		--modules "$built/ats" --modules "$built/probes" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
@@ -360,14 +364,18 @@ run_all()
 	done
 }
 
-# boot_seconds: prints how long each guest took until its script began.
+# boot_seconds: prints how long each boot took until the script began, or until the guest waited
+# for one and became a snapshot.
 boot_seconds()
 {
-	local name
+	local name waits='ib-ipoib: the guest waits'
 
-	for name in "${names[@]}"; do
-		cat "$results/$name"/{,a/,b/}console.log 2>/dev/null || :
-	done | sed -n 's/^\[ *\([0-9]*\.[0-9]*\)\] ib-ipoib: .* begins.*/\1/p'
+	{
+		for name in "${names[@]}"; do
+			grep -L "$waits" "$results/$name"/{,a/,b/}console.log 2>/dev/null || :
+		done | xargs -r cat
+		cat "$state"/snapshots/*.log 2>/dev/null || :
+	} | sed -nE "s/^\[ *([0-9]*\.[0-9]*)\] ($waits|ib-ipoib: .* begins).*/\1/p"
 }
 
 # said_last LOG: prints each failure of a case with its step, and the end of the log.

@@ -71,6 +71,12 @@ with_lock()
 	) 9>"$cache/$name.lock"
 }
 
+# build_lock: prints the lock's name for whoever builds in this checkout.
+build_lock()
+{
+	echo "build-$(hash_of <(echo "$top"))"
+}
+
 # unpack_debs FOLDER ROOT: the contents of FOLDER's .deb files, in a root file system whose
 # /bin, /sbin and /lib are links.
 unpack_debs()

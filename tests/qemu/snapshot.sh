@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=bash disable=SC2154  # what guest.sh sets
+# Snapshots of guests that have booted and wait for their script, for guest.sh. Booting takes more
+# of a processor than many cases do themselves. Sourced, never run.
+#
+# A folder of snapshots is for one set of modules and tools. The first guest of a kind makes the
+# snapshot, and others of that kind wait for it. The kernel log of the boot becomes the beginning
+# of each guest's log, so that every guest is also judged by that.
+
+# snapshot_fits: whether the guest differs from others of its kind in nothing but its script
+# and that script's variables.
+snapshot_fits()
+{
+	[ -n "$snapshots" ] && [ "$transcript$icount" = fileno ] && [ "$capture$coverage" = nono ] &&
+		[ -z "$role$append${archives[*]}${extra[*]}" ]
+}
+
+# snapshot_prepare: sets $snapshot, and makes it if it does not exist.
+snapshot_prepare()
+{
+	snapshot=$snapshots/$kernel-$root-$smp-$mem
+	mkdir -p "$snapshots"
+	(
+		flock 9
+		[ -e "$snapshot" ] || snapshot_make
+	) 9>"$snapshot.lock" || die "cannot make a snapshot"
+}
+
+# snapshot_make: boots a guest, and saves it while it waits.
+snapshot_make()
+{
+	local ended
+
+	make_initrd
+	: >"$snapshot.log"
+	# shellcheck disable=SC2094  # the answers are read by another process
+	coproc timeout --foreground -k 5 "$limit" "${machine[@]}" \
+		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters)" \
+		-chardev "file,id=console,path=$snapshot.log" \
+		-chardev "file,id=transcript,path=$run/transcript.log" \
+		-chardev "file,id=verdict,path=$run/verdict" \
+		"${ports[@]}" -qmp stdio 2>"$run/qemu.log" 9>&-
+	until grep -q ready "$run/verdict" 2>/dev/null; do
+		kill -0 "$COPROC_PID" || return
+		sleep 0.05
+	done
+	qmp qmp_capabilities
+	qmp migrate-set-capabilities '"capabilities": [{"capability": "events", "state": true}]'
+	qmp migrate-set-parameters '"max-bandwidth": 17179869184'
+	qmp migrate "\"uri\": \"exec:cat >'$snapshot.new'\""
+	ended=$(grep -m 1 -oE '"status": "(completed|failed)"' <&"${COPROC[0]}")
+	qmp quit
+	wait "$COPROC_PID"
+	rm "$run/initrd" "$run/verdict" "$run/transcript.log"
+	[[ $ended == *completed* ]] && mv "$snapshot.new" "$snapshot"
+}
+
+# qmp COMMAND [ARGUMENTS]
+qmp()
+{
+	echo "{\"execute\": \"$1\", \"arguments\": {${2:-}}}" >&"${COPROC[1]}"
+}
