@@ -618,7 +618,7 @@ finish()
 {
 	step "No errors, and the trunk is up"
 	no_errors
-	# The trunk goes down if a guest gets no CPU for 1.5 s, which is not the driver's fault
+	# The trunk goes down if a guest gets no CPU for 4 s, which is not the driver's fault
 	note "link_down $(trunk_figure link_down), link_up $(trunk_figure link_up)"
 	wait_for 20 trunk_is up
 	pair_barrier end

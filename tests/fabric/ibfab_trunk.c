@@ -16,7 +16,10 @@
 #include "ibfab_trunk.h"
 
 #define HELLO_MS	100	/* maximum time between two frames without data */
-#define LOST_MS		1500	/* the link is down if nothing is received for so long */
+/* The link is down if nothing is received for so long. A busy host may let a guest wait for a CPU
+ * for seconds.
+ */
+#define LOST_MS		4000
 
 struct ibfab_trunk ibfab_trunk;
 
