@@ -67,7 +67,7 @@ scripts()
 # they made is removed before.
 strict_make()
 {
-	make -s -C "$top" KDIR="$1" JOBS="$(nproc)" STRICT=1 C=2 CF=-D__CHECK_ENDIAN__ "${@:2}"
+	make -k -s -C "$top" KDIR="$1" JOBS="$(nproc)" STRICT=1 C=2 CF=-D__CHECK_ENDIAN__ "${@:2}"
 }
 
 # Where make check builds for that kernel, so that it needs not compile the same again.
@@ -103,7 +103,8 @@ prepare_scripts()
 
 checkpatch()
 {
-	files '*.c' '*.h' | xargs -n 8 -P "$(nproc)" perl "$scripts/checkpatch.pl" \
+	files '*.c' '*.h' | tests/lint_new.sh checkpatch "$(basename "$scripts")" \
+		perl "$scripts/checkpatch.pl" \
 		--strict --no-tree --no-summary --quiet --show-types --file
 }
 
@@ -121,7 +122,7 @@ spelling()
 
 shell_scripts()
 {
-	scripts | xargs -n 8 -P "$(nproc)" shellcheck
+	scripts | tests/lint_new.sh shellcheck "$(shellcheck --version)" shellcheck
 }
 
 manuals()

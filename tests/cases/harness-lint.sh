@@ -42,7 +42,7 @@ wanted()
 
 mkdir -p "$tree"/tests/{fabric,probes,mutants,kunit/{driver,ats}}
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
-cp -r "$top"/tests/{qemu,lint.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
+cp -r "$top"/tests/{qemu,lint.sh,lint_new.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
 mkdir "$tree/tests/cases"
 cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
 cp -r "$top"/{debian,dkms.conf,packaging,version.h} "$tree/"
@@ -101,9 +101,9 @@ wanted "$clean" '^status 0$'
 cat >>"$tree/ib_ipoib.c" <<-'E'
 
 	#if 1
-	int no_declaration(__be16 wire)
+	int no_declaration(void)
 	{
-		return wire;
+		return 0;
 	}
 	#endif
 	static int unused_function( void ) { return 0; }
@@ -111,6 +111,16 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	static long another_part(void)
 	{
 		return layout.first;
+	}
+E
+# Not in the same file, as sparse checks only what can be compiled
+cat >>"$tree/tests/fabric/ibfab.c" <<-'E'
+
+	int restricted(__be16 wire);
+
+	int restricted(__be16 wire)
+	{
+		return wire;
 	}
 E
 printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/driver/ib_ipoib_kunit.c"

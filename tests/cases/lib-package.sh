@@ -55,7 +55,7 @@ system_enter()
 
 	base=$("$qemu/debian.sh")
 	[ "$(id -u)" -eq 0 ] || become=(sudo --)
-	"${become[@]}" unshare --mount --net --pid --fork --kill-child \
+	"${become[@]}" env "SOAK=${SOAK:-}" unshare --mount --net --pid --fork --kill-child \
 		bash -eu -o pipefail "$0" "$work" "$base"
 }
 
@@ -138,7 +138,7 @@ loads_in_tree()
 # dkms_has LINE...: `dkms status` prints these lines and no others.
 dkms_has()
 {
-	same "dkms status" "$(inside dkms status | sort)" "$(printf '%s\n' "$@" | sort)"
+	same "dkms status" "$(inside dkms status | sort)" "$(printf '%s\n' "$@" | sed '/^$/d' | sort)"
 }
 
 # nothing_left: there are no sources, builds or modules of ours.

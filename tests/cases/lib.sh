@@ -182,6 +182,12 @@ repeat()
 	done
 }
 
+# brief: whether this is a run on a further kernel, which leaves out what would hardly differ there.
+brief()
+{
+	[ -n "${BRIEF:-}" ]
+}
+
 # full_or COUNT FULL: prints FULL for `make soak`, else COUNT.
 full_or()
 {

@@ -2,9 +2,11 @@
 # shellcheck shell=bash
 # The packages of `make deb` pass lintian. In a Debian 12 system, DKMS builds and signs their modules,
 # and modprobe prefers these; also after an upgrade, and for a new kernel. DKMS does not build them for
-# kernels that are too old or have no InfiniBand. Removing the packages leaves nothing behind.
+# kernels that are too old or have no InfiniBand. Removing the packages leaves nothing behind. The
+# fabric's package is only built, except in the long form, which installs it as well.
 # runs: host
 # timeout: 600
+# soak: 900
 
 # shellcheck source=lib-package.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
@@ -13,6 +15,12 @@
 packages()
 {
 	find "$1" -maxdepth 1 -name '*.deb' ! -name '*dbgsym*'
+}
+
+# with_fabric WORD...: prints the words in the long form, one per line.
+with_fabric()
+{
+	[ -z "${SOAK:-}" ] || printf '%s\n' "$@"
 }
 
 outside()
@@ -58,15 +66,16 @@ check_install()
 	local logs status=0
 
 	loads_in_tree "before" "$release"
+	[ -n "${SOAK:-}" ] || rm "$work"/ibfab-dkms_*.deb
 	# shellcheck disable=SC2046  # words
 	install $(packages "$work")
 	dkms_has "ib-ipoib/$version, $release, x86_64: installed" \
-		"ibfab/$version, $release, x86_64: installed"
+		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
 	loads_own "$release" ib_ipoib "$version"
 	loads_own "$release" ib_ats "$version"
-	loads_own "$release" ibfab "$version"
 	own_sources ib-ipoib "$version"
-	own_sources ibfab "$version"
+	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
+	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
@@ -81,7 +90,7 @@ check_upgrade()
 {
 	install "$work"/newer/build/deb/ib-ipoib-{dkms,tools}_*.deb
 	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
-		"ibfab/$version, $release, x86_64: installed"
+		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
 	loads_own "$release" ib_ipoib "$newer"
 	loads_own "$release" ib_ats "$newer"
 	same "ibats -V" "$(inside ibats -V)" "ibats $newer"
@@ -95,11 +104,11 @@ check_kernel_upgrade()
 	next=$(find "$system/lib/modules" -mindepth 1 -maxdepth 1 ! -name "$release" -printf %f)
 	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
 		"ib-ipoib/$newer, $next, x86_64: installed" \
-		"ibfab/$version, $release, x86_64: installed" \
-		"ibfab/$version, $next, x86_64: installed"
+		"$(with_fabric "ibfab/$version, $release, x86_64: installed" \
+			"ibfab/$version, $next, x86_64: installed")"
 	loads_own "$next" ib_ipoib "$newer"
 	loads_own "$next" ib_ats "$newer"
-	loads_own "$next" ibfab "$version"
+	[ -z "${SOAK:-}" ] || loads_own "$next" ibfab "$version"
 }
 
 # exclusive RELEASE HEADERS: DKMS refuses to build for this kernel.
@@ -128,7 +137,7 @@ check_exclusive()
 
 check_removal()
 {
-	apt_get purge ib-ipoib-dkms ib-ipoib-tools ibfab-dkms
+	apt_get purge ib-ipoib-dkms ib-ipoib-tools "$(with_fabric ibfab-dkms)"
 	loads_in_tree "after" "$release"
 	loads_in_tree "after" "$next"
 	dkms_has

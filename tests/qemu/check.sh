@@ -30,7 +30,8 @@
 #            waits for the other most of the time.
 #   peer     of two guests, the kind of kernel of guest b, if it is another
 #   kernel   the kinds of kernels that it runs on, see kernel.sh (default: stock; both:
-#            stock and debug). A run on another kind than stock is named CASE@KIND. On
+#            stock and debug). On other kinds BRIEF=1 is set, unless --kernel, --matrix or
+#            --soak is given. A run on another kind than stock is named CASE@KIND. On
 #            the debug kernel the limit is $slowness times as long plus $boot_time, as
 #            booting and looking for leaks take longer there.
 #   soak     the timeout of the case's longer form, if it has one, for which SOAK=1 is set
@@ -121,6 +122,13 @@ is_long()
 	[ -n "$soak" ] && [[ $1 != *+* ]]
 }
 
+# is_brief KIND: whether a case leaves out what hardly depends on the kernel: on kernels other than
+# stock and debug, unless they were chosen.
+is_brief()
+{
+	[[ -z $kernel$matrix$soak && $1 != @(stock|debug) ]]
+}
+
 limit_of()
 {
 	local limit limits=timeout
@@ -185,6 +193,7 @@ run_on_guest()
 		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	! is_long "$name" || own+=(SOAK=1)
+	! is_brief "$kind" || own+=(BRIEF=1)
 	for variable in "${own[@]}" "${words[@]}"; do
 		others+=(--set "$variable")
 	done
