@@ -168,6 +168,10 @@ if pair_here a; then
 	wait_for 20 has_new_gid
 	wait_for 20 has_carrier h0 roce0
 fi
+# The link may be taken down for a moment when the groups are joined with the new GID
+for address in "$other4" "$other6"; do
+	wait_for 20 on h0 sh -c "ping -q -c 5 -i 0.1 -W 1 $address | grep ', 0% packet loss'"
+done
 each_pings
 
 step "The port is removed under traffic, and comes again"
