@@ -69,6 +69,28 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 #define net_dim(dim, sample)	net_dim(dim, *(sample))
 #endif
 
+/* A netdevice that is never registered, for NAPI contexts */
+#ifdef COMPAT_HAVE_NETDEV_DUMMY
+static inline void compat_free_netdev_dummy(struct net_device *netdev)
+{
+	free_netdev(netdev);
+}
+#else
+static inline struct net_device *alloc_netdev_dummy(int sizeof_priv)
+{
+	struct net_device *netdev = kzalloc(sizeof(*netdev) + sizeof_priv, GFP_KERNEL);
+
+	if (netdev)
+		init_dummy_netdev(netdev);
+	return netdev;
+}
+
+static inline void compat_free_netdev_dummy(struct net_device *netdev)
+{
+	kfree(netdev);
+}
+#endif
+
 /* Kernels with NAPI_CONFIG keep the settings of a NAPI context for its successor of this index */
 #ifndef COMPAT_HAVE_NAPI_CONFIG
 #define netif_napi_add_config(netdev, napi, poll, index)	netif_napi_add(netdev, napi, poll)

@@ -23,6 +23,7 @@ compat_flags := \
 	$(call probe,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup\b) \
 	$(call probe,NET_DIM_POINTER,linux/dim.h,void net_dim\b[^;]*\*[^;]*\*) \
 	$(call probe,NAPI_CONFIG,linux/netdevice.h,^netif_napi_add_config\b) \
+	$(call probe,NETDEV_DUMMY,linux/netdevice.h,^struct net_device \*alloc_netdev_dummy\b) \
 	$(call probe,NETDEV_STAT_OPS,net/netdev_queues.h,^struct netdev_stat_ops {) \
 	$(call probe,NEWLINK_PARAMS,net/rtnetlink.h,^struct rtnl_newlink_params {) \
 	$(call probe,PAGE_POOL_NETDEV,net/page_pool/types.h,^\t\tstruct net_device \*netdev;) \

@@ -32,6 +32,8 @@
 #include "compat.h"
 #include "ipoib_ah.h"
 #include "ipoib_channel.h"
+#include "ipoib_cm.h"
+#include "ipoib_conn.h"
 #include "ipoib_fabric.h"
 #include "ipoib_gso.h"
 #include "ipoib_groups.h"
@@ -39,6 +41,7 @@
 #include "ipoib_link.h"
 #include "ipoib_path.h"
 #include "ipoib_port.h"
+#include "ipoib_srq.h"
 #include "ipoib_stat.h"
 #include "ipoib_transport.h"
 #include "ipoib_wire.h"
@@ -83,9 +86,11 @@ struct ipoib_dev {
 	struct ipoib_watcher watcher;
 	struct workqueue_struct *wq;	/* ordered; runs the control path */
 	struct ipoib_ahs ahs;
+	struct ipoib_cm cm;
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; guarded by rtnl */
 	struct dentry *group_file;
+	struct dentry *conn_file;
 
 	/* guarded by rtnl */
 	struct net_device *parent;	/* of a child: the port's own netdevice; else NULL */
@@ -222,8 +227,15 @@ int ipoib_learn_init(struct ipoib_dev *priv);
 void ipoib_learn_destroy(struct ipoib_dev *priv);
 
 /* ipoib_verify.c: checks the sender's address that ARP and ND packets claim */
+bool ipoib_verify_gid(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid);
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb);
+
+/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
+static inline bool ipoib_verify_concerns(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
+}
 
 /* ipoib_mgid.c: MGIDs of IP multicast addresses */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);

@@ -25,6 +25,7 @@ void ipoib_address_init(struct ipoib_dev *priv)
 	struct ipoib_hwaddr hwaddr;
 
 	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
+	hwaddr.flags = ipoib_cm_flags(priv);
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
 	ipoib_broadcast_build(&hwaddr, priv->pkey, IPOIB_MGID_SCOPE_LINK_LOCAL);
 	memcpy(netdev->broadcast, &hwaddr, sizeof(hwaddr));
@@ -44,6 +45,7 @@ void ipoib_address_follow(struct ipoib_dev *priv)
 	struct ipoib_hwaddr hwaddr;
 
 	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
+	hwaddr.flags = ipoib_cm_flags(priv);
 	if (!memcmp(netdev->dev_addr, &hwaddr, sizeof(hwaddr)))
 		return;
 	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * debugfs: the files ipoib/<interface>_path and ipoib/<interface>_mcg show the paths
- * and the groups of each interface, in the format that existing scripts parse.
+ * and the groups of each interface, in the format that existing scripts parse, and
+ * ipoib/<interface>_conn its connections.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -70,6 +71,25 @@ static void show_group(void *entry, void *context)
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_ROUTER));
 }
 
+static void show_conn(const struct ipoib_conn *conn, void *context)
+{
+	static const char * const states[] = {
+		[IPOIB_CONN_REQUESTED] = "requested",
+		[IPOIB_CONN_LIVE] = "live",
+		[IPOIB_CONN_DRAINING] = "draining",
+	};
+	struct seq_file *m = context;
+	union ib_gid gid;
+
+	memcpy(&gid, conn->peer.gid, sizeof(gid));
+	show_gid(m, &gid);
+	seq_printf(m, "  UD QPN: %12u\n", ipoib_hwaddr_qpn(&conn->peer));
+	seq_printf(m, "  service ID: %#018llx\n", be64_to_cpu(conn->service_id));
+	seq_printf(m, "  receive MTU: %7u\n", conn->receive_mtu);
+	seq_printf(m, "  state: %13s\n", states[READ_ONCE(conn->state)]);
+	seq_printf(m, "  idle: %11u ms\n\n", jiffies_to_msecs(jiffies - READ_ONCE(conn->used)));
+}
+
 static int ipoib_path_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
@@ -78,6 +98,15 @@ static int ipoib_path_show(struct seq_file *m, void *unused)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(ipoib_path);
+
+static int ipoib_conn_show(struct seq_file *m, void *unused)
+{
+	struct ipoib_dev *priv = m->private;
+
+	ipoib_conns_walk(priv, show_conn, m);
+	return 0;
+}
+DEFINE_SHOW_ATTRIBUTE(ipoib_conn);
 
 static int ipoib_mcg_show(struct seq_file *m, void *unused)
 {
@@ -115,12 +144,14 @@ static void create_files(struct ipoib_dev *priv)
 {
 	priv->path_file = create_file(priv, "path", &ipoib_path_fops);
 	priv->group_file = create_file(priv, "mcg", &ipoib_mcg_fops);
+	priv->conn_file = create_file(priv, "conn", &ipoib_conn_fops);
 }
 
 static void remove_files(struct ipoib_dev *priv)
 {
 	debugfs_remove(priv->path_file);
 	debugfs_remove(priv->group_file);
+	debugfs_remove(priv->conn_file);
 }
 
 /* Creates and removes the files of an interface, also when it is renamed or moved to another

@@ -74,6 +74,8 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_GROUP_LISTS]	= "group_lists",
 	[IPOIB_STAT_GROUP_LIST_FAILURES] = "list_failures",
 	[IPOIB_STAT_QP_RESETS]		= "qp_resets",
+	[IPOIB_STAT_CONN_ACCEPTED]	= "conns_accepted",
+	[IPOIB_STAT_CONN_REFUSED]	= "conns_refused",
 };
 
 static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)

@@ -84,6 +84,7 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 	err = priv->transport->open(priv);
 	if (err)
 		return err;
+	ipoib_cm_open(priv);
 	WRITE_ONCE(priv->admin_up, true);
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 	return 0;
@@ -100,6 +101,7 @@ void ipoib_netdev_stop(struct ipoib_dev *priv)
 	if (!priv->admin_up)
 		return;
 	WRITE_ONCE(priv->admin_up, false);
+	ipoib_cm_close(priv);
 	ipoib_link_flush(priv);
 	priv->transport->close(priv);
 }

@@ -94,14 +94,21 @@ struct ipoib_port *ipoib_port_create(struct ib_device *ibdev, u32 number,
 	port->fabric = fabric;
 	spin_lock_init(&port->lock);
 	INIT_LIST_HEAD(&port->children);
+	err = ipoib_conns_create(port);
+	if (err)
+		goto err_port;
 	err = fabric->start(port);
-	if (err) {
-		kfree(port);
-		return ERR_PTR(err);
-	}
+	if (err)
+		goto err_conns;
 	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_event);
 	ib_register_event_handler(&port->event_handler);
 	return port;
+
+err_conns:
+	ipoib_conns_destroy(port);
+err_port:
+	kfree(port);
+	return ERR_PTR(err);
 }
 
 /**
@@ -114,6 +121,7 @@ void ipoib_port_destroy(struct ipoib_port *port)
 {
 	ib_unregister_event_handler(&port->event_handler);
 	port->fabric->stop(port);
+	ipoib_conns_destroy(port);
 	kfree(port);
 }
 

@@ -9,6 +9,7 @@
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
+#include "ipoib_conn.h"
 #include "ipoib_link.h"
 
 struct ipoib_dev;
@@ -30,6 +31,8 @@ struct ipoib_port {
 	struct ipoib_dev *own;		/* NULL until the netdevice has its tables */
 	struct list_head children;	/* ipoib_dev.sibling */
 	u32 children_count;
+
+	struct ipoib_conns conns;
 };
 
 struct ipoib_port *ipoib_port_create(struct ib_device *ibdev, u32 number,

@@ -63,3 +63,23 @@ bool ipoib_cq_arm(struct ib_cq *cq, bool *armed)
 	WRITE_ONCE(*armed, false);
 	return true;
 }
+
+/**
+ * ipoib_pool_map() - have a pool map its pages for an HCA
+ * @ibdev: the HCA
+ * @params: parameters of the pool; their order is set
+ *
+ * The pool maps pages while it owns them, and syncs them for the HCA when they are recycled. A
+ * software HCA uses the kernel's virtual addresses and needs neither.
+ *
+ * Context: any.
+ */
+void ipoib_pool_map(struct ib_device *ibdev, struct page_pool_params *params)
+{
+	if (ib_uses_virt_dma(ibdev))
+		return;
+	params->flags |= PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
+	params->dev = ibdev->dma_device;
+	params->dma_dir = DMA_FROM_DEVICE;
+	params->max_len = PAGE_SIZE << params->order;
+}

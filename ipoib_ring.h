@@ -8,6 +8,8 @@
 #include <linux/u64_stats_sync.h>
 #include <rdma/ib_verbs.h>
 
+#include "compat.h"
+
 #define IPOIB_RING_MIN		64
 #define IPOIB_RING_MAX		8192
 #define IPOIB_WC_BATCH		16	/* CQEs per ib_poll_cq() */
@@ -28,8 +30,16 @@ struct ipoib_ring_figures {
 };
 
 bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
+void ipoib_pool_map(struct ib_device *ibdev, struct page_pool_params *params);
 void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 			unsigned int bytes);
 struct ipoib_ring_figures ipoib_ring_read(const struct ipoib_ring_stats *stats);
+
+/* Returns the address of a page of a pool for the HCA. Such pages are never in high memory. */
+static inline u64 ipoib_pool_addr(struct ib_device *ibdev, struct page *page)
+{
+	return ib_uses_virt_dma(ibdev) ? (uintptr_t)page_address(page) :
+							     page_pool_get_dma_addr(page);
+}
 
 #endif /* _IPOIB_RING_H */

@@ -28,26 +28,10 @@ struct rx_frag {
 	unsigned int offset;
 };
 
-/* Has the pool map its pages for DMA while it owns them, and sync them for the HCA when they are
- * recycled. A software HCA uses the kernel's virtual addresses and needs neither.
- */
-static void rx_pool_map(const struct ipoib_rx_ring *rx, struct page_pool_params *params)
-{
-	if (ib_uses_virt_dma(rx->priv->ibdev))
-		return;
-	params->flags |= PP_FLAG_DMA_MAP | PP_FLAG_DMA_SYNC_DEV;
-	params->dev = rx->priv->ibdev->dma_device;
-	params->dma_dir = DMA_FROM_DEVICE;
-	params->max_len = PAGE_SIZE << params->order;
-}
-
-/* Returns the address of a fragment for the HCA. Pages of the pool are never in high memory. */
+/* Returns the address of a fragment for the HCA */
 static u64 rx_frag_addr(const struct ipoib_rx_ring *rx, const struct rx_frag *frag)
 {
-	u64 page = ib_uses_virt_dma(rx->priv->ibdev) ? (uintptr_t)page_address(frag->page) :
-						       page_pool_get_dma_addr(frag->page);
-
-	return page + frag->offset + IPOIB_RX_HEADROOM;
+	return ipoib_pool_addr(rx->priv->ibdev, frag->page) + frag->offset + IPOIB_RX_HEADROOM;
 }
 
 static int rx_frag_alloc(struct ipoib_rx_ring *rx, struct rx_frag *frag, gfp_t gfp)
@@ -114,12 +98,6 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
-/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
-static bool rx_makes_claim(const struct sk_buff *skb)
-{
-	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
-}
-
 /* What one poll has delivered: packets and octets for the statistics */
 struct rx_done {
 	unsigned int packets;
@@ -163,7 +141,7 @@ static void rx_deliver(struct ipoib_rx_ring *rx, const struct rx_frag *frag,
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, wc->byte_len);
 	rx_headers(rx, skb, wc);
-	if (unlikely(rx_makes_claim(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
+	if (unlikely(ipoib_verify_concerns(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
 	}
@@ -493,7 +471,7 @@ static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 	};
 	struct page_pool *pool;
 
-	rx_pool_map(rx, &params);
+	ipoib_pool_map(rx->priv->ibdev, &params);
 	compat_page_pool_set_netdev(&params, rx->priv->netdev);
 	pool = page_pool_create(&params);
 	if (IS_ERR(pool))

@@ -94,6 +94,20 @@ static bool gid_is_elsewhere(struct ipoib_dev *priv, const union ib_gid *gid, u3
 	}
 }
 
+/**
+ * ipoib_verify_gid() - tell whether a GID may be that of the port with a LID
+ * @priv: the device
+ * @gid: the GID
+ * @lid: the LID
+ *
+ * Context: any but hard interrupt, BHs disabled.
+ * Return: false if the GID is known to belong to another port.
+ */
+bool ipoib_verify_gid(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid)
+{
+	return !gid_is_elsewhere(priv, gid, lid);
+}
+
 /* Returns whether the claimed address may be that of the packet's sender. @known is the sender's
  * address from the pseudo header; its QPN is zero if the sender is not known.
  */
@@ -147,7 +161,7 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 /**
  * ipoib_verify_claim() - compare the address that ARP or ND claims with the packet's true sender
  * @priv: the device
- * @wc: the packet's CQE
+ * @wc: the packet's CQE; for one of a connection, just the QPN of the peer's UD QP
  * @skb: the packet, ARP or IPv6. The address in its pseudo header was set by
  *	ipoib_learn_sender(), and its data begins with the network header
  *

@@ -21,7 +21,7 @@ struct ipoib_encap {
 static_assert(sizeof(struct ipoib_encap) == 4);
 
 /* The link-layer address in ARP and ND (RFC 4391 section 9.1.1). The first octet
- * is reserved (RFC 4755 uses it for connected-mode flags).
+ * has flags of connected mode (RFC 4755 section 3.1).
  */
 struct ipoib_hwaddr {
 	u8 flags;
@@ -29,6 +29,24 @@ struct ipoib_hwaddr {
 	u8 gid[16];
 } __packed;
 static_assert(sizeof(struct ipoib_hwaddr) == INFINIBAND_ALEN);
+
+#define IPOIB_FLAG_RC		0x80	/* the interface accepts RC connections */
+
+/* Private data of every message of the communication manager (RFC 4755 section 6) */
+struct ipoib_cm_data {
+	u8 reserved;
+	u8 qpn[3];			/* of the sender's UD QP */
+	__be32 receive_mtu;		/* octets of the longest message that the sender receives,
+					 * with the encapsulation header
+					 */
+} __packed;
+static_assert(sizeof(struct ipoib_cm_data) == 8);
+
+/* Service IDs of interfaces, with the QPN of the UD QP in the last three octets. Linux and Windows
+ * use another prefix than RFC 4755 section 3.5 defines.
+ */
+#define IPOIB_SERVICE_ID_RFC	0x0100000000000000ull
+#define IPOIB_SERVICE_ID_LINUX	0x1000000000000000ull
 
 /* The MGID of an IP multicast address (RFC 4391 section 4) */
 struct ipoib_mgid {
@@ -84,6 +102,25 @@ static inline void ipoib_hwaddr_build(struct ipoib_hwaddr *hwaddr, u32 qpn,
 {
 	put_unaligned_be32(qpn & IPOIB_QPN_MASK, hwaddr);
 	memcpy(hwaddr->gid, gid->raw, sizeof(hwaddr->gid));
+}
+
+static inline u32 ipoib_cm_data_qpn(const struct ipoib_cm_data *data)
+{
+	return get_unaligned_be32(data) & IPOIB_QPN_MASK;
+}
+
+/**
+ * ipoib_cm_data_build() - build the private data of a message of the communication manager
+ * @data: filled in
+ * @qpn: number of the interface's UD QP, 24 bits
+ * @receive_mtu: octets of the longest message that it receives, with the encapsulation header
+ *
+ * RFC 4755 section 6. Context: any.
+ */
+static inline void ipoib_cm_data_build(struct ipoib_cm_data *data, u32 qpn, u32 receive_mtu)
+{
+	put_unaligned_be32(qpn & IPOIB_QPN_MASK, data);
+	data->receive_mtu = cpu_to_be32(receive_mtu);
 }
 
 static inline bool ipoib_gid_is_multicast(const u8 *gid)

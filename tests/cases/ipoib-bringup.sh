@@ -52,8 +52,8 @@ for k in 0 1; do
 	address=$(on h$k cat "$dir/address" | tr -d :)
 	gid=$(tr -d : <"$ib/ibfab$k/ports/1/gids/0")
 	assert_eq "the GID in the address" "${address#????????}" "$gid"
-	assert_match "the flags and QPN" "${address%"$gid"}" '^00[0-9a-f]{6}$'
-	refute test "${address%"$gid"}" = 00000000
+	assert_match "the flags and QPN" "${address%"$gid"}" '^80[0-9a-f]{6}$'
+	refute test "${address%"$gid"}" = 80000000
 	assert_eq "the broadcast address" "$(on h$k cat "$dir/broadcast")" \
 		00:ff:ff:ff:ff:12:40:1b:ff:ff:00:00:00:00:00:00:ff:ff:ff:ff
 done

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Requests for connections (RFC 4755): what a netdevice listens to, and which REQs it accepts.
+ *
+ * A netdevice that can receive by connections says so in its link-layer address, also in
+ * datagram mode, as the in-tree driver does. Others of that kind send to it by connections only,
+ * and would not reach it if it refused them for long.
+ *
+ * It listens to two Service IDs. Peers that use the one of RFC 4755 send and receive by the same
+ * connection. Those that use the one of Linux and Windows only send, and open another connection
+ * for the other direction. Nothing is sent to either.
+ *
+ * A listener outlives the netdevice's going down for a moment, since the task that sets it down
+ * holds rtnl, and must not wait for handlers of the communication manager: it calls those of all
+ * users of the host one after the other, and one of them may be waiting for rtnl.
+ */
+#include <linux/moduleparam.h>
+
+#include "ipoib.h"
+
+static bool connected = true;
+module_param(connected, bool, 0444);
+MODULE_PARM_DESC(connected, "Accept connections, and advertise this in the link-layer address");
+
+/* Service IDs that are listened to, without the QPN */
+static const u64 service_ids[] = { IPOIB_SERVICE_ID_RFC, IPOIB_SERVICE_ID_LINUX };
+
+struct ipoib_listener {
+	struct ipoib_conns *conns;
+	struct ipoib_dev *priv;		/* NULL if closed; guarded by ipoib_conns.lock */
+	struct ib_device *ibdev;
+	u32 qpn;
+	struct ib_cm_id *ids[ARRAY_SIZE(service_ids)];	/* NULL or an ERR_PTR if not listening */
+	struct work_struct open_work;
+	struct work_struct close_work;
+};
+
+/**
+ * ipoib_cm_flags() - get the flags of a netdevice's link-layer address
+ * @priv: the device
+ *
+ * RFC 4755 section 3.1. They do not change.
+ *
+ * Context: any.
+ * Return: the first octet of the address.
+ */
+u8 ipoib_cm_flags(const struct ipoib_dev *priv)
+{
+	bool accepts = connected && ipoib_srq_is_supported(priv->ibdev, priv->port->number);
+
+	return accepts ? IPOIB_FLAG_RC : 0;
+}
+
+/* Returns whether the P_Key of a REQ is that of the netdevice's partition, and one of the two ports
+ * is a full member of it (IBA 10.9.3)
+ */
+static bool pkey_fits(const struct ipoib_dev *priv, u16 pkey)
+{
+	u16 own;
+
+	if ((pkey ^ priv->pkey) & ~IPOIB_PKEY_FULL)
+		return false;
+	if (ib_get_cached_pkey(priv->ibdev, priv->port->number, priv->pkey_index, &own))
+		return false;
+	return (own | pkey) & IPOIB_PKEY_FULL;
+}
+
+static bool is_self(const struct ipoib_dev *priv, const struct ipoib_hwaddr *peer)
+{
+	return ipoib_hwaddr_qpn(peer) == priv->qp->qp_num &&
+	       !memcmp(peer->gid, &priv->local_gid, sizeof(peer->gid));
+}
+
+/* Returns whether the peer's address can be that of an interface at this LID. An RC QP only checks
+ * the LID of what it receives, so a request could claim the GID of another port.
+ */
+static bool peer_is_valid(struct ipoib_dev *priv, const struct ipoib_hwaddr *peer, u32 lid)
+{
+	u32 qpn = ipoib_hwaddr_qpn(peer);
+	union ib_gid gid;
+
+	memcpy(&gid, peer->gid, sizeof(gid));
+	return qpn && qpn != IPOIB_QPN_MULTICAST && !ipoib_gid_is_multicast(peer->gid) &&
+	       !is_self(priv, peer) && ipoib_verify_gid(priv, &gid, lid);
+}
+
+/* Returns the reason to reject a REQ, or 0 to accept it */
+static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_param *req,
+		       const struct ipoib_conn *conn)
+{
+	struct sa_path_rec *path = req->primary_path;
+
+	if (req->port != priv->port->number || !ipoib_link_runs(priv))
+		return IB_CM_REJ_INVALID_SERVICE_ID;
+	if (req->qp_type != IB_QPT_RC)
+		return IB_CM_REJ_INVALID_TRANSPORT_TYPE;
+	if (memcmp(&path->sgid, &priv->local_gid, sizeof(path->sgid)))
+		return IB_CM_REJ_INVALID_GID;
+	if (conn->receive_mtu < IPOIB_RECEIVE_MTU_MIN)
+		return IB_CM_REJ_INVALID_MTU;
+	if (!pkey_fits(priv, be16_to_cpu(path->pkey)) ||
+	    !peer_is_valid(priv, &conn->peer, be32_to_cpu(sa_path_get_dlid(path))))
+		return IB_CM_REJ_CONSUMER_DEFINED;
+	if (!ipoib_conns_room(priv))
+		return IB_CM_REJ_NO_QP;
+	return 0;
+}
+
+/* Copies what a connection needs of a REQ, whose event is valid only in its handler. The path is
+ * that from this port.
+ */
+static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, __be64 service_id)
+{
+	const struct ipoib_cm_data *data = event->private_data;
+
+	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(data),
+			   &event->param.req_rcvd.primary_path->dgid);
+	conn->receive_mtu = be32_to_cpu(data->receive_mtu);
+	conn->service_id = service_id;
+}
+
+static void reject(const struct ipoib_listener *listener, struct ib_cm_id *id,
+		   enum ib_cm_rej_reason reason)
+{
+	struct ipoib_cm_data data;
+
+	ipoib_cm_data_build(&data, listener->qpn, ipoib_srq_message_max(listener->ibdev));
+	ib_send_cm_rej(id, reason, NULL, 0, &data, sizeof(data));
+}
+
+/* Has the netdevice accept a REQ. Returns the reason if it does not. */
+static int accept(struct ipoib_listener *listener, struct ipoib_conn *conn, struct ib_cm_id *id,
+		  const struct ib_cm_req_event_param *req)
+{
+	struct ipoib_conns *conns = listener->conns;
+	int reason = IB_CM_REJ_INVALID_SERVICE_ID;
+	struct ipoib_dev *priv;
+
+	spin_lock_bh(&conns->lock);
+	priv = listener->priv;
+	if (priv) {
+		reason = req_refusal(priv, req, conn);
+		ipoib_count(priv, reason ? IPOIB_STAT_CONN_REFUSED : IPOIB_STAT_CONN_ACCEPTED);
+	}
+	if (!reason)
+		ipoib_conn_enter(conn, priv, id);
+	spin_unlock_bh(&conns->lock);
+	return reason;
+}
+
+/* Handles a REQ. Its identifier is destroyed if this returns an error. */
+static int req_received(struct ib_cm_id *id, const struct ib_cm_event *event)
+{
+	struct ipoib_listener *listener = id->context;
+	struct ipoib_conn *conn;
+	int reason;
+
+	conn = ipoib_conn_alloc();
+	if (!conn)
+		return -ENOMEM;
+	conn_fill(conn, event, event->param.req_rcvd.listen_id->service_id);
+	reason = accept(listener, conn, id, &event->param.req_rcvd);
+	if (!reason)
+		return 0;
+	kfree(conn);
+	reject(listener, id, reason);
+	return -ECONNREFUSED;
+}
+
+static int listener_event(struct ib_cm_id *id, const struct ib_cm_event *event)
+{
+	return event->event == IB_CM_REQ_RECEIVED ? req_received(id, event) : 0;
+}
+
+static struct ib_cm_id *listen(struct ipoib_listener *listener, u64 service_id)
+{
+	struct ib_cm_id *id = ib_create_cm_id(listener->ibdev, listener_event, listener);
+	int err;
+
+	if (IS_ERR(id))
+		return id;
+	err = ib_cm_listen(id, cpu_to_be64(service_id | listener->qpn));
+	if (!err)
+		return id;
+	ib_destroy_cm_id(id);
+	return ERR_PTR(err);
+}
+
+static void open_work(struct work_struct *work)
+{
+	struct ipoib_listener *listener = container_of(work, struct ipoib_listener, open_work);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(service_ids); i++) {
+		listener->ids[i] = listen(listener, service_ids[i]);
+		if (IS_ERR(listener->ids[i]))
+			pr_warn("ib_ipoib: %s: QP %u cannot listen to connections: error %ld\n",
+				dev_name(&listener->ibdev->dev), listener->qpn,
+				PTR_ERR(listener->ids[i]));
+	}
+}
+
+static void close_work(struct work_struct *work)
+{
+	struct ipoib_listener *listener = container_of(work, struct ipoib_listener, close_work);
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(service_ids); i++)
+		if (!IS_ERR_OR_NULL(listener->ids[i]))
+			ib_destroy_cm_id(listener->ids[i]);
+	kfree(listener);
+}
+
+/**
+ * ipoib_cm_open() - begin to listen
+ * @priv: the device, being brought up
+ *
+ * Without memory the netdevice does not listen, so that peers send datagrams or nothing.
+ *
+ * Context: rtnl held, may sleep.
+ */
+void ipoib_cm_open(struct ipoib_dev *priv)
+{
+	struct ipoib_listener *listener;
+
+	if (!ipoib_cm_flags(priv))
+		return;
+	listener = kzalloc(sizeof(*listener), GFP_KERNEL);
+	if (!listener)
+		return;
+	listener->conns = &priv->port->conns;
+	listener->priv = priv;
+	listener->ibdev = priv->ibdev;
+	listener->qpn = priv->qp->qp_num;
+	INIT_WORK(&listener->open_work, open_work);
+	INIT_WORK(&listener->close_work, close_work);
+	priv->cm.listener = listener;
+	/* On the connections' queue, so that an earlier listener to the same QPN has been closed */
+	queue_work(listener->conns->wq, &listener->open_work);
+}
+
+/**
+ * ipoib_cm_close() - stop to listen, and close all connections
+ * @priv: the device
+ *
+ * On return no connection delivers packets to the netdevice any more. The rest is done
+ * asynchronously.
+ *
+ * Context: rtnl held, may sleep.
+ */
+void ipoib_cm_close(struct ipoib_dev *priv)
+{
+	struct ipoib_listener *listener = priv->cm.listener;
+
+	if (!listener)
+		return;
+	priv->cm.listener = NULL;
+	spin_lock_bh(&listener->conns->lock);
+	listener->priv = NULL;
+	spin_unlock_bh(&listener->conns->lock);
+	ipoib_conns_detach(priv);
+	queue_work(listener->conns->wq, &listener->close_work);
+}

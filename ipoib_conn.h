@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Connections of connected mode (RFC 4755).
+ */
+#ifndef _IPOIB_CONN_H
+#define _IPOIB_CONN_H
+
+#include <linux/list.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <rdma/ib_cm.h>
+#include <rdma/ib_verbs.h>
+
+#include "ipoib_wire.h"
+
+/* Connections, those that are being closed included, of a netdevice and of a port */
+#define IPOIB_CONNS_MAX		256
+#define IPOIB_CONNS_PORT_MAX	1024
+
+struct ipoib_dev;
+struct ipoib_port;
+struct ipoib_srq;
+
+/* See ipoib_conn.c for the transitions */
+enum ipoib_conn_state {
+	IPOIB_CONN_REQUESTED,		/* a REQ was received, and there is no QP yet */
+	IPOIB_CONN_LIVE,		/* the QP receives */
+	IPOIB_CONN_DRAINING,		/* the QP is in the error state, and returns its WRs */
+};
+
+/* What has happened to a connection: bits of ipoib_conn.events. They are never cleared. */
+enum ipoib_conn_event {
+	IPOIB_CONN_CLOSE,		/* it is to be closed */
+	IPOIB_CONN_LAST_WQE,		/* its QP takes no more receive WRs of the SRQ */
+	IPOIB_CONN_DRAINED,		/* all its completions have been polled */
+};
+
+/* The connections of a port */
+struct ipoib_conns {
+	struct workqueue_struct *wq;	/* ordered; runs every change of a connection */
+	spinlock_t lock;		/* guards list, and ipoib_conn.priv against changes */
+	struct list_head list;		/* ipoib_conn.node */
+	wait_queue_head_t gone;		/* woken when the list has become empty */
+	struct ipoib_srq *srq;		/* NULL before the first REQ; written on wq */
+};
+
+struct ipoib_conn {
+	/* read for every packet */
+	struct ipoib_dev __rcu *priv;	/* NULL when its netdevice has let go of it */
+	struct ipoib_hwaddr peer;	/* the peer's link-layer address, without flags */
+	unsigned long used;		/* jiffies of the last packet */
+
+	struct ipoib_conns *conns;
+	struct list_head node;		/* in ipoib_conns.list */
+	enum ipoib_conn_state state;	/* written on ipoib_conns.wq */
+	unsigned long events;		/* atomic bits, see ipoib_conn_event() */
+	unsigned long drain_until;	/* jiffies, when an HCA that does not flush is given up */
+	bool marked;			/* a WR was posted whose CQE is the QP's last one */
+	u32 qpn;			/* of the UD QP of the netdevice */
+	u32 psn;			/* PSN of the first message */
+	u32 receive_mtu;		/* of the peer, in octets with the encapsulation header */
+	__be64 service_id;		/* that the peer connected to */
+	struct ib_cm_id *id;
+	struct ib_qp *qp;		/* NULL if there is none yet */
+	struct delayed_work work;
+};
+
+/* Reports an event to a connection's work. May be called in any context. */
+static inline void ipoib_conn_event(struct ipoib_conn *conn, enum ipoib_conn_event event)
+{
+	if (!test_and_set_bit(event, &conn->events))
+		mod_delayed_work(conn->conns->wq, &conn->work, 0);
+}
+
+int ipoib_conns_create(struct ipoib_port *port);
+void ipoib_conns_destroy(struct ipoib_port *port);
+void ipoib_conns_detach(struct ipoib_dev *priv);
+bool ipoib_conns_room(const struct ipoib_dev *priv);
+void ipoib_conns_walk(struct ipoib_dev *priv,
+		      void (*show)(const struct ipoib_conn *conn, void *context), void *context);
+struct ipoib_conn *ipoib_conn_alloc(void);
+void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib_cm_id *id);
+
+#endif /* _IPOIB_CONN_H */

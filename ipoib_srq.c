@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The shared receive queue (SRQ) of a port's connections, with its CQ and NAPI context.
+ *
+ * A message has up to 64 KiB, so each WR has that much memory, in pages of a pool. The pages
+ * that a message fills become those of its packet, and the WR gets others. A short message is
+ * copied, and the WR keeps its pages. If there are no other pages, the message is dropped, and
+ * the WR is posted again as it is: so the SRQ never runs dry for lack of memory.
+ *
+ * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
+ * registered.
+ */
+#include <linux/skbuff.h>
+
+#include "ipoib.h"
+#include "ipoib_trace.h"
+
+#define SRQ_SIZE		256	/* WRs */
+#define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
+#define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
+#define SRQ_COPY		256	/* octets of the longest message that is copied */
+#define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
+
+/* The wr_id of WRs that ipoib_srq_mark() posts. That of a receive WR is its index. */
+#define SRQ_MARKER		U64_MAX
+
+struct srq_buf {
+	struct ib_recv_wr wr;
+	struct ib_sge sge[SRQ_PAGES];
+	struct page *page[SRQ_PAGES];
+};
+
+struct ipoib_srq {
+	struct ib_device *ibdev;
+	struct ib_pd *pd;
+	struct ib_cq *cq;
+	struct ib_srq *ibsrq;
+	struct page_pool *pool;
+	struct srq_buf *bufs;
+	struct net_device *napi_dev;	/* never registered */
+	struct napi_struct napi;
+	u32 page_len;			/* octets of a page of the pool */
+	u32 pages;			/* per WR */
+	u32 message_max;		/* octets */
+	bool armed;			/* the CQ is armed: an event will come */
+
+	/* used by the poll */
+	struct ib_recv_wr *first_kept;	/* list of WRs to be posted together */
+	struct ib_recv_wr **next_kept;	/* tail of that list */
+	u32 kept;			/* length of that list */
+	struct ib_wc wc[IPOIB_WC_BATCH];
+};
+
+/* Returns the order of the pages, so that as many as the HCA supports in a WR hold the longest
+ * message. Orders that are hard to get are not used: then long messages cannot be received.
+ */
+static unsigned int srq_order(const struct ib_device *ibdev)
+{
+	unsigned int order = 0;
+
+	while (order < PAGE_ALLOC_COSTLY_ORDER &&
+	       ((size_t)ibdev->attrs.max_srq_sge * PAGE_SIZE << order) < IPOIB_MESSAGE_MAX)
+		order++;
+	return order;
+}
+
+/**
+ * ipoib_srq_message_max() - get the longest message that connections can receive
+ * @ibdev: an HCA with SRQs
+ *
+ * Context: any.
+ * Return: octets, with the encapsulation header.
+ */
+u32 ipoib_srq_message_max(const struct ib_device *ibdev)
+{
+	size_t room = (size_t)ibdev->attrs.max_srq_sge * PAGE_SIZE << srq_order(ibdev);
+
+	return min_t(size_t, room, IPOIB_MESSAGE_MAX);
+}
+
+/**
+ * ipoib_srq_is_supported() - tell whether connections are possible
+ * @ibdev: the HCA
+ * @port: number of the port
+ *
+ * Context: any.
+ * Return: true if the HCA has SRQs, and the port connections.
+ */
+bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port)
+{
+	return ibdev->attrs.max_srq && ibdev->attrs.max_srq_sge && rdma_cap_ib_cm(ibdev, port) &&
+	       rdma_protocol_ib(ibdev, port);
+}
+
+static void srq_keep_none(struct ipoib_srq *srq)
+{
+	srq->kept = 0;
+	srq->next_kept = &srq->first_kept;
+}
+
+/* An HCA that refuses a WR is broken. The SRQ may run dry, so that messages are not received. */
+static void srq_post_kept(struct ipoib_srq *srq)
+{
+	const struct ib_recv_wr *bad;
+	int err;
+
+	if (!srq->kept)
+		return;
+	*srq->next_kept = NULL;
+	err = ib_post_srq_recv(srq->ibsrq, srq->first_kept, &bad);
+	srq_keep_none(srq);
+	if (err && net_ratelimit())
+		pr_warn("ib_ipoib: %s refuses receive buffers of connections: error %d\n",
+			dev_name(&srq->ibdev->dev), err);
+}
+
+static void srq_repost(struct ipoib_srq *srq, struct srq_buf *buf)
+{
+	*srq->next_kept = &buf->wr;
+	srq->next_kept = &buf->wr.next;
+	if (++srq->kept >= SRQ_POST_BATCH)
+		srq_post_kept(srq);
+}
+
+static void srq_set_page(struct ipoib_srq *srq, struct srq_buf *buf, u32 i, struct page *page)
+{
+	buf->page[i] = page;
+	buf->sge[i].addr = ipoib_pool_addr(srq->ibdev, page);
+}
+
+/* Gives the first n pages of a WR to the packet, and others to the WR. Returns false if there are
+ * none, and changes nothing.
+ */
+static bool srq_exchange(struct ipoib_srq *srq, struct srq_buf *buf, u32 n, struct page **pages)
+{
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		pages[i] = page_pool_alloc_pages(srq->pool, GFP_ATOMIC | __GFP_NOWARN);
+		if (unlikely(!pages[i]))
+			goto err_pages;
+	}
+	for (i = 0; i < n; i++) {
+		struct page *page = pages[i];
+
+		pages[i] = buf->page[i];
+		srq_set_page(srq, buf, i, page);
+	}
+	return true;
+
+err_pages:
+	while (i--)
+		page_pool_put_full_page(srq->pool, pages[i], true);
+	return false;
+}
+
+static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq, u32 len)
+{
+	struct sk_buff *skb = napi_alloc_skb(&srq->napi, INFINIBAND_ALEN + len);
+
+	if (likely(skb))
+		skb_reserve(skb, INFINIBAND_ALEN);
+	return skb;
+}
+
+/* Makes a packet of a short message, and posts its WR again */
+static struct sk_buff *srq_copy(struct ipoib_srq *srq, struct srq_buf *buf, u32 len)
+{
+	struct sk_buff *skb = srq_skb_alloc(srq, len);
+
+	if (likely(skb)) {
+		ib_dma_sync_single_for_cpu(srq->ibdev, buf->sge[0].addr, len, DMA_FROM_DEVICE);
+		skb_put_data(skb, page_address(buf->page[0]), len);
+		ib_dma_sync_single_for_device(srq->ibdev, buf->sge[0].addr, len, DMA_FROM_DEVICE);
+	}
+	srq_repost(srq, buf);
+	return skb;
+}
+
+static void srq_sync(struct ipoib_srq *srq, const struct srq_buf *buf, u32 len)
+{
+	u32 i, part;
+
+	for (i = 0; len; i++, len -= part) {
+		part = min(len, srq->page_len);
+		ib_dma_sync_single_for_cpu(srq->ibdev, buf->sge[i].addr, part, DMA_FROM_DEVICE);
+	}
+}
+
+/* Appends the pages of a message to its packet, except for the headers, which were copied */
+static void srq_add_pages(struct ipoib_srq *srq, struct sk_buff *skb, struct page **pages, u32 len)
+{
+	u32 i, from = SRQ_HEADERS, part;
+
+	for (i = 0; len; i++, len -= part, from = 0) {
+		part = min(len, srq->page_len);
+		skb_add_rx_frag(skb, i, pages[i], from, part - from, srq->page_len);
+	}
+}
+
+/* Makes a packet of a long message, with the message's pages, and posts its WR with other pages */
+static struct sk_buff *srq_take(struct ipoib_srq *srq, struct srq_buf *buf, u32 len)
+{
+	struct sk_buff *skb = srq_skb_alloc(srq, SRQ_HEADERS);
+	struct page *pages[SRQ_PAGES];
+
+	if (unlikely(!skb))
+		goto out;
+	srq_sync(srq, buf, len);
+	if (unlikely(!srq_exchange(srq, buf, DIV_ROUND_UP(len, srq->page_len), pages))) {
+		dev_kfree_skb_any(skb);
+		skb = NULL;
+		goto out;
+	}
+	skb_mark_for_recycle(skb);
+	skb_put_data(skb, page_address(pages[0]), SRQ_HEADERS);
+	srq_add_pages(srq, skb, pages, len);
+out:
+	srq_repost(srq, buf);
+	return skb;
+}
+
+static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ipoib_conn *conn,
+			struct sk_buff *skb)
+{
+	const struct ib_wc from = { .src_qp = ipoib_hwaddr_qpn(&conn->peer) };
+	struct ipoib_header *header;
+
+	skb_push(skb, INFINIBAND_ALEN);
+	header = (struct ipoib_header *)skb->data;
+	header->hwaddr = conn->peer;
+	skb->protocol = header->encap.ethertype;
+	skb->dev = priv->netdev;
+	skb->pkt_type = PACKET_HOST;
+	skb_reset_mac_header(skb);
+	skb_pull(skb, IPOIB_HARD_LEN);
+	if (unlikely(ipoib_verify_concerns(skb) && !ipoib_verify_claim(priv, &from, skb))) {
+		dev_kfree_skb_any(skb);
+		return;
+	}
+	dev_sw_netstats_rx_add(priv->netdev, skb->len + IPOIB_ENCAP_LEN);
+	napi_gro_receive(&srq->napi, skb);
+}
+
+/* Returns whether a message is to be received by a netdevice */
+static bool srq_wants(struct ipoib_srq *srq, struct ipoib_dev *priv, const struct ib_wc *wc)
+{
+	if (wc->byte_len < IPOIB_ENCAP_LEN)
+		ipoib_count(priv, IPOIB_STAT_RX_SHORT);
+	else if (!netif_carrier_ok(priv->netdev))
+		ipoib_count(priv, IPOIB_STAT_RX_NO_CARRIER);
+	else
+		return true;
+	return false;
+}
+
+static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc)
+{
+	struct srq_buf *buf = &srq->bufs[wc->wr_id];
+	struct ipoib_dev *priv;
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	priv = rcu_dereference(conn->priv);
+	if (unlikely(!priv || !srq_wants(srq, priv, wc))) {
+		srq_repost(srq, buf);
+		goto out;
+	}
+	WRITE_ONCE(conn->used, jiffies);
+	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
+					 srq_take(srq, buf, wc->byte_len);
+	if (likely(skb))
+		srq_deliver(srq, priv, conn, skb);
+	else
+		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
+out:
+	rcu_read_unlock();
+}
+
+static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
+{
+	struct ipoib_conn *conn = wc->qp->qp_context;
+
+	if (wc->wr_id == SRQ_MARKER) {
+		ipoib_conn_event(conn, IPOIB_CONN_DRAINED);
+		return;
+	}
+	if (likely(wc->status == IB_WC_SUCCESS)) {
+		srq_message(srq, conn, wc);
+		return;
+	}
+	srq_repost(srq, &srq->bufs[wc->wr_id]);
+	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+}
+
+static int srq_poll(struct napi_struct *napi, int budget)
+{
+	struct ipoib_srq *srq = container_of(napi, struct ipoib_srq, napi);
+	int polled = 0, want, n, i;
+
+	do {
+		want = min(budget - polled, IPOIB_WC_BATCH);
+		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
+		for (i = 0; i < n; i++)
+			srq_complete(srq, &srq->wc[i]);
+		polled += n;
+	} while (n == want && polled < budget);
+	srq_post_kept(srq);
+	if (polled == budget || !napi_complete_done(napi, polled))
+		return polled;
+	if (ipoib_cq_arm(srq->cq, &srq->armed))
+		napi_schedule(napi);
+	return polled;
+}
+
+static void srq_cq_completed(struct ib_cq *cq, void *context)
+{
+	struct ipoib_srq *srq = context;
+
+	WRITE_ONCE(srq->armed, false);
+	napi_schedule(&srq->napi);
+}
+
+static void srq_cq_event(struct ib_event *event, void *context)
+{
+	const struct ipoib_srq *srq = context;
+
+	pr_warn("ib_ipoib: %s: CQ of connections: %s\n", dev_name(&srq->ibdev->dev),
+		ib_event_msg(event->event));
+}
+
+static void srq_event(struct ib_event *event, void *context)
+{
+	const struct ipoib_srq *srq = context;
+
+	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
+}
+
+static void srq_empty(struct ipoib_srq *srq)
+{
+	u32 i, j;
+
+	for (i = 0; i < SRQ_SIZE; i++)
+		for (j = 0; j < srq->pages; j++)
+			if (srq->bufs[i].page[j])
+				page_pool_put_full_page(srq->pool, srq->bufs[i].page[j], false);
+}
+
+static int srq_buf_fill(struct ipoib_srq *srq, struct srq_buf *buf)
+{
+	struct page *page;
+	u32 i;
+
+	for (i = 0; i < srq->pages; i++) {
+		page = page_pool_alloc_pages(srq->pool, GFP_KERNEL);
+		if (!page)
+			return -ENOMEM;
+		srq_set_page(srq, buf, i, page);
+		buf->sge[i].length = srq->page_len;
+		buf->sge[i].lkey = srq->pd->local_dma_lkey;
+	}
+	buf->wr.wr_id = buf - srq->bufs;
+	buf->wr.sg_list = buf->sge;
+	buf->wr.num_sge = srq->pages;
+	return 0;
+}
+
+static int srq_fill(struct ipoib_srq *srq)
+{
+	const struct ib_recv_wr *bad;
+	int err;
+	u32 i;
+
+	for (i = 0; i < SRQ_SIZE; i++) {
+		err = srq_buf_fill(srq, &srq->bufs[i]);
+		if (err)
+			return err;
+		err = ib_post_srq_recv(srq->ibsrq, &srq->bufs[i].wr, &bad);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int srq_pool_create(struct ipoib_srq *srq)
+{
+	struct page_pool_params params = {
+		.order = srq_order(srq->ibdev),
+		.pool_size = SRQ_SIZE,
+		.nid = ibdev_to_node(srq->ibdev),
+	};
+
+	ipoib_pool_map(srq->ibdev, &params);
+	srq->pool = page_pool_create(&params);
+	return PTR_ERR_OR_ZERO(srq->pool);
+}
+
+static int srq_create(struct ipoib_srq *srq)
+{
+	struct ib_srq_init_attr attr = {
+		.event_handler = srq_event,
+		.srq_context = srq,
+		.srq_type = IB_SRQT_BASIC,
+		.attr = {
+			.max_wr = SRQ_SIZE,
+			.max_sge = srq->pages,
+		},
+	};
+
+	srq->ibsrq = ib_create_srq(srq->pd, &attr);
+	return PTR_ERR_OR_ZERO(srq->ibsrq);
+}
+
+/* The CQ also has the last completion of each connection that is closed */
+static int srq_cq_create(struct ipoib_srq *srq)
+{
+	struct ib_cq_init_attr attr = { .cqe = SRQ_SIZE + IPOIB_CONNS_PORT_MAX };
+
+	srq->cq = ib_create_cq(srq->ibdev, srq_cq_completed, srq_cq_event, srq, &attr);
+	return PTR_ERR_OR_ZERO(srq->cq);
+}
+
+static int srq_alloc(struct ipoib_srq *srq)
+{
+	srq->bufs = kvcalloc(SRQ_SIZE, sizeof(*srq->bufs), GFP_KERNEL);
+	if (!srq->bufs)
+		return -ENOMEM;
+	srq->napi_dev = alloc_netdev_dummy(0);
+	if (srq->napi_dev)
+		return 0;
+	kvfree(srq->bufs);
+	return -ENOMEM;
+}
+
+static void srq_free(struct ipoib_srq *srq)
+{
+	compat_free_netdev_dummy(srq->napi_dev);
+	kvfree(srq->bufs);
+	kfree(srq);
+}
+
+static void srq_start(struct ipoib_srq *srq)
+{
+	srq_keep_none(srq);
+	netif_napi_add(srq->napi_dev, &srq->napi, srq_poll);
+	napi_enable(&srq->napi);
+	local_bh_disable();
+	if (ipoib_cq_arm(srq->cq, &srq->armed))
+		napi_schedule(&srq->napi);
+	local_bh_enable();
+}
+
+/**
+ * ipoib_srq_create() - make an SRQ with its buffers
+ * @ibdev: the HCA, which supports it
+ *
+ * Context: may sleep.
+ * Return: the SRQ or an ERR_PTR.
+ */
+struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
+{
+	struct ipoib_srq *srq = kzalloc(sizeof(*srq), GFP_KERNEL);
+	int err;
+
+	if (!srq)
+		return ERR_PTR(-ENOMEM);
+	srq->ibdev = ibdev;
+	srq->page_len = PAGE_SIZE << srq_order(ibdev);
+	srq->message_max = ipoib_srq_message_max(ibdev);
+	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
+	err = srq_alloc(srq);
+	if (err) {
+		kfree(srq);
+		return ERR_PTR(err);
+	}
+	srq->pd = ib_alloc_pd(ibdev, 0);
+	err = PTR_ERR_OR_ZERO(srq->pd);
+	if (err)
+		goto err_memory;
+	err = srq_cq_create(srq);
+	if (err)
+		goto err_pd;
+	err = srq_pool_create(srq);
+	if (err)
+		goto err_cq;
+	err = srq_create(srq);
+	if (err)
+		goto err_pool;
+	srq_start(srq);
+	err = srq_fill(srq);
+	if (err) {
+		ipoib_srq_destroy(srq);
+		return ERR_PTR(err);
+	}
+	return srq;
+
+err_pool:
+	page_pool_destroy(srq->pool);
+err_cq:
+	ib_destroy_cq(srq->cq);
+err_pd:
+	ib_dealloc_pd(srq->pd);
+err_memory:
+	srq_free(srq);
+	return ERR_PTR(err);
+}
+
+/**
+ * ipoib_srq_destroy() - undo ipoib_srq_create()
+ * @srq: the SRQ; no QP uses it any more
+ *
+ * Context: may sleep.
+ */
+void ipoib_srq_destroy(struct ipoib_srq *srq)
+{
+	napi_disable(&srq->napi);
+	netif_napi_del(&srq->napi);
+	ib_destroy_srq(srq->ibsrq);
+	srq_empty(srq);
+	page_pool_destroy(srq->pool);
+	ib_destroy_cq(srq->cq);
+	ib_dealloc_pd(srq->pd);
+	srq_free(srq);
+}
+
+/**
+ * ipoib_srq_qp_create() - make a QP that receives by the SRQ
+ * @srq: the SRQ
+ * @conn: the QP's connection
+ * @event: called with the connection for each event of the QP
+ *
+ * Context: may sleep.
+ * Return: the QP or an ERR_PTR.
+ */
+struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
+				  void (*event)(struct ib_event *event, void *context))
+{
+	struct ib_qp_init_attr init = {
+		.event_handler = event,
+		.qp_context = conn,
+		.send_cq = srq->cq,
+		.recv_cq = srq->cq,
+		.srq = srq->ibsrq,
+		.cap = {
+			.max_send_wr = 1,
+			.max_send_sge = 1,
+		},
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.qp_type = IB_QPT_RC,
+	};
+
+	return ib_create_qp(srq->pd, &init);
+}
+
+/**
+ * ipoib_srq_qp_destroy() - undo ipoib_srq_qp_create()
+ * @srq: the SRQ
+ * @conn: the QP's connection, whose completions have all been polled, unless the HCA has failed
+ *	to flush the QP
+ *
+ * Context: may sleep.
+ */
+void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
+{
+	if (likely(test_bit(IPOIB_CONN_DRAINED, &conn->events))) {
+		ib_destroy_qp(conn->qp);
+		return;
+	}
+	/* A poll may be looking at completions of the QP */
+	napi_disable(&srq->napi);
+	ib_destroy_qp(conn->qp);
+	napi_enable(&srq->napi);
+	local_bh_disable();
+	napi_schedule(&srq->napi);
+	local_bh_enable();
+}
+
+/**
+ * ipoib_srq_mark() - post a WR whose completion is the last one of a connection
+ * @srq: the SRQ
+ * @conn: the connection, whose QP takes no more WRs of the SRQ
+ *
+ * IPOIB_CONN_DRAINED is reported when the completion is polled.
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ipoib_srq_mark(struct ipoib_srq *srq, struct ipoib_conn *conn)
+{
+	const struct ib_send_wr wr = { .wr_id = SRQ_MARKER, .opcode = IB_WR_SEND };
+	const struct ib_send_wr *bad;
+
+	return ib_post_send(conn->qp, &wr, &bad);
+}

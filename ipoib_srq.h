@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The shared receive queue of a port's connections.
+ */
+#ifndef _IPOIB_SRQ_H
+#define _IPOIB_SRQ_H
+
+#include <rdma/ib_verbs.h>
+
+struct ipoib_conn;
+struct ipoib_srq;
+
+/* The largest IP MTU of connected mode, as in the in-tree driver; and the largest message */
+#define IPOIB_CONNECTED_MTU	65520
+#define IPOIB_MESSAGE_MAX	(IPOIB_CONNECTED_MTU + IPOIB_ENCAP_LEN)
+
+bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port);
+u32 ipoib_srq_message_max(const struct ib_device *ibdev);
+struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev);
+void ipoib_srq_destroy(struct ipoib_srq *srq);
+struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
+				  void (*event)(struct ib_event *event, void *context));
+void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn);
+int ipoib_srq_mark(struct ipoib_srq *srq, struct ipoib_conn *conn);
+
+#endif /* _IPOIB_SRQ_H */

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib-trunk.sh
+# Guest b's in-tree driver in connected mode opens a connection to this driver in guest a, and sends
+# by it: both families, all sizes, TCP, ND. It ends with the interface, the module, and either host,
+# and comes back.
+# guests: 2
+# timeout: 400
+# mem: 1024
+
+. /cases/lib-trunk.sh
+
+pings()
+{
+	on h0 ping -q -c 1 -W 1 "$@"
+}
+
+# figure NAME: prints one of this driver's counters.
+figure()
+{
+	on h0 ethtool -S "$dev" | field_of "$1:"
+}
+
+# conns: prints this driver's connections, one per line.
+conns()
+{
+	cat "/sys/kernel/debug/ipoib/${dev}_conn"
+}
+
+conns_are()
+{
+	[ "$(conns | grep -c '^GID:')" -eq "$1" ]
+}
+
+# begin: loads this guest's driver, and gives the host its netdevice.
+begin()
+{
+	if pair_here a; then
+		ipoib_load
+	else
+		intree_load
+	fi
+	host_give h0 ibfab0 "$part"
+	dev=$(dev_of h0)
+	wait_for 20 has_carrier h0 "$dev"
+	pair_here a || on h0 sh -c "echo connected >/sys/class/net/$dev/mode"
+	pair_here a || ip -n h0 link set "$dev" mtu 65520
+}
+
+# by_connection SIZE...: guest b pings guest a with these sizes, over the connection.
+by_connection()
+{
+	if pair_here b; then
+		wait_for 20 pings 10.0.0.1
+		wait_for 20 pings fd00::1
+		# The first packets may still be datagrams
+		wait_for 20 pings -M "do" -s 60000 10.0.0.1
+		for _size; do
+			pings_all h0 3 -M "do" -s "$_size" 10.0.0.1
+			pings_all h0 3 -M "do" -s "$_size" fd00::1
+		done
+	fi
+	pair_barrier "pinged.$round"
+	if pair_here a; then
+		conns
+		assert conns_are 1
+		assert_match "the peer" "$(conns)" '^GID: fe80:0:0:0:21b:fa01:2:1$'
+		assert_match "the service" "$(conns)" '^  service ID: 0x1000000000[0-9a-f]{6}$'
+		assert_match "the MTU" "$(conns)" '^  receive MTU: +65524$'
+		assert_match "the state" "$(conns)" '^  state: +live$'
+	fi
+	pair_barrier "checked.$round"
+	round=$((round + 1))
+}
+round=0
+
+trunk_start hcas=1
+subnet_up a
+ip netns add h0
+ip -n h0 link set lo up
+begin
+pair_barrier begun
+
+step "The address says that connections are accepted"
+if pair_here a; then
+	assert_match "the address" "$(on h0 cat "/sys/class/net/$dev/address")" '^80:'
+fi
+
+step "Messages of all sizes"
+by_connection 0 56 200 232 300 2016 4000 4040 4100 8100 60000 65464
+if pair_here a; then
+	assert_eq "connections" "$(figure conns_accepted)" 1
+	assert_eq "refused" "$(figure conns_refused)" 0
+	for name in rx_short rx_no_memory rx_forged; do
+		assert_eq "$name" "$(figure $name)" 0
+	done
+	assert_eq "rx_errors" "$(netdev_counter h0 "$dev" rx_errors)" 0
+	assert_eq "rx_dropped" "$(netdev_counter h0 "$dev" rx_dropped)" 0
+fi
+pair_barrier counted
+
+step "A file each way"
+file_crosses 4 10.0.0.2
+if pair_here b; then
+	dd if=/dev/urandom of=/run/back bs=1M count=4 status=none
+	pair_put back "$(sha256sum </run/back)"
+	pair_barrier back
+	on h0 socat -u OPEN:/run/back TCP4:10.0.0.1:5011
+else
+	on h0 socat -u TCP4-LISTEN:5011 OPEN:/run/back,creat &
+	receiver=$!
+	wait_for 10 listening h0 5011
+	pair_barrier back
+	wait "$receiver"
+	assert_eq "the file" "$(sha256sum </run/back)" "$(pair_get back)"
+fi
+
+step "The interface goes down: the connection ends; and up"
+if pair_here a; then
+	now_ms
+	begin=$now_ms
+	ip -n h0 link set "$dev" down
+	now_ms
+	note "down in $((now_ms - begin)) ms"
+	ip -n h0 link set "$dev" up
+	wait_for 20 has_carrier h0 "$dev"
+	ip -n h0 address replace fd00::1/64 dev "$dev" nodad
+fi
+pair_barrier up
+by_connection 56 60000
+
+step "The module is unloaded, and loaded again"
+if pair_here a; then
+	rmmod ib_ipoib || fail "cannot remove the driver"
+	begin
+fi
+pair_barrier reloaded
+by_connection 56 60000
+
+step "The peer is unloaded: the connection ends"
+if pair_here b; then
+	intree_unload h0
+fi
+pair_barrier unloaded
+! pair_here a || wait_for 20 conns_are 0
+pair_here a || begin
+# The in-tree driver does not announce its new address
+! pair_here a || ip -n h0 neigh flush dev "$dev"
+pair_barrier again
+by_connection 56 60000
+
+step "The HCA is unplugged with a connection"
+! pair_here a || unplug ibfab0
+pair_barrier end

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of requests for connections: which REQs a netdevice accepts, and why it refuses others.
+ */
+#include <kunit/test.h>
+
+#include "ipoib_cm.c"
+#include "kunit.h"
+
+#define PEER_QPN	0x123456
+#define PEER_LID	0x42
+
+/* A REQ as the communication manager passes it on */
+struct request {
+	struct ib_cm_req_event_param req;
+	struct sa_path_rec path;
+	struct ipoib_cm_data data;
+};
+
+/* Fills in a REQ that is accepted */
+static void request_build(struct fixture *fx, struct request *request)
+{
+	memset(request, 0, sizeof(*request));
+	request->req.port = 1;
+	request->req.primary_path = &request->path;
+	request->req.qp_type = IB_QPT_RC;
+	request->path.sgid = fx->priv->local_gid;
+	request->path.dgid = fx->priv->local_gid;
+	request->path.dgid.raw[15] ^= 0x55;
+	request->path.pkey = cpu_to_be16(0xffff);
+	request->path.rec_type = SA_PATH_REC_TYPE_IB;
+	sa_path_set_dlid(&request->path, PEER_LID);
+	ipoib_cm_data_build(&request->data, PEER_QPN, IPOIB_MESSAGE_MAX);
+}
+
+/* Returns the reason why the netdevice refuses a REQ, or 0 */
+static int request_result(struct fixture *fx, struct request *request)
+{
+	const struct ib_cm_event event = {
+		.event = IB_CM_REQ_RECEIVED,
+		.param.req_rcvd = request->req,
+		.private_data = &request->data,
+	};
+	struct ipoib_conn conn = {};
+	int reason;
+
+	conn_fill(&conn, &event, cpu_to_be64(IPOIB_SERVICE_ID_RFC));
+	spin_lock_bh(&fx->port->conns.lock);
+	reason = req_refusal(fx->priv, &request->req, &conn);
+	spin_unlock_bh(&fx->port->conns.lock);
+	return reason;
+}
+
+/* Section 6 of RFC 4755 */
+static void private_data(struct kunit *test)
+{
+	static const u8 octets[] = { 0, 0x12, 0x34, 0x56, 0, 0, 0xff, 0xf4 };
+	struct ipoib_cm_data data;
+
+	memset(&data, 0xff, sizeof(data));
+	ipoib_cm_data_build(&data, 0xff000000 | PEER_QPN, 65524);
+	KUNIT_EXPECT_EQ(test, memcmp(&data, octets, sizeof(octets)), 0);
+	data.reserved = 0xaa;
+	KUNIT_EXPECT_EQ(test, ipoib_cm_data_qpn(&data), PEER_QPN);
+}
+
+static void accepted(struct kunit *test)
+{
+	struct request request;
+
+	request_build(test->priv, &request);
+	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), 0);
+	request.data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN);
+	request.data.reserved = 0xff;
+	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), 0);
+}
+
+static void of_another_port(struct request *request)
+{
+	request->req.port = 2;
+}
+
+static void unreliable(struct request *request)
+{
+	request->req.qp_type = IB_QPT_UC;
+}
+
+static void to_another_gid(struct request *request)
+{
+	request->path.sgid.raw[8] ^= 1;
+}
+
+static void without_mtu(struct request *request)
+{
+	request->data.receive_mtu = 0;
+}
+
+static void with_a_small_mtu(struct request *request)
+{
+	request->data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN - 1);
+}
+
+static void without_qpn(struct request *request)
+{
+	memset(request->data.qpn, 0, sizeof(request->data.qpn));
+}
+
+static void from_multicast_qpn(struct request *request)
+{
+	memset(request->data.qpn, 0xff, sizeof(request->data.qpn));
+}
+
+static void from_multicast_gid(struct request *request)
+{
+	request->path.dgid.raw[0] = 0xff;
+}
+
+static void of_another_partition(struct request *request)
+{
+	request->path.pkey = cpu_to_be16(0x8001);
+}
+
+static const struct refusal {
+	const char *what;
+	void (*spoil)(struct request *request);
+	enum ib_cm_rej_reason reason;
+} refusals[] = {
+	{ "another port", of_another_port, IB_CM_REJ_INVALID_SERVICE_ID },
+	{ "UC", unreliable, IB_CM_REJ_INVALID_TRANSPORT_TYPE },
+	{ "another GID", to_another_gid, IB_CM_REJ_INVALID_GID },
+	{ "no Receive MTU", without_mtu, IB_CM_REJ_INVALID_MTU },
+	{ "a Receive MTU of 71", with_a_small_mtu, IB_CM_REJ_INVALID_MTU },
+	{ "no QPN", without_qpn, IB_CM_REJ_CONSUMER_DEFINED },
+	{ "the multicast QPN", from_multicast_qpn, IB_CM_REJ_CONSUMER_DEFINED },
+	{ "a multicast GID", from_multicast_gid, IB_CM_REJ_CONSUMER_DEFINED },
+	{ "another P_Key", of_another_partition, IB_CM_REJ_CONSUMER_DEFINED },
+};
+
+static void refusal_name(const struct refusal *refusal, char *name)
+{
+	strscpy(name, refusal->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(refused, refusals, refusal_name);
+
+static void refused(struct kunit *test)
+{
+	const struct refusal *refusal = test->param_value;
+	struct request request;
+
+	request_build(test->priv, &request);
+	refusal->spoil(&request);
+	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), refusal->reason);
+}
+
+static void refused_from_itself(struct kunit *test)
+{
+	struct ipoib_dev *priv = ((struct fixture *)test->priv)->priv;
+	struct ipoib_hwaddr peer;
+
+	ipoib_hwaddr_build(&peer, priv->qp->qp_num, &priv->local_gid);
+	KUNIT_EXPECT_TRUE(test, is_self(priv, &peer));
+	KUNIT_EXPECT_FALSE(test, peer_is_valid(priv, &peer, PEER_LID));
+	peer.gid[15] ^= 1;
+	KUNIT_EXPECT_FALSE(test, is_self(priv, &peer));
+	ipoib_hwaddr_build(&peer, priv->qp->qp_num ^ 1, &priv->local_gid);
+	KUNIT_EXPECT_FALSE(test, is_self(priv, &peer));
+}
+
+/* A request with the GID of a port that was heard at another LID */
+static void refused_with_false_gid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ib_wc wc = { .src_qp = 1, .slid = PEER_LID + 1, .wc_flags = IB_WC_GRH };
+	struct ipoib_hwaddr sender;
+	struct request request;
+	struct ipoib_heard from;
+	struct ib_grh grh = {};
+
+	request_build(fx, &request);
+	grh.sgid = request.path.dgid;
+	local_bh_disable();
+	ipoib_learn_sender(fx->priv, &wc, &grh, &sender, &from);
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_CONSUMER_DEFINED);
+	sa_path_set_dlid(&request.path, PEER_LID + 1);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+}
+
+static void refused_without_link(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct request request;
+
+	request_build(fx, &request);
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_INVALID_SERVICE_ID);
+}
+
+/* Two limited members of a partition cannot communicate (IBA 10.9.3) */
+static void limited_members(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct request request;
+
+	request_build(fx, &request);
+	request.path.pkey = cpu_to_be16(0x7fff);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	hca_pkey(fx->hca, 0, 0x7fff);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_CONSUMER_DEFINED);
+	request.path.pkey = cpu_to_be16(0xffff);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+}
+
+static void no_work(struct work_struct *work)
+{
+}
+
+/* One that was idle for long gives way, for the next request */
+static void too_many(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_conns *conns = &fx->port->conns;
+	struct ipoib_conn *many;
+	struct request request;
+	unsigned int i;
+
+	many = kunit_kcalloc(test, IPOIB_CONNS_MAX, sizeof(*many), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	request_build(fx, &request);
+	for (i = 0; i < IPOIB_CONNS_MAX; i++) {
+		KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+		many[i].conns = conns;
+		many[i].used = jiffies;
+		INIT_DELAYED_WORK(&many[i].work, no_work);
+		RCU_INIT_POINTER(many[i].priv, fx->priv);
+		list_add(&many[i].node, &conns->list);
+	}
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	for (i = 0; i < IPOIB_CONNS_MAX; i++)
+		KUNIT_EXPECT_EQ(test, many[i].events, 0);
+	many[7].used = jiffies - 60 * HZ;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	for (i = 0; i < IPOIB_CONNS_MAX; i++)
+		KUNIT_EXPECT_EQ(test, many[i].events, i == 7 ? BIT(IPOIB_CONN_CLOSE) : 0);
+	RCU_INIT_POINTER(many[0].priv, NULL);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	INIT_LIST_HEAD(&conns->list);
+	flush_delayed_work(&many[7].work);
+}
+
+/* The simulated HCA has neither SRQs nor a communication manager */
+static void not_supported(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, ipoib_cm_flags(fx->priv), 0);
+	KUNIT_EXPECT_NULL(test, fx->priv->cm.listener);
+}
+
+static struct kunit_case cm_cases[] = {
+	KUNIT_CASE(private_data),
+	KUNIT_CASE(accepted),
+	KUNIT_CASE_PARAM(refused, refused_gen_params),
+	KUNIT_CASE(refused_from_itself),
+	KUNIT_CASE(refused_with_false_gid),
+	KUNIT_CASE(refused_without_link),
+	KUNIT_CASE(limited_members),
+	KUNIT_CASE(too_many),
+	KUNIT_CASE(not_supported),
+	{}
+};
+
+static struct kunit_suite cm_suite = {
+	.name = "ipoib_cm",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init_running,
+	.exit = fixture_exit,
+	.test_cases = cm_cases,
+};
+
+kunit_test_suites(&cm_suite);
