@@ -231,12 +231,6 @@ bool ipoib_verify_gid(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid);
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb);
 
-/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
-static inline bool ipoib_verify_concerns(const struct sk_buff *skb)
-{
-	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
-}
-
 /* ipoib_mgid.c: MGIDs of IP multicast addresses */
 void ipoib_broadcast_build(struct ipoib_hwaddr *hwaddr, u16 pkey, u8 scope);
 bool ipoib_mgid_lacks_pkey(const struct ipoib_dev *priv, const struct ipoib_mgid *mgid);

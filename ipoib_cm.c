@@ -88,7 +88,7 @@ static bool peer_is_valid(struct ipoib_dev *priv, const struct ipoib_hwaddr *pee
 static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_param *req,
 		       const struct ipoib_conn *conn)
 {
-	struct sa_path_rec *path = req->primary_path;
+	const struct sa_path_rec *path = req->primary_path;
 
 	if (req->port != priv->port->number || !ipoib_link_runs(priv))
 		return IB_CM_REJ_INVALID_SERVICE_ID;
@@ -99,7 +99,7 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 	if (conn->receive_mtu < IPOIB_RECEIVE_MTU_MIN)
 		return IB_CM_REJ_INVALID_MTU;
 	if (!pkey_fits(priv, be16_to_cpu(path->pkey)) ||
-	    !peer_is_valid(priv, &conn->peer, be32_to_cpu(sa_path_get_dlid(path))))
+	    !peer_is_valid(priv, &conn->peer, conn->lid))
 		return IB_CM_REJ_CONSUMER_DEFINED;
 	if (!ipoib_conns_room(priv))
 		return IB_CM_REJ_NO_QP;
@@ -111,11 +111,12 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
  */
 static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, __be64 service_id)
 {
+	struct sa_path_rec *path = event->param.req_rcvd.primary_path;
 	const struct ipoib_cm_data *data = event->private_data;
 
-	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(data),
-			   &event->param.req_rcvd.primary_path->dgid);
+	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(data), &path->dgid);
 	conn->receive_mtu = be32_to_cpu(data->receive_mtu);
+	conn->lid = be32_to_cpu(sa_path_get_dlid(path));
 	conn->service_id = service_id;
 }
 

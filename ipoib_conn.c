@@ -33,6 +33,11 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 /* How long an HCA may take to drain a QP */
 #define CONN_DRAIN		(5 * HZ)
 
+/* How often it is looked at. The poll does not queue the work when it has seen the last completion,
+ * as the work frees the connection as soon as it knows.
+ */
+#define CONN_DRAIN_LOOK		1
+
 /* Number of times that a peer repeats a message for which there was no buffer: without limit, see
  * IBA 9.7.5.2.8. And the time that it waits before: 0.64 ms (IBA table 45). The default, 0, would
  * stand for 655 ms.
@@ -56,6 +61,8 @@ static int conn_modify(struct ipoib_conn *conn, enum ib_qp_state state)
 	err = ib_cm_init_qp_attr(conn->id, &attr, &mask);
 	if (err)
 		return err;
+	/* The peer's other path was not checked, and might lead to another port */
+	mask &= ~(IB_QP_ALT_PATH | IB_QP_PATH_MIG_STATE);
 	/* Only few of these apply to each state. No RDMA into this host's memory. The REP will tell
 	 * the peer the first PSN that it is to send (IBA 12.7.31).
 	 */
@@ -72,6 +79,7 @@ static void conn_qp_event(struct ib_event *event, void *context)
 	switch (event->event) {
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		ipoib_conn_event(conn, IPOIB_CONN_LAST_WQE);
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 		break;
 	case IB_EVENT_COMM_EST:
 		ib_cm_notify(conn->id, IB_EVENT_COMM_EST);
@@ -95,7 +103,7 @@ static int conn_connect(struct ipoib_conn *conn)
 
 		if (IS_ERR(srq))
 			return PTR_ERR(srq);
-		conns->srq = srq;
+		WRITE_ONCE(conns->srq, srq);
 	}
 	qp = ipoib_srq_qp_create(conns->srq, conn, conn_qp_event);
 	if (IS_ERR(qp))
@@ -130,21 +138,24 @@ static int conn_reply(struct ipoib_conn *conn)
 	return ib_send_cm_rep(conn->id, &rep);
 }
 
-/* Frees a connection, after all that may report events of it */
+/* Frees a connection, after all that may report events of it: holders of the lock who find it on
+ * the list, the QP, and the communication manager
+ */
 static void conn_free(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
 
-	if (conn->qp)
-		ipoib_srq_qp_destroy(conns->srq, conn);
-	ib_destroy_cm_id(conn->id);
-	/* An event may have queued it again */
-	cancel_delayed_work(&conn->work);
 	spin_lock_bh(&conns->lock);
 	list_del(&conn->node);
 	spin_unlock_bh(&conns->lock);
+	if (conn->qp)
+		ipoib_srq_qp_destroy(conns->srq, conn);
+	ib_destroy_cm_id(conn->id);
+	/* One of them may have queued this work again */
+	cancel_delayed_work(&conn->work);
 	kfree(conn);
-	wake_up(&conns->gone);
+	if (atomic_dec_and_test(&conns->alive))
+		wake_up(&conns->gone);
 }
 
 static void conn_refuse(struct ipoib_conn *conn, enum ib_cm_rej_reason reason)
@@ -167,7 +178,7 @@ static void conn_drain(struct ipoib_conn *conn)
 		return;
 	}
 	if (time_before(jiffies, conn->drain_until)) {
-		queue_delayed_work(conns->wq, &conn->work, conn->drain_until - jiffies);
+		queue_delayed_work(conns->wq, &conn->work, CONN_DRAIN_LOOK);
 		return;
 	}
 	conn_fail(conn, "drain its QP", -ETIMEDOUT);
@@ -192,14 +203,13 @@ static void conn_close(struct ipoib_conn *conn)
 /* Closes the connection if there is a reason to, or looks again when it may have become idle */
 static void conn_look(struct ipoib_conn *conn)
 {
-	unsigned long limit = READ_ONCE(connection_idle) * HZ;
-	unsigned long idle = jiffies - READ_ONCE(conn->used);
+	unsigned long limit = min_t(u32, READ_ONCE(connection_idle), INT_MAX / HZ) * HZ;
+	unsigned long ends = READ_ONCE(conn->used) + limit, now = jiffies;
 
-	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || (limit && idle >= limit))
+	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || (limit && time_after_eq(now, ends)))
 		conn_close(conn);
 	else
-		queue_delayed_work(conn->conns->wq, &conn->work,
-				   limit ? limit - idle : CONN_LOOK);
+		queue_delayed_work(conn->conns->wq, &conn->work, limit ? ends - now : CONN_LOOK);
 }
 
 static void conn_begin(struct ipoib_conn *conn)
@@ -304,16 +314,20 @@ void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib
 	id->cm_handler = conn_cm_event;
 	RCU_INIT_POINTER(conn->priv, priv);
 	list_add_tail(&conn->node, &conns->list);
+	atomic_inc(&conns->alive);
 	queue_delayed_work(conns->wq, &conn->work, 0);
 }
 
-/* Closes the connection of a netdevice that was idle for the longest, if that is long enough */
+/* Closes the connection of a netdevice, or of any if it is NULL, that was idle for the longest, if
+ * that is long enough
+ */
 static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv)
 {
 	struct ipoib_conn *conn, *oldest = NULL;
 
 	list_for_each_entry(conn, &conns->list, node)
-		if (rcu_access_pointer(conn->priv) == priv &&
+		if ((!priv || rcu_access_pointer(conn->priv) == priv) &&
+		    !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
 		    (!oldest || time_before(conn->used, oldest->used)))
 			oldest = conn;
 	if (oldest && time_after(jiffies, oldest->used + CONN_YIELD))
@@ -324,7 +338,7 @@ static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv)
  * ipoib_conns_room() - tell whether a netdevice may have another connection
  * @priv: the device
  *
- * If it has as many as are allowed, one that is idle is closed, if there is any.
+ * If not, a connection that is idle is closed, if there is any.
  *
  * Context: ipoib_conns.lock held.
  * Return: false if the netdevice or its port has as many as are allowed. The peer tries again.
@@ -341,22 +355,23 @@ bool ipoib_conns_room(const struct ipoib_dev *priv)
 	}
 	if (own < IPOIB_CONNS_MAX && all < IPOIB_CONNS_PORT_MAX)
 		return true;
-	conns_yield(conns, priv);
+	conns_yield(conns, own < IPOIB_CONNS_MAX ? NULL : priv);
 	return false;
 }
 
 /**
  * ipoib_conns_detach() - let go of all connections of a netdevice
- * @priv: the device; it gets no new ones
+ * @priv: the device
  *
- * On return no packet of a connection is delivered to the netdevice any more. The connections are
- * closed asynchronously.
+ * On return no packet of these connections is delivered to the netdevice any more. They are closed
+ * asynchronously.
  *
- * Context: rtnl held, may sleep.
+ * Context: may sleep.
  */
 void ipoib_conns_detach(struct ipoib_dev *priv)
 {
 	struct ipoib_conns *conns = &priv->port->conns;
+	struct ipoib_srq *srq = READ_ONCE(conns->srq);
 	struct ipoib_conn *conn;
 	bool any = false;
 
@@ -369,8 +384,8 @@ void ipoib_conns_detach(struct ipoib_dev *priv)
 		any = true;
 	}
 	spin_unlock_bh(&conns->lock);
-	if (any)
-		synchronize_net();
+	if (any && srq)
+		ipoib_srq_flush(srq);
 }
 
 /**
@@ -413,16 +428,6 @@ int ipoib_conns_create(struct ipoib_port *port)
 	return conns->wq ? 0 : -ENOMEM;
 }
 
-static bool conns_none(struct ipoib_conns *conns)
-{
-	bool none;
-
-	spin_lock_bh(&conns->lock);
-	none = list_empty(&conns->list);
-	spin_unlock_bh(&conns->lock);
-	return none;
-}
-
 /**
  * ipoib_conns_destroy() - undo ipoib_conns_create()
  * @port: the port; its netdevices are gone
@@ -435,7 +440,7 @@ void ipoib_conns_destroy(struct ipoib_port *port)
 {
 	struct ipoib_conns *conns = &port->conns;
 
-	wait_event(conns->gone, conns_none(conns));
+	wait_event(conns->gone, !atomic_read(&conns->alive));
 	destroy_workqueue(conns->wq);
 	if (conns->srq)
 		ipoib_srq_destroy(conns->srq);

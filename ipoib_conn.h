@@ -14,9 +14,9 @@
 
 #include "ipoib_wire.h"
 
-/* Connections, those that are being closed included, of a netdevice and of a port */
-#define IPOIB_CONNS_MAX		256
-#define IPOIB_CONNS_PORT_MAX	1024
+/* Connections of a netdevice, and of a port, those that are being closed included */
+#define IPOIB_CONNS_MAX		1024
+#define IPOIB_CONNS_PORT_MAX	4096
 
 struct ipoib_dev;
 struct ipoib_port;
@@ -41,7 +41,8 @@ struct ipoib_conns {
 	struct workqueue_struct *wq;	/* ordered; runs every change of a connection */
 	spinlock_t lock;		/* guards list, and ipoib_conn.priv against changes */
 	struct list_head list;		/* ipoib_conn.node */
-	wait_queue_head_t gone;		/* woken when the list has become empty */
+	atomic_t alive;			/* connections that are not freed yet */
+	wait_queue_head_t gone;		/* woken when none is left */
 	struct ipoib_srq *srq;		/* NULL before the first REQ; written on wq */
 };
 
@@ -60,6 +61,7 @@ struct ipoib_conn {
 	u32 qpn;			/* of the UD QP of the netdevice */
 	u32 psn;			/* PSN of the first message */
 	u32 receive_mtu;		/* of the peer, in octets with the encapsulation header */
+	u32 lid;			/* of the peer's port */
 	__be64 service_id;		/* that the peer connected to */
 	struct ib_cm_id *id;
 	struct ib_qp *qp;		/* NULL if there is none yet */

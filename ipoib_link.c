@@ -204,10 +204,13 @@ static unsigned long link_new_address(struct ipoib_dev *priv)
 
 static void link_flush(struct ipoib_dev *priv, unsigned long events)
 {
-	if (events & (BIT(IPOIB_EVENT_NORMAL) | BIT(IPOIB_EVENT_HEAVY)))
+	if (events & (BIT(IPOIB_EVENT_NORMAL) | BIT(IPOIB_EVENT_HEAVY))) {
 		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
-	else if (events & BIT(IPOIB_EVENT_LIGHT))
+		/* They were made with the GID and the P_Key's index of that time */
+		ipoib_conns_detach(priv);
+	} else if (events & BIT(IPOIB_EVENT_LIGHT)) {
 		ipoib_paths_refresh(priv);
+	}
 	if (!(events & BIT(IPOIB_EVENT_HEAVY)) || !priv->qp_running)
 		return;
 	ipoib_count(priv, IPOIB_STAT_QP_RESETS);

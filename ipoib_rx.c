@@ -98,6 +98,12 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
+/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
+static bool rx_makes_claim(const struct sk_buff *skb)
+{
+	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
+}
+
 /* What one poll has delivered: packets and octets for the statistics */
 struct rx_done {
 	unsigned int packets;
@@ -141,7 +147,7 @@ static void rx_deliver(struct ipoib_rx_ring *rx, const struct rx_frag *frag,
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, wc->byte_len);
 	rx_headers(rx, skb, wc);
-	if (unlikely(ipoib_verify_concerns(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
+	if (unlikely(rx_makes_claim(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
 	}

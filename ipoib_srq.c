@@ -11,6 +11,7 @@
  * registered.
  */
 #include <linux/skbuff.h>
+#include <net/ipv6.h>
 
 #include "ipoib.h"
 #include "ipoib_trace.h"
@@ -220,10 +221,46 @@ out:
 	return skb;
 }
 
+/* Returns whether a packet may claim a link-layer address: ARP, or what may be ND. The headers that
+ * are read are in the linear part.
+ */
+static bool srq_makes_claim(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
+
+	if (skb->protocol != htons(ETH_P_IPV6))
+		return skb->protocol == htons(ETH_P_ARP);
+	return skb->len >= sizeof(*ip) &&
+	       (ip->nexthdr == NEXTHDR_ICMP || ipv6_ext_hdr(ip->nexthdr));
+}
+
+/* Returns whether the packet's claim holds. It must be linear to be checked. The peer's GID is
+ * what its REQ has claimed, so it proves nothing if it has become known to be elsewhere.
+ */
+static bool srq_claim_holds(struct ipoib_dev *priv, const struct ipoib_conn *conn,
+			    struct sk_buff *skb)
+{
+	const struct ib_wc from = {
+		.src_qp = ipoib_hwaddr_qpn(&conn->peer),
+		.slid = conn->lid,
+	};
+	struct ipoib_header *header;
+	union ib_gid gid;
+
+	if (skb_linearize(skb)) {
+		ipoib_count(priv, IPOIB_STAT_RX_NO_MEMORY);
+		return false;
+	}
+	memcpy(&gid, conn->peer.gid, sizeof(gid));
+	header = (struct ipoib_header *)skb_mac_header(skb);
+	if (!ipoib_verify_gid(priv, &gid, conn->lid))
+		memset(&header->hwaddr, 0, sizeof(header->hwaddr));
+	return ipoib_verify_claim(priv, &from, skb);
+}
+
 static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ipoib_conn *conn,
 			struct sk_buff *skb)
 {
-	const struct ib_wc from = { .src_qp = ipoib_hwaddr_qpn(&conn->peer) };
 	struct ipoib_header *header;
 
 	skb_push(skb, INFINIBAND_ALEN);
@@ -234,7 +271,7 @@ static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ip
 	skb->pkt_type = PACKET_HOST;
 	skb_reset_mac_header(skb);
 	skb_pull(skb, IPOIB_HARD_LEN);
-	if (unlikely(ipoib_verify_concerns(skb) && !ipoib_verify_claim(priv, &from, skb))) {
+	if (unlikely(srq_makes_claim(skb) && !srq_claim_holds(priv, conn, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
 	}
@@ -247,6 +284,8 @@ static bool srq_wants(struct ipoib_srq *srq, struct ipoib_dev *priv, const struc
 {
 	if (wc->byte_len < IPOIB_ENCAP_LEN)
 		ipoib_count(priv, IPOIB_STAT_RX_SHORT);
+	else if (wc->byte_len > srq->message_max)
+		ipoib_count(priv, IPOIB_STAT_RX_TOO_LONG);
 	else if (!netif_carrier_ok(priv->netdev))
 		ipoib_count(priv, IPOIB_STAT_RX_NO_CARRIER);
 	else
@@ -282,7 +321,9 @@ static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 	struct ipoib_conn *conn = wc->qp->qp_context;
 
 	if (wc->wr_id == SRQ_MARKER) {
-		ipoib_conn_event(conn, IPOIB_CONN_DRAINED);
+		/* This is the last use of the connection: its work frees it then */
+		smp_mb__before_atomic();
+		set_bit(IPOIB_CONN_DRAINED, &conn->events);
 		return;
 	}
 	if (likely(wc->status == IB_WC_SUCCESS)) {
@@ -386,7 +427,7 @@ static int srq_pool_create(struct ipoib_srq *srq)
 {
 	struct page_pool_params params = {
 		.order = srq_order(srq->ibdev),
-		.pool_size = SRQ_SIZE,
+		.pool_size = SRQ_SIZE * srq->pages,
 		.nid = ibdev_to_node(srq->ibdev),
 	};
 
@@ -439,14 +480,12 @@ static void srq_free(struct ipoib_srq *srq)
 	kfree(srq);
 }
 
-static void srq_start(struct ipoib_srq *srq)
+/* Begins to poll. The first poll arms the CQ. */
+static void srq_resume(struct ipoib_srq *srq)
 {
-	srq_keep_none(srq);
-	netif_napi_add(srq->napi_dev, &srq->napi, srq_poll);
 	napi_enable(&srq->napi);
 	local_bh_disable();
-	if (ipoib_cq_arm(srq->cq, &srq->armed))
-		napi_schedule(&srq->napi);
+	napi_schedule(&srq->napi);
 	local_bh_enable();
 }
 
@@ -486,7 +525,9 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	err = srq_create(srq);
 	if (err)
 		goto err_pool;
-	srq_start(srq);
+	srq_keep_none(srq);
+	netif_napi_add(srq->napi_dev, &srq->napi, srq_poll);
+	srq_resume(srq);
 	err = srq_fill(srq);
 	if (err) {
 		ipoib_srq_destroy(srq);
@@ -569,10 +610,19 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 	/* A poll may be looking at completions of the QP */
 	napi_disable(&srq->napi);
 	ib_destroy_qp(conn->qp);
-	napi_enable(&srq->napi);
-	local_bh_disable();
-	napi_schedule(&srq->napi);
-	local_bh_enable();
+	srq_resume(srq);
+}
+
+/**
+ * ipoib_srq_flush() - wait for the current poll, and until GRO holds no packet
+ * @srq: the SRQ
+ *
+ * Context: may sleep.
+ */
+void ipoib_srq_flush(struct ipoib_srq *srq)
+{
+	napi_disable(&srq->napi);
+	srq_resume(srq);
 }
 
 /**
@@ -580,7 +630,7 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
  * @srq: the SRQ
  * @conn: the connection, whose QP takes no more WRs of the SRQ
  *
- * IPOIB_CONN_DRAINED is reported when the completion is polled.
+ * IPOIB_CONN_DRAINED is set when the completion is polled.
  *
  * Context: may sleep.
  * Return: 0 or a negative error.

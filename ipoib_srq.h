@@ -21,6 +21,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq);
 struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
 				  void (*event)(struct ib_event *event, void *context));
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn);
+void ipoib_srq_flush(struct ipoib_srq *srq);
 int ipoib_srq_mark(struct ipoib_srq *srq, struct ipoib_conn *conn);
 
 #endif /* _IPOIB_SRQ_H */

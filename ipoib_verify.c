@@ -161,8 +161,8 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 /**
  * ipoib_verify_claim() - compare the address that ARP or ND claims with the packet's true sender
  * @priv: the device
- * @wc: the packet's CQE; for one of a connection, just the QPN of the peer's UD QP
- * @skb: the packet, ARP or IPv6. The address in its pseudo header was set by
+ * @wc: the packet's CQE; for one of a connection, the QPN of the peer's UD QP, and its LID
+ * @skb: the packet, ARP or IPv6, linear. The address in its pseudo header was set by
  *	ipoib_learn_sender(), and its data begins with the network header
  *
  * The QPN can always be checked. The GID can be checked if the packet has a GRH, if its sender

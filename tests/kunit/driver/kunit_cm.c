@@ -227,7 +227,7 @@ static void too_many(struct kunit *test)
 	struct request request;
 	unsigned int i;
 
-	many = kunit_kcalloc(test, IPOIB_CONNS_MAX, sizeof(*many), GFP_KERNEL);
+	many = kvcalloc(IPOIB_CONNS_MAX, sizeof(*many), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, many);
 	request_build(fx, &request);
 	for (i = 0; i < IPOIB_CONNS_MAX; i++) {
@@ -249,6 +249,7 @@ static void too_many(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
 	INIT_LIST_HEAD(&conns->list);
 	flush_delayed_work(&many[7].work);
+	kvfree(many);
 }
 
 /* The simulated HCA has neither SRQs nor a communication manager */
