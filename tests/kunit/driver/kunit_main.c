@@ -339,6 +339,8 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_GROUP_LISTS] = NO_SUM,
 	[IPOIB_STAT_GROUP_LIST_FAILURES] = NO_SUM,
 	[IPOIB_STAT_QP_RESETS] = NO_SUM,
+	[IPOIB_STAT_CONN_ACCEPTED] = NO_SUM,
+	[IPOIB_STAT_CONN_REFUSED] = NO_SUM,
 };
 
 static u64 all_drops(const struct rtnl_link_stats64 *stats)
