@@ -310,7 +310,7 @@ generic_xdp()
 	assert_eq "packets back" "$(grep -c 5ac35ac3 /run/back)" 3
 	assert cmp /run/out /run/back
 	assert_eq "who sent them back" "$(awk '$4 == "pkttype=0" { print $7 }' /run/sent | sort -u)" \
-		"header=$(encapsulated "$(hex_address h1 "$dev")")"
+		"header=$(encapsulated "00$(hex_address h1 "$dev" | cut -c 3-)")"
 
 	step "$dev: generic XDP of large packets of TCP, passed on and sent back"
 	iperf_server h1
