@@ -99,11 +99,14 @@ static void emit_end(struct program *p, int action)
 	emit(p, EXIT);
 }
 
-/* Changes the first octet */
+/* Changes the flags in the sender's address to those of the own address. As all QPNs are the
+ * same, the first six octets are those of its own address then, which is what the stack compares
+ * of an Ethernet header.
+ */
 static void do_stain(struct program *p, const struct treatment *what)
 {
 	emit_bounds(p, what->old_len);
-	emit(p, STORE(PACKET, 0, 0x5a));
+	emit(p, STORE(PACKET, 0, 0x80));
 	emit_end(p, XDP_PASS);
 }
 
