@@ -68,7 +68,7 @@ static bool pkey_fits(const struct ipoib_dev *priv, u16 pkey)
 static bool is_self(const struct ipoib_dev *priv, const struct ipoib_hwaddr *peer)
 {
 	return ipoib_hwaddr_qpn(peer) == priv->qp->qp_num &&
-	       !memcmp(peer->gid, &priv->local_gid, sizeof(peer->gid));
+	       ipoib_gid_equal(peer->gid, &priv->local_gid);
 }
 
 /* Returns whether the peer's address can be that of an interface at this LID. An RC QP only checks
@@ -94,7 +94,7 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 		return IB_CM_REJ_INVALID_SERVICE_ID;
 	if (req->qp_type != IB_QPT_RC)
 		return IB_CM_REJ_INVALID_TRANSPORT_TYPE;
-	if (memcmp(&path->sgid, &priv->local_gid, sizeof(path->sgid)))
+	if (!ipoib_gid_equal(&path->sgid, &priv->local_gid))
 		return IB_CM_REJ_INVALID_GID;
 	if (conn->receive_mtu < IPOIB_RECEIVE_MTU_MIN)
 		return IB_CM_REJ_INVALID_MTU;
@@ -118,15 +118,6 @@ static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, 
 	conn->receive_mtu = be32_to_cpu(data->receive_mtu);
 	conn->lid = be32_to_cpu(sa_path_get_dlid(path));
 	conn->service_id = service_id;
-}
-
-static void reject(const struct ipoib_listener *listener, struct ib_cm_id *id,
-		   enum ib_cm_rej_reason reason)
-{
-	struct ipoib_cm_data data;
-
-	ipoib_cm_data_build(&data, listener->qpn, ipoib_srq_message_max(listener->ibdev));
-	ib_send_cm_rej(id, reason, NULL, 0, &data, sizeof(data));
 }
 
 /* Has the netdevice accept a REQ. Returns the reason if it does not. */
@@ -164,7 +155,7 @@ static int req_received(struct ib_cm_id *id, const struct ib_cm_event *event)
 	if (!reason)
 		return 0;
 	kfree(conn);
-	reject(listener, id, reason);
+	ipoib_conn_reject(id, listener->qpn, reason);
 	return -ECONNREFUSED;
 }
 

@@ -117,11 +117,6 @@ static int conn_connect(struct ipoib_conn *conn)
 	return err;
 }
 
-static void conn_data(const struct ipoib_conn *conn, struct ipoib_cm_data *data)
-{
-	ipoib_cm_data_build(data, conn->qpn, ipoib_srq_message_max(conn->id->device));
-}
-
 static int conn_reply(struct ipoib_conn *conn)
 {
 	struct ipoib_cm_data data;
@@ -134,8 +129,26 @@ static int conn_reply(struct ipoib_conn *conn)
 		.srq = 1,
 	};
 
-	conn_data(conn, &data);
+	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->id->device));
 	return ib_send_cm_rep(conn->id, &rep);
+}
+
+/**
+ * ipoib_conn_reject() - answer a REQ by a REJ with private data
+ * @id: the request's identifier
+ * @qpn: the UD QP of the interface that it was for
+ * @reason: the reason
+ *
+ * RFC 4755 section 6.
+ *
+ * Context: may sleep.
+ */
+void ipoib_conn_reject(struct ib_cm_id *id, u32 qpn, enum ib_cm_rej_reason reason)
+{
+	struct ipoib_cm_data data;
+
+	ipoib_cm_data_build(&data, qpn, ipoib_srq_message_max(id->device));
+	ib_send_cm_rej(id, reason, NULL, 0, &data, sizeof(data));
 }
 
 /* Frees a connection, after all that may report events of it: holders of the lock who find it on
@@ -160,10 +173,7 @@ static void conn_free(struct ipoib_conn *conn)
 
 static void conn_refuse(struct ipoib_conn *conn, enum ib_cm_rej_reason reason)
 {
-	struct ipoib_cm_data data;
-
-	conn_data(conn, &data);
-	ib_send_cm_rej(conn->id, reason, NULL, 0, &data, sizeof(data));
+	ipoib_conn_reject(conn->id, conn->qpn, reason);
 	conn_free(conn);
 }
 

@@ -82,6 +82,7 @@ bool ipoib_conns_room(const struct ipoib_dev *priv);
 void ipoib_conns_walk(struct ipoib_dev *priv,
 		      void (*show)(const struct ipoib_conn *conn, void *context), void *context);
 struct ipoib_conn *ipoib_conn_alloc(void);
+void ipoib_conn_reject(struct ib_cm_id *id, u32 qpn, enum ib_cm_rej_reason reason);
 void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib_cm_id *id);
 
 #endif /* _IPOIB_CONN_H */

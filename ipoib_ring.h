@@ -39,7 +39,7 @@ struct ipoib_ring_figures ipoib_ring_read(const struct ipoib_ring_stats *stats);
 static inline u64 ipoib_pool_addr(struct ib_device *ibdev, struct page *page)
 {
 	return ib_uses_virt_dma(ibdev) ? (uintptr_t)page_address(page) :
-							     page_pool_get_dma_addr(page);
+					 page_pool_get_dma_addr(page);
 }
 
 #endif /* _IPOIB_RING_H */

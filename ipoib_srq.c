@@ -14,7 +14,6 @@
 #include <net/ipv6.h>
 
 #include "ipoib.h"
-#include "ipoib_trace.h"
 
 #define SRQ_SIZE		256	/* WRs */
 #define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)

@@ -102,17 +102,17 @@ trunk_agrees()
 }
 trunk_round=0
 
-# file_crosses MIB ADDRESS: sends a file of this size from guest a's h0 to guest b's, which
-# has that IPv4 address, and compares the contents. To be called in both guests.
+# file_crosses MIB ADDRESS [a|b]: sends a file of this size from guest a's h0 (or b's) to the other
+# guest's, which has that IPv4 address, and compares the contents. To be called in both guests.
 file_crosses()
 {
-	if pair_here a; then
+	if pair_here "${3:-a}"; then
 		dd if=/dev/urandom of=/run/file bs=1M "count=$1" status=none
 		pair_put sum "$(sha256sum </run/file)"
 		pair_barrier ready
 		on h0 socat -u OPEN:/run/file "TCP4:$2:5010"
 	else
-		on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat &
+		on h0 socat -u TCP4-LISTEN:5010 OPEN:/run/file,creat,trunc &
 		_receiver=$!
 		wait_for 10 listening h0 5010
 		pair_barrier ready
