@@ -305,9 +305,10 @@ sent_by()
 	tc -n h2 -s filter show dev "$(dev_of h2)" ingress pref "$1" |
 		awk '$1 == "Sent" { print $4; exit }'
 }
+# filter_sender FILTER HOST: the address of a sender is its QPN and GID, without flags.
 filter_sender()
 {
-	_sender=$(address_of "$2" | tr -d :)
+	_sender=00$(address_of "$2" | tr -d : | cut -c3-)
 	tc -n h2 filter add dev "$(dev_of h2)" ingress pref "$1" protocol ip u32 \
 		match u32 "0x$(echo "$_sender" | cut -c1-8)" 0xffffffff at -24 \
 		match u32 "0x$(echo "$_sender" | cut -c9-16)" 0xffffffff at -20 \

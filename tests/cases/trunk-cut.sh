@@ -9,32 +9,33 @@
 
 . /cases/lib-trunk.sh
 
-# Guest a has the SM, which learns of changes at b's end only by the trap of a's switch.
-traps()
-{
-	fabric_counter "$trunk_switch" port0.trap128.repressed
-}
+# Guest a has the SM, which learns of changes at b's end by the trap of a's switch. If a sweep
+# finds that nobody answers at b's end, the SM disables the port itself, and there is no trap.
 
-# link_is_down: this end has reported one more loss of the link.
-link_is_down()
+traps_raised()
 {
-	wait_for 20 trunk_state_is DOWN
-	if pair_here a; then
-		wait_for 20 counter_reaches "$trunk_switch" \
-			port0.trap128.repressed $((seen + 1))
-		wait_for 20 not sa_knows 'ibfab0 part 2'
-	fi
-	pair_barrier down
+	fabric_counter "$trunk_switch" port0.trap128.raised
 }
 
 # traps_heeded: the SM has answered each trap of this end's switch that it could receive.
 traps_heeded()
 {
-	_pending=$(fabric_counter "$trunk_switch" port0.trap128.raised)
+	_pending=$(traps_raised)
 	for _how in no_sm replaced repressed; do
 		_pending=$((_pending - $(fabric_counter "$trunk_switch" "port0.trap128.$_how")))
 	done
 	[ "$_pending" -eq 0 ]
+}
+
+# link_is_down: this end has lost the link, and the SM knows that.
+link_is_down()
+{
+	wait_for 20 trunk_state_is DOWN
+	if pair_here a; then
+		wait_for 20 traps_heeded
+		wait_for 20 not sa_knows 'ibfab0 part 2'
+	fi
+	pair_barrier down
 }
 
 # link_is_back: the link is up, the SM has found it, and datagrams cross it in both directions.
@@ -50,17 +51,16 @@ link_is_back()
 	pair_barrier listening
 	send 20
 	wait_for 20 raw_is ibfab0 packets 20
-	# And until the SM's sweep is over: if the link breaks during the sweep, the SM
-	# disables it itself, and there is no trap for that
+	# And until the SM's sweep is over
 	wait_for 20 traps_heeded
 	pair_barrier heeded
 	sleep 1
 	note "link_up $(trunk_figure link_up), link_down $(trunk_figure link_down)"
-	seen=$(traps)
 	last_downs=$downs last_peer=$peer
 	downs=$(trunk_figure link_down)
 	peer=$(trunk_figure peer)
 	silent=$(trunk_figure silent)
+	raised=$(traps_raised)
 	# The other guest must not continue before this
 	pair_barrier crossed
 }
@@ -92,7 +92,7 @@ begin
 ! pair_here a || opensm_start -s 5
 wait_for 20 links_are ACTIVE
 pair_barrier active
-seen=0 downs=0 peer=none
+downs=0 peer=none
 link_is_back
 
 step "The cable pulled in guest a, and plugged in"
@@ -161,7 +161,8 @@ link_is_back
 step "Guest b's device down and up: guest a receives nothing any more"
 ! pair_here b || ip link set "$trunk" down
 link_is_down
-! pair_here a || assert_eq "links that silence ended" "$(trunk_figure silent)" $((silent + 1))
+! pair_here a || assert_eq "links that silence ended" $(($(trunk_figure silent) - silent)) \
+	$(($(traps_raised) - raised))
 ! pair_here b || ip link set "$trunk" up
 link_is_back
 
@@ -191,11 +192,13 @@ wait_for 20 trunk_reaches link_down $((downs + 1))
 if pair_here a; then
 	lost=$(($(trunk_counter drop.trunk_down) - lost))
 	note "$lost packets lost"
-	assert_between "packets lost" "$lost" 9 40
+	assert_between "packets lost" "$lost" 9 100
 	assert raw_is ibfab0 packets 20
 fi
 link_is_down
 ! pair_here a || tc qdisc replace dev "$trunk" root pfifo limit 2000
 link_is_back
 
+# A sweep may have taken the place of some traps, but not of all eight
+! pair_here a || assert [ "$raised" -ge 4 ]
 pair_barrier end
