@@ -39,7 +39,9 @@
 #include "ipoib_groups.h"
 #include "ipoib_inform.h"
 #include "ipoib_link.h"
+#include "ipoib_long.h"
 #include "ipoib_path.h"
+#include "ipoib_peer.h"
 #include "ipoib_port.h"
 #include "ipoib_srq.h"
 #include "ipoib_stat.h"
@@ -72,6 +74,7 @@ struct ipoib_dev {
 	union ib_gid local_gid;
 	struct ipoib_paths paths;
 	struct ipoib_groups groups;
+	struct ipoib_peers peers;
 
 	struct ipoib_rx_ring rx ____cacheline_aligned_in_smp;	/* the first channel's */
 
@@ -87,6 +90,7 @@ struct ipoib_dev {
 	struct workqueue_struct *wq;	/* ordered; runs the control path */
 	struct ipoib_ahs ahs;
 	struct ipoib_cm cm;
+	struct ipoib_too_long too_long;
 
 	struct dentry *path_file;	/* ipoib_debugfs.c; guarded by rtnl */
 	struct dentry *group_file;
@@ -97,6 +101,7 @@ struct ipoib_dev {
 	netdevice_tracker parent_tracker;
 	struct list_head sibling;	/* of a child: in ipoib_port.children */
 	bool of_sysfs;			/* a child created through sysfs (create_child) */
+	bool connected;			/* the mode: connections to peers are opened */
 	bool umcast;			/* groups that user space joined are left to it */
 	bool trust_learned;		/* ethtool private flag */
 	struct work_struct netdev_work;
@@ -205,6 +210,7 @@ int ipoib_netdev_resize(struct ipoib_dev *priv, u32 tx_count, u32 tx_size, u32 r
 void ipoib_netdev_announce(struct ipoib_dev *priv);
 void ipoib_netdev_forget(struct ipoib_dev *priv);
 int ipoib_change_mtu(struct net_device *netdev, int mtu);
+int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
 
 /* ipoib_setup.c: setup of a netdevice, and its operations */
 void ipoib_setup_begin(const struct attribute_group *port, const struct attribute_group *child);
@@ -244,7 +250,6 @@ int ipoib_pkey_default(const struct ipoib_port *port, u16 *pkey);
 extern struct rtnl_link_ops ipoib_link_ops;
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey);
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey);
-int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack);
 void ipoib_set_umcast(struct ipoib_dev *priv, bool umcast);
 
 /* ipoib_rdma_cm.c: finds the netdevice that a request to the RDMA CM is for */

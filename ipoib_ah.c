@@ -35,6 +35,8 @@ struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *at
 	ah->sl = rdma_ah_get_sl(attr);
 	ah->rate = rdma_ah_get_static_rate(attr);
 	ah->grh = rdma_ah_get_ah_flags(attr) & IB_AH_GRH;
+	if (ah->grh)
+		ah->hop_limit = rdma_ah_read_grh(attr)->hop_limit;
 	return ah;
 }
 

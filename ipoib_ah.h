@@ -26,6 +26,7 @@ struct ipoib_ah {
 	u32 dlid;			/* this and the following members are shown in debugfs */
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
+	u8 hop_limit;			/* of the GRH */
 	bool grh;
 };
 

@@ -255,6 +255,65 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 	return match;
 }
 
+static void path_prepare(struct ipoib_dev *priv, const void *gid)
+{
+	spin_lock_bh(&priv->paths.dests.lock);
+	if (ipoib_link_runs(priv) && !path_by_gid(priv, gid))
+		path_create(priv, gid);
+	spin_unlock_bh(&priv->paths.dests.lock);
+}
+
+/* A path with a GRH to a port of this subnet may have a hop limit of 0. In a record, that would
+ * mean that there is no GRH. /
+ */
+static void path_fill_record(struct ipoib_dev *priv, const struct ipoib_path *path,
+			     const struct ipoib_ah *ah, struct sa_path_rec *rec)
+{
+	rec->dgid = path->dest.gid;
+	rec->sgid = priv->local_gid;
+	rec->pkey = cpu_to_be16(priv->pkey);
+	rec->sl = ah->sl;
+	rec->rate = ah->rate;
+	rec->mtu = ib_mtu_int_to_enum(READ_ONCE(priv->mtu) + IPOIB_ENCAP_LEN);
+	rec->mtu_selector = IB_SA_EQ;
+	rec->rate_selector = IB_SA_EQ;
+	rec->packet_life_time_selector = IB_SA_EQ;
+	rec->reversible = 1;
+	if (ah->grh)
+		rec->hop_limit = max_t(u8, ah->hop_limit, 1);
+	sa_path_set_dlid(rec, ah->dlid);
+}
+
+/**
+ * ipoib_path_record() - make a path record from a path that is known
+ * @priv: the device
+ * @gid: the peer's GID, 16 octets
+ * @rec: filled in, except for the LID of the device's own port; its type is set
+ *
+ * The MTU is that of the broadcast group, which all its members support. If the path is not known,
+ * the fabric is queried for it, as for a packet.
+ *
+ * Context: any but hard interrupt.
+ * Return: 0; -EOPNOTSUPP on Omni-Path; or -EAGAIN if the path is not known yet.
+ */
+int ipoib_path_record(struct ipoib_dev *priv, const void *gid, struct sa_path_rec *rec)
+{
+	const struct ipoib_path *path;
+	const struct ipoib_ah *ah;
+
+	if (rdma_cap_opa_ah(priv->ibdev, priv->port->number))
+		return -EOPNOTSUPP;
+	rcu_read_lock();
+	path = path_by_gid_rcu(priv, gid);
+	ah = path ? rcu_dereference(path->dest.ah) : NULL;
+	if (ah)
+		path_fill_record(priv, path, ah, rec);
+	rcu_read_unlock();
+	if (!path)
+		path_prepare(priv, gid);
+	return ah ? 0 : -EAGAIN;
+}
+
 static bool path_has_answer(const struct ipoib_path *path)
 {
 	return rcu_access_pointer(path->dest.ah) && !READ_ONCE(path->stopgap);

@@ -162,25 +162,6 @@ static struct ipoib_dev *link_parent(struct net *net, struct nlattr *tb[],
 }
 
 /**
- * ipoib_set_mode() - choose between datagram and connected mode
- * @priv: the device
- * @mode: the mode; only IPOIB_MODE_DATAGRAM is supported
- * @extack: receives the error message; may be NULL
- *
- * Context: rtnl held.
- * Return: 0, or -EOPNOTSUPP for another mode.
- */
-int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack)
-{
-	if (mode == IPOIB_MODE_DATAGRAM)
-		return 0;
-	NL_SET_ERR_MSG(extack, "Only datagram mode is supported");
-	if (net_ratelimit())
-		netdev_warn(priv->netdev, "connected mode is not supported, staying in datagram mode\n");
-	return -EOPNOTSUPP;
-}
-
-/**
  * ipoib_set_umcast() - choose whether groups that user space has joined are left to it
  * @priv: the device
  * @umcast: true if the device does not join such groups itself
@@ -245,10 +226,11 @@ static int link_new(struct net_device *netdev, struct rtnl_newlink_params *param
 	err = child_bind(priv, parent->port, link_pkey(data, parent), extack);
 	if (err)
 		return err;
-	err = link_set_mtu(priv, tb, extack);
+	/* The mode decides which MTUs are possible */
+	err = link_set_options(priv, data, extack);
 	if (err)
 		return err;
-	err = link_set_options(priv, data, extack);
+	err = link_set_mtu(priv, tb, extack);
 	return err ?: register_netdevice(netdev);
 }
 
@@ -288,7 +270,8 @@ static int link_fill_info(struct sk_buff *skb, const struct net_device *netdev)
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	if (nla_put_u16(skb, IFLA_IPOIB_PKEY, priv->pkey) ||
-	    nla_put_u16(skb, IFLA_IPOIB_MODE, IPOIB_MODE_DATAGRAM) ||
+	    nla_put_u16(skb, IFLA_IPOIB_MODE,
+			priv->connected ? IPOIB_MODE_CONNECTED : IPOIB_MODE_DATAGRAM) ||
 	    nla_put_u16(skb, IFLA_IPOIB_UMCAST, READ_ONCE(priv->umcast)))
 		return -EMSGSIZE;
 	return 0;

@@ -8,7 +8,8 @@
  *
  * It listens to two Service IDs. Peers that use the one of RFC 4755 send and receive by the same
  * connection. Those that use the one of Linux and Windows only send, and open another connection
- * for the other direction. Nothing is sent to either.
+ * for the other direction. This driver sends to neither: it opens connections of its own
+ * (ipoib_peer.c).
  *
  * A listener outlives the netdevice's going down for a moment, since the task that sets it down
  * holds rtnl, and must not wait for handlers of the communication manager: it calls those of all
@@ -20,7 +21,7 @@
 
 static bool connected = true;
 module_param(connected, bool, 0444);
-MODULE_PARM_DESC(connected, "Accept connections, and advertise this in the link-layer address");
+MODULE_PARM_DESC(connected, "Accept connections, advertise this in the link-layer address, and allow mode connected");
 
 /* Service IDs that are listened to, without the QPN */
 static const u64 service_ids[] = { IPOIB_SERVICE_ID_RFC, IPOIB_SERVICE_ID_LINUX };
@@ -117,6 +118,7 @@ static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, 
 	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(data), &path->dgid);
 	conn->receive_mtu = be32_to_cpu(data->receive_mtu);
 	conn->lid = be32_to_cpu(sa_path_get_dlid(path));
+	conn->own_lid = be32_to_cpu(sa_path_get_slid(path));
 	conn->service_id = service_id;
 }
 
@@ -244,12 +246,13 @@ void ipoib_cm_close(struct ipoib_dev *priv)
 {
 	struct ipoib_listener *listener = priv->cm.listener;
 
-	if (!listener)
-		return;
 	priv->cm.listener = NULL;
-	spin_lock_bh(&listener->conns->lock);
-	listener->priv = NULL;
-	spin_unlock_bh(&listener->conns->lock);
+	if (listener) {
+		spin_lock_bh(&listener->conns->lock);
+		listener->priv = NULL;
+		spin_unlock_bh(&listener->conns->lock);
+	}
 	ipoib_conns_detach(priv);
-	queue_work(listener->conns->wq, &listener->close_work);
+	if (listener)
+		queue_work(listener->conns->wq, &listener->close_work);
 }

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Connections that peers have opened (RFC 4755). They only receive.
+ * Connections (RFC 4755). Those that peers have opened only receive. Those that this driver opens
+ * send, and receive if the peer uses them for that as well.
  *
- *   REQUESTED --QP made, REP sent--> LIVE --CLOSE--> DRAINING --drained--> freed
- *       |                                                                   ^
- *       +------------------------ error, CLOSE -----------------------------+
+ *   REQUESTED --QP made, REP sent---> LIVE --CLOSE--> DRAINING --drained--> GONE
+ *       |                              ^                                     ^
+ *       |   ASKED --REP, RTU sent------+                                     |
+ *       |     ^ |                                                            |
+ *   WANTED ---+ |                                                            |
+ *       |       |                                                            |
+ *       +-------+---------------- error, REJ, CLOSE -------------------------+
  *
  * All changes are made by a connection's work, on a workqueue of the port that runs one work at a
  * time. What happens elsewhere only sets a bit: a message of the communication manager, an event of
@@ -45,11 +50,47 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 #define CONN_RNR_RETRY		7
 #define CONN_RNR_TIMER		12
 
+/* How long the HCA waits for an acknowledgment, 67 ms (IBA 9.7.6.1.3), and how often it sends
+ * again. Together that is hardly longer than TCP waits (RFC 4755 section 7.1). The time that would
+ * follow from the life time of packets in OpenSM's paths is 4 s. /
+ */
+#define CONN_ACK_TIMEOUT	14
+#define CONN_RETRY		4
+
+/* The same for a Linux host as the peer: its driver has a sender wait for 655 ms each time */
+#define CONN_RNR_RETRY_LINUX	1
+
+/* How long an answer to a REQ may take, 1.07 s (IBA 12.7.4), and how often a REQ is repeated */
+#define CONN_CM_TIMEOUT		18
+#define CONN_CM_RETRIES		3
+
+/* When a request is given up. A peer can have the communication manager wait for hours. */
+#define CONN_ANSWER		(15 * HZ)
+
+/* A connection that has existed for this time has shown that it works */
+#define CONN_PROVEN		(10 * HZ)
+
 static void conn_fail(struct ipoib_conn *conn, const char *what, int err)
 {
 	if (net_ratelimit())
 		pr_warn("ib_ipoib: %s: connection of %pI6c: cannot %s: error %d\n",
-			dev_name(&conn->id->device->dev), conn->peer.gid, what, err);
+			dev_name(&conn->conns->ibdev->dev), conn->peer.gid, what, err);
+}
+
+static void conn_count(struct ipoib_conn *conn, enum ipoib_stat stat)
+{
+	struct ipoib_dev *priv;
+
+	rcu_read_lock();
+	priv = rcu_dereference(conn->priv);
+	if (priv)
+		ipoib_count(priv, stat);
+	rcu_read_unlock();
+}
+
+static bool conn_is_linux(const struct ipoib_conn *conn)
+{
+	return be64_to_cpu(conn->service_id) & IPOIB_SERVICE_ID_LINUX;
 }
 
 /* Moves the QP to a state, with the attributes that the communication manager has of the REQ */
@@ -69,7 +110,18 @@ static int conn_modify(struct ipoib_conn *conn, enum ib_qp_state state)
 	attr.qp_access_flags = IB_ACCESS_LOCAL_WRITE;
 	attr.min_rnr_timer = CONN_RNR_TIMER;
 	attr.rq_psn = conn->psn;
+	attr.timeout = CONN_ACK_TIMEOUT;
+	attr.retry_cnt = CONN_RETRY;
+	attr.rnr_retry = conn_is_linux(conn) ? CONN_RNR_RETRY_LINUX : CONN_RNR_RETRY;
 	return ib_modify_qp(conn->qp, &attr, mask);
+}
+
+/* The QP is in the error state. This is a failure unless the driver has moved it there. */
+static void conn_qp_failed(struct ipoib_conn *conn)
+{
+	if (READ_ONCE(conn->state) == IPOIB_CONN_LIVE)
+		set_bit(IPOIB_CONN_BROKEN, &conn->events);
+	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
 
 static void conn_qp_event(struct ib_event *event, void *context)
@@ -79,27 +131,23 @@ static void conn_qp_event(struct ib_event *event, void *context)
 	switch (event->event) {
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		ipoib_conn_event(conn, IPOIB_CONN_LAST_WQE);
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+		conn_qp_failed(conn);
 		break;
 	case IB_EVENT_COMM_EST:
 		ib_cm_notify(conn->id, IB_EVENT_COMM_EST);
 		break;
 	default:
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+		conn_qp_failed(conn);
 	}
 }
 
-/* Makes a QP that receives. It is also able to send, because some HCAs report the last WR of
- * drainage in no other state.
- */
-static int conn_connect(struct ipoib_conn *conn)
+static int conn_make_qp(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
 	struct ib_qp *qp;
-	int err;
 
 	if (!conns->srq) {
-		struct ipoib_srq *srq = ipoib_srq_create(conn->id->device);
+		struct ipoib_srq *srq = ipoib_srq_create(conns->ibdev);
 
 		if (IS_ERR(srq))
 			return PTR_ERR(srq);
@@ -109,7 +157,16 @@ static int conn_connect(struct ipoib_conn *conn)
 	if (IS_ERR(qp))
 		return PTR_ERR(qp);
 	conn->qp = qp;
-	err = conn_modify(conn, IB_QPS_INIT);
+	return 0;
+}
+
+/* Connects the QP to the peer's. If it only receives, it is nevertheless made able to send, because
+ * some HCAs report the last WR of drainage in no other state.
+ */
+static int conn_start_qp(struct ipoib_conn *conn)
+{
+	int err = conn_modify(conn, IB_QPS_INIT);
+
 	if (!err)
 		err = conn_modify(conn, IB_QPS_RTR);
 	if (!err)
@@ -129,7 +186,7 @@ static int conn_reply(struct ipoib_conn *conn)
 		.srq = 1,
 	};
 
-	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->id->device));
+	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->conns->ibdev));
 	return ib_send_cm_rep(conn->id, &rep);
 }
 
@@ -151,22 +208,39 @@ void ipoib_conn_reject(struct ib_cm_id *id, u32 qpn, enum ib_cm_rej_reason reaso
 	ib_send_cm_rej(id, reason, NULL, 0, &data, sizeof(data));
 }
 
-/* Frees a connection, after all that may report events of it: holders of the lock who find it on
+/**
+ * ipoib_conn_put() - give up a reference to a connection
+ * @conn: the connection; freed when no sender can see it any more, if this was the last reference
+ *
+ * Context: any.
+ */
+void ipoib_conn_put(struct ipoib_conn *conn)
+{
+	if (refcount_dec_and_test(&conn->refs))
+		kfree_rcu(conn, rcu);
+}
+
+/* Ends a connection, after all that may report events of it: holders of the lock who find it on
  * the list, the QP, and the communication manager
  */
 static void conn_free(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
 
+	if (conn->opened && (!conn->lived || test_bit(IPOIB_CONN_BROKEN, &conn->events)))
+		conn_count(conn, IPOIB_STAT_CONN_FAILED);
+	WRITE_ONCE(conn->state, IPOIB_CONN_GONE);
 	spin_lock_bh(&conns->lock);
 	list_del(&conn->node);
 	spin_unlock_bh(&conns->lock);
 	if (conn->qp)
 		ipoib_srq_qp_destroy(conns->srq, conn);
-	ib_destroy_cm_id(conn->id);
+	if (!IS_ERR_OR_NULL(conn->id))
+		ib_destroy_cm_id(conn->id);
+	ipoib_csq_destroy(conn);
 	/* One of them may have queued this work again */
 	cancel_delayed_work(&conn->work);
-	kfree(conn);
+	ipoib_conn_put(conn);
 	if (atomic_dec_and_test(&conns->alive))
 		wake_up(&conns->gone);
 }
@@ -187,7 +261,7 @@ static void conn_drain(struct ipoib_conn *conn)
 		conn_free(conn);
 		return;
 	}
-	if (time_before(jiffies, conn->drain_until)) {
+	if (time_before(jiffies, conn->until)) {
 		queue_delayed_work(conns->wq, &conn->work, CONN_DRAIN_LOOK);
 		return;
 	}
@@ -201,7 +275,11 @@ static void conn_close(struct ipoib_conn *conn)
 	int err;
 
 	WRITE_ONCE(conn->state, IPOIB_CONN_DRAINING);
-	conn->drain_until = jiffies + CONN_DRAIN;
+	rcu_read_lock();
+	ipoib_csq_close(conn, rcu_dereference(conn->priv));
+	rcu_read_unlock();
+	conn->until = jiffies + CONN_DRAIN;
+	conn->proven = conn->lived && time_after(jiffies, conn->live_since + CONN_PROVEN);
 	/* So that the peer stops to send. This fails if the peer has said so itself. */
 	ib_send_cm_dreq(conn->id, NULL, 0);
 	err = ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
@@ -230,7 +308,9 @@ static void conn_begin(struct ipoib_conn *conn)
 		conn_refuse(conn, IB_CM_REJ_INVALID_SERVICE_ID);
 		return;
 	}
-	err = conn_connect(conn);
+	err = conn_make_qp(conn);
+	if (!err)
+		err = conn_start_qp(conn);
 	if (err) {
 		conn_fail(conn, "make a QP", err);
 		conn_refuse(conn, IB_CM_REJ_NO_QP);
@@ -245,21 +325,19 @@ static void conn_begin(struct ipoib_conn *conn)
 	conn_look(conn);
 }
 
-static void conn_work(struct work_struct *work)
+/* Takes what a REP says. The peer must be the interface whose address the packets have. A
+ * connection for shorter messages than datagrams would be of no use. /
+ */
+static enum ipoib_conn_event conn_take_reply(struct ipoib_conn *conn,
+					     const struct ipoib_cm_data *data)
 {
-	struct ipoib_conn *conn = container_of(work, struct ipoib_conn, work.work);
+	u32 qpn = ipoib_cm_data_qpn(data), receive_mtu = be32_to_cpu(data->receive_mtu);
 
-	switch (conn->state) {
-	case IPOIB_CONN_REQUESTED:
-		conn_begin(conn);
-		break;
-	case IPOIB_CONN_LIVE:
-		conn_look(conn);
-		break;
-	case IPOIB_CONN_DRAINING:
-		conn_drain(conn);
-		break;
-	}
+	if (qpn != ipoib_hwaddr_qpn(&conn->peer) || receive_mtu < conn->receive_least)
+		return IPOIB_CONN_CLOSE;
+	conn->receive_mtu = receive_mtu;
+	conn->send_max = min_t(u32, receive_mtu, IPOIB_MESSAGE_MAX);
+	return IPOIB_CONN_REPLIED;
 }
 
 /* The communication manager's events. It calls this for one connection of the host at a time, so
@@ -274,6 +352,13 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 	case IB_CM_USER_ESTABLISHED:
 	case IB_CM_MRA_RECEIVED:
 		break;
+	case IB_CM_REP_RECEIVED:
+		ipoib_conn_event(conn, conn_take_reply(conn, event->private_data));
+		break;
+	case IB_CM_REJ_RECEIVED:
+		conn->refusal = event->param.rej_rcvd.reason;
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+		break;
 	case IB_CM_DREQ_RECEIVED:
 		ib_send_cm_drep(id, NULL, 0);
 		fallthrough;
@@ -283,8 +368,157 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 	return 0;
 }
 
+static int conn_send_req(struct ipoib_conn *conn)
+{
+	struct ipoib_conns *conns = conn->conns;
+	struct ipoib_cm_data data;
+	struct ib_cm_req_param req = {
+		.primary_path = &conn->path,
+		.service_id = conn->service_id,
+		.qp_num = conn->qp->qp_num,
+		.qp_type = IB_QPT_RC,
+		.starting_psn = conn->psn,
+		.private_data = &data,
+		.private_data_len = sizeof(data),
+		.remote_cm_response_timeout = CONN_CM_TIMEOUT,
+		.local_cm_response_timeout = CONN_CM_TIMEOUT,
+		.retry_count = CONN_RETRY,
+		.rnr_retry_count = CONN_RNR_RETRY,
+		.max_cm_retries = CONN_CM_RETRIES,
+		.srq = 1,
+	};
+	struct ib_port_attr attr;
+	int err;
+
+	err = ib_query_port(conns->ibdev, conns->port, &attr);
+	if (err)
+		return err;
+	conn->own_lid = attr.lid;
+	sa_path_set_slid(&conn->path, attr.lid);
+	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conns->ibdev));
+	return ib_send_cm_req(conn->id, &req);
+}
+
+static int conn_ask(struct ipoib_conn *conn)
+{
+	struct ib_device *ibdev = conn->conns->ibdev;
+	int err;
+
+	err = ipoib_csq_create(&conn->sq, ibdev);
+	if (!err)
+		err = conn_make_qp(conn);
+	if (err)
+		return err;
+	conn->id = ib_create_cm_id(ibdev, conn_cm_event, conn);
+	if (IS_ERR(conn->id))
+		return PTR_ERR(conn->id);
+	/* The REP may come at once, but its work is this one, which runs again then */
+	WRITE_ONCE(conn->state, IPOIB_CONN_ASKED);
+	return conn_send_req(conn);
+}
+
+static void conn_want(struct ipoib_conn *conn)
+{
+	int err;
+
+	if (test_bit(IPOIB_CONN_CLOSE, &conn->events)) {
+		conn_free(conn);
+		return;
+	}
+	conn->until = jiffies + CONN_ANSWER;
+	err = conn_ask(conn);
+	if (err) {
+		conn_fail(conn, "ask the peer", err);
+		conn_free(conn);
+		return;
+	}
+	queue_delayed_work(conn->conns->wq, &conn->work, CONN_ANSWER);
+}
+
+static int conn_establish(struct ipoib_conn *conn)
+{
+	struct ipoib_cm_data data;
+	int err;
+
+	err = conn_start_qp(conn);
+	if (err)
+		return err;
+	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->conns->ibdev));
+	return ib_send_cm_rtu(conn->id, &data, sizeof(data));
+}
+
+/* The peer may send as soon as the QP receives, so if anything fails then, the QP is drained */
+static void conn_replied(struct ipoib_conn *conn)
+{
+	int err;
+
+	WRITE_ONCE(conn->state, IPOIB_CONN_LIVE);
+	err = conn_establish(conn);
+	if (err) {
+		conn_fail(conn, "use the peer's reply", err);
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+	} else {
+		conn->lived = true;
+		conn->live_since = jiffies;
+		conn_count(conn, IPOIB_STAT_CONN_OPENED);
+		ipoib_csq_open(&conn->sq);
+	}
+	conn_look(conn);
+}
+
+static void conn_asked(struct ipoib_conn *conn)
+{
+	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || time_after_eq(jiffies, conn->until))
+		conn_free(conn);
+	else if (test_bit(IPOIB_CONN_REPLIED, &conn->events))
+		conn_replied(conn);
+	else
+		queue_delayed_work(conn->conns->wq, &conn->work, conn->until - jiffies);
+}
+
+static void conn_work(struct work_struct *work)
+{
+	struct ipoib_conn *conn = container_of(work, struct ipoib_conn, work.work);
+
+	switch (conn->state) {
+	case IPOIB_CONN_REQUESTED:
+		conn_begin(conn);
+		break;
+	case IPOIB_CONN_WANTED:
+		conn_want(conn);
+		break;
+	case IPOIB_CONN_ASKED:
+		conn_asked(conn);
+		break;
+	case IPOIB_CONN_LIVE:
+		conn_look(conn);
+		break;
+	case IPOIB_CONN_DRAINING:
+		conn_drain(conn);
+		break;
+	case IPOIB_CONN_GONE:
+		break;
+	}
+}
+
+static struct ipoib_conn *conn_alloc(enum ipoib_conn_state state, gfp_t gfp)
+{
+	struct ipoib_conn *conn = kzalloc(sizeof(*conn), gfp);
+
+	if (!conn)
+		return NULL;
+	INIT_DELAYED_WORK(&conn->work, conn_work);
+	spin_lock_init(&conn->sq.lock);
+	__skb_queue_head_init(&conn->sq.waiting);
+	refcount_set(&conn->refs, 1);
+	conn->state = state;
+	conn->psn = get_random_u32() & IPOIB_QPN_MASK;
+	conn->used = jiffies;
+	return conn;
+}
+
 /**
- * ipoib_conn_alloc() - allocate a connection
+ * ipoib_conn_alloc() - allocate a connection for a request of a peer
  *
  * Context: may sleep.
  * Return: the connection, which the caller frees by kfree() unless it passes it to
@@ -292,15 +526,20 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
  */
 struct ipoib_conn *ipoib_conn_alloc(void)
 {
-	struct ipoib_conn *conn = kzalloc(sizeof(*conn), GFP_KERNEL);
+	return conn_alloc(IPOIB_CONN_REQUESTED, GFP_KERNEL);
+}
 
-	if (!conn)
-		return NULL;
-	INIT_DELAYED_WORK(&conn->work, conn_work);
-	conn->state = IPOIB_CONN_REQUESTED;
-	conn->psn = get_random_u32() & IPOIB_QPN_MASK;
-	conn->used = jiffies;
-	return conn;
+/* Has a connection's work run from now on. ipoib_conns.lock is held. */
+static void conn_start(struct ipoib_conn *conn, struct ipoib_dev *priv)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+
+	conn->conns = conns;
+	conn->qpn = priv->qp->qp_num;
+	RCU_INIT_POINTER(conn->priv, priv);
+	list_add_tail(&conn->node, &conns->list);
+	atomic_inc(&conns->alive);
+	queue_delayed_work(conns->wq, &conn->work, 0);
 }
 
 /**
@@ -315,29 +554,39 @@ struct ipoib_conn *ipoib_conn_alloc(void)
  */
 void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib_cm_id *id)
 {
-	struct ipoib_conns *conns = &priv->port->conns;
-
-	conn->conns = conns;
-	conn->qpn = priv->qp->qp_num;
 	conn->id = id;
 	id->context = conn;
 	id->cm_handler = conn_cm_event;
-	RCU_INIT_POINTER(conn->priv, priv);
-	list_add_tail(&conn->node, &conns->list);
-	atomic_inc(&conns->alive);
-	queue_delayed_work(conns->wq, &conn->work, 0);
+	conn_start(conn, priv);
 }
 
-/* Closes the connection of a netdevice, or of any if it is NULL, that was idle for the longest, if
- * that is long enough
+typedef bool (*conn_filter)(const struct ipoib_conn *conn, const struct ipoib_dev *priv);
+
+static bool conn_is_any(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return true;
+}
+
+static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return conn->opened;
+}
+
+static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return rcu_access_pointer(conn->priv) == priv;
+}
+
+/* Closes the connection that was idle for the longest of those that the filter lets pass, if that
+ * is long enough
  */
-static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv)
+static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv,
+			conn_filter filter)
 {
 	struct ipoib_conn *conn, *oldest = NULL;
 
 	list_for_each_entry(conn, &conns->list, node)
-		if ((!priv || rcu_access_pointer(conn->priv) == priv) &&
-		    !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
+		if (filter(conn, priv) && !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
 		    (!oldest || time_before(conn->used, oldest->used)))
 			oldest = conn;
 	if (oldest && time_after(jiffies, oldest->used + CONN_YIELD))
@@ -365,8 +614,84 @@ bool ipoib_conns_room(const struct ipoib_dev *priv)
 	}
 	if (own < IPOIB_CONNS_MAX && all < IPOIB_CONNS_PORT_MAX)
 		return true;
-	conns_yield(conns, own < IPOIB_CONNS_MAX ? NULL : priv);
+	conns_yield(conns, priv, own < IPOIB_CONNS_MAX ? conn_is_any : conn_is_of);
 	return false;
+}
+
+static bool conns_sender_room(const struct ipoib_conns *conns)
+{
+	const struct ipoib_conn *conn;
+	u32 opened = 0;
+
+	list_for_each_entry(conn, &conns->list, node)
+		opened += conn->opened;
+	return opened < ipoib_srq_senders_max(conns->ibdev);
+}
+
+/**
+ * ipoib_conn_request() - open a connection to a peer
+ * @priv: the netdevice that is to send by it
+ * @peer: the peer's link-layer address, without flags
+ * @service: prefix of the Service ID
+ * @path: the path to the peer, without the LID of this port
+ *
+ * Queues the work that makes the connection. It is established when its send queue is open.
+ *
+ * Context: any but hard interrupt.
+ * Return: the connection, with a reference for the caller; or NULL if there are too many or there
+ * is no memory. If there are too many, one that is idle is closed.
+ */
+struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib_hwaddr *peer,
+				      u64 service, const struct sa_path_rec *path)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	struct ipoib_conn *conn = NULL;
+
+	spin_lock_bh(&conns->lock);
+	if (!ipoib_conns_room(priv))
+		goto out;
+	if (!conns_sender_room(conns)) {
+		conns_yield(conns, priv, conn_is_opened);
+		goto out;
+	}
+	conn = conn_alloc(IPOIB_CONN_WANTED, GFP_ATOMIC);
+	if (!conn)
+		goto out;
+	refcount_inc(&conn->refs);
+	conn->opened = true;
+	conn->peer = *peer;
+	conn->service_id = cpu_to_be64(service | ipoib_hwaddr_qpn(peer));
+	conn->path = *path;
+	conn->receive_least = READ_ONCE(priv->mtu) + IPOIB_ENCAP_LEN;
+	conn->lid = be32_to_cpu(sa_path_get_dlid(&conn->path));
+	conn_start(conn, priv);
+out:
+	spin_unlock_bh(&conns->lock);
+	return conn;
+}
+
+/* Lets go of the connections of a netdevice that the filter lets pass. On return, no packet of them
+ * is delivered to the netdevice any more.
+ */
+static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	struct ipoib_srq *srq = READ_ONCE(conns->srq);
+	struct ipoib_conn *conn;
+	bool any = false;
+
+	spin_lock_bh(&conns->lock);
+	list_for_each_entry(conn, &conns->list, node) {
+		if (!conn_is_of(conn, priv) || !filter(conn, priv))
+			continue;
+		ipoib_csq_abandon(conn, priv);
+		RCU_INIT_POINTER(conn->priv, NULL);
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+		any = true;
+	}
+	spin_unlock_bh(&conns->lock);
+	if (any && srq)
+		ipoib_srq_flush(srq);
 }
 
 /**
@@ -380,22 +705,50 @@ bool ipoib_conns_room(const struct ipoib_dev *priv)
  */
 void ipoib_conns_detach(struct ipoib_dev *priv)
 {
-	struct ipoib_conns *conns = &priv->port->conns;
-	struct ipoib_srq *srq = READ_ONCE(conns->srq);
-	struct ipoib_conn *conn;
-	bool any = false;
+	conns_let_go(priv, conn_is_any);
+}
 
+static bool conn_has_other_lid(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return conn->own_lid && !ipoib_same_port(priv, conn->own_lid, READ_ONCE(conn->conns->lid));
+}
+
+/**
+ * ipoib_conns_relocate() - let go of the connections of a netdevice that were made with another LID
+ * @priv: the device, whose port may have got another LID
+ *
+ * The peer of such a connection sends to the old LID. See also ipoib_conns_detach().
+ *
+ * Context: may sleep.
+ */
+void ipoib_conns_relocate(struct ipoib_dev *priv)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	struct ib_port_attr attr;
+
+	/* The HCA's firmware is spared if there is nothing to compare */
+	if (!atomic_read(&conns->alive) || ib_query_port(conns->ibdev, conns->port, &attr))
+		return;
+	WRITE_ONCE(conns->lid, attr.lid);
+	conns_let_go(priv, conn_has_other_lid);
+}
+
+/**
+ * ipoib_conn_give_up() - close a connection, and give up a reference to it
+ * @conn: the connection, which may be over
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_conn_give_up(struct ipoib_conn *conn)
+{
+	struct ipoib_conns *conns = conn->conns;
+
+	/* conn_free() takes the lock before it cancels the work for the last time */
 	spin_lock_bh(&conns->lock);
-	list_for_each_entry(conn, &conns->list, node) {
-		if (rcu_access_pointer(conn->priv) != priv)
-			continue;
-		RCU_INIT_POINTER(conn->priv, NULL);
+	if (conn->state != IPOIB_CONN_GONE)
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-		any = true;
-	}
 	spin_unlock_bh(&conns->lock);
-	if (any && srq)
-		ipoib_srq_flush(srq);
+	ipoib_conn_put(conn);
 }
 
 /**
@@ -430,6 +783,8 @@ int ipoib_conns_create(struct ipoib_port *port)
 {
 	struct ipoib_conns *conns = &port->conns;
 
+	conns->ibdev = port->ibdev;
+	conns->port = port->number;
 	spin_lock_init(&conns->lock);
 	INIT_LIST_HEAD(&conns->list);
 	init_waitqueue_head(&conns->gone);

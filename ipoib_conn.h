@@ -6,17 +6,23 @@
 #define _IPOIB_CONN_H
 
 #include <linux/list.h>
+#include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <rdma/ib_cm.h>
+#include <rdma/ib_sa.h>
 #include <rdma/ib_verbs.h>
 
+#include "ipoib_csq.h"
 #include "ipoib_wire.h"
 
 /* Connections of a netdevice, and of a port, those that are being closed included */
 #define IPOIB_CONNS_MAX		1024
 #define IPOIB_CONNS_PORT_MAX	4096
+
+/* Connections of a port that this driver has opened: they also need CQEs for what they send */
+#define IPOIB_CONNS_OPENED_MAX	256
 
 struct ipoib_dev;
 struct ipoib_port;
@@ -25,8 +31,11 @@ struct ipoib_srq;
 /* See ipoib_conn.c for the transitions */
 enum ipoib_conn_state {
 	IPOIB_CONN_REQUESTED,		/* a REQ was received, and there is no QP yet */
-	IPOIB_CONN_LIVE,		/* the QP receives */
+	IPOIB_CONN_WANTED,		/* a REQ is to be sent, and there is no QP yet */
+	IPOIB_CONN_ASKED,		/* the REQ was sent */
+	IPOIB_CONN_LIVE,		/* the QP receives, and may send as well */
 	IPOIB_CONN_DRAINING,		/* the QP is in the error state, and returns its WRs */
+	IPOIB_CONN_GONE,		/* only a peer's entry refers to it */
 };
 
 /* What has happened to a connection: bits of ipoib_conn.events. They are never cleared. */
@@ -34,14 +43,19 @@ enum ipoib_conn_event {
 	IPOIB_CONN_CLOSE,		/* it is to be closed */
 	IPOIB_CONN_LAST_WQE,		/* its QP takes no more receive WRs of the SRQ */
 	IPOIB_CONN_DRAINED,		/* all its completions have been polled */
+	IPOIB_CONN_REPLIED,		/* a REP was received */
+	IPOIB_CONN_BROKEN,		/* a packet was not acknowledged */
 };
 
 /* The connections of a port */
 struct ipoib_conns {
+	struct ib_device *ibdev;
+	u32 port;			/* its number */
+	u32 lid;			/* its LID, as of ipoib_conns_relocate() */
 	struct workqueue_struct *wq;	/* ordered; runs every change of a connection */
 	spinlock_t lock;		/* guards list, and ipoib_conn.priv against changes */
 	struct list_head list;		/* ipoib_conn.node */
-	atomic_t alive;			/* connections that are not freed yet */
+	atomic_t alive;			/* connections that are not gone yet */
 	wait_queue_head_t gone;		/* woken when none is left */
 	struct ipoib_srq *srq;		/* NULL before the first REQ; written on wq */
 };
@@ -51,21 +65,37 @@ struct ipoib_conn {
 	struct ipoib_dev __rcu *priv;	/* NULL when its netdevice has let go of it */
 	struct ipoib_hwaddr peer;	/* the peer's link-layer address, without flags */
 	unsigned long used;		/* jiffies of the last packet */
+	struct ipoib_csq sq;		/* unused if a peer has opened the connection */
+	u32 send_max;			/* octets of the longest message for the peer; valid when
+					 * sq is open
+					 */
 
 	struct ipoib_conns *conns;
 	struct list_head node;		/* in ipoib_conns.list */
 	enum ipoib_conn_state state;	/* written on ipoib_conns.wq */
 	unsigned long events;		/* atomic bits, see ipoib_conn_event() */
-	unsigned long drain_until;	/* jiffies, when an HCA that does not flush is given up */
+	unsigned long until;		/* jiffies when a peer that does not answer is given up, or
+					 * an HCA that does not flush
+					 */
+	unsigned long live_since;	/* jiffies */
 	bool marked;			/* a WR was posted whose CQE is the QP's last one */
+	bool opened;			/* this driver has opened it; does not change */
+	bool lived;			/* it was established; written on ipoib_conns.wq */
+	bool proven;			/* it was established for some time; written when closed */
+	u16 refusal;			/* reason of the peer's REJ; 0 if there was none */
 	u32 qpn;			/* of the UD QP of the netdevice */
 	u32 psn;			/* PSN of the first message */
 	u32 receive_mtu;		/* of the peer, in octets with the encapsulation header */
+	u32 receive_least;		/* the Receive MTU that a peer must have for a request */
 	u32 lid;			/* of the peer's port */
-	__be64 service_id;		/* that the peer connected to */
+	u32 own_lid;			/* of this port, used by the peer; 0 if not known yet */
+	__be64 service_id;		/* of the side that was asked */
+	struct sa_path_rec path;	/* to the peer, if this driver has opened the connection */
 	struct ib_cm_id *id;
 	struct ib_qp *qp;		/* NULL if there is none yet */
 	struct delayed_work work;
+	refcount_t refs;		/* one of ipoib_conns.list, one of the peer's entry */
+	struct rcu_head rcu;
 };
 
 /* Reports an event to a connection's work. May be called in any context. */
@@ -75,14 +105,36 @@ static inline void ipoib_conn_event(struct ipoib_conn *conn, enum ipoib_conn_eve
 		mod_delayed_work(conn->conns->wq, &conn->work, 0);
 }
 
+/* Notes that a packet was sent or received. Writes at most once per jiffy, so that the cache line
+ * stays shared between CPUs.
+ */
+static inline void ipoib_conn_use(struct ipoib_conn *conn)
+{
+	unsigned long now = jiffies;
+
+	if (READ_ONCE(conn->used) != now)
+		WRITE_ONCE(conn->used, now);
+}
+
+/* Returns whether a connection has ended or is about to */
+static inline bool ipoib_conn_is_over(const struct ipoib_conn *conn)
+{
+	return READ_ONCE(conn->state) >= IPOIB_CONN_DRAINING;
+}
+
 int ipoib_conns_create(struct ipoib_port *port);
 void ipoib_conns_destroy(struct ipoib_port *port);
 void ipoib_conns_detach(struct ipoib_dev *priv);
+void ipoib_conns_relocate(struct ipoib_dev *priv);
 bool ipoib_conns_room(const struct ipoib_dev *priv);
 void ipoib_conns_walk(struct ipoib_dev *priv,
 		      void (*show)(const struct ipoib_conn *conn, void *context), void *context);
 struct ipoib_conn *ipoib_conn_alloc(void);
 void ipoib_conn_reject(struct ib_cm_id *id, u32 qpn, enum ib_cm_rej_reason reason);
 void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib_cm_id *id);
+struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib_hwaddr *peer,
+				      u64 service, const struct sa_path_rec *path);
+void ipoib_conn_put(struct ipoib_conn *conn);
+void ipoib_conn_give_up(struct ipoib_conn *conn);
 
 #endif /* _IPOIB_CONN_H */

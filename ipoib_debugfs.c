@@ -75,8 +75,11 @@ static void show_conn(const struct ipoib_conn *conn, void *context)
 {
 	static const char * const states[] = {
 		[IPOIB_CONN_REQUESTED] = "requested",
+		[IPOIB_CONN_WANTED] = "wanted",
+		[IPOIB_CONN_ASKED] = "asked",
 		[IPOIB_CONN_LIVE] = "live",
 		[IPOIB_CONN_DRAINING] = "draining",
+		[IPOIB_CONN_GONE] = "gone",
 	};
 	struct seq_file *m = context;
 	union ib_gid gid;
@@ -85,6 +88,7 @@ static void show_conn(const struct ipoib_conn *conn, void *context)
 	show_gid(m, &gid);
 	seq_printf(m, "  UD QPN: %12u\n", ipoib_hwaddr_qpn(&conn->peer));
 	seq_printf(m, "  service ID: %#018llx\n", be64_to_cpu(conn->service_id));
+	seq_printf(m, "  opened by: %9s\n", conn->opened ? "self" : "peer");
 	seq_printf(m, "  receive MTU: %7u\n", conn->receive_mtu);
 	seq_printf(m, "  state: %13s\n", states[READ_ONCE(conn->state)]);
 	seq_printf(m, "  idle: %11u ms\n\n", jiffies_to_msecs(jiffies - READ_ONCE(conn->used)));

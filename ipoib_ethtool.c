@@ -41,12 +41,16 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_TX_PATH_FULL]	= "tx_path_queue_full",
 	[IPOIB_STAT_TX_PATH_FAILED]	= "tx_path_failed",
 	[IPOIB_STAT_TX_PATH_LIMIT]	= "tx_path_limit",
+	[IPOIB_STAT_TX_CONN_FULL]	= "tx_conn_queue_full",
+	[IPOIB_STAT_TX_CONN_LOST]	= "tx_conn_lost",
+	[IPOIB_STAT_TX_CONN_AWAITED]	= "tx_conn_awaited",
 	[IPOIB_STAT_TX_GROUP_FULL]	= "tx_group_queue_full",
 	[IPOIB_STAT_TX_GROUP_FAILED]	= "tx_group_failed",
 	[IPOIB_STAT_TX_GROUP_BACKLOG]	= "tx_group_backlog",
 	[IPOIB_STAT_TX_GROUP_LIMIT]	= "tx_group_limit",
 	[IPOIB_STAT_TX_LINEARIZED]	= "tx_linearized",
 	[IPOIB_STAT_TX_SEGMENTED]	= "tx_segmented",
+	[IPOIB_STAT_TX_FRAGMENTED]	= "tx_fragmented",
 	[IPOIB_STAT_TX_TIMEOUTS]	= "tx_timeouts",
 	[IPOIB_STAT_RX_SHORT]		= "rx_short",
 	[IPOIB_STAT_RX_TOO_LONG]	= "rx_too_long",
@@ -76,6 +80,8 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_QP_RESETS]		= "qp_resets",
 	[IPOIB_STAT_CONN_ACCEPTED]	= "conns_accepted",
 	[IPOIB_STAT_CONN_REFUSED]	= "conns_refused",
+	[IPOIB_STAT_CONN_OPENED]	= "conns_opened",
+	[IPOIB_STAT_CONN_FAILED]	= "conns_failed",
 };
 
 static void ipoib_get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)

@@ -210,6 +210,7 @@ static void link_flush(struct ipoib_dev *priv, unsigned long events)
 		ipoib_conns_detach(priv);
 	} else if (events & BIT(IPOIB_EVENT_LIGHT)) {
 		ipoib_paths_refresh(priv);
+		ipoib_conns_relocate(priv);
 	}
 	if (!(events & BIT(IPOIB_EVENT_HEAVY)) || !priv->qp_running)
 		return;

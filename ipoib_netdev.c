@@ -49,10 +49,19 @@ void ipoib_netdev_announce(struct ipoib_dev *priv)
 	netdev_announce(priv, 0);
 }
 
-/* Returns the netdevice's MTU: that of the link, unless the administrator has set a smaller one */
+/* Returns the longest IP packet that a connection can carry */
+static u32 netdev_connected_mtu(const struct ipoib_dev *priv)
+{
+	return ipoib_srq_message_max(priv->ibdev) - IPOIB_ENCAP_LEN;
+}
+
+/* Returns the netdevice's MTU: that of the link, or in connected mode that of connections, unless
+ * the administrator has set a smaller one /
+ */
 static u32 netdev_mtu(const struct ipoib_dev *priv)
 {
-	return min(priv->admin_mtu, READ_ONCE(priv->mtu));
+	return min(priv->admin_mtu, priv->connected ? netdev_connected_mtu(priv) :
+						      READ_ONCE(priv->mtu));
 }
 
 static void netdev_follow_mtu(struct ipoib_dev *priv)
@@ -85,6 +94,8 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 	if (err)
 		return err;
 	ipoib_cm_open(priv);
+	if (priv->connected)
+		ipoib_peers_start(priv);
 	WRITE_ONCE(priv->admin_up, true);
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 	return 0;
@@ -101,6 +112,7 @@ void ipoib_netdev_stop(struct ipoib_dev *priv)
 	if (!priv->admin_up)
 		return;
 	WRITE_ONCE(priv->admin_up, false);
+	ipoib_peers_stop(priv);
 	ipoib_cm_close(priv);
 	ipoib_link_flush(priv);
 	priv->transport->close(priv);
@@ -181,6 +193,66 @@ static void netdev_work(struct work_struct *work)
 	}
 	rtnl_unlock();
 	dev_put(priv->netdev);
+}
+
+/* Makes the netdevice's MTU and its limit those of its mode, as the in-tree driver does */
+static void netdev_mode_mtu(struct ipoib_dev *priv)
+{
+	struct net_device *netdev = priv->netdev;
+
+	netdev->max_mtu = priv->connected ? netdev_connected_mtu(priv) :
+					    ipoib_ib_mtu_to_mtu(priv->port->max_mtu);
+	if (priv->connected)
+		priv->admin_mtu = netdev->max_mtu;
+	if (netdev->reg_state == NETREG_REGISTERED)
+		netdev_follow_mtu(priv);
+	else
+		netdev->mtu = netdev_mtu(priv);
+}
+
+/* Has packets keep their routes, which their path MTU belongs to. A bond that the netdevice is
+ * part of follows when it is notified. /
+ */
+static void netdev_keep_routes(struct net_device *netdev)
+{
+	netif_keep_dst(netdev);
+	if (netdev->reg_state == NETREG_REGISTERED)
+		netdev_features_change(netdev);
+}
+
+/**
+ * ipoib_set_mode() - choose between datagram and connected mode
+ * @priv: the device
+ * @mode: IPOIB_MODE_DATAGRAM or IPOIB_MODE_CONNECTED
+ * @extack: receives the error message; may be NULL
+ *
+ * Connections of peers are accepted in both modes.
+ *
+ * Context: rtnl held.
+ * Return: 0, or -EOPNOTSUPP if the device has no connections.
+ */
+int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *extack)
+{
+	bool connected = mode == IPOIB_MODE_CONNECTED;
+
+	if (connected == priv->connected)
+		return 0;
+	if (connected && (!ipoib_cm_flags(priv) ||
+			  rdma_cap_opa_ah(priv->ibdev, priv->port->number))) {
+		NL_SET_ERR_MSG(extack, "The HCA or port has no connections, or connected=0 is set");
+		if (net_ratelimit())
+			netdev_warn(priv->netdev, "connected mode is not possible: the HCA or port has no connections, or connected=0 is set\n");
+		return -EOPNOTSUPP;
+	}
+	WRITE_ONCE(priv->connected, connected);
+	if (connected)
+		netdev_keep_routes(priv->netdev);
+	if (connected && priv->admin_up)
+		ipoib_peers_start(priv);
+	if (!connected)
+		ipoib_peers_stop(priv);
+	netdev_mode_mtu(priv);
+	return 0;
 }
 
 /**

@@ -11,6 +11,7 @@
 #include "ipoib_dest.h"
 
 struct ipoib_txq;
+struct sa_path_rec;
 
 #define IPOIB_PATH_QUEUE_MAX	32	/* queued packets per path */
 #define IPOIB_PATHS_QUEUED_MAX	SZ_16M	/* octets of memory in the queues of all paths */
@@ -78,6 +79,7 @@ void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid);
 enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
 					 u32 lid);
+int ipoib_path_record(struct ipoib_dev *priv, const void *gid, struct sa_path_rec *rec);
 bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
 void ipoib_paths_refresh(struct ipoib_dev *priv);
 void ipoib_paths_flush(struct ipoib_dev *priv);

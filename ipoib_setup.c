@@ -166,8 +166,14 @@ static int netdev_init_tables(struct ipoib_dev *priv)
 	err = ipoib_paths_init(priv);
 	if (err)
 		goto err_groups;
+	err = ipoib_peers_init(priv);
+	if (err)
+		goto err_paths;
+	ipoib_long_init(priv);
 	return 0;
 
+err_paths:
+	ipoib_paths_destroy(priv);
 err_groups:
 	ipoib_groups_destroy(priv);
 err_learn:
@@ -181,6 +187,8 @@ err_learn:
 static void netdev_free_tables(struct ipoib_dev *priv)
 {
 	ipoib_link_destroy(priv);
+	ipoib_long_destroy(priv);
+	ipoib_peers_destroy(priv);
 	ipoib_paths_destroy(priv);
 	ipoib_groups_destroy(priv);
 	ipoib_learn_destroy(priv);

@@ -14,81 +14,13 @@
 #include <net/tcp.h>
 
 #include "ipoib.h"
+#include "ipoib_map.h"
 
 #define SQ_HEADERS_PER_PAGE	(PAGE_SIZE / IPOIB_TX_HEADER_MAX)
 
 static struct ipoib_tx_buf *sq_slot(struct ipoib_sq *sq, u32 index)
 {
 	return &sq->buf[index & (sq->size - 1)];
-}
-
-/* Returns the octets of the linear part to be mapped: the headers of a large packet are not */
-static u32 sq_linear_len(const struct ipoib_tx_buf *buf)
-{
-	return skb_headlen(buf->skb) - buf->header_len;
-}
-
-static void sq_unmap(struct ib_device *ibdev, struct ipoib_tx_buf *buf, int frags)
-{
-	struct sk_buff *skb = buf->skb;
-	u64 *mapping = buf->mapping;
-	int i;
-
-	if (sq_linear_len(buf))
-		ib_dma_unmap_single(ibdev, *mapping++, sq_linear_len(buf), DMA_TO_DEVICE);
-	for (i = 0; i < frags; i++)
-		ib_dma_unmap_page(ibdev, mapping[i],
-				  skb_frag_size(&skb_shinfo(skb)->frags[i]), DMA_TO_DEVICE);
-}
-
-static int sq_map_frags(struct ib_device *ibdev, struct ipoib_tx_buf *buf, u64 *mapping)
-{
-	struct sk_buff *skb = buf->skb;
-	int i;
-
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++) {
-		const skb_frag_t *frag = &skb_shinfo(skb)->frags[i];
-
-		mapping[i] = ib_dma_map_page(ibdev, skb_frag_page(frag), skb_frag_off(frag),
-					     skb_frag_size(frag), DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(ibdev, mapping[i])) {
-			sq_unmap(ibdev, buf, i);
-			return -EIO;
-		}
-	}
-	return 0;
-}
-
-static int sq_map(struct ib_device *ibdev, struct ipoib_tx_buf *buf)
-{
-	struct sk_buff *skb = buf->skb;
-	u64 *mapping = buf->mapping;
-
-	if (sq_linear_len(buf)) {
-		*mapping = ib_dma_map_single(ibdev, skb->data + buf->header_len,
-					     sq_linear_len(buf), DMA_TO_DEVICE);
-		if (ib_dma_mapping_error(ibdev, *mapping))
-			return -EIO;
-		mapping++;
-	}
-	return sq_map_frags(ibdev, buf, mapping);
-}
-
-static u32 sq_fill_sges(struct ipoib_dev *priv, struct ib_sge *sge,
-			const struct ipoib_tx_buf *buf)
-{
-	const struct sk_buff *skb = buf->skb;
-	u32 i, n = 0;
-
-	if (sq_linear_len(buf))
-		sge[n++].length = sq_linear_len(buf);
-	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
-		sge[n++].length = skb_frag_size(&skb_shinfo(skb)->frags[i]);
-	for (i = 0; i < n; i++) {
-		sge[i].addr = buf->mapping[i];
-		sge[i].lkey = priv->pd->local_dma_lkey;
-	}
-	return n;
 }
 
 /*
@@ -177,7 +109,7 @@ static void sq_whole(struct ipoib_sq *sq, const struct ipoib_tx_buf *buf,
 	struct ib_ud_wr *ud = sq_next_wr(sq);
 	struct sk_buff *skb = buf->skb;
 
-	ud->wr.num_sge = sq_fill_sges(sq->priv, ud->wr.sg_list, buf);
+	ud->wr.num_sge = ipoib_map_sges(sq->priv->pd, buf, ud->wr.sg_list);
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		ud->wr.send_flags |= IB_SEND_IP_CSUM;
 	if (buf->header_len) {
@@ -378,7 +310,7 @@ int ipoib_sq_put(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u
 		return -ENOMEM;
 	buf = sq_slot(sq, sq->head + slots - 1);
 	sq_buf_init(buf, skb);
-	if (unlikely(sq_map(sq->priv->ibdev, buf))) {
+	if (unlikely(ipoib_map(sq->priv->ibdev, buf))) {
 		buf->skb = NULL;
 		buf->len = 0;
 		return -EIO;
@@ -423,7 +355,7 @@ static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budg
 		buf->torn = false;
 	}
 	if (skb) {
-		sq_unmap(sq->priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
+		ipoib_map_undo(sq->priv->ibdev, buf, skb_shinfo(skb)->nr_frags);
 		buf->skb = NULL;
 		napi_consume_skb(skb, budget);
 	}

@@ -17,12 +17,13 @@
 
 #define SRQ_SIZE		256	/* WRs */
 #define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
+#define SRQ_CQES		(SRQ_SIZE + IPOIB_CONNS_PORT_MAX)	/* without sends */
 #define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
 
 /* The wr_id of WRs that ipoib_srq_mark() posts. That of a receive WR is its index. */
-#define SRQ_MARKER		U64_MAX
+#define SRQ_MARKER		(IPOIB_CSQ_WR - 1)
 
 struct srq_buf {
 	struct ib_recv_wr wr;
@@ -76,6 +77,22 @@ u32 ipoib_srq_message_max(const struct ib_device *ibdev)
 	size_t room = (size_t)ibdev->attrs.max_srq_sge * PAGE_SIZE << srq_order(ibdev);
 
 	return min_t(size_t, room, IPOIB_MESSAGE_MAX);
+}
+
+/**
+ * ipoib_srq_senders_max() - get the number of connections that may send
+ * @ibdev: an HCA with SRQs
+ *
+ * All of them share a CQ, which must never be full.
+ *
+ * Context: any.
+ * Return: number of connections of a port.
+ */
+u32 ipoib_srq_senders_max(const struct ib_device *ibdev)
+{
+	u32 room = max(ibdev->attrs.max_cqe, SRQ_CQES) - SRQ_CQES;
+
+	return min_t(u32, room / IPOIB_CSQ_SIZE, IPOIB_CONNS_OPENED_MAX);
 }
 
 /**
@@ -304,7 +321,7 @@ static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const st
 		srq_repost(srq, buf);
 		goto out;
 	}
-	WRITE_ONCE(conn->used, jiffies);
+	ipoib_conn_use(conn);
 	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
 					 srq_take(srq, buf, wc->byte_len);
 	if (likely(skb))
@@ -315,10 +332,21 @@ out:
 	rcu_read_unlock();
 }
 
+static void srq_sent(struct ipoib_conn *conn, const struct ib_wc *wc)
+{
+	rcu_read_lock();
+	ipoib_csq_complete(rcu_dereference(conn->priv), conn, wc);
+	rcu_read_unlock();
+}
+
 static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 {
 	struct ipoib_conn *conn = wc->qp->qp_context;
 
+	if (wc->wr_id & IPOIB_CSQ_WR) {
+		srq_sent(conn, wc);
+		return;
+	}
 	if (wc->wr_id == SRQ_MARKER) {
 		/* This is the last use of the connection: its work frees it then */
 		smp_mb__before_atomic();
@@ -451,10 +479,14 @@ static int srq_create(struct ipoib_srq *srq)
 	return PTR_ERR_OR_ZERO(srq->ibsrq);
 }
 
-/* The CQ also has the last completion of each connection that is closed */
+/* The CQ also has the last completion of each connection that is closed, and those of all packets
+ * that connections have sent
+ */
 static int srq_cq_create(struct ipoib_srq *srq)
 {
-	struct ib_cq_init_attr attr = { .cqe = SRQ_SIZE + IPOIB_CONNS_PORT_MAX };
+	struct ib_cq_init_attr attr = {
+		.cqe = SRQ_CQES + ipoib_srq_senders_max(srq->ibdev) * IPOIB_CSQ_SIZE,
+	};
 
 	srq->cq = ib_create_cq(srq->ibdev, srq_cq_completed, srq_cq_event, srq, &attr);
 	return PTR_ERR_OR_ZERO(srq->cq);
@@ -564,7 +596,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 }
 
 /**
- * ipoib_srq_qp_create() - make a QP that receives by the SRQ
+ * ipoib_srq_qp_create() - make a QP that receives by the SRQ, and may send
  * @srq: the SRQ
  * @conn: the QP's connection
  * @event: called with the connection for each event of the QP
@@ -582,8 +614,8 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		.recv_cq = srq->cq,
 		.srq = srq->ibsrq,
 		.cap = {
-			.max_send_wr = 1,
-			.max_send_sge = 1,
+			.max_send_wr = conn->opened ? IPOIB_CSQ_SIZE + 1 : 1,
+			.max_send_sge = conn->opened ? conn->sq.max_sge : 1,
 		},
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.qp_type = IB_QPT_RC,

@@ -15,6 +15,7 @@ struct ipoib_srq;
 #define IPOIB_MESSAGE_MAX	(IPOIB_CONNECTED_MTU + IPOIB_ENCAP_LEN)
 
 bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port);
+u32 ipoib_srq_senders_max(const struct ib_device *ibdev);
 u32 ipoib_srq_message_max(const struct ib_device *ibdev);
 struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev);
 void ipoib_srq_destroy(struct ipoib_srq *srq);

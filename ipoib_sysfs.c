@@ -28,7 +28,9 @@ static int sysfs_lock(struct net_device *netdev)
 
 static ssize_t mode_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
-	return sysfs_emit(buf, "datagram\n");
+	const struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
+
+	return sysfs_emit(buf, "%s\n", READ_ONCE(priv->connected) ? "connected" : "datagram");
 }
 
 static ssize_t mode_store(struct device *dev, struct device_attribute *attr, const char *buf,

@@ -157,6 +157,126 @@ static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 	return ipoib_path_xmit(tx, skb);
 }
 
+/* Sends a packet as a datagram, or queues it until its destination is resolved. Returns true if the
+ * WRs have to be posted now.
+ */
+static bool tx_datagram(struct ipoib_txq *tx, struct sk_buff *skb)
+{
+	/* The AH stays valid after the RCU read-side section, because it is not
+	 * destroyed while a WR in the ring refers to it (see ipoib_ah_retire()).
+	 */
+	struct ipoib_ah *ah = tx_address(tx, skb);
+
+	return likely(ah) && tx_packet(tx, skb, ah->ibah);
+}
+
+/* Returns the connection for a packet, -EINPROGRESS if there will be one soon, or NULL. ARP, ND and
+ * multicast packets are always datagrams (RFC 4755 section 7), and so is what is not IP.
+ */
+static struct ipoib_conn *tx_conn(struct ipoib_dev *priv, const struct sk_buff *skb)
+{
+	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
+	__be16 type = header->encap.ethertype;
+
+	if (!(header->hwaddr.flags & IPOIB_FLAG_RC) ||
+	    (type != htons(ETH_P_IP) && type != htons(ETH_P_IPV6)) || tx_tells_address(skb))
+		return NULL;
+	return ipoib_peer_conn(priv, skb);
+}
+
+/* Returns the octets of the longest IP packet for a connection. That of datagrams is never more. */
+static u32 tx_conn_mtu(const struct ipoib_conn *conn)
+{
+	return conn->send_max - IPOIB_ENCAP_LEN;
+}
+
+/* Has the stack segment a large packet for a connection: HCAs do not segment messages of RC */
+static struct sk_buff *tx_segment(struct ipoib_txq *tx, struct sk_buff *skb)
+{
+	struct net_device *netdev = tx->priv->netdev;
+	struct sk_buff *segments;
+
+	segments = skb_gso_segment(skb, netdev->features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segments)) {
+		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
+		return NULL;
+	}
+	consume_skb(skb);
+	return segments;
+}
+
+/* Handles a packet that is too long for its receivers. Returns what is to be sent instead. */
+static struct sk_buff *tx_shorten(struct ipoib_txq *tx, struct ipoib_conn *conn,
+				  struct sk_buff *skb, u32 mtu)
+{
+	struct sk_buff *pieces = ipoib_long_cut(tx->priv, skb, mtu);
+
+	if (!IS_ERR(pieces))
+		return pieces;
+	/* A path MTU that is told now could not be raised when the connection is there */
+	if (IS_ERR(conn))
+		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_CONN_AWAITED);
+	else
+		ipoib_long_refuse(tx->priv, skb, mtu);
+	return NULL;
+}
+
+/* Sends a packet as datagrams. There may be several for one packet that the stack has passed down,
+ * and no more room in the ring. Returns true if the WRs have to be posted now. /
+ */
+static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	u32 mtu = READ_ONCE(tx->priv->mtu);
+	struct sk_buff *next;
+	bool kick = false;
+
+	if (unlikely(tx_is_too_long(skb, mtu)))
+		skb = tx_shorten(tx, conn, skb, mtu);
+	for (; skb; skb = next) {
+		next = skb->next;
+		skb_mark_not_on_list(skb);
+		if (likely(ipoib_sq_used(&tx->sq) < tx->sq.size))
+			kick |= tx_datagram(tx, skb);
+		else
+			ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
+	}
+	return kick;
+}
+
+/* Sends a packet by a connection. What it does not take is sent as datagrams. Returns true if the
+ * WRs have to be posted now. /
+ */
+static bool tx_messages(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	struct sk_buff *next;
+	bool kick = false;
+
+	if (unlikely(tx_is_too_long(skb, tx_conn_mtu(conn))))
+		skb = tx_shorten(tx, conn, skb, tx_conn_mtu(conn));
+	if (skb && skb_is_gso(skb))
+		skb = tx_segment(tx, skb);
+	for (; skb; skb = next) {
+		next = skb->next;
+		skb_mark_not_on_list(skb);
+		if (unlikely(!ipoib_csq_send(tx->priv, conn, skb)))
+			kick |= tx_datagrams(tx, ERR_PTR(-EINPROGRESS), skb);
+	}
+	return kick;
+}
+
+/* Sends a packet in connected mode. Returns true if the WRs have to be posted now. */
+static bool tx_connected(struct ipoib_txq *tx, struct sk_buff *skb)
+{
+	struct ipoib_conn *conn;
+
+	if (unlikely(!pskb_may_pull(skb, IPOIB_HARD_LEN))) {
+		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_SHORT);
+		return false;
+	}
+	conn = tx_conn(tx->priv, skb);
+	return IS_ERR_OR_NULL(conn) ? tx_datagrams(tx, conn, skb) : tx_messages(tx, conn, skb);
+}
+
 /**
  * ipoib_start_xmit() - ndo_start_xmit: send one packet
  * @skb: the packet; begins with struct ipoib_header; consumed
@@ -171,20 +291,14 @@ netdev_tx_t ipoib_start_xmit(struct sk_buff *skb, struct net_device *netdev)
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct ipoib_txq *tx = &priv->channels[skb_get_queue_mapping(skb)].tx;
 	bool kick = !netdev_xmit_more();
-	struct ipoib_ah *ah;
 
 	/* A sender that bypasses the qdisc may have chosen a queue that no longer exists */
 	if (unlikely(skb_get_queue_mapping(skb) >= netdev->real_num_tx_queues)) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_FLUSHED);
 		return NETDEV_TX_OK;
 	}
-	/* The AH stays valid after the RCU read-side section, because it is not
-	 * destroyed while a WR in the ring refers to it (see ipoib_ah_retire()).
-	 */
 	rcu_read_lock();
-	ah = tx_address(tx, skb);
-	if (likely(ah))
-		kick |= tx_packet(tx, skb, ah->ibah);
+	kick |= READ_ONCE(tx->connects) ? tx_connected(tx, skb) : tx_datagram(tx, skb);
 	rcu_read_unlock();
 	if (kick)
 		ipoib_sq_doorbell(&tx->sq);

@@ -137,7 +137,6 @@ refused 'invalid' child_add h0 8000
 refused 'child itself' ip -n h0 link add link ib.8001 name x type ipoib pkey 0x8002
 refused 'not an interface of this driver' \
 	ip -n h0 link add link lo name x type ipoib pkey 0x8002
-refused 'Only datagram' child_add h0 8002 mode connected
 refused 'keeps its P_Key' ip -n h0 link set ib.8001 type ipoib pkey 0x8002
 refused 'beyond' ip -n h0 link add link ib name x mtu 65520 type ipoib pkey 0x8002
 for pkey in 0x8001 0x0001 32769 1; do
@@ -149,12 +148,11 @@ must_fail on h0 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
 must_fail on h0 sh -ec 'echo 0x8000 >/sys/class/net/ib/create_child'
 must_fail on h0 sh -ec 'echo 0 >/sys/class/net/ib/create_child'
 must_fail on h0 sh -ec 'echo 0x8777 >/sys/class/net/ib/delete_child'
-said=$(echo connected | on h0 dd of=/sys/class/net/ib/mode status=none 2>&1) && fail "connected mode"
-assert_match "what the kernel says" "$said" 'not supported'
-dmesg | grep ' ib: connected mode is not supported' || fail "no line in the log"
-refused 'Only datagram' ip -n h0 link set ib.8001 type ipoib umcast 1 mode connected
+must_fail on h0 sh -ec 'echo x >/sys/class/net/ib/mode'
+ip -n h0 link set ib.8001 type ipoib umcast 1 mode connected
+shows h0 ib.8001 'mode +connected umcast +0001'
+ip -n h0 link set ib.8001 type ipoib umcast 0 mode datagram
 shows h0 ib.8001 'mode +datagram umcast +0000'
-on h0 sh -ec 'echo datagram >/sys/class/net/ib/mode'
 # Like the in-tree driver: this has no effect
 ip -n h0 link delete ib
 ip -n h0 link show ib >/run/log

@@ -108,7 +108,7 @@ file_crosses()
 {
 	if pair_here "${3:-a}"; then
 		dd if=/dev/urandom of=/run/file bs=1M "count=$1" status=none
-		pair_put sum "$(sha256sum </run/file)"
+		pair_put "sum.$files_crossed" "$(sha256sum </run/file)"
 		pair_barrier ready
 		on h0 socat -u OPEN:/run/file "TCP4:$2:5010"
 	else
@@ -117,7 +117,9 @@ file_crosses()
 		wait_for 10 listening h0 5010
 		pair_barrier ready
 		wait "$_receiver"
-		assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get sum)"
+		assert_eq "the file" "$(sha256sum </run/file)" "$(pair_get "sum.$files_crossed")"
 	fi
+	files_crossed=$((files_crossed + 1))
 	pair_barrier file
 }
+files_crossed=0

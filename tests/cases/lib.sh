@@ -29,10 +29,13 @@ not_zero()
 		END { if (line) print "    " name ":" line }'
 }
 
-# figures_show: prints counters of the first hosts' netdevices, of the first HCAs and of the trunk.
+# figures_show: prints counters of the first hosts' IP layer and netdevices, of the first HCAs, and
+# of the trunk.
 figures_show()
 {
 	for _host in $(ip netns list | cut -d ' ' -f 1 | sort | head -n 4); do
+		in_netns "$_host" nstat -as |
+			grep -E '^Ip[^E]|Echo|Err|Discard' | not_zero "$_host"
 		for _name in $(ip -n "$_host" -o link show up |
 			awk -F '[:@ ]+' '/link\/infiniband/ { print $2 }' | head -n 5); do
 			ip netns exec "$_host" ethtool -S "$_name" | not_zero "$_host $_name"

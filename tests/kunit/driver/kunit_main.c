@@ -306,12 +306,16 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_TX_PATH_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_PATH_FAILED] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_PATH_LIMIT] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_CONN_FULL] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_CONN_LOST] = SUM(tx_dropped),
+	[IPOIB_STAT_TX_CONN_AWAITED] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FULL] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_FAILED] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_BACKLOG] = SUM(tx_dropped),
 	[IPOIB_STAT_TX_GROUP_LIMIT] = NO_SUM,
 	[IPOIB_STAT_TX_LINEARIZED] = NO_SUM,
 	[IPOIB_STAT_TX_SEGMENTED] = NO_SUM,
+	[IPOIB_STAT_TX_FRAGMENTED] = NO_SUM,
 	[IPOIB_STAT_TX_TIMEOUTS] = NO_SUM,
 	[IPOIB_STAT_RX_SHORT] = SUM(rx_errors),
 	[IPOIB_STAT_RX_TOO_LONG] = SUM(rx_errors),
@@ -341,6 +345,8 @@ static const size_t stat_sums[IPOIB_STAT_COUNT] = {
 	[IPOIB_STAT_QP_RESETS] = NO_SUM,
 	[IPOIB_STAT_CONN_ACCEPTED] = NO_SUM,
 	[IPOIB_STAT_CONN_REFUSED] = NO_SUM,
+	[IPOIB_STAT_CONN_OPENED] = NO_SUM,
+	[IPOIB_STAT_CONN_FAILED] = NO_SUM,
 };
 
 static u64 all_drops(const struct rtnl_link_stats64 *stats)

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Sending by a connection: the slots of its QP, and the packets that wait for one.
+ *
+ * A packet is one message. It keeps its socket's memory charged until the peer has acknowledged
+ * it, so that a peer that does not receive only stops the sockets that send to it.
+ */
+#include "ipoib.h"
+#include "ipoib_map.h"
+
+/* Limits of the memory of packets that wait for a slot of one connection, in octets: of packets
+ * that are forwarded, and of those of sockets, which have limits of their own /
+ */
+#define CSQ_WAITING_MAX		SZ_1M
+#define CSQ_WAITING_SOCKETS	SZ_16M
+
+/* A connection without any completion for this time is broken */
+#define CSQ_STALL		(5 * HZ)
+
+static u32 csq_used(const struct ipoib_csq *sq)
+{
+	return sq->head - sq->tail;
+}
+
+static struct ipoib_tx_buf *csq_slot(const struct ipoib_csq *sq, u32 index)
+{
+	return &sq->buf[index & (IPOIB_CSQ_SIZE - 1)];
+}
+
+/* Accepts no more packets, and has the connection closed */
+static void csq_break(struct ipoib_conn *conn)
+{
+	WRITE_ONCE(conn->sq.open, false);
+	set_bit(IPOIB_CONN_BROKEN, &conn->events);
+	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+}
+
+/* Posts a packet. Returns IPOIB_TX_SENT, or the counter for the packet, which is freed then. */
+static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	struct ipoib_tx_buf *buf = csq_slot(sq, sq->head);
+	struct ib_send_wr wr = {
+		.wr_id = IPOIB_CSQ_WR | sq->head,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+		.sg_list = sq->sge,
+	};
+	enum ipoib_stat why = IPOIB_STAT_TX_DMA_MAP;
+	const struct ib_send_wr *bad;
+
+	buf->skb = skb;
+	if (unlikely(ipoib_map(conn->qp->device, buf)))
+		goto err_skb;
+	wr.num_sge = ipoib_map_sges(conn->qp->pd, buf, sq->sge);
+	skb_tx_timestamp(skb);
+	why = IPOIB_STAT_TX_POST;
+	if (unlikely(ib_post_send(conn->qp, &wr, &bad)))
+		goto err_map;
+	if (!csq_used(sq))
+		sq->moved = jiffies;
+	sq->head++;
+	return IPOIB_TX_SENT;
+
+err_map:
+	csq_break(conn);
+	ipoib_map_undo(conn->qp->device, buf, skb_shinfo(skb)->nr_frags);
+err_skb:
+	buf->skb = NULL;
+	dev_kfree_skb_any(skb);
+	return why;
+}
+
+/* Posts a packet, or has it wait for a slot behind those that wait already */
+static enum ipoib_stat csq_put(struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	u32 limit = skb->sk ? CSQ_WAITING_SOCKETS : CSQ_WAITING_MAX;
+	struct ipoib_csq *sq = &conn->sq;
+
+	if (likely(csq_used(sq) < IPOIB_CSQ_SIZE && skb_queue_empty(&sq->waiting)))
+		return csq_post(conn, skb);
+	if (sq->waiting_size + skb->truesize > limit) {
+		dev_kfree_skb_any(skb);
+		return IPOIB_STAT_TX_CONN_FULL;
+	}
+	sq->waiting_size += skb->truesize;
+	__skb_queue_tail(&sq->waiting, skb);
+	return IPOIB_TX_SENT;
+}
+
+/* Gives the free slots to packets that wait. @priv counts those that fail, unless it is NULL. */
+static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	enum ipoib_stat why;
+	struct sk_buff *skb;
+
+	while (sq->open && csq_used(sq) < IPOIB_CSQ_SIZE && (skb = __skb_dequeue(&sq->waiting))) {
+		sq->waiting_size -= skb->truesize;
+		why = csq_post(conn, skb);
+		if (unlikely(why != IPOIB_TX_SENT && priv))
+			ipoib_count(priv, why);
+	}
+}
+
+/* Returns whether what was posted has not been completed for too long */
+static bool csq_is_stuck(const struct ipoib_csq *sq)
+{
+	return csq_used(sq) && time_after(jiffies, sq->moved + CSQ_STALL);
+}
+
+/* Makes a packet one that an RC QP can send. No HCA computes checksums for RC. */
+static int csq_prepare(const struct ipoib_csq *sq, struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	if (unlikely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) > sq->max_sge)) {
+		ipoib_count(priv, IPOIB_STAT_TX_LINEARIZED);
+		if (skb_linearize(skb))
+			return -ENOMEM;
+	}
+	return skb->ip_summed == CHECKSUM_PARTIAL ? skb_checksum_help(skb) : 0;
+}
+
+/**
+ * ipoib_csq_send() - send a packet by a connection
+ * @priv: the netdevice
+ * @conn: the connection
+ * @skb: the packet, which the peer can receive as one message; begins with struct ipoib_header
+ *
+ * Context: BHs disabled, RCU read side.
+ * Return: true if the packet was consumed: sent, waiting for a slot, or dropped and counted. False
+ * if the connection does not accept packets any more, or there is no memory to make this one fit
+ * the HCA.
+ */
+bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	enum ipoib_stat why;
+
+	if (unlikely(csq_prepare(sq, priv, skb)))
+		return false;
+	skb_pull(skb, INFINIBAND_ALEN);
+	spin_lock(&sq->lock);
+	if (unlikely(csq_is_stuck(sq)))
+		csq_break(conn);
+	if (unlikely(!sq->open)) {
+		spin_unlock(&sq->lock);
+		skb_push(skb, INFINIBAND_ALEN);
+		return false;
+	}
+	skb_dst_drop(skb);
+	why = csq_put(conn, skb);
+	spin_unlock(&sq->lock);
+	if (unlikely(why != IPOIB_TX_SENT))
+		ipoib_count(priv, why);
+	ipoib_conn_use(conn);
+	return true;
+}
+
+/* Counts what has become of a packet */
+static void csq_account(struct ipoib_dev *priv, enum ipoib_stat why, u32 len)
+{
+	if (likely(why == IPOIB_TX_SENT))
+		dev_sw_netstats_tx_add(priv->netdev, 1, len);
+	else
+		ipoib_count(priv, why);
+}
+
+/**
+ * ipoib_csq_complete() - free the packet whose completion a CQE reports
+ * @priv: the netdevice, or NULL if it has let go of the connection
+ * @conn: the connection; closed if the CQE reports an error
+ * @wc: the CQE of a WR with the bit IPOIB_CSQ_WR
+ *
+ * Context: NAPI poll, RCU read side.
+ */
+void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const struct ib_wc *wc)
+{
+	bool sent = wc->status == IB_WC_SUCCESS;
+	struct ipoib_csq *sq = &conn->sq;
+	struct ipoib_tx_buf *buf;
+	struct sk_buff *skb;
+
+	spin_lock(&sq->lock);
+	buf = csq_slot(sq, sq->tail);
+	skb = buf->skb;
+	ipoib_map_undo(conn->qp->device, buf, skb_shinfo(skb)->nr_frags);
+	buf->skb = NULL;
+	sq->tail++;
+	sq->moved = jiffies;
+	if (unlikely(!sent))
+		WRITE_ONCE(sq->open, false);
+	csq_feed(conn, priv);
+	spin_unlock(&sq->lock);
+	if (likely(priv))
+		csq_account(priv, sent ? IPOIB_TX_SENT : IPOIB_STAT_TX_CONN_LOST, skb->len);
+	napi_consume_skb(skb, 1);
+	if (likely(sent))
+		return;
+	if (wc->status != IB_WC_WR_FLUSH_ERR)
+		set_bit(IPOIB_CONN_BROKEN, &conn->events);
+	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+}
+
+/* Accepts no more packets, and drops those that wait. Returns their number. */
+static u32 csq_shut(struct ipoib_csq *sq)
+{
+	struct sk_buff_head dropped;
+	u32 n;
+
+	__skb_queue_head_init(&dropped);
+	spin_lock_bh(&sq->lock);
+	WRITE_ONCE(sq->open, false);
+	skb_queue_splice_init(&sq->waiting, &dropped);
+	sq->waiting_size = 0;
+	spin_unlock_bh(&sq->lock);
+	n = skb_queue_len(&dropped);
+	__skb_queue_purge(&dropped);
+	return n;
+}
+
+static void csq_count_lost(struct ipoib_dev *priv, u32 n)
+{
+	while (n--)
+		ipoib_count(priv, IPOIB_STAT_TX_CONN_LOST);
+}
+
+/**
+ * ipoib_csq_close() - accept no more packets
+ * @conn: the connection
+ * @priv: its netdevice, which counts the packets that wait, or NULL if it has let go of the
+ *	connection
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv)
+{
+	u32 n = csq_shut(&conn->sq);
+
+	if (priv)
+		csq_count_lost(priv, n);
+}
+
+/**
+ * ipoib_csq_abandon() - accept no more packets, as the netdevice lets go of the connection
+ * @conn: the connection
+ * @priv: the netdevice; counts the packets that are not acknowledged, too, because it will not
+ *	know what becomes of them
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv)
+{
+	u32 used;
+
+	ipoib_csq_close(conn, priv);
+	spin_lock_bh(&conn->sq.lock);
+	used = csq_used(&conn->sq);
+	spin_unlock_bh(&conn->sq.lock);
+	csq_count_lost(priv, used);
+}
+
+/**
+ * ipoib_csq_open() - accept packets from now on
+ * @sq: the send queue of a connection that is established
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_csq_open(struct ipoib_csq *sq)
+{
+	spin_lock_bh(&sq->lock);
+	/* Pairs with ipoib_csq_is_open(): send_max is written before */
+	smp_store_release(&sq->open, true);
+	spin_unlock_bh(&sq->lock);
+}
+
+/**
+ * ipoib_csq_create() - allocate the memory of a connection's send queue
+ * @sq: the send queue; its lock is initialized
+ * @ibdev: the HCA
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev)
+{
+	sq->max_sge = min_t(u32, ibdev->attrs.max_send_sge, MAX_SKB_FRAGS + 1);
+	sq->sge = kcalloc(MAX_SKB_FRAGS + 1, sizeof(*sq->sge), GFP_KERNEL);
+	if (!sq->sge)
+		return -ENOMEM;
+	sq->buf = kvcalloc(IPOIB_CSQ_SIZE, sizeof(*sq->buf), GFP_KERNEL);
+	if (sq->buf)
+		return 0;
+	kfree(sq->sge);
+	sq->sge = NULL;
+	return -ENOMEM;
+}
+
+/**
+ * ipoib_csq_destroy() - free the memory of a connection's send queue
+ * @conn: the connection, closed; its QP is gone, or will complete nothing any more
+ *
+ * Frees the packets whose completion the HCA did not report.
+ *
+ * Context: may sleep.
+ */
+void ipoib_csq_destroy(struct ipoib_conn *conn)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	struct ipoib_tx_buf *buf;
+
+	for (; csq_used(sq); sq->tail++) {
+		buf = csq_slot(sq, sq->tail);
+		ipoib_map_undo(conn->conns->ibdev, buf, skb_shinfo(buf->skb)->nr_frags);
+		dev_kfree_skb_any(buf->skb);
+	}
+	kvfree(sq->buf);
+	kfree(sq->sge);
+}

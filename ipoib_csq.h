@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * The send queue of a connection.
+ */
+#ifndef _IPOIB_CSQ_H
+#define _IPOIB_CSQ_H
+
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <rdma/ib_verbs.h>
+
+struct ipoib_conn;
+struct ipoib_dev;
+struct ipoib_tx_buf;
+
+#define IPOIB_CSQ_SIZE	64	/* WRs, a power of two */
+
+/* Bit of the wr_id of a connection's sends. The wr_ids of its other WRs do not have it. */
+#define IPOIB_CSQ_WR	BIT_ULL(32)
+
+/*
+ * Every packet takes one slot, and its completion is reported by a CQE of its own. Packets for
+ * which there is no slot wait in memory, as far as the limit allows: the TX queue of the stack is
+ * not stopped, since other peers' packets come by it.
+ */
+struct ipoib_csq {
+	spinlock_t lock;		/* guards all members; no other lock nests inside */
+	bool open;			/* packets are accepted; also read without the lock */
+	u32 head;			/* number of slots filled so far */
+	u32 tail;			/* number of slots freed so far */
+	unsigned long moved;		/* jiffies when a slot was freed, or the first one filled */
+	u32 max_sge;			/* per WR */
+	struct ipoib_tx_buf *buf;	/* NULL if the connection only receives */
+	struct ib_sge *sge;		/* for one WR */
+	struct sk_buff_head waiting;	/* packets without a slot */
+	u32 waiting_size;		/* octets of memory of these packets */
+};
+
+/* Returns whether packets are accepted. The connection's members that are for senders are valid
+ * then.
+ */
+static inline bool ipoib_csq_is_open(const struct ipoib_csq *sq)
+{
+	/* Pairs with ipoib_csq_open() */
+	return smp_load_acquire(&sq->open);
+}
+
+int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev);
+void ipoib_csq_destroy(struct ipoib_conn *conn);
+void ipoib_csq_open(struct ipoib_csq *sq);
+void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv);
+void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv);
+bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_buff *skb);
+void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const struct ib_wc *wc);
+
+#endif /* _IPOIB_CSQ_H */
