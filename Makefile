@@ -236,7 +236,7 @@ floor:
 	@tests/bench/floor.sh
 
 bench:
-	@tests/bench/bench.sh
+	@tests/bench/bench.sh $(if $(PART),--part '$(PART)')
 
 profile:
 	@tests/bench/bench.sh --profile "$(T)" "$(LINK)"
@@ -278,7 +278,8 @@ help:
 	@echo '                   the test that must notice it. T=X: only these mutants'
 	@echo '  make shell       a prompt in a guest with the demo'\''s fabric;'
 	@echo '                   KERNEL=debug: on the debug kernel'
-	@echo '  make bench       the cost of traffic with this driver and the in-tree driver'
+	@echo '  make bench       the cost of traffic with this driver and the in-tree driver;'
+	@echo '                   PART=X: one part of it, such as connected or traffic'
 	@echo '  make profile T=X the same by functions; X as in tcp,25000000 or udp,20000,1400'
 	@echo '  make profile-exact T=X LINK=4,none   the same, with each instruction counted'
 	@echo '  make floor       the instructions for a datagram without any protocol'

@@ -27,6 +27,7 @@ struct ipoib_ah {
 	u8 sl;
 	u8 rate;			/* enum ib_rate */
 	u8 hop_limit;			/* of the GRH */
+	u8 mtu;				/* enum ib_mtu of the path; 0 if it is not known */
 	bool grh;
 };
 

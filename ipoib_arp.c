@@ -263,8 +263,18 @@ static void path_prepare(struct ipoib_dev *priv, const void *gid)
 	spin_unlock_bh(&priv->paths.dests.lock);
 }
 
+/* Returns the path's MTU. If the SA has not said it, that of the broadcast group is used, which all
+ * its members support.
+ */
+static enum ib_mtu path_mtu(const struct ipoib_dev *priv, const struct ipoib_ah *ah)
+{
+	if (ah->mtu >= IB_MTU_256 && ah->mtu <= priv->port->max_mtu)
+		return ah->mtu;
+	return ib_mtu_int_to_enum(READ_ONCE(priv->mtu) + IPOIB_ENCAP_LEN);
+}
+
 /* A path with a GRH to a port of this subnet may have a hop limit of 0. In a record, that would
- * mean that there is no GRH. /
+ * mean that there is no GRH.
  */
 static void path_fill_record(struct ipoib_dev *priv, const struct ipoib_path *path,
 			     const struct ipoib_ah *ah, struct sa_path_rec *rec)
@@ -274,7 +284,7 @@ static void path_fill_record(struct ipoib_dev *priv, const struct ipoib_path *pa
 	rec->pkey = cpu_to_be16(priv->pkey);
 	rec->sl = ah->sl;
 	rec->rate = ah->rate;
-	rec->mtu = ib_mtu_int_to_enum(READ_ONCE(priv->mtu) + IPOIB_ENCAP_LEN);
+	rec->mtu = path_mtu(priv, ah);
 	rec->mtu_selector = IB_SA_EQ;
 	rec->rate_selector = IB_SA_EQ;
 	rec->packet_life_time_selector = IB_SA_EQ;
@@ -290,8 +300,7 @@ static void path_fill_record(struct ipoib_dev *priv, const struct ipoib_path *pa
  * @gid: the peer's GID, 16 octets
  * @rec: filled in, except for the LID of the device's own port; its type is set
  *
- * The MTU is that of the broadcast group, which all its members support. If the path is not known,
- * the fabric is queried for it, as for a packet.
+ * If the path is not known, the fabric is queried for it, as for a packet.
  *
  * Context: any but hard interrupt.
  * Return: 0; -EOPNOTSUPP on Omni-Path; or -EAGAIN if the path is not known yet.
@@ -490,6 +499,8 @@ static int path_take_answer(struct ipoib_dev *priv, struct ipoib_path *path,
 	if (!err) {
 		*ah = ipoib_ah_create(priv, &query->attr);
 		err = PTR_ERR_OR_ZERO(*ah);
+		if (!err)
+			(*ah)->mtu = query->mtu;
 		rdma_destroy_ah_attr(&query->attr);
 	}
 	query_free(query);

@@ -24,6 +24,7 @@
 #include <linux/random.h>
 
 #include "ipoib.h"
+#include "ipoib_trace.h"
 
 static unsigned int connection_idle = 300;
 module_param(connection_idle, uint, 0644);
@@ -52,7 +53,7 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 
 /* How long the HCA waits for an acknowledgment, 67 ms (IBA 9.7.6.1.3), and how often it sends
  * again. Together that is hardly longer than TCP waits (RFC 4755 section 7.1). The time that would
- * follow from the life time of packets in OpenSM's paths is 4 s. /
+ * follow from the life time of packets in OpenSM's paths is 4 s.
  */
 #define CONN_ACK_TIMEOUT	14
 #define CONN_RETRY		4
@@ -86,6 +87,13 @@ static void conn_count(struct ipoib_conn *conn, enum ipoib_stat stat)
 	if (priv)
 		ipoib_count(priv, stat);
 	rcu_read_unlock();
+}
+
+static void conn_set_state(struct ipoib_conn *conn, enum ipoib_conn_state state)
+{
+	trace_ipoib_conn_state(conn, state);
+	/* Pairs with ipoib_conn_is_over() */
+	smp_store_release(&conn->state, state);
 }
 
 static bool conn_is_linux(const struct ipoib_conn *conn)
@@ -229,7 +237,7 @@ static void conn_free(struct ipoib_conn *conn)
 
 	if (conn->opened && (!conn->lived || test_bit(IPOIB_CONN_BROKEN, &conn->events)))
 		conn_count(conn, IPOIB_STAT_CONN_FAILED);
-	WRITE_ONCE(conn->state, IPOIB_CONN_GONE);
+	conn_set_state(conn, IPOIB_CONN_GONE);
 	spin_lock_bh(&conns->lock);
 	list_del(&conn->node);
 	spin_unlock_bh(&conns->lock);
@@ -274,12 +282,12 @@ static void conn_close(struct ipoib_conn *conn)
 	struct ib_qp_attr attr = { .qp_state = IB_QPS_ERR };
 	int err;
 
-	WRITE_ONCE(conn->state, IPOIB_CONN_DRAINING);
+	conn->until = jiffies + CONN_DRAIN;
+	conn->proven = conn->lived && time_after(jiffies, conn->live_since + CONN_PROVEN);
+	conn_set_state(conn, IPOIB_CONN_DRAINING);
 	rcu_read_lock();
 	ipoib_csq_close(conn, rcu_dereference(conn->priv));
 	rcu_read_unlock();
-	conn->until = jiffies + CONN_DRAIN;
-	conn->proven = conn->lived && time_after(jiffies, conn->live_since + CONN_PROVEN);
 	/* So that the peer stops to send. This fails if the peer has said so itself. */
 	ib_send_cm_dreq(conn->id, NULL, 0);
 	err = ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
@@ -316,7 +324,7 @@ static void conn_begin(struct ipoib_conn *conn)
 		conn_refuse(conn, IB_CM_REJ_NO_QP);
 		return;
 	}
-	WRITE_ONCE(conn->state, IPOIB_CONN_LIVE);
+	conn_set_state(conn, IPOIB_CONN_LIVE);
 	err = conn_reply(conn);
 	if (err) {
 		conn_fail(conn, "answer the request", err);
@@ -326,7 +334,7 @@ static void conn_begin(struct ipoib_conn *conn)
 }
 
 /* Takes what a REP says. The peer must be the interface whose address the packets have. A
- * connection for shorter messages than datagrams would be of no use. /
+ * connection for shorter messages than datagrams would be of no use.
  */
 static enum ipoib_conn_event conn_take_reply(struct ipoib_conn *conn,
 					     const struct ipoib_cm_data *data)
@@ -413,7 +421,7 @@ static int conn_ask(struct ipoib_conn *conn)
 	if (IS_ERR(conn->id))
 		return PTR_ERR(conn->id);
 	/* The REP may come at once, but its work is this one, which runs again then */
-	WRITE_ONCE(conn->state, IPOIB_CONN_ASKED);
+	conn_set_state(conn, IPOIB_CONN_ASKED);
 	return conn_send_req(conn);
 }
 
@@ -452,7 +460,7 @@ static void conn_replied(struct ipoib_conn *conn)
 {
 	int err;
 
-	WRITE_ONCE(conn->state, IPOIB_CONN_LIVE);
+	conn_set_state(conn, IPOIB_CONN_LIVE);
 	err = conn_establish(conn);
 	if (err) {
 		conn_fail(conn, "use the peer's reply", err);

@@ -116,10 +116,11 @@ static inline void ipoib_conn_use(struct ipoib_conn *conn)
 		WRITE_ONCE(conn->used, now);
 }
 
-/* Returns whether a connection has ended or is about to */
+/* Returns whether a connection has ended or is about to. How it has ended can be read then. */
 static inline bool ipoib_conn_is_over(const struct ipoib_conn *conn)
 {
-	return READ_ONCE(conn->state) >= IPOIB_CONN_DRAINING;
+	/* Pairs with conn_set_state() */
+	return smp_load_acquire(&conn->state) >= IPOIB_CONN_DRAINING;
 }
 
 int ipoib_conns_create(struct ipoib_port *port);

@@ -9,7 +9,7 @@
 #include "ipoib_map.h"
 
 /* Limits of the memory of packets that wait for a slot of one connection, in octets: of packets
- * that are forwarded, and of those of sockets, which have limits of their own /
+ * that are forwarded, and of those of sockets, which have limits of their own
  */
 #define CSQ_WAITING_MAX		SZ_1M
 #define CSQ_WAITING_SOCKETS	SZ_16M

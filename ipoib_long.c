@@ -40,7 +40,7 @@ static u32 tcp_network_len(const struct sk_buff *skb)
 }
 
 /* Returns whether the socket allows its packets to be cut. One that signs each segment does not
- * (RFC 2385). /
+ * (RFC 2385).
  */
 static bool socket_allows_cut(const struct sk_buff *skb)
 {

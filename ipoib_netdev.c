@@ -56,7 +56,7 @@ static u32 netdev_connected_mtu(const struct ipoib_dev *priv)
 }
 
 /* Returns the netdevice's MTU: that of the link, or in connected mode that of connections, unless
- * the administrator has set a smaller one /
+ * the administrator has set a smaller one
  */
 static u32 netdev_mtu(const struct ipoib_dev *priv)
 {
@@ -211,7 +211,7 @@ static void netdev_mode_mtu(struct ipoib_dev *priv)
 }
 
 /* Has packets keep their routes, which their path MTU belongs to. A bond that the netdevice is
- * part of follows when it is notified. /
+ * part of follows when it is notified.
  */
 static void netdev_keep_routes(struct net_device *netdev)
 {

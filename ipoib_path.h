@@ -24,6 +24,7 @@ struct ipoib_path_query {
 	struct completion done;		/* the fabric service no longer uses the query */
 	int status;			/* 0, or a negative error */
 	struct rdma_ah_attr attr;	/* valid if status is 0 */
+	u8 mtu;				/* enum ib_mtu of the path; 0 if it is not known */
 	void *handle;			/* this and the rest are private to the fabric service */
 	int handle_id;
 	void *own;			/* kfree()d with the query */

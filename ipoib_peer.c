@@ -19,7 +19,7 @@
 
 /* After so many failures, some eight seconds, a peer is taken for one that has no connections.
  * Until then the senders of long packets are not told another MTU, which would be valid for
- * minutes. /
+ * minutes.
  */
 #define PEER_FAILURES		5
 
@@ -122,8 +122,8 @@ static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib
 /* Decides when the next connection may be opened, now that one is over */
 static void peer_conn_over(struct ipoib_peer *peer, const struct ipoib_conn *conn)
 {
-	bool proven = READ_ONCE(conn->proven);
-	bool other = READ_ONCE(conn->refusal) == IB_CM_REJ_INVALID_SERVICE_ID;
+	bool proven = conn->proven;
+	bool other = conn->refusal == IB_CM_REJ_INVALID_SERVICE_ID;
 
 	if (proven)
 		peer->failures = 0;

@@ -337,8 +337,10 @@ static void sa_resolved(int status, struct sa_path_rec *rec, compat_sa_count_t c
 		sa_warn_of_path(query, rec);
 		status = -EPROTO;
 	}
-	if (!status)
+	if (!status) {
+		query->mtu = rec->mtu;
 		status = sa_path_attr(priv, query->path, rec, &query->attr);
+	}
 	ipoib_path_answer(query, status);
 }
 

@@ -51,6 +51,22 @@ TRACE_DEFINE_ENUM(IPOIB_GROUP_BROADCAST);
 			 { IPOIB_GROUP_MEMBER, "member" },		\
 			 { IPOIB_GROUP_BROADCAST, "broadcast" })
 
+TRACE_DEFINE_ENUM(IPOIB_CONN_REQUESTED);
+TRACE_DEFINE_ENUM(IPOIB_CONN_WANTED);
+TRACE_DEFINE_ENUM(IPOIB_CONN_ASKED);
+TRACE_DEFINE_ENUM(IPOIB_CONN_LIVE);
+TRACE_DEFINE_ENUM(IPOIB_CONN_DRAINING);
+TRACE_DEFINE_ENUM(IPOIB_CONN_GONE);
+
+#define show_conn_state(state)						\
+	__print_symbolic(state,						\
+			 { IPOIB_CONN_REQUESTED, "REQUESTED" },		\
+			 { IPOIB_CONN_WANTED, "WANTED" },		\
+			 { IPOIB_CONN_ASKED, "ASKED" },			\
+			 { IPOIB_CONN_LIVE, "LIVE" },			\
+			 { IPOIB_CONN_DRAINING, "DRAINING" },		\
+			 { IPOIB_CONN_GONE, "GONE" })
+
 /* A packet is put on the send ring; hwaddr is its destination */
 TRACE_EVENT(ipoib_tx,
 	    TP_PROTO(const struct ipoib_txq *tx, const struct sk_buff *skb,
@@ -204,6 +220,36 @@ TRACE_EVENT(ipoib_port_event,
 			__entry->port = port->number;
 	    ),
 	    TP_printk("%s port=%u event=%s", __get_str(name), __entry->port, __get_str(event))
+);
+
+/* A connection's state changes. Its netdevice, which may be gone, has the UD QP of that number. */
+TRACE_EVENT(ipoib_conn_state,
+	    TP_PROTO(const struct ipoib_conn *conn, enum ipoib_conn_state to),
+	    TP_ARGS(conn, to),
+	    TP_STRUCT__entry(__string(name, dev_name(&conn->conns->ibdev->dev))
+			__array(u8, gid, 16)
+			__field(u64, service)
+			__field(u32, ud_qpn)
+			__field(u32, peer_qpn)
+			__field(u32, from)
+			__field(u32, to)
+			__field(u32, refusal)
+			__field(bool, opened)
+	    ),
+	    TP_fast_assign(COMPAT_ASSIGN_STR(name, dev_name(&conn->conns->ibdev->dev));
+			memcpy(__entry->gid, conn->peer.gid, sizeof(__entry->gid));
+			__entry->service = be64_to_cpu(conn->service_id);
+			__entry->ud_qpn = conn->qpn;
+			__entry->peer_qpn = ipoib_hwaddr_qpn(&conn->peer);
+			__entry->from = conn->state;
+			__entry->to = to;
+			__entry->refusal = conn->refusal;
+			__entry->opened = conn->opened;
+	    ),
+	    TP_printk("%s ud_qpn=%u peer_qpn=%u gid=%pI6 service=%#llx opened=%d %s -> %s refusal=%u",
+		      __get_str(name), __entry->ud_qpn, __entry->peer_qpn, __entry->gid,
+		      __entry->service, __entry->opened, show_conn_state(__entry->from),
+		      show_conn_state(__entry->to), __entry->refusal)
 );
 
 /* The link's work ran: the events it was queued for, and the state that it found */

@@ -222,7 +222,7 @@ static struct sk_buff *tx_shorten(struct ipoib_txq *tx, struct ipoib_conn *conn,
 }
 
 /* Sends a packet as datagrams. There may be several for one packet that the stack has passed down,
- * and no more room in the ring. Returns true if the WRs have to be posted now. /
+ * and no more room in the ring. Returns true if the WRs have to be posted now.
  */
 static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk_buff *skb)
 {
@@ -244,7 +244,7 @@ static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct s
 }
 
 /* Sends a packet by a connection. What it does not take is sent as datagrams. Returns true if the
- * WRs have to be posted now. /
+ * WRs have to be posted now.
  */
 static bool tx_messages(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk_buff *skb)
 {

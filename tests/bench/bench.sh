@@ -4,14 +4,15 @@
 # alone), in guests in which an instruction takes a nanosecond, and prints a table of the
 # costs. build/bench also has the results as JSON and as a plot.
 #
-# Usage: bench.sh [--short FOLDER | --profile|--exact [WHAT [LINK]]]
+# Usage: bench.sh [--short FOLDER | --part PART | --profile|--exact [WHAT [LINK]]]
 #
 # A figure that is worse than its bar in the file "bars" fails the run. --short measures only
-# four figures, and writes all files to FOLDER.
+# four figures, and writes all files to FOLDER. --part measures one part of the figures, of both
+# drivers, and compares nothing with the bars.
 #
 # --profile and --exact print the functions in which each driver spends a run of ibbench
 # instead. WHAT has the arguments of ibbench separated by commas, as in tcp,25000000; LINK is
-# the code of the IB MTU and the HCA's offload, as in 5,csum. With --profile perf takes samples,
+# the code of the IB MTU and the HCA's offload, as in 5,csum, or 4,none,-,connected. With --profile perf takes samples,
 # which is fast, but sees nothing while interrupts are disabled; with --exact QEMU logs each
 # instruction.
 
@@ -63,6 +64,11 @@ lines()
 	memory.interface	memory of an interface that is up: octets
 	memory.child	memory of a child that is up
 	memory.neighbour	memory of a neighbour, with the kernel's own entry
+	tcp.connected	TCP bulk, connected mode, MTU 65520, one stream: instructions/octet
+	tcp8.connected	... eight streams
+	udp60000	UDP, 60000 octets, connected mode: instructions/packet
+	ping.connected	ping flood, connected mode
+	memory.connected	memory of 8 children with a connection each way: octets
 	E
 }
 
@@ -180,7 +186,7 @@ measure_all()
 {
 	local driver part guests=()
 
-	for part in traffic dma offload control forward memory neighbours; do
+	for part in traffic dma offload control forward memory neighbours connected; do
 		for driver in intree ours veth; do
 			has_part "$driver" "$part" || continue
 			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
@@ -199,18 +205,18 @@ measure_all()
 	cat "$run"/veth.*.figures >"$run/veth"
 }
 
-# measure_short: measures both drivers at once.
-measure_short()
+# measure_part PART: measures this part, of both drivers at once.
+measure_part()
 {
 	local driver guests=()
 
 	for driver in intree ours; do
-		figures "$driver" short &
+		figures "$driver" "$1" &
 		guests+=($!)
 	done
 	wait_for_guests "${guests[@]}"
 	for driver in intree ours; do
-		mv "$run/$driver.short.figures" "$run/$driver"
+		mv "$run/$driver.$1.figures" "$run/$driver"
 	done
 	: >"$run/veth"
 }
@@ -313,10 +319,16 @@ case $mode in
 	;;
 esac
 if [ "$mode" = --short ]; then
-	measure_short
+	measure_part short
 	table >"$run/table"
 	grep -v '	-	-	' "$run/table" | show
 	hold_bars tcp.2044 tcp8.2044 udp1400 ping
+	exit
+fi
+if [ "$mode" = --part ]; then
+	measure_part "$what"
+	table >"$run/table"
+	grep -v '	-	-	' "$run/table" | show
 	exit
 fi
 measure_all

@@ -20,8 +20,25 @@ driver_load()
 	esac
 }
 
-# link_start IB_MTU OFFLOAD [QUEUES]: makes two hosts. IB_MTU is 4 (2048 octets) or 5 (4096).
-# QUEUES, the number of send queues, is for this driver only.
+# long_pings HOST ADDRESS: whether a ping of 60000 octets that must not be cut is answered.
+long_pings()
+{
+	on "$1" ping -q -c 1 -W 1 -M "do" -s 60000 "$2"
+}
+
+# connect HOST...: switches these to connected mode.
+connect()
+{
+	for _host; do
+		_dev=$(dev_of "$_host")
+		on "$_host" sh -c "echo connected >/sys/class/net/$_dev/mode"
+		ip -n "$_host" link set "$_dev" mtu 65520
+	done
+}
+
+# link_start IB_MTU OFFLOAD [QUEUES|- [connected]]: makes two hosts. IB_MTU is 4 (2048 octets) or 5
+# (4096). QUEUES, the number of send queues, is for this driver only. In connected mode, both
+# hosts have opened their connections.
 link_start()
 {
 	if [ "$driver" = veth ]; then
@@ -35,9 +52,14 @@ link_start()
 	hosts_make 2
 	for _host in h0 h1; do
 		ip -n "$_host" link set "$(dev_of "$_host")" mtu $(((128 << $1) - 4))
-		[ -z "${3:-}" ] || on "$_host" ethtool -L "$(dev_of "$_host")" tx "$3"
+		[ "${3:--}" = - ] || on "$_host" ethtool -L "$(dev_of "$_host")" tx "$3"
 	done
 	wait_for 20 on h0 ping -q -c 1 -W 1 10.0.0.2
+	if [ "${4:-}" = connected ]; then
+		connect h0 h1
+		wait_for 20 long_pings h0 10.0.0.2
+		wait_for 20 long_pings h1 10.0.0.1
+	fi
 	# OpenSM must not sweep during a measurement; and reading random numbers is expensive
 	# until the kernel has enough entropy
 	sleep 5
@@ -346,6 +368,24 @@ children_up()
 	done
 }
 
+# connected_children: makes 8 children of h1 and h2, in connected mode, and connects each pair.
+connected_children()
+{
+	for _host in h1 h2; do
+		_parent=$(dev_of $_host)
+		for _k in $(seq 8); do
+			ip -n $_host link add link "$_parent" name "${_host}c$_k" type ipoib \
+				pkey "0x800$_k" mode connected
+			ip -n $_host link set "${_host}c$_k" mtu 65520 up
+			ip -n $_host address add "10.1.$_k.${_host#h}/24" dev "${_host}c$_k"
+		done
+	done
+	for _k in $(seq 8); do
+		wait_for 60 long_pings h1 "10.1.$_k.2"
+		wait_for 60 long_pings h2 "10.1.$_k.1"
+	done
+}
+
 # profile MODE COUNT [SIZE [STREAMS]]: prints the functions in which the instructions are spent.
 profile()
 {
@@ -425,6 +465,16 @@ control)
 	;;
 neighbours)
 	memory_of_neighbours
+	;;
+connected)
+	link_start 4 none - connected
+	streams connected
+	figure udp60000 udp 1000 60000
+	measure ping.connected run 3000 ip netns exec h0 ping -f -q -c 3000 10.0.0.2
+	link_stop
+	partitions_write 8
+	pair_start
+	memory_of memory.connected 2 connected_children
 	;;
 wall)
 	link_start 4 none

@@ -78,6 +78,9 @@ fabric_start hcas=3
 opensm_start
 ipoib_load
 hosts_make 3
+tracing=/sys/kernel/tracing
+[ -d "$tracing/events" ] || mount -t tracefs tracefs "$tracing"
+echo 1 >"$tracing/events/ipoib/ipoib_conn_state/enable"
 
 step "The mode is datagram, and its MTU that of the broadcast group"
 assert_eq "mode" "$(mode h0)" datagram
@@ -105,6 +108,10 @@ assert_eq "opened" $(($(stat_of h0 conns_opened) - was)) 1
 assert_match "its peer's address" "$(conns h0)" 'service ID: 0x0100000000[0-9a-f]{6}'
 wait_for 10 opened_is h1 1
 conns h0
+for change in "opened=1 WANTED -> ASKED" "opened=1 ASKED -> LIVE" "opened=0 REQUESTED -> LIVE"; do
+	says "ipoib_conn_state: ibfab[01] ud_qpn=.* service=0x100000000.* $change refusal=0" \
+		cat "$tracing/trace" || fail "no change $change in: $(tail -n 20 "$tracing/trace")"
+done
 
 step "Packets of all sizes, none lost"
 for size in $sizes; do

@@ -114,8 +114,10 @@ address_is_old()
 {
 	not address_is_other
 }
-# A new prefix causes no event by itself: it takes effect with the next event.
+# ib_core reports no event of a new prefix: it takes effect with the next event, if ib_core has
+# read it by then, or within a minute.
 echo "1 gid_prefix 0xfec0000000000001" >"$ibfab/ibfab1/change"
+wait_for 10 says '^fec0:' cat "$ib/ibfab1/ports/1/gids/0"
 echo "switch0 2 down" >"$ibfab/cable"
 wait_for 20 address_is_other
 wait_for 10 flushed normal h1

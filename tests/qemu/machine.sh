@@ -14,7 +14,9 @@ accelerator()
 	elif grep -qwE 'vmx|svm' /proc/cpuinfo && : 2>/dev/null <>/dev/kvm; then
 		echo -accel kvm -cpu host
 	else
-		echo -accel tcg,thread=multi -cpu qemu64
+		# With RDRAND, the kernel's random numbers are ready before other CPUs run. Otherwise it
+		# changes its code at that time, which this emulation does not always do atomically
+		echo -accel tcg,thread=multi -cpu qemu64,+rdrand
 	fi
 }
 

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash source=lib.sh
+# Connections when the fabric, the communication manager or an HCA fails: lost packets, lost
+# messages of the handshake, a peer that stops to acknowledge, a LID change, an HCA without SRQ or
+# unplugged, and connections that are made and closed under traffic.
+# timeout: 300
+# kernel: stock
+# soak: 900
+
+. /cases/lib.sh
+
+mode_set()
+{
+	on "$1" sh -c "echo $2 >/sys/class/net/$(dev_of "$1")/mode"
+}
+
+# opened HOST: prints how many established connections the host has opened.
+opened()
+{
+	awk '/opened by:/ { by = $3 } /state:/ && by == "self" && $2 == "live" { n++ }
+		END { print n + 0 }' /sys/kernel/debug/ipoib/"$(dev_of "$1")"*_conn
+}
+
+opened_is()
+{
+	[ "$(opened "$1")" -eq "$2" ]
+}
+
+# pings HOST [OPTION...] ADDRESS
+pings()
+{
+	_from=$1
+	shift
+	on "$_from" ping -n -q -c 1 -W 1 "$@"
+}
+
+# opens HOST N ADDRESS: sends a packet for which a connection is opened; whether there are N then.
+opens()
+{
+	pings "$1" -s 9000 "$3"
+	opened_is "$1" "$2"
+}
+
+# again: h0 closes all its connections.
+again()
+{
+	mode_set h0 datagram
+	wait_for 10 opened_is h0 0
+	mode_set h0 connected
+}
+
+drops()
+{
+	fabric_counter "$1" port1.drop.fault
+}
+
+fabric_start hcas=3
+opensm_start
+ipoib_load
+hosts_make 3
+for host in h0 h1 h2; do
+	mode_set $host connected
+done
+wait_for 10 pings h0 10.0.0.2
+wait_for 10 pings h0 10.0.0.3
+
+step "An SRQ cannot be created: datagrams are sent, and it is tried again"
+verb_fails ibfab0 create_srq 1
+failed=$(stat_of h0 conns_failed)
+pings_all h0 20 10.0.0.2
+wait_for 10 stat_reaches h0 conns_failed $((failed + 1))
+assert_eq "create_srq failed" "$(verb_failed ibfab0 create_srq)" 1
+pings_all h0 5 10.0.0.2
+wait_for 20 opens h0 1 10.0.0.2
+wait_for 20 opens h0 2 10.0.0.3
+
+step "Lost packets are repeated, and no connection ends"
+failed=$(stat_of h0 conns_failed) lost=$(drops ibfab1)
+rule ibfab1 what=data opcode=1 do=drop every=100
+rule ibfab0 what=data opcode=0x11 do=drop every=20
+dd if=/dev/urandom of=/run/sent bs=1M count=4 status=none
+traffic_start sink on h1 socat -u TCP4-LISTEN:6000 OPEN:/run/got,creat,trunc
+wait_for 10 listening h1 6000
+on h0 socat -u OPEN:/run/sent TCP:10.0.0.2:6000 || fail "the transfer broke"
+wait_for 20 cmp -s /run/sent /run/got
+rules_clear ibfab1
+rules_clear ibfab0
+assert [ "$(drops ibfab1)" -gt "$lost" ]
+assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
+assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
+
+step "A peer that does not acknowledge loses its connection, and costs the others nothing"
+failed=$(stat_of h0 conns_failed)
+lid1=$(lid_of ibfab1)
+note "the peer has LID $lid1"
+rule ibfab1 dir=out what=data opcode=0x11 do=drop
+traffic_start stuck on h0 ping -n -q -i 0.05 -s 1000 10.0.0.2
+pings_all h0 20 -s 5000 10.0.0.3
+wait_for 20 stat_reaches h0 conns_failed $((failed + 1))
+assert [ "$(stat_of h0 tx_conn_lost)" -gt 0 ]
+# By datagrams, before the next connection fails as well
+wait_for 10 pings h0 10.0.0.2
+assert_eq "the others'" "$(opened h0)" 1
+rules_clear ibfab1
+wait_for 30 opened_is h0 2
+traffic_stop stuck
+pings_all h0 5 -s 20000 10.0.0.2
+
+step "Messages of the handshake are lost: REQ, REP, RTU; and DREQ"
+for attr in 0x10 0x13 0x14; do
+	again
+	node=ibfab1
+	[ "$attr" != 0x13 ] || node=ibfab0
+	rule $node what=gmp class=7 attr=$attr do=drop count=1
+	wait_for 20 opens h0 1 10.0.0.2
+	assert_eq "hits" "$(rule_figure $node hits)" 1
+	rules_clear $node
+	pings_all h0 3 -s 20000 10.0.0.2
+done
+rule ibfab1 what=gmp class=7 attr=0x15 do=drop count=1
+again
+rules_clear ibfab1
+wait_for 20 opens h0 1 10.0.0.2
+
+step "A peer that refuses: datagrams, and the MTU is told when it has refused for long"
+again
+rule ibfab1 what=gmp class=7 attr=0x10 do=drop
+failed=$(stat_of h0 conns_failed)
+opens h0 1 10.0.0.2 && fail "a connection without a REQ"
+pings_all h0 5 -M dont -s 20000 10.0.0.2
+assert_eq "told" "$(stat_of h0 tx_too_long)" 0
+pings h0 -M "do" -s 20000 10.0.0.2 && fail "a long packet without a connection"
+assert_eq "told" "$(stat_of h0 tx_too_long)" 0
+assert [ "$(stat_of h0 tx_conn_awaited)" -gt 0 ]
+rules_clear ibfab1
+wait_for 30 opens h0 1 10.0.0.2
+pings_all h0 3 -M "do" -s 20000 10.0.0.2
+
+step "The peer's LID changes, until the SM corrects it: it gives up its connections"
+opens h1 1 10.0.0.1 || :
+wait_for 10 opened_is h1 1
+was=$(stat_of h0 conns_opened) was1=$(stat_of h1 conns_opened)
+echo "1 lid 0x4d" >"$ibfab/ibfab1/change"
+wait_for 10 opened_is h1 0
+kill -HUP "$opensm_pid"
+wait_for 30 opens h0 1 10.0.0.2
+wait_for 30 opens h1 1 10.0.0.1
+pings_all h0 5 -s 20000 10.0.0.2
+pings_all h1 5 -s 20000 10.0.0.1
+assert [ "$(stat_of h0 conns_opened)" -gt "$was" ]
+assert [ "$(stat_of h1 conns_opened)" -gt "$was1" ]
+
+step "The peer's HCA is unplugged under traffic, and plugged in"
+traffic_start stream on h0 ping -n -q -i 0.02 -s 3000 10.0.0.2
+sleep 0.5
+unplug ibfab1
+wait_for 20 opened_is h0 0
+plug ibfab1
+host_give h1 ibfab1 2
+wait_for 20 has_carrier h1 "$(dev_of h1)"
+traffic_stop stream
+mode_set h1 connected
+wait_for 30 opens h0 1 10.0.0.2
+pings_all h0 5 -s 20000 10.0.0.2
+
+step "Connections are made and closed under traffic"
+traffic_start there on h0 ping -n -q -i 0.01 -s 3000 10.0.0.2
+traffic_start back on h1 ping -n -q -i 0.01 -s 3000 10.0.0.1
+times=$(full_or 20 500)
+was=$(stat_of h0 conns_opened)
+for n in $(seq "$times"); do
+	mode_set h$((n % 2)) datagram
+	mode_set h$((n % 2)) connected
+	sleep 0.1
+done
+traffic_stop there
+traffic_stop back
+note "$(($(stat_of h0 conns_opened) - was)) connections of h0 in $times changes"
+assert [ "$(stat_of h0 conns_opened)" -gt $((was + times / 4)) ]
+pings_all h0 5 -s 20000 10.0.0.2
+rmmod ib_ipoib
