@@ -161,8 +161,9 @@ link_is_back
 step "Guest b's device down and up: guest a receives nothing any more"
 ! pair_here b || ip link set "$trunk" down
 link_is_down
-! pair_here a || assert_eq "links that silence ended" $(($(trunk_figure silent) - silent)) \
-	$(($(traps_raised) - raised))
+if pair_here a && [ "$(traps_raised)" -gt "$raised" ]; then
+	assert_eq "links that silence ended" "$(trunk_figure silent)" $((silent + 1))
+fi
 ! pair_here b || ip link set "$trunk" up
 link_is_back
 
