@@ -3,8 +3,8 @@
 # Connections when the fabric, the communication manager or an HCA fails: lost packets, lost
 # messages of the handshake, a peer that stops to acknowledge, a LID change, an HCA without SRQ or
 # unplugged, and connections that are made and closed under traffic.
-# timeout: 300
-# kernel: stock
+# timeout: 600
+# kernel: debug
 # soak: 900
 
 . /cases/lib.sh
@@ -166,7 +166,7 @@ pings_all h0 5 -s 20000 10.0.0.2
 step "Connections are made and closed under traffic"
 traffic_start there on h0 ping -n -q -i 0.01 -s 3000 10.0.0.2
 traffic_start back on h1 ping -n -q -i 0.01 -s 3000 10.0.0.1
-times=$(full_or 20 500)
+times=$(full_or 12 500)
 was=$(stat_of h0 conns_opened)
 for n in $(seq "$times"); do
 	mode_set h$((n % 2)) datagram
