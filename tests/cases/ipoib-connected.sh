@@ -7,15 +7,12 @@
 # kernel: stock newest
 
 . /cases/lib.sh
+# shellcheck source=lib-connected.sh
+. /cases/lib-connected.sh
 
 mode()
 {
 	on "$1" cat "/sys/class/net/$(dev_of "$1")/mode"
-}
-
-mode_set()
-{
-	on "$1" sh -c "echo $2 >/sys/class/net/$(dev_of "$1")/mode"
 }
 
 mtu()
@@ -23,43 +20,10 @@ mtu()
 	on "$1" cat "/sys/class/net/$(dev_of "$1")/mtu"
 }
 
-# conns HOST: prints the connections of the host's netdevice.
-conns()
-{
-	cat /sys/kernel/debug/ipoib/"$(dev_of "$1")"*_conn
-}
-
-# opened HOST: prints how many established connections the host has opened.
-opened()
-{
-	conns "$1" | awk '/opened by:/ { by = $3 } /state:/ && by == "self" && $2 == "live" { n++ }
-		END { print n + 0 }'
-}
-
-opened_is()
-{
-	[ "$(opened "$1")" -eq "$2" ]
-}
-
-# pings HOST [OPTION...] ADDRESS
-pings()
-{
-	_from=$1
-	shift
-	on "$_from" ping -n -q -c 1 -W 1 "$@"
-}
-
 address_of()
 {
 	ip -n "$1" -o link show "$(dev_of "$1")" |
 		sed -n 's/.*link\/infiniband \([0-9a-f:]*\) .*/\1/p'
-}
-
-# opens HOST N ADDRESS: sends a packet for which a connection is opened; whether there are N then.
-opens()
-{
-	pings "$1" -s 9000 "$3"
-	opened_is "$1" "$2"
 }
 
 # connect HOST N ADDRESS: has the host open its Nth connection.

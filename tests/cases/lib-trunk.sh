@@ -67,6 +67,20 @@ subnet_up()
 	pair_barrier active
 }
 
+# drivers_load: loads this driver in guest a, the in-tree driver in guest b, and gives the existing
+# host h0 the netdevice, $dev.
+drivers_load()
+{
+	if pair_here a; then
+		ipoib_load
+	else
+		intree_load
+	fi
+	host_give h0 ibfab0 "$part"
+	dev=$(dev_of h0)
+	wait_for 20 has_carrier h0 "$dev"
+}
+
 # trunk_state_is STATE: whether that switch port is in this state.
 trunk_state_is()
 {

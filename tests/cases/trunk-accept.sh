@@ -8,41 +8,19 @@
 # mem: 1024
 
 . /cases/lib-trunk.sh
-
-pings()
-{
-	on h0 ping -q -c 1 -W 1 "$@"
-}
-
-# figure NAME: prints one of this driver's counters.
-figure()
-{
-	on h0 ethtool -S "$dev" | field_of "$1:"
-}
-
-# conns: prints this driver's connections, one per line.
-conns()
-{
-	cat "/sys/kernel/debug/ipoib/${dev}_conn"
-}
+# shellcheck source=lib-connected.sh
+. /cases/lib-connected.sh
 
 conns_are()
 {
-	[ "$(conns | grep -c '^GID:')" -eq "$1" ]
+	[ "$(conns h0 | grep -c '^GID:')" -eq "$1" ]
 }
 
-# begin: loads this guest's driver, and gives the host its netdevice.
+# begin: loads this guest's driver, and switches to connected mode in guest b.
 begin()
 {
-	if pair_here a; then
-		ipoib_load
-	else
-		intree_load
-	fi
-	host_give h0 ibfab0 "$part"
-	dev=$(dev_of h0)
-	wait_for 20 has_carrier h0 "$dev"
-	pair_here a || on h0 sh -c "echo connected >/sys/class/net/$dev/mode"
+	drivers_load
+	pair_here a || mode_set h0 connected
 	pair_here a || ip -n h0 link set "$dev" mtu 65520
 }
 
@@ -50,10 +28,10 @@ begin()
 by_connection()
 {
 	if pair_here b; then
-		wait_for 20 pings 10.0.0.1
-		wait_for 20 pings fd00::1
+		wait_for 20 pings h0 10.0.0.1
+		wait_for 20 pings h0 fd00::1
 		# The first packets may still be datagrams
-		wait_for 20 pings -M "do" -s 60000 10.0.0.1
+		wait_for 20 pings h0 -M "do" -s 60000 10.0.0.1
 		for _size; do
 			pings_all h0 3 -M "do" -s "$_size" 10.0.0.1
 			pings_all h0 3 -M "do" -s "$_size" fd00::1
@@ -61,12 +39,12 @@ by_connection()
 	fi
 	pair_barrier "pinged.$round"
 	if pair_here a; then
-		conns
+		conns h0
 		assert conns_are 1
-		assert_match "the peer" "$(conns)" '^GID: fe80:0:0:0:21b:fa01:2:1$'
-		assert_match "the service" "$(conns)" '^  service ID: 0x1000000000[0-9a-f]{6}$'
-		assert_match "the MTU" "$(conns)" '^  receive MTU: +65524$'
-		assert_match "the state" "$(conns)" '^  state: +live$'
+		assert_match "the peer" "$(conns h0)" '^GID: fe80:0:0:0:21b:fa01:2:1$'
+		assert_match "the service" "$(conns h0)" '^  service ID: 0x1000000000[0-9a-f]{6}$'
+		assert_match "the MTU" "$(conns h0)" '^  receive MTU: +65524$'
+		assert_match "the state" "$(conns h0)" '^  state: +live$'
 	fi
 	pair_barrier "checked.$round"
 	round=$((round + 1))
@@ -88,10 +66,10 @@ fi
 step "Messages of all sizes"
 by_connection 0 56 200 232 300 2016 4000 4040 4100 8100 60000 65464
 if pair_here a; then
-	assert_eq "connections" "$(figure conns_accepted)" 1
-	assert_eq "refused" "$(figure conns_refused)" 0
+	assert_eq "connections" "$(stat_of h0 conns_accepted)" 1
+	assert_eq "refused" "$(stat_of h0 conns_refused)" 0
 	for name in rx_short rx_no_memory rx_forged; do
-		assert_eq "$name" "$(figure $name)" 0
+		assert_eq "$name" "$(stat_of h0 $name)" 0
 	done
 	assert_eq "rx_errors" "$(netdev_counter h0 "$dev" rx_errors)" 0
 	assert_eq "rx_dropped" "$(netdev_counter h0 "$dev" rx_dropped)" 0

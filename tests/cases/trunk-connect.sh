@@ -7,63 +7,29 @@
 # mem: 1024
 
 . /cases/lib-trunk.sh
+# shellcheck source=lib-connected.sh
+. /cases/lib-connected.sh
 
-pings()
-{
-	on h0 ping -q -c 1 -W 1 "$@"
-}
-
-figure()
-{
-	on h0 ethtool -S "$dev" | field_of "$1:"
-}
-
-# opened: prints how many established connections this driver has opened.
-opened()
-{
-	awk '/opened by:/ { by = $3 } /state:/ && by == "self" && $2 == "live" { n++ }
-		END { print n + 0 }' "/sys/kernel/debug/ipoib/${dev}_conn"
-}
-
-opened_is()
-{
-	[ "$(opened)" -eq "$1" ]
-}
-
-# opens ADDRESS: sends a packet for which a connection is opened; whether there is one.
-opens()
-{
-	pings -s 9000 "$1"
-	opened_is 1
-}
-
-# begin: loads this guest's driver, and gives the host its netdevice.
+# begin: loads this guest's driver, and switches to connected mode in guest a.
 begin()
 {
-	if pair_here a; then
-		ipoib_load
-	else
-		intree_load
-	fi
-	host_give h0 ibfab0 "$part"
-	dev=$(dev_of h0)
-	wait_for 20 has_carrier h0 "$dev"
-	! pair_here a || on h0 sh -c "echo connected >/sys/class/net/$dev/mode"
+	drivers_load
+	! pair_here a || mode_set h0 connected
 }
 
 # crosses: packets of all sizes, those of guest a by a connection.
 crosses()
 {
 	if pair_here a; then
-		wait_for 20 pings 10.0.0.2
-		wait_for 20 pings fd00::2
-		wait_for 20 opens 10.0.0.2
+		wait_for 20 pings h0 10.0.0.2
+		wait_for 20 pings h0 fd00::2
+		wait_for 20 opens h0 1 10.0.0.2
 		for _size; do
 			pings_all h0 3 -s "$_size" 10.0.0.2
 			pings_all h0 3 -s "$_size" fd00::2
 		done
-		cat "/sys/kernel/debug/ipoib/${dev}_conn"
-		assert_match "the service" "$(cat "/sys/kernel/debug/ipoib/${dev}_conn")" \
+		conns h0
+		assert_match "the service" "$(conns h0)" \
 			'^  service ID: 0x1000000000[0-9a-f]{6}$'
 	fi
 	pair_barrier "crossed.$round"
@@ -82,11 +48,11 @@ step "The in-tree driver in datagram mode receives by the connection, and sends 
 crosses 0 56 2016 2017 4100 60000 65464
 if pair_here a; then
 	# It does not listen to the Service ID of RFC 4755
-	assert_eq "requests refused" "$(figure conns_failed)" 1
-	assert_eq "opened" "$(figure conns_opened)" 1
-	assert_eq "accepted" "$(figure conns_accepted)" 0
+	assert_eq "requests refused" "$(stat_of h0 conns_failed)" 1
+	assert_eq "opened" "$(stat_of h0 conns_opened)" 1
+	assert_eq "accepted" "$(stat_of h0 conns_accepted)" 0
 	for name in tx_conn_lost tx_conn_queue_full; do
-		assert_eq "$name" "$(figure $name)" 0
+		assert_eq "$name" "$(stat_of h0 $name)" 0
 	done
 fi
 pair_barrier counted
@@ -95,15 +61,15 @@ file_crosses 4 10.0.0.1 b
 
 step "And in connected mode, it opens a connection of its own"
 if pair_here b; then
-	on h0 sh -c "echo connected >/sys/class/net/$dev/mode"
+	mode_set h0 connected
 	ip -n h0 link set "$dev" mtu 65520
-	wait_for 20 pings -M "do" -s 60000 10.0.0.1
+	wait_for 20 pings h0 -M "do" -s 60000 10.0.0.1
 fi
 pair_barrier both
 crosses 56 2017 60000 65464
 if pair_here a; then
-	assert_eq "accepted" "$(figure conns_accepted)" 1
-	assert_eq "opened" "$(figure conns_opened)" 1
+	assert_eq "accepted" "$(stat_of h0 conns_accepted)" 1
+	assert_eq "opened" "$(stat_of h0 conns_opened)" 1
 	for size in 60000 65463 65464; do
 		pings_all h0 3 -M "do" -s $size 10.0.0.2
 		pings_all h0 3 -M "do" -s $size fd00::2
@@ -153,7 +119,7 @@ step "The peer's interface goes down under a stream of pings, and comes back"
 if pair_here a; then
 	traffic_start stream on h0 ping -i 0.05 -s 3000 10.0.0.2
 	pair_barrier streaming
-	wait_for 30 opened_is 0
+	wait_for 30 opened_is h0 0
 else
 	pair_barrier streaming
 	ip -n h0 link set "$dev" down

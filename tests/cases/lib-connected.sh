@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+# shellcheck shell=dash
+# For cases of connected mode; to be sourced after lib.sh.
+
+# pings HOST [OPTION...] ADDRESS: whether one ping is answered within a second.
+pings()
+{
+	_from=$1
+	shift
+	on "$_from" ping -n -q -c 1 -W 1 "$@"
+}
+
+# mode_set HOST MODE
+mode_set()
+{
+	on "$1" sh -c "echo $2 >/sys/class/net/$(dev_of "$1")/mode"
+}
+
+# conns HOST: prints the connections of the host's netdevice, which is one of this driver.
+conns()
+{
+	cat /sys/kernel/debug/ipoib/"$(dev_of "$1")"*_conn
+}
+
+# opened HOST: prints how many established connections the host has opened.
+opened()
+{
+	conns "$1" >/run/conns || return 2
+	awk '/opened by:/ { by = $3 } /state:/ && by == "self" && $2 == "live" { n++ }
+		END { print n + 0 }' /run/conns
+}
+
+opened_is()
+{
+	_opened=$(opened "$1") || return 2
+	[ "$_opened" -eq "$2" ]
+}
+
+# opens HOST N ADDRESS: sends a packet for which a connection is opened; whether there are N then.
+opens()
+{
+	pings "$1" -s 9000 "$3" || :
+	opened_is "$1" "$2"
+}
