@@ -156,15 +156,6 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 	return true;
 }
 
-/* Counts what has become of a packet */
-static void csq_account(struct ipoib_dev *priv, enum ipoib_stat why, u32 len)
-{
-	if (likely(why == IPOIB_TX_SENT))
-		dev_sw_netstats_tx_add(priv->netdev, 1, len);
-	else
-		ipoib_count(priv, why);
-}
-
 /**
  * ipoib_csq_complete() - free the packet whose completion a CQE reports
  * @priv: the netdevice, or NULL if it has let go of the connection
@@ -191,8 +182,10 @@ void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const s
 		WRITE_ONCE(sq->open, false);
 	csq_feed(conn, priv);
 	spin_unlock(&sq->lock);
-	if (likely(priv))
-		csq_account(priv, sent ? IPOIB_TX_SENT : IPOIB_STAT_TX_CONN_LOST, skb->len);
+	if (likely(priv && sent))
+		dev_sw_netstats_tx_add(priv->netdev, 1, skb->len);
+	else if (priv)
+		ipoib_count(priv, IPOIB_STAT_TX_CONN_LOST);
 	napi_consume_skb(skb, 1);
 	if (likely(sent))
 		return;

@@ -220,9 +220,8 @@ struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff 
 		conn = rcu_dereference(peer->conn);
 	if (likely(conn && ipoib_csq_is_open(&conn->sq)))
 		return conn;
-	if (conn && !ipoib_conn_is_over(conn))
-		return peer_outlook(peer);
-	if (peer && !conn && time_before(jiffies, READ_ONCE(peer->retry_at)))
+	if (peer && (conn ? !ipoib_conn_is_over(conn) :
+			    time_before(jiffies, READ_ONCE(peer->retry_at))))
 		return peer_outlook(peer);
 	spin_lock(&priv->peers.lock);
 	conn = peer_consider(priv, &hwaddr, skb->len);

@@ -93,21 +93,29 @@ static bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah
 	return __netdev_tx_sent_queue(tx->queue, len, netdev_xmit_more());
 }
 
+/* Has the stack segment a large packet. Returns the list of segments, or NULL if it was dropped. */
+static struct sk_buff *tx_segment(struct ipoib_txq *tx, struct sk_buff *skb)
+{
+	struct net_device *netdev = tx->priv->netdev;
+	struct sk_buff *segments;
+
+	segments = skb_gso_segment(skb, netdev->features & ~NETIF_F_GSO_MASK);
+	if (IS_ERR_OR_NULL(segments)) {
+		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
+		return NULL;
+	}
+	consume_skb(skb);
+	return segments;
+}
+
 /* Sends a large packet that the send queue cannot take as it is: has the stack segment it, and
  * sends the segments. There is always room for segments_max of them, and usually for more.
  */
 static bool tx_put_segmented(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah)
 {
-	struct net_device *netdev = tx->priv->netdev;
-	struct sk_buff *segments, *next;
+	struct sk_buff *segments = tx_segment(tx, skb), *next;
 	bool kick = false;
 
-	segments = skb_gso_segment(skb, netdev->features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segments)) {
-		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
-		return false;
-	}
-	consume_skb(skb);
 	skb_list_walk_safe(segments, skb, next) {
 		skb_mark_not_on_list(skb);
 		if (ipoib_sq_used(&tx->sq) < tx->sq.size)
@@ -190,21 +198,6 @@ static u32 tx_conn_mtu(const struct ipoib_conn *conn)
 	return conn->send_max - IPOIB_ENCAP_LEN;
 }
 
-/* Has the stack segment a large packet for a connection: HCAs do not segment messages of RC */
-static struct sk_buff *tx_segment(struct ipoib_txq *tx, struct sk_buff *skb)
-{
-	struct net_device *netdev = tx->priv->netdev;
-	struct sk_buff *segments;
-
-	segments = skb_gso_segment(skb, netdev->features & ~NETIF_F_GSO_MASK);
-	if (IS_ERR_OR_NULL(segments)) {
-		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
-		return NULL;
-	}
-	consume_skb(skb);
-	return segments;
-}
-
 /* Handles a packet that is too long for its receivers. Returns what is to be sent instead. */
 static struct sk_buff *tx_shorten(struct ipoib_txq *tx, struct ipoib_conn *conn,
 				  struct sk_buff *skb, u32 mtu)
@@ -232,8 +225,7 @@ static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct s
 
 	if (unlikely(tx_is_too_long(skb, mtu)))
 		skb = tx_shorten(tx, conn, skb, mtu);
-	for (; skb; skb = next) {
-		next = skb->next;
+	skb_list_walk_safe(skb, skb, next) {
 		skb_mark_not_on_list(skb);
 		if (likely(ipoib_sq_used(&tx->sq) < tx->sq.size))
 			kick |= tx_datagram(tx, skb);
@@ -253,10 +245,10 @@ static bool tx_messages(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk
 
 	if (unlikely(tx_is_too_long(skb, tx_conn_mtu(conn))))
 		skb = tx_shorten(tx, conn, skb, tx_conn_mtu(conn));
+	/* HCAs do not segment messages of RC */
 	if (skb && skb_is_gso(skb))
 		skb = tx_segment(tx, skb);
-	for (; skb; skb = next) {
-		next = skb->next;
+	skb_list_walk_safe(skb, skb, next) {
 		skb_mark_not_on_list(skb);
 		if (unlikely(!ipoib_csq_send(tx->priv, conn, skb)))
 			kick |= tx_datagrams(tx, ERR_PTR(-EINPROGRESS), skb);
