@@ -16,10 +16,17 @@ mode_set()
 	on "$1" sh -c "echo $2 >/sys/class/net/$(dev_of "$1")/mode"
 }
 
-# conns HOST: prints the connections of the host's netdevice, which is one of this driver.
+# conns HOST: prints the connections of the host's netdevice, which is one of this driver. If another
+# host had a netdevice of that name before, the file has the number of the namespace in its name.
 conns()
 {
-	cat /sys/kernel/debug/ipoib/"$(dev_of "$1")"*_conn
+	_conns=/sys/kernel/debug/ipoib/$(dev_of "$1")
+	_number=$(stat -L -c %i "/run/netns/$1")
+	if [ -e "$_conns@${_number}_conn" ]; then
+		cat "$_conns@${_number}_conn"
+	else
+		cat "${_conns}_conn"
+	fi
 }
 
 # opened HOST: prints how many established connections the host has opened.
