@@ -50,6 +50,11 @@
 
 #define IPOIB_CHILDREN_MAX	1024	/* per port */
 
+/* How many times a new address is announced. Without that, peers would send to the old address
+ * until their neighbour entries time out.
+ */
+#define IPOIB_ANNOUNCEMENTS	3
+
 /* One netdevice, which belongs to one port and one P_Key */
 struct ipoib_dev {
 	/* read for every packet, written only when the link changes: one cache line */

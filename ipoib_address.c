@@ -8,11 +8,6 @@
 
 #include "ipoib.h"
 
-/* How many times a new address is announced. Without that, peers would send to the old address
- * until their neighbour entries time out.
- */
-#define IPOIB_ANNOUNCEMENTS	3
-
 /**
  * ipoib_address_init() - set the initial address and the broadcast address
  * @priv: the device, about to be registered; it has its QP

@@ -5,6 +5,7 @@
  * of its address to peers.
  */
 #include <linux/rtnetlink.h>
+#include <net/sch_generic.h>
 
 #include "ipoib.h"
 
@@ -40,12 +41,16 @@ static void announce_work(struct work_struct *work)
  * ipoib_netdev_announce() - announce the netdevice's address to peers, if it has changed
  * @priv: the device; it has carrier
  *
- * Only queues the work that does so.
+ * Only queues the work that does so. A new address does not wait until the next announcement of the
+ * former one is due.
  *
  * Context: rtnl held.
  */
 void ipoib_netdev_announce(struct ipoib_dev *priv)
 {
+	if (priv->announcements == IPOIB_ANNOUNCEMENTS &&
+	    cancel_delayed_work(&priv->announce_work))
+		dev_put(priv->netdev);
 	netdev_announce(priv, 0);
 }
 
@@ -190,6 +195,11 @@ static void netdev_work(struct work_struct *work)
 		ipoib_address_follow(priv);
 		netdev_follow_mtu(priv);
 		ipoib_link_carrier(priv);
+		/* The stack may notice the carrier only after a second. If it has not even noticed
+		 * that there was none, it sends packets at once.
+		 */
+		if (netif_carrier_ok(priv->netdev) && !qdisc_tx_is_noop(priv->netdev))
+			ipoib_netdev_announce(priv);
 	}
 	rtnl_unlock();
 	dev_put(priv->netdev);

@@ -78,10 +78,11 @@ compiler_and_sparse()
 		driver ats fabric probes tools test-tools
 }
 
-# In a folder of their own. The suites only require the headers of a kernel with KUnit.
+# In a folder of their own, and with debugging information for cache_lines. The suites only require
+# the headers of a kernel with KUnit.
 compiler_and_sparse_of_suites()
 {
-	strict_make "$headers" BUILD="$top/build/lint" kunit-objects
+	strict_make "$headers" BUILD="$top/build/lint" KCFLAGS=-g kunit-objects
 }
 
 # checkpatch.pl with its word lists, and kernel-doc, from Debian's kernel source.
@@ -174,11 +175,11 @@ long_files()
 # Members that every packet uses must be in the same cache lines: see tests/cache_lines.
 cache_lines()
 {
-	local structure member line offset
+	local structure member line offset suite
 
+	suite=$top/build/lint/$("$qemu_dir/kernel.sh" release debug)/kunit/kunit_rx.o
 	while read -r structure member line; do
-		offset=$(pahole -C "$structure" \
-			"$top/build/$release/driver/ib_ipoib.ko" |
+		offset=$(pahole -C "$structure" "$suite" |
 			sed -nE "s,^.*[ *]$member(\[[0-9]+\])?(;| __attr.*;) +/\* +([0-9]+) .*,\3,p")
 		[ "$((${offset:--64} / 64))" -eq "$line" ] ||
 			echo "$structure.$member is at ${offset:-no offset}," \
@@ -270,6 +271,7 @@ check "parts and their owners" parts
 report
 # Checks of what was compiled above, or that would compete with the compiler
 check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
+report
 check "cache lines" cache_lines
 check "no circles of calls" call_circles
 report

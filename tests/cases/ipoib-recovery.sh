@@ -12,8 +12,8 @@
 # for SMs, from when the new one reports that the subnet is up until the ports have joined the
 # broadcast group again. If the SM has to sweep first, that time is not included. Joins are
 # spread over 125 ms, and if the new SM does not answer the first one, the next one follows
-# within 312 ms. The times do not depend on the host's load, as an instruction takes a
-# nanosecond here.
+# within 312 ms; and a ping that is not answered takes 115 ms. The times do not depend on the host's
+# load, as an instruction takes a nanosecond here.
 limits()
 {
 	cat <<-'E2'
@@ -21,9 +21,9 @@ limits()
 	sm-restart	500
 	sm-handover	500
 	lid-change	200
-	pkey-return	500
+	pkey-return	600
 	qp-error	100
-	cq-overrun	1200
+	cq-overrun	300
 	post-failed	300
 	peer-reboot	200
 	E2
@@ -231,6 +231,8 @@ all_of()
 		"$_event"
 		tail -n 1 "/run/took.$driver"
 		wait_for 20 pings
+		# The SM may still sweep, and the ports join again
+		sleep 1
 	done
 	ip netns delete h0
 	ip netns delete h1
@@ -246,14 +248,14 @@ all_of ours ipoib_load
 [ -z "${SOAK:-}" ] || all_of intree intree_load
 
 step "In milliseconds: this driver, the limit, the in-tree driver"
-late=0
+late=""
 : >>/run/took.intree
 while read -r name limit; do
 	took=$(awk -v name="$name" '$1 == name { print $2 }' /run/took.ours)
 	printf '%-14s %6s %6s %6s\n' "$name" "$took" "$limit" \
 		"$(awk -v name="$name" '$1 == name { print $2 }' /run/took.intree)"
-	[ "$took" != never ] && [ "$took" -le "$limit" ] || late=$((late + 1))
+	[ "$took" != never ] && [ "$took" -le "$limit" ] || late="$late $name:$took"
 done <<-E2
 $(limits)
 E2
-assert_eq "recoveries that took too long" "$late" 0
+assert_eq "what took too long" "$late" ""
