@@ -23,6 +23,10 @@ static bool connected = true;
 module_param(connected, bool, 0444);
 MODULE_PARM_DESC(connected, "Accept connections, advertise this in the link-layer address, and allow mode connected");
 
+static bool unreliable;
+module_param_named(unreliable_connections, unreliable, bool, 0444);
+MODULE_PARM_DESC(unreliable_connections, "Also accept unreliable connections (UC), and open them to peers that accept them (default: no)");
+
 /* Service IDs that are listened to, without the QPN */
 static const u64 service_ids[] = { IPOIB_SERVICE_ID_RFC, IPOIB_SERVICE_ID_LINUX };
 
@@ -36,20 +40,71 @@ struct ipoib_listener {
 	struct work_struct close_work;
 };
 
+/* Returns whether the HCA has UC QPs. No attribute says so, but there is none if it refuses one. */
+static bool hca_is_unreliable(const struct ipoib_dev *priv)
+{
+	struct ib_qp_init_attr init = {
+		.cap = {
+			.max_send_wr = 1,
+			.max_recv_wr = 1,
+			.max_send_sge = 1,
+			.max_recv_sge = 1,
+		},
+		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.qp_type = IB_QPT_UC,
+	};
+	struct ib_cq *cq;
+	struct ib_qp *qp;
+
+	cq = ib_alloc_cq(priv->ibdev, NULL, 2, 0, IB_POLL_DIRECT);
+	if (IS_ERR(cq))
+		return false;
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	qp = ib_create_qp(priv->pd, &init);
+	if (!IS_ERR(qp))
+		ib_destroy_qp(qp);
+	ib_free_cq(cq);
+	return !IS_ERR(qp);
+}
+
+/**
+ * ipoib_cm_init() - find out which connections a netdevice can accept
+ * @priv: the device, about to be registered; it has its QP
+ *
+ * Context: rtnl held, may sleep.
+ */
+void ipoib_cm_init(struct ipoib_dev *priv)
+{
+	if (!connected || !ipoib_srq_is_supported(priv->ibdev, priv->port->number))
+		return;
+	priv->cm.flags = IPOIB_FLAG_RC;
+	if (!unreliable)
+		return;
+	if (hca_is_unreliable(priv))
+		priv->cm.flags |= IPOIB_FLAG_UC;
+	else
+		pr_info("ib_ipoib: %s has no unreliable connections\n",
+			dev_name(&priv->ibdev->dev));
+}
+
 /**
  * ipoib_cm_flags() - get the flags of a netdevice's link-layer address
  * @priv: the device
  *
- * RFC 4755 section 3.1. They do not change.
+ * They tell peers which connections it accepts (RFC 4755 section 3.1), and do not change.
  *
  * Context: any.
  * Return: the first octet of the address.
  */
 u8 ipoib_cm_flags(const struct ipoib_dev *priv)
 {
-	bool accepts = connected && ipoib_srq_is_supported(priv->ibdev, priv->port->number);
+	return priv->cm.flags;
+}
 
-	return accepts ? IPOIB_FLAG_RC : 0;
+static bool type_is_accepted(const struct ipoib_dev *priv, enum ib_qp_type type)
+{
+	return type == IB_QPT_RC || (type == IB_QPT_UC && priv->cm.flags & IPOIB_FLAG_UC);
 }
 
 /* Returns whether the P_Key of a REQ is that of the netdevice's partition, and one of the two ports
@@ -93,7 +148,7 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 
 	if (req->port != priv->port->number || !ipoib_link_runs(priv))
 		return IB_CM_REJ_INVALID_SERVICE_ID;
-	if (req->qp_type != IB_QPT_RC)
+	if (!type_is_accepted(priv, req->qp_type))
 		return IB_CM_REJ_INVALID_TRANSPORT_TYPE;
 	if (!ipoib_gid_equal(&path->sgid, &priv->local_gid))
 		return IB_CM_REJ_INVALID_GID;
@@ -120,6 +175,7 @@ static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, 
 	conn->lid = be32_to_cpu(sa_path_get_dlid(path));
 	conn->own_lid = be32_to_cpu(sa_path_get_slid(path));
 	conn->service_id = service_id;
+	conn->type = event->param.req_rcvd.qp_type;
 }
 
 /* Has the netdevice accept a REQ. Returns the reason if it does not. */

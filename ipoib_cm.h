@@ -12,12 +12,14 @@ struct ipoib_listener;
 
 /* Connected mode of a netdevice */
 struct ipoib_cm {
+	u8 flags;				/* of the link-layer address; does not change */
 	struct ipoib_listener *listener;	/* NULL if it does not listen; guarded by rtnl */
 };
 
 /* The smallest Receive MTU of a peer: the smallest IPv4 MTU (RFC 791), and the encapsulation */
 #define IPOIB_RECEIVE_MTU_MIN	(68 + 4)
 
+void ipoib_cm_init(struct ipoib_dev *priv);
 u8 ipoib_cm_flags(const struct ipoib_dev *priv);
 void ipoib_cm_open(struct ipoib_dev *priv);
 void ipoib_cm_close(struct ipoib_dev *priv);

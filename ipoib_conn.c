@@ -68,6 +68,13 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 /* When a request is given up. A peer can have the communication manager wait for hours. */
 #define CONN_ANSWER		(15 * HZ)
 
+/* Nothing tells the sender of an unreliable connection that the peer has lost it, since nothing is
+ * acknowledged. So it is replaced by another one after this time, and what was posted must be sent
+ * soon after.
+ */
+#define CONN_UNRELIABLE		(30 * HZ)
+#define CONN_RETIREMENT		HZ
+
 /* A connection that has existed for this time has shown that it works */
 #define CONN_PROVEN		(10 * HZ)
 
@@ -296,16 +303,39 @@ static void conn_close(struct ipoib_conn *conn)
 	conn_drain(conn);
 }
 
+/* Returns how long a connection that this driver has opened to a peer that cannot say that it has
+ * lost it may still be used; or any long time for others
+ */
+static long conn_time_left(const struct ipoib_conn *conn)
+{
+	if (!conn->opened || conn->type != IB_QPT_UC)
+		return CONN_LOOK;
+	return (long)(conn->live_since + CONN_UNRELIABLE - jiffies);
+}
+
+/* Sends what senders have passed to the connection, but takes nothing more, and then closes it */
+static void conn_retire(struct ipoib_conn *conn)
+{
+	if (ipoib_csq_retire(&conn->sq) || conn_time_left(conn) < -CONN_RETIREMENT)
+		conn_close(conn);
+	else
+		queue_delayed_work(conn->conns->wq, &conn->work, 1);
+}
+
 /* Closes the connection if there is a reason to, or looks again when it may have become idle */
 static void conn_look(struct ipoib_conn *conn)
 {
 	unsigned long limit = min_t(u32, READ_ONCE(connection_idle), INT_MAX / HZ) * HZ;
 	unsigned long ends = READ_ONCE(conn->used) + limit, now = jiffies;
+	long left = conn_time_left(conn);
 
 	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || (limit && time_after_eq(now, ends)))
 		conn_close(conn);
+	else if (left <= 0)
+		conn_retire(conn);
 	else
-		queue_delayed_work(conn->conns->wq, &conn->work, limit ? ends - now : CONN_LOOK);
+		queue_delayed_work(conn->conns->wq, &conn->work,
+				   min_t(unsigned long, left, limit ? ends - now : CONN_LOOK));
 }
 
 static void conn_begin(struct ipoib_conn *conn)
@@ -384,7 +414,7 @@ static int conn_send_req(struct ipoib_conn *conn)
 		.primary_path = &conn->path,
 		.service_id = conn->service_id,
 		.qp_num = conn->qp->qp_num,
-		.qp_type = IB_QPT_RC,
+		.qp_type = conn->type,
 		.starting_psn = conn->psn,
 		.private_data = &data,
 		.private_data_len = sizeof(data),
@@ -640,6 +670,7 @@ static bool conns_sender_room(const struct ipoib_conns *conns)
  * ipoib_conn_request() - open a connection to a peer
  * @priv: the netdevice that is to send by it
  * @peer: the peer's link-layer address, without flags
+ * @type: IB_QPT_RC or IB_QPT_UC, which the peer accepts
  * @service: prefix of the Service ID
  * @path: the path to the peer, without the LID of this port
  *
@@ -650,7 +681,8 @@ static bool conns_sender_room(const struct ipoib_conns *conns)
  * is no memory. If there are too many, one that is idle is closed.
  */
 struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib_hwaddr *peer,
-				      u64 service, const struct sa_path_rec *path)
+				      enum ib_qp_type type, u64 service,
+				      const struct sa_path_rec *path)
 {
 	struct ipoib_conns *conns = &priv->port->conns;
 	struct ipoib_conn *conn = NULL;
@@ -668,6 +700,7 @@ struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib
 	refcount_inc(&conn->refs);
 	conn->opened = true;
 	conn->peer = *peer;
+	conn->type = type;
 	conn->service_id = cpu_to_be64(service | ipoib_hwaddr_qpn(peer));
 	conn->path = *path;
 	conn->receive_least = READ_ONCE(priv->mtu) + IPOIB_ENCAP_LEN;

@@ -72,6 +72,7 @@ struct ipoib_conn {
 
 	struct ipoib_conns *conns;
 	struct list_head node;		/* in ipoib_conns.list */
+	enum ib_qp_type type;		/* RC or UC; does not change */
 	enum ipoib_conn_state state;	/* written on ipoib_conns.wq */
 	unsigned long events;		/* atomic bits, see ipoib_conn_event() */
 	unsigned long until;		/* jiffies when a peer that does not answer is given up, or
@@ -134,7 +135,8 @@ struct ipoib_conn *ipoib_conn_alloc(void);
 void ipoib_conn_reject(struct ib_cm_id *id, u32 qpn, enum ib_cm_rej_reason reason);
 void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib_cm_id *id);
 struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib_hwaddr *peer,
-				      u64 service, const struct sa_path_rec *path);
+				      enum ib_qp_type type, u64 service,
+				      const struct sa_path_rec *path);
 void ipoib_conn_put(struct ipoib_conn *conn);
 void ipoib_conn_give_up(struct ipoib_conn *conn);
 

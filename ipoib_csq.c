@@ -27,10 +27,17 @@ static struct ipoib_tx_buf *csq_slot(const struct ipoib_csq *sq, u32 index)
 	return &sq->buf[index & (IPOIB_CSQ_SIZE - 1)];
 }
 
-/* Accepts no more packets, and has the connection closed */
+/* Accepts no more packets, and posts none of those that wait */
+static void csq_stop(struct ipoib_csq *sq)
+{
+	WRITE_ONCE(sq->open, false);
+	sq->posts = false;
+}
+
+/* Has the connection closed, since it does not work */
 static void csq_break(struct ipoib_conn *conn)
 {
-	WRITE_ONCE(conn->sq.open, false);
+	csq_stop(&conn->sq);
 	set_bit(IPOIB_CONN_BROKEN, &conn->events);
 	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
@@ -95,7 +102,7 @@ static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
 	enum ipoib_stat why;
 	struct sk_buff *skb;
 
-	while (sq->open && csq_used(sq) < IPOIB_CSQ_SIZE && (skb = __skb_dequeue(&sq->waiting))) {
+	while (sq->posts && csq_used(sq) < IPOIB_CSQ_SIZE && (skb = __skb_dequeue(&sq->waiting))) {
 		sq->waiting_size -= skb->truesize;
 		why = csq_post(conn, skb);
 		if (unlikely(why != IPOIB_TX_SENT && priv))
@@ -109,7 +116,7 @@ static bool csq_is_stuck(const struct ipoib_csq *sq)
 	return csq_used(sq) && time_after(jiffies, sq->moved + CSQ_STALL);
 }
 
-/* Makes a packet one that an RC QP can send. No HCA computes checksums for RC. */
+/* Makes a packet one that the QP can send. No HCA computes checksums for connections. */
 static int csq_prepare(const struct ipoib_csq *sq, struct ipoib_dev *priv, struct sk_buff *skb)
 {
 	if (unlikely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) > sq->max_sge)) {
@@ -179,7 +186,7 @@ void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const s
 	sq->tail++;
 	sq->moved = jiffies;
 	if (unlikely(!sent))
-		WRITE_ONCE(sq->open, false);
+		csq_stop(sq);
 	csq_feed(conn, priv);
 	spin_unlock(&sq->lock);
 	if (likely(priv && sent))
@@ -202,7 +209,7 @@ static u32 csq_shut(struct ipoib_csq *sq)
 
 	__skb_queue_head_init(&dropped);
 	spin_lock_bh(&sq->lock);
-	WRITE_ONCE(sq->open, false);
+	csq_stop(sq);
 	skb_queue_splice_init(&sq->waiting, &dropped);
 	sq->waiting_size = 0;
 	spin_unlock_bh(&sq->lock);
@@ -215,6 +222,24 @@ static void csq_count_lost(struct ipoib_dev *priv, u32 n)
 {
 	while (n--)
 		ipoib_count(priv, IPOIB_STAT_TX_CONN_LOST);
+}
+
+/**
+ * ipoib_csq_retire() - accept no more packets, but post those that wait
+ * @sq: the send queue
+ *
+ * Context: any but hard interrupt.
+ * Return: true if there is none left, and what was posted has been completed.
+ */
+bool ipoib_csq_retire(struct ipoib_csq *sq)
+{
+	bool done;
+
+	spin_lock_bh(&sq->lock);
+	WRITE_ONCE(sq->open, false);
+	done = !csq_used(sq) && skb_queue_empty(&sq->waiting);
+	spin_unlock_bh(&sq->lock);
+	return done;
 }
 
 /**
@@ -261,6 +286,7 @@ void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv)
 void ipoib_csq_open(struct ipoib_csq *sq)
 {
 	spin_lock_bh(&sq->lock);
+	sq->posts = true;
 	/* Pairs with ipoib_csq_is_open(): send_max is written before */
 	smp_store_release(&sq->open, true);
 	spin_unlock_bh(&sq->lock);

@@ -26,6 +26,7 @@ struct ipoib_tx_buf;
 struct ipoib_csq {
 	spinlock_t lock;		/* guards all members; no other lock nests inside */
 	bool open;			/* packets are accepted; also read without the lock */
+	bool posts;			/* packets that wait are posted */
 	u32 head;			/* number of slots filled so far */
 	u32 tail;			/* number of slots freed so far */
 	unsigned long moved;		/* jiffies when a slot was freed, or the first one filled */
@@ -48,6 +49,7 @@ static inline bool ipoib_csq_is_open(const struct ipoib_csq *sq)
 int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev);
 void ipoib_csq_destroy(struct ipoib_conn *conn);
 void ipoib_csq_open(struct ipoib_csq *sq);
+bool ipoib_csq_retire(struct ipoib_csq *sq);
 void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv);
 void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv);
 bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_buff *skb);

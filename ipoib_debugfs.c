@@ -88,6 +88,7 @@ static void show_conn(const struct ipoib_conn *conn, void *context)
 	show_gid(m, &gid);
 	seq_printf(m, "  UD QPN: %12u\n", ipoib_hwaddr_qpn(&conn->peer));
 	seq_printf(m, "  service ID: %#018llx\n", be64_to_cpu(conn->service_id));
+	seq_printf(m, "  type: %14s\n", conn->type == IB_QPT_UC ? "UC" : "RC");
 	seq_printf(m, "  opened by: %9s\n", conn->opened ? "self" : "peer");
 	seq_printf(m, "  receive MTU: %7u\n", conn->receive_mtu);
 	seq_printf(m, "  state: %13s\n", states[READ_ONCE(conn->state)]);

@@ -161,7 +161,13 @@ static bool peer_is_due(struct ipoib_dev *priv, struct ipoib_peer *peer, u32 len
 	return ++peer->packets >= PEER_PACKETS || len > READ_ONCE(priv->mtu) + IPOIB_HARD_LEN;
 }
 
-static void peer_open(struct ipoib_dev *priv, struct ipoib_peer *peer)
+/* Chooses the type of a connection to a peer that accepts those of its flags */
+static enum ib_qp_type peer_conn_type(const struct ipoib_dev *priv, u8 flags)
+{
+	return flags & ipoib_cm_flags(priv) & IPOIB_FLAG_UC ? IB_QPT_UC : IB_QPT_RC;
+}
+
+static void peer_open(struct ipoib_dev *priv, struct ipoib_peer *peer, enum ib_qp_type type)
 {
 	struct sa_path_rec path = { .rec_type = SA_PATH_REC_TYPE_IB };
 	struct ipoib_conn *conn;
@@ -169,7 +175,7 @@ static void peer_open(struct ipoib_dev *priv, struct ipoib_peer *peer)
 	/* If the path is not known yet, it is being looked up now */
 	if (ipoib_path_record(priv, peer->hwaddr.gid, &path))
 		return;
-	conn = ipoib_conn_request(priv, &peer->hwaddr, peer->service, &path);
+	conn = ipoib_conn_request(priv, &peer->hwaddr, type, peer->service, &path);
 	if (!conn)
 		WRITE_ONCE(peer->retry_at, ipoib_retry_at(&peer->failures));
 	rcu_assign_pointer(peer->conn, conn);
@@ -181,9 +187,11 @@ static struct ipoib_conn *peer_outlook(const struct ipoib_peer *peer)
 	return READ_ONCE(peer->failures) < PEER_FAILURES ? ERR_PTR(-EINPROGRESS) : NULL;
 }
 
+/* @hwaddr is the packet's destination without the flags */
 static struct ipoib_conn *peer_consider(struct ipoib_dev *priv, const struct ipoib_hwaddr *hwaddr,
-					u32 len)
+					const struct sk_buff *skb)
 {
+	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
 	struct ipoib_peer *peer;
 
 	if (!priv->peers.on)
@@ -193,8 +201,8 @@ static struct ipoib_conn *peer_consider(struct ipoib_dev *priv, const struct ipo
 		peer = peer_create(priv, hwaddr);
 	if (!peer)
 		return NULL;
-	if (!peer_review(priv, peer) && peer_is_due(priv, peer, len))
-		peer_open(priv, peer);
+	if (!peer_review(priv, peer) && peer_is_due(priv, peer, skb->len))
+		peer_open(priv, peer, peer_conn_type(priv, header->hwaddr.flags));
 	return peer_outlook(peer);
 }
 
@@ -224,12 +232,13 @@ struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff 
 			    time_before(jiffies, READ_ONCE(peer->retry_at))))
 		return peer_outlook(peer);
 	spin_lock(&priv->peers.lock);
-	conn = peer_consider(priv, &hwaddr, skb->len);
+	conn = peer_consider(priv, &hwaddr, skb);
 	spin_unlock(&priv->peers.lock);
 	return conn;
 }
 
-static void peers_set_queues(struct ipoib_dev *priv, bool connects)
+/* Sets the flags of peers that connections are opened to */
+static void peers_set_queues(struct ipoib_dev *priv, u8 connects)
 {
 	struct ipoib_channel *channel;
 
@@ -248,7 +257,7 @@ void ipoib_peers_start(struct ipoib_dev *priv)
 	spin_lock_bh(&priv->peers.lock);
 	priv->peers.on = true;
 	spin_unlock_bh(&priv->peers.lock);
-	peers_set_queues(priv, true);
+	peers_set_queues(priv, ipoib_cm_flags(priv));
 }
 
 /**
@@ -263,7 +272,7 @@ void ipoib_peers_stop(struct ipoib_dev *priv)
 {
 	struct ipoib_peer *peer, *next;
 
-	peers_set_queues(priv, false);
+	peers_set_queues(priv, 0);
 	spin_lock_bh(&priv->peers.lock);
 	priv->peers.on = false;
 	list_for_each_entry_safe(peer, next, &priv->peers.list, entry)

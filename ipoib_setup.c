@@ -218,6 +218,7 @@ static int ipoib_init(struct net_device *netdev)
 	err = priv->transport->create(priv);
 	if (err)
 		goto err_tables;
+	ipoib_cm_init(priv);
 	ipoib_address_init(priv);
 	ipoib_port_enter(priv);
 	return 0;

@@ -618,7 +618,7 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 			.max_send_sge = conn->opened ? conn->sq.max_sge : 1,
 		},
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
-		.qp_type = IB_QPT_RC,
+		.qp_type = conn->type,
 	};
 
 	return ib_create_qp(srq->pd, &init);

@@ -181,15 +181,15 @@ static bool tx_datagram(struct ipoib_txq *tx, struct sk_buff *skb)
 /* Returns the connection for a packet, -EINPROGRESS if there will be one soon, or NULL. ARP, ND and
  * multicast packets are always datagrams (RFC 4755 section 7), and so is what is not IP.
  */
-static struct ipoib_conn *tx_conn(struct ipoib_dev *priv, const struct sk_buff *skb)
+static struct ipoib_conn *tx_conn(const struct ipoib_txq *tx, const struct sk_buff *skb)
 {
 	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
 	__be16 type = header->encap.ethertype;
 
-	if (!(header->hwaddr.flags & IPOIB_FLAG_RC) ||
+	if (!(header->hwaddr.flags & READ_ONCE(tx->connects)) ||
 	    (type != htons(ETH_P_IP) && type != htons(ETH_P_IPV6)) || tx_tells_address(skb))
 		return NULL;
-	return ipoib_peer_conn(priv, skb);
+	return ipoib_peer_conn(tx->priv, skb);
 }
 
 /* Returns the octets of the longest IP packet for a connection. That of datagrams is never more. */
@@ -245,7 +245,7 @@ static bool tx_messages(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk
 
 	if (unlikely(tx_is_too_long(skb, tx_conn_mtu(conn))))
 		skb = tx_shorten(tx, conn, skb, tx_conn_mtu(conn));
-	/* HCAs do not segment messages of RC */
+	/* HCAs do not segment messages of connections */
 	if (skb && skb_is_gso(skb))
 		skb = tx_segment(tx, skb);
 	skb_list_walk_safe(skb, skb, next) {
@@ -265,7 +265,7 @@ static bool tx_connected(struct ipoib_txq *tx, struct sk_buff *skb)
 		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_SHORT);
 		return false;
 	}
-	conn = tx_conn(tx->priv, skb);
+	conn = tx_conn(tx, skb);
 	return IS_ERR_OR_NULL(conn) ? tx_datagrams(tx, conn, skb) : tx_messages(tx, conn, skb);
 }
 

@@ -28,8 +28,8 @@ struct ipoib_txq {
 	struct ipoib_path *path;	/* path of the last packet, or NULL */
 	u32 path_removals;		/* ipoib_dev.path_removals when path was looked up */
 	u32 index;
-	bool connects;			/* packets to peers may go by connections; written with rtnl
-					 * held
+	u8 connects;			/* flags of the link-layer addresses of peers to which
+					 * packets may go by connections; written with rtnl held
 					 */
 	bool reaper_soon;		/* the reaper was started for a slot that has a packet */
 	struct ipoib_sq sq;

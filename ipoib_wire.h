@@ -31,6 +31,7 @@ struct ipoib_hwaddr {
 static_assert(sizeof(struct ipoib_hwaddr) == INFINIBAND_ALEN);
 
 #define IPOIB_FLAG_RC		0x80	/* the interface accepts RC connections */
+#define IPOIB_FLAG_UC		0x40	/* ... and UC connections */
 
 /* Private data of every message of the communication manager (RFC 4755 section 6) */
 struct ipoib_cm_data {

@@ -37,6 +37,18 @@ opened()
 		END { print n + 0 }' /run/conns
 }
 
+# connected_to HOST HCA: the host has an established connection that it has opened to the HCA's port.
+connected_to()
+{
+	conns "$1" >/run/conns || return 2
+	awk -v "guid=$(port_guid "$2")" '
+		function hex(word) { return substr("0000" word, length(word) + 1) }
+		/GID:/ { split($2, w, ":"); at = hex(w[5]) hex(w[6]) hex(w[7]) hex(w[8]) == guid }
+		/opened by:/ { by = $3 }
+		/state:/ && at && by == "self" && $2 == "live" { found = 1 }
+		END { exit !found }' /run/conns
+}
+
 opened_is()
 {
 	_opened=$(opened "$1") || return 2

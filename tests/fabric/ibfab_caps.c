@@ -30,6 +30,7 @@ static const struct profile profiles[] = {
 		.max_recv_sge = 32,
 		.max_inline = 256,
 		.srq = true,
+		.uc = true,
 		.mcast_block = true,
 		.max_qp = 65536,
 		.max_qp_wr = 32768,
@@ -42,6 +43,7 @@ static const struct profile profiles[] = {
 		.max_send_sge = 32,
 		.max_recv_sge = 32,
 		.srq = true,
+		.uc = true,
 		.mcast_block = true,
 		.offload = IBFAB_OFFLOAD_CSUM | IBFAB_OFFLOAD_LSO,
 		.max_qp = 393144,
@@ -56,6 +58,7 @@ static const struct profile profiles[] = {
 		.max_recv_sge = 32,
 		.max_inline = 400,
 		.srq = true,
+		.uc = true,
 		.mcast_block = true,
 		.offload = IBFAB_OFFLOAD_CSUM | IBFAB_OFFLOAD_CSUM_LSO_QP,
 		.max_qp = 262144,
@@ -118,6 +121,9 @@ MODULE_PARM_DESC(max_inline, "bytes of inline data of each HCA (0 to 1024, defau
 DEFINE_CAPS_PARAM(srq, 0, 1);
 MODULE_PARM_DESC(srq, "whether each HCA has shared receive queues (0 or 1, default its profile's)");
 
+DEFINE_CAPS_PARAM(uc, 0, 1);
+MODULE_PARM_DESC(uc, "whether each HCA has unreliable connections (0 or 1, default its profile's)");
+
 DEFINE_CAPS_PARAM(mcast_block, 0, 1);
 MODULE_PARM_DESC(mcast_block, "whether each HCA's QPs can block their own multicasts (0 or 1, default its profile's)");
 
@@ -127,7 +133,7 @@ module_param_named(pkeys, ibfab_pkeys, uint, 0444);
 MODULE_PARM_DESC(pkeys, "P_Keys of each port (32 to 128, a multiple of 32, default 32)");
 
 static const struct caps_param * const params[] = {
-	&mtu_param, &max_sge_param, &max_inline_param, &srq_param,
+	&mtu_param, &max_sge_param, &max_inline_param, &srq_param, &uc_param,
 	&mcast_block_param,
 };
 
@@ -213,7 +219,7 @@ int ibfab_caps_init(void)
  */
 static u32 wqe_size(const struct ibfab_caps *caps, const struct ib_qp_init_attr *init)
 {
-	u32 header = init->qp_type == IB_QPT_RC ? 32 : 64;
+	u32 header = ibfab_rc_is_connected(init->qp_type) ? 32 : 64;
 	u32 data = 16 * init->cap.max_send_sge;
 
 	if (init->create_flags & IB_QP_CREATE_IPOIB_UD_LSO)
@@ -278,6 +284,7 @@ void ibfab_caps_get(unsigned int index, struct ibfab_caps *caps)
 	caps->max_recv_sge = value_of(&max_sge_param, index, caps->max_recv_sge);
 	caps->max_inline = value_of(&max_inline_param, index, caps->max_inline);
 	caps->srq = value_of(&srq_param, index, caps->srq);
+	caps->uc = value_of(&uc_param, index, caps->uc);
 	caps->mcast_block = value_of(&mcast_block_param, index, caps->mcast_block);
 	caps->offload = ibfab_offload_caps(index, caps->offload);
 }

@@ -24,6 +24,7 @@ enum ibfab_offload {
  * @max_recv_sge: SGEs of a receive WR
  * @max_inline: bytes of inline data
  * @srq: whether it has shared receive queues
+ * @uc: whether it has unreliable connections
  * @mcast_block: whether a QP can block the multicast packets that it sends itself
  * @offload: bits of enum ibfab_offload
  * @max_qp: number of QPs, not counting QP0 and QP1
@@ -40,6 +41,7 @@ struct ibfab_caps {
 	u16 max_recv_sge;
 	u16 max_inline;
 	bool srq;
+	bool uc;
 	bool mcast_block;
 	u8 offload;
 	u32 max_qp;

@@ -28,6 +28,10 @@ static int type_supported(const struct ibfab_hca *hca,
 		if (init->srq)
 			return -EOPNOTSUPP;
 		break;
+	case IB_QPT_UC:
+		if (!hca->caps.uc)
+			return -EOPNOTSUPP;
+		fallthrough;
 	case IB_QPT_RC:
 		flags = 0;
 		break;
@@ -53,7 +57,7 @@ static int alloc_recv(struct ibfab_qp *qp, struct ib_srq *srq,
 
 	ret = srq ? ibfab_queue_init_recv(&qp->rq, 0, 0) :
 		    ibfab_queue_init_recv(&qp->rq, cap->max_recv_wr, max_sge);
-	if (ret || qp->ibqp.qp_type != IB_QPT_RC)
+	if (ret || !ibfab_rc_is_connected(qp->ibqp.qp_type))
 		return ret;
 	return ibfab_rc_create(qp, max_sge);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Reliable connections: packets in both directions. Builds packets to the peer, checks packets that
- * came in, and passes them to the requester or the responder.
+ * Reliable and unreliable connections: packets in both directions. Builds packets to the peer,
+ * checks packets that came in, and passes them to the requester or the responder.
  */
 #include <linux/seq_file.h>
 #include <linux/xarray.h>
@@ -29,13 +29,14 @@ static const char * const counter_names[] = {
 		"operation_naks_received",
 	[IBFAB_RC_DUPLICATES] = "duplicates",
 	[IBFAB_RC_GAPS] = "gaps",
+	[IBFAB_RC_DROPPED] = "dropped",
 	[IBFAB_RC_STRAYS] = "strays",
 };
 
 static_assert(ARRAY_SIZE(counter_names) == IBFAB_RC_NUM);
 
 /* 9.2: the traits of each opcode. An opcode that is missing is a request that is refused, or is
- * reserved.
+ * reserved. Those of unreliable connections have the same order, but no responses.
  */
 static const u8 opcode_traits[IBFAB_BTH_OPERATION + 1] = {
 	[IB_OPCODE_RC_SEND_FIRST] = IBFAB_RC_SEND | IBFAB_RC_FIRST,
@@ -63,6 +64,18 @@ static const u8 opcode_traits[IBFAB_BTH_OPERATION + 1] = {
 	[IB_OPCODE_RC_ACKNOWLEDGE] = IBFAB_RC_ACK,
 	[IB_OPCODE_RC_ATOMIC_ACKNOWLEDGE] = IBFAB_RC_STRAY,
 };
+
+/**
+ * ibfab_rc_is_unreliable() - Whether a QP's connection is unreliable.
+ * @qp: the QP, which has a connection
+ *
+ * Context: any.
+ * Return: true for a UC QP.
+ */
+bool ibfab_rc_is_unreliable(const struct ibfab_qp *qp)
+{
+	return qp->ibqp.qp_type == IB_QPT_UC;
+}
 
 /**
  * ibfab_rc_count() - Increment an RC counter of a QP's port.
@@ -144,8 +157,6 @@ void ibfab_rc_transmit(struct ibfab_qp *qp, struct ibfab_pkt *pkt)
 static enum ibfab_drop check_packet(const struct ibfab_port *port,
 				    const struct ibfab_hdrs *h)
 {
-	if ((h->bth->opcode & IBFAB_BTH_TRANSPORT) != IB_OPCODE_RC)
-		return IBFAB_DROP_RX_OPCODE;
 	if (ibfab_lrh_vl(h->lrh) == IBFAB_VL_SMP)
 		return IBFAB_DROP_RX_MALFORMED;
 	if (!ibfab_port_has_lid(port, be16_to_cpu(h->lrh->dlid)))
@@ -212,6 +223,11 @@ static bool from_peer(const struct ibfab_rc *rc, const struct ibfab_hdrs *h)
 				 sizeof(h->grh->sgid));
 }
 
+static u8 transport(const struct ibfab_qp *qp)
+{
+	return ibfab_rc_is_unreliable(qp) ? IB_OPCODE_UC : IB_OPCODE_RC;
+}
+
 static enum ibfab_drop check_qp(const struct ibfab_qp *qp,
 				struct ibfab_port *port,
 				const struct ibfab_hdrs *h)
@@ -221,6 +237,8 @@ static enum ibfab_drop check_qp(const struct ibfab_qp *qp,
 
 	if (drop)
 		return drop;
+	if ((h->bth->opcode & IBFAB_BTH_TRANSPORT) != transport(qp))
+		return IBFAB_DROP_RX_OPCODE;
 	own = ibfab_port_pkey(port, READ_ONCE(qp->pkey_index));
 	if (!ibfab_pkey_match(own, be16_to_cpu(h->bth->pkey))) {
 		ibfab_trap_bad_key(port, IBFAB_TRAP_BAD_PKEY, h);
@@ -231,7 +249,9 @@ static enum ibfab_drop check_qp(const struct ibfab_qp *qp,
 
 static void deliver(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 {
-	if (in->traits & IBFAB_RC_ACK)
+	if (ibfab_rc_is_unreliable(qp))
+		ibfab_uc_requested(qp, in);
+	else if (in->traits & IBFAB_RC_ACK)
 		ibfab_rc_answered(qp, in);
 	else if (in->traits & IBFAB_RC_STRAY)
 		ibfab_rc_count(qp, IBFAB_RC_STRAYS);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * Reliable connections (9.7): the fields of an RC QP, and the interface of each file. Attributes
- * are changed with the engine disabled. Everything else is used by the engine only, so there is no
- * lock.
+ * Reliable connections (9.7), and unreliable ones (9.8): the fields of an RC or UC QP, and the
+ * interface of each file. Attributes are changed with the engine disabled. Everything else is used
+ * by the engine only, so there is no lock.
  */
 #ifndef _IBFAB_RC_H
 #define _IBFAB_RC_H
@@ -37,6 +37,7 @@ enum ibfab_rc_counter {
 	IBFAB_RC_NAKS_RCVD = IBFAB_RC_NAKS_SENT + 4,
 	IBFAB_RC_DUPLICATES = IBFAB_RC_NAKS_RCVD + 4, /* requests that were received before */
 	IBFAB_RC_GAPS,			/* requests after a missing one */
+	IBFAB_RC_DROPPED,		/* requests of unreliable connections that were dropped */
 	IBFAB_RC_STRAYS,		/* responses that match no request */
 	IBFAB_RC_NUM,
 };
@@ -165,6 +166,18 @@ struct ibfab_rc_in {
 #define IBFAB_RC_STRAY		BIT(6)	/* responds to a kind of request that is never sent */
 
 /**
+ * ibfab_rc_is_connected() - Whether a type of QP has connections.
+ * @type: the type
+ *
+ * Context: any.
+ * Return: true for RC and UC.
+ */
+static inline bool ibfab_rc_is_connected(enum ib_qp_type type)
+{
+	return type == IB_QPT_RC || type == IB_QPT_UC;
+}
+
+/**
  * ibfab_psn_add() - Add to a PSN (9.7.2).
  * @psn: the PSN
  * @n: number of packets
@@ -189,6 +202,7 @@ static inline int ibfab_psn_diff(u32 a, u32 b)
 }
 
 /* ibfab_rc.c */
+bool ibfab_rc_is_unreliable(const struct ibfab_qp *qp);
 void ibfab_rc_count(const struct ibfab_qp *qp, unsigned int counter);
 void ibfab_rc_show(struct seq_file *m, const struct ibfab_port *port);
 unsigned int ibfab_rc_mtu(const struct ibfab_rc *rc);
@@ -214,6 +228,7 @@ void ibfab_rc_answered(struct ibfab_qp *qp, const struct ibfab_rc_in *in);
 
 /* ibfab_rc_resp.c */
 void ibfab_rc_requested(struct ibfab_qp *qp, const struct ibfab_rc_in *in);
+void ibfab_uc_requested(struct ibfab_qp *qp, const struct ibfab_rc_in *in);
 void ibfab_rc_acknowledge(struct ibfab_hca *hca);
 
 #endif /* _IBFAB_RC_H */

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The requester of reliable connections (9.7.5, 9.9.2). It splits messages into packets, keeps a
+ * The requester of connections (9.7.5, 9.9.2). It splits messages into packets, keeps a
  * window of packets outstanding, and goes back to the oldest unacknowledged one if a packet was
  * lost. Nothing is copied for a retransmission: the buffers belong to the WR until it completes,
- * and the PSN of a packet determines which part of them it has.
+ * and the PSN of a packet determines which part of them it has. Packets of an unreliable connection
+ * need no acknowledgment: they count as acknowledged when they are sent (9.8.2).
  */
 #include <linux/jiffies.h>
 #include <linux/ktime.h>
@@ -172,7 +173,9 @@ static bool has_imm(const struct ibfab_swr *wr)
 	       wr->opcode == IB_WR_RDMA_WRITE_WITH_IMM;
 }
 
-/* 9.2: the six opcodes of SEND and the six of RDMA WRITE have the same order */
+/* 9.2: the six opcodes of SEND and the six of RDMA WRITE have the same order, and those of
+ * unreliable connections the same as well
+ */
 static u8 opcode(const struct ibfab_swr *wr, bool first, bool last)
 {
 	u8 op = is_write(wr) ? IB_OPCODE_RC_RDMA_WRITE_FIRST :
@@ -203,7 +206,9 @@ static void fill_header(const struct ibfab_qp *qp, const struct ibfab_swr *wr,
 	last = req->offset + hdr->len == wr->length;
 	hdr->opcode = opcode(wr, first, last);
 	hdr->psn = req->next;
-	if (wants_ack(req, last))
+	if (ibfab_rc_is_unreliable(qp))
+		hdr->opcode += IB_OPCODE_UC;
+	else if (wants_ack(req, last))
 		hdr->psn |= IBFAB_BTH_ACK_REQ;
 	hdr->flags = last && wr->flags & IB_SEND_SOLICITED ?
 		     IBFAB_BTH_SOLICITED : 0;
@@ -279,6 +284,8 @@ static void send_packet(struct ibfab_qp *qp)
 	}
 	advance(qp, wr, hdr.len);
 	ibfab_rc_transmit(qp, pkt);
+	if (ibfab_rc_is_unreliable(qp))
+		acknowledge_before(qp, qp->rc->req.next);
 }
 
 /* Retransmission */

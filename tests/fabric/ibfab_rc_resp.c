@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The responder of reliable connections (9.7.4, 9.9.3). It processes requests in the order of their
+ * The responder of connections (9.7.4, 9.9.3). It processes requests in the order of their
  * PSNs, writes messages directly into the buffers of receive WRs, and responds. An acknowledgment
  * is sent when the engine has delivered its input, so one may acknowledge several packets. A NAK is
- * sent immediately.
+ * sent immediately. An unreliable connection does not respond (9.8.3).
  */
 #include "ibfab_net.h"
 
@@ -280,4 +280,64 @@ void ibfab_rc_requested(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 	} else {
 		take_next(qp, in);
 	}
+}
+
+/* A WR that cannot hold a message is an error of its owner, also without an acknowledgment */
+static void uc_fail_wr(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
+{
+	complete_recv(qp, in, qp->rc->resp.wr->bad_key ? IB_WC_LOC_PROT_ERR : IB_WC_LOC_LEN_ERR);
+	ibfab_qp_fail(qp, IB_QPS_ERR);
+}
+
+/* Takes a packet that continues the message, or begins one. Returns false if it is dropped. The WR
+ * of a message that was not completed is used for the next one.
+ */
+static bool uc_take(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
+{
+	struct ibfab_rc_resp *resp = &qp->rc->resp;
+
+	if (!(in->traits & IBFAB_RC_SEND) || !sequence_valid(qp->rc, in) ||
+	    !length_valid(qp->rc, in))
+		return false;
+	if (!resp->have_wr && !take_wr(qp))
+		return false;
+	if (in->traits & IBFAB_RC_FIRST)
+		resp->received = 0;
+	if (resp->wr->bad_key || in->len > resp->wr->length - resp->received) {
+		uc_fail_wr(qp, in);
+		return true;
+	}
+	ibfab_scatter(resp->wr, resp->received, in->payload, in->len);
+	resp->received += in->len;
+	resp->in_message = !(in->traits & IBFAB_RC_LAST);
+	if (!resp->in_message)
+		complete_recv(qp, in, IB_WC_SUCCESS);
+	return true;
+}
+
+/**
+ * ibfab_uc_requested() - Process a request of an unreliable connection (9.8.3).
+ * @qp: the QP that receives it
+ * @in: the packet
+ *
+ * If a packet of a message is missing, or there is no WR for it, the whole message is lost. The
+ * next one is received nevertheless.
+ *
+ * Context: the engine.
+ */
+void ibfab_uc_requested(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
+{
+	struct ibfab_rc_resp *resp = &qp->rc->resp;
+	bool gap = in->psn != resp->epsn;
+
+	report_established(qp);
+	if (gap)
+		ibfab_rc_count(qp, IBFAB_RC_GAPS);
+	if (gap || in->traits & IBFAB_RC_FIRST)
+		resp->in_message = false;
+	resp->epsn = ibfab_psn_add(in->psn, 1);
+	if (uc_take(qp, in))
+		return;
+	resp->in_message = false;
+	ibfab_rc_count(qp, IBFAB_RC_DROPPED);
 }

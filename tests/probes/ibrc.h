@@ -61,6 +61,8 @@ struct ibrc_params {
 	u32 peer;	/* enum ibrc_peer */
 	bool random;
 	u32 cm;
+	u32 uc;
+	u32 lost;
 	u32 grh;
 	u32 size;
 	u32 max;
@@ -111,6 +113,7 @@ enum ibrc_spoilt {
  * @sent: messages posted
  * @completed: sends that succeeded, including unsignaled ones
  * @received: messages received
+ * @lost: messages of unreliable connections that did not arrive before later ones
  * @bytes: total payload of these
  * @spoilt: errors in received messages, and completions that came out of order
  * @sends: send completions by status
@@ -130,6 +133,7 @@ struct ibrc_result {
 	u64 sent;
 	u64 completed;
 	u64 received;
+	u64 lost;
 	u64 bytes;
 	u64 spoilt[IBRC_NUM_SPOILT];
 	u64 sends[IBRC_NUM_STATUS];
@@ -211,7 +215,7 @@ enum ibrc_cm_state {
  * @psn: PSN of its first send
  * @tx: send WRs
  * @rx: receive WRs; without buffers if there is an SRQ
- * @received: number of messages received
+ * @received: number of messages received or lost
  * @failed: a WR completed with an error
  * @last_wqe: number of IB_EVENT_QP_LAST_WQE_REACHED
  * @cm_id: ID of the connection manager
@@ -289,6 +293,11 @@ struct ibrc_run {
 	struct sa_path_rec path;
 	int path_status;
 };
+
+static inline enum ib_qp_type ibrc_type(const struct ibrc_run *run)
+{
+	return run->params.uc ? IB_QPT_UC : IB_QPT_RC;
+}
 
 /* The QP with which scenarios of a single connection send */
 static inline struct ibrc_qp *ibrc_sender(struct ibrc_run *run)

@@ -162,7 +162,7 @@ static bool req_valid(const struct ibrc_qp *qp, const struct ib_cm_event *event)
 
 	return req->remote_ca_guid == peer->end->ibdev->node_guid &&
 	       req->remote_qpn == peer->ib->qp_num &&
-	       req->qp_type == IB_QPT_RC && req->starting_psn == qp->psn &&
+	       req->qp_type == ibrc_type(qp->end->run) && req->starting_psn == qp->psn &&
 	       req->retry_count == params->retry &&
 	       req->rnr_retry_count == params->rnr && req->srq == params->srq;
 }
@@ -384,7 +384,7 @@ static int send_req(struct ibrc_qp *qp, __be64 service_id)
 		.primary_path = &run->path,
 		.service_id = service_id,
 		.qp_num = qp->ib->qp_num,
-		.qp_type = IB_QPT_RC,
+		.qp_type = ibrc_type(run),
 		.starting_psn = qp->peer->psn,
 		.private_data = private,
 		.private_data_len = sizeof(private),

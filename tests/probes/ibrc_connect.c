@@ -38,6 +38,13 @@ static enum ib_mtu path_mtu(const struct ibrc_qp *qp)
 	return min(qp->end->port.active_mtu, qp->peer->end->port.active_mtu);
 }
 
+static int unreliable_mask(enum ib_qp_state state)
+{
+	return state == IB_QPS_RTS ? IB_QP_STATE | IB_QP_SQ_PSN :
+				     IB_QP_STATE | IB_QP_AV | IB_QP_PATH_MTU | IB_QP_DEST_QPN |
+				     IB_QP_RQ_PSN;
+}
+
 /**
  * ibrc_attr() - The attributes that take a QP to its next state.
  * @qp: the QP
@@ -72,6 +79,8 @@ int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 	if (ret)
 		return ret;
 
+	if (params->uc && state != IB_QPS_INIT)
+		return unreliable_mask(state);
 	switch (state) {
 	case IB_QPS_INIT:
 		return IB_QP_STATE | IB_QP_PKEY_INDEX | IB_QP_PORT |

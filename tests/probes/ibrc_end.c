@@ -129,7 +129,7 @@ struct ib_qp *ibrc_qp_make(struct ibrc_qp *qp, const struct ib_qp_cap *cap)
 	struct ib_qp_init_attr init = {
 		.event_handler = qp_event,
 		.qp_context = qp,
-		.qp_type = IB_QPT_RC,
+		.qp_type = ibrc_type(end->run),
 		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.send_cq = end->send_cq,
 		.recv_cq = end->recv_cq,

@@ -239,15 +239,44 @@ static void check_wc(const struct ibrc_qp *qp, const struct ib_wc *wc)
 		result->spoilt[IBRC_SPOILT_IMM]++;
 }
 
+static bool is_message(struct ibrc_qp *qp, struct ibrc_buf *buf, u64 number, u32 length)
+{
+	struct ibrc_run *run = qp->end->run;
+
+	if (ibrc_message_length(&run->params, qp->peer, number) != length)
+		return false;
+	ibrc_message_fill(&run->params, qp->peer, number, run->scratch, length);
+	return !ibrc_buf_differs(buf, run->scratch, length);
+}
+
+/* An unreliable connection may lose messages. If this one is not the next one but a later one, the
+ * others between them were lost. Otherwise it is spoilt.
+ */
+static void skip_lost(struct ibrc_qp *qp, struct ibrc_buf *buf, u32 length)
+{
+	struct ibrc_run *run = qp->end->run;
+	u64 number = qp->received;
+
+	while (number < run->params.count && !is_message(qp, buf, number, length))
+		number++;
+	if (number == run->params.count)
+		return;
+	run->result->lost += number - qp->received;
+	qp->received = number;
+}
+
 static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 			  const struct ib_wc *wc)
 {
 	struct ibrc_run *run = qp->end->run;
 	struct ibrc_result *result = run->result;
-	u32 length = ibrc_message_length(&run->params, qp->peer, qp->received);
+	u32 length;
 
-	check_wc(qp, wc);
 	ibprobe_buf_for_cpu(&buf->mem);
+	if (run->params.uc)
+		skip_lost(qp, buf, wc->byte_len);
+	check_wc(qp, wc);
+	length = ibrc_message_length(&run->params, qp->peer, qp->received);
 	if (wc->byte_len != length) {
 		result->spoilt[IBRC_SPOILT_LENGTH]++;
 		length = min(length, wc->byte_len);
@@ -423,7 +452,7 @@ static int exchange(struct ibrc_run *run)
 	unsigned long begin = jiffies;
 	int ret = 0;
 
-	while (!ret && (result->received < wanted ||
+	while (!ret && (result->received < wanted - params->lost ||
 			result->completed < wanted)) {
 		ret = post_round(&run->ends[0]);
 		if (!ret && params->bidir)

@@ -5,13 +5,14 @@
  * fail. By two files in /sys/kernel/debug/ibrc/:
  *
  *  run     a line runs a test; the write returns when it is over:
- *          from=ibfab0 to=ibfab1 [do=transfer] [cm=0]
+ *          from=ibfab0 to=ibfab1 [do=transfer] [cm=0] [uc=0] [lost=0]
  *          [size=1024 | size=random max=1048576] [count=100] [depth=16]
  *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
  *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
  *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
  *          [flaw=0] [linger=0] [peer=reset|error|destroyed]
- *          With cm the connection manager connects the QPs. Without it, grh gives each packet
+ *          With uc they are unreliable connections, and as many messages as lost says are to be
+ *          lost. With cm the connection manager connects the QPs. Without it, grh gives each packet
  *          a GRH. size is the length of a message, count the number of messages of each
  *          connection and, with bidir, in each direction. recv is the length of receive WRs,
  *          by default that of the longest message. One send WR in signal is signaled. With
@@ -101,7 +102,8 @@ static const char * const peer_names[] = {
 #define WORD(member) IBTOOL_WORD(struct ibrc_params, member, u32)
 
 static const struct ibtool_word words[] = {
-	WORD(cm), WORD(grh), WORD(max), WORD(recv), WORD(count), WORD(depth), WORD(srq), WORD(sge),
+	WORD(cm), WORD(uc), WORD(lost), WORD(grh), WORD(max), WORD(recv), WORD(count), WORD(depth),
+	WORD(srq), WORD(sge),
 	WORD(imm), WORD(signal), WORD(credits), WORD(bidir), WORD(qps), WORD(retry), WORD(rnr),
 	WORD(rnr_timer), WORD(timeout), WORD(mtu), WORD(psn), WORD(seed), WORD(ms), WORD(stall),
 	WORD(flaw), WORD(linger),
@@ -133,7 +135,7 @@ static bool sizes_valid(const struct ibrc_params *params)
 
 static bool params_valid(const struct ibrc_params *params)
 {
-	return sizes_valid(params) && params->cm <= 1 && params->grh <= 1 &&
+	return sizes_valid(params) && params->cm <= 1 && params->uc <= 1 && params->grh <= 1 &&
 	       params->srq <= 1 && params->imm <= 1 && params->bidir <= 1 &&
 	       params->credits <= 1 && params->retry <= 7 &&
 	       params->rnr <= 7 && params->rnr_timer <= 31 &&

@@ -107,8 +107,8 @@ void ibrc_result_show(struct seq_file *m, const struct ibrc_result *result)
 {
 	seq_printf(m, "status %d\nstage %s\nconnected %d\n", result->status,
 		   result->stage ?: "none", atomic_read(&result->connected));
-	seq_printf(m, "sent %llu\ncompleted %llu\nreceived %llu\nbytes %llu\n",
-		   result->sent, result->completed, result->received,
+	seq_printf(m, "sent %llu\ncompleted %llu\nreceived %llu\nlost %llu\nbytes %llu\n",
+		   result->sent, result->completed, result->received, result->lost,
 		   result->bytes);
 	seq_printf(m, "spoilt %llu\n", spoilt(result));
 	show_figures(m, "spoilt", spoilt_names, ARRAY_SIZE(spoilt_names),

@@ -75,12 +75,27 @@ static void accepted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), 0);
 }
 
+static void accepted_unreliable(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct request request;
+
+	fx->priv->cm.flags = IPOIB_FLAG_RC | IPOIB_FLAG_UC;
+	request_build(fx, &request);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	request.req.qp_type = IB_QPT_UC;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	request.req.qp_type = IB_QPT_XRC_INI;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_INVALID_TRANSPORT_TYPE);
+	fx->priv->cm.flags = 0;
+}
+
 static void of_another_port(struct request *request)
 {
 	request->req.port = 2;
 }
 
-static void unreliable(struct request *request)
+static void by_uc(struct request *request)
 {
 	request->req.qp_type = IB_QPT_UC;
 }
@@ -126,7 +141,7 @@ static const struct refusal {
 	enum ib_cm_rej_reason reason;
 } refusals[] = {
 	{ "another port", of_another_port, IB_CM_REJ_INVALID_SERVICE_ID },
-	{ "UC", unreliable, IB_CM_REJ_INVALID_TRANSPORT_TYPE },
+	{ "UC", by_uc, IB_CM_REJ_INVALID_TRANSPORT_TYPE },
 	{ "another GID", to_another_gid, IB_CM_REJ_INVALID_GID },
 	{ "no Receive MTU", without_mtu, IB_CM_REJ_INVALID_MTU },
 	{ "a Receive MTU of 71", with_a_small_mtu, IB_CM_REJ_INVALID_MTU },
@@ -264,6 +279,7 @@ static void not_supported(struct kunit *test)
 static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(private_data),
 	KUNIT_CASE(accepted),
+	KUNIT_CASE(accepted_unreliable),
 	KUNIT_CASE_PARAM(refused, refused_gen_params),
 	KUNIT_CASE(refused_from_itself),
 	KUNIT_CASE(refused_with_false_gid),
