@@ -48,20 +48,22 @@ cp "$top"/tests/cases/lib*.sh "$tree/tests/cases/"
 cp -r "$top"/{debian,dkms.conf,packaging,version.h} "$tree/"
 printf '# %s\nobj-m := ib_ipoib.o\n' "$licence" >"$tree/Kbuild"
 printf '# %s\nobj-m := ibfab.o\n' "$licence" >"$tree/tests/fabric/Kbuild"
+printf '# %s\nobj-m := kunit_rx.o\n' "$licence" >"$tree/tests/kunit/driver/Kbuild"
+module "$tree/tests/kunit/driver/kunit_rx.c"
 module "$tree/ib_ipoib.c"
-cat >>"$tree/ib_ipoib.c" <<-'E'
+for module in ib_ipoib tests/kunit/driver/kunit_rx; do
+	cat >>"$tree/$module.c" <<-'E'
 
-	struct layout {
-		long first;
-	};
+		struct layout {
+			long first;
+		};
 
-	static struct layout layout __used;
-E
+		static struct layout layout __used;
+	E
+done
 printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
 printf '# %s\n(->|\\.)first\\>\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
 module "$tree/tests/fabric/ibfab.c"
-printf '# %s\nobj-m := ib_ipoib_kunit.o\n' "$licence" >"$tree/tests/kunit/driver/Kbuild"
-module "$tree/tests/kunit/driver/ib_ipoib_kunit.c"
 mkdir "$tree/ats" "$tree/include"
 for module in ats/ib_ats tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit; do
 	printf '# %s\nobj-m := %s.o\n' "$licence" "${module##*/}" >"$tree/${module%/*}/Kbuild"
@@ -123,7 +125,7 @@ cat >>"$tree/tests/fabric/ibfab.c" <<-'E'
 		return wire;
 	}
 E
-printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/driver/ib_ipoib_kunit.c"
+printf '\nint undeclared_suite;\n' >>"$tree/tests/kunit/driver/kunit_rx.c"
 printf '\nstatic int unused_in_tool;\n' >>"$tree/tools/ibats.c"
 # Files that call each other
 calls()
