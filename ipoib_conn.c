@@ -183,6 +183,8 @@ static int conn_start_qp(struct ipoib_conn *conn)
 	int err = conn_modify(conn, IB_QPS_INIT);
 
 	if (!err)
+		err = ipoib_srq_qp_fill(conn->conns->srq, conn);
+	if (!err)
 		err = conn_modify(conn, IB_QPS_RTR);
 	if (!err)
 		err = conn_modify(conn, IB_QPS_RTS);
@@ -198,7 +200,7 @@ static int conn_reply(struct ipoib_conn *conn)
 		.private_data = &data,
 		.private_data_len = sizeof(data),
 		.rnr_retry_count = CONN_RNR_RETRY,
-		.srq = 1,
+		.srq = ipoib_srq_is_shared(conn->conns->ibdev),
 	};
 
 	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->conns->ibdev));
@@ -266,12 +268,19 @@ static void conn_refuse(struct ipoib_conn *conn, enum ib_cm_rej_reason reason)
 	conn_free(conn);
 }
 
+/* Returns whether the QP, which is in the error state, takes no more receive WRs of the SRQ */
+static bool conn_takes_none(const struct ipoib_conn *conn)
+{
+	return test_bit(IPOIB_CONN_LAST_WQE, &conn->events) ||
+	       !ipoib_srq_is_shared(conn->conns->ibdev);
+}
+
 static void conn_drain(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
 
-	if (test_bit(IPOIB_CONN_LAST_WQE, &conn->events) && !conn->marked)
-		conn->marked = !ipoib_srq_mark(conns->srq, conn);
+	if (conn_takes_none(conn) && !conn->marked)
+		conn->marked = !ipoib_srq_mark(conn);
 	if (test_bit(IPOIB_CONN_DRAINED, &conn->events)) {
 		conn_free(conn);
 		return;
@@ -423,7 +432,7 @@ static int conn_send_req(struct ipoib_conn *conn)
 		.retry_count = CONN_RETRY,
 		.rnr_retry_count = CONN_RNR_RETRY,
 		.max_cm_retries = CONN_CM_RETRIES,
-		.srq = 1,
+		.srq = ipoib_srq_is_shared(conns->ibdev),
 	};
 	struct ib_port_attr attr;
 	int err;
@@ -610,6 +619,11 @@ static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev
 	return conn->opened;
 }
 
+static bool conn_is_accepted(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return !conn->opened;
+}
+
 static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
 {
 	return rcu_access_pointer(conn->priv) == priv;
@@ -631,8 +645,31 @@ static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv,
 		ipoib_conn_event(oldest, IPOIB_CONN_CLOSE);
 }
 
+/* Returns whether there are fewer than @max connections that the filter lets pass. If not, one that
+ * is idle is closed, if there is any.
+ */
+static bool conns_admit(const struct ipoib_dev *priv, conn_filter filter, u32 max)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	const struct ipoib_conn *conn;
+	u32 n = 0;
+
+	list_for_each_entry(conn, &conns->list, node)
+		n += filter(conn, priv);
+	if (n < max)
+		return true;
+	conns_yield(conns, priv, filter);
+	return false;
+}
+
+static bool conns_admit_any(const struct ipoib_dev *priv)
+{
+	return conns_admit(priv, conn_is_of, IPOIB_CONNS_MAX) &&
+	       conns_admit(priv, conn_is_any, IPOIB_CONNS_PORT_MAX);
+}
+
 /**
- * ipoib_conns_room() - tell whether a netdevice may have another connection
+ * ipoib_conns_room() - tell whether a netdevice may accept another connection
  * @priv: the device
  *
  * If not, a connection that is idle is closed, if there is any.
@@ -642,28 +679,8 @@ static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv,
  */
 bool ipoib_conns_room(const struct ipoib_dev *priv)
 {
-	struct ipoib_conns *conns = &priv->port->conns;
-	const struct ipoib_conn *conn;
-	u32 own = 0, all = 0;
-
-	list_for_each_entry(conn, &conns->list, node) {
-		own += rcu_access_pointer(conn->priv) == priv;
-		all++;
-	}
-	if (own < IPOIB_CONNS_MAX && all < IPOIB_CONNS_PORT_MAX)
-		return true;
-	conns_yield(conns, priv, own < IPOIB_CONNS_MAX ? conn_is_any : conn_is_of);
-	return false;
-}
-
-static bool conns_sender_room(const struct ipoib_conns *conns)
-{
-	const struct ipoib_conn *conn;
-	u32 opened = 0;
-
-	list_for_each_entry(conn, &conns->list, node)
-		opened += conn->opened;
-	return opened < ipoib_srq_senders_max(conns->ibdev);
+	return conns_admit_any(priv) &&
+	       conns_admit(priv, conn_is_accepted, ipoib_srq_receivers_max(priv->ibdev));
 }
 
 /**
@@ -688,12 +705,9 @@ struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib
 	struct ipoib_conn *conn = NULL;
 
 	spin_lock_bh(&conns->lock);
-	if (!ipoib_conns_room(priv))
+	if (!conns_admit_any(priv) ||
+	    !conns_admit(priv, conn_is_opened, ipoib_srq_senders_max(priv->ibdev)))
 		goto out;
-	if (!conns_sender_room(conns)) {
-		conns_yield(conns, priv, conn_is_opened);
-		goto out;
-	}
 	conn = conn_alloc(IPOIB_CONN_WANTED, GFP_ATOMIC);
 	if (!conn)
 		goto out;

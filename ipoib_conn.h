@@ -27,6 +27,7 @@
 struct ipoib_dev;
 struct ipoib_port;
 struct ipoib_srq;
+struct ipoib_srq_buf;
 
 /* See ipoib_conn.c for the transitions */
 enum ipoib_conn_state {
@@ -94,6 +95,8 @@ struct ipoib_conn {
 	struct sa_path_rec path;	/* to the peer, if this driver has opened the connection */
 	struct ib_cm_id *id;
 	struct ib_qp *qp;		/* NULL if there is none yet */
+	struct ipoib_srq_buf *ring;	/* its receive WRs, if the HCA has no SRQ */
+	u32 posted;			/* how many of them it has; written by the poll */
 	struct delayed_work work;
 	refcount_t refs;		/* one of ipoib_conns.list, one of the peer's entry */
 	struct rcu_head rcu;

@@ -15,12 +15,6 @@ MODULE_AUTHOR("The ib-ipoib authors");
 MODULE_LICENSE("Dual BSD/GPL");
 MODULE_VERSION(IB_IPOIB_VERSION);
 
-/* Has no effect. It exists because configuration files written for connected mode may set it. */
-static int max_nonsrq_conn_qp = 128;
-module_param(max_nonsrq_conn_qp, int, 0444);
-MODULE_PARM_DESC(max_nonsrq_conn_qp,
-		 "Connections without a shared receive queue (connected mode only: no effect)");
-
 static struct ib_client ipoib_client;
 
 /* Client data of an HCA */

@@ -11,6 +11,7 @@
  *
  * An interface listens to one of two Service IDs, or to both. That of RFC 4755 is tried first. If
  * it is refused as invalid, the next request is for that of Linux and Windows, and so on in turn.
+ * If the HCA has no SRQs, only the latter is tried.
  */
 #include "ipoib.h"
 
@@ -97,6 +98,12 @@ static bool peers_room(struct ipoib_dev *priv)
 	return false;
 }
 
+/* A connection for both directions must be able to receive */
+static u64 peer_first_service(const struct ipoib_dev *priv)
+{
+	return ipoib_srq_is_shared(priv->ibdev) ? IPOIB_SERVICE_ID_RFC : IPOIB_SERVICE_ID_LINUX;
+}
+
 static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib_hwaddr *hwaddr)
 {
 	struct ipoib_peers *peers = &priv->peers;
@@ -108,7 +115,7 @@ static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib
 	if (!peer)
 		return NULL;
 	peer->hwaddr = *hwaddr;
-	peer->service = IPOIB_SERVICE_ID_RFC;
+	peer->service = peer_first_service(priv);
 	peer->retry_at = jiffies;
 	if (rhashtable_insert_fast(&peers->table, &peer->node, peer_params)) {
 		kfree(peer);
@@ -120,7 +127,8 @@ static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib
 }
 
 /* Decides when the next connection may be opened, now that one is over */
-static void peer_conn_over(struct ipoib_peer *peer, const struct ipoib_conn *conn)
+static void peer_conn_over(const struct ipoib_dev *priv, struct ipoib_peer *peer,
+			   const struct ipoib_conn *conn)
 {
 	bool proven = conn->proven;
 	bool other = conn->refusal == IB_CM_REJ_INVALID_SERVICE_ID;
@@ -133,7 +141,7 @@ static void peer_conn_over(struct ipoib_peer *peer, const struct ipoib_conn *con
 		return;
 	}
 	if (other)
-		peer->service = IPOIB_SERVICE_ID_RFC;
+		peer->service = peer_first_service(priv);
 	peer->packets = 0;
 	if (!proven || test_bit(IPOIB_CONN_BROKEN, &conn->events))
 		WRITE_ONCE(peer->retry_at, ipoib_retry_at(&peer->failures));
@@ -146,7 +154,7 @@ static struct ipoib_conn *peer_review(struct ipoib_dev *priv, struct ipoib_peer 
 
 	if (!conn || !ipoib_conn_is_over(conn))
 		return conn;
-	peer_conn_over(peer, conn);
+	peer_conn_over(priv, peer, conn);
 	RCU_INIT_POINTER(peer->conn, NULL);
 	ipoib_conn_put(conn);
 	return NULL;

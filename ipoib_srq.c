@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * The shared receive queue (SRQ) of a port's connections, with its CQ and NAPI context.
+ * The shared receive queue (SRQ) of a port's connections, with its CQ and NAPI context. If the HCA
+ * has no SRQs, each connection that a peer has opened gets WRs of its own. As this takes much more
+ * memory, their number is limited.
  *
  * A message has up to 64 KiB, so each WR has that much memory, in pages of a pool. The pages
  * that a message fills become those of its packet, and the WR gets others. A short message is
@@ -10,22 +12,27 @@
  * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
  * registered.
  */
+#include <linux/moduleparam.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
 
 #include "ipoib.h"
 
+static int max_nonsrq_conn_qp = 128;
+module_param(max_nonsrq_conn_qp, int, 0444);
+MODULE_PARM_DESC(max_nonsrq_conn_qp, "Connections of a port that are accepted if the HCA has no shared receive queues (up to 4096)");
+
 #define SRQ_SIZE		256	/* WRs */
+#define SRQ_RING		32	/* WRs of a connection, if there is no SRQ */
 #define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
-#define SRQ_CQES		(SRQ_SIZE + IPOIB_CONNS_PORT_MAX)	/* without sends */
 #define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
 
-/* The wr_id of WRs that ipoib_srq_mark() posts. That of a receive WR is its index. */
+/* The wr_id of a connection's last WR. That of a receive WR is its index. */
 #define SRQ_MARKER		(IPOIB_CSQ_WR - 1)
 
-struct srq_buf {
+struct ipoib_srq_buf {
 	struct ib_recv_wr wr;
 	struct ib_sge sge[SRQ_PAGES];
 	struct page *page[SRQ_PAGES];
@@ -35,9 +42,9 @@ struct ipoib_srq {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
-	struct ib_srq *ibsrq;
+	struct ib_srq *ibsrq;		/* NULL if the HCA has none */
 	struct page_pool *pool;
-	struct srq_buf *bufs;
+	struct ipoib_srq_buf *bufs;	/* of the SRQ */
 	struct net_device *napi_dev;	/* never registered */
 	struct napi_struct napi;
 	u32 page_len;			/* octets of a page of the pool */
@@ -46,11 +53,22 @@ struct ipoib_srq {
 	bool armed;			/* the CQ is armed: an event will come */
 
 	/* used by the poll */
+	struct ib_qp *kept_for;		/* the QP that they are posted to if there is no SRQ */
 	struct ib_recv_wr *first_kept;	/* list of WRs to be posted together */
 	struct ib_recv_wr **next_kept;	/* tail of that list */
 	u32 kept;			/* length of that list */
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
+
+static bool hca_has_srqs(const struct ib_device *ibdev)
+{
+	return ibdev->attrs.max_srq && ibdev->attrs.max_srq_sge;
+}
+
+static u32 hca_recv_sges(const struct ib_device *ibdev)
+{
+	return hca_has_srqs(ibdev) ? ibdev->attrs.max_srq_sge : ibdev->attrs.max_recv_sge;
+}
 
 /* Returns the order of the pages, so that as many as the HCA supports in a WR hold the longest
  * message. Orders that are hard to get are not used: then long messages cannot be received.
@@ -60,39 +78,79 @@ static unsigned int srq_order(const struct ib_device *ibdev)
 	unsigned int order = 0;
 
 	while (order < PAGE_ALLOC_COSTLY_ORDER &&
-	       ((size_t)ibdev->attrs.max_srq_sge * PAGE_SIZE << order) < IPOIB_MESSAGE_MAX)
+	       ((size_t)hca_recv_sges(ibdev) * PAGE_SIZE << order) < IPOIB_MESSAGE_MAX)
 		order++;
 	return order;
 }
 
 /**
  * ipoib_srq_message_max() - get the longest message that connections can receive
- * @ibdev: an HCA with SRQs
+ * @ibdev: an HCA with connections
  *
  * Context: any.
  * Return: octets, with the encapsulation header.
  */
 u32 ipoib_srq_message_max(const struct ib_device *ibdev)
 {
-	size_t room = (size_t)ibdev->attrs.max_srq_sge * PAGE_SIZE << srq_order(ibdev);
+	size_t room = (size_t)hca_recv_sges(ibdev) * PAGE_SIZE << srq_order(ibdev);
 
 	return min_t(size_t, room, IPOIB_MESSAGE_MAX);
 }
 
 /**
- * ipoib_srq_senders_max() - get the number of connections that may send
- * @ibdev: an HCA with SRQs
+ * ipoib_srq_is_shared() - tell whether all connections receive by the same SRQ
+ * @ibdev: an HCA with connections
  *
- * All of them share a CQ, which must never be full.
+ * Context: any.
+ * Return: false if the HCA has no SRQs. Then connections that this driver opens do not receive.
+ */
+bool ipoib_srq_is_shared(const struct ib_device *ibdev)
+{
+	return hca_has_srqs(ibdev);
+}
+
+/**
+ * ipoib_srq_receivers_max() - get the number of connections that peers may open
+ * @ibdev: an HCA with connections
+ *
+ * All of them share a CQ, which must never be full. Without SRQs, half of it is for them.
+ *
+ * Context: any.
+ * Return: number of connections of a port.
+ */
+u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
+{
+	if (hca_has_srqs(ibdev))
+		return IPOIB_CONNS_PORT_MAX;
+	return min3(clamp(max_nonsrq_conn_qp, 0, IPOIB_CONNS_PORT_MAX),
+		    ibdev->attrs.max_cqe / 2 / (SRQ_RING + 1), ibdev->attrs.max_qp / 4);
+}
+
+/* Returns the number of CQEs that connections which only receive may need: those of the receive
+ * WRs, and those that are the last ones of each connection
+ */
+static u32 srq_recv_cqes(const struct ib_device *ibdev)
+{
+	if (hca_has_srqs(ibdev))
+		return SRQ_SIZE + IPOIB_CONNS_PORT_MAX;
+	return ipoib_srq_receivers_max(ibdev) * (SRQ_RING + 1);
+}
+
+/**
+ * ipoib_srq_senders_max() - get the number of connections that this driver may open
+ * @ibdev: an HCA with connections
+ *
+ * See ipoib_srq_receivers_max().
  *
  * Context: any.
  * Return: number of connections of a port.
  */
 u32 ipoib_srq_senders_max(const struct ib_device *ibdev)
 {
-	u32 room = max(ibdev->attrs.max_cqe, SRQ_CQES) - SRQ_CQES;
+	u32 taken = srq_recv_cqes(ibdev);
+	u32 room = max_t(u32, ibdev->attrs.max_cqe, taken) - taken;
 
-	return min_t(u32, room / IPOIB_CSQ_SIZE, IPOIB_CONNS_OPENED_MAX);
+	return min_t(u32, room / (IPOIB_CSQ_SIZE + 1), IPOIB_CONNS_OPENED_MAX);
 }
 
 /**
@@ -101,12 +159,12 @@ u32 ipoib_srq_senders_max(const struct ib_device *ibdev)
  * @port: number of the port
  *
  * Context: any.
- * Return: true if the HCA has SRQs, and the port connections.
+ * Return: true if the port has connections, and the HCA room for those of peers.
  */
 bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port)
 {
-	return ibdev->attrs.max_srq && ibdev->attrs.max_srq_sge && rdma_cap_ib_cm(ibdev, port) &&
-	       rdma_protocol_ib(ibdev, port);
+	return rdma_cap_ib_cm(ibdev, port) && rdma_protocol_ib(ibdev, port) &&
+	       hca_recv_sges(ibdev) && ipoib_srq_receivers_max(ibdev);
 }
 
 static void srq_keep_none(struct ipoib_srq *srq)
@@ -115,31 +173,44 @@ static void srq_keep_none(struct ipoib_srq *srq)
 	srq->next_kept = &srq->first_kept;
 }
 
-/* An HCA that refuses a WR is broken. The SRQ may run dry, so that messages are not received. */
-static void srq_post_kept(struct ipoib_srq *srq)
+/* Posts a list of receive WRs to the SRQ or, if there is none, to a QP */
+static int srq_post(struct ipoib_srq *srq, struct ib_qp *qp, const struct ib_recv_wr *first)
 {
 	const struct ib_recv_wr *bad;
+
+	return srq->ibsrq ? ib_post_srq_recv(srq->ibsrq, first, &bad) :
+			    ib_post_recv(qp, first, &bad);
+}
+
+/* An HCA that refuses a WR is broken. The queue may run dry, so that messages are not received. */
+static void srq_post_kept(struct ipoib_srq *srq)
+{
 	int err;
 
 	if (!srq->kept)
 		return;
 	*srq->next_kept = NULL;
-	err = ib_post_srq_recv(srq->ibsrq, srq->first_kept, &bad);
+	err = srq_post(srq, srq->kept_for, srq->first_kept);
 	srq_keep_none(srq);
 	if (err && net_ratelimit())
 		pr_warn("ib_ipoib: %s refuses receive buffers of connections: error %d\n",
 			dev_name(&srq->ibdev->dev), err);
 }
 
-static void srq_repost(struct ipoib_srq *srq, struct srq_buf *buf)
+static void srq_repost(struct ipoib_srq *srq, const struct ipoib_conn *conn,
+		       struct ipoib_srq_buf *buf)
 {
+	if (!srq->ibsrq && srq->kept_for != conn->qp) {
+		srq_post_kept(srq);
+		srq->kept_for = conn->qp;
+	}
 	*srq->next_kept = &buf->wr;
 	srq->next_kept = &buf->wr.next;
 	if (++srq->kept >= SRQ_POST_BATCH)
 		srq_post_kept(srq);
 }
 
-static void srq_set_page(struct ipoib_srq *srq, struct srq_buf *buf, u32 i, struct page *page)
+static void srq_set_page(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 i, struct page *page)
 {
 	buf->page[i] = page;
 	buf->sge[i].addr = ipoib_pool_addr(srq->ibdev, page);
@@ -148,7 +219,8 @@ static void srq_set_page(struct ipoib_srq *srq, struct srq_buf *buf, u32 i, stru
 /* Gives the first n pages of a WR to the packet, and others to the WR. Returns false if there are
  * none, and changes nothing.
  */
-static bool srq_exchange(struct ipoib_srq *srq, struct srq_buf *buf, u32 n, struct page **pages)
+static bool srq_exchange(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 n,
+			 struct page **pages)
 {
 	u32 i;
 
@@ -180,8 +252,8 @@ static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq, u32 len)
 	return skb;
 }
 
-/* Makes a packet of a short message, and posts its WR again */
-static struct sk_buff *srq_copy(struct ipoib_srq *srq, struct srq_buf *buf, u32 len)
+/* Makes a packet of a short message. The WR keeps its page. */
+static struct sk_buff *srq_copy(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 len)
 {
 	struct sk_buff *skb = srq_skb_alloc(srq, len);
 
@@ -190,11 +262,10 @@ static struct sk_buff *srq_copy(struct ipoib_srq *srq, struct srq_buf *buf, u32 
 		skb_put_data(skb, page_address(buf->page[0]), len);
 		ib_dma_sync_single_for_device(srq->ibdev, buf->sge[0].addr, len, DMA_FROM_DEVICE);
 	}
-	srq_repost(srq, buf);
 	return skb;
 }
 
-static void srq_sync(struct ipoib_srq *srq, const struct srq_buf *buf, u32 len)
+static void srq_sync(struct ipoib_srq *srq, const struct ipoib_srq_buf *buf, u32 len)
 {
 	u32 i, part;
 
@@ -215,25 +286,22 @@ static void srq_add_pages(struct ipoib_srq *srq, struct sk_buff *skb, struct pag
 	}
 }
 
-/* Makes a packet of a long message, with the message's pages, and posts its WR with other pages */
-static struct sk_buff *srq_take(struct ipoib_srq *srq, struct srq_buf *buf, u32 len)
+/* Makes a packet of a long message, with the message's pages. The WR gets other pages. */
+static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 len)
 {
 	struct sk_buff *skb = srq_skb_alloc(srq, SRQ_HEADERS);
 	struct page *pages[SRQ_PAGES];
 
 	if (unlikely(!skb))
-		goto out;
+		return NULL;
 	srq_sync(srq, buf, len);
 	if (unlikely(!srq_exchange(srq, buf, DIV_ROUND_UP(len, srq->page_len), pages))) {
 		dev_kfree_skb_any(skb);
-		skb = NULL;
-		goto out;
+		return NULL;
 	}
 	skb_mark_for_recycle(skb);
 	skb_put_data(skb, page_address(pages[0]), SRQ_HEADERS);
 	srq_add_pages(srq, skb, pages, len);
-out:
-	srq_repost(srq, buf);
 	return skb;
 }
 
@@ -309,18 +377,16 @@ static bool srq_wants(struct ipoib_srq *srq, struct ipoib_dev *priv, const struc
 	return false;
 }
 
-static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc)
+static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc,
+			struct ipoib_srq_buf *buf)
 {
-	struct srq_buf *buf = &srq->bufs[wc->wr_id];
 	struct ipoib_dev *priv;
 	struct sk_buff *skb;
 
 	rcu_read_lock();
 	priv = rcu_dereference(conn->priv);
-	if (unlikely(!priv || !srq_wants(srq, priv, wc))) {
-		srq_repost(srq, buf);
+	if (unlikely(!priv || !srq_wants(srq, priv, wc)))
 		goto out;
-	}
 	ipoib_conn_use(conn);
 	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
 					 srq_take(srq, buf, wc->byte_len);
@@ -339,26 +405,55 @@ static void srq_sent(struct ipoib_conn *conn, const struct ib_wc *wc)
 	rcu_read_unlock();
 }
 
+/* Posts a WR whose completion is the last one of a connection, as sends complete in order */
+static int srq_post_marker(struct ipoib_conn *conn)
+{
+	const struct ib_send_wr wr = { .wr_id = SRQ_MARKER, .opcode = IB_WR_SEND };
+	const struct ib_send_wr *bad;
+
+	return ib_post_send(conn->qp, &wr, &bad);
+}
+
+/* A QP without an SRQ has returned a WR, since it is in the error state. When it has returned all
+ * of them, only what it sends is left. If the WR for that cannot be posted, draining times out.
+ */
+static void srq_returned(struct ipoib_conn *conn)
+{
+	if (!--conn->posted)
+		srq_post_marker(conn);
+}
+
+/* Processes the completion of a receive WR. If it has failed, the SRQ gets it back nevertheless, as
+ * other QPs use it as well.
+ */
+static void srq_received(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc)
+{
+	struct ipoib_srq_buf *buf = srq->ibsrq ? &srq->bufs[wc->wr_id] : &conn->ring[wc->wr_id];
+	bool received = wc->status == IB_WC_SUCCESS;
+
+	if (likely(received))
+		srq_message(srq, conn, wc, buf);
+	else
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+	if (likely(received || srq->ibsrq))
+		srq_repost(srq, conn, buf);
+	else
+		srq_returned(conn);
+}
+
 static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 {
 	struct ipoib_conn *conn = wc->qp->qp_context;
 
 	if (wc->wr_id & IPOIB_CSQ_WR) {
 		srq_sent(conn, wc);
-		return;
-	}
-	if (wc->wr_id == SRQ_MARKER) {
+	} else if (wc->wr_id == SRQ_MARKER) {
 		/* This is the last use of the connection: its work frees it then */
 		smp_mb__before_atomic();
 		set_bit(IPOIB_CONN_DRAINED, &conn->events);
-		return;
+	} else {
+		srq_received(srq, conn, wc);
 	}
-	if (likely(wc->status == IB_WC_SUCCESS)) {
-		srq_message(srq, conn, wc);
-		return;
-	}
-	srq_repost(srq, &srq->bufs[wc->wr_id]);
-	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
 
 static int srq_poll(struct napi_struct *napi, int budget)
@@ -404,17 +499,18 @@ static void srq_event(struct ib_event *event, void *context)
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
 }
 
-static void srq_empty(struct ipoib_srq *srq)
+static void srq_empty(struct ipoib_srq *srq, struct ipoib_srq_buf *bufs, u32 n)
 {
 	u32 i, j;
 
-	for (i = 0; i < SRQ_SIZE; i++)
+	for (i = 0; i < n; i++)
 		for (j = 0; j < srq->pages; j++)
-			if (srq->bufs[i].page[j])
-				page_pool_put_full_page(srq->pool, srq->bufs[i].page[j], false);
+			if (bufs[i].page[j])
+				page_pool_put_full_page(srq->pool, bufs[i].page[j], false);
 }
 
-static int srq_buf_fill(struct ipoib_srq *srq, struct srq_buf *buf)
+/* Prepares the WR with this index, and gives it pages */
+static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 index)
 {
 	struct page *page;
 	u32 i;
@@ -427,27 +523,31 @@ static int srq_buf_fill(struct ipoib_srq *srq, struct srq_buf *buf)
 		buf->sge[i].length = srq->page_len;
 		buf->sge[i].lkey = srq->pd->local_dma_lkey;
 	}
-	buf->wr.wr_id = buf - srq->bufs;
+	buf->wr.wr_id = index;
 	buf->wr.sg_list = buf->sge;
 	buf->wr.num_sge = srq->pages;
 	return 0;
 }
 
-static int srq_fill(struct ipoib_srq *srq)
+static int srq_fill(struct ipoib_srq *srq, struct ipoib_srq_buf *bufs, u32 n)
 {
-	const struct ib_recv_wr *bad;
-	int err;
+	int err = 0;
 	u32 i;
 
-	for (i = 0; i < SRQ_SIZE; i++) {
-		err = srq_buf_fill(srq, &srq->bufs[i]);
-		if (err)
-			return err;
-		err = ib_post_srq_recv(srq->ibsrq, &srq->bufs[i].wr, &bad);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (i = 0; i < n && !err; i++)
+		err = srq_buf_fill(srq, &bufs[i], i);
+	return err;
+}
+
+/* Posts all WRs of the SRQ or, if there is none, of a QP */
+static int srq_post_all(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_srq_buf *bufs, u32 n)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < n && !err; i++)
+		err = srq_post(srq, qp, &bufs[i].wr);
+	return err;
 }
 
 static int srq_pool_create(struct ipoib_srq *srq)
@@ -475,17 +575,18 @@ static int srq_create(struct ipoib_srq *srq)
 		},
 	};
 
+	if (!hca_has_srqs(srq->ibdev))
+		return 0;
 	srq->ibsrq = ib_create_srq(srq->pd, &attr);
 	return PTR_ERR_OR_ZERO(srq->ibsrq);
 }
 
-/* The CQ also has the last completion of each connection that is closed, and those of all packets
- * that connections have sent
- */
+/* The CQ also has the completions of all packets that connections have sent */
 static int srq_cq_create(struct ipoib_srq *srq)
 {
 	struct ib_cq_init_attr attr = {
-		.cqe = SRQ_CQES + ipoib_srq_senders_max(srq->ibdev) * IPOIB_CSQ_SIZE,
+		.cqe = srq_recv_cqes(srq->ibdev) +
+		       ipoib_srq_senders_max(srq->ibdev) * (IPOIB_CSQ_SIZE + 1),
 	};
 
 	srq->cq = ib_create_cq(srq->ibdev, srq_cq_completed, srq_cq_event, srq, &attr);
@@ -494,9 +595,11 @@ static int srq_cq_create(struct ipoib_srq *srq)
 
 static int srq_alloc(struct ipoib_srq *srq)
 {
-	srq->bufs = kvcalloc(SRQ_SIZE, sizeof(*srq->bufs), GFP_KERNEL);
-	if (!srq->bufs)
-		return -ENOMEM;
+	if (hca_has_srqs(srq->ibdev)) {
+		srq->bufs = kvcalloc(SRQ_SIZE, sizeof(*srq->bufs), GFP_KERNEL);
+		if (!srq->bufs)
+			return -ENOMEM;
+	}
 	srq->napi_dev = alloc_netdev_dummy(0);
 	if (srq->napi_dev)
 		return 0;
@@ -559,7 +662,11 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	srq_keep_none(srq);
 	netif_napi_add(srq->napi_dev, &srq->napi, srq_poll);
 	srq_resume(srq);
-	err = srq_fill(srq);
+	if (!srq->ibsrq)
+		return srq;
+	err = srq_fill(srq, srq->bufs, SRQ_SIZE);
+	if (!err)
+		err = srq_post_all(srq, NULL, srq->bufs, SRQ_SIZE);
 	if (err) {
 		ipoib_srq_destroy(srq);
 		return ERR_PTR(err);
@@ -587,12 +694,42 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 {
 	napi_disable(&srq->napi);
 	netif_napi_del(&srq->napi);
-	ib_destroy_srq(srq->ibsrq);
-	srq_empty(srq);
+	if (srq->ibsrq) {
+		ib_destroy_srq(srq->ibsrq);
+		srq_empty(srq, srq->bufs, SRQ_SIZE);
+	}
 	page_pool_destroy(srq->pool);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);
 	srq_free(srq);
+}
+
+static void srq_ring_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
+{
+	if (!conn->ring)
+		return;
+	srq_empty(srq, conn->ring, SRQ_RING);
+	kvfree(conn->ring);
+	conn->ring = NULL;
+}
+
+/* Makes the receive WRs of a connection that a peer has opened, if there is no SRQ */
+static int srq_ring_create(struct ipoib_srq *srq, struct ipoib_conn *conn)
+{
+	int err;
+
+	if (srq->ibsrq || conn->opened)
+		return 0;
+	conn->ring = kvcalloc(SRQ_RING, sizeof(*conn->ring), GFP_KERNEL);
+	if (!conn->ring)
+		return -ENOMEM;
+	/* The pool belongs to the poll */
+	napi_disable(&srq->napi);
+	err = srq_fill(srq, conn->ring, SRQ_RING);
+	srq_resume(srq);
+	if (err)
+		srq_ring_destroy(srq, conn);
+	return err;
 }
 
 /**
@@ -620,8 +757,36 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.qp_type = conn->type,
 	};
+	struct ib_qp *qp;
+	int err;
 
-	return ib_create_qp(srq->pd, &init);
+	err = srq_ring_create(srq, conn);
+	if (err)
+		return ERR_PTR(err);
+	if (!srq->ibsrq) {
+		init.cap.max_recv_wr = conn->ring ? SRQ_RING : 0;
+		init.cap.max_recv_sge = conn->ring ? srq->pages : 0;
+	}
+	qp = ib_create_qp(srq->pd, &init);
+	if (IS_ERR(qp))
+		srq_ring_destroy(srq, conn);
+	return qp;
+}
+
+/**
+ * ipoib_srq_qp_fill() - post the receive WRs of a connection's QP, if there is no SRQ
+ * @srq: the SRQ
+ * @conn: the connection, whose QP is in the state INIT
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
+{
+	if (!conn->ring)
+		return 0;
+	conn->posted = SRQ_RING;
+	return srq_post_all(srq, conn->qp, conn->ring, SRQ_RING);
 }
 
 /**
@@ -634,14 +799,15 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
  */
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 {
-	if (likely(test_bit(IPOIB_CONN_DRAINED, &conn->events))) {
-		ib_destroy_qp(conn->qp);
-		return;
-	}
+	bool drained = test_bit(IPOIB_CONN_DRAINED, &conn->events);
+
 	/* A poll may be looking at completions of the QP */
-	napi_disable(&srq->napi);
+	if (unlikely(!drained))
+		napi_disable(&srq->napi);
 	ib_destroy_qp(conn->qp);
-	srq_resume(srq);
+	if (unlikely(!drained))
+		srq_resume(srq);
+	srq_ring_destroy(srq, conn);
 }
 
 /**
@@ -657,19 +823,16 @@ void ipoib_srq_flush(struct ipoib_srq *srq)
 }
 
 /**
- * ipoib_srq_mark() - post a WR whose completion is the last one of a connection
- * @srq: the SRQ
- * @conn: the connection, whose QP takes no more WRs of the SRQ
+ * ipoib_srq_mark() - have a WR posted whose completion is the last one of a connection
+ * @conn: the connection, whose QP is in the error state and takes no more WRs of the SRQ
  *
- * IPOIB_CONN_DRAINED is set when the completion is polled.
+ * If the QP has receive WRs of its own, this is done when it has returned them. IPOIB_CONN_DRAINED
+ * is set when the completion is polled.
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int ipoib_srq_mark(struct ipoib_srq *srq, struct ipoib_conn *conn)
+int ipoib_srq_mark(struct ipoib_conn *conn)
 {
-	const struct ib_send_wr wr = { .wr_id = SRQ_MARKER, .opcode = IB_WR_SEND };
-	const struct ib_send_wr *bad;
-
-	return ib_post_send(conn->qp, &wr, &bad);
+	return conn->ring ? 0 : srq_post_marker(conn);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
- * The shared receive queue of a port's connections.
+ * The shared receive queue of a port's connections, or what takes its place if the HCA has none.
  */
 #ifndef _IPOIB_SRQ_H
 #define _IPOIB_SRQ_H
@@ -15,14 +15,17 @@ struct ipoib_srq;
 #define IPOIB_MESSAGE_MAX	(IPOIB_CONNECTED_MTU + IPOIB_ENCAP_LEN)
 
 bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port);
+bool ipoib_srq_is_shared(const struct ib_device *ibdev);
+u32 ipoib_srq_receivers_max(const struct ib_device *ibdev);
 u32 ipoib_srq_senders_max(const struct ib_device *ibdev);
 u32 ipoib_srq_message_max(const struct ib_device *ibdev);
 struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev);
 void ipoib_srq_destroy(struct ipoib_srq *srq);
 struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
 				  void (*event)(struct ib_event *event, void *context));
+int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn);
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn);
 void ipoib_srq_flush(struct ipoib_srq *srq);
-int ipoib_srq_mark(struct ipoib_srq *srq, struct ipoib_conn *conn);
+int ipoib_srq_mark(struct ipoib_conn *conn);
 
 #endif /* _IPOIB_SRQ_H */

@@ -5,6 +5,7 @@
 # and comes back.
 # guests: 2
 # timeout: 400
+# soak: 400
 # mem: 1024
 
 . /cases/lib-trunk.sh
@@ -51,7 +52,8 @@ by_connection()
 }
 round=0
 
-trunk_start hcas=1
+# The long form is for HCAs without shared receive queues
+trunk_start hcas=1 ${SOAK:+srq=0}
 subnet_up a
 ip netns add h0
 ip -n h0 link set lo up

@@ -267,7 +267,29 @@ static void too_many(struct kunit *test)
 	kvfree(many);
 }
 
-/* The simulated HCA has neither SRQs nor a communication manager */
+/* Without SRQs, each accepted connection has receive WRs of its own: 33 CQEs of half of the CQ */
+static void limits_without_srqs(struct kunit *test)
+{
+	struct ib_device_attr attrs = { .max_recv_sge = 16, .max_qp = 4096, .max_cqe = 1 << 20 };
+	struct fixture *fx = test->priv;
+	struct ib_device *ibdev = &fx->hca->ibdev;
+
+	swap(ibdev->attrs, attrs);
+	KUNIT_EXPECT_FALSE(test, ipoib_srq_is_shared(ibdev));
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 128u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 256u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_message_max(ibdev), 65524u);
+	ibdev->attrs.max_cqe = 2048;
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 31u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 15u);
+	ibdev->attrs.max_qp = 16;
+	ibdev->attrs.max_recv_sge = 1;
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 4u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_message_max(ibdev), 32768u);
+	swap(ibdev->attrs, attrs);
+}
+
+/* The simulated HCA has no communication manager */
 static void not_supported(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -286,6 +308,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(refused_without_link),
 	KUNIT_CASE(limited_members),
 	KUNIT_CASE(too_many),
+	KUNIT_CASE(limits_without_srqs),
 	KUNIT_CASE(not_supported),
 	{}
 };

@@ -51,6 +51,8 @@ static int query_device(struct ib_device *ibdev, struct ib_device_attr *attr,
 	struct hca *hca = to_hca(ibdev);
 
 	attr->max_qp = 64;
+	attr->max_srq = 1;
+	attr->max_srq_sge = 32;
 	attr->max_qp_wr = hca->max_qp_wr;
 	attr->max_cqe = hca->max_cqe;
 	attr->max_cq = 64;

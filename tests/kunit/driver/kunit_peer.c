@@ -187,31 +187,47 @@ static void after_the_end(struct kunit *test)
 {
 	struct ipoib_peer peer = { .service = IPOIB_SERVICE_ID_RFC, .packets = 100 };
 	struct ipoib_conn conn = { .refusal = IB_CM_REJ_INVALID_SERVICE_ID };
+	struct fixture *fx = test->priv;
 
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.service, IPOIB_SERVICE_ID_LINUX);
 	KUNIT_EXPECT_FALSE(test, time_before(jiffies, peer.retry_at));
 	KUNIT_EXPECT_EQ(test, peer.packets, 100u);
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.service, IPOIB_SERVICE_ID_RFC);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, peer.retry_at));
 	KUNIT_EXPECT_EQ(test, peer.packets, 0u);
 	KUNIT_EXPECT_EQ(test, peer.failures, 1);
 	conn.refusal = IB_CM_REJ_NO_QP;
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.failures, 2);
 	conn.refusal = 0;
 	conn.lived = true;
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.failures, 3);
 	conn.proven = true;
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.failures, 0);
 	KUNIT_EXPECT_FALSE(test, time_before(jiffies, peer.retry_at));
 	set_bit(IPOIB_CONN_BROKEN, &conn.events);
-	peer_conn_over(&peer, &conn);
+	peer_conn_over(fx->priv, &peer, &conn);
 	KUNIT_EXPECT_EQ(test, peer.failures, 1);
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, peer.retry_at));
+}
+
+/* A connection for both directions would have to receive, so none is requested */
+static void without_srqs(struct kunit *test)
+{
+	struct ipoib_peer peer = { .service = IPOIB_SERVICE_ID_LINUX };
+	struct ipoib_conn conn = { .refusal = IB_CM_REJ_INVALID_SERVICE_ID };
+	struct fixture *fx = test->priv;
+
+	fx->hca->ibdev.attrs.max_srq = 0;
+	KUNIT_EXPECT_EQ(test, peer_first_service(fx->priv), IPOIB_SERVICE_ID_LINUX);
+	peer_conn_over(fx->priv, &peer, &conn);
+	KUNIT_EXPECT_EQ(test, peer.service, IPOIB_SERVICE_ID_LINUX);
+	KUNIT_EXPECT_EQ(test, peer.failures, 1);
+	fx->hca->ibdev.attrs.max_srq = 1;
 }
 
 static struct kunit_case peer_cases[] = {
@@ -222,6 +238,7 @@ static struct kunit_case peer_cases[] = {
 	KUNIT_CASE(not_opened_when_off),
 	KUNIT_CASE(bounded),
 	KUNIT_CASE(after_the_end),
+	KUNIT_CASE(without_srqs),
 	{}
 };
 
