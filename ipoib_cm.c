@@ -40,7 +40,9 @@ struct ipoib_listener {
 	struct work_struct close_work;
 };
 
-/* Returns whether the HCA has UC QPs. No attribute says so, but there is none if it refuses one. */
+/* Returns whether the HCA has UC QPs, which use an SRQ if it has SRQs. No attribute says so, but
+ * there are none if it refuses one.
+ */
 static bool hca_is_unreliable(const struct ipoib_dev *priv)
 {
 	struct ib_qp_init_attr init = {
@@ -53,19 +55,37 @@ static bool hca_is_unreliable(const struct ipoib_dev *priv)
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.qp_type = IB_QPT_UC,
 	};
+	struct ib_srq_init_attr srq_init = { .attr = { .max_wr = 1, .max_sge = 1 } };
+	struct ib_qp *qp = ERR_PTR(-EOPNOTSUPP);
 	struct ib_cq *cq;
-	struct ib_qp *qp;
 
 	cq = ib_alloc_cq(priv->ibdev, NULL, 2, 0, IB_POLL_DIRECT);
 	if (IS_ERR(cq))
 		return false;
 	init.send_cq = cq;
 	init.recv_cq = cq;
-	qp = ib_create_qp(priv->pd, &init);
+	if (ipoib_srq_is_shared(priv->ibdev))
+		init.srq = ib_create_srq(priv->pd, &srq_init);
+	if (!IS_ERR(init.srq))
+		qp = ib_create_qp(priv->pd, &init);
 	if (!IS_ERR(qp))
 		ib_destroy_qp(qp);
+	if (!IS_ERR_OR_NULL(init.srq))
+		ib_destroy_srq(init.srq);
 	ib_free_cq(cq);
 	return !IS_ERR(qp);
+}
+
+/**
+ * ipoib_cm_is_possible() - tell whether a netdevice can have connections
+ * @priv: the device, registered or not
+ *
+ * Context: any.
+ * Return: true if its HCA and port have them, and the administrator allows them.
+ */
+bool ipoib_cm_is_possible(const struct ipoib_dev *priv)
+{
+	return connected && ipoib_srq_is_supported(priv->ibdev, priv->port->number);
 }
 
 /**
@@ -76,7 +96,7 @@ static bool hca_is_unreliable(const struct ipoib_dev *priv)
  */
 void ipoib_cm_init(struct ipoib_dev *priv)
 {
-	if (!connected || !ipoib_srq_is_supported(priv->ibdev, priv->port->number))
+	if (!ipoib_cm_is_possible(priv))
 		return;
 	priv->cm.flags = IPOIB_FLAG_RC;
 	if (!unreliable)
@@ -157,7 +177,7 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 	if (!pkey_fits(priv, be16_to_cpu(path->pkey)) ||
 	    !peer_is_valid(priv, &conn->peer, conn->lid))
 		return IB_CM_REJ_CONSUMER_DEFINED;
-	if (!ipoib_conns_room(priv))
+	if (!ipoib_conns_room(priv, conn->lid))
 		return IB_CM_REJ_NO_QP;
 	return 0;
 }

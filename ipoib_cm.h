@@ -19,6 +19,7 @@ struct ipoib_cm {
 /* The smallest Receive MTU of a peer: the smallest IPv4 MTU (RFC 791), and the encapsulation */
 #define IPOIB_RECEIVE_MTU_MIN	(68 + 4)
 
+bool ipoib_cm_is_possible(const struct ipoib_dev *priv);
 void ipoib_cm_init(struct ipoib_dev *priv);
 u8 ipoib_cm_flags(const struct ipoib_dev *priv);
 void ipoib_cm_open(struct ipoib_dev *priv);

@@ -180,8 +180,10 @@ static int conn_make_qp(struct ipoib_conn *conn)
  */
 static int conn_start_qp(struct ipoib_conn *conn)
 {
-	int err = conn_modify(conn, IB_QPS_INIT);
+	int err;
 
+	conn->started = true;
+	err = conn_modify(conn, IB_QPS_INIT);
 	if (!err)
 		err = ipoib_srq_qp_fill(conn->conns->srq, conn);
 	if (!err)
@@ -278,18 +280,22 @@ static bool conn_takes_none(const struct ipoib_conn *conn)
 static void conn_drain(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
+	bool drained;
 
 	if (conn_takes_none(conn) && !conn->marked)
 		conn->marked = !ipoib_srq_mark(conn);
-	if (test_bit(IPOIB_CONN_DRAINED, &conn->events)) {
+	drained = test_bit(IPOIB_CONN_DRAINED, &conn->events);
+	if (drained && test_bit(IPOIB_CONN_PARTED, &conn->events)) {
 		conn_free(conn);
 		return;
 	}
 	if (time_before(jiffies, conn->until)) {
-		queue_delayed_work(conns->wq, &conn->work, CONN_DRAIN_LOOK);
+		queue_delayed_work(conns->wq, &conn->work,
+				   drained ? conn->until - jiffies : CONN_DRAIN_LOOK);
 		return;
 	}
-	conn_fail(conn, "drain its QP", -ETIMEDOUT);
+	if (!drained)
+		conn_fail(conn, "drain its QP", -ETIMEDOUT);
 	conn_free(conn);
 }
 
@@ -304,8 +310,11 @@ static void conn_close(struct ipoib_conn *conn)
 	rcu_read_lock();
 	ipoib_csq_close(conn, rcu_dereference(conn->priv));
 	rcu_read_unlock();
-	/* So that the peer stops to send. This fails if the peer has said so itself. */
-	ib_send_cm_dreq(conn->id, NULL, 0);
+	/* So that the peer stops to send. This fails if the peer has said so itself. The message is
+	 * repeated until the identifier is destroyed.
+	 */
+	if (ib_send_cm_dreq(conn->id, NULL, 0))
+		set_bit(IPOIB_CONN_PARTED, &conn->events);
 	err = ib_modify_qp(conn->qp, &attr, IB_QP_STATE);
 	if (err)
 		conn_fail(conn, "move its QP to the error state", err);
@@ -408,6 +417,11 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 		break;
 	case IB_CM_DREQ_RECEIVED:
 		ib_send_cm_drep(id, NULL, 0);
+		fallthrough;
+	case IB_CM_DREP_RECEIVED:
+	case IB_CM_DREQ_ERROR:
+	case IB_CM_TIMEWAIT_EXIT:
+		ipoib_conn_event(conn, IPOIB_CONN_PARTED);
 		fallthrough;
 	default:
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
@@ -662,6 +676,17 @@ static bool conns_admit(const struct ipoib_dev *priv, conn_filter filter, u32 ma
 	return false;
 }
 
+/* Returns the number of connections that a port has opened to the netdevice */
+static u32 conns_from(const struct ipoib_dev *priv, u32 lid)
+{
+	const struct ipoib_conn *conn;
+	u32 n = 0;
+
+	list_for_each_entry(conn, &priv->port->conns.list, node)
+		n += !conn->opened && conn_is_of(conn, priv) && conn->lid == lid;
+	return n;
+}
+
 static bool conns_admit_any(const struct ipoib_dev *priv)
 {
 	return conns_admit(priv, conn_is_of, IPOIB_CONNS_MAX) &&
@@ -671,15 +696,17 @@ static bool conns_admit_any(const struct ipoib_dev *priv)
 /**
  * ipoib_conns_room() - tell whether a netdevice may accept another connection
  * @priv: the device
+ * @lid: LID of the peer's port. A request may claim any, but nothing can be sent by the connection
+ *	then.
  *
- * If not, a connection that is idle is closed, if there is any.
+ * If there are too many in all, a connection that is idle is closed, if there is any.
  *
  * Context: ipoib_conns.lock held.
  * Return: false if the netdevice or its port has as many as are allowed. The peer tries again.
  */
-bool ipoib_conns_room(const struct ipoib_dev *priv)
+bool ipoib_conns_room(const struct ipoib_dev *priv, u32 lid)
 {
-	return conns_admit_any(priv) &&
+	return conns_from(priv, lid) < IPOIB_CONNS_PEER_MAX && conns_admit_any(priv) &&
 	       conns_admit(priv, conn_is_accepted, ipoib_srq_receivers_max(priv->ibdev));
 }
 

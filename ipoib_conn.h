@@ -21,13 +21,16 @@
 #define IPOIB_CONNS_MAX		1024
 #define IPOIB_CONNS_PORT_MAX	4096
 
+/* Connections that a port may open to a netdevice */
+#define IPOIB_CONNS_PEER_MAX	16
+
 /* Connections of a port that this driver has opened: they also need CQEs for what they send */
 #define IPOIB_CONNS_OPENED_MAX	256
 
 struct ipoib_dev;
 struct ipoib_port;
 struct ipoib_srq;
-struct ipoib_srq_buf;
+struct ipoib_srq_ring;
 
 /* See ipoib_conn.c for the transitions */
 enum ipoib_conn_state {
@@ -46,6 +49,7 @@ enum ipoib_conn_event {
 	IPOIB_CONN_DRAINED,		/* all its completions have been polled */
 	IPOIB_CONN_REPLIED,		/* a REP was received */
 	IPOIB_CONN_BROKEN,		/* a packet was not acknowledged */
+	IPOIB_CONN_PARTED,		/* the peer knows that it is closed, or cannot be told */
 };
 
 /* The connections of a port */
@@ -81,6 +85,7 @@ struct ipoib_conn {
 					 */
 	unsigned long live_since;	/* jiffies */
 	bool marked;			/* a WR was posted whose CQE is the QP's last one */
+	bool started;			/* the QP was connected: it may have completions */
 	bool opened;			/* this driver has opened it; does not change */
 	bool lived;			/* it was established; written on ipoib_conns.wq */
 	bool proven;			/* it was established for some time; written when closed */
@@ -95,7 +100,7 @@ struct ipoib_conn {
 	struct sa_path_rec path;	/* to the peer, if this driver has opened the connection */
 	struct ib_cm_id *id;
 	struct ib_qp *qp;		/* NULL if there is none yet */
-	struct ipoib_srq_buf *ring;	/* its receive WRs, if the HCA has no SRQ */
+	struct ipoib_srq_ring *ring;	/* its receive WRs, if the HCA has no SRQ */
 	u32 posted;			/* how many of them it has; written by the poll */
 	struct delayed_work work;
 	refcount_t refs;		/* one of ipoib_conns.list, one of the peer's entry */
@@ -131,7 +136,7 @@ int ipoib_conns_create(struct ipoib_port *port);
 void ipoib_conns_destroy(struct ipoib_port *port);
 void ipoib_conns_detach(struct ipoib_dev *priv);
 void ipoib_conns_relocate(struct ipoib_dev *priv);
-bool ipoib_conns_room(const struct ipoib_dev *priv);
+bool ipoib_conns_room(const struct ipoib_dev *priv, u32 lid);
 void ipoib_conns_walk(struct ipoib_dev *priv,
 		      void (*show)(const struct ipoib_conn *conn, void *context), void *context);
 struct ipoib_conn *ipoib_conn_alloc(void);

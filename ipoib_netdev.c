@@ -247,7 +247,7 @@ int ipoib_set_mode(struct ipoib_dev *priv, u16 mode, struct netlink_ext_ack *ext
 
 	if (connected == priv->connected)
 		return 0;
-	if (connected && (!ipoib_cm_flags(priv) ||
+	if (connected && (!ipoib_cm_is_possible(priv) ||
 			  rdma_cap_opa_ah(priv->ibdev, priv->port->number))) {
 		NL_SET_ERR_MSG(extack, "The HCA or port has no connections, or connected=0 is set");
 		if (net_ratelimit())

@@ -35,6 +35,9 @@ struct ipoib_peer {
 	u64 service;			/* prefix of the Service ID to connect to */
 	u32 packets;			/* sent since the last connection was over */
 	u8 failures;			/* consecutive ones; read without the lock */
+	bool reliable;			/* an unreliable connection has failed; only reliable ones
+					 * are opened
+					 */
 	struct rcu_head rcu;
 };
 
@@ -142,6 +145,8 @@ static void peer_conn_over(const struct ipoib_dev *priv, struct ipoib_peer *peer
 	}
 	if (other)
 		peer->service = peer_first_service(priv);
+	if (conn->type == IB_QPT_UC && !conn->lived)
+		peer->reliable = true;
 	peer->packets = 0;
 	if (!proven || test_bit(IPOIB_CONN_BROKEN, &conn->events))
 		WRITE_ONCE(peer->retry_at, ipoib_retry_at(&peer->failures));
@@ -170,9 +175,12 @@ static bool peer_is_due(struct ipoib_dev *priv, struct ipoib_peer *peer, u32 len
 }
 
 /* Chooses the type of a connection to a peer that accepts those of its flags */
-static enum ib_qp_type peer_conn_type(const struct ipoib_dev *priv, u8 flags)
+static enum ib_qp_type peer_conn_type(const struct ipoib_dev *priv, const struct ipoib_peer *peer,
+				      u8 flags)
 {
-	return flags & ipoib_cm_flags(priv) & IPOIB_FLAG_UC ? IB_QPT_UC : IB_QPT_RC;
+	bool both_accept = flags & ipoib_cm_flags(priv) & IPOIB_FLAG_UC;
+
+	return both_accept && !peer->reliable ? IB_QPT_UC : IB_QPT_RC;
 }
 
 static void peer_open(struct ipoib_dev *priv, struct ipoib_peer *peer, enum ib_qp_type type)
@@ -210,7 +218,7 @@ static struct ipoib_conn *peer_consider(struct ipoib_dev *priv, const struct ipo
 	if (!peer)
 		return NULL;
 	if (!peer_review(priv, peer) && peer_is_due(priv, peer, skb->len))
-		peer_open(priv, peer, peer_conn_type(priv, header->hwaddr.flags));
+		peer_open(priv, peer, peer_conn_type(priv, peer, header->hwaddr.flags));
 	return peer_outlook(peer);
 }
 

@@ -13,6 +13,7 @@
  * registered.
  */
 #include <linux/moduleparam.h>
+#include <linux/mutex.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
 
@@ -38,15 +39,24 @@ struct ipoib_srq_buf {
 	struct page *page[SRQ_PAGES];
 };
 
+/* The WRs of the SRQ or, if there is none, of a QP, and where they get pages. The pool is used by
+ * the poll only, once the first WR is posted.
+ */
+struct ipoib_srq_ring {
+	struct page_pool *pool;
+	u32 size;
+	struct ipoib_srq_buf buf[];
+};
+
 struct ipoib_srq {
 	struct ib_device *ibdev;
 	struct ib_pd *pd;
 	struct ib_cq *cq;
 	struct ib_srq *ibsrq;		/* NULL if the HCA has none */
-	struct page_pool *pool;
-	struct ipoib_srq_buf *bufs;	/* of the SRQ */
+	struct ipoib_srq_ring *ring;	/* of the SRQ */
 	struct net_device *napi_dev;	/* never registered */
 	struct napi_struct napi;
+	struct mutex napi_lock;		/* held while NAPI is disabled; rtnl nests outside */
 	u32 page_len;			/* octets of a page of the pool */
 	u32 pages;			/* per WR */
 	u32 message_max;		/* octets */
@@ -113,7 +123,8 @@ bool ipoib_srq_is_shared(const struct ib_device *ibdev)
  * ipoib_srq_receivers_max() - get the number of connections that peers may open
  * @ibdev: an HCA with connections
  *
- * All of them share a CQ, which must never be full. Without SRQs, half of it is for them.
+ * All of them share a CQ, which must never be full. Without SRQs, half of it is for them, and a
+ * quarter of the HCA's QPs.
  *
  * Context: any.
  * Return: number of connections of a port.
@@ -150,7 +161,8 @@ u32 ipoib_srq_senders_max(const struct ib_device *ibdev)
 	u32 taken = srq_recv_cqes(ibdev);
 	u32 room = max_t(u32, ibdev->attrs.max_cqe, taken) - taken;
 
-	return min_t(u32, room / (IPOIB_CSQ_SIZE + 1), IPOIB_CONNS_OPENED_MAX);
+	return min3(room / (IPOIB_CSQ_SIZE + 1), (u32)IPOIB_CONNS_OPENED_MAX,
+		    (u32)ibdev->attrs.max_qp / 4);
 }
 
 /**
@@ -219,13 +231,13 @@ static void srq_set_page(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 i
 /* Gives the first n pages of a WR to the packet, and others to the WR. Returns false if there are
  * none, and changes nothing.
  */
-static bool srq_exchange(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 n,
-			 struct page **pages)
+static bool srq_exchange(struct ipoib_srq *srq, struct page_pool *pool, struct ipoib_srq_buf *buf,
+			 u32 n, struct page **pages)
 {
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		pages[i] = page_pool_alloc_pages(srq->pool, GFP_ATOMIC | __GFP_NOWARN);
+		pages[i] = page_pool_alloc_pages(pool, GFP_ATOMIC | __GFP_NOWARN);
 		if (unlikely(!pages[i]))
 			goto err_pages;
 	}
@@ -239,7 +251,7 @@ static bool srq_exchange(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 n
 
 err_pages:
 	while (i--)
-		page_pool_put_full_page(srq->pool, pages[i], true);
+		page_pool_put_full_page(pool, pages[i], true);
 	return false;
 }
 
@@ -287,7 +299,8 @@ static void srq_add_pages(struct ipoib_srq *srq, struct sk_buff *skb, struct pag
 }
 
 /* Makes a packet of a long message, with the message's pages. The WR gets other pages. */
-static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 len)
+static struct sk_buff *srq_take(struct ipoib_srq *srq, struct page_pool *pool,
+				struct ipoib_srq_buf *buf, u32 len)
 {
 	struct sk_buff *skb = srq_skb_alloc(srq, SRQ_HEADERS);
 	struct page *pages[SRQ_PAGES];
@@ -295,7 +308,7 @@ static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_buf *buf
 	if (unlikely(!skb))
 		return NULL;
 	srq_sync(srq, buf, len);
-	if (unlikely(!srq_exchange(srq, buf, DIV_ROUND_UP(len, srq->page_len), pages))) {
+	if (unlikely(!srq_exchange(srq, pool, buf, DIV_ROUND_UP(len, srq->page_len), pages))) {
 		dev_kfree_skb_any(skb);
 		return NULL;
 	}
@@ -378,8 +391,9 @@ static bool srq_wants(struct ipoib_srq *srq, struct ipoib_dev *priv, const struc
 }
 
 static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc,
-			struct ipoib_srq_buf *buf)
+			struct ipoib_srq_ring *ring)
 {
+	struct ipoib_srq_buf *buf = &ring->buf[wc->wr_id];
 	struct ipoib_dev *priv;
 	struct sk_buff *skb;
 
@@ -389,7 +403,7 @@ static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const st
 		goto out;
 	ipoib_conn_use(conn);
 	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
-					 srq_take(srq, buf, wc->byte_len);
+					 srq_take(srq, ring->pool, buf, wc->byte_len);
 	if (likely(skb))
 		srq_deliver(srq, priv, conn, skb);
 	else
@@ -428,15 +442,15 @@ static void srq_returned(struct ipoib_conn *conn)
  */
 static void srq_received(struct ipoib_srq *srq, struct ipoib_conn *conn, const struct ib_wc *wc)
 {
-	struct ipoib_srq_buf *buf = srq->ibsrq ? &srq->bufs[wc->wr_id] : &conn->ring[wc->wr_id];
+	struct ipoib_srq_ring *ring = srq->ring ?: conn->ring;
 	bool received = wc->status == IB_WC_SUCCESS;
 
 	if (likely(received))
-		srq_message(srq, conn, wc, buf);
+		srq_message(srq, conn, wc, ring);
 	else
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-	if (likely(received || srq->ibsrq))
-		srq_repost(srq, conn, buf);
+	if (likely(received || srq->ring))
+		srq_repost(srq, conn, &ring->buf[wc->wr_id]);
 	else
 		srq_returned(conn);
 }
@@ -499,24 +513,15 @@ static void srq_event(struct ib_event *event, void *context)
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
 }
 
-static void srq_empty(struct ipoib_srq *srq, struct ipoib_srq_buf *bufs, u32 n)
-{
-	u32 i, j;
-
-	for (i = 0; i < n; i++)
-		for (j = 0; j < srq->pages; j++)
-			if (bufs[i].page[j])
-				page_pool_put_full_page(srq->pool, bufs[i].page[j], false);
-}
-
 /* Prepares the WR with this index, and gives it pages */
-static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 index)
+static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 index)
 {
+	struct ipoib_srq_buf *buf = &ring->buf[index];
 	struct page *page;
 	u32 i;
 
 	for (i = 0; i < srq->pages; i++) {
-		page = page_pool_alloc_pages(srq->pool, GFP_KERNEL);
+		page = page_pool_alloc_pages(ring->pool, GFP_KERNEL);
 		if (!page)
 			return -ENOMEM;
 		srq_set_page(srq, buf, i, page);
@@ -529,40 +534,78 @@ static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 in
 	return 0;
 }
 
-static int srq_fill(struct ipoib_srq *srq, struct ipoib_srq_buf *bufs, u32 n)
+static int srq_ring_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
 {
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < n && !err; i++)
-		err = srq_buf_fill(srq, &bufs[i], i);
+	for (i = 0; i < ring->size && !err; i++)
+		err = srq_buf_fill(srq, ring, i);
 	return err;
 }
 
-/* Posts all WRs of the SRQ or, if there is none, of a QP */
-static int srq_post_all(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_srq_buf *bufs, u32 n)
+/* Posts all WRs to the SRQ or, if there is none, to a QP */
+static int srq_ring_post(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_srq_ring *ring)
 {
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < n && !err; i++)
-		err = srq_post(srq, qp, &bufs[i].wr);
+	for (i = 0; i < ring->size && !err; i++)
+		err = srq_post(srq, qp, &ring->buf[i].wr);
 	return err;
 }
 
-static int srq_pool_create(struct ipoib_srq *srq)
+static int srq_pool_create(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
 {
 	struct page_pool_params params = {
 		.order = srq_order(srq->ibdev),
-		.pool_size = SRQ_SIZE * srq->pages,
+		.pool_size = ring->size * srq->pages,
 		.nid = ibdev_to_node(srq->ibdev),
 	};
 
 	ipoib_pool_map(srq->ibdev, &params);
-	srq->pool = page_pool_create(&params);
-	return PTR_ERR_OR_ZERO(srq->pool);
+	ring->pool = page_pool_create(&params);
+	return PTR_ERR_OR_ZERO(ring->pool);
 }
 
+/* Frees WRs that no queue has any more. @ring may be NULL. */
+static void srq_ring_destroy(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
+{
+	u32 i, j;
+
+	if (!ring)
+		return;
+	for (i = 0; i < ring->size; i++)
+		for (j = 0; j < srq->pages; j++)
+			if (ring->buf[i].page[j])
+				page_pool_put_full_page(ring->pool, ring->buf[i].page[j], false);
+	page_pool_destroy(ring->pool);
+	kvfree(ring);
+}
+
+/* Makes WRs with their pages */
+static struct ipoib_srq_ring *srq_ring_create(struct ipoib_srq *srq, u32 size)
+{
+	struct ipoib_srq_ring *ring;
+	int err;
+
+	ring = kvzalloc(struct_size(ring, buf, size), GFP_KERNEL);
+	if (!ring)
+		return ERR_PTR(-ENOMEM);
+	ring->size = size;
+	err = srq_pool_create(srq, ring);
+	if (err) {
+		kvfree(ring);
+		return ERR_PTR(err);
+	}
+	err = srq_ring_fill(srq, ring);
+	if (!err)
+		return ring;
+	srq_ring_destroy(srq, ring);
+	return ERR_PTR(err);
+}
+
+/* Makes the SRQ with its WRs, which are not posted yet */
 static int srq_create(struct ipoib_srq *srq)
 {
 	struct ib_srq_init_attr attr = {
@@ -574,11 +617,17 @@ static int srq_create(struct ipoib_srq *srq)
 			.max_sge = srq->pages,
 		},
 	};
+	int err;
 
-	if (!hca_has_srqs(srq->ibdev))
-		return 0;
+	srq->ring = srq_ring_create(srq, SRQ_SIZE);
+	if (IS_ERR(srq->ring))
+		return PTR_ERR(srq->ring);
 	srq->ibsrq = ib_create_srq(srq->pd, &attr);
-	return PTR_ERR_OR_ZERO(srq->ibsrq);
+	if (!IS_ERR(srq->ibsrq))
+		return 0;
+	err = PTR_ERR(srq->ibsrq);
+	srq_ring_destroy(srq, srq->ring);
+	return err;
 }
 
 /* The CQ also has the completions of all packets that connections have sent */
@@ -593,24 +642,10 @@ static int srq_cq_create(struct ipoib_srq *srq)
 	return PTR_ERR_OR_ZERO(srq->cq);
 }
 
-static int srq_alloc(struct ipoib_srq *srq)
-{
-	if (hca_has_srqs(srq->ibdev)) {
-		srq->bufs = kvcalloc(SRQ_SIZE, sizeof(*srq->bufs), GFP_KERNEL);
-		if (!srq->bufs)
-			return -ENOMEM;
-	}
-	srq->napi_dev = alloc_netdev_dummy(0);
-	if (srq->napi_dev)
-		return 0;
-	kvfree(srq->bufs);
-	return -ENOMEM;
-}
-
 static void srq_free(struct ipoib_srq *srq)
 {
 	compat_free_netdev_dummy(srq->napi_dev);
-	kvfree(srq->bufs);
+	mutex_destroy(&srq->napi_lock);
 	kfree(srq);
 }
 
@@ -621,6 +656,19 @@ static void srq_resume(struct ipoib_srq *srq)
 	local_bh_disable();
 	napi_schedule(&srq->napi);
 	local_bh_enable();
+}
+
+/* Waits for the current poll, and prevents further ones until srq_unlock() */
+static void srq_lock(struct ipoib_srq *srq)
+{
+	mutex_lock(&srq->napi_lock);
+	napi_disable(&srq->napi);
+}
+
+static void srq_unlock(struct ipoib_srq *srq)
+{
+	srq_resume(srq);
+	mutex_unlock(&srq->napi_lock);
 }
 
 /**
@@ -641,10 +689,11 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	srq->page_len = PAGE_SIZE << srq_order(ibdev);
 	srq->message_max = ipoib_srq_message_max(ibdev);
 	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
-	err = srq_alloc(srq);
-	if (err) {
+	mutex_init(&srq->napi_lock);
+	srq->napi_dev = alloc_netdev_dummy(0);
+	if (!srq->napi_dev) {
 		kfree(srq);
-		return ERR_PTR(err);
+		return ERR_PTR(-ENOMEM);
 	}
 	srq->pd = ib_alloc_pd(ibdev, 0);
 	err = PTR_ERR_OR_ZERO(srq->pd);
@@ -653,28 +702,21 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	err = srq_cq_create(srq);
 	if (err)
 		goto err_pd;
-	err = srq_pool_create(srq);
+	if (hca_has_srqs(ibdev))
+		err = srq_create(srq);
 	if (err)
 		goto err_cq;
-	err = srq_create(srq);
-	if (err)
-		goto err_pool;
 	srq_keep_none(srq);
 	netif_napi_add(srq->napi_dev, &srq->napi, srq_poll);
 	srq_resume(srq);
-	if (!srq->ibsrq)
-		return srq;
-	err = srq_fill(srq, srq->bufs, SRQ_SIZE);
-	if (!err)
-		err = srq_post_all(srq, NULL, srq->bufs, SRQ_SIZE);
+	if (srq->ring)
+		err = srq_ring_post(srq, NULL, srq->ring);
 	if (err) {
 		ipoib_srq_destroy(srq);
 		return ERR_PTR(err);
 	}
 	return srq;
 
-err_pool:
-	page_pool_destroy(srq->pool);
 err_cq:
 	ib_destroy_cq(srq->cq);
 err_pd:
@@ -694,42 +736,12 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 {
 	napi_disable(&srq->napi);
 	netif_napi_del(&srq->napi);
-	if (srq->ibsrq) {
+	if (srq->ibsrq)
 		ib_destroy_srq(srq->ibsrq);
-		srq_empty(srq, srq->bufs, SRQ_SIZE);
-	}
-	page_pool_destroy(srq->pool);
+	srq_ring_destroy(srq, srq->ring);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);
 	srq_free(srq);
-}
-
-static void srq_ring_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
-{
-	if (!conn->ring)
-		return;
-	srq_empty(srq, conn->ring, SRQ_RING);
-	kvfree(conn->ring);
-	conn->ring = NULL;
-}
-
-/* Makes the receive WRs of a connection that a peer has opened, if there is no SRQ */
-static int srq_ring_create(struct ipoib_srq *srq, struct ipoib_conn *conn)
-{
-	int err;
-
-	if (srq->ibsrq || conn->opened)
-		return 0;
-	conn->ring = kvcalloc(SRQ_RING, sizeof(*conn->ring), GFP_KERNEL);
-	if (!conn->ring)
-		return -ENOMEM;
-	/* The pool belongs to the poll */
-	napi_disable(&srq->napi);
-	err = srq_fill(srq, conn->ring, SRQ_RING);
-	srq_resume(srq);
-	if (err)
-		srq_ring_destroy(srq, conn);
-	return err;
 }
 
 /**
@@ -758,18 +770,17 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		.qp_type = conn->type,
 	};
 	struct ib_qp *qp;
-	int err;
 
-	err = srq_ring_create(srq, conn);
-	if (err)
-		return ERR_PTR(err);
-	if (!srq->ibsrq) {
-		init.cap.max_recv_wr = conn->ring ? SRQ_RING : 0;
-		init.cap.max_recv_sge = conn->ring ? srq->pages : 0;
+	if (!srq->ibsrq && !conn->opened) {
+		conn->ring = srq_ring_create(srq, SRQ_RING);
+		if (IS_ERR(conn->ring))
+			return ERR_CAST(conn->ring);
+		init.cap.max_recv_wr = SRQ_RING;
+		init.cap.max_recv_sge = srq->pages;
 	}
 	qp = ib_create_qp(srq->pd, &init);
 	if (IS_ERR(qp))
-		srq_ring_destroy(srq, conn);
+		srq_ring_destroy(srq, conn->ring);
 	return qp;
 }
 
@@ -786,7 +797,7 @@ int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
 	if (!conn->ring)
 		return 0;
 	conn->posted = SRQ_RING;
-	return srq_post_all(srq, conn->qp, conn->ring, SRQ_RING);
+	return srq_ring_post(srq, conn->qp, conn->ring);
 }
 
 /**
@@ -799,15 +810,15 @@ int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
  */
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 {
-	bool drained = test_bit(IPOIB_CONN_DRAINED, &conn->events);
+	bool polled = conn->started && !test_bit(IPOIB_CONN_DRAINED, &conn->events);
 
 	/* A poll may be looking at completions of the QP */
-	if (unlikely(!drained))
-		napi_disable(&srq->napi);
+	if (unlikely(polled))
+		srq_lock(srq);
 	ib_destroy_qp(conn->qp);
-	if (unlikely(!drained))
-		srq_resume(srq);
-	srq_ring_destroy(srq, conn);
+	if (unlikely(polled))
+		srq_unlock(srq);
+	srq_ring_destroy(srq, conn->ring);
 }
 
 /**
@@ -818,8 +829,8 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
  */
 void ipoib_srq_flush(struct ipoib_srq *srq)
 {
-	napi_disable(&srq->napi);
-	srq_resume(srq);
+	srq_lock(srq);
+	srq_unlock(srq);
 }
 
 /**

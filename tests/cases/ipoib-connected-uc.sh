@@ -4,7 +4,6 @@
 # so. What a lost packet costs, how a peer that has lost its end is found out, and that replacing a
 # connection now and then costs nothing.
 # timeout: 300
-# kernel: stock debug
 
 . /cases/lib.sh
 # shellcheck source=lib-connected.sh

@@ -84,14 +84,16 @@ static void seek(struct ibfab_qp *qp, u32 psn)
 	req->offset = 0;
 }
 
-/* 10.3.1: the oldest WR completes with an error, and those behind it are flushed */
+/* 10.3.1: the oldest WR completes with an error, and those behind it are flushed. A UC QP still
+ * receives (10.3.1.6).
+ */
 static void fail(struct ibfab_qp *qp, enum ib_wc_status status)
 {
 	const struct ibfab_swr *wr = ibfab_queue_peek(&qp->sq);
 
 	if (wr)
 		ibfab_complete_send(qp, wr, status);
-	ibfab_qp_fail(qp, IB_QPS_ERR);
+	ibfab_qp_fail(qp, ibfab_rc_is_unreliable(qp) ? IB_QPS_SQE : IB_QPS_ERR);
 }
 
 static void complete_acknowledged(struct ibfab_qp *qp)

@@ -296,8 +296,7 @@ static bool uc_take(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 {
 	struct ibfab_rc_resp *resp = &qp->rc->resp;
 
-	if (!(in->traits & IBFAB_RC_SEND) || !sequence_valid(qp->rc, in) ||
-	    !length_valid(qp->rc, in))
+	if (!sequence_valid(qp->rc, in) || !length_valid(qp->rc, in))
 		return false;
 	if (!resp->have_wr && !take_wr(qp))
 		return false;
@@ -330,6 +329,10 @@ void ibfab_uc_requested(struct ibfab_qp *qp, const struct ibfab_rc_in *in)
 	struct ibfab_rc_resp *resp = &qp->rc->resp;
 	bool gap = in->psn != resp->epsn;
 
+	if (!(in->traits & IBFAB_RC_SEND)) {
+		ibfab_rc_count(qp, IBFAB_RC_DROPPED);
+		return;
+	}
 	report_established(qp);
 	if (gap)
 		ibfab_rc_count(qp, IBFAB_RC_GAPS);

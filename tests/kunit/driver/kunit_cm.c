@@ -233,6 +233,33 @@ static void no_work(struct work_struct *work)
 {
 }
 
+/* One port may have some connections to a netdevice, but not all */
+static void too_many_from_one(struct kunit *test)
+{
+	struct ipoib_conn *many = kunit_kcalloc(test, IPOIB_CONNS_PEER_MAX, sizeof(*many),
+						GFP_KERNEL);
+	struct fixture *fx = test->priv;
+	struct ipoib_conns *conns = &fx->port->conns;
+	struct request request;
+	int i;
+
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	request_build(fx, &request);
+	for (i = 0; i < IPOIB_CONNS_PEER_MAX; i++) {
+		KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+		many[i].lid = PEER_LID;
+		RCU_INIT_POINTER(many[i].priv, fx->priv);
+		list_add_tail(&many[i].node, &conns->list);
+	}
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	sa_path_set_dlid(&request.path, PEER_LID + 1);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	sa_path_set_dlid(&request.path, PEER_LID);
+	many[3].opened = true;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	INIT_LIST_HEAD(&conns->list);
+}
+
 /* One that was idle for long gives way, for the next request */
 static void too_many(struct kunit *test)
 {
@@ -285,6 +312,7 @@ static void limits_without_srqs(struct kunit *test)
 	ibdev->attrs.max_qp = 16;
 	ibdev->attrs.max_recv_sge = 1;
 	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 4u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 4u);
 	KUNIT_EXPECT_EQ(test, ipoib_srq_message_max(ibdev), 32768u);
 	swap(ibdev->attrs, attrs);
 }
@@ -307,6 +335,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(refused_with_false_gid),
 	KUNIT_CASE(refused_without_link),
 	KUNIT_CASE(limited_members),
+	KUNIT_CASE(too_many_from_one),
 	KUNIT_CASE(too_many),
 	KUNIT_CASE(limits_without_srqs),
 	KUNIT_CASE(not_supported),

@@ -21,6 +21,7 @@ static int peer_init(struct kunit *test)
 	fx = test->priv;
 	/* Room for the completions of connections that send */
 	fx->hca->ibdev.attrs.max_cqe = 1 << 20;
+	fx->hca->ibdev.attrs.max_qp = 1 << 16;
 	fixture_gid(&gid, PEER);
 	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
 	fixture_settle(fx);
@@ -215,6 +216,27 @@ static void after_the_end(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before(jiffies, peer.retry_at));
 }
 
+/* A peer whose address says that it has unreliable connections, but that refuses one */
+static void reliable_after_failure(struct kunit *test)
+{
+	const u8 both = IPOIB_FLAG_RC | IPOIB_FLAG_UC;
+	struct ipoib_conn conn = { .type = IB_QPT_UC, .lived = true, .proven = true };
+	struct fixture *fx = test->priv;
+	struct ipoib_peer peer = {};
+
+	KUNIT_EXPECT_EQ(test, peer_conn_type(fx->priv, &peer, both), IB_QPT_RC);
+	fx->priv->cm.flags = both;
+	KUNIT_EXPECT_EQ(test, peer_conn_type(fx->priv, &peer, IPOIB_FLAG_RC), IB_QPT_RC);
+	KUNIT_EXPECT_EQ(test, peer_conn_type(fx->priv, &peer, both), IB_QPT_UC);
+	peer_conn_over(fx->priv, &peer, &conn);
+	KUNIT_EXPECT_EQ(test, peer_conn_type(fx->priv, &peer, both), IB_QPT_UC);
+	conn.lived = false;
+	conn.proven = false;
+	peer_conn_over(fx->priv, &peer, &conn);
+	KUNIT_EXPECT_EQ(test, peer_conn_type(fx->priv, &peer, both), IB_QPT_RC);
+	fx->priv->cm.flags = 0;
+}
+
 /* A connection for both directions would have to receive, so none is requested */
 static void without_srqs(struct kunit *test)
 {
@@ -238,6 +260,7 @@ static struct kunit_case peer_cases[] = {
 	KUNIT_CASE(not_opened_when_off),
 	KUNIT_CASE(bounded),
 	KUNIT_CASE(after_the_end),
+	KUNIT_CASE(reliable_after_failure),
 	KUNIT_CASE(without_srqs),
 	{}
 };
