@@ -18,12 +18,7 @@ finds()
 	refute on_rxe "$@"
 }
 
-modprobe rdma_rxe
-ip link add name roce0 mtu 9000 type dummy
-ip link set roce0 up
-rdma link add rxe0 type rxe netdev roce0
-wait_for 20 grep -q ACTIVE "$ib/rxe0/ports/1/state"
-wait_for 20 grep -q '^fe80:.*[1-9a-f]' "$ib/rxe0/ports/1/gids/0"
+rxe_start
 module_insert /modules/ibrc.ko
 
 step "Messages of all kinds arrive as they were sent"

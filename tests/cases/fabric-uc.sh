@@ -40,12 +40,7 @@ loses()
 send_first=0x20 send_middle=0x21 send_last=0x22 send_only=0x24
 
 fabric_start hcas=3 uc=1,1,0 dma=0
-modprobe rdma_rxe
-ip link add name roce0 mtu 9000 type dummy
-ip link set roce0 up
-rdma link add rxe0 type rxe netdev roce0
-wait_for 20 grep -q ACTIVE "$ib/rxe0/ports/1/state"
-wait_for 20 grep -q '^fe80:.*[1-9a-f]' "$ib/rxe0/ports/1/gids/0"
+rxe_start
 module_insert /modules/ibrc.ko
 opensm_start
 

@@ -8,24 +8,12 @@
 # shellcheck source=lib-connected.sh
 . /cases/lib-connected.sh
 
-address_flags()
-{
-	on "$1" cut -d : -f 1 "/sys/class/net/$(dev_of "$1")/address"
-}
-
 # services HOST: prints the first octets of the Service IDs of the connections that it has opened.
 services()
 {
 	conns "$1" >/run/conns || return 2
 	awk '/service ID:/ { id = $3 } /opened by:/ && $3 == "self" { print substr(id, 1, 4) }' \
 		/run/conns | sort -u
-}
-
-# connect HOST N ADDRESS: has the host open its Nth connection.
-connect()
-{
-	wait_for 10 pings "$1" "$3"
-	wait_for 10 opens "$@"
 }
 
 none_left()

@@ -26,13 +26,6 @@ address_of()
 		sed -n 's/.*link\/infiniband \([0-9a-f:]*\) .*/\1/p'
 }
 
-# connect HOST N ADDRESS: has the host open its Nth connection.
-connect()
-{
-	wait_for 10 pings "$1" "$3"
-	wait_for 10 opens "$@"
-}
-
 fabric_start hcas=3
 opensm_start
 ipoib_load

@@ -61,3 +61,16 @@ opens()
 	pings "$1" -s 9000 "$3" || :
 	opened_is "$1" "$2"
 }
+
+# connect HOST N ADDRESS: has the host open its Nth connection.
+connect()
+{
+	wait_for 10 pings "$1" "$3"
+	wait_for 10 opens "$@"
+}
+
+# address_flags HOST: prints the first octet of its link-layer address.
+address_flags()
+{
+	on "$1" cut -d : -f 1 "/sys/class/net/$(dev_of "$1")/address"
+}

@@ -657,6 +657,17 @@ plug()
 
 rc=/sys/kernel/debug/ibrc
 
+# rxe_start: makes rxe0, a device of the kernel's software RoCE that only reaches itself.
+rxe_start()
+{
+	modprobe rdma_rxe
+	ip link add name roce0 mtu 9000 type dummy
+	ip link set roce0 up
+	rdma link add rxe0 type rxe netdev roce0
+	wait_for 20 grep -q ACTIVE "$ib/rxe0/ports/1/state"
+	wait_for 20 grep -q '^fe80:.*[1-9a-f]' "$ib/rxe0/ports/1/gids/0"
+}
+
 # rc_run WORDS: runs a command of ibrc. Errors of the write are in /run/rc.log.
 rc_run()
 {
@@ -757,6 +768,17 @@ pings_late()
 	sleep 1
 	assert_eq "answers, with late ones, to $4" "$(($(echoes_of "$1") - $3))" "$2"
 	note "$1: an answer came after the end of ping"
+}
+
+# pings_count HOST COUNT [OPTION...] ADDRESS: prints how many of the pings are answered, possibly late.
+pings_count()
+{
+	_host=$1 _count=$2
+	shift 2
+	_echoes=$(echoes_of "$_host")
+	on "$_host" ping -n -q -c "$_count" -W 10 "$@" >/run/ping.log || return
+	sleep 1
+	echo $(($(echoes_of "$_host") - _echoes))
 }
 
 # pings_all HOST COUNT [OPTION...] ADDRESS: every ping must be answered exactly once, possibly
