@@ -18,6 +18,7 @@
 #include <linux/moduleparam.h>
 
 #include "ipoib.h"
+#include "ipoib_csum.h"
 
 static bool connected = true;
 module_param(connected, bool, 0444);
@@ -177,7 +178,7 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 	if (!pkey_fits(priv, be16_to_cpu(path->pkey)) ||
 	    !peer_is_valid(priv, &conn->peer, conn->lid))
 		return IB_CM_REJ_CONSUMER_DEFINED;
-	if (!ipoib_conns_room(priv, conn->lid))
+	if (!ipoib_conns_may_accept(priv, conn->lid))
 		return IB_CM_REJ_NO_QP;
 	return 0;
 }
@@ -188,10 +189,11 @@ static int req_refusal(struct ipoib_dev *priv, const struct ib_cm_req_event_para
 static void conn_fill(struct ipoib_conn *conn, const struct ib_cm_event *event, __be64 service_id)
 {
 	struct sa_path_rec *path = event->param.req_rcvd.primary_path;
-	const struct ipoib_cm_data *data = event->private_data;
+	const struct ipoib_cm_offer *offer = event->private_data;
 
-	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(data), &path->dgid);
-	conn->receive_mtu = be32_to_cpu(data->receive_mtu);
+	ipoib_hwaddr_build(&conn->peer, ipoib_cm_data_qpn(&offer->data), &path->dgid);
+	conn->receive_mtu = be32_to_cpu(offer->data.receive_mtu);
+	conn->unsummed = ipoib_csum_is_agreed(offer);
 	conn->lid = be32_to_cpu(sa_path_get_dlid(path));
 	conn->own_lid = be32_to_cpu(sa_path_get_slid(path));
 	conn->service_id = service_id;

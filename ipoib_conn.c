@@ -24,6 +24,7 @@
 #include <linux/random.h>
 
 #include "ipoib.h"
+#include "ipoib_csum.h"
 #include "ipoib_trace.h"
 
 static unsigned int connection_idle = 300;
@@ -32,9 +33,6 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 
 /* How often connections are looked at while they have no limit, as the administrator may set one */
 #define CONN_LOOK		(60 * HZ)
-
-/* A connection that was idle for so long gives way to another one, if there are too many */
-#define CONN_YIELD		(10 * HZ)
 
 /* How long an HCA may take to drain a QP */
 #define CONN_DRAIN		(5 * HZ)
@@ -195,17 +193,17 @@ static int conn_start_qp(struct ipoib_conn *conn)
 
 static int conn_reply(struct ipoib_conn *conn)
 {
-	struct ipoib_cm_data data;
+	struct ipoib_cm_offer offer;
 	struct ib_cm_rep_param rep = {
 		.qp_num = conn->qp->qp_num,
 		.starting_psn = conn->psn,
-		.private_data = &data,
-		.private_data_len = sizeof(data),
+		.private_data = &offer,
 		.rnr_retry_count = CONN_RNR_RETRY,
 		.srq = ipoib_srq_is_shared(conn->conns->ibdev),
 	};
 
-	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conn->conns->ibdev));
+	rep.private_data_len = ipoib_csum_offer(&offer, conn->qpn,
+						ipoib_srq_message_max(conn->conns->ibdev));
 	return ib_send_cm_rep(conn->id, &rep);
 }
 
@@ -385,14 +383,16 @@ static void conn_begin(struct ipoib_conn *conn)
  * connection for shorter messages than datagrams would be of no use.
  */
 static enum ipoib_conn_event conn_take_reply(struct ipoib_conn *conn,
-					     const struct ipoib_cm_data *data)
+					     const struct ipoib_cm_offer *offer)
 {
-	u32 qpn = ipoib_cm_data_qpn(data), receive_mtu = be32_to_cpu(data->receive_mtu);
+	u32 receive_mtu = be32_to_cpu(offer->data.receive_mtu);
+	u32 qpn = ipoib_cm_data_qpn(&offer->data);
 
 	if (qpn != ipoib_hwaddr_qpn(&conn->peer) || receive_mtu < conn->receive_least)
 		return IPOIB_CONN_CLOSE;
 	conn->receive_mtu = receive_mtu;
 	conn->send_max = min_t(u32, receive_mtu, IPOIB_MESSAGE_MAX);
+	conn->unsummed = ipoib_csum_is_agreed(offer);
 	return IPOIB_CONN_REPLIED;
 }
 
@@ -432,15 +432,14 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 static int conn_send_req(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
-	struct ipoib_cm_data data;
+	struct ipoib_cm_offer offer;
 	struct ib_cm_req_param req = {
 		.primary_path = &conn->path,
 		.service_id = conn->service_id,
 		.qp_num = conn->qp->qp_num,
 		.qp_type = conn->type,
 		.starting_psn = conn->psn,
-		.private_data = &data,
-		.private_data_len = sizeof(data),
+		.private_data = &offer,
 		.remote_cm_response_timeout = CONN_CM_TIMEOUT,
 		.local_cm_response_timeout = CONN_CM_TIMEOUT,
 		.retry_count = CONN_RETRY,
@@ -456,7 +455,8 @@ static int conn_send_req(struct ipoib_conn *conn)
 		return err;
 	conn->own_lid = attr.lid;
 	sa_path_set_slid(&conn->path, attr.lid);
-	ipoib_cm_data_build(&data, conn->qpn, ipoib_srq_message_max(conns->ibdev));
+	req.private_data_len = ipoib_csum_offer(&offer, conn->qpn,
+						ipoib_srq_message_max(conns->ibdev));
 	return ib_send_cm_req(conn->id, &req);
 }
 
@@ -621,95 +621,6 @@ void ipoib_conn_enter(struct ipoib_conn *conn, struct ipoib_dev *priv, struct ib
 	conn_start(conn, priv);
 }
 
-typedef bool (*conn_filter)(const struct ipoib_conn *conn, const struct ipoib_dev *priv);
-
-static bool conn_is_any(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
-{
-	return true;
-}
-
-static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
-{
-	return conn->opened;
-}
-
-static bool conn_is_accepted(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
-{
-	return !conn->opened;
-}
-
-static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
-{
-	return rcu_access_pointer(conn->priv) == priv;
-}
-
-/* Closes the connection that was idle for the longest of those that the filter lets pass, if that
- * is long enough
- */
-static void conns_yield(struct ipoib_conns *conns, const struct ipoib_dev *priv,
-			conn_filter filter)
-{
-	struct ipoib_conn *conn, *oldest = NULL;
-
-	list_for_each_entry(conn, &conns->list, node)
-		if (filter(conn, priv) && !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
-		    (!oldest || time_before(conn->used, oldest->used)))
-			oldest = conn;
-	if (oldest && time_after(jiffies, oldest->used + CONN_YIELD))
-		ipoib_conn_event(oldest, IPOIB_CONN_CLOSE);
-}
-
-/* Returns whether there are fewer than @max connections that the filter lets pass. If not, one that
- * is idle is closed, if there is any.
- */
-static bool conns_admit(const struct ipoib_dev *priv, conn_filter filter, u32 max)
-{
-	struct ipoib_conns *conns = &priv->port->conns;
-	const struct ipoib_conn *conn;
-	u32 n = 0;
-
-	list_for_each_entry(conn, &conns->list, node)
-		n += filter(conn, priv);
-	if (n < max)
-		return true;
-	conns_yield(conns, priv, filter);
-	return false;
-}
-
-/* Returns the number of connections that a port has opened to the netdevice */
-static u32 conns_from(const struct ipoib_dev *priv, u32 lid)
-{
-	const struct ipoib_conn *conn;
-	u32 n = 0;
-
-	list_for_each_entry(conn, &priv->port->conns.list, node)
-		n += !conn->opened && conn_is_of(conn, priv) && conn->lid == lid;
-	return n;
-}
-
-static bool conns_admit_any(const struct ipoib_dev *priv)
-{
-	return conns_admit(priv, conn_is_of, IPOIB_CONNS_MAX) &&
-	       conns_admit(priv, conn_is_any, IPOIB_CONNS_PORT_MAX);
-}
-
-/**
- * ipoib_conns_room() - tell whether a netdevice may accept another connection
- * @priv: the device
- * @lid: LID of the peer's port. A request may claim any, but nothing can be sent by the connection
- *	then.
- *
- * If there are too many in all, a connection that is idle is closed, if there is any.
- *
- * Context: ipoib_conns.lock held.
- * Return: false if the netdevice or its port has as many as are allowed. The peer tries again.
- */
-bool ipoib_conns_room(const struct ipoib_dev *priv, u32 lid)
-{
-	return conns_from(priv, lid) < IPOIB_CONNS_PEER_MAX && conns_admit_any(priv) &&
-	       conns_admit(priv, conn_is_accepted, ipoib_srq_receivers_max(priv->ibdev));
-}
-
 /**
  * ipoib_conn_request() - open a connection to a peer
  * @priv: the netdevice that is to send by it
@@ -732,8 +643,7 @@ struct ipoib_conn *ipoib_conn_request(struct ipoib_dev *priv, const struct ipoib
 	struct ipoib_conn *conn = NULL;
 
 	spin_lock_bh(&conns->lock);
-	if (!conns_admit_any(priv) ||
-	    !conns_admit(priv, conn_is_opened, ipoib_srq_senders_max(priv->ibdev)))
+	if (!ipoib_conns_may_open(priv))
 		goto out;
 	conn = conn_alloc(IPOIB_CONN_WANTED, GFP_ATOMIC);
 	if (!conn)
@@ -752,69 +662,6 @@ out:
 	return conn;
 }
 
-/* Lets go of the connections of a netdevice that the filter lets pass. On return, no packet of them
- * is delivered to the netdevice any more.
- */
-static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
-{
-	struct ipoib_conns *conns = &priv->port->conns;
-	struct ipoib_srq *srq = READ_ONCE(conns->srq);
-	struct ipoib_conn *conn;
-	bool any = false;
-
-	spin_lock_bh(&conns->lock);
-	list_for_each_entry(conn, &conns->list, node) {
-		if (!conn_is_of(conn, priv) || !filter(conn, priv))
-			continue;
-		ipoib_csq_abandon(conn, priv);
-		RCU_INIT_POINTER(conn->priv, NULL);
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-		any = true;
-	}
-	spin_unlock_bh(&conns->lock);
-	if (any && srq)
-		ipoib_srq_flush(srq);
-}
-
-/**
- * ipoib_conns_detach() - let go of all connections of a netdevice
- * @priv: the device
- *
- * On return no packet of these connections is delivered to the netdevice any more. They are closed
- * asynchronously.
- *
- * Context: may sleep.
- */
-void ipoib_conns_detach(struct ipoib_dev *priv)
-{
-	conns_let_go(priv, conn_is_any);
-}
-
-static bool conn_has_other_lid(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
-{
-	return conn->own_lid && !ipoib_same_port(priv, conn->own_lid, READ_ONCE(conn->conns->lid));
-}
-
-/**
- * ipoib_conns_relocate() - let go of the connections of a netdevice that were made with another LID
- * @priv: the device, whose port may have got another LID
- *
- * The peer of such a connection sends to the old LID. See also ipoib_conns_detach().
- *
- * Context: may sleep.
- */
-void ipoib_conns_relocate(struct ipoib_dev *priv)
-{
-	struct ipoib_conns *conns = &priv->port->conns;
-	struct ib_port_attr attr;
-
-	/* The HCA's firmware is spared if there is nothing to compare */
-	if (!atomic_read(&conns->alive) || ib_query_port(conns->ibdev, conns->port, &attr))
-		return;
-	WRITE_ONCE(conns->lid, attr.lid);
-	conns_let_go(priv, conn_has_other_lid);
-}
-
 /**
  * ipoib_conn_give_up() - close a connection, and give up a reference to it
  * @conn: the connection, which may be over
@@ -831,64 +678,4 @@ void ipoib_conn_give_up(struct ipoib_conn *conn)
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 	spin_unlock_bh(&conns->lock);
 	ipoib_conn_put(conn);
-}
-
-/**
- * ipoib_conns_walk() - call a function for each connection of a netdevice
- * @priv: the device
- * @show: the function; called with a spinlock held
- * @context: passed to @show
- *
- * Context: any but hard interrupt.
- */
-void ipoib_conns_walk(struct ipoib_dev *priv,
-		      void (*show)(const struct ipoib_conn *conn, void *context), void *context)
-{
-	struct ipoib_conns *conns = &priv->port->conns;
-	const struct ipoib_conn *conn;
-
-	spin_lock_bh(&conns->lock);
-	list_for_each_entry(conn, &conns->list, node)
-		if (rcu_access_pointer(conn->priv) == priv)
-			show(conn, context);
-	spin_unlock_bh(&conns->lock);
-}
-
-/**
- * ipoib_conns_create() - prepare a port for connections
- * @port: the port
- *
- * Context: may sleep.
- * Return: 0 or -ENOMEM.
- */
-int ipoib_conns_create(struct ipoib_port *port)
-{
-	struct ipoib_conns *conns = &port->conns;
-
-	conns->ibdev = port->ibdev;
-	conns->port = port->number;
-	spin_lock_init(&conns->lock);
-	INIT_LIST_HEAD(&conns->list);
-	init_waitqueue_head(&conns->gone);
-	conns->wq = alloc_ordered_workqueue("ipoib-conns-%s-%u", WQ_MEM_RECLAIM,
-					    dev_name(&port->ibdev->dev), port->number);
-	return conns->wq ? 0 : -ENOMEM;
-}
-
-/**
- * ipoib_conns_destroy() - undo ipoib_conns_create()
- * @port: the port; its netdevices are gone
- *
- * Waits until all connections are closed.
- *
- * Context: may sleep; rtnl must not be held.
- */
-void ipoib_conns_destroy(struct ipoib_port *port)
-{
-	struct ipoib_conns *conns = &port->conns;
-
-	wait_event(conns->gone, !atomic_read(&conns->alive));
-	destroy_workqueue(conns->wq);
-	if (conns->srq)
-		ipoib_srq_destroy(conns->srq);
 }

@@ -74,6 +74,9 @@ struct ipoib_conn {
 	u32 send_max;			/* octets of the longest message for the peer; valid when
 					 * sq is open
 					 */
+	bool unsummed;			/* packets may come without checksums; written before the
+					 * QP is connected
+					 */
 
 	struct ipoib_conns *conns;
 	struct list_head node;		/* in ipoib_conns.list */
@@ -136,7 +139,9 @@ int ipoib_conns_create(struct ipoib_port *port);
 void ipoib_conns_destroy(struct ipoib_port *port);
 void ipoib_conns_detach(struct ipoib_dev *priv);
 void ipoib_conns_relocate(struct ipoib_dev *priv);
-bool ipoib_conns_room(const struct ipoib_dev *priv, u32 lid);
+bool ipoib_conns_may_open(const struct ipoib_dev *priv);
+bool ipoib_conns_may_accept(const struct ipoib_dev *priv, u32 lid);
+u32 ipoib_conns_buffers(const struct ipoib_dev *priv);
 void ipoib_conns_walk(struct ipoib_dev *priv,
 		      void (*show)(const struct ipoib_conn *conn, void *context), void *context);
 struct ipoib_conn *ipoib_conn_alloc(void);

@@ -6,6 +6,7 @@
  * it, so that a peer that does not receive only stops the sockets that send to it.
  */
 #include "ipoib.h"
+#include "ipoib_csum.h"
 #include "ipoib_map.h"
 
 /* Limits of the memory of packets that wait for a slot of one connection, in octets: of packets
@@ -116,15 +117,31 @@ static bool csq_is_stuck(const struct ipoib_csq *sq)
 	return csq_used(sq) && time_after(jiffies, sq->moved + CSQ_STALL);
 }
 
-/* Makes a packet one that the QP can send. No HCA computes checksums for connections. */
-static int csq_prepare(const struct ipoib_csq *sq, struct ipoib_dev *priv, struct sk_buff *skb)
+/* Leaves the checksum to the peer if it can, or computes it. No HCA does this for connections. */
+static int csq_sum(const struct ipoib_conn *conn, struct sk_buff *skb)
 {
-	if (unlikely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) > sq->max_sge)) {
+	if (!conn->unsummed || !ipoib_csum_can_omit(skb))
+		return skb_checksum_help(skb);
+	return skb_cow_head(skb, 0);
+}
+
+/* Makes a packet one that the QP can send. The headers can be written to if it has no checksum. */
+static int csq_prepare(const struct ipoib_conn *conn, struct ipoib_dev *priv, struct sk_buff *skb)
+{
+	if (unlikely(skb_shinfo(skb)->nr_frags + !!skb_headlen(skb) > conn->sq.max_sge)) {
 		ipoib_count(priv, IPOIB_STAT_TX_LINEARIZED);
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
-	return skb->ip_summed == CHECKSUM_PARTIAL ? skb_checksum_help(skb) : 0;
+	return skb->ip_summed == CHECKSUM_PARTIAL ? csq_sum(conn, skb) : 0;
+}
+
+static void csq_mark_unsummed(struct sk_buff *skb)
+{
+	struct ipoib_encap *encap = (struct ipoib_encap *)skb->data;
+
+	if (skb->ip_summed == CHECKSUM_PARTIAL)
+		encap->reserved = IPOIB_ENCAP_UNSUMMED;
 }
 
 /**
@@ -143,7 +160,7 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 	struct ipoib_csq *sq = &conn->sq;
 	enum ipoib_stat why;
 
-	if (unlikely(csq_prepare(sq, priv, skb)))
+	if (unlikely(csq_prepare(conn, priv, skb)))
 		return false;
 	skb_pull(skb, INFINIBAND_ALEN);
 	spin_lock(&sq->lock);
@@ -155,6 +172,7 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 		return false;
 	}
 	skb_dst_drop(skb);
+	csq_mark_unsummed(skb);
 	why = csq_put(conn, skb);
 	spin_unlock(&sq->lock);
 	if (unlikely(why != IPOIB_TX_SENT))

@@ -91,6 +91,7 @@ static void show_conn(const struct ipoib_conn *conn, void *context)
 	seq_printf(m, "  type: %14s\n", conn->type == IB_QPT_UC ? "UC" : "RC");
 	seq_printf(m, "  opened by: %9s\n", conn->opened ? "self" : "peer");
 	seq_printf(m, "  receive MTU: %7u\n", conn->receive_mtu);
+	seq_printf(m, "  checksums: %9s\n", conn->unsummed ? "omitted" : "computed");
 	seq_printf(m, "  state: %13s\n", states[READ_ONCE(conn->state)]);
 	seq_printf(m, "  idle: %11u ms\n\n", jiffies_to_msecs(jiffies - READ_ONCE(conn->used)));
 }
@@ -108,6 +109,7 @@ static int ipoib_conn_show(struct seq_file *m, void *unused)
 {
 	struct ipoib_dev *priv = m->private;
 
+	seq_printf(m, "receive buffers: %u\n\n", ipoib_conns_buffers(priv));
 	ipoib_conns_walk(priv, show_conn, m);
 	return 0;
 }

@@ -58,6 +58,7 @@ static const char ipoib_stat_names[IPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[IPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[IPOIB_STAT_RX_LOOPBACK]	= "rx_loopback",
 	[IPOIB_STAT_RX_NO_CARRIER]	= "rx_no_carrier",
+	[IPOIB_STAT_RX_NO_CHECKSUM]	= "rx_no_checksum",
 	[IPOIB_STAT_RX_MULTICAST]	= "rx_multicast",
 	[IPOIB_STAT_RX_FORGED]		= "rx_forged",
 	[IPOIB_STAT_RX_FORGED_DROPPED]	= "rx_forged_dropped",

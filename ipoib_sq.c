@@ -14,6 +14,7 @@
 #include <net/tcp.h>
 
 #include "ipoib.h"
+#include "ipoib_csum.h"
 #include "ipoib_map.h"
 
 #define SQ_HEADERS_PER_PAGE	(PAGE_SIZE / IPOIB_TX_HEADER_MAX)
@@ -156,15 +157,7 @@ static void sq_segments(struct ipoib_sq *sq, struct ipoib_tx_buf *buf,
 /* Returns whether the HCA computes the checksum of a packet: only for TCP and UDP over IPv4 */
 static bool sq_hca_sums(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
-	const struct iphdr *ip = ip_hdr(skb);
-
-	if (!sq->hca_offloads || skb->protocol != htons(ETH_P_IP) ||
-	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + ip_hdrlen(skb))
-		return false;
-	return (ip->protocol == IPPROTO_TCP &&
-		skb->csum_offset == offsetof(struct tcphdr, check)) ||
-	       (ip->protocol == IPPROTO_UDP &&
-		skb->csum_offset == offsetof(struct udphdr, check));
+	return sq->hca_offloads && ipoib_csum_is_ip4(skb);
 }
 
 /* Returns whether a packet takes one WR per segment */

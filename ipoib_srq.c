@@ -9,6 +9,9 @@
  * copied, and the WR keeps its pages. If there are no other pages, the message is dropped, and
  * the WR is posted again as it is: so the SRQ never runs dry for lack of memory.
  *
+ * The SRQ begins with a part of its WRs. It gets others when many messages are waiting for a poll,
+ * since it may be about to run dry then. A message that finds no WR is repeated by its sender.
+ *
  * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
  * registered.
  */
@@ -18,12 +21,16 @@
 #include <net/ipv6.h>
 
 #include "ipoib.h"
+#include "ipoib_csum.h"
 
 static int max_nonsrq_conn_qp = 128;
 module_param(max_nonsrq_conn_qp, int, 0444);
 MODULE_PARM_DESC(max_nonsrq_conn_qp, "Connections of a port that are accepted if the HCA has no shared receive queues (up to 4096)");
 
 #define SRQ_SIZE		256	/* WRs */
+#define SRQ_FIRST		64	/* WRs that it begins with */
+#define SRQ_GROWTH		16	/* WRs that it gets at once ... */
+#define SRQ_BURST		32	/* ... if a poll finds so many messages */
 #define SRQ_RING		32	/* WRs of a connection, if there is no SRQ */
 #define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
 #define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
@@ -45,6 +52,9 @@ struct ipoib_srq_buf {
 struct ipoib_srq_ring {
 	struct page_pool *pool;
 	u32 size;
+	u32 filled;			/* WRs that have pages and are posted; the first ones; also
+					 * read elsewhere
+					 */
 	struct ipoib_srq_buf buf[];
 };
 
@@ -70,14 +80,21 @@ struct ipoib_srq {
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
 
-static bool hca_has_srqs(const struct ib_device *ibdev)
+/**
+ * ipoib_srq_is_shared() - tell whether all connections receive by the same SRQ
+ * @ibdev: an HCA
+ *
+ * Context: any.
+ * Return: false if the HCA has no SRQs. Then connections that this driver opens do not receive.
+ */
+bool ipoib_srq_is_shared(const struct ib_device *ibdev)
 {
 	return ibdev->attrs.max_srq && ibdev->attrs.max_srq_sge;
 }
 
 static u32 hca_recv_sges(const struct ib_device *ibdev)
 {
-	return hca_has_srqs(ibdev) ? ibdev->attrs.max_srq_sge : ibdev->attrs.max_recv_sge;
+	return ipoib_srq_is_shared(ibdev) ? ibdev->attrs.max_srq_sge : ibdev->attrs.max_recv_sge;
 }
 
 /* Returns the order of the pages, so that as many as the HCA supports in a WR hold the longest
@@ -108,18 +125,6 @@ u32 ipoib_srq_message_max(const struct ib_device *ibdev)
 }
 
 /**
- * ipoib_srq_is_shared() - tell whether all connections receive by the same SRQ
- * @ibdev: an HCA with connections
- *
- * Context: any.
- * Return: false if the HCA has no SRQs. Then connections that this driver opens do not receive.
- */
-bool ipoib_srq_is_shared(const struct ib_device *ibdev)
-{
-	return hca_has_srqs(ibdev);
-}
-
-/**
  * ipoib_srq_receivers_max() - get the number of connections that peers may open
  * @ibdev: an HCA with connections
  *
@@ -131,7 +136,7 @@ bool ipoib_srq_is_shared(const struct ib_device *ibdev)
  */
 u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
 {
-	if (hca_has_srqs(ibdev))
+	if (ipoib_srq_is_shared(ibdev))
 		return IPOIB_CONNS_PORT_MAX;
 	return min3(clamp(max_nonsrq_conn_qp, 0, IPOIB_CONNS_PORT_MAX),
 		    ibdev->attrs.max_cqe / 2 / (SRQ_RING + 1), ibdev->attrs.max_qp / 4);
@@ -142,7 +147,7 @@ u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
  */
 static u32 srq_recv_cqes(const struct ib_device *ibdev)
 {
-	if (hca_has_srqs(ibdev))
+	if (ipoib_srq_is_shared(ibdev))
 		return SRQ_SIZE + IPOIB_CONNS_PORT_MAX;
 	return ipoib_srq_receivers_max(ibdev) * (SRQ_RING + 1);
 }
@@ -209,6 +214,14 @@ static void srq_post_kept(struct ipoib_srq *srq)
 			dev_name(&srq->ibdev->dev), err);
 }
 
+static void srq_keep(struct ipoib_srq *srq, struct ipoib_srq_buf *buf)
+{
+	*srq->next_kept = &buf->wr;
+	srq->next_kept = &buf->wr.next;
+	if (++srq->kept >= SRQ_POST_BATCH)
+		srq_post_kept(srq);
+}
+
 static void srq_repost(struct ipoib_srq *srq, const struct ipoib_conn *conn,
 		       struct ipoib_srq_buf *buf)
 {
@@ -216,10 +229,7 @@ static void srq_repost(struct ipoib_srq *srq, const struct ipoib_conn *conn,
 		srq_post_kept(srq);
 		srq->kept_for = conn->qp;
 	}
-	*srq->next_kept = &buf->wr;
-	srq->next_kept = &buf->wr.next;
-	if (++srq->kept >= SRQ_POST_BATCH)
-		srq_post_kept(srq);
+	srq_keep(srq, buf);
 }
 
 static void srq_set_page(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 i, struct page *page)
@@ -359,16 +369,23 @@ static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ip
 			struct sk_buff *skb)
 {
 	struct ipoib_header *header;
+	bool unsummed;
 
 	skb_push(skb, INFINIBAND_ALEN);
 	header = (struct ipoib_header *)skb->data;
 	header->hwaddr = conn->peer;
+	unsummed = conn->unsummed && header->encap.reserved == IPOIB_ENCAP_UNSUMMED;
 	skb->protocol = header->encap.ethertype;
 	skb->dev = priv->netdev;
 	skb->pkt_type = PACKET_HOST;
 	skb_reset_mac_header(skb);
 	skb_pull(skb, IPOIB_HARD_LEN);
 	if (unlikely(srq_makes_claim(skb) && !srq_claim_holds(priv, conn, skb))) {
+		dev_kfree_skb_any(skb);
+		return;
+	}
+	if (unsummed && !ipoib_csum_restore(skb)) {
+		ipoib_count(priv, IPOIB_STAT_RX_NO_CHECKSUM);
 		dev_kfree_skb_any(skb);
 		return;
 	}
@@ -455,7 +472,8 @@ static void srq_received(struct ipoib_srq *srq, struct ipoib_conn *conn, const s
 		srq_returned(conn);
 }
 
-static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
+/* Returns whether the completion is that of a receive WR */
+static bool srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 {
 	struct ipoib_conn *conn = wc->qp->qp_context;
 
@@ -467,21 +485,57 @@ static void srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 		set_bit(IPOIB_CONN_DRAINED, &conn->events);
 	} else {
 		srq_received(srq, conn, wc);
+		return true;
 	}
+	return false;
+}
+
+/* Prepares the WR with this index, and gives it the pages that it does not have yet */
+static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 index, gfp_t gfp)
+{
+	struct ipoib_srq_buf *buf = &ring->buf[index];
+	struct page *page;
+	u32 i;
+
+	for (i = 0; i < srq->pages; i++) {
+		page = buf->page[i] ?: page_pool_alloc_pages(ring->pool, gfp);
+		if (!page)
+			return -ENOMEM;
+		srq_set_page(srq, buf, i, page);
+		buf->sge[i].length = srq->page_len;
+		buf->sge[i].lkey = srq->pd->local_dma_lkey;
+	}
+	buf->wr.wr_id = index;
+	buf->wr.sg_list = buf->sge;
+	buf->wr.num_sge = srq->pages;
+	return 0;
+}
+
+/* Gives the SRQ more WRs, up to its size, as far as there is memory */
+static void srq_grow(struct ipoib_srq *srq)
+{
+	struct ipoib_srq_ring *ring = srq->ring;
+	u32 n = ring->filled, end = min(n + SRQ_GROWTH, ring->size);
+
+	while (n < end && !srq_buf_fill(srq, ring, n, GFP_ATOMIC | __GFP_NOWARN))
+		srq_keep(srq, &ring->buf[n++]);
+	WRITE_ONCE(ring->filled, n);
 }
 
 static int srq_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_srq *srq = container_of(napi, struct ipoib_srq, napi);
-	int polled = 0, want, n, i;
+	int polled = 0, received = 0, want, n, i;
 
 	do {
 		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
 		for (i = 0; i < n; i++)
-			srq_complete(srq, &srq->wc[i]);
+			received += srq_complete(srq, &srq->wc[i]);
 		polled += n;
 	} while (n == want && polled < budget);
+	if (received >= SRQ_BURST && srq->ring)
+		srq_grow(srq);
 	srq_post_kept(srq);
 	if (polled == budget || !napi_complete_done(napi, polled))
 		return polled;
@@ -513,44 +567,22 @@ static void srq_event(struct ib_event *event, void *context)
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
 }
 
-/* Prepares the WR with this index, and gives it pages */
-static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 index)
-{
-	struct ipoib_srq_buf *buf = &ring->buf[index];
-	struct page *page;
-	u32 i;
-
-	for (i = 0; i < srq->pages; i++) {
-		page = page_pool_alloc_pages(ring->pool, GFP_KERNEL);
-		if (!page)
-			return -ENOMEM;
-		srq_set_page(srq, buf, i, page);
-		buf->sge[i].length = srq->page_len;
-		buf->sge[i].lkey = srq->pd->local_dma_lkey;
-	}
-	buf->wr.wr_id = index;
-	buf->wr.sg_list = buf->sge;
-	buf->wr.num_sge = srq->pages;
-	return 0;
-}
-
-static int srq_ring_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
+static int srq_ring_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 n)
 {
 	int err = 0;
-	u32 i;
 
-	for (i = 0; i < ring->size && !err; i++)
-		err = srq_buf_fill(srq, ring, i);
+	for (; ring->filled < n && !err; ring->filled += !err)
+		err = srq_buf_fill(srq, ring, ring->filled, GFP_KERNEL);
 	return err;
 }
 
-/* Posts all WRs to the SRQ or, if there is none, to a QP */
+/* Posts the WRs that have pages to the SRQ or, if there is none, to a QP */
 static int srq_ring_post(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_srq_ring *ring)
 {
 	int err = 0;
 	u32 i;
 
-	for (i = 0; i < ring->size && !err; i++)
+	for (i = 0; i < ring->filled && !err; i++)
 		err = srq_post(srq, qp, &ring->buf[i].wr);
 	return err;
 }
@@ -583,8 +615,8 @@ static void srq_ring_destroy(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
 	kvfree(ring);
 }
 
-/* Makes WRs with their pages */
-static struct ipoib_srq_ring *srq_ring_create(struct ipoib_srq *srq, u32 size)
+/* Makes WRs, the first of which have pages */
+static struct ipoib_srq_ring *srq_ring_create(struct ipoib_srq *srq, u32 size, u32 filled)
 {
 	struct ipoib_srq_ring *ring;
 	int err;
@@ -598,7 +630,7 @@ static struct ipoib_srq_ring *srq_ring_create(struct ipoib_srq *srq, u32 size)
 		kvfree(ring);
 		return ERR_PTR(err);
 	}
-	err = srq_ring_fill(srq, ring);
+	err = srq_ring_fill(srq, ring, filled);
 	if (!err)
 		return ring;
 	srq_ring_destroy(srq, ring);
@@ -619,7 +651,7 @@ static int srq_create(struct ipoib_srq *srq)
 	};
 	int err;
 
-	srq->ring = srq_ring_create(srq, SRQ_SIZE);
+	srq->ring = srq_ring_create(srq, SRQ_SIZE, SRQ_FIRST);
 	if (IS_ERR(srq->ring))
 		return PTR_ERR(srq->ring);
 	srq->ibsrq = ib_create_srq(srq->pd, &attr);
@@ -702,7 +734,7 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	err = srq_cq_create(srq);
 	if (err)
 		goto err_pd;
-	if (hca_has_srqs(ibdev))
+	if (ipoib_srq_is_shared(ibdev))
 		err = srq_create(srq);
 	if (err)
 		goto err_cq;
@@ -769,18 +801,21 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.qp_type = conn->type,
 	};
+	struct ipoib_srq_ring *ring = NULL;
 	struct ib_qp *qp;
 
 	if (!srq->ibsrq && !conn->opened) {
-		conn->ring = srq_ring_create(srq, SRQ_RING);
-		if (IS_ERR(conn->ring))
-			return ERR_CAST(conn->ring);
+		ring = srq_ring_create(srq, SRQ_RING, SRQ_RING);
+		if (IS_ERR(ring))
+			return ERR_CAST(ring);
 		init.cap.max_recv_wr = SRQ_RING;
 		init.cap.max_recv_sge = srq->pages;
 	}
 	qp = ib_create_qp(srq->pd, &init);
 	if (IS_ERR(qp))
-		srq_ring_destroy(srq, conn->ring);
+		srq_ring_destroy(srq, ring);
+	else
+		conn->ring = ring;
 	return qp;
 }
 
@@ -819,6 +854,18 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 	if (unlikely(polled))
 		srq_unlock(srq);
 	srq_ring_destroy(srq, conn->ring);
+}
+
+/**
+ * ipoib_srq_buffers() - get the number of messages that can be received at once
+ * @srq: the SRQ
+ *
+ * Context: any.
+ * Return: number of WRs that the connections share; 0 if each has its own.
+ */
+u32 ipoib_srq_buffers(const struct ipoib_srq *srq)
+{
+	return srq->ring ? READ_ONCE(srq->ring->filled) : 0;
 }
 
 /**

@@ -25,6 +25,7 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 				  void (*event)(struct ib_event *event, void *context));
 int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn);
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn);
+u32 ipoib_srq_buffers(const struct ipoib_srq *srq);
 void ipoib_srq_flush(struct ipoib_srq *srq);
 int ipoib_srq_mark(struct ipoib_conn *conn);
 

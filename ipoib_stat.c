@@ -78,6 +78,7 @@ void ipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *stat
 	stats->rx_length_errors = stat_sum(priv, IPOIB_STAT_RX_SHORT, IPOIB_STAT_RX_TOO_LONG);
 	stats->rx_errors = stats->rx_length_errors + ipoib_stat_read(priv, IPOIB_STAT_RX_ERROR);
 	stats->rx_dropped = ipoib_stat_read(priv, IPOIB_STAT_RX_NO_MEMORY) +
+			    ipoib_stat_read(priv, IPOIB_STAT_RX_NO_CHECKSUM) +
 			    ipoib_stat_read(priv, IPOIB_STAT_RX_FORGED_DROPPED);
 	stats->tx_errors = stat_sum(priv, IPOIB_STAT_TX_DMA_MAP, IPOIB_STAT_TX_ERROR);
 	stats->tx_dropped = stat_sum(priv, IPOIB_STAT_TX_SHORT, IPOIB_STAT_TX_NO_MEMORY) +

@@ -12,13 +12,16 @@
 #include <rdma/ib_verbs.h>
 
 /* The encapsulation header in front of each IP or ARP packet (RFC 4391 section 6).
- * The reserved field is sent as zero and ignored on receive.
+ * The reserved field is sent as zero and ignored on receive, except by connections whose sides have
+ * agreed on its use, see struct ipoib_cm_offer.
  */
 struct ipoib_encap {
 	__be16 ethertype;
 	__be16 reserved;
 } __packed;
 static_assert(sizeof(struct ipoib_encap) == 4);
+
+#define IPOIB_ENCAP_UNSUMMED	cpu_to_be16(0x0001)	/* the TCP or UDP checksum is left out */
 
 /* The link-layer address in ARP and ND (RFC 4391 section 9.1.1). The first octet
  * has flags of connected mode (RFC 4755 section 3.1).
@@ -42,6 +45,19 @@ struct ipoib_cm_data {
 					 */
 } __packed;
 static_assert(sizeof(struct ipoib_cm_data) == 8);
+
+/* Private data of a REQ or REP of this driver that offers more than RFC 4755 defines. Others ignore
+ * what follows the eight octets of the RFC. An offer holds for a connection if both sides make it.
+ */
+struct ipoib_cm_offer {
+	struct ipoib_cm_data data;
+	__be32 magic;
+	__be32 flags;
+} __packed;
+static_assert(sizeof(struct ipoib_cm_offer) == 16);
+
+#define IPOIB_OFFER_MAGIC	cpu_to_be32(0x69706f66)
+#define IPOIB_OFFER_UNSUMMED	cpu_to_be32(0x00000001)	/* see IPOIB_ENCAP_UNSUMMED */
 
 /* Service IDs of interfaces, with the QPN of the UD QP in the last three octets. Linux and Windows
  * use another prefix than RFC 4755 section 3.5 defines.

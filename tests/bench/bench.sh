@@ -68,6 +68,9 @@ lines()
 	tcp8.connected	... eight streams
 	udp60000	UDP, 60000 octets, connected mode: instructions/packet
 	ping.connected	ping flood, connected mode
+	tcp.unsummed	TCP bulk, connected mode, omit_checksums=1: instructions/octet
+	tcp8.unsummed	... eight streams
+	udp60000.unsummed	UDP, 60000 octets, connected mode, omit_checksums=1: instructions/packet
 	memory.connected	memory of 8 children with a connection each way: octets
 	E
 }

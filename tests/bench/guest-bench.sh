@@ -36,9 +36,9 @@ connect()
 	done
 }
 
-# link_start IB_MTU OFFLOAD [QUEUES|- [connected]]: makes two hosts. IB_MTU is 4 (2048 octets) or 5
-# (4096). QUEUES, the number of send queues, is for this driver only. In connected mode, both
-# hosts have opened their connections.
+# link_start IB_MTU OFFLOAD [QUEUES|- [connected [PARAMETER]]]: makes two hosts. IB_MTU is 4 (2048
+# octets) or 5 (4096). QUEUES, the number of send queues, and PARAMETER are for this driver only. In
+# connected mode, both hosts have opened their connections.
 link_start()
 {
 	if [ "$driver" = veth ]; then
@@ -48,7 +48,7 @@ link_start()
 	echo "Default=0x7fff, ipoib, mtu=$1 : ALL=full;" >/run/partitions.conf
 	"$fabric" hcas=2 offload="$2"
 	opensm_start -P /run/partitions.conf
-	driver_load
+	driver_load ${5:+"$5"}
 	hosts_make 2
 	for _host in h0 h1; do
 		ip -n "$_host" link set "$(dev_of "$_host")" mtu $(((128 << $1) - 4))
@@ -471,6 +471,10 @@ connected)
 	streams connected
 	figure udp60000 udp 1000 60000
 	measure ping.connected run 3000 ip netns exec h0 ping -f -q -c 3000 10.0.0.2
+	link_stop
+	link_start 4 none - connected omit_checksums=1
+	streams unsummed
+	figure udp60000.unsummed udp 1000 60000
 	link_stop
 	partitions_write 8
 	pair_start

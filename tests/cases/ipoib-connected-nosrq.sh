@@ -87,14 +87,6 @@ done
 
 step "A file each way"
 dd if=/dev/urandom of=/run/sent bs=1M count=8 status=none
-transfer()
-{
-	rm -f /run/got
-	traffic_start "sink.$2" on "$2" socat -u "TCP-LISTEN:6000,reuseaddr" OPEN:/run/got,creat
-	wait_for 10 listening "$2" 6000
-	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait_for 20 cmp -s /run/sent /run/got
-}
 transfer h0 h2 10.0.0.3
 transfer h2 h0 10.0.0.1
 transfer h1 h0 10.0.0.1

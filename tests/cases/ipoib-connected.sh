@@ -76,16 +76,22 @@ for name in tx_conn_lost tx_conn_queue_full tx_too_long conns_failed; do
 	assert_eq "$name" "$(stat_of h1 $name)" 0
 done
 
+step "A burst of messages gets more receive buffers"
+buffers()
+{
+	conns "$1" >/run/conns || return 2
+	sed -n 's/^receive buffers: *//p' /run/conns
+}
+assert_eq "receive buffers" "$(buffers h1)" 64
+# The HCA shows its completions together, so that one poll finds many
+echo "late 50" >"$ibfab/ibfab1/completions"
+on h0 ping -n -q -f -l 200 -c 400 -s 9000 10.0.0.2
+echo "late 0" >"$ibfab/ibfab1/completions"
+assert [ "$(buffers h1)" -gt 64 ]
+assert [ "$(buffers h1)" -le 256 ]
+
 step "A file each way, by messages of more than a datagram"
 dd if=/dev/urandom of=/run/sent bs=1M count=8 status=none
-transfer()
-{
-	traffic_start "sink.$2" on "$2" socat -u "TCP6-LISTEN:6000,reuseaddr,ipv6only=0" \
-		OPEN:/run/got,creat,trunc
-	wait_for 10 listening "$2" 6000
-	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait_for 20 cmp -s /run/sent /run/got
-}
 before=$(netdev_counter h0 "$(dev_of h0)" tx_packets)
 transfer h0 h1 10.0.0.2
 sent=$(($(netdev_counter h0 "$(dev_of h0)" tx_packets) - before))

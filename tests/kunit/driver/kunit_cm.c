@@ -14,7 +14,7 @@
 struct request {
 	struct ib_cm_req_event_param req;
 	struct sa_path_rec path;
-	struct ipoib_cm_data data;
+	struct ipoib_cm_offer offer;
 };
 
 /* Fills in a REQ that is accepted */
@@ -30,7 +30,7 @@ static void request_build(struct fixture *fx, struct request *request)
 	request->path.pkey = cpu_to_be16(0xffff);
 	request->path.rec_type = SA_PATH_REC_TYPE_IB;
 	sa_path_set_dlid(&request->path, PEER_LID);
-	ipoib_cm_data_build(&request->data, PEER_QPN, IPOIB_MESSAGE_MAX);
+	ipoib_cm_data_build(&request->offer.data, PEER_QPN, IPOIB_MESSAGE_MAX);
 }
 
 /* Returns the reason why the netdevice refuses a REQ, or 0 */
@@ -39,7 +39,7 @@ static int request_result(struct fixture *fx, struct request *request)
 	const struct ib_cm_event event = {
 		.event = IB_CM_REQ_RECEIVED,
 		.param.req_rcvd = request->req,
-		.private_data = &request->data,
+		.private_data = &request->offer,
 	};
 	struct ipoib_conn conn = {};
 	int reason;
@@ -70,8 +70,8 @@ static void accepted(struct kunit *test)
 
 	request_build(test->priv, &request);
 	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), 0);
-	request.data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN);
-	request.data.reserved = 0xff;
+	request.offer.data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN);
+	request.offer.data.reserved = 0xff;
 	KUNIT_EXPECT_EQ(test, request_result(test->priv, &request), 0);
 }
 
@@ -107,22 +107,22 @@ static void to_another_gid(struct request *request)
 
 static void without_mtu(struct request *request)
 {
-	request->data.receive_mtu = 0;
+	request->offer.data.receive_mtu = 0;
 }
 
 static void with_a_small_mtu(struct request *request)
 {
-	request->data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN - 1);
+	request->offer.data.receive_mtu = cpu_to_be32(IPOIB_RECEIVE_MTU_MIN - 1);
 }
 
 static void without_qpn(struct request *request)
 {
-	memset(request->data.qpn, 0, sizeof(request->data.qpn));
+	memset(request->offer.data.qpn, 0, sizeof(request->offer.data.qpn));
 }
 
 static void from_multicast_qpn(struct request *request)
 {
-	memset(request->data.qpn, 0xff, sizeof(request->data.qpn));
+	memset(request->offer.data.qpn, 0xff, sizeof(request->offer.data.qpn));
 }
 
 static void from_multicast_gid(struct request *request)

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The connections of a port: how many there may be, and which of them a netdevice lets go of.
+ */
+#include "ipoib.h"
+
+/* A connection that was idle for so long gives way to another one, if there are too many */
+#define CONN_YIELD		(10 * HZ)
+
+typedef bool (*conn_filter)(const struct ipoib_conn *conn, const struct ipoib_dev *priv);
+
+static bool conn_is_any(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return true;
+}
+
+static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return conn->opened;
+}
+
+static bool conn_is_accepted(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return !conn->opened;
+}
+
+static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return rcu_access_pointer(conn->priv) == priv;
+}
+
+/* Numbers of connections of a port */
+struct conns_count {
+	u32 all;
+	u32 opened;		/* by this driver */
+	u32 accepted;
+	u32 netdev;		/* of one netdevice */
+	u32 peer;		/* of those, accepted from one peer's port */
+};
+
+static struct conns_count conns_count(const struct ipoib_dev *priv, u32 lid)
+{
+	const struct ipoib_conn *conn;
+	struct conns_count n = { };
+	bool own;
+
+	list_for_each_entry(conn, &priv->port->conns.list, node) {
+		own = conn_is_of(conn, priv);
+		n.all++;
+		n.opened += conn->opened;
+		n.accepted += !conn->opened;
+		n.netdev += own;
+		n.peer += own && !conn->opened && conn->lid == lid;
+	}
+	return n;
+}
+
+/* Closes the connection that was idle for the longest of those that the filter lets pass, if that
+ * is long enough
+ */
+static void conns_yield(const struct ipoib_dev *priv, conn_filter filter)
+{
+	struct ipoib_conn *conn, *oldest = NULL;
+
+	list_for_each_entry(conn, &priv->port->conns.list, node)
+		if (filter(conn, priv) && !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
+		    (!oldest || time_before(conn->used, oldest->used)))
+			oldest = conn;
+	if (oldest && time_after(jiffies, oldest->used + CONN_YIELD))
+		ipoib_conn_event(oldest, IPOIB_CONN_CLOSE);
+}
+
+/* Returns whether there may be one more than @n connections. If not, one that is idle is closed, if
+ * the filter lets any pass.
+ */
+static bool conns_admit(const struct ipoib_dev *priv, u32 n, u32 max, conn_filter filter)
+{
+	if (n < max)
+		return true;
+	conns_yield(priv, filter);
+	return false;
+}
+
+static bool conns_admit_any(const struct ipoib_dev *priv, const struct conns_count *n)
+{
+	return conns_admit(priv, n->netdev, IPOIB_CONNS_MAX, conn_is_of) &&
+	       conns_admit(priv, n->all, IPOIB_CONNS_PORT_MAX, conn_is_any);
+}
+
+/**
+ * ipoib_conns_may_open() - tell whether a netdevice may open another connection
+ * @priv: the device
+ *
+ * If there are too many, a connection that is idle is closed, if there is any.
+ *
+ * Context: ipoib_conns.lock held.
+ * Return: false if the netdevice or its port has as many as are allowed.
+ */
+bool ipoib_conns_may_open(const struct ipoib_dev *priv)
+{
+	struct conns_count n = conns_count(priv, 0);
+
+	return conns_admit_any(priv, &n) &&
+	       conns_admit(priv, n.opened, ipoib_srq_senders_max(priv->ibdev), conn_is_opened);
+}
+
+/**
+ * ipoib_conns_may_accept() - tell whether a netdevice may accept another connection
+ * @priv: the device
+ * @lid: LID of the peer's port. A request may claim any, but nothing can be sent by the connection
+ *	then.
+ *
+ * If there are too many in all, a connection that is idle is closed, if there is any.
+ *
+ * Context: ipoib_conns.lock held.
+ * Return: false if the netdevice or its port has as many as are allowed. The peer tries again.
+ */
+bool ipoib_conns_may_accept(const struct ipoib_dev *priv, u32 lid)
+{
+	struct conns_count n = conns_count(priv, lid);
+	u32 max = ipoib_srq_receivers_max(priv->ibdev);
+
+	return n.peer < IPOIB_CONNS_PEER_MAX && conns_admit_any(priv, &n) &&
+	       conns_admit(priv, n.accepted, max, conn_is_accepted);
+}
+
+/* Lets go of the connections of a netdevice that the filter lets pass. On return, no packet of them
+ * is delivered to the netdevice any more.
+ */
+static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	struct ipoib_srq *srq = READ_ONCE(conns->srq);
+	struct ipoib_conn *conn;
+	bool any = false;
+
+	spin_lock_bh(&conns->lock);
+	list_for_each_entry(conn, &conns->list, node) {
+		if (!conn_is_of(conn, priv) || !filter(conn, priv))
+			continue;
+		ipoib_csq_abandon(conn, priv);
+		RCU_INIT_POINTER(conn->priv, NULL);
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+		any = true;
+	}
+	spin_unlock_bh(&conns->lock);
+	if (any && srq)
+		ipoib_srq_flush(srq);
+}
+
+/**
+ * ipoib_conns_detach() - let go of all connections of a netdevice
+ * @priv: the device
+ *
+ * On return no packet of these connections is delivered to the netdevice any more. They are closed
+ * asynchronously.
+ *
+ * Context: may sleep.
+ */
+void ipoib_conns_detach(struct ipoib_dev *priv)
+{
+	conns_let_go(priv, conn_is_any);
+}
+
+static bool conn_has_other_lid(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return conn->own_lid && !ipoib_same_port(priv, conn->own_lid, READ_ONCE(conn->conns->lid));
+}
+
+/**
+ * ipoib_conns_relocate() - let go of the connections of a netdevice that were made with another LID
+ * @priv: the device, whose port may have got another LID
+ *
+ * The peer of such a connection sends to the old LID. See also ipoib_conns_detach().
+ *
+ * Context: may sleep.
+ */
+void ipoib_conns_relocate(struct ipoib_dev *priv)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	struct ib_port_attr attr;
+
+	/* The HCA's firmware is spared if there is nothing to compare */
+	if (!atomic_read(&conns->alive) || ib_query_port(conns->ibdev, conns->port, &attr))
+		return;
+	WRITE_ONCE(conns->lid, attr.lid);
+	conns_let_go(priv, conn_has_other_lid);
+}
+
+/**
+ * ipoib_conns_walk() - call a function for each connection of a netdevice
+ * @priv: the device
+ * @show: the function; called with a spinlock held
+ * @context: passed to @show
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_conns_walk(struct ipoib_dev *priv,
+		      void (*show)(const struct ipoib_conn *conn, void *context), void *context)
+{
+	struct ipoib_conns *conns = &priv->port->conns;
+	const struct ipoib_conn *conn;
+
+	spin_lock_bh(&conns->lock);
+	list_for_each_entry(conn, &conns->list, node)
+		if (rcu_access_pointer(conn->priv) == priv)
+			show(conn, context);
+	spin_unlock_bh(&conns->lock);
+}
+
+/**
+ * ipoib_conns_buffers() - get the number of messages that a port can receive at once
+ * @priv: a netdevice of the port
+ *
+ * Context: may sleep.
+ * Return: number of receive WRs that all connections share, or 0 if there are none.
+ */
+u32 ipoib_conns_buffers(const struct ipoib_dev *priv)
+{
+	/* It is not destroyed as long as the port has netdevices */
+	const struct ipoib_srq *srq = READ_ONCE(priv->port->conns.srq);
+
+	return srq ? ipoib_srq_buffers(srq) : 0;
+}
+
+/**
+ * ipoib_conns_create() - prepare a port for connections
+ * @port: the port
+ *
+ * Context: may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int ipoib_conns_create(struct ipoib_port *port)
+{
+	struct ipoib_conns *conns = &port->conns;
+
+	conns->ibdev = port->ibdev;
+	conns->port = port->number;
+	spin_lock_init(&conns->lock);
+	INIT_LIST_HEAD(&conns->list);
+	init_waitqueue_head(&conns->gone);
+	conns->wq = alloc_ordered_workqueue("ipoib-conns-%s-%u", WQ_MEM_RECLAIM,
+					    dev_name(&port->ibdev->dev), port->number);
+	return conns->wq ? 0 : -ENOMEM;
+}
+
+/**
+ * ipoib_conns_destroy() - undo ipoib_conns_create()
+ * @port: the port; its netdevices are gone
+ *
+ * Waits until all connections are closed.
+ *
+ * Context: may sleep; rtnl must not be held.
+ */
+void ipoib_conns_destroy(struct ipoib_port *port)
+{
+	struct ipoib_conns *conns = &port->conns;
+
+	wait_event(conns->gone, !atomic_read(&conns->alive));
+	destroy_workqueue(conns->wq);
+	if (conns->srq)
+		ipoib_srq_destroy(conns->srq);
+}
