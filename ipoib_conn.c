@@ -164,7 +164,8 @@ static int conn_make_qp(struct ipoib_conn *conn)
 
 		if (IS_ERR(srq))
 			return PTR_ERR(srq);
-		WRITE_ONCE(conns->srq, srq);
+		/* Readers on other CPUs find it complete, since they get to it by this pointer */
+		smp_store_release(&conns->srq, srq);
 	}
 	qp = ipoib_srq_qp_create(conns->srq, conn, conn_qp_event);
 	if (IS_ERR(qp))

@@ -120,9 +120,24 @@ static bool csq_is_stuck(const struct ipoib_csq *sq)
 /* Leaves the checksum to the peer if it can, or computes it. No HCA does this for connections. */
 static int csq_sum(const struct ipoib_conn *conn, struct sk_buff *skb)
 {
-	if (!conn->unsummed || !ipoib_csum_can_omit(skb))
+	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
+
+	/* The peer knows the protocol from the header only */
+	if (!conn->unsummed || header->encap.ethertype != skb->protocol ||
+	    !ipoib_csum_can_omit(skb))
 		return skb_checksum_help(skb);
 	return skb_cow_head(skb, 0);
+}
+
+/* Clears the reserved field of a packet whose header a packet socket has written */
+static int csq_unmark(struct sk_buff *skb)
+{
+	if (likely(!((struct ipoib_header *)skb->data)->encap.reserved))
+		return 0;
+	if (skb_cow_head(skb, 0))
+		return -ENOMEM;
+	((struct ipoib_header *)skb->data)->encap.reserved = 0;
+	return 0;
 }
 
 /* Makes a packet one that the QP can send. The headers can be written to if it has no checksum. */
@@ -133,6 +148,8 @@ static int csq_prepare(const struct ipoib_conn *conn, struct ipoib_dev *priv, st
 		if (skb_linearize(skb))
 			return -ENOMEM;
 	}
+	if (conn->unsummed && csq_unmark(skb))
+		return -ENOMEM;
 	return skb->ip_summed == CHECKSUM_PARTIAL ? csq_sum(conn, skb) : 0;
 }
 

@@ -72,7 +72,7 @@ static bool csum_is_ip6(const struct sk_buff *skb)
  */
 bool ipoib_csum_can_omit(const struct sk_buff *skb)
 {
-	return ipoib_csum_is_ip4(skb) || csum_is_ip6(skb);
+	return csum_is_ip6(skb) || (ipoib_csum_is_ip4(skb) && !ip_is_fragment(ip_hdr(skb)));
 }
 
 /**

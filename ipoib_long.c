@@ -40,13 +40,13 @@ static u32 tcp_network_len(const struct sk_buff *skb)
 }
 
 /* Returns whether the socket allows its packets to be cut. One that signs each segment does not
- * (RFC 2385).
+ * (RFC 2385). This is not known of a packet that is forwarded, which may lack its checksum as well.
  */
 static bool socket_allows_cut(const struct sk_buff *skb)
 {
 	const struct sock *sk = skb->sk;
 
-	return skb_is_gso(skb) || !sk || !sk_fullsock(sk) || sk_can_gso(sk);
+	return skb_is_gso(skb) || (sk && (!sk_fullsock(sk) || sk_can_gso(sk)));
 }
 
 /* Makes a TCP packet a large one, for the driver to cut into segments that fit. The stack sets the

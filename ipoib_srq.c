@@ -10,7 +10,8 @@
  * the WR is posted again as it is: so the SRQ never runs dry for lack of memory.
  *
  * The SRQ begins with a part of its WRs. It gets others when many messages are waiting for a poll,
- * since it may be about to run dry then. A message that finds no WR is repeated by its sender.
+ * since it may be about to run dry then. A message that finds no WR is repeated by its sender, or
+ * lost if the connection is unreliable.
  *
  * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
  * registered.
@@ -22,6 +23,7 @@
 
 #include "ipoib.h"
 #include "ipoib_csum.h"
+#include "ipoib_srq_ring.h"
 
 static int max_nonsrq_conn_qp = 128;
 module_param(max_nonsrq_conn_qp, int, 0444);
@@ -30,33 +32,14 @@ MODULE_PARM_DESC(max_nonsrq_conn_qp, "Connections of a port that are accepted if
 #define SRQ_SIZE		256	/* WRs */
 #define SRQ_FIRST		64	/* WRs that it begins with */
 #define SRQ_GROWTH		16	/* WRs that it gets at once ... */
-#define SRQ_BURST		32	/* ... if a poll finds so many messages */
+#define SRQ_BURST		32	/* ... if so many messages come before all are polled */
 #define SRQ_RING		32	/* WRs of a connection, if there is no SRQ */
-#define SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
 #define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
 
 /* The wr_id of a connection's last WR. That of a receive WR is its index. */
 #define SRQ_MARKER		(IPOIB_CSQ_WR - 1)
-
-struct ipoib_srq_buf {
-	struct ib_recv_wr wr;
-	struct ib_sge sge[SRQ_PAGES];
-	struct page *page[SRQ_PAGES];
-};
-
-/* The WRs of the SRQ or, if there is none, of a QP, and where they get pages. The pool is used by
- * the poll only, once the first WR is posted.
- */
-struct ipoib_srq_ring {
-	struct page_pool *pool;
-	u32 size;
-	u32 filled;			/* WRs that have pages and are posted; the first ones; also
-					 * read elsewhere
-					 */
-	struct ipoib_srq_buf buf[];
-};
 
 struct ipoib_srq {
 	struct ib_device *ibdev;
@@ -73,6 +56,7 @@ struct ipoib_srq {
 	bool armed;			/* the CQ is armed: an event will come */
 
 	/* used by the poll */
+	u32 burst;			/* messages since the CQ was empty, or the SRQ got WRs */
 	struct ib_qp *kept_for;		/* the QP that they are posted to if there is no SRQ */
 	struct ib_recv_wr *first_kept;	/* list of WRs to be posted together */
 	struct ib_recv_wr **next_kept;	/* tail of that list */
@@ -232,39 +216,6 @@ static void srq_repost(struct ipoib_srq *srq, const struct ipoib_conn *conn,
 	srq_keep(srq, buf);
 }
 
-static void srq_set_page(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 i, struct page *page)
-{
-	buf->page[i] = page;
-	buf->sge[i].addr = ipoib_pool_addr(srq->ibdev, page);
-}
-
-/* Gives the first n pages of a WR to the packet, and others to the WR. Returns false if there are
- * none, and changes nothing.
- */
-static bool srq_exchange(struct ipoib_srq *srq, struct page_pool *pool, struct ipoib_srq_buf *buf,
-			 u32 n, struct page **pages)
-{
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		pages[i] = page_pool_alloc_pages(pool, GFP_ATOMIC | __GFP_NOWARN);
-		if (unlikely(!pages[i]))
-			goto err_pages;
-	}
-	for (i = 0; i < n; i++) {
-		struct page *page = pages[i];
-
-		pages[i] = buf->page[i];
-		srq_set_page(srq, buf, i, page);
-	}
-	return true;
-
-err_pages:
-	while (i--)
-		page_pool_put_full_page(pool, pages[i], true);
-	return false;
-}
-
 static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq, u32 len)
 {
 	struct sk_buff *skb = napi_alloc_skb(&srq->napi, INFINIBAND_ALEN + len);
@@ -309,16 +260,17 @@ static void srq_add_pages(struct ipoib_srq *srq, struct sk_buff *skb, struct pag
 }
 
 /* Makes a packet of a long message, with the message's pages. The WR gets other pages. */
-static struct sk_buff *srq_take(struct ipoib_srq *srq, struct page_pool *pool,
+static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_ring *ring,
 				struct ipoib_srq_buf *buf, u32 len)
 {
 	struct sk_buff *skb = srq_skb_alloc(srq, SRQ_HEADERS);
-	struct page *pages[SRQ_PAGES];
+	struct page *pages[IPOIB_SRQ_PAGES];
 
 	if (unlikely(!skb))
 		return NULL;
 	srq_sync(srq, buf, len);
-	if (unlikely(!srq_exchange(srq, pool, buf, DIV_ROUND_UP(len, srq->page_len), pages))) {
+	if (unlikely(!ipoib_srq_ring_exchange(ring, buf, DIV_ROUND_UP(len, srq->page_len),
+					      pages))) {
 		dev_kfree_skb_any(skb);
 		return NULL;
 	}
@@ -420,7 +372,7 @@ static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const st
 		goto out;
 	ipoib_conn_use(conn);
 	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
-					 srq_take(srq, ring->pool, buf, wc->byte_len);
+					 srq_take(srq, ring, buf, wc->byte_len);
 	if (likely(skb))
 		srq_deliver(srq, priv, conn, skb);
 	else
@@ -490,52 +442,35 @@ static bool srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 	return false;
 }
 
-/* Prepares the WR with this index, and gives it the pages that it does not have yet */
-static int srq_buf_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 index, gfp_t gfp)
-{
-	struct ipoib_srq_buf *buf = &ring->buf[index];
-	struct page *page;
-	u32 i;
-
-	for (i = 0; i < srq->pages; i++) {
-		page = buf->page[i] ?: page_pool_alloc_pages(ring->pool, gfp);
-		if (!page)
-			return -ENOMEM;
-		srq_set_page(srq, buf, i, page);
-		buf->sge[i].length = srq->page_len;
-		buf->sge[i].lkey = srq->pd->local_dma_lkey;
-	}
-	buf->wr.wr_id = index;
-	buf->wr.sg_list = buf->sge;
-	buf->wr.num_sge = srq->pages;
-	return 0;
-}
-
-/* Gives the SRQ more WRs, up to its size, as far as there is memory */
+/* Gives the SRQ more WRs, up to its size. Packets need the reserves of memory more than this. */
 static void srq_grow(struct ipoib_srq *srq)
 {
 	struct ipoib_srq_ring *ring = srq->ring;
-	u32 n = ring->filled, end = min(n + SRQ_GROWTH, ring->size);
+	u32 n = ring->filled;
 
-	while (n < end && !srq_buf_fill(srq, ring, n, GFP_ATOMIC | __GFP_NOWARN))
-		srq_keep(srq, &ring->buf[n++]);
-	WRITE_ONCE(ring->filled, n);
+	ipoib_srq_ring_fill(ring, n + SRQ_GROWTH, GFP_NOWAIT | __GFP_NOWARN);
+	for (; n < ring->filled; n++)
+		srq_keep(srq, &ring->buf[n]);
 }
 
 static int srq_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_srq *srq = container_of(napi, struct ipoib_srq, napi);
-	int polled = 0, received = 0, want, n, i;
+	int polled = 0, want, n, i;
 
 	do {
 		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
 		for (i = 0; i < n; i++)
-			received += srq_complete(srq, &srq->wc[i]);
+			srq->burst += srq_complete(srq, &srq->wc[i]);
 		polled += n;
 	} while (n == want && polled < budget);
-	if (received >= SRQ_BURST && srq->ring)
+	if (srq->burst >= SRQ_BURST && srq->ring) {
 		srq_grow(srq);
+		srq->burst = 0;
+	}
+	if (polled < budget)
+		srq->burst = 0;
 	srq_post_kept(srq);
 	if (polled == budget || !napi_complete_done(napi, polled))
 		return polled;
@@ -567,15 +502,6 @@ static void srq_event(struct ib_event *event, void *context)
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
 }
 
-static int srq_ring_fill(struct ipoib_srq *srq, struct ipoib_srq_ring *ring, u32 n)
-{
-	int err = 0;
-
-	for (; ring->filled < n && !err; ring->filled += !err)
-		err = srq_buf_fill(srq, ring, ring->filled, GFP_KERNEL);
-	return err;
-}
-
 /* Posts the WRs that have pages to the SRQ or, if there is none, to a QP */
 static int srq_ring_post(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_srq_ring *ring)
 {
@@ -587,53 +513,19 @@ static int srq_ring_post(struct ipoib_srq *srq, struct ib_qp *qp, struct ipoib_s
 	return err;
 }
 
-static int srq_pool_create(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
-{
-	struct page_pool_params params = {
-		.order = srq_order(srq->ibdev),
-		.pool_size = ring->size * srq->pages,
-		.nid = ibdev_to_node(srq->ibdev),
-	};
-
-	ipoib_pool_map(srq->ibdev, &params);
-	ring->pool = page_pool_create(&params);
-	return PTR_ERR_OR_ZERO(ring->pool);
-}
-
-/* Frees WRs that no queue has any more. @ring may be NULL. */
-static void srq_ring_destroy(struct ipoib_srq *srq, struct ipoib_srq_ring *ring)
-{
-	u32 i, j;
-
-	if (!ring)
-		return;
-	for (i = 0; i < ring->size; i++)
-		for (j = 0; j < srq->pages; j++)
-			if (ring->buf[i].page[j])
-				page_pool_put_full_page(ring->pool, ring->buf[i].page[j], false);
-	page_pool_destroy(ring->pool);
-	kvfree(ring);
-}
-
 /* Makes WRs, the first of which have pages */
-static struct ipoib_srq_ring *srq_ring_create(struct ipoib_srq *srq, u32 size, u32 filled)
+static struct ipoib_srq_ring *srq_ring_create(const struct ipoib_srq *srq, u32 size, u32 filled)
 {
 	struct ipoib_srq_ring *ring;
 	int err;
 
-	ring = kvzalloc(struct_size(ring, buf, size), GFP_KERNEL);
-	if (!ring)
-		return ERR_PTR(-ENOMEM);
-	ring->size = size;
-	err = srq_pool_create(srq, ring);
-	if (err) {
-		kvfree(ring);
-		return ERR_PTR(err);
-	}
-	err = srq_ring_fill(srq, ring, filled);
+	ring = ipoib_srq_ring_create(srq->pd, srq_order(srq->ibdev), srq->pages, size);
+	if (IS_ERR(ring))
+		return ring;
+	err = ipoib_srq_ring_fill(ring, filled, GFP_KERNEL);
 	if (!err)
 		return ring;
-	srq_ring_destroy(srq, ring);
+	ipoib_srq_ring_destroy(ring);
 	return ERR_PTR(err);
 }
 
@@ -658,7 +550,7 @@ static int srq_create(struct ipoib_srq *srq)
 	if (!IS_ERR(srq->ibsrq))
 		return 0;
 	err = PTR_ERR(srq->ibsrq);
-	srq_ring_destroy(srq, srq->ring);
+	ipoib_srq_ring_destroy(srq->ring);
 	return err;
 }
 
@@ -770,7 +662,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 	netif_napi_del(&srq->napi);
 	if (srq->ibsrq)
 		ib_destroy_srq(srq->ibsrq);
-	srq_ring_destroy(srq, srq->ring);
+	ipoib_srq_ring_destroy(srq->ring);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);
 	srq_free(srq);
@@ -813,7 +705,7 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 	}
 	qp = ib_create_qp(srq->pd, &init);
 	if (IS_ERR(qp))
-		srq_ring_destroy(srq, ring);
+		ipoib_srq_ring_destroy(ring);
 	else
 		conn->ring = ring;
 	return qp;
@@ -853,7 +745,7 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 	ib_destroy_qp(conn->qp);
 	if (unlikely(polled))
 		srq_unlock(srq);
-	srq_ring_destroy(srq, conn->ring);
+	ipoib_srq_ring_destroy(conn->ring);
 }
 
 /**

@@ -85,14 +85,22 @@ static void tx_chain_is_bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->channels->tx.sq.chained, 0u);
 }
 
-/* Sends as if the reaper's timer had expired meanwhile, which on a slow machine it may have */
+/* Sends as if the reaper's timer had expired meanwhile, which on a slow machine it may have. The
+ * poll that this causes runs on the same CPU, so it does not come between.
+ */
 static void send_unwatched(struct kunit *test, u32 len)
 {
 	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
 
+	fixture_gid(&gid, 9);
+	skb = fixture_packet(test, gid.raw, len);
 	hca_wait(fx->hca);
+	local_bh_disable();
 	WRITE_ONCE(fx->priv->channels->tx.armed, false);
-	send(test, len, false);
+	fixture_send(fx, skb, false);
+	local_bh_enable();
 }
 
 /* The reaper's timer is shorter if the ring holds a packet that is freed only on completion */
@@ -103,12 +111,14 @@ static void tx_reaper_hurries(struct kunit *test)
 
 	hrtimer_cancel(&tx->reaper);
 	fx->hca->hold = true;
+	migrate_disable();
 	send_unwatched(test, 10);
 	KUNIT_EXPECT_FALSE(test, tx->reaper_soon);
 	send_unwatched(test, IPOIB_TX_HEADER_MAX);
 	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
 	send_unwatched(test, 10);
 	KUNIT_EXPECT_TRUE(test, tx->reaper_soon);
+	migrate_enable();
 	hca_complete(fx->hca, 3, IB_WC_SUCCESS);
 	hrtimer_cancel(&tx->reaper);
 	send(test, 10, false);

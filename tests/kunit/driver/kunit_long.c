@@ -20,6 +20,7 @@ struct long_packet {
 	bool ignore_df;
 	bool fragment;		/* it is a fragment itself */
 	bool summed;		/* its checksum was computed by the stack or by another host */
+	bool forwarded;		/* it has no socket */
 	u32 gso_size;
 	/* and what becomes of it */
 	bool cut;
@@ -39,6 +40,8 @@ static const struct long_packet packets[] = {
 	{ .what = "TCP4", .protocol = IPPROTO_TCP, .df = true, .cut = true },
 	{ .what = "large TCP4", .protocol = IPPROTO_TCP, .df = true, .gso_size = 4000,
 	  .cut = true },
+	{ .what = "TCP4 of another host without a checksum", .protocol = IPPROTO_TCP, .df = true,
+	  .forwarded = true },
 	{ .what = "TCP4 of another host", .protocol = IPPROTO_TCP, .df = true, .summed = true },
 	{ .what = "TCP4 of another host without DF", .protocol = IPPROTO_TCP, .summed = true,
 	  .fragments = 3 },
@@ -85,6 +88,22 @@ static void ip_build(struct sk_buff *skb, const struct long_packet *packet)
 	ip_send_check(ip);
 }
 
+static void socket_let_go(struct sk_buff *skb)
+{
+	skb->sk = NULL;
+}
+
+/* A socket that allows its packets to be cut, and does not count their memory */
+static void socket_add(struct kunit *test, struct sk_buff *skb)
+{
+	struct sock *sk = kunit_kzalloc(test, sizeof(*sk), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, sk);
+	sk->sk_state = TCP_ESTABLISHED;
+	skb->sk = sk;
+	skb->destructor = socket_let_go;
+}
+
 static struct sk_buff *packet_make(struct kunit *test, const struct long_packet *packet)
 {
 	struct sk_buff *skb;
@@ -110,6 +129,8 @@ static struct sk_buff *packet_make(struct kunit *test, const struct long_packet 
 		skb->csum_offset = packet->protocol == IPPROTO_TCP ?
 				   offsetof(struct tcphdr, check) : offsetof(struct udphdr, check);
 	}
+	if (packet->protocol == IPPROTO_TCP && !packet->summed && !packet->forwarded)
+		socket_add(test, skb);
 	skb->ignore_df = packet->ignore_df;
 	skb_shinfo(skb)->gso_size = packet->gso_size;
 	if (packet->gso_size)
