@@ -49,7 +49,7 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	KCFLAGS='$(strip $(if $(STRICT),-g0 -Werror) $(KCFLAGS) $(3))' \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
-.PHONY: all driver ats fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
+.PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
 .PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
 all: driver ats
@@ -69,6 +69,10 @@ ats_headers := $(wildcard include/ib_ats.h uapi/*.h) version.h
 ats: kdir
 	$(call mirror,ats/Kbuild $(compat) $(wildcard ats/*.[ch]) $(ats_headers),$(BUILD)/$(KREL)/ats)
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
+
+eth: kdir
+	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) version.h,$(BUILD)/$(KREL)/eth)
+	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes
 fabric: kdir
@@ -137,13 +141,15 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
 
-# Which files call which, in the driver, ib_ats and ibats. A module's .mod file lists its objects.
+# Which files call which, in the modules and ibats. A module's .mod file lists its objects.
 objects_of_module = $$(sed 's,.*/,$(1)/,' $(1)/$(2).mod)
-call-graph: driver ats tools
+call-graph: driver ats eth tools
 	@echo 'ib_ipoib:'
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/driver,ib_ipoib)
 	@echo 'ib_ats:'
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/ats,ib_ats)
+	@echo 'eth_ipoib:'
+	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/eth,eth_ipoib)
 	@echo 'ibats:'
 	@tests/call_graph.py $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
 
@@ -152,6 +158,7 @@ lines:
 	@count() { for file; do $(CC) -w -fpreprocessed -dD -P -E -x c "$$file" || exit; done | \
 			grep -cv '^[[:space:]]*$$'; }; \
 		printf '%6d  %s\n' $$(count *.[ch]) 'driver' $$(count ats/*.[ch]) 'ats' \
+			$$(count eth_ipoib/*.[ch]) 'eth_ipoib' \
 			$$(count tools/*.[ch]) 'tools' $$(count tests/fabric/*.[ch]) 'tests/fabric' \
 			$$(count tests/probes/*.[ch]) 'tests/probes' \
 			$$(count tests/kunit/*/*.[ch]) 'tests/kunit'
@@ -249,6 +256,7 @@ help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
+	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko, which is not installed yet'
 	@echo '  make tools       its user-space tool, ibats, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'

@@ -28,6 +28,9 @@
 #ifdef COMPAT_HAVE_GSO_HEADER
 #include <net/gso.h>
 #endif
+#ifdef COMPAT_HAVE_NETDEV_LOCK_HEADER
+#include <net/netdev_lock.h>
+#endif
 #ifdef COMPAT_HAVE_PAGE_POOL_HELPERS
 #include <net/page_pool/helpers.h>
 #else
@@ -67,6 +70,23 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 
 #ifndef COMPAT_HAVE_NET_DIM_POINTER
 #define net_dim(dim, sample)	net_dim(dim, *(sample))
+#endif
+
+/* A netdevice whose ndo_start_xmit needs no lock. This was a feature until 6.12. */
+#ifdef NETIF_F_LLTX
+#define COMPAT_NETIF_F_LLTX	NETIF_F_LLTX
+
+static inline void compat_netdev_set_lltx(struct net_device *netdev)
+{
+	netdev->features |= NETIF_F_LLTX;
+}
+#else
+#define COMPAT_NETIF_F_LLTX	0
+
+static inline void compat_netdev_set_lltx(struct net_device *netdev)
+{
+	netdev->lltx = true;
+}
 #endif
 
 /* A netdevice that is never registered, for NAPI contexts */

@@ -14,6 +14,7 @@ probe = $(if $(shell grep -Pzqs '(?m)$(3)' $(srctree)/include/$(2) && echo y),-D
 compat_flags := \
 	$(call header,GSO_HEADER,net/gso.h) \
 	$(call header,HEX_HEADER,linux/hex.h) \
+	$(call header,NETDEV_LOCK_HEADER,net/netdev_lock.h) \
 	$(call header,PAGE_POOL_HELPERS,net/page_pool/helpers.h) \
 	$(call header,UNALIGNED_HEADER,linux/unaligned.h) \
 	$(call probe,ASSIGN_STR_SHORT,trace/stages/stage6_event_callback.h,define __assign_str\(dst\)) \

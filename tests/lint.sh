@@ -75,7 +75,7 @@ compiler_and_sparse()
 {
 	rm -rf "$top"/build/{tools,tools.obj,test-tools} "$top/build/$release"/*/Module.symvers
 	with_lock "$(build_lock)" strict_make "${KDIR:-/lib/modules/$release/build}" \
-		driver ats fabric probes tools test-tools
+		driver ats eth fabric probes tools test-tools
 }
 
 # In a folder of their own, and with debugging information for cache_lines. The suites only require
@@ -118,7 +118,7 @@ kernel_doc()
 # and nftables' "iif".
 spelling()
 {
-	files '*' | xargs codespell -L nd,iif,sise,inflight
+	files '*' | xargs codespell -L nd,iif,sise,inflight,tha
 }
 
 shell_scripts()
@@ -241,6 +241,7 @@ call_circles()
 	objects_of_module "$built/$release/driver" ib_ipoib |
 		xargs "$top/tests/call_graph.py" --circles
 	objects_of_module "$built/$release/ats" ib_ats | xargs "$top/tests/call_graph.py" --circles
+	objects_of_module "$built/$release/eth" eth_ipoib | xargs "$top/tests/call_graph.py" --circles
 	find "$built/tools.obj" -name '*.o' -exec "$top/tests/call_graph.py" --circles {} +
 }
 

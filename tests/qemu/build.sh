@@ -10,7 +10,7 @@
 . "$(dirname "$0")/common.sh"
 
 kind=$("$qemu_dir/kernel.sh" kind "${1:-stock}")
-targets=(driver ats fabric probes)
+targets=(driver ats eth fabric probes)
 case $kind in
 stock) options=() ;;
 debug)

@@ -175,7 +175,7 @@ peer_options()
 	[ -n "$1" ] || return 0
 	built=$(cat "$state/modules.$1")
 	printf '%s\n' --peer-kernel "$1"
-	for set in driver fabric ats probes; do
+	for set in driver fabric ats eth probes; do
 		printf '%s\n' --peer-modules "$built/$set"
 	done
 }
@@ -206,7 +206,7 @@ run_on_guest()
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '')" \
 		--modules "$built/driver" --modules "$built/fabric" \
-		--modules "$built/ats" --modules "$built/probes" \
+		--modules "$built/ats" --modules "$built/eth" --modules "$built/probes" \
 		--tools "$top/build/tools" --tools "$top/build/test-tools" \
 		"${others[@]}" "${suites[@]}" "${peer[@]}" \
 		"$script" "$run"

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * eth_ipoib.ko: an Ethernet netdevice over an IPoIB one.
+ */
+#ifndef _EIPOIB_H
+#define _EIPOIB_H
+
+#include <linux/etherdevice.h>
+#include <linux/netdevice.h>
+
+#include "compat.h"
+#include "eipoib_ip.h"
+#include "eipoib_remote.h"
+#include "eipoib_stat.h"
+#include "eipoib_wait.h"
+#include "eipoib_wire.h"
+
+#define EIPOIB_KIND	"eipoib"
+
+/* The private data of an Ethernet netdevice of this module. The lower netdevice is an IPoIB one of
+ * any driver. Its rx_handler_data is this structure.
+ */
+struct eipoib_dev {
+	struct net_device *netdev;
+	struct net_device *lower;	/* does not change; a reference is held */
+	struct eipoib_ip_table local;	/* IP addresses on the Ethernet side, by ARP and ND */
+	struct eipoib_ip_table heard;	/* those on the IPoIB side, with their MAC addresses */
+	struct eipoib_ip_table groups;	/* reported on the Ethernet side, without MAC addresses */
+	struct eipoib_remotes remotes;	/* interfaces on the IPoIB side */
+	struct eipoib_wait to_ib;	/* packets until their IP address is heard of */
+	struct eipoib_wait to_eth;	/* packets until their IP address is known locally */
+	struct delayed_work age_work;
+	struct eipoib_pcpu_stats __percpu *stats;
+};
+
+static inline struct eipoib_dev *eipoib_priv(const struct net_device *netdev)
+{
+	return netdev_priv(netdev);
+}
+
+static inline const struct eipoib_lladdr *eipoib_own_lladdr(const struct eipoib_dev *eth)
+{
+	return (const struct eipoib_lladdr *)eth->lower->dev_addr;
+}
+
+static inline const struct eipoib_lladdr *eipoib_broadcast(const struct eipoib_dev *eth)
+{
+	return (const struct eipoib_lladdr *)eth->lower->broadcast;
+}
+
+/* eipoib_netdev.c */
+extern struct rtnl_link_ops eipoib_link_ops;
+struct eipoib_dev *eipoib_of_lower(const struct net_device *lower);
+
+/* eipoib_out.c */
+void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
+bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
+void eipoib_deliver(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
+
+/* eipoib_tx.c */
+netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev);
+void eipoib_send_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
+
+/* eipoib_rx.c */
+rx_handler_result_t eipoib_receive(struct sk_buff **pskb);
+void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
+
+/* eipoib_learn.c */
+void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+void eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+
+/* eipoib_arp.c */
+void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
+void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb);
+void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip);
+void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip);
+
+/* eipoib_nd.c */
+bool eipoib_nd_is(struct sk_buff *skb);
+void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
+void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
+		       const struct eipoib_lladdr *from);
+void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
+		      const struct in6_addr *ip);
+void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip);
+
+/* eipoib_group.c */
+void eipoib_group_lladdr(const struct eipoib_dev *eth, const struct in6_addr *ip,
+			 struct eipoib_lladdr *to);
+void eipoib_groups_sync(struct net_device *netdev);
+void eipoib_groups_leave(struct eipoib_dev *eth);
+
+/* eipoib_snoop.c */
+void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop_end(struct eipoib_dev *eth);
+
+#endif /* _EIPOIB_H */

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * ARP: each packet is made anew for the other side, because the addresses in it have another
+ * length.
+ */
+#include <net/arp.h>
+
+#include "eipoib.h"
+
+/* Returns the payload of an ARP packet for IPv4, whose link-layer addresses have this type and
+ * length; or NULL
+ */
+static void *arp_parse(struct sk_buff *skb, u16 type, u8 address_len, u32 len)
+{
+	const struct arphdr *head;
+
+	if (!pskb_may_pull(skb, len))
+		return NULL;
+	head = (struct arphdr *)skb->data;
+	if (head->ar_hrd != htons(type) || head->ar_pro != htons(ETH_P_IP) ||
+	    head->ar_hln != address_len || head->ar_pln != sizeof(__be32))
+		return NULL;
+	if (head->ar_op != htons(ARPOP_REQUEST) && head->ar_op != htons(ARPOP_REPLY))
+		return NULL;
+	return skb->data;
+}
+
+/* Gets the link-layer address that belongs to a MAC address of the Ethernet side's view: that of an
+ * interface of the link, or else that of this host
+ */
+static void target_lladdr(struct eipoib_dev *eth, const u8 *mac, struct eipoib_lladdr *lladdr)
+{
+	if (!eipoib_remote_lladdr(&eth->remotes, mac, lladdr))
+		*lladdr = *eipoib_own_lladdr(eth);
+}
+
+static void arp_send_ib(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa,
+			const struct eipoib_lladdr *to, const struct eipoib_lladdr *tha)
+{
+	struct sk_buff *skb;
+
+	skb = arp_create(op, ETH_P_ARP, tpa, eth->lower, spa, (const u8 *)to, NULL,
+			 (const u8 *)tha);
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
+		return;
+	}
+	dev_sw_netstats_tx_add(eth->netdev, 1, ETH_HLEN + sizeof(struct eipoib_arp_eth));
+	dev_queue_xmit(skb);
+}
+
+static void arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, const u8 *to,
+			const u8 *sha, const u8 *tha)
+{
+	struct sk_buff *skb;
+
+	skb = arp_create(op, ETH_P_ARP, tpa, eth->netdev, spa, to, sha, tha);
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return;
+	}
+	dev_sw_netstats_rx_add(eth->netdev, skb->len);
+	skb->protocol = eth_type_trans(skb, eth->netdev);
+	netif_rx(skb);
+}
+
+/**
+ * eipoib_arp_xmit() - send an ARP packet of the Ethernet side
+ * @eth: the netdevice
+ * @skb: the packet, without its Ethernet header; consumed
+ * @ether: that header
+ *
+ * A request that is for a MAC address which this host does not know any more goes to everybody, so
+ * that the sender is answered nevertheless.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	const struct eipoib_arp_eth *arp;
+	struct eipoib_lladdr to, tha;
+	struct in6_addr spa;
+	u16 op;
+
+	arp = arp_parse(skb, ARPHRD_ETHER, ETH_ALEN, sizeof(*arp));
+	if (!arp || !is_valid_ether_addr(arp->sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ARP);
+		return;
+	}
+	op = ntohs(arp->head.ar_op);
+	if (arp->spa) {
+		spa = eipoib_ip4(arp->spa);
+		eipoib_learn_local(eth, &spa, arp->sha);
+	}
+	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
+	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, EIPOIB_NOBODY)) {
+		consume_skb(skb);
+		return;
+	}
+	if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to))
+		to = *eipoib_broadcast(eth);
+	target_lladdr(eth, arp->tha, &tha);
+	arp_send_ib(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
+	consume_skb(skb);
+}
+
+/* Gets the receiver of an ARP packet: the one that has its target's IP address, or else everybody
+ */
+static void arp_receiver(struct eipoib_dev *eth, const struct sk_buff *skb, __be32 tpa, u8 *mac)
+{
+	struct in6_addr ip = eipoib_ip4(tpa);
+
+	if (skb->pkt_type != PACKET_HOST || !eipoib_ip_get(&eth->local, &ip, mac))
+		eth_broadcast_addr(mac);
+}
+
+/**
+ * eipoib_arp_receive() - pass an ARP packet of the IPoIB side on
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its network header; consumed
+ *
+ * Context: softirq.
+ */
+void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u8 sha[ETH_ALEN], tha[ETH_ALEN] = { }, to[ETH_ALEN];
+	const struct eipoib_arp_ib *arp;
+	struct in6_addr spa;
+
+	arp = arp_parse(skb, ARPHRD_INFINIBAND, INFINIBAND_ALEN, sizeof(*arp));
+	if (!arp || eipoib_lladdr_is_group(&arp->sha) ||
+	    eipoib_lladdr_equal(&arp->sha, eipoib_own_lladdr(eth))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ARP);
+		return;
+	}
+	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
+		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
+	if (arp->spa) {
+		spa = eipoib_ip4(arp->spa);
+		eipoib_learn_heard(eth, &spa, sha);
+	}
+	arp_receiver(eth, skb, arp->tpa, to);
+	if (arp->head.ar_op == htons(ARPOP_REPLY))
+		ether_addr_copy(tha, to);
+	arp_deliver(eth, ntohs(arp->head.ar_op), arp->spa, arp->tpa, to, sha, tha);
+	consume_skb(skb);
+}
+
+/**
+ * eipoib_arp_ask_ib() - ask on the IPoIB side who has an IP address
+ * @eth: the netdevice
+ * @from: IP address of the host of the Ethernet side that needs it
+ * @ip: the IP address
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip)
+{
+	struct in6_addr sender = eipoib_ip4(from);
+	u8 mac[ETH_ALEN];
+
+	/* What is forwarded has the source of another link */
+	if (!eipoib_ip_get(&eth->local, &sender, mac))
+		from = 0;
+	arp_send_ib(eth, ARPOP_REQUEST, from, ip, eipoib_broadcast(eth), NULL);
+}
+
+/**
+ * eipoib_arp_ask_eth() - ask on the Ethernet side who has an IP address
+ * @eth: the netdevice
+ * @ip: the IP address
+ *
+ * The request has no sender's IP address, so that it changes nobody's tables (RFC 5227 section
+ * 1.1).
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip)
+{
+	u8 to[ETH_ALEN];
+
+	eth_broadcast_addr(to);
+	arp_deliver(eth, ARPOP_REQUEST, 0, ip, to, EIPOIB_NOBODY, NULL);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Tables of the MAC addresses that IP addresses have.
+ */
+#ifndef _EIPOIB_IP_H
+#define _EIPOIB_IP_H
+
+#include <linux/in6.h>
+#include <linux/rhashtable.h>
+#include <linux/spinlock.h>
+#include <net/ipv6.h>
+
+struct eipoib_ip_table {
+	struct rhashtable hash;		/* struct ip_entry, by IP address */
+	spinlock_t lock;		/* guards changes; nothing nests inside */
+	u32 max;			/* entries */
+};
+
+/* What eipoib_ip_set() has changed */
+enum eipoib_ip_change {
+	EIPOIB_IP_SAME,			/* nothing */
+	EIPOIB_IP_NEW,			/* there is an entry now */
+	EIPOIB_IP_MOVED,		/* it has another MAC address */
+	EIPOIB_IP_REFUSED,		/* there are too many, or there is no memory */
+};
+
+/* Returns an IPv4 address as the keys have it */
+static inline struct in6_addr eipoib_ip4(__be32 ip)
+{
+	struct in6_addr ip6;
+
+	ipv6_addr_set_v4mapped(ip, &ip6);
+	return ip6;
+}
+
+int eipoib_ip_table_init(struct eipoib_ip_table *table, u32 max);
+void eipoib_ip_table_destroy(struct eipoib_ip_table *table);
+enum eipoib_ip_change eipoib_ip_set(struct eipoib_ip_table *table, const struct in6_addr *ip,
+				    const u8 *mac);
+bool eipoib_ip_get(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac);
+void eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
+void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age);
+void eipoib_ip_walk(struct eipoib_ip_table *table,
+		    void (*visit)(void *context, const struct in6_addr *ip, const u8 *mac),
+		    void *context);
+
+#endif /* _EIPOIB_IP_H */

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Neighbor discovery (RFC 4861). The options with link-layer addresses have another length on each
+ * side: 8 octets on Ethernet, 24 on IPoIB (RFC 4391 section 9.3). So each packet is made anew,
+ * with all other options as they are. Packets with extension headers, which no implementation
+ * sends, pass as they are; so do those with the certificates of SEND (RFC 3971), which do not hold
+ * any more.
+ */
+#include <linux/icmpv6.h>
+#include <linux/ipv6.h>
+#include <net/addrconf.h>
+#include <net/ip6_checksum.h>
+#include <net/ndisc.h>
+
+#include "eipoib.h"
+
+#define ND_HOP_LIMIT	255
+
+/* The options, and the address in them (RFC 2464 section 6; RFC 4391 section 9.3) */
+struct nd_opt_eth {
+	struct nd_opt_hdr head;
+	u8 mac[ETH_ALEN];
+} __packed;
+static_assert(sizeof(struct nd_opt_eth) == 8);
+
+struct nd_opt_ib {
+	struct nd_opt_hdr head;
+	u8 zero[2];
+	struct eipoib_lladdr lladdr;
+} __packed;
+static_assert(sizeof(struct nd_opt_ib) == 24);
+
+#define ND_UNIT		8	/* octets that the length of an option counts */
+
+/* A packet that is being made. The addresses that it is about are those of its options. */
+struct nd_copy {
+	struct eipoib_dev *eth;
+	bool to_ib;
+	struct sk_buff *skb;
+	u8 mac[ETH_ALEN];		/* that of the last such option, on the Ethernet side */
+	bool has_address;
+	bool is_own;			/* that option has this host's link-layer address */
+};
+
+/* Returns the octets before the options of an ND message, or 0 if it is none */
+static u32 nd_fixed_len(u8 type)
+{
+	switch (type) {
+	case NDISC_ROUTER_SOLICITATION:
+		return sizeof(struct rs_msg);
+	case NDISC_ROUTER_ADVERTISEMENT:
+		return sizeof(struct ra_msg);
+	case NDISC_NEIGHBOUR_SOLICITATION:
+	case NDISC_NEIGHBOUR_ADVERTISEMENT:
+		return sizeof(struct nd_msg);
+	case NDISC_REDIRECT:
+		return sizeof(struct rd_msg);
+	}
+	return 0;
+}
+
+/**
+ * eipoib_nd_is() - tell whether a packet is one of neighbor discovery
+ * @skb: the packet, whose data begins with its IPv6 header, which is linear
+ *
+ * Context: any.
+ * Return: true if it is.
+ */
+bool eipoib_nd_is(struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
+
+	return ip6->nexthdr == IPPROTO_ICMPV6 &&
+	       pskb_may_pull(skb, sizeof(*ip6) + sizeof(struct icmp6hdr)) &&
+	       nd_fixed_len(((struct icmp6hdr *)(ipv6_hdr(skb) + 1))->icmp6_type);
+}
+
+static __sum16 nd_checksum(const struct ipv6hdr *ip6, u32 len)
+{
+	return csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, IPPROTO_ICMPV6,
+			       csum_partial(ip6 + 1, len, 0));
+}
+
+/* Returns whether a receiver would accept the packet, which is made linear */
+static bool nd_is_valid(struct sk_buff *skb)
+{
+	const struct icmp6hdr *icmp;
+	u32 len;
+
+	if (skb_linearize(skb))
+		return false;
+	icmp = (struct icmp6hdr *)(ipv6_hdr(skb) + 1);
+	len = ntohs(ipv6_hdr(skb)->payload_len);
+	if (ipv6_hdr(skb)->hop_limit != ND_HOP_LIMIT || icmp->icmp6_code ||
+	    len < nd_fixed_len(icmp->icmp6_type) || len > skb->len - sizeof(struct ipv6hdr))
+		return false;
+	/* That of a guest may be left to the device */
+	return skb->ip_summed == CHECKSUM_PARTIAL || !nd_checksum(ipv6_hdr(skb), len);
+}
+
+/* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
+ * of the link's is one of this host's.
+ */
+static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
+{
+	const struct nd_opt_eth *option = (const struct nd_opt_eth *)from;
+	struct nd_opt_ib *to;
+
+	if (from->nd_opt_len != sizeof(*option) / ND_UNIT)
+		return false;
+	to = skb_put_zero(copy->skb, sizeof(*to));
+	to->head.nd_opt_type = from->nd_opt_type;
+	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
+	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
+		to->lladdr = *eipoib_own_lladdr(copy->eth);
+	ether_addr_copy(copy->mac, option->mac);
+	return true;
+}
+
+static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
+{
+	const struct nd_opt_ib *option = (const struct nd_opt_ib *)from;
+	struct nd_opt_eth *to;
+
+	if (from->nd_opt_len != sizeof(*option) / ND_UNIT ||
+	    eipoib_lladdr_is_group(&option->lladdr))
+		return false;
+	to = skb_put_zero(copy->skb, sizeof(*to));
+	to->head.nd_opt_type = from->nd_opt_type;
+	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
+	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
+		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
+	ether_addr_copy(copy->mac, to->mac);
+	copy->is_own = eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth));
+	return true;
+}
+
+static bool copy_option(struct nd_copy *copy, const struct nd_opt_hdr *from)
+{
+	if (from->nd_opt_type != ND_OPT_SOURCE_LL_ADDR &&
+	    from->nd_opt_type != ND_OPT_TARGET_LL_ADDR) {
+		skb_put_data(copy->skb, from, from->nd_opt_len * ND_UNIT);
+		return true;
+	}
+	copy->has_address = true;
+	return copy->to_ib ? copy_to_ib(copy, from) : copy_to_eth(copy, from);
+}
+
+static bool copy_options(struct nd_copy *copy, const u8 *from, u32 len)
+{
+	const struct nd_opt_hdr *option;
+	u32 option_len;
+
+	for (; len; from += option_len, len -= option_len) {
+		option = (const struct nd_opt_hdr *)from;
+		if (len < sizeof(*option) || !option->nd_opt_len)
+			return false;
+		option_len = option->nd_opt_len * ND_UNIT;
+		if (option_len > len || !copy_option(copy, option))
+			return false;
+	}
+	return true;
+}
+
+/* Makes the packet for the other side. Each option is at most three times as long there. */
+static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	const struct icmp6hdr *icmp = (const struct icmp6hdr *)(ip6 + 1);
+	u32 fixed = nd_fixed_len(icmp->icmp6_type), len = ntohs(ip6->payload_len);
+	u32 room = LL_RESERVED_SPACE(copy->eth->lower);
+	struct icmp6hdr *new;
+
+	copy->skb = alloc_skb(room + sizeof(*ip6) + fixed + 3 * (len - fixed), GFP_ATOMIC);
+	if (!copy->skb)
+		return false;
+	skb_reserve(copy->skb, room);
+	skb_reset_network_header(copy->skb);
+	skb_put_data(copy->skb, ip6, sizeof(*ip6) + fixed);
+	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed)) {
+		kfree_skb(copy->skb);
+		return false;
+	}
+	copy->skb->protocol = htons(ETH_P_IPV6);
+	copy->skb->priority = skb->priority;
+	len = copy->skb->len - sizeof(*ip6);
+	ipv6_hdr(copy->skb)->payload_len = htons(len);
+	new = (struct icmp6hdr *)(ipv6_hdr(copy->skb) + 1);
+	new->icmp6_cksum = 0;
+	new->icmp6_cksum = nd_checksum(ipv6_hdr(copy->skb), len);
+	return true;
+}
+
+/* Returns the IP address that the message says something about, or NULL: the sender's, unless that
+ * has none yet, or that of an advertisement
+ */
+static const struct in6_addr *nd_subject(const struct sk_buff *skb)
+{
+	const struct nd_msg *msg = (const struct nd_msg *)(ipv6_hdr(skb) + 1);
+
+	switch (msg->icmph.icmp6_type) {
+	case NDISC_NEIGHBOUR_ADVERTISEMENT:
+		return &msg->target;
+	case NDISC_REDIRECT:
+		return NULL;
+	}
+	return ipv6_addr_any(&ipv6_hdr(skb)->saddr) ? NULL : &ipv6_hdr(skb)->saddr;
+}
+
+/**
+ * eipoib_nd_xmit() - send an ND packet of the Ethernet side
+ * @eth: the netdevice
+ * @skb: the packet, without its Ethernet header; consumed
+ * @ether: that header
+ *
+ * A solicitation that is for a MAC address which this host does not know any more goes to the
+ * solicited-node group, so that the sender is answered nevertheless.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	struct nd_copy copy = { .eth = eth, .to_ib = true };
+	const struct in6_addr *subject;
+	struct eipoib_lladdr to;
+	struct in6_addr group;
+
+	if (!nd_is_valid(skb) || !nd_copy(&copy, skb)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ND);
+		return;
+	}
+	subject = nd_subject(copy.skb);
+	if (subject)
+		eipoib_learn_local(eth, subject, copy.has_address ? copy.mac : ether->h_source);
+	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
+		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
+	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
+		addrconf_addr_solict_mult(&ipv6_hdr(skb)->daddr, &group);
+		eipoib_group_lladdr(eth, &group, &to);
+	}
+	eipoib_send(eth, copy.skb, &to);
+	consume_skb(skb);
+}
+
+/* Gets the MAC address of the sender of an ND packet */
+static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
+		      const struct eipoib_lladdr *from, u8 *mac)
+{
+	if (from)
+		eipoib_remote_mac(&copy->eth->remotes, from, mac);
+	else if (copy->has_address)
+		ether_addr_copy(mac, copy->mac);
+	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
+		ether_addr_copy(mac, EIPOIB_NOBODY);
+}
+
+static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *mac)
+{
+	if (ipv6_addr_is_multicast(ip))
+		ipv6_eth_mc_map(ip, mac);
+	else if (!eipoib_ip_get(&eth->local, ip, mac))
+		eth_broadcast_addr(mac);
+}
+
+/**
+ * eipoib_nd_receive() - pass an ND packet of the IPoIB side on
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its network header; consumed
+ * @from: the sender's link-layer address, or NULL if the lower netdevice's driver does not tell
+ *
+ * Context: softirq.
+ */
+void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
+		       const struct eipoib_lladdr *from)
+{
+	struct nd_copy copy = { .eth = eth };
+	u8 source[ETH_ALEN], destination[ETH_ALEN];
+	const struct in6_addr *subject;
+	struct eipoib_lladdr sender;
+
+	/* It is in the packet, which is about to be made linear */
+	if (from)
+		sender = *from;
+	if (!nd_is_valid(skb) || !nd_copy(&copy, skb)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ND);
+		return;
+	}
+	subject = nd_subject(copy.skb);
+	if (subject && copy.has_address && !copy.is_own)
+		eipoib_learn_heard(eth, subject, copy.mac);
+	nd_sender(&copy, skb, from ? &sender : NULL, source);
+	nd_receiver(eth, &ipv6_hdr(skb)->daddr, destination);
+	eipoib_deliver(eth, copy.skb, destination, source);
+	consume_skb(skb);
+}
+
+/* Makes a solicitation for an IP address, with room for options. @from may be the unspecified
+ * address.
+ */
+static struct sk_buff *ns_make(const struct eipoib_dev *eth, const struct in6_addr *from,
+			       const struct in6_addr *ip, u32 options)
+{
+	u32 room = LL_RESERVED_SPACE(eth->lower);
+	struct sk_buff *skb = alloc_skb(room + sizeof(struct ipv6hdr) + sizeof(struct nd_msg) +
+					options, GFP_ATOMIC);
+	struct ipv6hdr *ip6;
+	struct nd_msg *msg;
+
+	if (!skb)
+		return NULL;
+	skb_reserve(skb, room);
+	skb_reset_network_header(skb);
+	skb->protocol = htons(ETH_P_IPV6);
+	ip6 = skb_put_zero(skb, sizeof(*ip6));
+	ip6->version = 6;
+	ip6->nexthdr = IPPROTO_ICMPV6;
+	ip6->hop_limit = ND_HOP_LIMIT;
+	ip6->saddr = *from;
+	addrconf_addr_solict_mult(ip, &ip6->daddr);
+	msg = skb_put_zero(skb, sizeof(*msg));
+	msg->icmph.icmp6_type = NDISC_NEIGHBOUR_SOLICITATION;
+	msg->target = *ip;
+	return skb;
+}
+
+static void ns_finish(struct sk_buff *skb)
+{
+	struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	u32 len = skb->len - sizeof(*ip6);
+
+	ip6->payload_len = htons(len);
+	((struct icmp6hdr *)(ip6 + 1))->icmp6_cksum = nd_checksum(ip6, len);
+}
+
+static void ns_add_own(const struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	struct nd_opt_ib *option = skb_put_zero(skb, sizeof(*option));
+
+	option->head.nd_opt_type = ND_OPT_SOURCE_LL_ADDR;
+	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
+	option->lladdr = *eipoib_own_lladdr(eth);
+}
+
+/**
+ * eipoib_nd_ask_ib() - ask on the IPoIB side who has an IP address
+ * @eth: the netdevice
+ * @from: IP address of the host of the Ethernet side that needs it
+ * @ip: the IP address
+ *
+ * What is forwarded has a source of another link, which would not be answered here. Then the sender
+ * is the unspecified address, as in eipoib_nd_ask_eth().
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
+		      const struct in6_addr *ip)
+{
+	struct eipoib_lladdr to;
+	struct sk_buff *skb;
+	u8 mac[ETH_ALEN];
+	bool known;
+
+	known = eipoib_ip_get(&eth->local, from, mac);
+	skb = ns_make(eth, known ? from : &in6addr_any, ip, sizeof(struct nd_opt_ib));
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
+		return;
+	}
+	if (known)
+		ns_add_own(eth, skb);
+	ns_finish(skb);
+	eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
+	eipoib_send(eth, skb, &to);
+}
+
+/**
+ * eipoib_nd_ask_eth() - ask on the Ethernet side who has an IP address
+ * @eth: the netdevice
+ * @ip: the IP address
+ *
+ * The sender is the unspecified address, so that the answer goes to all nodes, and this host sees
+ * it (RFC 4861 section 7.2.4).
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	struct sk_buff *skb = ns_make(eth, &in6addr_any, ip, 0);
+	u8 to[ETH_ALEN];
+
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return;
+	}
+	ns_finish(skb);
+	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
+	eipoib_deliver(eth, skb, to, EIPOIB_NOBODY);
+}

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * The interfaces of an IPoIB link, and the MAC addresses that they have on the Ethernet side.
+ *
+ * A MAC address is computed from the QPN and the GID, and from nothing else: so an interface has
+ * the same one at all hosts of the link, and a virtual machine that moves to another host finds
+ * its neighbours there. It is locally administered, and the last four bits of its first octet are
+ * 2, so 44 bits are left. If two interfaces have the same one, which happens in one of 300,000
+ * links of 10,000 interfaces, the second one gets another at this host.
+ *
+ * Flags of the link-layer address say how an interface may be reached. They may change, and are
+ * not a part of what identifies it.
+ */
+#include <linux/etherdevice.h>
+#include <linux/jhash.h>
+#include <linux/siphash.h>
+
+#include "eipoib_remote.h"
+
+#define REMOTES_MAX	16384
+
+/* How many interfaces may have the same MAC address before one gets none */
+#define REMOTE_TRIES	8
+
+struct remote {
+	struct rhash_head lladdr_node;
+	struct rhash_head mac_node;
+	struct eipoib_lladdr lladdr;	/* the flags may change */
+	u8 mac[ETH_ALEN];
+	unsigned long used;		/* jiffies of the last packet */
+	struct rcu_head rcu;
+};
+
+/* The first octet, the flags, is not compared */
+#define LLADDR_KEY_LEN	(sizeof(struct eipoib_lladdr) - offsetof(struct eipoib_lladdr, qpn))
+
+static const struct rhashtable_params lladdr_params = {
+	.head_offset = offsetof(struct remote, lladdr_node),
+	.key_offset = offsetof(struct remote, lladdr.qpn),
+	.key_len = LLADDR_KEY_LEN,
+	/* Not jhash2(), which would take over words at these unaligned addresses */
+	.hashfn = jhash,
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params mac_params = {
+	.head_offset = offsetof(struct remote, mac_node),
+	.key_offset = offsetof(struct remote, mac),
+	.key_len = ETH_ALEN,
+	.automatic_shrinking = true,
+};
+
+/* All hosts have to compute the same MAC addresses, so the key is no secret */
+static const siphash_key_t mac_key = { { 0x65697069ull, 0x6f69625full } };
+
+static void mac_compute(const struct eipoib_lladdr *lladdr, u8 salt, u8 *mac)
+{
+	struct {
+		struct eipoib_lladdr lladdr;
+		u8 salt;
+	} __packed input = { .lladdr = *lladdr, .salt = salt };
+	u64 hash;
+
+	input.lladdr.flags = 0;
+	hash = siphash(&input, sizeof(input), &mac_key);
+	mac[0] = (hash >> 40 & 0xf0) | 0x02;
+	mac[1] = hash >> 32;
+	mac[2] = hash >> 24;
+	mac[3] = hash >> 16;
+	mac[4] = hash >> 8;
+	mac[5] = hash;
+}
+
+/**
+ * eipoib_remotes_init() - prepare the tables
+ * @remotes: the tables
+ *
+ * Context: may sleep.
+ * Return: 0 or a negative error.
+ */
+int eipoib_remotes_init(struct eipoib_remotes *remotes)
+{
+	int err;
+
+	spin_lock_init(&remotes->lock);
+	err = rhashtable_init(&remotes->by_lladdr, &lladdr_params);
+	if (err)
+		return err;
+	err = rhashtable_init(&remotes->by_mac, &mac_params);
+	if (err)
+		rhashtable_destroy(&remotes->by_lladdr);
+	return err;
+}
+
+static void remote_free(void *remote, void *unused)
+{
+	kfree(remote);
+}
+
+/**
+ * eipoib_remotes_destroy() - undo eipoib_remotes_init()
+ * @remotes: the tables, which nobody reads any more
+ *
+ * Context: may sleep.
+ */
+void eipoib_remotes_destroy(struct eipoib_remotes *remotes)
+{
+	rhashtable_destroy(&remotes->by_mac);
+	rhashtable_free_and_destroy(&remotes->by_lladdr, remote_free, NULL);
+}
+
+/* Gives an interface a MAC address that no other one has. The lock is held. */
+static bool mac_choose(struct eipoib_remotes *remotes, struct remote *remote)
+{
+	u8 salt;
+
+	for (salt = 0; salt < REMOTE_TRIES; salt++) {
+		mac_compute(&remote->lladdr, salt, remote->mac);
+		if (!rhashtable_lookup_fast(&remotes->by_mac, remote->mac, mac_params))
+			return true;
+	}
+	return false;
+}
+
+/* Enters an interface that is not known yet. The lock is held. */
+static struct remote *remote_enter(struct eipoib_remotes *remotes,
+				   const struct eipoib_lladdr *lladdr)
+{
+	struct remote *remote;
+
+	if (atomic_read(&remotes->by_lladdr.nelems) >= REMOTES_MAX)
+		return NULL;
+	remote = kmalloc(sizeof(*remote), GFP_ATOMIC);
+	if (!remote)
+		return NULL;
+	remote->lladdr = *lladdr;
+	remote->used = jiffies;
+	if (!mac_choose(remotes, remote))
+		goto err_remote;
+	if (rhashtable_insert_fast(&remotes->by_mac, &remote->mac_node, mac_params))
+		goto err_remote;
+	if (!rhashtable_insert_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params))
+		return remote;
+	/* It may have been found already */
+	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
+	kfree_rcu(remote, rcu);
+	return NULL;
+
+err_remote:
+	kfree(remote);
+	return NULL;
+}
+
+static struct remote *remote_find(struct eipoib_remotes *remotes,
+				  const struct eipoib_lladdr *lladdr)
+{
+	struct remote *remote = rhashtable_lookup(&remotes->by_lladdr, lladdr->qpn, lladdr_params);
+
+	if (remote)
+		return remote;
+	spin_lock_bh(&remotes->lock);
+	remote = rhashtable_lookup(&remotes->by_lladdr, lladdr->qpn, lladdr_params);
+	if (!remote)
+		remote = remote_enter(remotes, lladdr);
+	spin_unlock_bh(&remotes->lock);
+	return remote;
+}
+
+static void remote_use(struct remote *remote)
+{
+	if (time_after(jiffies, READ_ONCE(remote->used) + HZ))
+		WRITE_ONCE(remote->used, jiffies);
+}
+
+/**
+ * eipoib_remote_mac() - get the MAC address of an interface of the link
+ * @remotes: the tables; the interface is entered if it is not known yet
+ * @lladdr: its link-layer address, with its current flags
+ * @mac: filled in, even if it cannot be entered
+ *
+ * Context: any but hard interrupt.
+ * Return: false if the MAC address leads to no interface, as there are too many.
+ */
+bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr, u8 *mac)
+{
+	struct remote *remote;
+
+	rcu_read_lock();
+	remote = remote_find(remotes, lladdr);
+	if (remote) {
+		ether_addr_copy(mac, remote->mac);
+		if (READ_ONCE(remote->lladdr.flags) != lladdr->flags)
+			WRITE_ONCE(remote->lladdr.flags, lladdr->flags);
+		remote_use(remote);
+	} else {
+		mac_compute(lladdr, 0, mac);
+	}
+	rcu_read_unlock();
+	return remote;
+}
+
+/**
+ * eipoib_remote_lladdr() - get the link-layer address of the interface with a MAC address
+ * @remotes: the tables
+ * @mac: the MAC address
+ * @lladdr: filled in
+ *
+ * Context: any but hard interrupt.
+ * Return: false if there is none.
+ */
+bool eipoib_remote_lladdr(struct eipoib_remotes *remotes, const u8 *mac,
+			  struct eipoib_lladdr *lladdr)
+{
+	struct remote *remote;
+
+	rcu_read_lock();
+	remote = rhashtable_lookup(&remotes->by_mac, mac, mac_params);
+	if (remote) {
+		*lladdr = remote->lladdr;
+		remote_use(remote);
+	}
+	rcu_read_unlock();
+	return remote;
+}
+
+static void remote_remove(struct eipoib_remotes *remotes, struct remote *remote)
+{
+	if (rhashtable_remove_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params))
+		return;
+	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
+	kfree_rcu(remote, rcu);
+}
+
+/**
+ * eipoib_remotes_expire() - remove the interfaces that have not been used for some time
+ * @remotes: the tables
+ * @age: that time, in jiffies
+ *
+ * Context: process.
+ */
+void eipoib_remotes_expire(struct eipoib_remotes *remotes, unsigned long age)
+{
+	struct rhashtable_iter iter;
+	struct remote *remote;
+
+	rhashtable_walk_enter(&remotes->by_lladdr, &iter);
+	rhashtable_walk_start(&iter);
+	while ((remote = rhashtable_walk_next(&iter)) != NULL) {
+		if (IS_ERR(remote) || time_before(jiffies, READ_ONCE(remote->used) + age))
+			continue;
+		spin_lock_bh(&remotes->lock);
+		remote_remove(remotes, remote);
+		spin_unlock_bh(&remotes->lock);
+	}
+	rhashtable_walk_stop(&iter);
+	rhashtable_walk_exit(&iter);
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From IPoIB to Ethernet: what the lower netdevice has received gets an Ethernet header. Its
+ * source is the MAC address of the interface that has sent it. Its destination is the one that has
+ * the IP address, since all of the Ethernet side have the lower netdevice's link-layer address.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/if_inet6.h>
+#include <net/ip.h>
+
+#include "eipoib.h"
+
+static bool is_zero(const struct eipoib_lladdr *lladdr)
+{
+	return !memchr_inv(lladdr, 0, sizeof(*lladdr));
+}
+
+/* Gets the MAC address of a packet's sender. The in-tree driver does not tell its link-layer
+ * address; then it is the interface that is known to have the IP address, if there is any.
+ */
+static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
+		       const struct in6_addr *ip, u8 *mac)
+{
+	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
+
+	if (is_zero(&header->from)) {
+		if (!eipoib_ip_get(&eth->heard, ip, mac))
+			ether_addr_copy(mac, EIPOIB_NOBODY);
+		return;
+	}
+	if (!eipoib_remote_mac(&eth->remotes, &header->from, mac))
+		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
+}
+
+static void ips_of(const struct sk_buff *skb, struct in6_addr *from, struct in6_addr *to)
+{
+	if (skb->protocol == htons(ETH_P_IP)) {
+		*from = eipoib_ip4(ip_hdr(skb)->saddr);
+		*to = eipoib_ip4(ip_hdr(skb)->daddr);
+	} else {
+		*from = ipv6_hdr(skb)->saddr;
+		*to = ipv6_hdr(skb)->daddr;
+	}
+}
+
+/* Gets the MAC address of a packet's receiver. Returns false if it is not known. */
+static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
+			 const struct in6_addr *ip, u8 *mac)
+{
+	if (skb->protocol == htons(ETH_P_IP) && ipv4_is_multicast(ip_hdr(skb)->daddr))
+		ip_eth_mc_map(ip_hdr(skb)->daddr, mac);
+	else if (skb->protocol == htons(ETH_P_IPV6) && ipv6_addr_is_multicast(ip))
+		ipv6_eth_mc_map(ip, mac);
+	else if (skb->pkt_type == PACKET_BROADCAST || skb->pkt_type == PACKET_MULTICAST)
+		eth_broadcast_addr(mac);
+	else
+		return eipoib_ip_get(&eth->local, ip, mac);
+	return true;
+}
+
+static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
+			      const struct in6_addr *ip)
+{
+	__be16 protocol = skb->protocol;
+
+	switch (eipoib_wait_add(&eth->to_eth, ip, skb)) {
+	case EIPOIB_WAIT_FIRST:
+		eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
+		if (protocol == htons(ETH_P_IP))
+			eipoib_arp_ask_eth(eth, ip->s6_addr32[3]);
+		else
+			eipoib_nd_ask_eth(eth, ip);
+		break;
+	case EIPOIB_WAIT_MORE:
+		break;
+	case EIPOIB_WAIT_REFUSED:
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_UNKNOWN);
+	}
+}
+
+/**
+ * eipoib_deliver_waiting() - pass a packet to the Ethernet side that has waited for its IP address
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its network header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u8 source[ETH_ALEN], destination[ETH_ALEN];
+	struct in6_addr from, to;
+
+	ips_of(skb, &from, &to);
+	sender_mac(eth, skb, &from, source);
+	if (receiver_mac(eth, skb, &to, destination))
+		eipoib_deliver(eth, skb, destination, source);
+	else
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_UNKNOWN);
+}
+
+/* Returns whether a packet has got its Ethernet header, and is to be received by the netdevice */
+static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u8 source[ETH_ALEN], destination[ETH_ALEN];
+	struct in6_addr from, to;
+
+	ips_of(skb, &from, &to);
+	if (unlikely(!receiver_mac(eth, skb, &to, destination))) {
+		wait_for_receiver(eth, skb, &to);
+		return false;
+	}
+	sender_mac(eth, skb, &from, source);
+	return eipoib_frame(eth, skb, destination, source);
+}
+
+static bool receive_ip4(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	if (likely(pskb_may_pull(skb, sizeof(struct iphdr))))
+		return receive_ip(eth, skb);
+	eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+	return false;
+}
+
+static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	const struct eipoib_header *header;
+
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (likely(!eipoib_nd_is(skb)))
+		return receive_ip(eth, skb);
+	header = (struct eipoib_header *)skb_mac_header(skb);
+	eipoib_nd_receive(eth, skb, is_zero(&header->from) ? NULL : &header->from);
+	return false;
+}
+
+static bool receive(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	skb_reset_network_header(skb);
+	switch (skb->protocol) {
+	case htons(ETH_P_IP):
+		return receive_ip4(eth, skb);
+	case htons(ETH_P_IPV6):
+		return receive_ip6(eth, skb);
+	case htons(ETH_P_ARP):
+		eipoib_arp_receive(eth, skb);
+		return false;
+	}
+	eipoib_drop(eth, skb, EIPOIB_STAT_RX_PROTOCOL);
+	return false;
+}
+
+/**
+ * eipoib_receive() - the RX handler of the lower netdevice
+ * @pskb: the packet, whose data begins with its network header
+ *
+ * Context: softirq, RCU read side.
+ * Return: RX_HANDLER_ANOTHER if the packet is one of the Ethernet netdevice now.
+ */
+rx_handler_result_t eipoib_receive(struct sk_buff **pskb)
+{
+	struct eipoib_dev *eth = rcu_dereference((*pskb)->dev->rx_handler_data);
+	struct sk_buff *skb = *pskb;
+
+	if (unlikely(skb->pkt_type == PACKET_LOOPBACK))
+		return RX_HANDLER_PASS;
+	skb = skb_share_check(skb, GFP_ATOMIC);
+	if (unlikely(!skb)) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return RX_HANDLER_CONSUMED;
+	}
+	*pskb = skb;
+	if (unlikely(!netif_running(eth->netdev))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_DOWN);
+		return RX_HANDLER_CONSUMED;
+	}
+	if (unlikely(skb->data - skb_mac_header(skb) != sizeof(struct eipoib_header))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return RX_HANDLER_CONSUMED;
+	}
+	return receive(eth, skb) ? RX_HANDLER_ANOTHER : RX_HANDLER_CONSUMED;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * From Ethernet to IPoIB: the Ethernet header is removed, and the packet is sent by the lower
+ * netdevice to the interface whose MAC address it was for. An IPoIB link has IP, ARP and nothing
+ * else; ARP and ND are rewritten (eipoib_arp.c, eipoib_nd.c).
+ */
+#include <linux/if_vlan.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/ipv6.h>
+
+#include "eipoib.h"
+
+/* Returns whether it is known which interface has an IP address */
+static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
+			 struct eipoib_lladdr *lladdr)
+{
+	u8 mac[ETH_ALEN];
+
+	return eipoib_ip_get(&eth->heard, ip, mac) &&
+	       eipoib_remote_lladdr(&eth->remotes, mac, lladdr);
+}
+
+/* Asks for the IP address that a packet is for, on behalf of its sender */
+static void ask(struct eipoib_dev *eth, const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	const struct iphdr *ip = ip_hdr(skb);
+
+	eipoib_count(eth, EIPOIB_STAT_ASKED_IB);
+	if (skb->protocol == htons(ETH_P_IP))
+		eipoib_arp_ask_ib(eth, ip->saddr, ip->daddr);
+	else
+		eipoib_nd_ask_ib(eth, &ip6->saddr, &ip6->daddr);
+}
+
+/* Sends a packet whose MAC address is not known, as when a guest has kept it for longer than this
+ * host, by what has been heard of its IP address; or has it wait.
+ */
+static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const struct in6_addr *ip)
+{
+	struct eipoib_lladdr to;
+	u8 mac[ETH_ALEN];
+
+	if (lladdr_of_ip(eth, ip, &to)) {
+		eipoib_send(eth, skb, &to);
+		return;
+	}
+	/* The bridge has flooded it */
+	if (eipoib_ip_get(&eth->local, ip, mac)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+		return;
+	}
+	switch (eipoib_wait_add(&eth->to_ib, ip, skb)) {
+	case EIPOIB_WAIT_FIRST:
+		ask(eth, skb);
+		break;
+	case EIPOIB_WAIT_MORE:
+		break;
+	case EIPOIB_WAIT_REFUSED:
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_UNKNOWN);
+	}
+}
+
+/**
+ * eipoib_send_waiting() - send a packet that has waited for its IP address
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its network header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_send_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	struct in6_addr ip = skb->protocol == htons(ETH_P_IP) ? eipoib_ip4(ip_hdr(skb)->daddr) :
+								ipv6_hdr(skb)->daddr;
+	struct eipoib_lladdr to;
+
+	if (lladdr_of_ip(eth, &ip, &to))
+		eipoib_send(eth, skb, &to);
+	else
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_UNKNOWN);
+}
+
+/* Sends a packet for one IP address. It goes to everybody if it came so. */
+static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether,
+			 const struct in6_addr *ip)
+{
+	struct eipoib_lladdr to;
+
+	if (is_multicast_ether_addr(ether->h_dest))
+		eipoib_send(eth, skb, eipoib_broadcast(eth));
+	else if (likely(eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)))
+		eipoib_send(eth, skb, &to);
+	else
+		xmit_unknown(eth, skb, ip);
+}
+
+static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	struct eipoib_lladdr group;
+	struct in6_addr from, to;
+
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct iphdr)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
+		return;
+	}
+	from = eipoib_ip4(ip_hdr(skb)->saddr);
+	to = eipoib_ip4(ip_hdr(skb)->daddr);
+	eipoib_ip_use(&eth->local, &from, ether->h_source);
+	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
+		xmit_unicast(eth, skb, ether, &to);
+		return;
+	}
+	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
+		eipoib_snoop4(eth, skb);
+	eipoib_group_lladdr(eth, &to, &group);
+	eipoib_send(eth, skb, &group);
+}
+
+static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	struct eipoib_lladdr group;
+	struct in6_addr to;
+
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
+		return;
+	}
+	if (unlikely(eipoib_nd_is(skb))) {
+		eipoib_nd_xmit(eth, skb, ether);
+		return;
+	}
+	to = ipv6_hdr(skb)->daddr;
+	eipoib_ip_use(&eth->local, &ipv6_hdr(skb)->saddr, ether->h_source);
+	if (!ipv6_addr_is_multicast(&to)) {
+		xmit_unicast(eth, skb, ether, &to);
+		return;
+	}
+	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
+		eipoib_snoop6(eth, skb);
+	eipoib_group_lladdr(eth, &to, &group);
+	eipoib_send(eth, skb, &group);
+}
+
+/* Returns the counter of packets that cannot pass, since an IPoIB link has nothing like them */
+static enum eipoib_stat refusal(__be16 protocol)
+{
+	switch (protocol) {
+	case htons(ETH_P_8021Q):
+	case htons(ETH_P_8021AD):
+		return EIPOIB_STAT_TX_VLAN;
+	case htons(ETH_P_SLOW):
+	case htons(ETH_P_PAE):
+	case htons(ETH_P_LLDP):
+	case htons(ETH_P_1588):
+	case htons(ETH_P_MACSEC):
+	case htons(ETH_P_PPP_DISC):
+	case htons(ETH_P_PPP_SES):
+		return EIPOIB_STAT_TX_LINK;
+	}
+	return eth_proto_is_802_3(protocol) ? EIPOIB_STAT_TX_PROTOCOL : EIPOIB_STAT_TX_LLC;
+}
+
+/**
+ * eipoib_xmit() - ndo_start_xmit
+ * @skb: the packet, which begins with its Ethernet header
+ * @netdev: the netdevice
+ *
+ * Context: BHs disabled.
+ * Return: NETDEV_TX_OK
+ */
+netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
+{
+	struct eipoib_dev *eth = eipoib_priv(netdev);
+	struct ethhdr ether;
+
+	if (unlikely(!pskb_may_pull(skb, ETH_HLEN))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
+		return NETDEV_TX_OK;
+	}
+	if (unlikely(skb_vlan_tag_present(skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_VLAN);
+		return NETDEV_TX_OK;
+	}
+	memcpy(&ether, skb->data, sizeof(ether));
+	__skb_pull(skb, ETH_HLEN);
+	skb_reset_network_header(skb);
+	skb->protocol = ether.h_proto;
+	switch (ether.h_proto) {
+	case htons(ETH_P_IP):
+		xmit_ip4(eth, skb, &ether);
+		break;
+	case htons(ETH_P_IPV6):
+		xmit_ip6(eth, skb, &ether);
+		break;
+	case htons(ETH_P_ARP):
+		eipoib_arp_xmit(eth, skb, &ether);
+		break;
+	default:
+		eipoib_drop(eth, skb, refusal(ether.h_proto));
+	}
+	return NETDEV_TX_OK;
+}

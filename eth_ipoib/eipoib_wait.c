@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Packets that wait until it is known which MAC address an IP address has. A table has few of them,
+ * since an address that somebody has answers within milliseconds, and others must not take memory.
+ */
+#include <linux/slab.h>
+#include <net/ipv6.h>
+
+#include "eipoib.h"
+
+#define WAIT_IPS	64		/* IP addresses */
+#define WAIT_PACKETS	3		/* per IP address */
+#define WAIT_TIME	HZ
+
+struct wait_ip {
+	struct list_head node;
+	struct in6_addr ip;
+	struct sk_buff_head packets;
+	unsigned long until;		/* jiffies */
+};
+
+/* Removes an IP address from the list. The lock is held. */
+static void ip_unlink(struct eipoib_wait *wait, struct wait_ip *entry)
+{
+	list_del(&entry->node);
+	wait->count--;
+}
+
+static void ip_drop(struct eipoib_wait *wait, struct wait_ip *entry)
+{
+	struct sk_buff *skb;
+
+	while ((skb = __skb_dequeue(&entry->packets)) != NULL)
+		eipoib_drop(wait->eth, skb, EIPOIB_STAT_UNANSWERED);
+	kfree(entry);
+}
+
+/* Takes the oldest IP address off the list if its time is over by then */
+static struct wait_ip *ip_take_due(struct eipoib_wait *wait, unsigned long then)
+{
+	struct wait_ip *entry;
+
+	spin_lock_bh(&wait->lock);
+	entry = list_first_entry_or_null(&wait->ips, struct wait_ip, node);
+	if (entry && time_after_eq(then, entry->until))
+		ip_unlink(wait, entry);
+	else
+		entry = NULL;
+	spin_unlock_bh(&wait->lock);
+	return entry;
+}
+
+static void wait_work(struct work_struct *work)
+{
+	struct eipoib_wait *wait = container_of(work, struct eipoib_wait, work.work);
+	struct wait_ip *entry;
+
+	while ((entry = ip_take_due(wait, jiffies)) != NULL)
+		ip_drop(wait, entry);
+	spin_lock_bh(&wait->lock);
+	entry = list_first_entry_or_null(&wait->ips, struct wait_ip, node);
+	if (entry)
+		schedule_delayed_work(&wait->work, entry->until - jiffies);
+	spin_unlock_bh(&wait->lock);
+}
+
+/**
+ * eipoib_wait_init() - prepare a table
+ * @wait: the table
+ * @eth: its netdevice
+ * @go_on: called with each packet when its IP address is known, from eipoib_wait_end()
+ *
+ * Context: any.
+ */
+void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth,
+		      void (*go_on)(struct eipoib_dev *eth, struct sk_buff *skb))
+{
+	spin_lock_init(&wait->lock);
+	INIT_LIST_HEAD(&wait->ips);
+	wait->eth = eth;
+	wait->go_on = go_on;
+	INIT_DELAYED_WORK(&wait->work, wait_work);
+}
+
+/**
+ * eipoib_wait_destroy() - drop all packets
+ * @wait: the table, to which nobody adds packets any more
+ *
+ * Context: may sleep.
+ */
+void eipoib_wait_destroy(struct eipoib_wait *wait)
+{
+	struct wait_ip *entry;
+
+	while ((entry = ip_take_due(wait, jiffies + WAIT_TIME)) != NULL)
+		ip_drop(wait, entry);
+	cancel_delayed_work_sync(&wait->work);
+}
+
+static struct wait_ip *ip_find(struct eipoib_wait *wait, const struct in6_addr *ip)
+{
+	struct wait_ip *entry;
+
+	list_for_each_entry(entry, &wait->ips, node)
+		if (ipv6_addr_equal(&entry->ip, ip))
+			return entry;
+	return NULL;
+}
+
+static struct wait_ip *ip_add(struct eipoib_wait *wait, const struct in6_addr *ip)
+{
+	struct wait_ip *entry;
+
+	if (wait->count >= WAIT_IPS)
+		return NULL;
+	entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
+	if (!entry)
+		return NULL;
+	entry->ip = *ip;
+	entry->until = jiffies + WAIT_TIME;
+	__skb_queue_head_init(&entry->packets);
+	list_add_tail(&entry->node, &wait->ips);
+	if (!wait->count++)
+		schedule_delayed_work(&wait->work, WAIT_TIME);
+	return entry;
+}
+
+/**
+ * eipoib_wait_add() - have a packet wait
+ * @wait: the table
+ * @ip: the IP address that is to become known
+ * @skb: the packet
+ *
+ * Context: any but hard interrupt.
+ * Return: whether it waits, and whether another one has been waiting for the same address.
+ */
+enum eipoib_waiting eipoib_wait_add(struct eipoib_wait *wait, const struct in6_addr *ip,
+				    struct sk_buff *skb)
+{
+	enum eipoib_waiting result = EIPOIB_WAIT_MORE;
+	struct wait_ip *entry;
+
+	spin_lock_bh(&wait->lock);
+	entry = ip_find(wait, ip);
+	if (!entry) {
+		entry = ip_add(wait, ip);
+		result = EIPOIB_WAIT_FIRST;
+	}
+	if (entry && skb_queue_len(&entry->packets) < WAIT_PACKETS)
+		__skb_queue_tail(&entry->packets, skb);
+	else
+		result = EIPOIB_WAIT_REFUSED;
+	spin_unlock_bh(&wait->lock);
+	return result;
+}
+
+/**
+ * eipoib_wait_end() - have the packets go on that wait for an IP address
+ * @wait: the table
+ * @ip: the IP address, which is known now
+ *
+ * Context: softirq or BHs disabled.
+ */
+void eipoib_wait_end(struct eipoib_wait *wait, const struct in6_addr *ip)
+{
+	struct wait_ip *entry;
+	struct sk_buff *skb;
+
+	if (likely(list_empty_careful(&wait->ips)))
+		return;
+	spin_lock_bh(&wait->lock);
+	entry = ip_find(wait, ip);
+	if (entry)
+		ip_unlink(wait, entry);
+	spin_unlock_bh(&wait->lock);
+	if (!entry)
+		return;
+	while ((skb = __skb_dequeue(&entry->packets)) != NULL)
+		wait->go_on(wait->eth, skb);
+	kfree(entry);
+}
