@@ -93,6 +93,7 @@ void eipoib_groups_leave(struct eipoib_dev *eth);
 /* eipoib_snoop.c */
 void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb);
 void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_snoop_end(struct eipoib_dev *eth);
 
 #endif /* _EIPOIB_H */

@@ -135,6 +135,7 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	}
 	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
+	eipoib_remote_set_flags(&eth->remotes, &arp->sha);
 	if (arp->spa) {
 		spa = eipoib_ip4(arp->spa);
 		eipoib_learn_heard(eth, &spa, sha);

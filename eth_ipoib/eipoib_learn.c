@@ -17,11 +17,17 @@
  */
 void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
+	/* It is on the other side, whatever the packet says */
+	if (eipoib_remote_is(&eth->remotes, mac)) {
+		eipoib_count(eth, EIPOIB_STAT_LOCAL_REFUSED);
+		return;
+	}
 	switch (eipoib_ip_set(&eth->local, ip, mac)) {
 	case EIPOIB_IP_SAME:
-		return;
+		break;
 	case EIPOIB_IP_NEW:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_NEW);
+		eipoib_snoop_solicited(eth, ip);
 		break;
 	case EIPOIB_IP_MOVED:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_MOVED);
@@ -31,6 +37,7 @@ void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 		return;
 	}
 	eipoib_ip_forget(&eth->heard, ip);
+	/* Even if it was known: a packet may have begun to wait just before */
 	eipoib_wait_end(&eth->to_eth, ip);
 }
 

@@ -39,7 +39,6 @@ struct nd_copy {
 	struct sk_buff *skb;
 	u8 mac[ETH_ALEN];		/* that of the last such option, on the Ethernet side */
 	bool has_address;
-	bool is_own;			/* that option has this host's link-layer address */
 };
 
 /* Returns the octets before the options of an ND message, or 0 if it is none */
@@ -106,7 +105,7 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	const struct nd_opt_eth *option = (const struct nd_opt_eth *)from;
 	struct nd_opt_ib *to;
 
-	if (from->nd_opt_len != sizeof(*option) / ND_UNIT)
+	if (from->nd_opt_len != sizeof(*option) / ND_UNIT || !is_valid_ether_addr(option->mac))
 		return false;
 	to = skb_put_zero(copy->skb, sizeof(*to));
 	to->head.nd_opt_type = from->nd_opt_type;
@@ -123,15 +122,16 @@ static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	struct nd_opt_eth *to;
 
 	if (from->nd_opt_len != sizeof(*option) / ND_UNIT ||
-	    eipoib_lladdr_is_group(&option->lladdr))
+	    eipoib_lladdr_is_group(&option->lladdr) ||
+	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
 		return false;
 	to = skb_put_zero(copy->skb, sizeof(*to));
 	to->head.nd_opt_type = from->nd_opt_type;
 	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
 	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
+	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
 	ether_addr_copy(copy->mac, to->mac);
-	copy->is_own = eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth));
 	return true;
 }
 
@@ -171,13 +171,17 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	u32 room = LL_RESERVED_SPACE(copy->eth->lower);
 	struct icmp6hdr *new;
 
+	/* It fits a packet of the other side only if it is one here */
+	if (sizeof(*ip6) + len > copy->eth->lower->mtu)
+		return false;
 	copy->skb = alloc_skb(room + sizeof(*ip6) + fixed + 3 * (len - fixed), GFP_ATOMIC);
 	if (!copy->skb)
 		return false;
 	skb_reserve(copy->skb, room);
 	skb_reset_network_header(copy->skb);
 	skb_put_data(copy->skb, ip6, sizeof(*ip6) + fixed);
-	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed)) {
+	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed) ||
+	    copy->skb->len > copy->eth->lower->mtu) {
 		kfree_skb(copy->skb);
 		return false;
 	}
@@ -286,7 +290,7 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		return;
 	}
 	subject = nd_subject(copy.skb);
-	if (subject && copy.has_address && !copy.is_own)
+	if (subject && copy.has_address)
 		eipoib_learn_heard(eth, subject, copy.mac);
 	nd_sender(&copy, skb, from ? &sender : NULL, source);
 	nd_receiver(eth, &ipv6_hdr(skb)->daddr, destination);

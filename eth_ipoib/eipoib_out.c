@@ -23,7 +23,10 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 		return;
 	}
 	skb->dev = lower;
-	dev_hard_header(skb, lower, ntohs(skb->protocol), to, NULL, skb->len);
+	if (unlikely(dev_hard_header(skb, lower, ntohs(skb->protocol), to, NULL, skb->len) < 0)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOWER);
+		return;
+	}
 	err = dev_queue_xmit(skb);
 	if (likely(err == NET_XMIT_SUCCESS || err == NET_XMIT_CN))
 		dev_sw_netstats_tx_add(eth->netdev, 1, len);

@@ -134,6 +134,7 @@ static struct remote *remote_enter(struct eipoib_remotes *remotes,
 	if (!remote)
 		return NULL;
 	remote->lladdr = *lladdr;
+	remote->lladdr.flags = 0;
 	remote->used = jiffies;
 	if (!mac_choose(remotes, remote))
 		goto err_remote;
@@ -175,7 +176,8 @@ static void remote_use(struct remote *remote)
 /**
  * eipoib_remote_mac() - get the MAC address of an interface of the link
  * @remotes: the tables; the interface is entered if it is not known yet
- * @lladdr: its link-layer address, with its current flags
+ * @lladdr: its link-layer address. Its flags are not noted, since drivers do not tell those of a
+ *	packet's sender
  * @mac: filled in, even if it cannot be entered
  *
  * Context: any but hard interrupt.
@@ -189,14 +191,48 @@ bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladd
 	remote = remote_find(remotes, lladdr);
 	if (remote) {
 		ether_addr_copy(mac, remote->mac);
-		if (READ_ONCE(remote->lladdr.flags) != lladdr->flags)
-			WRITE_ONCE(remote->lladdr.flags, lladdr->flags);
 		remote_use(remote);
 	} else {
 		mac_compute(lladdr, 0, mac);
 	}
 	rcu_read_unlock();
 	return remote;
+}
+
+/**
+ * eipoib_remote_set_flags() - note the flags that an interface has in ARP or ND
+ * @remotes: the tables
+ * @lladdr: its link-layer address
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_remote_set_flags(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr)
+{
+	struct remote *remote;
+
+	rcu_read_lock();
+	remote = rhashtable_lookup(&remotes->by_lladdr, lladdr->qpn, lladdr_params);
+	if (remote)
+		WRITE_ONCE(remote->lladdr.flags, lladdr->flags);
+	rcu_read_unlock();
+}
+
+/**
+ * eipoib_remote_is() - tell whether a MAC address is that of an interface of the link
+ * @remotes: the tables
+ * @mac: the MAC address
+ *
+ * Context: any but hard interrupt.
+ * Return: true if it is.
+ */
+bool eipoib_remote_is(struct eipoib_remotes *remotes, const u8 *mac)
+{
+	bool is;
+
+	rcu_read_lock();
+	is = rhashtable_lookup(&remotes->by_mac, mac, mac_params);
+	rcu_read_unlock();
+	return is;
 }
 
 /**

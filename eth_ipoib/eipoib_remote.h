@@ -22,6 +22,8 @@ struct eipoib_remotes {
 int eipoib_remotes_init(struct eipoib_remotes *remotes);
 void eipoib_remotes_destroy(struct eipoib_remotes *remotes);
 bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr, u8 *mac);
+void eipoib_remote_set_flags(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr);
+bool eipoib_remote_is(struct eipoib_remotes *remotes, const u8 *mac);
 bool eipoib_remote_lladdr(struct eipoib_remotes *remotes, const u8 *mac,
 			  struct eipoib_lladdr *lladdr);
 void eipoib_remotes_expire(struct eipoib_remotes *remotes, unsigned long age);

@@ -8,6 +8,7 @@
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <net/addrconf.h>
 #include <net/ipv6.h>
 
 #include "eipoib.h"
@@ -25,8 +26,10 @@ static void want(struct eipoib_dev *eth, const struct in6_addr *ip)
 	switch (eipoib_ip_set(&eth->groups, ip, no_mac)) {
 	case EIPOIB_IP_NEW:
 		eipoib_group_lladdr(eth, ip, &lladdr);
-		dev_mc_add(eth->lower, (const u8 *)&lladdr);
-		eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
+		if (dev_mc_add(eth->lower, (const u8 *)&lladdr))
+			eipoib_ip_forget(&eth->groups, ip);
+		else
+			eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
 		break;
 	case EIPOIB_IP_REFUSED:
 		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
@@ -48,6 +51,25 @@ static void want6(struct eipoib_dev *eth, const struct in6_addr *group)
 {
 	if (ipv6_addr_is_multicast(group))
 		want(eth, group);
+}
+
+/**
+ * eipoib_snoop_solicited() - join the group by which an IPv6 address is asked for
+ * @eth: the netdevice
+ * @ip: the IP address, on the Ethernet side; may be one of IPv4
+ *
+ * A host reports this group, but not again when this netdevice is made anew.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	struct in6_addr group;
+
+	if (ipv6_addr_v4mapped(ip))
+		return;
+	addrconf_addr_solict_mult(ip, &group);
+	want(eth, &group);
 }
 
 /* Returns whether a record says that its group is to be received from any source at all */

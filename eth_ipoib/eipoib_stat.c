@@ -11,6 +11,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_TX_SHORT]		= "tx_short",
 	[EIPOIB_STAT_TX_NO_MEMORY]	= "tx_no_memory",
 	[EIPOIB_STAT_TX_LOWER]		= "tx_lower",
+	[EIPOIB_STAT_TX_LOOP]		= "tx_loop",
 	[EIPOIB_STAT_TX_VLAN]		= "tx_vlan",
 	[EIPOIB_STAT_TX_LLC]		= "tx_llc",
 	[EIPOIB_STAT_TX_LINK]		= "tx_link_protocol",

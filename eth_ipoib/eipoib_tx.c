@@ -22,16 +22,13 @@ static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
 }
 
 /* Asks for the IP address that a packet is for, on behalf of its sender */
-static void ask(struct eipoib_dev *eth, const struct sk_buff *skb)
+static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const struct in6_addr *ip)
 {
-	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
-	const struct iphdr *ip = ip_hdr(skb);
-
 	eipoib_count(eth, EIPOIB_STAT_ASKED_IB);
-	if (skb->protocol == htons(ETH_P_IP))
-		eipoib_arp_ask_ib(eth, ip->saddr, ip->daddr);
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_ask_ib(eth, from->s6_addr32[3], ip->s6_addr32[3]);
 	else
-		eipoib_nd_ask_ib(eth, &ip6->saddr, &ip6->daddr);
+		eipoib_nd_ask_ib(eth, from, ip);
 }
 
 /* Sends a packet whose MAC address is not known, as when a guest has kept it for longer than this
@@ -39,6 +36,8 @@ static void ask(struct eipoib_dev *eth, const struct sk_buff *skb)
  */
 static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const struct in6_addr *ip)
 {
+	struct in6_addr from = skb->protocol == htons(ETH_P_IP) ? eipoib_ip4(ip_hdr(skb)->saddr) :
+								  ipv6_hdr(skb)->saddr;
 	struct eipoib_lladdr to;
 	u8 mac[ETH_ALEN];
 
@@ -51,9 +50,10 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
+	/* The answer may come at any time, so a packet that waits is not touched any more */
 	switch (eipoib_wait_add(&eth->to_ib, ip, skb)) {
 	case EIPOIB_WAIT_FIRST:
-		ask(eth, skb);
+		ask(eth, &from, ip);
 		break;
 	case EIPOIB_WAIT_MORE:
 		break;
@@ -183,6 +183,11 @@ netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 		return NETDEV_TX_OK;
 	}
 	memcpy(&ether, skb->data, sizeof(ether));
+	if (unlikely(is_multicast_ether_addr(ether.h_dest) &&
+		     eipoib_remote_is(&eth->remotes, ether.h_source))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOOP);
+		return NETDEV_TX_OK;
+	}
 	__skb_pull(skb, ETH_HLEN);
 	skb_reset_network_header(skb);
 	skb->protocol = ether.h_proto;
