@@ -64,8 +64,8 @@ done
 printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
 printf '# %s\n(->|\\.)first\\>\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
 module "$tree/tests/fabric/ibfab.c"
-mkdir "$tree/ats" "$tree/include"
-for module in ats/ib_ats tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit; do
+mkdir "$tree/ats" "$tree/eth_ipoib" "$tree/include"
+for module in ats/ib_ats eth_ipoib/eth_ipoib tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit; do
 	printf '# %s\nobj-m := %s.o\n' "$licence" "${module##*/}" >"$tree/${module%/*}/Kbuild"
 	module "$tree/$module.c"
 done
