@@ -74,14 +74,3 @@ address_flags()
 {
 	on "$1" cut -d : -f 1 "/sys/class/net/$(dev_of "$1")/address"
 }
-
-# transfer FROM TO ADDRESS: sends the file /run/sent to this address of the host TO, which must receive
-# the same octets.
-transfer()
-{
-	traffic_start "sink.$2" on "$2" socat -u "TCP6-LISTEN:6000,reuseaddr,ipv6only=0" \
-		OPEN:/run/got,creat,trunc
-	wait_for 10 listening "$2" 6000
-	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait_for 20 cmp -s /run/sent /run/got
-}

@@ -1021,6 +1021,17 @@ listening()
 	on "$1" ss -Hln"${3:-t}" "sport = :$2" | grep -q .
 }
 
+# transfer FROM TO ADDRESS: sends the file /run/sent to this address of the host TO, which must receive
+# the same octets.
+transfer()
+{
+	traffic_start "sink.$2" on "$2" socat -u "TCP6-LISTEN:6000,reuseaddr,ipv6only=0" \
+		OPEN:/run/got,creat,trunc
+	wait_for 10 listening "$2" 6000
+	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
+	wait_for 20 cmp -s /run/sent /run/got
+}
+
 # iperf_server HOST: starts an iperf3 server, to be stopped by `traffic_stop iperf.HOST`.
 iperf_server()
 {
