@@ -54,13 +54,8 @@ bool ipoib_csum_is_agreed(const struct ipoib_cm_offer *offer)
 
 static bool csum_is_ip6(const struct sk_buff *skb)
 {
-	u8 protocol = ipv6_hdr(skb)->nexthdr;
-
-	if (skb->protocol != htons(ETH_P_IPV6) ||
-	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + sizeof(struct ipv6hdr))
-		return false;
-	return (protocol == IPPROTO_TCP && skb->csum_offset == offsetof(struct tcphdr, check)) ||
-	       (protocol == IPPROTO_UDP && skb->csum_offset == offsetof(struct udphdr, check));
+	return skb->protocol == htons(ETH_P_IPV6) &&
+	       ipoib_csum_follows(skb, sizeof(struct ipv6hdr), ipv6_hdr(skb)->nexthdr);
 }
 
 /**

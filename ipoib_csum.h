@@ -15,19 +15,21 @@
 struct ipoib_cm_offer;
 
 /* Returns whether a checksum that the stack has left to the driver is that of a TCP or UDP header
- * which follows an IPv4 header
+ * which follows an IP header of this length and protocol
  */
+static inline bool ipoib_csum_follows(const struct sk_buff *skb, u32 header_len, u8 protocol)
+{
+	if (skb_checksum_start_offset(skb) != skb_network_offset(skb) + header_len)
+		return false;
+	return (protocol == IPPROTO_TCP && skb->csum_offset == offsetof(struct tcphdr, check)) ||
+	       (protocol == IPPROTO_UDP && skb->csum_offset == offsetof(struct udphdr, check));
+}
+
+/* The same, if the IP header is one of IPv4 */
 static inline bool ipoib_csum_is_ip4(const struct sk_buff *skb)
 {
-	const struct iphdr *ip = ip_hdr(skb);
-
-	if (skb->protocol != htons(ETH_P_IP) ||
-	    skb_checksum_start_offset(skb) != skb_network_offset(skb) + ip_hdrlen(skb))
-		return false;
-	return (ip->protocol == IPPROTO_TCP &&
-		skb->csum_offset == offsetof(struct tcphdr, check)) ||
-	       (ip->protocol == IPPROTO_UDP &&
-		skb->csum_offset == offsetof(struct udphdr, check));
+	return skb->protocol == htons(ETH_P_IP) &&
+	       ipoib_csum_follows(skb, ip_hdrlen(skb), ip_hdr(skb)->protocol);
 }
 
 u8 ipoib_csum_offer(struct ipoib_cm_offer *offer, u32 qpn, u32 receive_mtu);

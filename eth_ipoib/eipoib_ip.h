@@ -5,7 +5,9 @@
 #ifndef _EIPOIB_IP_H
 #define _EIPOIB_IP_H
 
+#include <linux/if_ether.h>
 #include <linux/in6.h>
+#include <linux/ip.h>
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
@@ -31,6 +33,19 @@ static inline struct in6_addr eipoib_ip4(__be32 ip)
 
 	ipv6_addr_set_v4mapped(ip, &ip6);
 	return ip6;
+}
+
+/* Gets the IP addresses of a packet whose IP header is linear */
+static inline void eipoib_ips_of(const struct sk_buff *skb, struct in6_addr *from,
+				 struct in6_addr *to)
+{
+	if (skb->protocol == htons(ETH_P_IP)) {
+		*from = eipoib_ip4(ip_hdr(skb)->saddr);
+		*to = eipoib_ip4(ip_hdr(skb)->daddr);
+	} else {
+		*from = ipv6_hdr(skb)->saddr;
+		*to = ipv6_hdr(skb)->daddr;
+	}
 }
 
 int eipoib_ip_table_init(struct eipoib_ip_table *table, u32 max);

@@ -97,6 +97,28 @@ static bool nd_is_valid(struct sk_buff *skb)
 	return skb->ip_summed == CHECKSUM_PARTIAL || !nd_checksum(ipv6_hdr(skb), len);
 }
 
+/* Writes the lengths and the checksum of a packet that is complete */
+static void nd_finish(struct sk_buff *skb)
+{
+	struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	struct icmp6hdr *icmp = (struct icmp6hdr *)(ip6 + 1);
+	u32 len = skb->len - sizeof(*ip6);
+
+	ip6->payload_len = htons(len);
+	icmp->icmp6_cksum = 0;
+	icmp->icmp6_cksum = nd_checksum(ip6, len);
+}
+
+/* Appends an option for IPoIB. The caller writes its address. */
+static struct nd_opt_ib *put_option_ib(struct sk_buff *skb, u8 type)
+{
+	struct nd_opt_ib *option = skb_put_zero(skb, sizeof(*option));
+
+	option->head.nd_opt_type = type;
+	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
+	return option;
+}
+
 /* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
  * of the link's is one of this host's.
  */
@@ -107,9 +129,7 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 
 	if (from->nd_opt_len != sizeof(*option) / ND_UNIT || !is_valid_ether_addr(option->mac))
 		return false;
-	to = skb_put_zero(copy->skb, sizeof(*to));
-	to->head.nd_opt_type = from->nd_opt_type;
-	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
+	to = put_option_ib(copy->skb, from->nd_opt_type);
 	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
 	ether_addr_copy(copy->mac, option->mac);
@@ -169,7 +189,6 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	const struct icmp6hdr *icmp = (const struct icmp6hdr *)(ip6 + 1);
 	u32 fixed = nd_fixed_len(icmp->icmp6_type), len = ntohs(ip6->payload_len);
 	u32 room = LL_RESERVED_SPACE(copy->eth->lower);
-	struct icmp6hdr *new;
 
 	/* It fits a packet of the other side only if it is one here */
 	if (sizeof(*ip6) + len > copy->eth->lower->mtu)
@@ -187,11 +206,7 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	}
 	copy->skb->protocol = htons(ETH_P_IPV6);
 	copy->skb->priority = skb->priority;
-	len = copy->skb->len - sizeof(*ip6);
-	ipv6_hdr(copy->skb)->payload_len = htons(len);
-	new = (struct icmp6hdr *)(ipv6_hdr(copy->skb) + 1);
-	new->icmp6_cksum = 0;
-	new->icmp6_cksum = nd_checksum(ipv6_hdr(copy->skb), len);
+	nd_finish(copy->skb);
 	return true;
 }
 
@@ -327,24 +342,6 @@ static struct sk_buff *ns_make(const struct eipoib_dev *eth, const struct in6_ad
 	return skb;
 }
 
-static void ns_finish(struct sk_buff *skb)
-{
-	struct ipv6hdr *ip6 = ipv6_hdr(skb);
-	u32 len = skb->len - sizeof(*ip6);
-
-	ip6->payload_len = htons(len);
-	((struct icmp6hdr *)(ip6 + 1))->icmp6_cksum = nd_checksum(ip6, len);
-}
-
-static void ns_add_own(const struct eipoib_dev *eth, struct sk_buff *skb)
-{
-	struct nd_opt_ib *option = skb_put_zero(skb, sizeof(*option));
-
-	option->head.nd_opt_type = ND_OPT_SOURCE_LL_ADDR;
-	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
-	option->lladdr = *eipoib_own_lladdr(eth);
-}
-
 /**
  * eipoib_nd_ask_ib() - ask on the IPoIB side who has an IP address
  * @eth: the netdevice
@@ -371,8 +368,8 @@ void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		return;
 	}
 	if (known)
-		ns_add_own(eth, skb);
-	ns_finish(skb);
+		put_option_ib(skb, ND_OPT_SOURCE_LL_ADDR)->lladdr = *eipoib_own_lladdr(eth);
+	nd_finish(skb);
 	eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
 	eipoib_send(eth, skb, &to);
 }
@@ -396,7 +393,7 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip)
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
-	ns_finish(skb);
+	nd_finish(skb);
 	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
 	eipoib_deliver(eth, skb, to, EIPOIB_NOBODY);
 }

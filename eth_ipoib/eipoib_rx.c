@@ -33,17 +33,6 @@ static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
 }
 
-static void ips_of(const struct sk_buff *skb, struct in6_addr *from, struct in6_addr *to)
-{
-	if (skb->protocol == htons(ETH_P_IP)) {
-		*from = eipoib_ip4(ip_hdr(skb)->saddr);
-		*to = eipoib_ip4(ip_hdr(skb)->daddr);
-	} else {
-		*from = ipv6_hdr(skb)->saddr;
-		*to = ipv6_hdr(skb)->daddr;
-	}
-}
-
 /* Gets the MAC address of a packet's receiver. Returns false if it is not known. */
 static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 			 const struct in6_addr *ip, u8 *mac)
@@ -91,7 +80,7 @@ void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
 	u8 source[ETH_ALEN], destination[ETH_ALEN];
 	struct in6_addr from, to;
 
-	ips_of(skb, &from, &to);
+	eipoib_ips_of(skb, &from, &to);
 	sender_mac(eth, skb, &from, source);
 	if (receiver_mac(eth, skb, &to, destination))
 		eipoib_deliver(eth, skb, destination, source);
@@ -105,7 +94,7 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 	u8 source[ETH_ALEN], destination[ETH_ALEN];
 	struct in6_addr from, to;
 
-	ips_of(skb, &from, &to);
+	eipoib_ips_of(skb, &from, &to);
 	if (unlikely(!receiver_mac(eth, skb, &to, destination))) {
 		wait_for_receiver(eth, skb, &to);
 		return false;

@@ -18,6 +18,10 @@
 #define IGMP2_REPORT	0x16
 #define IGMP3_REPORT	0x22
 
+/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group */
+#define IGMP_GROUP	4
+#define MLD_GROUP	8
+
 static void want(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	static const u8 no_mac[ETH_ALEN];
@@ -39,18 +43,25 @@ static void want(struct eipoib_dev *eth, const struct in6_addr *ip)
 	}
 }
 
-static void want4(struct eipoib_dev *eth, __be32 group)
+/* Joins the group whose IP address, of this length, is at this place of a packet */
+static bool want_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
 {
-	struct in6_addr ip = eipoib_ip4(group);
+	union {
+		__be32 ip4;
+		struct in6_addr ip6;
+	} group;
+	struct in6_addr ip;
 
-	if (ipv4_is_multicast(group))
+	if (skb_copy_bits(skb, at, &group, address_len))
+		return false;
+	if (address_len == sizeof(group.ip4))
+		ip = eipoib_ip4(group.ip4);
+	else
+		ip = group.ip6;
+	if (address_len == sizeof(group.ip4) ? ipv4_is_multicast(group.ip4) :
+					       ipv6_addr_is_multicast(&ip))
 		want(eth, &ip);
-}
-
-static void want6(struct eipoib_dev *eth, const struct in6_addr *group)
-{
-	if (ipv6_addr_is_multicast(group))
-		want(eth, group);
+	return true;
 }
 
 /**
@@ -87,26 +98,25 @@ static bool record_wants(u8 type, __be16 sources)
 	return false;
 }
 
-static void igmp_records(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
+/* Reads a report of IGMPv3 or MLDv2, which differ in the length of addresses */
+static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
 {
-	const struct eipoib_igmp_record *record;
-	const struct eipoib_report *report;
-	struct eipoib_igmp_record copy;
-	struct eipoib_report head;
+	struct eipoib_record record;
+	struct eipoib_report report;
 	u32 n;
 
-	report = skb_header_pointer(skb, at, sizeof(head), &head);
-	if (!report)
+	if (skb_copy_bits(skb, at, &report, sizeof(report)))
 		return;
-	at += sizeof(*report);
-	for (n = ntohs(report->records); n; n--) {
-		record = skb_header_pointer(skb, at, sizeof(copy), &copy);
-		if (!record)
+	at += sizeof(report);
+	for (n = ntohs(report.records); n; n--) {
+		if (skb_copy_bits(skb, at, &record, sizeof(record)))
 			return;
-		if (record_wants(record->type, record->sources))
-			want4(eth, record->group);
-		at += sizeof(*record) + sizeof(__be32) * (ntohs(record->sources) +
-							  record->aux_words);
+		at += sizeof(record);
+		if (record_wants(record.type, record.sources) &&
+		    !want_at(eth, skb, at, address_len))
+			return;
+		at += address_len * (1 + ntohs(record.sources)) +
+		      sizeof(__be32) * record.aux_words;
 	}
 }
 
@@ -119,54 +129,19 @@ static void igmp_records(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
  */
 void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb)
 {
-	const struct eipoib_igmp *igmp;
 	u32 at = ip_hdrlen(skb);
-	struct eipoib_igmp copy;
+	u8 type;
 
-	igmp = skb_header_pointer(skb, at, sizeof(copy), &copy);
-	if (!igmp)
+	if (skb_copy_bits(skb, at, &type, sizeof(type)))
 		return;
-	switch (igmp->type) {
+	switch (type) {
 	case IGMP1_REPORT:
 	case IGMP2_REPORT:
-		want4(eth, igmp->group);
+		want_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
 		break;
 	case IGMP3_REPORT:
-		igmp_records(eth, skb, at);
+		records_read(eth, skb, at, sizeof(__be32));
 	}
-}
-
-static void mld_records(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
-{
-	const struct eipoib_mld_record *record;
-	const struct eipoib_report *report;
-	struct eipoib_mld_record copy;
-	struct eipoib_report head;
-	u32 n;
-
-	report = skb_header_pointer(skb, at, sizeof(head), &head);
-	if (!report)
-		return;
-	at += sizeof(*report);
-	for (n = ntohs(report->records); n; n--) {
-		record = skb_header_pointer(skb, at, sizeof(copy), &copy);
-		if (!record)
-			return;
-		if (record_wants(record->type, record->sources))
-			want6(eth, &record->group);
-		at += sizeof(*record) + sizeof(struct in6_addr) * ntohs(record->sources) +
-		      sizeof(__be32) * record->aux_words;
-	}
-}
-
-static void mld_report(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
-{
-	const struct eipoib_mld *mld;
-	struct eipoib_mld copy;
-
-	mld = skb_header_pointer(skb, at, sizeof(copy), &copy);
-	if (mld)
-		want6(eth, &mld->group);
 }
 
 /**
@@ -180,20 +155,18 @@ static void mld_report(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at
 void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb)
 {
 	u32 at = sizeof(struct ipv6hdr);
-	const struct ipv6_opt_hdr *hop;
-	struct ipv6_opt_hdr hop_copy;
-	u8 type_copy;
-	const u8 *type;
+	struct ipv6_opt_hdr hop;
+	u8 type;
 
-	hop = skb_header_pointer(skb, at, sizeof(hop_copy), &hop_copy);
-	if (!hop || hop->nexthdr != IPPROTO_ICMPV6)
+	if (skb_copy_bits(skb, at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
 		return;
-	at += ipv6_optlen(hop);
-	type = skb_header_pointer(skb, at, sizeof(type_copy), &type_copy);
-	if (type && *type == ICMPV6_MGM_REPORT)
-		mld_report(eth, skb, at);
-	else if (type && *type == ICMPV6_MLD2_REPORT)
-		mld_records(eth, skb, at);
+	at += ipv6_optlen(&hop);
+	if (skb_copy_bits(skb, at, &type, sizeof(type)))
+		return;
+	if (type == ICMPV6_MGM_REPORT)
+		want_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
+	else if (type == ICMPV6_MLD2_REPORT)
+		records_read(eth, skb, at, sizeof(struct in6_addr));
 }
 
 static void leave(void *context, const struct in6_addr *ip, const u8 *mac)

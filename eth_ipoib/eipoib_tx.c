@@ -34,26 +34,26 @@ static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const struc
 /* Sends a packet whose MAC address is not known, as when a guest has kept it for longer than this
  * host, by what has been heard of its IP address; or has it wait.
  */
-static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const struct in6_addr *ip)
+static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb)
 {
-	struct in6_addr from = skb->protocol == htons(ETH_P_IP) ? eipoib_ip4(ip_hdr(skb)->saddr) :
-								  ipv6_hdr(skb)->saddr;
+	struct in6_addr from, ip;
 	struct eipoib_lladdr to;
 	u8 mac[ETH_ALEN];
 
-	if (lladdr_of_ip(eth, ip, &to)) {
+	eipoib_ips_of(skb, &from, &ip);
+	if (lladdr_of_ip(eth, &ip, &to)) {
 		eipoib_send(eth, skb, &to);
 		return;
 	}
 	/* The bridge has flooded it */
-	if (eipoib_ip_get(&eth->local, ip, mac)) {
+	if (eipoib_ip_get(&eth->local, &ip, mac)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
 	/* The answer may come at any time, so a packet that waits is not touched any more */
-	switch (eipoib_wait_add(&eth->to_ib, ip, skb)) {
+	switch (eipoib_wait_add(&eth->to_ib, &ip, skb)) {
 	case EIPOIB_WAIT_FIRST:
-		ask(eth, &from, ip);
+		ask(eth, &from, &ip);
 		break;
 	case EIPOIB_WAIT_MORE:
 		break;
@@ -71,10 +71,10 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
  */
 void eipoib_send_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
 {
-	struct in6_addr ip = skb->protocol == htons(ETH_P_IP) ? eipoib_ip4(ip_hdr(skb)->daddr) :
-								ipv6_hdr(skb)->daddr;
+	struct in6_addr from, ip;
 	struct eipoib_lladdr to;
 
+	eipoib_ips_of(skb, &from, &ip);
 	if (lladdr_of_ip(eth, &ip, &to))
 		eipoib_send(eth, skb, &to);
 	else
@@ -82,8 +82,7 @@ void eipoib_send_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
 }
 
 /* Sends a packet for one IP address. It goes to everybody if it came so. */
-static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether,
-			 const struct in6_addr *ip)
+static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
 {
 	struct eipoib_lladdr to;
 
@@ -92,7 +91,7 @@ static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 	else if (likely(eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)))
 		eipoib_send(eth, skb, &to);
 	else
-		xmit_unknown(eth, skb, ip);
+		xmit_unknown(eth, skb);
 }
 
 static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
@@ -108,7 +107,7 @@ static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	to = eipoib_ip4(ip_hdr(skb)->daddr);
 	eipoib_ip_use(&eth->local, &from, ether->h_source);
 	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
-		xmit_unicast(eth, skb, ether, &to);
+		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
@@ -133,7 +132,7 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	to = ipv6_hdr(skb)->daddr;
 	eipoib_ip_use(&eth->local, &ipv6_hdr(skb)->saddr, ether->h_source);
 	if (!ipv6_addr_is_multicast(&to)) {
-		xmit_unicast(eth, skb, ether, &to);
+		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))

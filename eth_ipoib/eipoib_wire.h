@@ -9,7 +9,6 @@
 #include <linux/if_arp.h>
 #include <linux/if_ether.h>
 #include <linux/if_infiniband.h>
-#include <linux/in6.h>
 #include <linux/string.h>
 #include <linux/types.h>
 
@@ -50,27 +49,8 @@ struct eipoib_arp_ib {
 } __packed;
 static_assert(sizeof(struct eipoib_arp_ib) == 56);
 
-/* Reports of IGMPv1, IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) */
-struct eipoib_igmp {
-	u8 type;
-	u8 time;
-	__sum16 checksum;
-	__be32 group;
-} __packed;
-static_assert(sizeof(struct eipoib_igmp) == 8);
-
-struct eipoib_mld {
-	u8 type;
-	u8 code;
-	__sum16 checksum;
-	__be16 delay;
-	__be16 reserved;
-	struct in6_addr group;
-} __packed;
-static_assert(sizeof(struct eipoib_mld) == 24);
-
 /* Reports of IGMPv3 (RFC 3376 section 4.2) and MLDv2 (RFC 3810 section 5.2): a head, and records,
- * each followed by its sources and by auxiliary data
+ * each followed by its group, its sources and auxiliary data
  */
 struct eipoib_report {
 	u8 type;
@@ -81,23 +61,14 @@ struct eipoib_report {
 } __packed;
 static_assert(sizeof(struct eipoib_report) == 8);
 
-struct eipoib_igmp_record {
+struct eipoib_record {
 	u8 type;
 	u8 aux_words;			/* of four octets */
 	__be16 sources;
-	__be32 group;
 } __packed;
-static_assert(sizeof(struct eipoib_igmp_record) == 8);
+static_assert(sizeof(struct eipoib_record) == 4);
 
-struct eipoib_mld_record {
-	u8 type;
-	u8 aux_words;
-	__be16 sources;
-	struct in6_addr group;
-} __packed;
-static_assert(sizeof(struct eipoib_mld_record) == 20);
-
-/* Types of both kinds of records */
+/* Types of records, of both protocols */
 #define EIPOIB_MODE_IS_INCLUDE		1
 #define EIPOIB_MODE_IS_EXCLUDE		2
 #define EIPOIB_CHANGE_TO_INCLUDE	3

@@ -65,6 +65,8 @@ static const struct packet packets[] = {
 	{ "TCP6", true, IPPROTO_TCP, 0, TCP_CHECK, false, true },
 	{ "UDP6", true, IPPROTO_UDP, 0, UDP_CHECK, false, true },
 	{ "UDP4 fragment", false, IPPROTO_UDP, 0, UDP_CHECK, true, false },
+	{ "UDP4 in UDP4", false, IPPROTO_UDP, 28, UDP_CHECK, false, false },
+	{ "UDP6 in UDP6", true, IPPROTO_UDP, 48, UDP_CHECK, false, false },
 	{ "TCP4 in UDP4", false, IPPROTO_UDP, 28, TCP_CHECK, false, false },
 	{ "TCP6 behind a header", true, IPPROTO_HOPOPTS, 8, TCP_CHECK, false, false },
 	{ "UDP4 with another's offset", false, IPPROTO_UDP, 0, TCP_CHECK, false, false },
