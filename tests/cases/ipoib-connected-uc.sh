@@ -96,6 +96,12 @@ assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
 assert_eq "lost" "$(stat_of h0 tx_conn_lost)" "$lost"
 
 step "A peer that has lost its end without a word gets another connection"
+# The connection must be young: before one is replaced, and until there is another, datagrams are sent
+mode_set h0 datagram
+wait_for 10 opened_is h0 0
+mode_set h0 connected
+connect h0 1 10.0.0.2
+connect h0 2 10.0.0.3
 before=$(conn_of h0)
 rule ibfab1 dir=out class=0x07 do=drop
 ip -n h1 link set "$(dev_of h1)" down
