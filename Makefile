@@ -114,15 +114,22 @@ kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver),$(kunit_config))
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
 
-$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h version.h
+# Each tool has a manual. It consists of the files that begin with its name, and of those that all
+# tools have in common.
+tool_names := $(basename $(notdir $(wildcard tools/*.8)))
+tool_sources = $(wildcard tools/tool_*.c tools/$(1).c tools/$(1)_*.c)
+tool_objects = $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(tool_sources))
+
+$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h uapi/*.h) version.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/ibats: $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
+.SECONDEXPANSION:
+$(addprefix $(BUILD)/tools/,$(tool_names)): $$(call tool_objects,$$(@F))
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmnl -ljson-c
 
-tools: $(BUILD)/tools/ibats
+tools: $(addprefix $(BUILD)/tools/,$(tool_names))
 
 # Programs for cases, which are not installed
 $(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
@@ -141,7 +148,7 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
 
-# Which files call which, in the modules and ibats. A module's .mod file lists its objects.
+# Which files call which, in the modules and tools. A module's .mod file lists its objects.
 objects_of_module = $$(sed 's,.*/,$(1)/,' $(1)/$(2).mod)
 call-graph: driver ats eth tools
 	@echo 'ib_ipoib:'
@@ -150,8 +157,8 @@ call-graph: driver ats eth tools
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/ats,ib_ats)
 	@echo 'eth_ipoib:'
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/eth,eth_ipoib)
-	@echo 'ibats:'
-	@tests/call_graph.py $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
+	@$(foreach tool,$(tool_names),echo '$(tool):' && \
+		tests/call_graph.py $(call tool_objects,$(tool)) &&) :
 
 # Lines of code, without comments and blank lines
 lines:

@@ -107,7 +107,7 @@ static int list_take(struct monitor *monitor, struct nl *other)
 
 	nl_begin(other, IB_ATS_CMD_RECORD_GET, NLM_F_DUMP);
 	do
-		err = nl_dump(other, rows);
+		err = nl_dump(other, rows, row_parse);
 	while (err == -EINTR);
 	for (i = 0; !err && i < json_object_array_length(rows); i++)
 		row_take(monitor, json_object_array_get_idx(rows, i));
@@ -130,7 +130,7 @@ static int list_all(struct monitor *monitor)
 	monitor->nl.family = other.family;
 	monitor->nl.group = other.group;
 	rows_doubt(monitor);
-	err = nl_join_records(&monitor->nl) ?: list_take(monitor, &other);
+	err = nl_join_group(&monitor->nl) ?: list_take(monitor, &other);
 	if (!err)
 		rows_print_gone(monitor);
 	nl_close(&other);

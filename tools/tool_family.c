@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of the family ib_ats. The kernel's generic netlink controller returns the numbers
+ * Sockets of the program's family, and of rtnetlink. The kernel's generic netlink controller returns the numbers
  * of the family and of its notification group, and notifies when families are added and
  * removed, which happens when their modules are loaded and unloaded.
  */
@@ -9,7 +9,7 @@
 
 #include <linux/genetlink.h>
 
-#include "ibats.h"
+#include "tool.h"
 
 /* A family to be looked up, and one of its groups */
 struct family {
@@ -69,12 +69,12 @@ static int join(struct nl *nl, __u32 group)
 }
 
 /**
- * nl_join_records() - subscribe to changes of records
+ * nl_join_group() - subscribe to the family's notifications
  * @nl: the socket
  *
  * Return: 0 or a negative error.
  */
-int nl_join_records(struct nl *nl)
+int nl_join_group(struct nl *nl)
 {
 	return join(nl, nl->group);
 }
@@ -94,8 +94,7 @@ int nl_join_families(struct nl *nl)
 
 static int socket_bind(struct nl *nl)
 {
-	struct family family = { .name = IB_ATS_GENL_NAME, .group_name = IB_ATS_GENL_RECORDS };
-	int err, on = 1;
+	int on = 1;
 
 	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
@@ -103,10 +102,31 @@ static int socket_bind(struct nl *nl)
 	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
-	err = family_find(nl, &family);
+	return 0;
+}
+
+static int family_bind(struct nl *nl)
+{
+	struct family family = { .name = program.family, .group_name = program.group };
+	int err = family_find(nl, &family);
+
 	nl->family = family.id;
 	nl->group = family.group;
 	return err == -ENOENT ? -ENOPKG : err;
+}
+
+static int socket_open(struct nl *nl, int bus)
+{
+	int err;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->socket = mnl_socket_open(bus);
+	if (!nl->socket)
+		return -errno;
+	err = socket_bind(nl);
+	if (err)
+		nl_close(nl);
+	return err;
 }
 
 /**
@@ -117,16 +137,25 @@ static int socket_bind(struct nl *nl)
  */
 int nl_open(struct nl *nl)
 {
-	int err;
+	int err = socket_open(nl, NETLINK_GENERIC);
 
-	memset(nl, 0, sizeof(*nl));
-	nl->socket = mnl_socket_open(NETLINK_GENERIC);
-	if (!nl->socket)
-		return -errno;
-	err = socket_bind(nl);
+	if (err)
+		return err;
+	err = family_bind(nl);
 	if (err)
 		nl_close(nl);
 	return err;
+}
+
+/**
+ * nl_open_route() - open a socket of rtnetlink
+ * @nl: filled in
+ *
+ * Return: 0 or a negative error.
+ */
+int nl_open_route(struct nl *nl)
+{
+	return socket_open(nl, NETLINK_ROUTE);
 }
 
 /**
