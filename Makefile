@@ -71,7 +71,8 @@ ats: kdir
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
 eth: kdir
-	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) version.h,$(BUILD)/$(KREL)/eth)
+	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) \
+		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/eth)
 	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes

@@ -9,6 +9,7 @@
 #include <linux/netdevice.h>
 
 #include "compat.h"
+#include "eipoib_config.h"
 #include "eipoib_ip.h"
 #include "eipoib_remote.h"
 #include "eipoib_stat.h"
@@ -23,6 +24,8 @@
 struct eipoib_dev {
 	struct net_device *netdev;
 	struct net_device *lower;	/* does not change; a reference is held */
+	struct eipoib_config config;
+	u8 own_mac[ETH_ALEN];		/* see eipoib_follow_address() */
 	struct eipoib_ip_table local;	/* IP addresses on the Ethernet side, by ARP and ND */
 	struct eipoib_ip_table heard;	/* those on the IPoIB side, with their MAC addresses */
 	struct eipoib_ip_table groups;	/* reported on the Ethernet side, without MAC addresses */
@@ -51,6 +54,7 @@ static inline const struct eipoib_lladdr *eipoib_broadcast(const struct eipoib_d
 /* eipoib_netdev.c */
 extern struct rtnl_link_ops eipoib_link_ops;
 struct eipoib_dev *eipoib_of_lower(const struct net_device *lower);
+void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */
 void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
@@ -66,14 +70,15 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb);
 void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_learn.c */
-void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
-void eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 
 /* eipoib_arp.c */
 void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
 void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb);
 void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip);
-void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip);
+void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be32 ip);
 
 /* eipoib_nd.c */
 bool eipoib_nd_is(struct sk_buff *skb);
@@ -82,7 +87,8 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		       const struct eipoib_lladdr *from);
 void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		      const struct in6_addr *ip);
-void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip);
+void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
+		       const struct in6_addr *ip);
 
 /* eipoib_group.c */
 void eipoib_group_lladdr(const struct eipoib_dev *eth, const struct in6_addr *ip,

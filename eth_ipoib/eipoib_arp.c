@@ -88,13 +88,18 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	op = ntohs(arp->head.ar_op);
-	if (arp->spa) {
-		spa = eipoib_ip4(arp->spa);
-		eipoib_learn_local(eth, &spa, arp->sha);
+	spa = eipoib_ip4(arp->spa);
+	if (arp->spa && !eipoib_learn_local(eth, &spa, arp->sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_FORGED);
+		return;
 	}
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
-	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, EIPOIB_NOBODY)) {
+	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, eth->own_mac)) {
 		consume_skb(skb);
+		return;
+	}
+	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
 	if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to))
@@ -136,9 +141,10 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
 	eipoib_remote_set_flags(&eth->remotes, &arp->sha);
-	if (arp->spa) {
-		spa = eipoib_ip4(arp->spa);
-		eipoib_learn_heard(eth, &spa, sha);
+	spa = eipoib_ip4(arp->spa);
+	if (arp->spa && !eipoib_learn_heard(eth, &spa, sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);
+		return;
 	}
 	arp_receiver(eth, skb, arp->tpa, to);
 	if (arp->head.ar_op == htons(ARPOP_REPLY))
@@ -150,36 +156,32 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 /**
  * eipoib_arp_ask_ib() - ask on the IPoIB side who has an IP address
  * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it
+ * @from: IP address of the host of the Ethernet side that needs it, or 0
  * @ip: the IP address
  *
  * Context: BHs disabled.
  */
 void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip)
 {
-	struct in6_addr sender = eipoib_ip4(from);
-	u8 mac[ETH_ALEN];
-
-	/* What is forwarded has the source of another link */
-	if (!eipoib_ip_get(&eth->local, &sender, mac))
-		from = 0;
 	arp_send_ib(eth, ARPOP_REQUEST, from, ip, eipoib_broadcast(eth), NULL);
 }
 
 /**
  * eipoib_arp_ask_eth() - ask on the Ethernet side who has an IP address
  * @eth: the netdevice
+ * @mac: MAC address of the interface of the IPoIB side that needs it
+ * @from: its IP address, or 0
  * @ip: the IP address
  *
- * The request has no sender's IP address, so that it changes nobody's tables (RFC 5227 section
- * 1.1).
+ * Without a sender's IP address it is a probe (RFC 5227 section 1.1), which changes no tables, but
+ * keeps a host from taking the address at this moment.
  *
  * Context: BHs disabled.
  */
-void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip)
+void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be32 ip)
 {
 	u8 to[ETH_ALEN];
 
 	eth_broadcast_addr(to);
-	arp_deliver(eth, ARPOP_REQUEST, 0, ip, to, EIPOIB_NOBODY, NULL);
+	arp_deliver(eth, ARPOP_REQUEST, from, ip, to, mac, NULL);
 }

@@ -119,6 +119,16 @@ static struct nd_opt_ib *put_option_ib(struct sk_buff *skb, u8 type)
 	return option;
 }
 
+/* The same for Ethernet */
+static struct nd_opt_eth *put_option_eth(struct sk_buff *skb, u8 type)
+{
+	struct nd_opt_eth *option = skb_put_zero(skb, sizeof(*option));
+
+	option->head.nd_opt_type = type;
+	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
+	return option;
+}
+
 /* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
  * of the link's is one of this host's.
  */
@@ -145,9 +155,7 @@ static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	    eipoib_lladdr_is_group(&option->lladdr) ||
 	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
 		return false;
-	to = skb_put_zero(copy->skb, sizeof(*to));
-	to->head.nd_opt_type = from->nd_opt_type;
-	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
+	to = put_option_eth(copy->skb, from->nd_opt_type);
 	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
 	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
@@ -226,6 +234,23 @@ static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 	return ipv6_addr_any(&ipv6_hdr(skb)->saddr) ? NULL : &ipv6_hdr(skb)->saddr;
 }
 
+/* Learns from a packet of the Ethernet side. Returns false if it is to be dropped. */
+static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
+{
+	const struct in6_addr *subject = nd_subject(copy->skb);
+
+	return !subject || eipoib_learn_local(copy->eth, subject,
+					      copy->has_address ? copy->mac : ether->h_source);
+}
+
+/* The same for one of the IPoIB side */
+static bool may_receive(const struct nd_copy *copy)
+{
+	const struct in6_addr *subject = nd_subject(copy->skb);
+
+	return !subject || !copy->has_address || eipoib_learn_heard(copy->eth, subject, copy->mac);
+}
+
 /**
  * eipoib_nd_xmit() - send an ND packet of the Ethernet side
  * @eth: the netdevice
@@ -240,7 +265,6 @@ static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
 {
 	struct nd_copy copy = { .eth = eth, .to_ib = true };
-	const struct in6_addr *subject;
 	struct eipoib_lladdr to;
 	struct in6_addr group;
 
@@ -248,9 +272,16 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ND);
 		return;
 	}
-	subject = nd_subject(copy.skb);
-	if (subject)
-		eipoib_learn_local(eth, subject, copy.has_address ? copy.mac : ether->h_source);
+	if (!may_send(&copy, ether)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_FORGED);
+		kfree_skb(copy.skb);
+		return;
+	}
+	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+		kfree_skb(copy.skb);
+		return;
+	}
 	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
 		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
 	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
@@ -270,7 +301,7 @@ static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
 	else if (copy->has_address)
 		ether_addr_copy(mac, copy->mac);
 	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
-		ether_addr_copy(mac, EIPOIB_NOBODY);
+		ether_addr_copy(mac, copy->eth->own_mac);
 }
 
 static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *mac)
@@ -294,7 +325,6 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 {
 	struct nd_copy copy = { .eth = eth };
 	u8 source[ETH_ALEN], destination[ETH_ALEN];
-	const struct in6_addr *subject;
 	struct eipoib_lladdr sender;
 
 	/* It is in the packet, which is about to be made linear */
@@ -304,9 +334,11 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ND);
 		return;
 	}
-	subject = nd_subject(copy.skb);
-	if (subject && copy.has_address)
-		eipoib_learn_heard(eth, subject, copy.mac);
+	if (!may_receive(&copy)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);
+		kfree_skb(copy.skb);
+		return;
+	}
 	nd_sender(&copy, skb, from ? &sender : NULL, source);
 	nd_receiver(eth, &ipv6_hdr(skb)->daddr, destination);
 	eipoib_deliver(eth, copy.skb, destination, source);
@@ -345,29 +377,22 @@ static struct sk_buff *ns_make(const struct eipoib_dev *eth, const struct in6_ad
 /**
  * eipoib_nd_ask_ib() - ask on the IPoIB side who has an IP address
  * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it
+ * @from: IP address of the host of the Ethernet side that needs it, or the unspecified address
  * @ip: the IP address
- *
- * What is forwarded has a source of another link, which would not be answered here. Then the sender
- * is the unspecified address, as in eipoib_nd_ask_eth().
  *
  * Context: BHs disabled.
  */
 void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		      const struct in6_addr *ip)
 {
+	struct sk_buff *skb = ns_make(eth, from, ip, sizeof(struct nd_opt_ib));
 	struct eipoib_lladdr to;
-	struct sk_buff *skb;
-	u8 mac[ETH_ALEN];
-	bool known;
 
-	known = eipoib_ip_get(&eth->local, from, mac);
-	skb = ns_make(eth, known ? from : &in6addr_any, ip, sizeof(struct nd_opt_ib));
 	if (!skb) {
 		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
 		return;
 	}
-	if (known)
+	if (!ipv6_addr_any(from))
 		put_option_ib(skb, ND_OPT_SOURCE_LL_ADDR)->lladdr = *eipoib_own_lladdr(eth);
 	nd_finish(skb);
 	eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
@@ -377,23 +402,26 @@ void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 /**
  * eipoib_nd_ask_eth() - ask on the Ethernet side who has an IP address
  * @eth: the netdevice
+ * @mac: MAC address of the interface of the IPoIB side that needs it
+ * @from: its IP address, or the unspecified address; then the answer goes to all nodes (RFC 4861
+ *	section 7.2.4)
  * @ip: the IP address
- *
- * The sender is the unspecified address, so that the answer goes to all nodes, and this host sees
- * it (RFC 4861 section 7.2.4).
  *
  * Context: BHs disabled.
  */
-void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip)
+void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
+		       const struct in6_addr *ip)
 {
-	struct sk_buff *skb = ns_make(eth, &in6addr_any, ip, 0);
+	struct sk_buff *skb = ns_make(eth, from, ip, sizeof(struct nd_opt_eth));
 	u8 to[ETH_ALEN];
 
 	if (!skb) {
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
+	if (!ipv6_addr_any(from))
+		ether_addr_copy(put_option_eth(skb, ND_OPT_SOURCE_LL_ADDR)->mac, mac);
 	nd_finish(skb);
 	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
-	eipoib_deliver(eth, skb, to, EIPOIB_NOBODY);
+	eipoib_deliver(eth, skb, to, mac);
 }

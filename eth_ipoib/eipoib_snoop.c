@@ -169,12 +169,12 @@ void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb)
 		records_read(eth, skb, at, sizeof(struct in6_addr));
 }
 
-static void leave(void *context, const struct in6_addr *ip, const u8 *mac)
+static void leave(void *context, const struct eipoib_ip_info *info)
 {
 	const struct eipoib_dev *eth = context;
 	struct eipoib_lladdr lladdr;
 
-	eipoib_group_lladdr(eth, ip, &lladdr);
+	eipoib_group_lladdr(eth, &info->ip, &lladdr);
 	dev_mc_del(eth->lower, (const u8 *)&lladdr);
 }
 

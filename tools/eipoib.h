@@ -7,8 +7,8 @@
 
 #include <net/if.h>
 
-#include "../uapi/eipoib.h"
 #include "../uapi/eipoib_netlink.h"
+#include "../uapi/eipoib_genl.h"
 #include "tool.h"
 
 #define MAC_LEN		6

@@ -1,69 +1,31 @@
 /* SPDX-License-Identifier: ((GPL-2.0 WITH Linux-syscall-note) OR BSD-3-Clause) */
 /*
- * The generic netlink family of Ethernet over IPoIB: the tables of its netdevices.
- * Documentation/netlink/specs/eipoib.yaml describes the attributes of each command.
+ * Ethernet over IPoIB: the settings of a netdevice of kind `eipoib`.
  */
 #ifndef _UAPI_EIPOIB_NETLINK_H
 #define _UAPI_EIPOIB_NETLINK_H
 
-#define EIPOIB_GENL_NAME	"eipoib"
-#define EIPOIB_GENL_VERSION	1
-#define EIPOIB_GENL_LOCALS	"locals"	/* multicast group: EIPOIB_CMD_LOCAL_NTF */
+/* What becomes of DHCP messages of clients on the Ethernet side */
+enum eipoib_dhcp_mode {
+	EIPOIB_DHCP_OFF,		/* they pass as they are */
+	EIPOIB_DHCP_FLAG,		/* they ask for an answer by broadcast */
+	EIPOIB_DHCP_RFC4390,		/* they become those of an InfiniBand client */
 
-enum eipoib_cmd {
-	EIPOIB_CMD_UNSPEC,
-	EIPOIB_CMD_DEV_GET,		/* dump: how many entries the tables of netdevices have */
-	EIPOIB_CMD_LOCAL_GET,		/* dump: IP addresses on the Ethernet side */
-	EIPOIB_CMD_LOCAL_NTF,		/* notification: one of these has changed */
-	EIPOIB_CMD_LOCAL_ADD,		/* do: enter one that is not learned, but stays */
-	EIPOIB_CMD_LOCAL_DEL,		/* do: remove one, which may be learned again */
-	EIPOIB_CMD_HEARD_GET,		/* dump: IP addresses heard of on the IPoIB side */
-	EIPOIB_CMD_REMOTE_GET,		/* dump: interfaces on the IPoIB side */
-	EIPOIB_CMD_GROUP_GET,		/* dump: groups reported on the Ethernet side */
-
-	__EIPOIB_CMD_MAX,
-	EIPOIB_CMD_MAX = __EIPOIB_CMD_MAX - 1
+	__EIPOIB_DHCP_MAX,
+	EIPOIB_DHCP_MAX = __EIPOIB_DHCP_MAX - 1
 };
 
-/* What has happened to an IP address on the Ethernet side */
-enum eipoib_event {
-	EIPOIB_EVENT_NEW,		/* it was learned, or entered by the administrator */
-	EIPOIB_EVENT_MOVED,		/* it has another MAC address */
-	EIPOIB_EVENT_LEFT,		/* an interface on the IPoIB side has it now */
-	EIPOIB_EVENT_EXPIRED,		/* it was not used for a long time */
-	EIPOIB_EVENT_DELETED,		/* the administrator has removed it */
+/* Attributes of IFLA_INFO_DATA */
+enum {
+	IFLA_EIPOIB_UNSPEC,
+	IFLA_EIPOIB_LEARNING,		/* u8, 0 or 1: learn addresses from ARP, ND and DHCP */
+	IFLA_EIPOIB_DHCP,		/* u8, enum eipoib_dhcp_mode */
+	IFLA_EIPOIB_QUERIER,		/* u8, 0 or 1: IGMP and MLD queries to the Ethernet side */
+	IFLA_EIPOIB_MAX_IPS,		/* u32: limit of IP addresses on the Ethernet side */
+	IFLA_EIPOIB_MAX_IPS_PER_MAC,	/* u32: ... and of those learned from one MAC address */
 
-	__EIPOIB_EVENT_MAX,
-	EIPOIB_EVENT_MAX = __EIPOIB_EVENT_MAX - 1
-};
-
-enum eipoib_attr {
-	EIPOIB_ATTR_UNSPEC,
-	EIPOIB_ATTR_IFINDEX,		/* s32: the Ethernet netdevice */
-	EIPOIB_ATTR_ADDR,		/* 16 octets; an IPv4 address as ::ffff:a.b.c.d */
-	EIPOIB_ATTR_MAC,		/* 6 octets */
-	EIPOIB_ATTR_LLADDR,		/* 20 octets: the address on the IPoIB side */
-	EIPOIB_ATTR_IS_STATIC,		/* flag: entered by the administrator */
-	EIPOIB_ATTR_AGE,		/* u64, milliseconds since it was used */
-	EIPOIB_ATTR_EVENT,		/* u32, enum eipoib_event */
-	EIPOIB_ATTR_LOCALS,		/* nest of enum eipoib_count, likewise the next three */
-	EIPOIB_ATTR_HEARD,
-	EIPOIB_ATTR_REMOTES,
-	EIPOIB_ATTR_GROUPS,
-	EIPOIB_ATTR_PAD,
-
-	__EIPOIB_ATTR_MAX,
-	EIPOIB_ATTR_MAX = __EIPOIB_ATTR_MAX - 1
-};
-
-/* The size of a table, u32 each */
-enum eipoib_count {
-	EIPOIB_COUNT_UNSPEC,
-	EIPOIB_COUNT_ENTRIES,		/* how many it has */
-	EIPOIB_COUNT_LIMIT,		/* how many it may have */
-
-	__EIPOIB_COUNT_MAX,
-	EIPOIB_COUNT_MAX = __EIPOIB_COUNT_MAX - 1
+	__IFLA_EIPOIB_MAX,
+	IFLA_EIPOIB_MAX = __IFLA_EIPOIB_MAX - 1
 };
 
 #endif /* _UAPI_EIPOIB_NETLINK_H */
