@@ -72,7 +72,7 @@ ats: kdir
 
 eth: kdir
 	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) \
-		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/eth)
+		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/eth)
 	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes

@@ -40,6 +40,7 @@ static int tables_init(struct eipoib_dev *eth)
 	err = eipoib_ip_table_init(&eth->local, eth, EIPOIB_STAT_LOCAL_EVICTED);
 	if (err)
 		return err;
+	eth->local.tell = eipoib_netlink_tell;
 	err = eipoib_ip_table_init(&eth->heard, eth, EIPOIB_STAT_HEARD_EVICTED);
 	if (err)
 		goto err_local;
@@ -155,6 +156,9 @@ static struct net *eipoib_get_link_net(const struct net_device *netdev)
 	return dev_net(eipoib_priv(netdev)->lower);
 }
 
+COMPAT_DEFINE_FDB_ADD(eipoib_fdb_add)
+COMPAT_DEFINE_FDB_DEL(eipoib_fdb_del)
+
 static const struct net_device_ops netdev_ops = {
 	.ndo_init = eipoib_init,
 	.ndo_uninit = eipoib_uninit,
@@ -168,6 +172,9 @@ static const struct net_device_ops netdev_ops = {
 	.ndo_fix_features = eipoib_fix_features,
 	.ndo_get_stats64 = eipoib_get_stats64,
 	.ndo_get_iflink = eipoib_get_iflink,
+	.ndo_fdb_add = COMPAT_FDB_ADD(eipoib_fdb_add),
+	.ndo_fdb_del = COMPAT_FDB_DEL(eipoib_fdb_del),
+	.ndo_fdb_dump = eipoib_fdb_dump,
 	.ndo_features_check = passthru_features_check,
 };
 

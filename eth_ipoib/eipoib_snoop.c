@@ -169,13 +169,14 @@ void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb)
 		records_read(eth, skb, at, sizeof(struct in6_addr));
 }
 
-static void leave(void *context, const struct eipoib_ip_info *info)
+static bool leave(void *context, const struct eipoib_ip_info *info)
 {
 	const struct eipoib_dev *eth = context;
 	struct eipoib_lladdr lladdr;
 
 	eipoib_group_lladdr(eth, &info->ip, &lladdr);
 	dev_mc_del(eth->lower, (const u8 *)&lladdr);
+	return true;
 }
 
 /**
@@ -186,5 +187,5 @@ static void leave(void *context, const struct eipoib_ip_info *info)
  */
 void eipoib_snoop_end(struct eipoib_dev *eth)
 {
-	eipoib_ip_walk(&eth->groups, leave, eth);
+	eipoib_ip_walk(&eth->groups, 0, leave, eth);
 }

@@ -3,6 +3,7 @@
  * The commands show, set and add, which are about netdevices themselves. Settings are attributes of
  * rtnetlink.
  */
+#include <errno.h>
 #include <string.h>
 
 #include <linux/rtnetlink.h>
@@ -122,13 +123,6 @@ enum status run_show(struct session *session, char **arguments)
 
 /* ---- Changes ---- */
 
-static enum status link_change(struct session *session, const char *what)
-{
-	int err = nl_talk(&session->nl, NULL, NULL);
-
-	return failed(&session->nl, what, err);
-}
-
 static enum status settings_set(struct session *session, const char *dev,
 				const char *const *settings)
 {
@@ -140,7 +134,7 @@ static enum status settings_set(struct session *session, const char *dev,
 	message = link_begin(&session->nl, RTM_NEWLINK, 0, index);
 	if (!settings_put(message, settings))
 		return STATUS_USAGE;
-	return link_change(session, dev);
+	return failed(&session->nl, dev, nl_talk(&session->nl, NULL, NULL));
 }
 
 /**
@@ -183,6 +177,7 @@ static enum status link_add(struct session *session, const char *const *values)
 	unsigned int lower = interface_find(values[ADD_LINK]);
 	unsigned char mac[MAC_LEN];
 	struct nlmsghdr *message;
+	int err;
 
 	if (!lower)
 		return STATUS_NOT_FOUND;
@@ -197,7 +192,9 @@ static enum status link_add(struct session *session, const char *const *values)
 		mnl_attr_put(message, IFLA_ADDRESS, sizeof(mac), mac);
 	if (!settings_put(message, &values[ADD_SETTINGS]))
 		return STATUS_USAGE;
-	return link_change(session, values[ADD_NAME]);
+	err = nl_talk(&session->nl, NULL, NULL);
+	/* The kernel does not know this kind, even after it has tried to load the module */
+	return failed(&session->nl, values[ADD_NAME], err == -EOPNOTSUPP ? -ENOPKG : err);
 }
 
 /**

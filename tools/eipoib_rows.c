@@ -14,6 +14,7 @@ static const char *const event_names[] = {
 	[EIPOIB_EVENT_MOVED] = "moved",
 	[EIPOIB_EVENT_LEFT] = "left",
 	[EIPOIB_EVENT_EXPIRED] = "expired",
+	[EIPOIB_EVENT_EVICTED] = "evicted",
 	[EIPOIB_EVENT_DELETED] = "deleted",
 };
 

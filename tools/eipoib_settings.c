@@ -2,6 +2,8 @@
 /*
  * The settings of a netdevice, as words and as attributes of rtnetlink.
  */
+#include <linux/rtnetlink.h>
+
 #include "eipoib.h"
 
 static const char *const switch_words[] = { "off", "on", NULL };

@@ -13,7 +13,7 @@ static const char *const heard_columns[] = { "interface", "address", "mac", "age
 
 static const char *const remote_columns[] = { "interface", "mac", "lladdr", "age", NULL };
 
-static const char *const group_columns[] = { "interface", "address", "age", NULL };
+static const char *const group_columns[] = { "interface", "address", "mac", "age", NULL };
 
 /* ---- Tables ---- */
 

@@ -154,22 +154,12 @@ static int list_again(struct monitor *monitor)
 
 /* ---- Changes ---- */
 
-static const char *family_name(const struct nlmsghdr *message)
-{
-	const struct nlattr *attr;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
-			return mnl_attr_get_str(attr);
-	return "";
-}
-
 /* Returns whether the family may be present. One that was removed may be back already */
 static bool family_take(struct monitor *monitor, const struct nlmsghdr *message)
 {
 	uint8_t command = message_command(message);
 
-	if (strcmp(family_name(message), IB_ATS_GENL_NAME))
+	if (strcmp(nl_family_name(message), IB_ATS_GENL_NAME))
 		return false;
 	if (command == CTRL_CMD_DELFAMILY && monitor->loaded)
 		all_gone(monitor);

@@ -141,6 +141,7 @@ int nl_open_route(struct nl *nl);
 void nl_close(struct nl *nl);
 int nl_join_group(struct nl *nl);
 int nl_join_families(struct nl *nl);
+const char *nl_family_name(const struct nlmsghdr *message);
 
 /* tool_rows.c: turns attributes of messages into values of rows, which are JSON objects */
 uint8_t message_command(const struct nlmsghdr *message);

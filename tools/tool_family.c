@@ -92,6 +92,22 @@ int nl_join_families(struct nl *nl)
 	return family_find(nl, &controller) ?: join(nl, controller.group);
 }
 
+/**
+ * nl_family_name() - the name of the family that a message of nl_join_families() is about
+ * @message: the message
+ *
+ * Return: the name, valid as long as the message is.
+ */
+const char *nl_family_name(const struct nlmsghdr *message)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
+			return mnl_attr_get_str(attr);
+	return "";
+}
+
 static int socket_bind(struct nl *nl)
 {
 	int on = 1;

@@ -31,6 +31,7 @@ enum eipoib_event {
 	EIPOIB_EVENT_MOVED,		/* it has another MAC address */
 	EIPOIB_EVENT_LEFT,		/* an interface on the IPoIB side has it now */
 	EIPOIB_EVENT_EXPIRED,		/* it was not used for a long time */
+	EIPOIB_EVENT_EVICTED,		/* there were too many, so it had to make room for another */
 	EIPOIB_EVENT_DELETED,		/* the administrator has removed it */
 
 	__EIPOIB_EVENT_MAX,
