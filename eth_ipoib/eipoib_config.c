@@ -67,6 +67,7 @@ int eipoib_config_change(struct eipoib_dev *eth, struct nlattr *data[],
 		WRITE_ONCE(eth->config.dhcp, nla_get_u8(data[IFLA_EIPOIB_DHCP]));
 	if (data[IFLA_EIPOIB_QUERIER])
 		WRITE_ONCE(eth->config.querier, nla_get_u8(data[IFLA_EIPOIB_QUERIER]));
+	eipoib_members_query(eth);
 	return 0;
 }
 

@@ -4,9 +4,9 @@
  * entry does not change: if its address moves to another MAC address, another entry takes its
  * place.
  *
- * Entries are learned from packets, so anybody can make many. A table that is full gives up an entry
- * that has not been used for long (eipoib_lru.h), and a MAC address that has too many the first one
- * of its own. Static entries stay.
+ * Entries are learned from packets, so anybody can make many. A table that is full gives up an
+ * entry that has not been used for long (eipoib_lru.h), and a MAC address that has too many the
+ * first one of its own. Static entries stay.
  */
 #include <linux/etherdevice.h>
 
@@ -119,9 +119,7 @@ static void owner_put(struct eipoib_ip_table *table, struct ip_owner *owner)
 	kfree_rcu(owner, rcu);
 }
 
-/* Takes an entry out of the lists, and out of the hash unless another one has taken its place there.
- * The lock is held.
- */
+/* Takes an entry that is not in the hash any more out of the lists. The lock is held. */
 static void entry_unlink(struct eipoib_ip_table *table, struct ip_entry *entry)
 {
 	list_del(&entry->owner_node);
@@ -407,16 +405,20 @@ out:
  * Changes nothing but the time of the last use.
  *
  * Context: any but hard interrupt.
+ * Return: false if it is not known that it has this MAC address.
  */
-void eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac)
+bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac)
 {
 	struct ip_entry *entry;
+	bool is;
 
 	rcu_read_lock();
 	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
-	if (entry && ether_addr_equal(entry->mac, mac))
+	is = entry && ether_addr_equal(entry->mac, mac);
+	if (is)
 		eipoib_lru_use(&entry->lru);
 	rcu_read_unlock();
+	return is;
 }
 
 static bool forget(struct eipoib_ip_table *table, const struct in6_addr *ip, bool is_static)
@@ -513,4 +515,33 @@ void eipoib_ip_walk(struct eipoib_ip_table *table,
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);
+}
+
+/**
+ * eipoib_ip_walk_mac() - call a function for each entry of a MAC address
+ * @table: the table
+ * @mac: the MAC address
+ * @visit: the function; called with the table's lock held, so it must not use this table
+ * @context: passed to @visit
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
+			void (*visit)(void *context, const struct eipoib_ip_info *info),
+			void *context)
+{
+	const struct ip_owner *owner;
+	const struct ip_entry *entry;
+	struct eipoib_ip_info info;
+
+	spin_lock_bh(&table->lock);
+	owner = rhashtable_lookup_fast(&table->by_mac, mac, mac_params);
+	if (!owner)
+		goto out;
+	list_for_each_entry(entry, &owner->entries, owner_node) {
+		info_of(entry, &info);
+		visit(context, &info);
+	}
+out:
+	spin_unlock_bh(&table->lock);
 }

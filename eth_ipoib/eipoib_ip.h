@@ -18,7 +18,7 @@
 struct eipoib_ip_table {
 	struct rhashtable by_ip;	/* struct ip_entry */
 	struct rhashtable by_mac;	/* struct ip_owner */
-	spinlock_t lock;		/* guards changes and what follows; nothing nests inside */
+	spinlock_t lock;		/* guards changes and what follows */
 	struct list_head learned;	/* struct ip_entry, those that are not static */
 	u32 max;			/* limit of all entries, static ones included */
 	u32 max_per_mac;		/* limit of those learned from one MAC address */
@@ -78,12 +78,15 @@ bool eipoib_ip_is(struct eipoib_ip_table *table, const struct in6_addr *ip, cons
 bool eipoib_ip_has_mac(struct eipoib_ip_table *table, const u8 *mac);
 bool eipoib_ip_of_mac(struct eipoib_ip_table *table, const u8 *mac, const struct in6_addr *like,
 		      struct in6_addr *ip);
-void eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
 bool eipoib_ip_forget_static(struct eipoib_ip_table *table, const struct in6_addr *ip);
 void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age);
 void eipoib_ip_walk(struct eipoib_ip_table *table,
 		    void (*visit)(void *context, const struct eipoib_ip_info *info),
 		    void *context);
+void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
+			void (*visit)(void *context, const struct eipoib_ip_info *info),
+			void *context);
 
 #endif /* _EIPOIB_IP_H */

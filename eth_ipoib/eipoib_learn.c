@@ -6,10 +6,12 @@
 #include "eipoib.h"
 
 /* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
-static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip)
+static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	eipoib_ip_forget(&eth->heard, ip);
-	eipoib_snoop_solicited(eth, ip);
+	bool was_heard = eipoib_ip_forget(&eth->heard, ip);
+
+	eipoib_snoop_solicited(eth, ip, mac);
+	eipoib_announce_learned(eth, ip, mac, was_heard);
 }
 
 /**
@@ -38,7 +40,7 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 		break;
 	case EIPOIB_IP_NEW:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_NEW);
-		now_local(eth, ip);
+		now_local(eth, ip, mac);
 		break;
 	case EIPOIB_IP_MOVED:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_MOVED);
@@ -68,7 +70,7 @@ int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const
 	if (eipoib_ip_set_static(&eth->local, ip, mac) == EIPOIB_IP_REFUSED)
 		return -ENOSPC;
 	local_bh_disable();
-	now_local(eth, ip);
+	now_local(eth, ip, mac);
 	eipoib_wait_end(&eth->to_eth, ip);
 	local_bh_enable();
 	return 0;

@@ -14,14 +14,20 @@
 #define HEARD_MAX		16384
 #define HEARD_MAX_PER_MAC	(HEARD_MAX / 2)
 
-#define GROUPS_MAX	1024	/* groups that have been reported */
-
 /* Addresses without any packet for this time are forgotten; how often this is looked at */
 #define AGE_MAX		(20 * 60 * HZ)
 #define AGE_LOOK	(60 * HZ)
 
 #define EIPOIB_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA | NETIF_F_HW_CSUM | \
 			 NETIF_F_RXCSUM | NETIF_F_GSO_SOFTWARE)
+
+/* Not all hosts report the groups by which their IPv6 addresses are asked for */
+static void join_solicited(void *context, const struct eipoib_ip_info *info)
+{
+	local_bh_disable();
+	eipoib_snoop_solicited(context, &info->ip, info->mac);
+	local_bh_enable();
+}
 
 static void age_work(struct work_struct *work)
 {
@@ -30,6 +36,7 @@ static void age_work(struct work_struct *work)
 	eipoib_ip_expire(&eth->local, AGE_MAX);
 	eipoib_ip_expire(&eth->heard, AGE_MAX);
 	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
+	eipoib_ip_walk(&eth->local, join_solicited, eth);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 }
 
@@ -44,19 +51,19 @@ static int tables_init(struct eipoib_dev *eth)
 	if (err)
 		goto err_local;
 	eipoib_ip_set_limits(&eth->heard, HEARD_MAX, HEARD_MAX_PER_MAC);
-	err = eipoib_ip_table_init(&eth->groups, eth, EIPOIB_STAT_GROUP_REFUSED);
-	if (err)
-		goto err_heard;
-	eipoib_ip_set_limits(&eth->groups, GROUPS_MAX, GROUPS_MAX);
 	err = eipoib_remotes_init(&eth->remotes, eth);
 	if (err)
-		goto err_groups;
+		goto err_heard;
+	err = eipoib_members_init(eth);
+	if (err)
+		goto err_remotes;
+	eipoib_announce_init(eth);
 	eipoib_wait_init(&eth->to_ib, eth, eipoib_send_waiting);
 	eipoib_wait_init(&eth->to_eth, eth, eipoib_deliver_waiting);
 	return 0;
 
-err_groups:
-	eipoib_ip_table_destroy(&eth->groups);
+err_remotes:
+	eipoib_remotes_destroy(&eth->remotes);
 err_heard:
 	eipoib_ip_table_destroy(&eth->heard);
 err_local:
@@ -97,12 +104,12 @@ static void eipoib_uninit(struct net_device *netdev)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
 
-	eipoib_snoop_end(eth);
+	eipoib_announce_destroy(eth);
+	eipoib_members_destroy(eth);
 	cancel_delayed_work_sync(&eth->age_work);
 	eipoib_wait_destroy(&eth->to_eth);
 	eipoib_wait_destroy(&eth->to_ib);
 	eipoib_remotes_destroy(&eth->remotes);
-	eipoib_ip_table_destroy(&eth->groups);
 	eipoib_ip_table_destroy(&eth->heard);
 	eipoib_ip_table_destroy(&eth->local);
 	free_percpu(eth->stats);

@@ -126,10 +126,13 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 
 static bool receive_ip4(struct eipoib_dev *eth, struct sk_buff *skb)
 {
-	if (likely(pskb_may_pull(skb, sizeof(struct iphdr))))
-		return receive_ip(eth, skb);
-	eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
-	return false;
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct iphdr)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
+		eipoib_snoop_received4(eth, skb);
+	return receive_ip(eth, skb);
 }
 
 static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
@@ -140,6 +143,8 @@ static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
 		return false;
 	}
+	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
+		eipoib_snoop_received6(eth, skb);
 	if (likely(!eipoib_nd_is(skb)))
 		return receive_ip(eth, skb);
 	header = (struct eipoib_header *)skb_mac_header(skb);

@@ -40,9 +40,14 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_REMOTE_EVICTED]	= "remote_evicted",
 	[EIPOIB_STAT_REMOTE_REFUSED]	= "remote_refused",
 	[EIPOIB_STAT_GROUP_JOINS]	= "group_joins",
+	[EIPOIB_STAT_GROUP_LEAVES]	= "group_leaves",
 	[EIPOIB_STAT_GROUP_REFUSED]	= "group_refused",
 	[EIPOIB_STAT_ASKED_IB]		= "asked_ib",
 	[EIPOIB_STAT_ASKED_ETH]		= "asked_eth",
+	[EIPOIB_STAT_QUERIES]		= "queries",
+	[EIPOIB_STAT_RARP]		= "rarp",
+	[EIPOIB_STAT_ANNOUNCED]		= "announced",
+	[EIPOIB_STAT_ANNOUNCE_REFUSED]	= "announce_refused",
 };
 
 /**

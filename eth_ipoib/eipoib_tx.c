@@ -107,6 +107,13 @@ static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		xmit_unknown(eth, skb, ether);
 }
 
+/* Notes that a host has sent a packet from an IP address, which may be that of another one */
+static void use_source(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	if (unlikely(!eipoib_ip_use(&eth->local, ip, mac) && eipoib_arrived(&eth->announce)))
+		eipoib_arrival_sends(eth, mac, ip);
+}
+
 static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
 {
 	struct eipoib_lladdr group;
@@ -118,13 +125,13 @@ static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	}
 	from = eipoib_ip4(ip_hdr(skb)->saddr);
 	to = eipoib_ip4(ip_hdr(skb)->daddr);
-	eipoib_ip_use(&eth->local, &from, ether->h_source);
+	use_source(eth, &from, ether->h_source);
 	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
 		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
-		eipoib_snoop4(eth, skb);
+		eipoib_snoop4(eth, skb, ether->h_source);
 	eipoib_group_lladdr(eth, &to, &group);
 	eipoib_send(eth, skb, &group);
 }
@@ -143,13 +150,13 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	to = ipv6_hdr(skb)->daddr;
-	eipoib_ip_use(&eth->local, &ipv6_hdr(skb)->saddr, ether->h_source);
+	use_source(eth, &ipv6_hdr(skb)->saddr, ether->h_source);
 	if (!ipv6_addr_is_multicast(&to)) {
 		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
-		eipoib_snoop6(eth, skb);
+		eipoib_snoop6(eth, skb, ether->h_source);
 	eipoib_group_lladdr(eth, &to, &group);
 	eipoib_send(eth, skb, &group);
 }
@@ -212,6 +219,9 @@ netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 		break;
 	case htons(ETH_P_ARP):
 		eipoib_arp_xmit(eth, skb, &ether);
+		break;
+	case htons(ETH_P_RARP):
+		eipoib_rarp_xmit(eth, skb, &ether);
 		break;
 	default:
 		eipoib_drop(eth, skb, refusal(ether.h_proto));
