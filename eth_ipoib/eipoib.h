@@ -14,18 +14,23 @@
 #include "eipoib_ip.h"
 #include "eipoib_member.h"
 #include "eipoib_remote.h"
+#include "eipoib_slave.h"
 #include "eipoib_stat.h"
 #include "eipoib_wait.h"
 #include "eipoib_wire.h"
 
 #define EIPOIB_KIND	"eipoib"
 
-/* The private data of an Ethernet netdevice of this module. The lower netdevice is an IPoIB one of
- * any driver. Its rx_handler_data is this structure.
+/* What sends and receives by an IPoIB netdevice of any driver, whose rx_handler_data it is. That of
+ * the first lower netdevice is the private data of the Ethernet netdevice. Those of further ones,
+ * see eipoib_slave.c, share its tables if they are on the same link.
  */
 struct eipoib_dev {
 	struct net_device *netdev;
 	struct net_device *lower;	/* does not change; a reference is held */
+	struct eipoib_dev *domain;	/* the one whose tables are used */
+	struct eipoib_slaves slaves;	/* of the Ethernet netdevice's private data only */
+	struct eipoib_slave slave;
 	struct eipoib_config config;
 	u8 own_mac[ETH_ALEN];		/* see eipoib_follow_address() */
 	struct eipoib_ip_table local;	/* IP addresses on the Ethernet side, by ARP and ND */
@@ -54,15 +59,33 @@ static inline const struct eipoib_lladdr *eipoib_broadcast(const struct eipoib_d
 	return (const struct eipoib_lladdr *)eth->lower->broadcast;
 }
 
+/* Returns what sends and receives by a further lower netdevice */
+static inline struct eipoib_dev *eipoib_of_slave(struct eipoib_slave *slave)
+{
+	return container_of(slave, struct eipoib_dev, slave);
+}
+
+/* Returns whether a lower netdevice is that of one host of the Ethernet side */
+static inline bool eipoib_is_dedicated(const struct eipoib_dev *eth)
+{
+	return eth->domain != eth && !is_zero_ether_addr(eth->slave.mac);
+}
+
 /* eipoib_netdev.c */
 extern struct rtnl_link_ops eipoib_link_ops;
-struct eipoib_dev *eipoib_of_lower(const struct net_device *lower);
+
+/* eipoib_link.c */
+int eipoib_tables_init(struct eipoib_dev *eth);
+void eipoib_tables_destroy(struct eipoib_dev *eth);
+void eipoib_waits_init(struct eipoib_dev *eth);
+void eipoib_waits_destroy(struct eipoib_dev *eth);
 void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */
 void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
 bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
 void eipoib_deliver(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
+void eipoib_received(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_tx.c */
 netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev);
@@ -110,6 +133,8 @@ void eipoib_group_lladdr(const struct eipoib_dev *eth, const struct in6_addr *ip
 void eipoib_groups_sync(struct net_device *netdev);
 void eipoib_groups_leave(struct eipoib_dev *eth);
 void eipoib_groups_rejoin(struct eipoib_dev *eth);
+void eipoib_groups_join_listed(struct eipoib_dev *eth);
+void eipoib_groups_leave_listed(struct eipoib_dev *eth);
 
 /* eipoib_query.c */
 void eipoib_query_igmp(struct eipoib_dev *eth, __be32 group);

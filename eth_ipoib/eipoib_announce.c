@@ -43,12 +43,12 @@ static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
 	if (!eipoib_ip_get(&eth->local, ip, mac))
 		return;
 	eipoib_count(eth, EIPOIB_STAT_ANNOUNCED);
-	local_bh_disable();
+	rcu_read_lock_bh();
 	if (ipv6_addr_v4mapped(ip))
-		eipoib_arp_announce(eth, ip->s6_addr32[3]);
+		eipoib_arp_announce(eipoib_slave_of_mac(eth, mac), ip->s6_addr32[3]);
 	else
-		eipoib_nd_announce(eth, ip);
-	local_bh_enable();
+		eipoib_nd_announce(eipoib_slave_of_mac(eth, mac), ip);
+	rcu_read_unlock_bh();
 }
 
 /* Takes the next announcement off the list if it is due */
@@ -164,14 +164,29 @@ static void visit(void *context, const struct eipoib_ip_info *info)
 }
 
 /**
- * eipoib_announce_all() - announce all IP addresses of the Ethernet side
+ * eipoib_announce_mac() - announce the IP addresses of a MAC address
  * @eth: the netdevice
+ * @mac: the MAC address, on the Ethernet side
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac)
+{
+	eipoib_ip_walk_mac(&eth->local, mac, visit, eth);
+}
+
+/**
+ * eipoib_announce_all() - announce all IP addresses that are reached by a lower netdevice
+ * @eth: what sends and receives by it
  *
  * Context: process.
  */
 void eipoib_announce_all(struct eipoib_dev *eth)
 {
-	eipoib_ip_walk(&eth->local, visit, eth);
+	if (eth->domain == eth)
+		eipoib_ip_walk(&eth->local, visit, eth);
+	else
+		eipoib_announce_mac(eth->domain, eth->slave.mac);
 }
 
 /* Returns the note of a MAC address's arrival, or NULL. The lock is held. */
@@ -220,7 +235,7 @@ static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
 void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac)
 {
 	if (arrival_note(&eth->announce, mac))
-		eipoib_ip_walk_mac(&eth->local, mac, visit, eth);
+		eipoib_announce_mac(eth, mac);
 }
 
 /**

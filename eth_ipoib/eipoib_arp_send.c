@@ -55,8 +55,7 @@ void eipoib_arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, 
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
+	eipoib_received(eth, skb);
 	netif_rx(skb);
 }
 

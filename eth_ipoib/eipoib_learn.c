@@ -8,10 +8,10 @@
 /* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
 static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	bool was_heard = eipoib_ip_forget(&eth->heard, ip);
+	bool was_heard = eipoib_ip_forget(&eth->domain->heard, ip);
 
 	eipoib_snoop_solicited(eth, ip, mac);
-	eipoib_announce_learned(eth, ip, mac, was_heard);
+	eipoib_announce_learned(eth->domain, ip, mac, was_heard);
 }
 
 /**
@@ -29,13 +29,13 @@ static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u
 bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	if (!READ_ONCE(eth->config.learning))
-		return eipoib_ip_is(&eth->local, ip, mac);
+		return eipoib_ip_is(&eth->domain->local, ip, mac);
 	/* It is on the other side, whatever the packet says */
-	if (eipoib_remote_is(&eth->remotes, mac)) {
+	if (eipoib_remote_is(&eth->domain->remotes, mac)) {
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_REFUSED);
 		return true;
 	}
-	switch (eipoib_ip_set(&eth->local, ip, mac)) {
+	switch (eipoib_ip_set(&eth->domain->local, ip, mac)) {
 	case EIPOIB_IP_SAME:
 		break;
 	case EIPOIB_IP_NEW:
@@ -67,7 +67,7 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
  */
 int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	if (eipoib_ip_set_static(&eth->local, ip, mac) == EIPOIB_IP_REFUSED)
+	if (eipoib_ip_set_static(&eth->domain->local, ip, mac) == EIPOIB_IP_REFUSED)
 		return -ENOSPC;
 	local_bh_disable();
 	now_local(eth, ip, mac);
@@ -91,12 +91,12 @@ bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const
 {
 	u8 its[ETH_ALEN];
 
-	if (eipoib_ip_forget(&eth->local, ip))
+	if (eipoib_ip_forget(&eth->domain->local, ip))
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_LEFT);
 	/* What is left after that is static */
-	else if (eipoib_ip_get(&eth->local, ip, its))
+	else if (eipoib_ip_get(&eth->domain->local, ip, its))
 		return false;
-	if (eipoib_ip_set(&eth->heard, ip, mac) == EIPOIB_IP_REFUSED)
+	if (eipoib_ip_set(&eth->domain->heard, ip, mac) == EIPOIB_IP_REFUSED)
 		eipoib_count(eth, EIPOIB_STAT_HEARD_REFUSED);
 	else
 		eipoib_wait_end(&eth->to_ib, ip);

@@ -85,7 +85,7 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	    !is_valid_ether_addr(option->mac))
 		return false;
 	to = eipoib_nd_put_ib(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
+	if (!eipoib_remote_lladdr(&copy->eth->domain->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
 	ether_addr_copy(copy->mac, option->mac);
 	return true;
@@ -98,12 +98,12 @@ static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 
 	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
 	    eipoib_lladdr_is_group(&option->lladdr) ||
-	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
+	    eipoib_lladdr_is_own(copy->eth, &option->lladdr))
 		return false;
 	to = eipoib_nd_put_eth(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
+	if (!eipoib_remote_mac(&copy->eth->domain->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
-	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
+	eipoib_remote_set_flags(&copy->eth->domain->remotes, &option->lladdr);
 	ether_addr_copy(copy->mac, to->mac);
 	return true;
 }
@@ -222,14 +222,14 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+	if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		kfree_skb(copy.skb);
 		return;
 	}
 	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
 		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
-	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
+	} else if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
 		addrconf_addr_solict_mult(&ipv6_hdr(skb)->daddr, &group);
 		eipoib_group_lladdr(eth, &group, &to);
 	}
@@ -242,10 +242,10 @@ static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
 		      const struct eipoib_lladdr *from, u8 *mac)
 {
 	if (from)
-		eipoib_remote_mac(&copy->eth->remotes, from, mac);
+		eipoib_remote_mac(&copy->eth->domain->remotes, from, mac);
 	else if (copy->has_address)
 		ether_addr_copy(mac, copy->mac);
-	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
+	else if (!eipoib_ip_get(&copy->eth->domain->heard, &ipv6_hdr(skb)->saddr, mac))
 		ether_addr_copy(mac, copy->eth->own_mac);
 }
 
@@ -253,7 +253,9 @@ static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *m
 {
 	if (ipv6_addr_is_multicast(ip))
 		ipv6_eth_mc_map(ip, mac);
-	else if (!eipoib_ip_get(&eth->local, ip, mac))
+	else if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
+	else if (!eipoib_ip_get(&eth->domain->local, ip, mac))
 		eth_broadcast_addr(mac);
 }
 

@@ -2,6 +2,8 @@
 /*
  * The last step of a packet in each direction: the link-layer header of the other side.
  */
+#include <linux/if_vlan.h>
+
 #include "eipoib.h"
 
 /**
@@ -35,6 +37,25 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 }
 
 /**
+ * eipoib_received() - count and classify a frame that the Ethernet netdevice has received
+ * @eth: what has received it
+ * @skb: the packet, whose data begins with its Ethernet header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_received(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u16 vlan = READ_ONCE(eth->slave.vlan);
+
+	dev_sw_netstats_rx_add(eth->netdev, skb->len);
+	skb->protocol = eth_type_trans(skb, eth->netdev);
+	if (vlan)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), vlan);
+	/* The stack keeps that of the lower netdevice when the RX handler returns */
+	skb_reset_mac_len(skb);
+}
+
+/**
  * eipoib_frame() - make a packet one that the Ethernet netdevice has received
  * @eth: the netdevice
  * @skb: the packet, whose data begins with its network header
@@ -57,10 +78,7 @@ bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, con
 	ether_addr_copy(ether->h_source, from);
 	ether->h_proto = skb->protocol;
 	skb->pkt_type = PACKET_HOST;
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
-	/* The stack keeps that of the lower netdevice when the RX handler returns */
-	skb_reset_mac_len(skb);
+	eipoib_received(eth, skb);
 	return true;
 }
 

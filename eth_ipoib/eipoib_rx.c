@@ -25,11 +25,11 @@ static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
 
 	if (is_zero(&header->from)) {
-		if (!eipoib_ip_get(&eth->heard, ip, mac))
+		if (!eipoib_ip_get(&eth->domain->heard, ip, mac))
 			ether_addr_copy(mac, eth->own_mac);
 		return;
 	}
-	if (!eipoib_remote_mac(&eth->remotes, &header->from, mac))
+	if (!eipoib_remote_mac(&eth->domain->remotes, &header->from, mac))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
 }
 
@@ -43,8 +43,10 @@ static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 		ipv6_eth_mc_map(ip, mac);
 	else if (skb->pkt_type == PACKET_BROADCAST || skb->pkt_type == PACKET_MULTICAST)
 		eth_broadcast_addr(mac);
+	else if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
 	else
-		return eipoib_ip_get(&eth->local, ip, mac);
+		return eipoib_ip_get(&eth->domain->local, ip, mac);
 	return true;
 }
 
@@ -56,8 +58,8 @@ static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *m
 {
 	struct in6_addr sender = *from;
 
-	if (!eipoib_ip_is(&eth->heard, from, mac) &&
-	    !eipoib_ip_of_mac(&eth->heard, mac, ip, &sender))
+	if (!eipoib_ip_is(&eth->domain->heard, from, mac) &&
+	    !eipoib_ip_of_mac(&eth->domain->heard, mac, ip, &sender))
 		sender = in6addr_any;
 	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
 	if (ipv6_addr_v4mapped(ip))
@@ -168,6 +170,16 @@ static bool receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	return false;
 }
 
+/* Returns whether a packet for several receivers comes from this host, or is the copy of a lower
+ * netdevice other than the first one of its link
+ */
+static bool is_repeated(const struct eipoib_dev *eth, const struct sk_buff *skb)
+{
+	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
+
+	return eth->domain != eth || eipoib_lladdr_is_own(eth, &header->from);
+}
+
 /**
  * eipoib_receive() - the RX handler of the lower netdevice
  * @pskb: the packet, whose data begins with its network header
@@ -194,6 +206,10 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb)
 	}
 	if (unlikely(skb->data - skb_mac_header(skb) != sizeof(struct eipoib_header))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return RX_HANDLER_CONSUMED;
+	}
+	if (unlikely(skb->pkt_type != PACKET_HOST && is_repeated(eth, skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_REPEATED);
 		return RX_HANDLER_CONSUMED;
 	}
 	return receive(eth, skb) ? RX_HANDLER_ANOTHER : RX_HANDLER_CONSUMED;

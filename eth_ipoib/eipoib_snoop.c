@@ -55,9 +55,9 @@ static bool wish_do(struct eipoib_dev *eth, enum wish wish, const struct in6_add
 		    const u8 *mac)
 {
 	if (wish == WISH_REPORT)
-		return eipoib_member_report(eth, ip, mac);
+		return eipoib_member_report(eth->domain, ip, mac);
 	if (wish == WISH_LEAVE)
-		eipoib_member_leave(eth, ip);
+		eipoib_member_leave(eth->domain, ip);
 	return true;
 }
 
@@ -87,7 +87,7 @@ void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, c
 	if (ipv6_addr_v4mapped(ip))
 		return;
 	addrconf_addr_solict_mult(ip, &group);
-	eipoib_member_report(eth, &group, mac);
+	eipoib_member_report(eth->domain, &group, mac);
 }
 
 /* Returns what a record says. Which sources a host wants to receive makes no difference here. */
@@ -138,7 +138,7 @@ static void query_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, 
 	struct in6_addr ip;
 
 	if (group_read(skb, at, address_len, &ip) && !is_group(&ip))
-		eipoib_members_queried(eth, skb->protocol);
+		eipoib_members_queried(eth->domain, skb->protocol);
 }
 
 /* Gets the type of an MLD message, and where it is. MLD has a hop-by-hop header in front of it

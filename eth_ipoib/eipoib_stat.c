@@ -24,6 +24,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_RX_SHORT]		= "rx_short",
 	[EIPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[EIPOIB_STAT_RX_DOWN]		= "rx_down",
+	[EIPOIB_STAT_RX_REPEATED]	= "rx_repeated",
 	[EIPOIB_STAT_RX_PROTOCOL]	= "rx_protocol",
 	[EIPOIB_STAT_RX_ARP]		= "rx_bad_arp",
 	[EIPOIB_STAT_RX_ND]		= "rx_bad_nd",
