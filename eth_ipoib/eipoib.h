@@ -71,6 +71,14 @@ static inline bool eipoib_is_dedicated(const struct eipoib_dev *eth)
 	return eth->domain != eth && !is_zero_ether_addr(eth->slave.mac);
 }
 
+/* Returns whether a MAC address is that of no host, but what the link-layer address of this one gives
+ */
+static inline bool eipoib_mac_is_own(const struct eipoib_dev *eth, const u8 *mac)
+{
+	return ether_addr_equal(mac, eth->own_mac) ||
+	       ether_addr_equal(mac, eth->domain->own_mac);
+}
+
 /* eipoib_netdev.c */
 extern struct rtnl_link_ops eipoib_link_ops;
 
@@ -82,6 +90,7 @@ void eipoib_waits_destroy(struct eipoib_dev *eth);
 void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */
+void eipoib_sent(struct eipoib_dev *eth, int result, u32 len);
 void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
 bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
 void eipoib_deliver(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
@@ -96,6 +105,7 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb);
 void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_learn.c */
+bool eipoib_learn_permits(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);

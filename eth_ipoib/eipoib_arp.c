@@ -62,16 +62,17 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
-	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, eth->own_mac)) {
+	if (op == ARPOP_REPLY && eipoib_mac_is_own(eth, ether->h_dest)) {
 		consume_skb(skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
-		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
-		return;
-	}
-	if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to))
+	if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
+		if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
+			eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+			return;
+		}
 		to = *eipoib_broadcast(eth);
+	}
 	target_lladdr(eth, arp->tha, &tha);
 	eipoib_arp_send(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
 	consume_skb(skb);

@@ -151,6 +151,7 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 		return false;
 	skb_reserve(copy->skb, room);
 	skb_reset_network_header(copy->skb);
+	skb_set_transport_header(copy->skb, sizeof(*ip6));
 	skb_put_data(copy->skb, ip6, sizeof(*ip6) + fixed);
 	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed) ||
 	    copy->skb->len > copy->eth->lower->mtu) {
@@ -184,8 +185,19 @@ static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
 {
 	const struct in6_addr *subject = nd_subject(copy->skb);
 
+	/* The router that it says to be */
+	if (icmp6_hdr(copy->skb)->icmp6_type == NDISC_REDIRECT)
+		return eipoib_learn_permits(copy->eth, &ipv6_hdr(copy->skb)->saddr,
+					    ether->h_source);
 	return !subject || eipoib_learn_local(copy->eth, subject,
 					      copy->has_address ? copy->mac : ether->h_source);
+}
+
+/* Returns whether the bridge has flooded a packet that is for a host of the Ethernet side */
+static bool is_for_local(struct eipoib_dev *eth, const u8 *mac)
+{
+	return !eipoib_remote_is(&eth->domain->remotes, mac) &&
+	       eipoib_ip_has_mac(&eth->domain->local, mac);
 }
 
 /* The same for one of the IPoIB side */
@@ -222,7 +234,7 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
+	if (is_for_local(eth, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		kfree_skb(copy.skb);
 		return;

@@ -142,6 +142,8 @@ static void eipoib_setup(struct net_device *netdev)
 	netdev->features = EIPOIB_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
 	netdev->vlan_features = EIPOIB_FEATURES;
 	compat_netdev_set_lltx(netdev);
+	/* The lower netdevice tells the routing of packets that are too long for a peer */
+	netif_keep_dst(netdev);
 }
 
 static int eipoib_validate(struct nlattr *tb[], struct nlattr *data[],

@@ -7,6 +7,22 @@
 #include "eipoib.h"
 
 /**
+ * eipoib_sent() - count a packet that was given to the lower netdevice
+ * @eth: what has sent it
+ * @result: what dev_queue_xmit() has returned
+ * @len: its length on the Ethernet side
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_sent(struct eipoib_dev *eth, int result, u32 len)
+{
+	if (likely(result == NET_XMIT_SUCCESS || result == NET_XMIT_CN))
+		dev_sw_netstats_tx_add(eth->netdev, 1, len);
+	else
+		eipoib_count(eth, EIPOIB_STAT_TX_LOWER);
+}
+
+/**
  * eipoib_send() - send a packet by the lower netdevice
  * @eth: the netdevice
  * @skb: the packet, whose data begins with its network header
@@ -18,7 +34,6 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 {
 	struct net_device *lower = eth->lower;
 	u32 len = skb->len + ETH_HLEN;
-	int err;
 
 	if (unlikely(skb_cow_head(skb, LL_RESERVED_SPACE(lower)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_NO_MEMORY);
@@ -29,11 +44,7 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOWER);
 		return;
 	}
-	err = dev_queue_xmit(skb);
-	if (likely(err == NET_XMIT_SUCCESS || err == NET_XMIT_CN))
-		dev_sw_netstats_tx_add(eth->netdev, 1, len);
-	else
-		eipoib_count(eth, EIPOIB_STAT_TX_LOWER);
+	eipoib_sent(eth, dev_queue_xmit(skb), len);
 }
 
 /**

@@ -25,7 +25,7 @@ static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
 
 	if (is_zero(&header->from)) {
-		if (!eipoib_ip_get(&eth->domain->heard, ip, mac))
+		if (!eipoib_ip_get_to_use(&eth->domain->heard, ip, mac))
 			ether_addr_copy(mac, eth->own_mac);
 		return;
 	}
@@ -143,6 +143,10 @@ static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
 
 	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (unlikely(eipoib_ip6_is_mapped(ipv6_hdr(skb)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_IP);
 		return false;
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))

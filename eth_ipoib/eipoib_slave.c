@@ -91,13 +91,24 @@ static int may_add(const struct eipoib_dev *base, struct net_device *lower,
 	return 0;
 }
 
+/* Returns whether two netdevices are those of the same port and partition. Of two ports it is not
+ * known whether they are on the same fabric.
+ */
+static bool is_same_link(const struct net_device *a, const struct net_device *b)
+{
+	const struct eipoib_lladdr *of_a = (const struct eipoib_lladdr *)a->dev_addr;
+	const struct eipoib_lladdr *of_b = (const struct eipoib_lladdr *)b->dev_addr;
+
+	return !memcmp(of_a->gid, of_b->gid, sizeof(of_a->gid)) && pkey_of(a) == pkey_of(b);
+}
+
 /* Prepares what a partition of its own needs, or shares that of the first lower netdevice */
 static int tables_get(struct eipoib_dev *base, struct eipoib_dev *eth,
 		      struct netlink_ext_ack *extack)
 {
 	int err;
 
-	if (pkey_of(eth->lower) == pkey_of(base->lower)) {
+	if (is_same_link(eth->lower, base->lower)) {
 		eth->domain = base;
 		return 0;
 	}
@@ -227,6 +238,9 @@ static void slave_remove(struct eipoib_dev *base, struct eipoib_dev *eth)
 	netdev_rx_handler_unregister(lower);
 	slave_delist(base, eth);
 	netdev_upper_dev_unlink(lower, base->netdev);
+	/* Its QPN does not lead to them any more */
+	if (eipoib_is_dedicated(eth))
+		eipoib_announce_mac(base, eth->slave.mac);
 	slave_free(eth);
 }
 
@@ -277,6 +291,7 @@ void eipoib_slaves_configure(struct eipoib_dev *base)
 	list_for_each_entry(slave, &base->slaves.list, node) {
 		eth = eipoib_of_slave(slave);
 		eth->config = base->config;
+		eipoib_config_set_learning(eth, base->config.learning);
 		if (eth->domain != eth)
 			continue;
 		eipoib_ip_set_limits(&eth->local, base->local.max, base->local.max_per_mac);

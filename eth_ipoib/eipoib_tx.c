@@ -17,7 +17,7 @@ static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
 {
 	u8 mac[ETH_ALEN];
 
-	return eipoib_ip_get(&eth->domain->heard, ip, mac) &&
+	return eipoib_ip_get_to_use(&eth->domain->heard, ip, mac) &&
 	       eipoib_remote_lladdr(&eth->domain->remotes, mac, lladdr);
 }
 
@@ -148,6 +148,10 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
 		return;
 	}
+	if (unlikely(eipoib_ip6_is_mapped(ipv6_hdr(skb)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_IP);
+		return;
+	}
 	if (unlikely(eipoib_nd_is(skb))) {
 		eipoib_nd_xmit(eth, skb, ether);
 		return;
@@ -207,6 +211,14 @@ static struct eipoib_dev *vlan_pop(struct eipoib_dev *base, struct sk_buff *skb)
 	return eipoib_slave_of_mac(base, eth_hdr(skb)->h_source);
 }
 
+/* Returns whether a source is on the IPoIB side: that of another interface, or of this one as it
+ * looks by another netdevice in the same bridge
+ */
+static bool is_looped(struct eipoib_dev *eth, const u8 *mac)
+{
+	return eipoib_remote_is(&eth->domain->remotes, mac) || eipoib_mac_is_own(eth, mac);
+}
+
 /**
  * eipoib_xmit() - ndo_start_xmit
  * @skb: the packet, which begins with its Ethernet header
@@ -234,8 +246,7 @@ netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 		return NETDEV_TX_OK;
 	}
 	memcpy(&ether, skb->data, sizeof(ether));
-	if (unlikely(is_multicast_ether_addr(ether.h_dest) &&
-		     eipoib_remote_is(&eth->domain->remotes, ether.h_source))) {
+	if (unlikely(is_multicast_ether_addr(ether.h_dest) && is_looped(eth, ether.h_source))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOOP);
 		return NETDEV_TX_OK;
 	}
