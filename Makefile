@@ -52,7 +52,7 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 .PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
 .PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
 
-all: driver ats
+all: driver ats eth
 
 kdir:
 	@test -e $(RELEASE_H) || { \
@@ -71,7 +71,8 @@ ats: kdir
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
 eth: kdir
-	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) version.h,$(BUILD)/$(KREL)/eth)
+	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) \
+		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/eth)
 	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes
@@ -172,9 +173,9 @@ install: install-modules install-tools
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
 .PHONY: install-modules install-tools
-install-modules: driver ats
+install-modules: driver ats eth
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
-		$(BUILD)/$(KREL)/ats/ib_ats.ko
+		$(BUILD)/$(KREL)/ats/ib_ats.ko $(BUILD)/$(KREL)/eth/eth_ipoib.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 install-tools: tools
@@ -183,12 +184,12 @@ install-tools: tools
 	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats
 
 uninstall: kdir
-	rm -f $(UPDATES)/ib_ipoib.ko $(UPDATES)/ib_ats.ko
+	rm -f $(addprefix $(UPDATES)/,ib_ipoib.ko ib_ats.ko eth_ipoib.ko)
 	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 # The source trees for DKMS. They are defined by patterns, so that they include new files.
-dkms_ib-ipoib = Makefile Kbuild $(wildcard *.mk *.[ch]) ats include uapi
+dkms_ib-ipoib = Makefile Kbuild $(wildcard *.mk *.[ch]) ats eth_ipoib include uapi
 dkms_ibfab = Makefile $(wildcard *.mk) compat.h version.h tests/fabric tests/probes/ibtool.h
 dkms_conf_ib-ipoib = dkms.conf
 dkms_conf_ibfab = packaging/ibfab.dkms.conf
@@ -261,7 +262,7 @@ help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
-	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko, which is not installed yet'
+	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko'
 	@echo '  make tools       its user-space tool, ibats, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'

@@ -9,7 +9,10 @@
 #include <linux/netdevice.h>
 
 #include "compat.h"
+#include "eipoib_announce.h"
+#include "eipoib_config.h"
 #include "eipoib_ip.h"
+#include "eipoib_member.h"
 #include "eipoib_remote.h"
 #include "eipoib_stat.h"
 #include "eipoib_wait.h"
@@ -23,12 +26,15 @@
 struct eipoib_dev {
 	struct net_device *netdev;
 	struct net_device *lower;	/* does not change; a reference is held */
+	struct eipoib_config config;
+	u8 own_mac[ETH_ALEN];		/* see eipoib_follow_address() */
 	struct eipoib_ip_table local;	/* IP addresses on the Ethernet side, by ARP and ND */
 	struct eipoib_ip_table heard;	/* those on the IPoIB side, with their MAC addresses */
-	struct eipoib_ip_table groups;	/* reported on the Ethernet side, without MAC addresses */
+	struct eipoib_members members;	/* groups that were reported on the Ethernet side */
 	struct eipoib_remotes remotes;	/* interfaces on the IPoIB side */
 	struct eipoib_wait to_ib;	/* packets until their IP address is heard of */
 	struct eipoib_wait to_eth;	/* packets until their IP address is known locally */
+	struct eipoib_announce announce;
 	struct delayed_work age_work;
 	struct eipoib_pcpu_stats __percpu *stats;
 };
@@ -51,6 +57,7 @@ static inline const struct eipoib_lladdr *eipoib_broadcast(const struct eipoib_d
 /* eipoib_netdev.c */
 extern struct rtnl_link_ops eipoib_link_ops;
 struct eipoib_dev *eipoib_of_lower(const struct net_device *lower);
+void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */
 void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
@@ -66,34 +73,53 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb);
 void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_learn.c */
-void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
-void eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 
 /* eipoib_arp.c */
 void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
 void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb);
+void eipoib_rarp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
+
+/* eipoib_arp_send.c */
+void eipoib_arp_send(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa,
+		     const struct eipoib_lladdr *to, const struct eipoib_lladdr *tha);
+void eipoib_arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, const u8 *to,
+			const u8 *sha, const u8 *tha);
 void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip);
-void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip);
+void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be32 ip);
+void eipoib_arp_announce(struct eipoib_dev *eth, __be32 ip);
 
 /* eipoib_nd.c */
 bool eipoib_nd_is(struct sk_buff *skb);
 void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
 void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		       const struct eipoib_lladdr *from);
+
+/* eipoib_nd_send.c */
 void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		      const struct in6_addr *ip);
-void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip);
+void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
+		       const struct in6_addr *ip);
+void eipoib_nd_announce(struct eipoib_dev *eth, const struct in6_addr *ip);
 
 /* eipoib_group.c */
 void eipoib_group_lladdr(const struct eipoib_dev *eth, const struct in6_addr *ip,
 			 struct eipoib_lladdr *to);
 void eipoib_groups_sync(struct net_device *netdev);
 void eipoib_groups_leave(struct eipoib_dev *eth);
+void eipoib_groups_rejoin(struct eipoib_dev *eth);
+
+/* eipoib_query.c */
+void eipoib_query_igmp(struct eipoib_dev *eth, __be32 group);
+void eipoib_query_mld(struct eipoib_dev *eth, const struct in6_addr *group);
 
 /* eipoib_snoop.c */
-void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb);
-void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb);
-void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip);
-void eipoib_snoop_end(struct eipoib_dev *eth);
+void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac);
+void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac);
+void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 
 #endif /* _EIPOIB_H */

@@ -3,8 +3,6 @@
  * ARP: each packet is made anew for the other side, because the addresses in it have another
  * length.
  */
-#include <net/arp.h>
-
 #include "eipoib.h"
 
 /* Returns the payload of an ARP packet for IPv4, whose link-layer addresses have this type and
@@ -34,36 +32,6 @@ static void target_lladdr(struct eipoib_dev *eth, const u8 *mac, struct eipoib_l
 		*lladdr = *eipoib_own_lladdr(eth);
 }
 
-static void arp_send_ib(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa,
-			const struct eipoib_lladdr *to, const struct eipoib_lladdr *tha)
-{
-	struct sk_buff *skb;
-
-	skb = arp_create(op, ETH_P_ARP, tpa, eth->lower, spa, (const u8 *)to, NULL,
-			 (const u8 *)tha);
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
-		return;
-	}
-	dev_sw_netstats_tx_add(eth->netdev, 1, ETH_HLEN + sizeof(struct eipoib_arp_eth));
-	dev_queue_xmit(skb);
-}
-
-static void arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, const u8 *to,
-			const u8 *sha, const u8 *tha)
-{
-	struct sk_buff *skb;
-
-	skb = arp_create(op, ETH_P_ARP, tpa, eth->netdev, spa, to, sha, tha);
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
-		return;
-	}
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
-	netif_rx(skb);
-}
-
 /**
  * eipoib_arp_xmit() - send an ARP packet of the Ethernet side
  * @eth: the netdevice
@@ -88,19 +56,51 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	op = ntohs(arp->head.ar_op);
-	if (arp->spa) {
-		spa = eipoib_ip4(arp->spa);
-		eipoib_learn_local(eth, &spa, arp->sha);
+	spa = eipoib_ip4(arp->spa);
+	if (arp->spa && !eipoib_learn_local(eth, &spa, arp->sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_FORGED);
+		return;
 	}
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
-	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, EIPOIB_NOBODY)) {
+	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, eth->own_mac)) {
 		consume_skb(skb);
+		return;
+	}
+	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
 	if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to))
 		to = *eipoib_broadcast(eth);
 	target_lladdr(eth, arp->tha, &tha);
-	arp_send_ib(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
+	eipoib_arp_send(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
+	consume_skb(skb);
+}
+
+/**
+ * eipoib_rarp_xmit() - see which host has arrived, as a hypervisor says by RARP (RFC 903)
+ * @eth: the netdevice
+ * @skb: the packet, without its Ethernet header; consumed, since hosts of the IPoIB side would not
+ *	understand it
+ * @ether: that header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_rarp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	const struct eipoib_arp_eth *arp = NULL;
+
+	if (pskb_may_pull(skb, sizeof(*arp)))
+		arp = (const struct eipoib_arp_eth *)skb->data;
+	if (!arp || arp->head.ar_hrd != htons(ARPHRD_ETHER) || arp->head.ar_hln != ETH_ALEN ||
+	    arp->head.ar_op != htons(ARPOP_RREQUEST) ||
+	    !ether_addr_equal(arp->sha, ether->h_source) ||
+	    !is_valid_ether_addr(arp->sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ARP);
+		return;
+	}
+	eipoib_count(eth, EIPOIB_STAT_RARP);
+	eipoib_arrival(eth, arp->sha);
 	consume_skb(skb);
 }
 
@@ -136,50 +136,14 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
 	eipoib_remote_set_flags(&eth->remotes, &arp->sha);
-	if (arp->spa) {
-		spa = eipoib_ip4(arp->spa);
-		eipoib_learn_heard(eth, &spa, sha);
+	spa = eipoib_ip4(arp->spa);
+	if (arp->spa && !eipoib_learn_heard(eth, &spa, sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);
+		return;
 	}
 	arp_receiver(eth, skb, arp->tpa, to);
 	if (arp->head.ar_op == htons(ARPOP_REPLY))
 		ether_addr_copy(tha, to);
-	arp_deliver(eth, ntohs(arp->head.ar_op), arp->spa, arp->tpa, to, sha, tha);
+	eipoib_arp_deliver(eth, ntohs(arp->head.ar_op), arp->spa, arp->tpa, to, sha, tha);
 	consume_skb(skb);
-}
-
-/**
- * eipoib_arp_ask_ib() - ask on the IPoIB side who has an IP address
- * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it
- * @ip: the IP address
- *
- * Context: BHs disabled.
- */
-void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip)
-{
-	struct in6_addr sender = eipoib_ip4(from);
-	u8 mac[ETH_ALEN];
-
-	/* What is forwarded has the source of another link */
-	if (!eipoib_ip_get(&eth->local, &sender, mac))
-		from = 0;
-	arp_send_ib(eth, ARPOP_REQUEST, from, ip, eipoib_broadcast(eth), NULL);
-}
-
-/**
- * eipoib_arp_ask_eth() - ask on the Ethernet side who has an IP address
- * @eth: the netdevice
- * @ip: the IP address
- *
- * The request has no sender's IP address, so that it changes nobody's tables (RFC 5227 section
- * 1.1).
- *
- * Context: BHs disabled.
- */
-void eipoib_arp_ask_eth(struct eipoib_dev *eth, __be32 ip)
-{
-	u8 to[ETH_ALEN];
-
-	eth_broadcast_addr(to);
-	arp_deliver(eth, ARPOP_REQUEST, 0, ip, to, EIPOIB_NOBODY, NULL);
 }

@@ -67,6 +67,12 @@ static int group_leave(struct net_device *netdev, const unsigned char *mac)
 	return lladdr_of_mac(eth, mac, &lladdr) ? dev_mc_del(eth->lower, (u8 *)&lladdr) : 0;
 }
 
+/* The lower netdevice has left it already */
+static int group_left(struct net_device *netdev, const unsigned char *mac)
+{
+	return 0;
+}
+
 /**
  * eipoib_groups_sync() - ndo_set_rx_mode: join the groups of the netdevice's list, and leave others
  * @netdev: the netdevice
@@ -88,5 +94,19 @@ void eipoib_groups_leave(struct eipoib_dev *eth)
 {
 	netif_addr_lock_bh(eth->netdev);
 	__dev_mc_unsync(eth->netdev, group_leave);
+	netif_addr_unlock_bh(eth->netdev);
+}
+
+/**
+ * eipoib_groups_rejoin() - join all groups again, as the lower netdevice has lost its list
+ * @eth: the netdevice
+ *
+ * Context: rtnl held.
+ */
+void eipoib_groups_rejoin(struct eipoib_dev *eth)
+{
+	netif_addr_lock_bh(eth->netdev);
+	__dev_mc_unsync(eth->netdev, group_left);
+	__dev_mc_sync(eth->netdev, group_join, group_leave);
 	netif_addr_unlock_bh(eth->netdev);
 }

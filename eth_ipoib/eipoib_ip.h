@@ -12,10 +12,18 @@
 #include <linux/spinlock.h>
 #include <net/ipv6.h>
 
+#include "eipoib_lru.h"
+#include "eipoib_stat.h"
+
 struct eipoib_ip_table {
-	struct rhashtable hash;		/* struct ip_entry, by IP address */
-	spinlock_t lock;		/* guards changes; nothing nests inside */
-	u32 max;			/* entries */
+	struct rhashtable by_ip;	/* struct ip_entry */
+	struct rhashtable by_mac;	/* struct ip_owner */
+	spinlock_t lock;		/* guards changes and what follows */
+	struct list_head learned;	/* struct ip_entry, those that are not static */
+	u32 max;			/* limit of all entries, static ones included */
+	u32 max_per_mac;		/* limit of those learned from one MAC address */
+	struct eipoib_dev *eth;
+	enum eipoib_stat evicted;	/* counter of entries that had to make room for others */
 };
 
 /* What eipoib_ip_set() has changed */
@@ -23,7 +31,16 @@ enum eipoib_ip_change {
 	EIPOIB_IP_SAME,			/* nothing */
 	EIPOIB_IP_NEW,			/* there is an entry now */
 	EIPOIB_IP_MOVED,		/* it has another MAC address */
-	EIPOIB_IP_REFUSED,		/* there are too many, or there is no memory */
+	EIPOIB_IP_CONFLICT,		/* nothing: a static entry has another MAC address */
+	EIPOIB_IP_REFUSED,		/* all entries are static, or there is no memory */
+};
+
+/* An entry, for those who list them */
+struct eipoib_ip_info {
+	struct in6_addr ip;
+	u8 mac[ETH_ALEN];
+	bool is_static;
+	unsigned long age;		/* jiffies since its last packet */
 };
 
 /* Returns an IPv4 address as the keys have it */
@@ -48,16 +65,28 @@ static inline void eipoib_ips_of(const struct sk_buff *skb, struct in6_addr *fro
 	}
 }
 
-int eipoib_ip_table_init(struct eipoib_ip_table *table, u32 max);
+int eipoib_ip_table_init(struct eipoib_ip_table *table, struct eipoib_dev *eth,
+			 enum eipoib_stat evicted);
 void eipoib_ip_table_destroy(struct eipoib_ip_table *table);
+void eipoib_ip_set_limits(struct eipoib_ip_table *table, u32 max, u32 max_per_mac);
 enum eipoib_ip_change eipoib_ip_set(struct eipoib_ip_table *table, const struct in6_addr *ip,
 				    const u8 *mac);
+enum eipoib_ip_change eipoib_ip_set_static(struct eipoib_ip_table *table,
+					   const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_get(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac);
-void eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_ip_is(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
+bool eipoib_ip_has_mac(struct eipoib_ip_table *table, const u8 *mac);
+bool eipoib_ip_of_mac(struct eipoib_ip_table *table, const u8 *mac, const struct in6_addr *like,
+		      struct in6_addr *ip);
+bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
+bool eipoib_ip_forget_static(struct eipoib_ip_table *table, const struct in6_addr *ip);
 void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age);
 void eipoib_ip_walk(struct eipoib_ip_table *table,
-		    void (*visit)(void *context, const struct in6_addr *ip, const u8 *mac),
+		    void (*visit)(void *context, const struct eipoib_ip_info *info),
 		    void *context);
+void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
+			void (*visit)(void *context, const struct eipoib_ip_info *info),
+			void *context);
 
 #endif /* _EIPOIB_IP_H */

@@ -5,6 +5,15 @@
  */
 #include "eipoib.h"
 
+/* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
+static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	bool was_heard = eipoib_ip_forget(&eth->heard, ip);
+
+	eipoib_snoop_solicited(eth, ip, mac);
+	eipoib_announce_learned(eth, ip, mac, was_heard);
+}
+
 /**
  * eipoib_learn_local() - note an IP address on the Ethernet side
  * @eth: the netdevice
@@ -14,31 +23,57 @@
  * Packets that have been waiting for it go on.
  *
  * Context: BHs disabled.
+ * Return: false if the packet that says so is to be dropped, since static entries, or the lack of
+ * one while nothing is learned, say otherwise.
  */
-void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
+	if (!READ_ONCE(eth->config.learning))
+		return eipoib_ip_is(&eth->local, ip, mac);
 	/* It is on the other side, whatever the packet says */
 	if (eipoib_remote_is(&eth->remotes, mac)) {
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_REFUSED);
-		return;
+		return true;
 	}
 	switch (eipoib_ip_set(&eth->local, ip, mac)) {
 	case EIPOIB_IP_SAME:
 		break;
 	case EIPOIB_IP_NEW:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_NEW);
-		eipoib_snoop_solicited(eth, ip);
+		now_local(eth, ip, mac);
 		break;
 	case EIPOIB_IP_MOVED:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_MOVED);
 		break;
+	case EIPOIB_IP_CONFLICT:
+		return false;
 	case EIPOIB_IP_REFUSED:
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_REFUSED);
-		return;
+		return true;
 	}
-	eipoib_ip_forget(&eth->heard, ip);
 	/* Even if it was known: a packet may have begun to wait just before */
 	eipoib_wait_end(&eth->to_eth, ip);
+	return true;
+}
+
+/**
+ * eipoib_learn_static() - make a static entry of an IP address on the Ethernet side
+ * @eth: the netdevice
+ * @ip: the IP address
+ * @mac: its MAC address
+ *
+ * Context: any but hard interrupt.
+ * Return: 0 or -ENOSPC.
+ */
+int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	if (eipoib_ip_set_static(&eth->local, ip, mac) == EIPOIB_IP_REFUSED)
+		return -ENOSPC;
+	local_bh_disable();
+	now_local(eth, ip, mac);
+	eipoib_wait_end(&eth->to_eth, ip);
+	local_bh_enable();
+	return 0;
 }
 
 /**
@@ -50,13 +85,20 @@ void eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
  * If it was on the Ethernet side, it has moved away. Packets that have been waiting for it go on.
  *
  * Context: BHs disabled.
+ * Return: false if the packet that says so is to be dropped, since a static entry says otherwise.
  */
-void eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
+	u8 its[ETH_ALEN];
+
 	if (eipoib_ip_forget(&eth->local, ip))
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_LEFT);
+	/* What is left after that is static */
+	else if (eipoib_ip_get(&eth->local, ip, its))
+		return false;
 	if (eipoib_ip_set(&eth->heard, ip, mac) == EIPOIB_IP_REFUSED)
 		eipoib_count(eth, EIPOIB_STAT_HEARD_REFUSED);
 	else
 		eipoib_wait_end(&eth->to_ib, ip);
+	return true;
 }

@@ -47,6 +47,18 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	case NETDEV_CHANGEMTU:
 		lower_mtu_changed(eth);
 		break;
+	case NETDEV_CHANGEADDR:
+		eipoib_follow_address(eth);
+		eipoib_announce_all(eth);
+		break;
+	case NETDEV_NOTIFY_PEERS:
+		eipoib_announce_all(eth);
+		break;
+	case NETDEV_REGISTER:
+		/* It is in another network namespace now, and has left all groups */
+		eipoib_groups_rejoin(eth);
+		eipoib_members_rejoin(eth);
+		break;
 	case NETDEV_FEAT_CHANGE:
 		netdev_update_features(eth->netdev);
 		break;

@@ -9,28 +9,10 @@
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
-#include <net/ip6_checksum.h>
 #include <net/ndisc.h>
 
 #include "eipoib.h"
-
-#define ND_HOP_LIMIT	255
-
-/* The options, and the address in them (RFC 2464 section 6; RFC 4391 section 9.3) */
-struct nd_opt_eth {
-	struct nd_opt_hdr head;
-	u8 mac[ETH_ALEN];
-} __packed;
-static_assert(sizeof(struct nd_opt_eth) == 8);
-
-struct nd_opt_ib {
-	struct nd_opt_hdr head;
-	u8 zero[2];
-	struct eipoib_lladdr lladdr;
-} __packed;
-static_assert(sizeof(struct nd_opt_ib) == 24);
-
-#define ND_UNIT		8	/* octets that the length of an option counts */
+#include "eipoib_nd.h"
 
 /* A packet that is being made. The addresses that it is about are those of its options. */
 struct nd_copy {
@@ -74,12 +56,6 @@ bool eipoib_nd_is(struct sk_buff *skb)
 	       nd_fixed_len(((struct icmp6hdr *)(ipv6_hdr(skb) + 1))->icmp6_type);
 }
 
-static __sum16 nd_checksum(const struct ipv6hdr *ip6, u32 len)
-{
-	return csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, IPPROTO_ICMPV6,
-			       csum_partial(ip6 + 1, len, 0));
-}
-
 /* Returns whether a receiver would accept the packet, which is made linear */
 static bool nd_is_valid(struct sk_buff *skb)
 {
@@ -90,33 +66,11 @@ static bool nd_is_valid(struct sk_buff *skb)
 		return false;
 	icmp = (struct icmp6hdr *)(ipv6_hdr(skb) + 1);
 	len = ntohs(ipv6_hdr(skb)->payload_len);
-	if (ipv6_hdr(skb)->hop_limit != ND_HOP_LIMIT || icmp->icmp6_code ||
+	if (ipv6_hdr(skb)->hop_limit != EIPOIB_ND_HOP_LIMIT || icmp->icmp6_code ||
 	    len < nd_fixed_len(icmp->icmp6_type) || len > skb->len - sizeof(struct ipv6hdr))
 		return false;
 	/* That of a guest may be left to the device */
-	return skb->ip_summed == CHECKSUM_PARTIAL || !nd_checksum(ipv6_hdr(skb), len);
-}
-
-/* Writes the lengths and the checksum of a packet that is complete */
-static void nd_finish(struct sk_buff *skb)
-{
-	struct ipv6hdr *ip6 = ipv6_hdr(skb);
-	struct icmp6hdr *icmp = (struct icmp6hdr *)(ip6 + 1);
-	u32 len = skb->len - sizeof(*ip6);
-
-	ip6->payload_len = htons(len);
-	icmp->icmp6_cksum = 0;
-	icmp->icmp6_cksum = nd_checksum(ip6, len);
-}
-
-/* Appends an option for IPoIB. The caller writes its address. */
-static struct nd_opt_ib *put_option_ib(struct sk_buff *skb, u8 type)
-{
-	struct nd_opt_ib *option = skb_put_zero(skb, sizeof(*option));
-
-	option->head.nd_opt_type = type;
-	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
-	return option;
+	return skb->ip_summed == CHECKSUM_PARTIAL || !eipoib_nd_checksum(ipv6_hdr(skb), len);
 }
 
 /* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
@@ -124,12 +78,13 @@ static struct nd_opt_ib *put_option_ib(struct sk_buff *skb, u8 type)
  */
 static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
-	const struct nd_opt_eth *option = (const struct nd_opt_eth *)from;
-	struct nd_opt_ib *to;
+	const struct eipoib_nd_opt_eth *option = (const struct eipoib_nd_opt_eth *)from;
+	struct eipoib_nd_opt_ib *to;
 
-	if (from->nd_opt_len != sizeof(*option) / ND_UNIT || !is_valid_ether_addr(option->mac))
+	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
+	    !is_valid_ether_addr(option->mac))
 		return false;
-	to = put_option_ib(copy->skb, from->nd_opt_type);
+	to = eipoib_nd_put_ib(copy->skb, from->nd_opt_type);
 	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
 	ether_addr_copy(copy->mac, option->mac);
@@ -138,16 +93,14 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 
 static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
-	const struct nd_opt_ib *option = (const struct nd_opt_ib *)from;
-	struct nd_opt_eth *to;
+	const struct eipoib_nd_opt_ib *option = (const struct eipoib_nd_opt_ib *)from;
+	struct eipoib_nd_opt_eth *to;
 
-	if (from->nd_opt_len != sizeof(*option) / ND_UNIT ||
+	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
 	    eipoib_lladdr_is_group(&option->lladdr) ||
 	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
 		return false;
-	to = skb_put_zero(copy->skb, sizeof(*to));
-	to->head.nd_opt_type = from->nd_opt_type;
-	to->head.nd_opt_len = sizeof(*to) / ND_UNIT;
+	to = eipoib_nd_put_eth(copy->skb, from->nd_opt_type);
 	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
 	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
@@ -159,7 +112,7 @@ static bool copy_option(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
 	if (from->nd_opt_type != ND_OPT_SOURCE_LL_ADDR &&
 	    from->nd_opt_type != ND_OPT_TARGET_LL_ADDR) {
-		skb_put_data(copy->skb, from, from->nd_opt_len * ND_UNIT);
+		skb_put_data(copy->skb, from, from->nd_opt_len * EIPOIB_ND_UNIT);
 		return true;
 	}
 	copy->has_address = true;
@@ -175,7 +128,7 @@ static bool copy_options(struct nd_copy *copy, const u8 *from, u32 len)
 		option = (const struct nd_opt_hdr *)from;
 		if (len < sizeof(*option) || !option->nd_opt_len)
 			return false;
-		option_len = option->nd_opt_len * ND_UNIT;
+		option_len = option->nd_opt_len * EIPOIB_ND_UNIT;
 		if (option_len > len || !copy_option(copy, option))
 			return false;
 	}
@@ -206,7 +159,7 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	}
 	copy->skb->protocol = htons(ETH_P_IPV6);
 	copy->skb->priority = skb->priority;
-	nd_finish(copy->skb);
+	eipoib_nd_finish(copy->skb);
 	return true;
 }
 
@@ -226,6 +179,23 @@ static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 	return ipv6_addr_any(&ipv6_hdr(skb)->saddr) ? NULL : &ipv6_hdr(skb)->saddr;
 }
 
+/* Learns from a packet of the Ethernet side. Returns false if it is to be dropped. */
+static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
+{
+	const struct in6_addr *subject = nd_subject(copy->skb);
+
+	return !subject || eipoib_learn_local(copy->eth, subject,
+					      copy->has_address ? copy->mac : ether->h_source);
+}
+
+/* The same for one of the IPoIB side */
+static bool may_receive(const struct nd_copy *copy)
+{
+	const struct in6_addr *subject = nd_subject(copy->skb);
+
+	return !subject || !copy->has_address || eipoib_learn_heard(copy->eth, subject, copy->mac);
+}
+
 /**
  * eipoib_nd_xmit() - send an ND packet of the Ethernet side
  * @eth: the netdevice
@@ -240,7 +210,6 @@ static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
 {
 	struct nd_copy copy = { .eth = eth, .to_ib = true };
-	const struct in6_addr *subject;
 	struct eipoib_lladdr to;
 	struct in6_addr group;
 
@@ -248,9 +217,16 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ND);
 		return;
 	}
-	subject = nd_subject(copy.skb);
-	if (subject)
-		eipoib_learn_local(eth, subject, copy.has_address ? copy.mac : ether->h_source);
+	if (!may_send(&copy, ether)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_FORGED);
+		kfree_skb(copy.skb);
+		return;
+	}
+	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+		kfree_skb(copy.skb);
+		return;
+	}
 	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
 		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
 	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
@@ -270,7 +246,7 @@ static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
 	else if (copy->has_address)
 		ether_addr_copy(mac, copy->mac);
 	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
-		ether_addr_copy(mac, EIPOIB_NOBODY);
+		ether_addr_copy(mac, copy->eth->own_mac);
 }
 
 static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *mac)
@@ -294,7 +270,6 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 {
 	struct nd_copy copy = { .eth = eth };
 	u8 source[ETH_ALEN], destination[ETH_ALEN];
-	const struct in6_addr *subject;
 	struct eipoib_lladdr sender;
 
 	/* It is in the packet, which is about to be made linear */
@@ -304,96 +279,13 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ND);
 		return;
 	}
-	subject = nd_subject(copy.skb);
-	if (subject && copy.has_address)
-		eipoib_learn_heard(eth, subject, copy.mac);
+	if (!may_receive(&copy)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);
+		kfree_skb(copy.skb);
+		return;
+	}
 	nd_sender(&copy, skb, from ? &sender : NULL, source);
 	nd_receiver(eth, &ipv6_hdr(skb)->daddr, destination);
 	eipoib_deliver(eth, copy.skb, destination, source);
 	consume_skb(skb);
-}
-
-/* Makes a solicitation for an IP address, with room for options. @from may be the unspecified
- * address.
- */
-static struct sk_buff *ns_make(const struct eipoib_dev *eth, const struct in6_addr *from,
-			       const struct in6_addr *ip, u32 options)
-{
-	u32 room = LL_RESERVED_SPACE(eth->lower);
-	struct sk_buff *skb = alloc_skb(room + sizeof(struct ipv6hdr) + sizeof(struct nd_msg) +
-					options, GFP_ATOMIC);
-	struct ipv6hdr *ip6;
-	struct nd_msg *msg;
-
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, room);
-	skb_reset_network_header(skb);
-	skb->protocol = htons(ETH_P_IPV6);
-	ip6 = skb_put_zero(skb, sizeof(*ip6));
-	ip6->version = 6;
-	ip6->nexthdr = IPPROTO_ICMPV6;
-	ip6->hop_limit = ND_HOP_LIMIT;
-	ip6->saddr = *from;
-	addrconf_addr_solict_mult(ip, &ip6->daddr);
-	msg = skb_put_zero(skb, sizeof(*msg));
-	msg->icmph.icmp6_type = NDISC_NEIGHBOUR_SOLICITATION;
-	msg->target = *ip;
-	return skb;
-}
-
-/**
- * eipoib_nd_ask_ib() - ask on the IPoIB side who has an IP address
- * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it
- * @ip: the IP address
- *
- * What is forwarded has a source of another link, which would not be answered here. Then the sender
- * is the unspecified address, as in eipoib_nd_ask_eth().
- *
- * Context: BHs disabled.
- */
-void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
-		      const struct in6_addr *ip)
-{
-	struct eipoib_lladdr to;
-	struct sk_buff *skb;
-	u8 mac[ETH_ALEN];
-	bool known;
-
-	known = eipoib_ip_get(&eth->local, from, mac);
-	skb = ns_make(eth, known ? from : &in6addr_any, ip, sizeof(struct nd_opt_ib));
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
-		return;
-	}
-	if (known)
-		put_option_ib(skb, ND_OPT_SOURCE_LL_ADDR)->lladdr = *eipoib_own_lladdr(eth);
-	nd_finish(skb);
-	eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
-	eipoib_send(eth, skb, &to);
-}
-
-/**
- * eipoib_nd_ask_eth() - ask on the Ethernet side who has an IP address
- * @eth: the netdevice
- * @ip: the IP address
- *
- * The sender is the unspecified address, so that the answer goes to all nodes, and this host sees
- * it (RFC 4861 section 7.2.4).
- *
- * Context: BHs disabled.
- */
-void eipoib_nd_ask_eth(struct eipoib_dev *eth, const struct in6_addr *ip)
-{
-	struct sk_buff *skb = ns_make(eth, &in6addr_any, ip, 0);
-	u8 to[ETH_ALEN];
-
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
-		return;
-	}
-	nd_finish(skb);
-	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
-	eipoib_deliver(eth, skb, to, EIPOIB_NOBODY);
 }

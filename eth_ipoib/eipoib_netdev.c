@@ -8,9 +8,11 @@
 
 #include "eipoib.h"
 
-#define LOCAL_MAX	16384	/* IP addresses on the Ethernet side */
-#define HEARD_MAX	16384	/* ... and on the IPoIB side, that have been heard of */
-#define GROUPS_MAX	1024	/* groups that have been reported */
+/* IP addresses of the IPoIB side that are known at most, and those of one interface: half of them,
+ * since all hosts behind another host of this kind have the same one
+ */
+#define HEARD_MAX		16384
+#define HEARD_MAX_PER_MAC	(HEARD_MAX / 2)
 
 /* Addresses without any packet for this time are forgotten; how often this is looked at */
 #define AGE_MAX		(20 * 60 * HZ)
@@ -19,6 +21,14 @@
 #define EIPOIB_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA | NETIF_F_HW_CSUM | \
 			 NETIF_F_RXCSUM | NETIF_F_GSO_SOFTWARE)
 
+/* Not all hosts report the groups by which their IPv6 addresses are asked for */
+static void join_solicited(void *context, const struct eipoib_ip_info *info)
+{
+	local_bh_disable();
+	eipoib_snoop_solicited(context, &info->ip, info->mac);
+	local_bh_enable();
+}
+
 static void age_work(struct work_struct *work)
 {
 	struct eipoib_dev *eth = container_of(work, struct eipoib_dev, age_work.work);
@@ -26,6 +36,7 @@ static void age_work(struct work_struct *work)
 	eipoib_ip_expire(&eth->local, AGE_MAX);
 	eipoib_ip_expire(&eth->heard, AGE_MAX);
 	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
+	eipoib_ip_walk(&eth->local, join_solicited, eth);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 }
 
@@ -33,24 +44,26 @@ static int tables_init(struct eipoib_dev *eth)
 {
 	int err;
 
-	err = eipoib_ip_table_init(&eth->local, LOCAL_MAX);
+	err = eipoib_ip_table_init(&eth->local, eth, EIPOIB_STAT_LOCAL_EVICTED);
 	if (err)
 		return err;
-	err = eipoib_ip_table_init(&eth->heard, HEARD_MAX);
+	err = eipoib_ip_table_init(&eth->heard, eth, EIPOIB_STAT_HEARD_EVICTED);
 	if (err)
 		goto err_local;
-	err = eipoib_ip_table_init(&eth->groups, GROUPS_MAX);
+	eipoib_ip_set_limits(&eth->heard, HEARD_MAX, HEARD_MAX_PER_MAC);
+	err = eipoib_remotes_init(&eth->remotes, eth);
 	if (err)
 		goto err_heard;
-	err = eipoib_remotes_init(&eth->remotes);
+	err = eipoib_members_init(eth);
 	if (err)
-		goto err_groups;
+		goto err_remotes;
+	eipoib_announce_init(eth);
 	eipoib_wait_init(&eth->to_ib, eth, eipoib_send_waiting);
 	eipoib_wait_init(&eth->to_eth, eth, eipoib_deliver_waiting);
 	return 0;
 
-err_groups:
-	eipoib_ip_table_destroy(&eth->groups);
+err_remotes:
+	eipoib_remotes_destroy(&eth->remotes);
 err_heard:
 	eipoib_ip_table_destroy(&eth->heard);
 err_local:
@@ -74,6 +87,7 @@ static int eipoib_init(struct net_device *netdev)
 		free_percpu(netdev->tstats);
 		return err;
 	}
+	eipoib_config_init(eth);
 	INIT_DELAYED_WORK(&eth->age_work, age_work);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 	dev_hold(eth->lower);
@@ -90,12 +104,12 @@ static void eipoib_uninit(struct net_device *netdev)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
 
-	eipoib_snoop_end(eth);
+	eipoib_announce_destroy(eth);
+	eipoib_members_destroy(eth);
 	cancel_delayed_work_sync(&eth->age_work);
 	eipoib_wait_destroy(&eth->to_eth);
 	eipoib_wait_destroy(&eth->to_ib);
 	eipoib_remotes_destroy(&eth->remotes);
-	eipoib_ip_table_destroy(&eth->groups);
 	eipoib_ip_table_destroy(&eth->heard);
 	eipoib_ip_table_destroy(&eth->local);
 	free_percpu(eth->stats);
@@ -172,7 +186,8 @@ static void eipoib_setup(struct net_device *netdev)
 	netdev->needs_free_netdev = true;
 	netdev->priv_destructor = eipoib_destructor;
 	/* All unicast addresses are received in any case, and the address may change at any time */
-	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE;
+	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE |
+			      IFF_DISABLE_NETPOLL;
 	netdev->priv_flags &= ~IFF_TX_SKB_SHARING;
 	/* The limit is that of the lower netdevice, which is not known yet */
 	netdev->max_mtu = ETH_MAX_MTU;
@@ -210,6 +225,20 @@ static void default_mac(const struct net_device *lower, u8 *mac)
 	mac[3] = guid[5] ^ (~pkey[0] & 0x7f);
 	mac[4] = guid[6] ^ (u8)~pkey[1];
 	mac[5] = guid[7];
+}
+
+/**
+ * eipoib_follow_address() - note the link-layer address of the lower netdevice
+ * @eth: the netdevice
+ *
+ * The MAC address that other hosts compute from it is nobody's on the Ethernet side. What has no
+ * known sender gets it as its source, and a packet for it is sent by its IP address.
+ *
+ * Context: rtnl held.
+ */
+void eipoib_follow_address(struct eipoib_dev *eth)
+{
+	eipoib_remote_mac_of(eipoib_own_lladdr(eth), eth->own_mac);
 }
 
 static void follow_lower(struct net_device *netdev, const struct net_device *lower,
@@ -266,9 +295,13 @@ static int eipoib_newlink(struct net_device *netdev, struct rtnl_newlink_params 
 	eth->netdev = netdev;
 	eth->lower = lower;
 	follow_lower(netdev, lower, params->tb);
+	eipoib_follow_address(eth);
 	err = register_netdevice(netdev);
 	if (err)
 		return err;
+	err = eipoib_config_change(eth, params->data, extack);
+	if (err)
+		goto err_register;
 	err = netdev_upper_dev_link(lower, netdev, extack);
 	if (err)
 		goto err_register;
@@ -287,6 +320,12 @@ err_register:
 
 COMPAT_DEFINE_NEWLINK(eipoib_newlink)
 
+static int eipoib_changelink(struct net_device *netdev, struct nlattr *tb[], struct nlattr *data[],
+			     struct netlink_ext_ack *extack)
+{
+	return eipoib_config_change(eipoib_priv(netdev), data, extack);
+}
+
 static void eipoib_dellink(struct net_device *netdev, struct list_head *head)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
@@ -300,10 +339,15 @@ static void eipoib_dellink(struct net_device *netdev, struct list_head *head)
 struct rtnl_link_ops eipoib_link_ops = {
 	.kind = EIPOIB_KIND,
 	.priv_size = sizeof(struct eipoib_dev),
+	.maxtype = IFLA_EIPOIB_MAX,
+	.policy = eipoib_config_policy,
 	.setup = eipoib_setup,
 	.validate = eipoib_validate,
 	.newlink = COMPAT_NEWLINK(eipoib_newlink),
+	.changelink = eipoib_changelink,
 	.dellink = eipoib_dellink,
+	.get_size = eipoib_config_size,
+	.fill_info = eipoib_config_fill,
 	.get_link_net = eipoib_get_link_net,
 };
 

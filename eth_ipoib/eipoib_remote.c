@@ -15,9 +15,7 @@
 #include <linux/jhash.h>
 #include <linux/siphash.h>
 
-#include "eipoib_remote.h"
-
-#define REMOTES_MAX	16384
+#include "eipoib.h"
 
 /* How many interfaces may have the same MAC address before one gets none */
 #define REMOTE_TRIES	8
@@ -27,7 +25,7 @@ struct remote {
 	struct rhash_head mac_node;
 	struct eipoib_lladdr lladdr;	/* the flags may change */
 	u8 mac[ETH_ALEN];
-	unsigned long used;		/* jiffies of the last packet */
+	struct eipoib_lru lru;		/* in the queue of all */
 	struct rcu_head rcu;
 };
 
@@ -74,15 +72,18 @@ static void mac_compute(const struct eipoib_lladdr *lladdr, u8 salt, u8 *mac)
 /**
  * eipoib_remotes_init() - prepare the tables
  * @remotes: the tables
+ * @eth: the netdevice whose events are counted
  *
  * Context: may sleep.
  * Return: 0 or a negative error.
  */
-int eipoib_remotes_init(struct eipoib_remotes *remotes)
+int eipoib_remotes_init(struct eipoib_remotes *remotes, struct eipoib_dev *eth)
 {
 	int err;
 
 	spin_lock_init(&remotes->lock);
+	INIT_LIST_HEAD(&remotes->queue);
+	remotes->eth = eth;
 	err = rhashtable_init(&remotes->by_lladdr, &lladdr_params);
 	if (err)
 		return err;
@@ -122,26 +123,45 @@ static bool mac_choose(struct eipoib_remotes *remotes, struct remote *remote)
 	return false;
 }
 
+/* Removes an interface. The lock is held. */
+static void remote_remove(struct eipoib_remotes *remotes, struct remote *remote)
+{
+	rhashtable_remove_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params);
+	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
+	list_del(&remote->lru.node);
+	kfree_rcu(remote, rcu);
+}
+
+/* Makes room for another interface. The lock is held. */
+static void make_room(struct eipoib_remotes *remotes)
+{
+	while (atomic_read(&remotes->by_lladdr.nelems) >= EIPOIB_REMOTES_MAX) {
+		eipoib_count(remotes->eth, EIPOIB_STAT_REMOTE_EVICTED);
+		remote_remove(remotes, container_of(eipoib_lru_victim(&remotes->queue),
+						    struct remote, lru));
+	}
+}
+
 /* Enters an interface that is not known yet. The lock is held. */
 static struct remote *remote_enter(struct eipoib_remotes *remotes,
 				   const struct eipoib_lladdr *lladdr)
 {
 	struct remote *remote;
 
-	if (atomic_read(&remotes->by_lladdr.nelems) >= REMOTES_MAX)
-		return NULL;
+	make_room(remotes);
 	remote = kmalloc(sizeof(*remote), GFP_ATOMIC);
 	if (!remote)
 		return NULL;
 	remote->lladdr = *lladdr;
 	remote->lladdr.flags = 0;
-	remote->used = jiffies;
 	if (!mac_choose(remotes, remote))
 		goto err_remote;
 	if (rhashtable_insert_fast(&remotes->by_mac, &remote->mac_node, mac_params))
 		goto err_remote;
-	if (!rhashtable_insert_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params))
+	if (!rhashtable_insert_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params)) {
+		eipoib_lru_add(&remotes->queue, &remote->lru);
 		return remote;
+	}
 	/* It may have been found already */
 	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
 	kfree_rcu(remote, rcu);
@@ -167,12 +187,6 @@ static struct remote *remote_find(struct eipoib_remotes *remotes,
 	return remote;
 }
 
-static void remote_use(struct remote *remote)
-{
-	if (time_after(jiffies, READ_ONCE(remote->used) + HZ))
-		WRITE_ONCE(remote->used, jiffies);
-}
-
 /**
  * eipoib_remote_mac() - get the MAC address of an interface of the link
  * @remotes: the tables; the interface is entered if it is not known yet
@@ -181,7 +195,7 @@ static void remote_use(struct remote *remote)
  * @mac: filled in, even if it cannot be entered
  *
  * Context: any but hard interrupt.
- * Return: false if the MAC address leads to no interface, as there are too many.
+ * Return: false if the MAC address leads to no interface, as there is no memory.
  */
 bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr, u8 *mac)
 {
@@ -191,12 +205,24 @@ bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladd
 	remote = remote_find(remotes, lladdr);
 	if (remote) {
 		ether_addr_copy(mac, remote->mac);
-		remote_use(remote);
+		eipoib_lru_use(&remote->lru);
 	} else {
 		mac_compute(lladdr, 0, mac);
 	}
 	rcu_read_unlock();
 	return remote;
+}
+
+/**
+ * eipoib_remote_mac_of() - compute the MAC address of an interface
+ * @lladdr: its link-layer address
+ * @mac: filled in
+ *
+ * Context: any.
+ */
+void eipoib_remote_mac_of(const struct eipoib_lladdr *lladdr, u8 *mac)
+{
+	mac_compute(lladdr, 0, mac);
 }
 
 /**
@@ -253,18 +279,10 @@ bool eipoib_remote_lladdr(struct eipoib_remotes *remotes, const u8 *mac,
 	remote = rhashtable_lookup(&remotes->by_mac, mac, mac_params);
 	if (remote) {
 		*lladdr = remote->lladdr;
-		remote_use(remote);
+		eipoib_lru_use(&remote->lru);
 	}
 	rcu_read_unlock();
 	return remote;
-}
-
-static void remote_remove(struct eipoib_remotes *remotes, struct remote *remote)
-{
-	if (rhashtable_remove_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params))
-		return;
-	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
-	kfree_rcu(remote, rcu);
 }
 
 /**
@@ -276,17 +294,47 @@ static void remote_remove(struct eipoib_remotes *remotes, struct remote *remote)
  */
 void eipoib_remotes_expire(struct eipoib_remotes *remotes, unsigned long age)
 {
+	struct remote *remote, *next;
+
+	spin_lock_bh(&remotes->lock);
+	list_for_each_entry_safe(remote, next, &remotes->queue, lru.node)
+		if (eipoib_lru_age(&remote->lru) >= age)
+			remote_remove(remotes, remote);
+	spin_unlock_bh(&remotes->lock);
+}
+
+static void info_of(const struct remote *remote, struct eipoib_remote_info *info)
+{
+	info->lladdr = remote->lladdr;
+	ether_addr_copy(info->mac, remote->mac);
+	info->age = eipoib_lru_age(&remote->lru);
+}
+
+/**
+ * eipoib_remotes_walk() - call a function for each interface
+ * @remotes: the tables
+ * @visit: the function; must not sleep
+ * @context: passed to @visit
+ *
+ * An interface may be visited twice, or not at all, if there are changes meanwhile.
+ *
+ * Context: process.
+ */
+void eipoib_remotes_walk(struct eipoib_remotes *remotes,
+			 void (*visit)(void *context, const struct eipoib_remote_info *info),
+			 void *context)
+{
+	struct eipoib_remote_info info;
 	struct rhashtable_iter iter;
 	struct remote *remote;
 
 	rhashtable_walk_enter(&remotes->by_lladdr, &iter);
 	rhashtable_walk_start(&iter);
 	while ((remote = rhashtable_walk_next(&iter)) != NULL) {
-		if (IS_ERR(remote) || time_before(jiffies, READ_ONCE(remote->used) + age))
+		if (IS_ERR(remote))
 			continue;
-		spin_lock_bh(&remotes->lock);
-		remote_remove(remotes, remote);
-		spin_unlock_bh(&remotes->lock);
+		info_of(remote, &info);
+		visit(context, &info);
 	}
 	rhashtable_walk_stop(&iter);
 	rhashtable_walk_exit(&iter);

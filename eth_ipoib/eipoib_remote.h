@@ -8,24 +8,40 @@
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
 
+#include "eipoib_lru.h"
 #include "eipoib_wire.h"
 
-/* A MAC address that no interface has: a packet for it is sent by its IP address */
-#define EIPOIB_NOBODY	((const u8[ETH_ALEN]) { 0x02 })
+/* How many interfaces are known at most */
+#define EIPOIB_REMOTES_MAX	16384
+
+struct eipoib_dev;
 
 struct eipoib_remotes {
 	struct rhashtable by_lladdr;	/* struct remote, by QPN and GID */
 	struct rhashtable by_mac;	/* the same ones, by MAC address */
-	spinlock_t lock;		/* guards changes; nothing nests inside */
+	struct list_head queue;		/* the same ones, see eipoib_lru.h */
+	spinlock_t lock;		/* guards changes and the queue; nothing nests inside */
+	struct eipoib_dev *eth;
 };
 
-int eipoib_remotes_init(struct eipoib_remotes *remotes);
+/* An interface of the link, for those who list them */
+struct eipoib_remote_info {
+	struct eipoib_lladdr lladdr;
+	u8 mac[ETH_ALEN];
+	unsigned long age;		/* jiffies since its last packet */
+};
+
+int eipoib_remotes_init(struct eipoib_remotes *remotes, struct eipoib_dev *eth);
 void eipoib_remotes_destroy(struct eipoib_remotes *remotes);
 bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr, u8 *mac);
 void eipoib_remote_set_flags(struct eipoib_remotes *remotes, const struct eipoib_lladdr *lladdr);
 bool eipoib_remote_is(struct eipoib_remotes *remotes, const u8 *mac);
 bool eipoib_remote_lladdr(struct eipoib_remotes *remotes, const u8 *mac,
 			  struct eipoib_lladdr *lladdr);
+void eipoib_remote_mac_of(const struct eipoib_lladdr *lladdr, u8 *mac);
+void eipoib_remotes_walk(struct eipoib_remotes *remotes,
+			 void (*visit)(void *context, const struct eipoib_remote_info *info),
+			 void *context);
 void eipoib_remotes_expire(struct eipoib_remotes *remotes, unsigned long age);
 
 #endif /* _EIPOIB_REMOTE_H */

@@ -26,7 +26,7 @@ static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 
 	if (is_zero(&header->from)) {
 		if (!eipoib_ip_get(&eth->heard, ip, mac))
-			ether_addr_copy(mac, EIPOIB_NOBODY);
+			ether_addr_copy(mac, eth->own_mac);
 		return;
 	}
 	if (!eipoib_remote_mac(&eth->remotes, &header->from, mac))
@@ -48,18 +48,39 @@ static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 	return true;
 }
 
-static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
-			      const struct in6_addr *ip)
+/* Asks for the IP address that a packet is for, on behalf of the interface that has sent it: by its
+ * own IP address, or if it has forwarded the packet by another one of it
+ */
+static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *mac,
+		const struct in6_addr *ip)
 {
-	__be16 protocol = skb->protocol;
+	struct in6_addr sender = *from;
 
+	if (!eipoib_ip_is(&eth->heard, from, mac) &&
+	    !eipoib_ip_of_mac(&eth->heard, mac, ip, &sender))
+		sender = in6addr_any;
+	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_ask_eth(eth, mac, sender.s6_addr32[3], ip->s6_addr32[3]);
+	else
+		eipoib_nd_ask_eth(eth, mac, &sender, ip);
+}
+
+static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
+			      const struct in6_addr *from, const struct in6_addr *ip)
+{
+	u8 mac[ETH_ALEN];
+
+	/* Nothing would be learned from the answer */
+	if (!READ_ONCE(eth->config.learning)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_UNKNOWN);
+		return;
+	}
+	/* A packet that waits is not touched any more */
+	sender_mac(eth, skb, from, mac);
 	switch (eipoib_wait_add(&eth->to_eth, ip, skb)) {
 	case EIPOIB_WAIT_FIRST:
-		eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
-		if (protocol == htons(ETH_P_IP))
-			eipoib_arp_ask_eth(eth, ip->s6_addr32[3]);
-		else
-			eipoib_nd_ask_eth(eth, ip);
+		ask(eth, from, mac, ip);
 		break;
 	case EIPOIB_WAIT_MORE:
 		break;
@@ -96,7 +117,7 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 
 	eipoib_ips_of(skb, &from, &to);
 	if (unlikely(!receiver_mac(eth, skb, &to, destination))) {
-		wait_for_receiver(eth, skb, &to);
+		wait_for_receiver(eth, skb, &from, &to);
 		return false;
 	}
 	sender_mac(eth, skb, &from, source);
@@ -105,10 +126,13 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 
 static bool receive_ip4(struct eipoib_dev *eth, struct sk_buff *skb)
 {
-	if (likely(pskb_may_pull(skb, sizeof(struct iphdr))))
-		return receive_ip(eth, skb);
-	eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
-	return false;
+	if (unlikely(!pskb_may_pull(skb, sizeof(struct iphdr)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
+		eipoib_snoop_received4(eth, skb);
+	return receive_ip(eth, skb);
 }
 
 static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
@@ -119,6 +143,8 @@ static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
 		return false;
 	}
+	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
+		eipoib_snoop_received6(eth, skb);
 	if (likely(!eipoib_nd_is(skb)))
 		return receive_ip(eth, skb);
 	header = (struct eipoib_header *)skb_mac_header(skb);

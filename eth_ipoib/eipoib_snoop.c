@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Groups that hosts of the Ethernet side want to receive. They say so by IGMP (RFC 1112, RFC 2236,
- * RFC 3376) and MLD (RFC 2710, RFC 3810); a bridge does not put the groups of its ports into the
- * lists of its other ports. What is reported is joined on the IPoIB side, until the netdevice is
- * deleted: a host that leaves a group does not know whether another one is still in it.
+ * Messages of IGMP (RFC 1112, RFC 2236, RFC 3376) and MLD (RFC 2710, RFC 3810). Hosts of the
+ * Ethernet side report by them which groups they want to receive; a bridge does not put the groups
+ * of its ports into the lists of its other ports. They are passed on in any case.
  */
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
@@ -16,93 +15,106 @@
 /* Types of messages. The kernel's header has them, and structures that sparse does not accept. */
 #define IGMP1_REPORT	0x12
 #define IGMP2_REPORT	0x16
+#define IGMP2_LEAVE	0x17
 #define IGMP3_REPORT	0x22
 
 /* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group */
 #define IGMP_GROUP	4
 #define MLD_GROUP	8
 
-static void want(struct eipoib_dev *eth, const struct in6_addr *ip)
-{
-	static const u8 no_mac[ETH_ALEN];
-	struct eipoib_lladdr lladdr;
+/* What a record says about its group */
+enum wish {
+	WISH_NOTHING,
+	WISH_REPORT,
+	WISH_LEAVE,
+};
 
-	switch (eipoib_ip_set(&eth->groups, ip, no_mac)) {
-	case EIPOIB_IP_NEW:
-		eipoib_group_lladdr(eth, ip, &lladdr);
-		if (dev_mc_add(eth->lower, (const u8 *)&lladdr))
-			eipoib_ip_forget(&eth->groups, ip);
-		else
-			eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
-		break;
-	case EIPOIB_IP_REFUSED:
-		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
-		break;
-	default:
-		break;
-	}
+/* Reads a group's IP address, of this length, at this place of a packet. Returns false if there is
+ * none.
+ */
+static bool group_read(const struct sk_buff *skb, u32 at, u32 address_len, struct in6_addr *ip)
+{
+	__be32 ip4;
+
+	if (address_len == sizeof(*ip))
+		return !skb_copy_bits(skb, at, ip, sizeof(*ip));
+	if (skb_copy_bits(skb, at, &ip4, sizeof(ip4)))
+		return false;
+	*ip = eipoib_ip4(ip4);
+	return true;
 }
 
-/* Joins the group whose IP address, of this length, is at this place of a packet */
-static bool want_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+static bool is_group(const struct in6_addr *ip)
 {
-	union {
-		__be32 ip4;
-		struct in6_addr ip6;
-	} group;
+	return ipv6_addr_v4mapped(ip) ? ipv4_is_multicast(ip->s6_addr32[3]) :
+					ipv6_addr_is_multicast(ip);
+}
+
+/* Does what a host wants with a group. Returns false if it is refused. */
+static bool wish_do(struct eipoib_dev *eth, enum wish wish, const struct in6_addr *ip,
+		    const u8 *mac)
+{
+	if (wish == WISH_REPORT)
+		return eipoib_member_report(eth, ip, mac);
+	if (wish == WISH_LEAVE)
+		eipoib_member_leave(eth, ip);
+	return true;
+}
+
+static void wish_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len,
+		    enum wish wish, const u8 *mac)
+{
 	struct in6_addr ip;
 
-	if (skb_copy_bits(skb, at, &group, address_len))
-		return false;
-	if (address_len == sizeof(group.ip4))
-		ip = eipoib_ip4(group.ip4);
-	else
-		ip = group.ip6;
-	if (address_len == sizeof(group.ip4) ? ipv4_is_multicast(group.ip4) :
-					       ipv6_addr_is_multicast(&ip))
-		want(eth, &ip);
-	return true;
+	if (group_read(skb, at, address_len, &ip) && is_group(&ip))
+		wish_do(eth, wish, &ip, mac);
 }
 
 /**
  * eipoib_snoop_solicited() - join the group by which an IPv6 address is asked for
  * @eth: the netdevice
  * @ip: the IP address, on the Ethernet side; may be one of IPv4
+ * @mac: its MAC address
  *
- * A host reports this group, but not again when this netdevice is made anew.
+ * Hosts should report this group, but not all do.
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip)
+void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	struct in6_addr group;
 
 	if (ipv6_addr_v4mapped(ip))
 		return;
 	addrconf_addr_solict_mult(ip, &group);
-	want(eth, &group);
+	eipoib_member_report(eth, &group, mac);
 }
 
-/* Returns whether a record says that its group is to be received from any source at all */
-static bool record_wants(u8 type, __be16 sources)
+/* Returns what a record says. Which sources a host wants to receive makes no difference here. */
+static enum wish record_wish(u8 type, __be16 sources)
 {
 	switch (type) {
 	case EIPOIB_MODE_IS_EXCLUDE:
 	case EIPOIB_CHANGE_TO_EXCLUDE:
-		return true;
+		return WISH_REPORT;
 	case EIPOIB_MODE_IS_INCLUDE:
-	case EIPOIB_CHANGE_TO_INCLUDE:
 	case EIPOIB_ALLOW_NEW_SOURCES:
-		return sources;
+		return sources ? WISH_REPORT : WISH_NOTHING;
+	case EIPOIB_CHANGE_TO_INCLUDE:
+		return sources ? WISH_REPORT : WISH_LEAVE;
 	}
-	return false;
+	return WISH_NOTHING;
 }
 
-/* Reads a report of IGMPv3 or MLDv2, which differ in the length of addresses */
-static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+/* Reads a report of IGMPv3 or MLDv2, which differ in the length of addresses; up to the first group
+ * that is refused, as the others would be
+ */
+static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at,
+			 u32 address_len, const u8 *mac)
 {
 	struct eipoib_record record;
 	struct eipoib_report report;
+	struct in6_addr ip;
 	u32 n;
 
 	if (skb_copy_bits(skb, at, &report, sizeof(report)))
@@ -112,22 +124,46 @@ static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
 		if (skb_copy_bits(skb, at, &record, sizeof(record)))
 			return;
 		at += sizeof(record);
-		if (record_wants(record.type, record.sources) &&
-		    !want_at(eth, skb, at, address_len))
+		if (!group_read(skb, at, address_len, &ip) || !is_group(&ip) ||
+		    !wish_do(eth, record_wish(record.type, record.sources), &ip, mac))
 			return;
 		at += address_len * (1 + ntohs(record.sources)) +
 		      sizeof(__be32) * record.aux_words;
 	}
 }
 
+/* Notes a query if it is a general one, which is about no group */
+static void query_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+{
+	struct in6_addr ip;
+
+	if (group_read(skb, at, address_len, &ip) && !is_group(&ip))
+		eipoib_members_queried(eth, skb->protocol);
+}
+
+/* Gets the type of an MLD message, and where it is. MLD has a hop-by-hop header in front of it
+ * (RFC 3810 section 5).
+ */
+static bool mld_find(const struct sk_buff *skb, u32 *at, u8 *type)
+{
+	struct ipv6_opt_hdr hop;
+
+	*at = sizeof(struct ipv6hdr);
+	if (skb_copy_bits(skb, *at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
+		return false;
+	*at += ipv6_optlen(&hop);
+	return !skb_copy_bits(skb, *at, type, sizeof(*type));
+}
+
 /**
- * eipoib_snoop4() - see which groups an IPv4 packet of the Ethernet side reports
+ * eipoib_snoop4() - see what an IGMP message of the Ethernet side says
  * @eth: the netdevice
- * @skb: an IGMP packet, whose data begins with its IP header, which is linear
+ * @skb: the packet, whose data begins with its IP header, which is linear
+ * @mac: the sender's MAC address
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
 {
 	u32 at = ip_hdrlen(skb);
 	u8 type;
@@ -137,54 +173,77 @@ void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb)
 	switch (type) {
 	case IGMP1_REPORT:
 	case IGMP2_REPORT:
-		want_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_REPORT, mac);
+		break;
+	case IGMP2_LEAVE:
+		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_LEAVE, mac);
 		break;
 	case IGMP3_REPORT:
-		records_read(eth, skb, at, sizeof(__be32));
+		records_read(eth, skb, at, sizeof(__be32), mac);
+		break;
+	case EIPOIB_IGMP_QUERY:
+		query_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
 	}
 }
 
 /**
- * eipoib_snoop6() - see which groups an IPv6 packet of the Ethernet side reports
+ * eipoib_snoop6() - see what an MLD message of the Ethernet side says
  * @eth: the netdevice
- * @skb: the packet, whose data begins with its IP header. MLD has a hop-by-hop header behind it
- *	(RFC 3810 section 5).
+ * @skb: a packet with a hop-by-hop header, whose data begins with its IP header
+ * @mac: the sender's MAC address
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
 {
-	u32 at = sizeof(struct ipv6hdr);
-	struct ipv6_opt_hdr hop;
+	u32 at;
 	u8 type;
 
-	if (skb_copy_bits(skb, at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
+	if (!mld_find(skb, &at, &type))
 		return;
-	at += ipv6_optlen(&hop);
-	if (skb_copy_bits(skb, at, &type, sizeof(type)))
-		return;
-	if (type == ICMPV6_MGM_REPORT)
-		want_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
-	else if (type == ICMPV6_MLD2_REPORT)
-		records_read(eth, skb, at, sizeof(struct in6_addr));
-}
-
-static void leave(void *context, const struct in6_addr *ip, const u8 *mac)
-{
-	const struct eipoib_dev *eth = context;
-	struct eipoib_lladdr lladdr;
-
-	eipoib_group_lladdr(eth, ip, &lladdr);
-	dev_mc_del(eth->lower, (const u8 *)&lladdr);
+	switch (type) {
+	case ICMPV6_MGM_REPORT:
+		wish_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr), WISH_REPORT, mac);
+		break;
+	case ICMPV6_MGM_REDUCTION:
+		wish_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr), WISH_LEAVE, mac);
+		break;
+	case ICMPV6_MLD2_REPORT:
+		records_read(eth, skb, at, sizeof(struct in6_addr), mac);
+		break;
+	case ICMPV6_MGM_QUERY:
+		query_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
+	}
 }
 
 /**
- * eipoib_snoop_end() - leave all groups that were joined because of reports
- * @eth: the netdevice, by which nothing is sent any more
+ * eipoib_snoop_received4() - see whether an IGMP message of the IPoIB side is a query
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its IP header, which is linear
  *
- * Context: rtnl held.
+ * Context: BHs disabled.
  */
-void eipoib_snoop_end(struct eipoib_dev *eth)
+void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb)
 {
-	eipoib_ip_walk(&eth->groups, leave, eth);
+	u32 at = ip_hdrlen(skb);
+	u8 type;
+
+	if (!skb_copy_bits(skb, at, &type, sizeof(type)) && type == EIPOIB_IGMP_QUERY)
+		query_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+}
+
+/**
+ * eipoib_snoop_received6() - see whether an MLD message of the IPoIB side is a query
+ * @eth: the netdevice
+ * @skb: a packet with a hop-by-hop header, whose data begins with its IP header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb)
+{
+	u32 at;
+	u8 type;
+
+	if (mld_find(skb, &at, &type) && type == ICMPV6_MGM_QUERY)
+		query_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
 }

@@ -21,31 +21,44 @@ static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
 	       eipoib_remote_lladdr(&eth->remotes, mac, lladdr);
 }
 
-/* Asks for the IP address that a packet is for, on behalf of its sender */
-static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const struct in6_addr *ip)
+/* Asks for the IP address that a packet is for, on behalf of its sender: by its own IP address, or
+ * if it has forwarded the packet by another one of it
+ */
+static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *mac,
+		const struct in6_addr *ip)
 {
+	struct in6_addr sender = *from;
+
+	if (!eipoib_ip_is(&eth->local, from, mac) &&
+	    !eipoib_ip_of_mac(&eth->local, mac, ip, &sender))
+		sender = in6addr_any;
 	eipoib_count(eth, EIPOIB_STAT_ASKED_IB);
 	if (ipv6_addr_v4mapped(ip))
-		eipoib_arp_ask_ib(eth, from->s6_addr32[3], ip->s6_addr32[3]);
+		eipoib_arp_ask_ib(eth, sender.s6_addr32[3], ip->s6_addr32[3]);
 	else
-		eipoib_nd_ask_ib(eth, from, ip);
+		eipoib_nd_ask_ib(eth, &sender, ip);
 }
 
 /* Sends a packet whose MAC address is not known, as when a guest has kept it for longer than this
  * host, by what has been heard of its IP address; or has it wait.
  */
-static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb)
+static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
 {
 	struct in6_addr from, ip;
 	struct eipoib_lladdr to;
 	u8 mac[ETH_ALEN];
 
+	/* The bridge has flooded it */
+	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+		return;
+	}
 	eipoib_ips_of(skb, &from, &ip);
 	if (lladdr_of_ip(eth, &ip, &to)) {
 		eipoib_send(eth, skb, &to);
 		return;
 	}
-	/* The bridge has flooded it */
+	/* It is for a host of the Ethernet side which was on the other one */
 	if (eipoib_ip_get(&eth->local, &ip, mac)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
@@ -53,7 +66,7 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb)
 	/* The answer may come at any time, so a packet that waits is not touched any more */
 	switch (eipoib_wait_add(&eth->to_ib, &ip, skb)) {
 	case EIPOIB_WAIT_FIRST:
-		ask(eth, &from, &ip);
+		ask(eth, &from, ether->h_source, &ip);
 		break;
 	case EIPOIB_WAIT_MORE:
 		break;
@@ -91,7 +104,14 @@ static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 	else if (likely(eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)))
 		eipoib_send(eth, skb, &to);
 	else
-		xmit_unknown(eth, skb);
+		xmit_unknown(eth, skb, ether);
+}
+
+/* Notes that a host has sent a packet from an IP address, which may be that of another one */
+static void use_source(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	if (unlikely(!eipoib_ip_use(&eth->local, ip, mac) && eipoib_arrived(&eth->announce)))
+		eipoib_arrival_sends(eth, mac, ip);
 }
 
 static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
@@ -105,13 +125,13 @@ static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	}
 	from = eipoib_ip4(ip_hdr(skb)->saddr);
 	to = eipoib_ip4(ip_hdr(skb)->daddr);
-	eipoib_ip_use(&eth->local, &from, ether->h_source);
+	use_source(eth, &from, ether->h_source);
 	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
 		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
-		eipoib_snoop4(eth, skb);
+		eipoib_snoop4(eth, skb, ether->h_source);
 	eipoib_group_lladdr(eth, &to, &group);
 	eipoib_send(eth, skb, &group);
 }
@@ -130,13 +150,13 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	to = ipv6_hdr(skb)->daddr;
-	eipoib_ip_use(&eth->local, &ipv6_hdr(skb)->saddr, ether->h_source);
+	use_source(eth, &ipv6_hdr(skb)->saddr, ether->h_source);
 	if (!ipv6_addr_is_multicast(&to)) {
 		xmit_unicast(eth, skb, ether);
 		return;
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
-		eipoib_snoop6(eth, skb);
+		eipoib_snoop6(eth, skb, ether->h_source);
 	eipoib_group_lladdr(eth, &to, &group);
 	eipoib_send(eth, skb, &group);
 }
@@ -199,6 +219,9 @@ netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 		break;
 	case htons(ETH_P_ARP):
 		eipoib_arp_xmit(eth, skb, &ether);
+		break;
+	case htons(ETH_P_RARP):
+		eipoib_rarp_xmit(eth, skb, &ether);
 		break;
 	default:
 		eipoib_drop(eth, skb, refusal(ether.h_proto));

@@ -35,6 +35,7 @@
 #            the debug kernel the limit is $slowness times as long plus $boot_time, as
 #            booting and looking for leaks take longer there.
 #   soak     the timeout of the case's longer form, if it has one, for which SOAK=1 is set
+#   soak-kernel  the kinds of kernels that it runs on with --soak, if they are others
 #   allow    a regex of lines in the kernel log that the case provokes, see judge.sh;
 #            there may be more than one
 #   when     check (default), or soak: without --soak it runs only if PATTERN names it
@@ -145,6 +146,7 @@ kernels_of()
 	local kinds
 
 	kinds=$(header "$1" kernel stock)
+	[ -z "$soak" ] || kinds=$(header "$1" soak-kernel "$kinds")
 	kinds=${kinds/both/stock debug}
 	if [ "$(header "$1" runs guest)" = guest ]; then
 		[ -z "$kernel" ] || kinds=$kernel
