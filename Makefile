@@ -104,7 +104,7 @@ kunit-sources: kdir
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
 	$(call mirror,tests/kunit/eth/Kbuild $(compat) \
 		$(wildcard tests/kunit/eth/*.[ch]) $(wildcard eth_ipoib/*.[ch]) \
-		version.h,$(BUILD)/$(KREL)/kunit-eth)
+		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/kunit-eth)
 
 kunit: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)

@@ -4,6 +4,7 @@
 # packet on its way to the other side.
 # kernel: debug
 # timeout: 120
+# soak: 1500
 
 . /cases/lib.sh
 . /cases/lib-kunit.sh
@@ -18,7 +19,7 @@ echo 120 >/proc/sys/kernel/hung_task_timeout_secs
 step "The suites"
 now_ms
 begin=$now_ms
-kunit_run eth_ipoib_kunit
+kunit_run eth_ipoib_kunit "fuzz_seed=${SEED:-1}" "fuzz_frames=$(full_or 1000 340000)"
 now_ms
 note "$((now_ms - begin)) ms"
 

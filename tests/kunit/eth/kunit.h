@@ -18,10 +18,11 @@ struct fixture {
 	struct net_device *lower;
 	struct net_device *netdev;
 	struct eipoib_dev *eth;
+	int own_groups;			/* of the lower netdevice itself */
 	struct sk_buff_head sent;	/* by the lower netdevice; data begins with its header */
 	struct sk_buff_head received;	/* data begins with the Ethernet header */
 	struct completion marker;	/* it has been received, see fixture_settle() */
-	/* When fixture_dropped() was called last: all counters, and the packets that were dropped */
+	/* When fixture_dropped() was called last: all counters, and the packets dropped */
 	u64 counts[FIXTURE_STATS];
 	u64 drops;
 };
@@ -41,6 +42,7 @@ struct sk_buff *fixture_frame(struct fixture *fx, const u8 *to, const u8 *from, 
 			      const void *payload, u32 len);
 struct sk_buff *fixture_packet(struct fixture *fx, const struct eipoib_lladdr *from,
 			       u16 ethertype, const void *payload, u32 len);
+struct sk_buff *fixture_scatter(struct fixture *fx, struct sk_buff *skb, u32 linear);
 void fixture_xmit(struct fixture *fx, struct sk_buff *skb);
 void fixture_receive(struct fixture *fx, struct sk_buff *skb, u8 pkt_type);
 void fixture_settle(struct fixture *fx);

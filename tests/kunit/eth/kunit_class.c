@@ -87,6 +87,31 @@ static void received_other_protocols(struct kunit *test)
 	packet_is_dropped(test, 0, sizeof(payload), "rx_protocol");
 }
 
+/* The stack takes an 802.1Q header off before the module sees the packet. Passed on with this tag,
+ * it would get into a VLAN of the bridge that the sender chooses.
+ */
+static void received_vlan(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_lladdr from = fixture_peer(1);
+	struct {
+		__be16 tag;
+		__be16 ethertype;
+		struct iphdr ip;
+	} __packed tagged = {
+		.tag = htons(5),
+		.ethertype = htons(ETH_P_IP),
+		.ip = { .version = 4, .ihl = 5, .daddr = htonl(0xffffffff) },
+	};
+
+	fixture_receive(fx, fixture_packet(fx, &from, ETH_P_8021Q, &tagged, sizeof(tagged)),
+			PACKET_BROADCAST);
+	fixture_dropped(fx, "rx_protocol");
+	fixture_receive(fx, fixture_packet(fx, &from, ETH_P_8021AD, &tagged, sizeof(tagged)),
+			PACKET_BROADCAST);
+	fixture_dropped(fx, "rx_protocol");
+}
+
 static void received_short(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -121,6 +146,7 @@ static struct kunit_case class_cases[] = {
 	KUNIT_CASE(no_other_protocols),
 	KUNIT_CASE(no_header),
 	KUNIT_CASE(received_other_protocols),
+	KUNIT_CASE(received_vlan),
 	KUNIT_CASE(received_short),
 	KUNIT_CASE(received_while_down),
 	{}

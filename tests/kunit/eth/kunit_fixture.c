@@ -154,6 +154,7 @@ int fixture_init(struct kunit *test)
 	test->priv = fx;
 	rtnl_lock();
 	err = dev_open(fx->lower, NULL);
+	fx->own_groups = netdev_mc_count(fx->lower);
 	if (!err)
 		err = eth_make(fx);
 	rtnl_unlock();
@@ -277,6 +278,35 @@ struct sk_buff *fixture_packet(struct fixture *fx, const struct eipoib_lladdr *f
 	skb_pull(skb, sizeof(*header));
 	skb->protocol = header->ethertype;
 	skb->dev = fx->lower;
+	return skb;
+}
+
+/**
+ * fixture_scatter() - have a packet be in several pages
+ * @fx: the fixture
+ * @skb: the packet; consumed
+ * @linear: how many of its octets stay in front of the pages
+ *
+ * Context: may sleep.
+ * Return: the packet, whose other octets are in two pages.
+ */
+struct sk_buff *fixture_scatter(struct fixture *fx, struct sk_buff *skb, u32 linear)
+{
+	u32 len = skb->len - linear, first = len / 2;
+	struct page *page;
+	u32 n, part;
+
+	KUNIT_ASSERT_EQ(fx->test, skb_unclone(skb, GFP_KERNEL), 0);
+	for (n = 0; n < 2; n++) {
+		part = n ? len - first : first;
+		page = alloc_pages(GFP_KERNEL | __GFP_COMP, get_order(max(part, 1u)));
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(fx->test, page);
+		memcpy(page_address(page), skb->data + linear + (n ? first : 0), part);
+		skb_add_rx_frag(skb, n, page, 0, part, PAGE_SIZE << get_order(max(part, 1u)));
+	}
+	/* The octets that were copied leave the linear part */
+	skb->len -= len;
+	skb->tail -= len;
 	return skb;
 }
 
