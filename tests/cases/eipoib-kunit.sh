@@ -4,7 +4,7 @@
 # packet on its way to the other side.
 # kernel: debug
 # timeout: 120
-# soak: 1500
+# soak: 2400
 
 . /cases/lib.sh
 . /cases/lib-kunit.sh

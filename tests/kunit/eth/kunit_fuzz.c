@@ -103,7 +103,7 @@ static void fuzz_eth(struct fixture *fx, struct frames *frames)
 	skb = fixture_frame(fx, frames->to, frames->from, frames->ethertype, frames->data,
 			    frames->len);
 	clone = reshape(fx, frames, &skb, ETH_HLEN);
-	fixture_xmit(fx, skb);
+	dev_queue_xmit(skb);
 	if (clone)
 		KUNIT_EXPECT_EQ(fx->test, memcmp(clone->data + ETH_HLEN, frames->data,
 						 frames->len), 0);
@@ -122,7 +122,10 @@ static void fuzz_ib(struct fixture *fx, struct frames *frames)
 	skb = fixture_packet(fx, told ? &from : NULL, frames->ethertype, frames->data,
 			     frames->len);
 	clone = reshape(fx, frames, &skb, 0);
-	fixture_receive(fx, skb, type);
+	skb->pkt_type = type;
+	local_bh_disable();
+	netif_receive_skb(skb);
+	local_bh_enable();
 	if (clone)
 		KUNIT_EXPECT_EQ(fx->test, memcmp(clone->data, frames->data, frames->len), 0);
 	kfree_skb(clone);

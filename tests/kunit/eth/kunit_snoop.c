@@ -67,9 +67,10 @@ static void begin(struct report *report, bool ip6)
 		begin4(report);
 }
 
+/* Groups that no host joins by itself: on IPoIB, those of other scopes are the same ones */
 static struct in6_addr group(bool ip6, u16 number)
 {
-	struct in6_addr ip = { .s6_addr = { 0xff, 0x05, [14] = number >> 8, number } };
+	struct in6_addr ip = { .s6_addr = { 0xff, 0x05, [12] = 0x12, [14] = number >> 8, number } };
 
 	return ip6 ? ip : eipoib_ip4(htonl(0xef010000 | number));
 }
