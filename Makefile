@@ -94,18 +94,22 @@ compat: kdir
 	@found=$$($(call run_kbuild,$(BUILD)/$(KREL)/compat) -s) && printf '%s\n' $$found | \
 		sed -n 's/^-DCOMPAT_HAVE_//p' | sort -u
 
-# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT, and
-# likewise those parts of the Address Translation Service that need no HCA
+# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT, and likewise
+# Ethernet over IPoIB, and those parts of the Address Translation Service that need no HCA
 kunit-sources: kdir
 	$(call mirror,tests/kunit/driver/Kbuild compat.mk \
 		$(wildcard tests/kunit/driver/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
 	$(call mirror,tests/kunit/ats/Kbuild $(compat) \
 		$(wildcard tests/kunit/ats/*.[ch]) $(wildcard ats/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
+	$(call mirror,tests/kunit/eth/Kbuild $(compat) \
+		$(wildcard tests/kunit/eth/*.[ch]) $(wildcard eth_ipoib/*.[ch]) \
+		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/kunit-eth)
 
 kunit: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth)
 
 # The suites' own files, which only require the kernel's headers. They are compiled as for a
 # kernel with KUnit and fault injection, since they can be loaded into no other.
@@ -114,6 +118,7 @@ objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
 kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver),$(kunit_config))
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth,$(call objects_of,tests/kunit/eth),$(kunit_config))
 
 $(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h version.h
 	@mkdir -p $(@D)

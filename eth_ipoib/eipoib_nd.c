@@ -164,20 +164,20 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	return true;
 }
 
-/* Returns the IP address that the message says something about, or NULL: the sender's, unless that
- * has none yet, or that of an advertisement
+/* Returns the IP address that the message says something about: the sender's, or that of an
+ * advertisement. Returns NULL if there is none, or if it is that of no host: a sender may have none
+ * yet, and neither a group nor an IPv4 address in the form of IPv6 is anybody's.
  */
 static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 {
 	const struct nd_msg *msg = (const struct nd_msg *)(ipv6_hdr(skb) + 1);
+	const struct in6_addr *subject = &ipv6_hdr(skb)->saddr;
 
-	switch (msg->icmph.icmp6_type) {
-	case NDISC_NEIGHBOUR_ADVERTISEMENT:
-		return &msg->target;
-	case NDISC_REDIRECT:
+	if (msg->icmph.icmp6_type == NDISC_REDIRECT)
 		return NULL;
-	}
-	return ipv6_addr_any(&ipv6_hdr(skb)->saddr) ? NULL : &ipv6_hdr(skb)->saddr;
+	if (msg->icmph.icmp6_type == NDISC_NEIGHBOUR_ADVERTISEMENT)
+		subject = &msg->target;
+	return ipv6_addr_type(subject) & IPV6_ADDR_UNICAST ? subject : NULL;
 }
 
 /* Learns from a packet of the Ethernet side. Returns false if it is to be dropped. */

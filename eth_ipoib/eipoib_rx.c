@@ -4,6 +4,7 @@
  * source is the MAC address of the interface that has sent it. Its destination is the one that has
  * the IP address, since all of the Ethernet side have the lower netdevice's link-layer address.
  */
+#include <linux/if_vlan.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/if_inet6.h>
@@ -206,6 +207,13 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb)
 	*pskb = skb;
 	if (unlikely(!netif_running(eth->netdev))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_DOWN);
+		return RX_HANDLER_CONSUMED;
+	}
+	/* A packet with an 802.1Q header is none of IPoIB. The stack has taken that off, and would
+	 * have the Ethernet side put the packet into a VLAN that the sender has chosen.
+	 */
+	if (unlikely(skb_vlan_tag_present(skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_PROTOCOL);
 		return RX_HANDLER_CONSUMED;
 	}
 	if (unlikely(skb->data - skb_mac_header(skb) != sizeof(struct eipoib_header))) {

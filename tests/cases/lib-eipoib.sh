@@ -80,3 +80,14 @@ no_eth5()
 	ip -n h0 -o link show >/run/links
 	refute grep -q 'eth5[@:]' /run/links
 }
+
+# rarp_send GUEST COUNT: what a hypervisor sends for the guest when it has moved.
+rarp_send()
+{
+	_mac=$(on "$1" cat /sys/class/net/eth0/address | tr -d :)
+	printf 'ffffffffffff%s80350001080006040003%s00000000%s00000000%036d' \
+		"$_mac" "$_mac" "$_mac" 0 | xxd -r -p >/run/rarp
+	for _i in $(seq "$2"); do
+		on "$1" socat -u OPEN:/run/rarp INTERFACE:eth0
+	done
+}

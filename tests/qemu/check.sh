@@ -192,7 +192,8 @@ run_on_guest()
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
 	[ "$kind" != debug ] ||
-		suites=(--modules "$built/kunit" --modules "$built/kunit-ats")
+		suites=(--modules "$built/kunit" --modules "$built/kunit-ats"
+			--modules "$built/kunit-eth")
 	[ "$(header "$script" icount no)" = no ] || counted=(--icount)
 	! is_long "$name" || own+=(SOAK=1)
 	! is_brief "$kind" || own+=(BRIEF=1)
