@@ -71,8 +71,7 @@ static inline bool eipoib_is_dedicated(const struct eipoib_dev *eth)
 	return eth->domain != eth && !is_zero_ether_addr(eth->slave.mac);
 }
 
-/* Returns whether a MAC address is that of no host, but what the link-layer address of this one gives
- */
+/* Returns whether a MAC address is the one that other hosts compute for this one */
 static inline bool eipoib_mac_is_own(const struct eipoib_dev *eth, const u8 *mac)
 {
 	return ether_addr_equal(mac, eth->own_mac) ||

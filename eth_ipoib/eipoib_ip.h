@@ -52,8 +52,8 @@ static inline struct in6_addr eipoib_ip4(__be32 ip)
 	return ip6;
 }
 
-/* Returns whether an address is an IPv4 one in the form of IPv6. No packet on a link has such (RFC 4291
- * section 2.5.5.2), and the tables would take it for the IPv4 address.
+/* Returns whether an address is an IPv4 one in the form of IPv6. No packet on a link has such (RFC
+ * 4291 section 2.5.5.2), and the tables would take it for the IPv4 address.
  */
 static inline bool eipoib_ip6_is_mapped(const struct ipv6hdr *ip6)
 {

@@ -18,8 +18,8 @@
 #define IGMP2_LEAVE	0x17
 #define IGMP3_REPORT	0x22
 
-/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group, and the
- * time in which to answer a query
+/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group, and
+ * the time in which to answer a query
  */
 #define IGMP_GROUP	4
 #define IGMP_TIME	1
@@ -150,8 +150,8 @@ static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len)
 	return group_read(skb, at, address_len, &ip) && !is_group(&ip);
 }
 
-/* Notes a general query that hosts answer, and in time. Others do not come from a router of the link,
- * so that nobody answers them.
+/* Notes a general query that hosts answer, and in time. Others do not come from a router of the
+ * link, so that nobody answers them.
  */
 static void query4_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
 {
