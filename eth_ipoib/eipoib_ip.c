@@ -205,7 +205,7 @@ void eipoib_ip_set_limits(struct eipoib_ip_table *table, u32 max, u32 max_per_ma
 static struct ip_entry *entry_make(const struct in6_addr *ip, struct ip_owner *owner,
 				   bool is_static)
 {
-	struct ip_entry *entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
+	struct ip_entry *entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
 
 	if (!entry)
 		return NULL;
