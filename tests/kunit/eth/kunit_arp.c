@@ -389,6 +389,75 @@ static void arp_malformed_in(struct kunit *test)
 	refused_in(fx, arp, sizeof(arp));
 }
 
+static void make_static(struct fixture *fx, u32 number, const u8 *mac)
+{
+	struct in6_addr address = eipoib_ip4(ip(number));
+
+	KUNIT_ASSERT_EQ(fx->test, eipoib_learn_static(fx->eth, &address, mac), 0);
+}
+
+static void claim(struct fixture *fx, const u8 *mac, __be32 spa)
+{
+	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
+				   arp_eth(ARPOP_REQUEST, mac, spa, zero_mac, ip(2))));
+}
+
+/* While nothing is learned, a host may have the addresses of its static entries, and no others */
+static void arp_learning_off(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_lladdr own = *eipoib_own_lladdr(fx->eth);
+
+	WRITE_ONCE(fx->eth->config.learning, false);
+	claim(fx, guest_mac, ip(1));
+	fixture_dropped(fx, "tx_forged");
+	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->local, 1));
+	make_static(fx, 1, guest_mac);
+	claim(fx, guest_mac, ip(1));
+	expect_sent(fx, eipoib_broadcast(fx->eth),
+		    arp_ib(ARPOP_REQUEST, own, ip(1), no_lladdr, ip(2)));
+	claim(fx, other_mac, ip(1));
+	fixture_dropped(fx, "tx_forged");
+	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
+	/* Duplicate address detection claims nothing */
+	claim(fx, other_mac, 0);
+	expect_sent(fx, eipoib_broadcast(fx->eth),
+		    arp_ib(ARPOP_REQUEST, own, 0, no_lladdr, ip(2)));
+}
+
+/* A static entry holds, whatever either side says */
+static void arp_static(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	make_static(fx, 1, guest_mac);
+	claim(fx, other_mac, ip(1));
+	fixture_dropped(fx, "tx_forged");
+	receive(fx, arp_ib(ARPOP_REQUEST, fixture_peer(1), ip(1), no_lladdr, ip(1)),
+		PACKET_BROADCAST);
+	fixture_dropped(fx, "rx_forged");
+	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
+	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->heard, 1));
+}
+
+/* The MAC address of an interface of the IPoIB side is nobody else's */
+static void arp_remote_claimed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_arp_eth arp;
+	u8 peer_mac[ETH_ALEN];
+
+	fixture_peer_mac(fx, 1, peer_mac);
+	arp = arp_eth(ARPOP_REQUEST, peer_mac, ip(1), zero_mac, ip(2));
+	fixture_xmit(fx, fixture_frame(fx, fx->netdev->broadcast, guest_mac, ETH_P_ARP, &arp,
+				       sizeof(arp)));
+	kfree_skb(fixture_sent(fx, ETH_P_ARP));
+	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->local, 1));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_refused"), 1ull);
+	claim(fx, peer_mac, ip(1));
+	fixture_dropped(fx, "tx_loop");
+}
+
 static struct kunit_case arp_cases[] = {
 	KUNIT_CASE(arp_request_out),
 	KUNIT_CASE(arp_probe_out),
@@ -404,6 +473,9 @@ static struct kunit_case arp_cases[] = {
 	KUNIT_CASE(arp_gratuitous_in),
 	KUNIT_CASE(arp_dad_in),
 	KUNIT_CASE(arp_malformed_in),
+	KUNIT_CASE(arp_learning_off),
+	KUNIT_CASE(arp_static),
+	KUNIT_CASE(arp_remote_claimed),
 	{}
 };
 

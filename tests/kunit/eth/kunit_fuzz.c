@@ -4,7 +4,7 @@
  * packet is sent, received, or counted as dropped.
  */
 #include <linux/delay.h>
-#include <linux/moduleparam.h>
+#include <linux/module.h>
 #include <linux/udp.h>
 
 #include "kunit.h"
@@ -19,6 +19,19 @@ module_param(fuzz_seed, uint, 0444);
 MODULE_PARM_DESC(fuzz_seed, "Which random packets");
 
 #define SETTLE_MAX	(60 * HZ)
+
+/* Reads a parameter, because KUnit runs the suites before the module's parameters are set */
+static u32 parameter(const char *name, u32 value)
+{
+	const char *at = strstr(THIS_MODULE->args, name);
+	char word[16];
+
+	if (!at)
+		return value;
+	strscpy(word, at + strlen(name), sizeof(word));
+	word[strcspn(word, " ")] = '\0';
+	return kstrtou32(word, 0, &value) ? 0 : value;
+}
 
 /* What has happened so far */
 struct sums {
@@ -165,12 +178,14 @@ static void fuzz(struct kunit *test, void (*one)(struct fixture *fx, struct fram
 {
 	struct fixture *fx = test->priv;
 	struct frames *frames = kunit_kzalloc(test, sizeof(*frames), GFP_KERNEL);
+	u32 count = parameter("fuzz_frames=", fuzz_frames);
+	u32 seed = parameter("fuzz_seed=", fuzz_seed);
 	struct rtnl_link_stats64 stats = { };
 	struct sums sums = { };
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, frames);
-	frames_begin(frames, fuzz_seed);
-	while (sums.in < fuzz_frames) {
+	frames_begin(frames, seed);
+	while (sums.in < count) {
 		(sums.in % 2 ? one : other)(fx, frames);
 		sums.in++;
 		take_out(fx, &sums);
@@ -179,7 +194,7 @@ static void fuzz(struct kunit *test, void (*one)(struct fixture *fx, struct fram
 	wait_until_idle(fx, &sums);
 	fx->netdev->netdev_ops->ndo_get_stats64(fx->netdev, &stats);
 	kunit_info(test, "seed %u: %llu packets, %llu came out, %llu of the module's own, %llu dropped",
-		   fuzz_seed, sums.in, sums.out, own_packets(fx),
+		   seed, sums.in, sums.out, own_packets(fx),
 		   stats.tx_dropped + stats.rx_dropped);
 	KUNIT_EXPECT_EQ(test, sums.in, sums.out - own_packets(fx) + stats.tx_dropped +
 			stats.rx_dropped + fixture_count(fx, "rarp"));
