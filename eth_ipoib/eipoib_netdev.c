@@ -36,6 +36,7 @@ static void age_work(struct work_struct *work)
 	eipoib_ip_expire(&eth->local, AGE_MAX);
 	eipoib_ip_expire(&eth->heard, AGE_MAX);
 	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
+	eipoib_dhcp_table_expire(&eth->dhcp);
 	eipoib_ip_walk(&eth->local, join_solicited, eth);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 }
@@ -58,6 +59,7 @@ static int tables_init(struct eipoib_dev *eth)
 	if (err)
 		goto err_remotes;
 	eipoib_announce_init(eth);
+	eipoib_dhcp_table_init(&eth->dhcp);
 	eipoib_wait_init(&eth->to_ib, eth, eipoib_send_waiting);
 	eipoib_wait_init(&eth->to_eth, eth, eipoib_deliver_waiting);
 	return 0;
@@ -109,6 +111,7 @@ static void eipoib_uninit(struct net_device *netdev)
 	cancel_delayed_work_sync(&eth->age_work);
 	eipoib_wait_destroy(&eth->to_eth);
 	eipoib_wait_destroy(&eth->to_ib);
+	eipoib_dhcp_table_destroy(&eth->dhcp);
 	eipoib_remotes_destroy(&eth->remotes);
 	eipoib_ip_table_destroy(&eth->heard);
 	eipoib_ip_table_destroy(&eth->local);
