@@ -11,6 +11,7 @@
 #include "compat.h"
 #include "eipoib_announce.h"
 #include "eipoib_config.h"
+#include "eipoib_dhcp_table.h"
 #include "eipoib_ip.h"
 #include "eipoib_member.h"
 #include "eipoib_remote.h"
@@ -39,6 +40,7 @@ struct eipoib_dev {
 	struct eipoib_remotes remotes;	/* interfaces on the IPoIB side */
 	struct eipoib_wait to_ib;	/* packets until their IP address is heard of */
 	struct eipoib_wait to_eth;	/* packets until their IP address is known locally */
+	struct eipoib_dhcp_table dhcp;	/* clients on the Ethernet side */
 	struct eipoib_announce announce;
 	struct delayed_work age_work;
 	struct eipoib_pcpu_stats __percpu *stats;

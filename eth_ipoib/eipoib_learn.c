@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ARP and ND tell about IP addresses. Nothing else does, since the source of any other packet
- * may have been forwarded.
+ * What ARP and ND tell about IP addresses, and DHCP about those of its clients. Nothing else does,
+ * since the source of any other packet may have been forwarded.
  */
 #include "eipoib.h"
 

@@ -30,6 +30,7 @@ static void age_work(struct work_struct *work)
 	eipoib_ip_expire(&eth->local, AGE_MAX);
 	eipoib_ip_expire(&eth->heard, AGE_MAX);
 	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
+	eipoib_dhcp_table_expire(&eth->dhcp);
 	eipoib_ip_walk(&eth->local, join_solicited, eth);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 }
@@ -60,6 +61,7 @@ int eipoib_tables_init(struct eipoib_dev *eth)
 		goto err_remotes;
 	eth->domain = eth;
 	eipoib_announce_init(eth);
+	eipoib_dhcp_table_init(&eth->dhcp);
 	INIT_DELAYED_WORK(&eth->age_work, age_work);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 	return 0;
@@ -84,6 +86,7 @@ void eipoib_tables_destroy(struct eipoib_dev *eth)
 	eipoib_announce_destroy(eth);
 	cancel_delayed_work_sync(&eth->age_work);
 	eipoib_members_destroy(eth);
+	eipoib_dhcp_table_destroy(&eth->dhcp);
 	eipoib_remotes_destroy(&eth->remotes);
 	eipoib_ip_table_destroy(&eth->heard);
 	eipoib_ip_table_destroy(&eth->local);

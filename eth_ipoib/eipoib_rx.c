@@ -11,6 +11,7 @@
 #include <net/ip.h>
 
 #include "eipoib.h"
+#include "eipoib_dhcp.h"
 
 static bool is_zero(const struct eipoib_lladdr *lladdr)
 {
@@ -127,12 +128,26 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 	return eipoib_frame(eth, skb, destination, source);
 }
 
+static bool receive_dhcp(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u8 source[ETH_ALEN], destination[ETH_ALEN];
+	struct in6_addr from, to;
+
+	if (!eipoib_dhcp_receive(eth, skb, destination))
+		return receive_ip(eth, skb);
+	eipoib_ips_of(skb, &from, &to);
+	sender_mac(eth, skb, &from, source);
+	return eipoib_frame(eth, skb, destination, source);
+}
+
 static bool receive_ip4(struct eipoib_dev *eth, struct sk_buff *skb)
 {
 	if (unlikely(!pskb_may_pull(skb, sizeof(struct iphdr)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
 		return false;
 	}
+	if (unlikely(eipoib_dhcp_is(skb)))
+		return receive_dhcp(eth, skb);
 	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
 		eipoib_snoop_received4(eth, skb);
 	return receive_ip(eth, skb);

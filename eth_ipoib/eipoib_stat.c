@@ -51,6 +51,13 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_RARP]		= "rarp",
 	[EIPOIB_STAT_ANNOUNCED]		= "announced",
 	[EIPOIB_STAT_ANNOUNCE_REFUSED]	= "announce_refused",
+	[EIPOIB_STAT_DHCP_FLAGGED]	= "dhcp_flagged",
+	[EIPOIB_STAT_DHCP_REWRITTEN]	= "dhcp_rewritten",
+	[EIPOIB_STAT_DHCP_REFUSED]	= "dhcp_refused",
+	[EIPOIB_STAT_DHCP_ANSWERED]	= "dhcp_answered",
+	[EIPOIB_STAT_DHCP_BOUND]	= "dhcp_bound",
+	[EIPOIB_STAT_DHCP_BROADCAST]	= "dhcp_broadcast",
+	[EIPOIB_STAT_DHCP_BAD]		= "dhcp_bad",
 };
 
 /**

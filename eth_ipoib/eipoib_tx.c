@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 
 #include "eipoib.h"
+#include "eipoib_dhcp.h"
 
 /* Returns whether it is known which interface has an IP address */
 static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
@@ -129,6 +130,8 @@ static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	from = eipoib_ip4(ip_hdr(skb)->saddr);
 	to = eipoib_ip4(ip_hdr(skb)->daddr);
 	use_source(eth, &from, ether->h_source);
+	if (unlikely(eipoib_dhcp_is(skb)) && eipoib_dhcp_xmit(eth, skb, ether))
+		return;
 	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
 		xmit_unicast(eth, skb, ether);
 		return;
