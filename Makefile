@@ -50,9 +50,9 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
+.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo demo-vm shell floor bench profile profile-exact
 
-all: driver ats
+all: driver ats eth
 
 kdir:
 	@test -e $(RELEASE_H) || { \
@@ -94,18 +94,22 @@ compat: kdir
 	@found=$$($(call run_kbuild,$(BUILD)/$(KREL)/compat) -s) && printf '%s\n' $$found | \
 		sed -n 's/^-DCOMPAT_HAVE_//p' | sort -u
 
-# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT, and
-# likewise those parts of the Address Translation Service that need no HCA
+# The driver and its KUnit suites in one module, for a kernel with CONFIG_KUNIT, and likewise
+# Ethernet over IPoIB, and those parts of the Address Translation Service that need no HCA
 kunit-sources: kdir
 	$(call mirror,tests/kunit/driver/Kbuild compat.mk \
 		$(wildcard tests/kunit/driver/*.[ch]) $(wildcard *.c *.h),$(BUILD)/$(KREL)/kunit)
 	$(call mirror,tests/kunit/ats/Kbuild $(compat) \
 		$(wildcard tests/kunit/ats/*.[ch]) $(wildcard ats/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
+	$(call mirror,tests/kunit/eth/Kbuild $(compat) \
+		$(wildcard tests/kunit/eth/*.[ch]) $(wildcard eth_ipoib/*.[ch]) \
+		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/kunit-eth)
 
 kunit: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth)
 
 # The suites' own files, which only require the kernel's headers. They are compiled as for a
 # kernel with KUnit and fault injection, since they can be loaded into no other.
@@ -114,6 +118,7 @@ objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
 kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver),$(kunit_config))
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
+	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth,$(call objects_of,tests/kunit/eth),$(kunit_config))
 
 # Each tool has a manual. It consists of the files that begin with its name, and of those that all
 # tools have in common.
@@ -175,9 +180,9 @@ install: install-modules install-tools
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
 .PHONY: install-modules install-tools
-install-modules: driver ats
+install-modules: driver ats eth
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
-		$(BUILD)/$(KREL)/ats/ib_ats.ko
+		$(BUILD)/$(KREL)/ats/ib_ats.ko $(BUILD)/$(KREL)/eth/eth_ipoib.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 install-tools: tools
@@ -186,12 +191,12 @@ install-tools: tools
 	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats
 
 uninstall: kdir
-	rm -f $(UPDATES)/ib_ipoib.ko $(UPDATES)/ib_ats.ko
+	rm -f $(addprefix $(UPDATES)/,ib_ipoib.ko ib_ats.ko eth_ipoib.ko)
 	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 # The source trees for DKMS. They are defined by patterns, so that they include new files.
-dkms_ib-ipoib = Makefile Kbuild $(wildcard *.mk *.[ch]) ats include uapi
+dkms_ib-ipoib = Makefile Kbuild $(wildcard *.mk *.[ch]) ats eth_ipoib include uapi
 dkms_ibfab = Makefile $(wildcard *.mk) compat.h version.h tests/fabric tests/probes/ibtool.h
 dkms_conf_ib-ipoib = dkms.conf
 dkms_conf_ibfab = packaging/ibfab.dkms.conf
@@ -245,6 +250,9 @@ coverage:
 demo:
 	@$(HARNESS)/demo.sh
 
+demo-vm:
+	@$(HARNESS)/demo.sh vm
+
 shell:
 	@$(HARNESS)/shell.sh $(KERNEL)
 
@@ -264,7 +272,7 @@ help:
 	@echo 'Build (against KDIR=$(KDIR))'
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
-	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko, which is not installed yet'
+	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko'
 	@echo '  make tools       its user-space tool, ibats, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'
@@ -281,6 +289,7 @@ help:
 	@echo '  make release VERSION=X   writes the new version to all files that state it'
 	@echo 'Test (in QEMU guests; missing Debian packages are installed)'
 	@echo '  make demo        two hosts ping each other through the driver'
+	@echo '  make demo-vm     a virtual machine on an Ethernet device over IPoIB is moved to another host'
 	@echo '  make check       all cases of tests/cases, JOBS=N guests at a time'
 	@echo '  make check T=X   one case, or a pattern of them'
 	@echo '  make check KERNEL=K T=X   the same, on another kernel: debug, 6.12, or newest'

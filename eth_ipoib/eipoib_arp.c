@@ -3,8 +3,6 @@
  * ARP: each packet is made anew for the other side, because the addresses in it have another
  * length.
  */
-#include <net/arp.h>
-
 #include "eipoib.h"
 
 /* Returns the payload of an ARP packet for IPv4, whose link-layer addresses have this type and
@@ -30,38 +28,8 @@ static void *arp_parse(struct sk_buff *skb, u16 type, u8 address_len, u32 len)
  */
 static void target_lladdr(struct eipoib_dev *eth, const u8 *mac, struct eipoib_lladdr *lladdr)
 {
-	if (!eipoib_remote_lladdr(&eth->remotes, mac, lladdr))
+	if (!eipoib_remote_lladdr(&eth->domain->remotes, mac, lladdr))
 		*lladdr = *eipoib_own_lladdr(eth);
-}
-
-static void arp_send_ib(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa,
-			const struct eipoib_lladdr *to, const struct eipoib_lladdr *tha)
-{
-	struct sk_buff *skb;
-
-	skb = arp_create(op, ETH_P_ARP, tpa, eth->lower, spa, (const u8 *)to, NULL,
-			 (const u8 *)tha);
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
-		return;
-	}
-	dev_sw_netstats_tx_add(eth->netdev, 1, ETH_HLEN + sizeof(struct eipoib_arp_eth));
-	dev_queue_xmit(skb);
-}
-
-static void arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, const u8 *to,
-			const u8 *sha, const u8 *tha)
-{
-	struct sk_buff *skb;
-
-	skb = arp_create(op, ETH_P_ARP, tpa, eth->netdev, spa, to, sha, tha);
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
-		return;
-	}
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
-	netif_rx(skb);
 }
 
 /**
@@ -94,18 +62,46 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
-	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, eth->own_mac)) {
+	if (op == ARPOP_REPLY && eipoib_mac_is_own(eth, ether->h_dest)) {
 		consume_skb(skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
-		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+	if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
+		if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
+			eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+			return;
+		}
+		to = *eipoib_broadcast(eth);
+	}
+	target_lladdr(eth, arp->tha, &tha);
+	eipoib_arp_send(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
+	consume_skb(skb);
+}
+
+/**
+ * eipoib_rarp_xmit() - see which host has arrived, as a hypervisor says by RARP (RFC 903)
+ * @eth: the netdevice
+ * @skb: the packet, without its Ethernet header; consumed, since hosts of the IPoIB side would not
+ *	understand it
+ * @ether: that header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_rarp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
+{
+	const struct eipoib_arp_eth *arp = NULL;
+
+	if (pskb_may_pull(skb, sizeof(*arp)))
+		arp = (const struct eipoib_arp_eth *)skb->data;
+	if (!arp || arp->head.ar_hrd != htons(ARPHRD_ETHER) || arp->head.ar_hln != ETH_ALEN ||
+	    arp->head.ar_op != htons(ARPOP_RREQUEST) ||
+	    !ether_addr_equal(arp->sha, ether->h_source) ||
+	    !is_valid_ether_addr(arp->sha)) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ARP);
 		return;
 	}
-	if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to))
-		to = *eipoib_broadcast(eth);
-	target_lladdr(eth, arp->tha, &tha);
-	arp_send_ib(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
+	eipoib_count(eth, EIPOIB_STAT_RARP);
+	eipoib_arrival(eth->domain, arp->sha);
 	consume_skb(skb);
 }
 
@@ -115,7 +111,9 @@ static void arp_receiver(struct eipoib_dev *eth, const struct sk_buff *skb, __be
 {
 	struct in6_addr ip = eipoib_ip4(tpa);
 
-	if (skb->pkt_type != PACKET_HOST || !eipoib_ip_get(&eth->local, &ip, mac))
+	if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
+	else if (skb->pkt_type != PACKET_HOST || !eipoib_ip_get(&eth->domain->local, &ip, mac))
 		eth_broadcast_addr(mac);
 }
 
@@ -134,13 +132,13 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 
 	arp = arp_parse(skb, ARPHRD_INFINIBAND, INFINIBAND_ALEN, sizeof(*arp));
 	if (!arp || eipoib_lladdr_is_group(&arp->sha) ||
-	    eipoib_lladdr_equal(&arp->sha, eipoib_own_lladdr(eth))) {
+	    eipoib_lladdr_is_own(eth, &arp->sha)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ARP);
 		return;
 	}
-	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
+	if (!eipoib_remote_mac(&eth->domain->remotes, &arp->sha, sha))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
-	eipoib_remote_set_flags(&eth->remotes, &arp->sha);
+	eipoib_remote_set_flags(&eth->domain->remotes, &arp->sha);
 	spa = eipoib_ip4(arp->spa);
 	if (arp->spa && !eipoib_learn_heard(eth, &spa, sha)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);
@@ -149,39 +147,6 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	arp_receiver(eth, skb, arp->tpa, to);
 	if (arp->head.ar_op == htons(ARPOP_REPLY))
 		ether_addr_copy(tha, to);
-	arp_deliver(eth, ntohs(arp->head.ar_op), arp->spa, arp->tpa, to, sha, tha);
+	eipoib_arp_deliver(eth, ntohs(arp->head.ar_op), arp->spa, arp->tpa, to, sha, tha);
 	consume_skb(skb);
-}
-
-/**
- * eipoib_arp_ask_ib() - ask on the IPoIB side who has an IP address
- * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it, or 0
- * @ip: the IP address
- *
- * Context: BHs disabled.
- */
-void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip)
-{
-	arp_send_ib(eth, ARPOP_REQUEST, from, ip, eipoib_broadcast(eth), NULL);
-}
-
-/**
- * eipoib_arp_ask_eth() - ask on the Ethernet side who has an IP address
- * @eth: the netdevice
- * @mac: MAC address of the interface of the IPoIB side that needs it
- * @from: its IP address, or 0
- * @ip: the IP address
- *
- * Without a sender's IP address it is a probe (RFC 5227 section 1.1), which changes no tables, but
- * keeps a host from taking the address at this moment.
- *
- * Context: BHs disabled.
- */
-void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be32 ip)
-{
-	u8 to[ETH_ALEN];
-
-	eth_broadcast_addr(to);
-	arp_deliver(eth, ARPOP_REQUEST, from, ip, to, mac, NULL);
 }

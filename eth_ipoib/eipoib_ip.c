@@ -4,9 +4,9 @@
  * entry does not change: if its address moves to another MAC address, another entry takes its
  * place.
  *
- * Entries are learned from packets, so anybody can make many. A table that is full gives up an entry
- * that has not been used for long (eipoib_lru.h), and a MAC address that has too many the first one
- * of its own. Static entries stay.
+ * Entries are learned from packets, so anybody can make many. A table that is full gives up an
+ * entry that has not been used for long (eipoib_lru.h), and a MAC address that has too many the
+ * first one of its own. Static entries stay.
  */
 #include <linux/etherdevice.h>
 
@@ -235,7 +235,7 @@ void eipoib_ip_set_limits(struct eipoib_ip_table *table, u32 max, u32 max_per_ma
 static struct ip_entry *entry_make(struct eipoib_ip_table *table, const struct in6_addr *ip,
 				   struct ip_owner *owner, bool is_static)
 {
-	struct ip_entry *entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
+	struct ip_entry *entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
 
 	if (!entry)
 		return NULL;
@@ -370,6 +370,49 @@ bool eipoib_ip_get(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 
 }
 
 /**
+ * eipoib_ip_get_to_use() - look up the MAC address that an IP address has, and note a use
+ * @table: the table
+ * @ip: the IP address
+ * @mac: filled in
+ *
+ * Context: any but hard interrupt.
+ * Return: false if it is not known.
+ */
+bool eipoib_ip_get_to_use(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac)
+{
+	struct ip_entry *entry;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
+	if (entry) {
+		ether_addr_copy(mac, entry->mac);
+		eipoib_lru_use(&entry->lru);
+	}
+	rcu_read_unlock();
+	return entry;
+}
+
+/**
+ * eipoib_ip_is_static() - tell whether there is a static entry of an IP address
+ * @table: the table
+ * @ip: the IP address
+ *
+ * Context: any but hard interrupt.
+ * Return: true if there is.
+ */
+bool eipoib_ip_is_static(struct eipoib_ip_table *table, const struct in6_addr *ip)
+{
+	const struct ip_entry *entry;
+	bool is;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
+	is = entry && entry->is_static;
+	rcu_read_unlock();
+	return is;
+}
+
+/**
  * eipoib_ip_is() - tell whether an IP address has this MAC address
  * @table: the table
  * @ip: the IP address
@@ -445,16 +488,20 @@ out:
  * Changes nothing but the time of the last use.
  *
  * Context: any but hard interrupt.
+ * Return: false if it is not known that it has this MAC address.
  */
-void eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac)
+bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac)
 {
 	struct ip_entry *entry;
+	bool is;
 
 	rcu_read_lock();
 	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
-	if (entry && ether_addr_equal(entry->mac, mac))
+	is = entry && ether_addr_equal(entry->mac, mac);
+	if (is)
 		eipoib_lru_use(&entry->lru);
 	rcu_read_unlock();
+	return is;
 }
 
 /**
@@ -521,26 +568,6 @@ void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age)
 }
 
 /**
- * eipoib_ip_is_static() - tell whether there is a static entry
- * @table: the table
- * @ip: its IP address
- *
- * Context: any but hard interrupt.
- * Return: true if there is.
- */
-bool eipoib_ip_is_static(struct eipoib_ip_table *table, const struct in6_addr *ip)
-{
-	const struct ip_entry *entry;
-	bool is;
-
-	rcu_read_lock();
-	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
-	is = entry && entry->is_static;
-	rcu_read_unlock();
-	return is;
-}
-
-/**
  * eipoib_ip_count() - get the number of entries
  * @table: the table
  *
@@ -579,4 +606,35 @@ void eipoib_ip_walk(struct eipoib_ip_table *table, unsigned long first,
 			break;
 	}
 	rcu_read_unlock();
+}
+
+/**
+ * eipoib_ip_walk_mac() - call a function for each entry of a MAC address
+ * @table: the table
+ * @mac: the MAC address
+ * @visit: the function; called with the table's lock held, so it must not use this table. Returns
+ *	whether to go on.
+ * @context: passed to @visit
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
+			bool (*visit)(void *context, const struct eipoib_ip_info *info),
+			void *context)
+{
+	const struct ip_owner *owner;
+	const struct ip_entry *entry;
+	struct eipoib_ip_info info;
+
+	spin_lock_bh(&table->lock);
+	owner = rhashtable_lookup_fast(&table->by_mac, mac, mac_params);
+	if (!owner)
+		goto out;
+	list_for_each_entry(entry, &owner->entries, owner_node) {
+		info_of(entry, &info);
+		if (!visit(context, &info))
+			break;
+	}
+out:
+	spin_unlock_bh(&table->lock);
 }

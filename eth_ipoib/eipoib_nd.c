@@ -9,28 +9,10 @@
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
-#include <net/ip6_checksum.h>
 #include <net/ndisc.h>
 
 #include "eipoib.h"
-
-#define ND_HOP_LIMIT	255
-
-/* The options, and the address in them (RFC 2464 section 6; RFC 4391 section 9.3) */
-struct nd_opt_eth {
-	struct nd_opt_hdr head;
-	u8 mac[ETH_ALEN];
-} __packed;
-static_assert(sizeof(struct nd_opt_eth) == 8);
-
-struct nd_opt_ib {
-	struct nd_opt_hdr head;
-	u8 zero[2];
-	struct eipoib_lladdr lladdr;
-} __packed;
-static_assert(sizeof(struct nd_opt_ib) == 24);
-
-#define ND_UNIT		8	/* octets that the length of an option counts */
+#include "eipoib_nd.h"
 
 /* A packet that is being made. The addresses that it is about are those of its options. */
 struct nd_copy {
@@ -74,12 +56,6 @@ bool eipoib_nd_is(struct sk_buff *skb)
 	       nd_fixed_len(((struct icmp6hdr *)(ipv6_hdr(skb) + 1))->icmp6_type);
 }
 
-static __sum16 nd_checksum(const struct ipv6hdr *ip6, u32 len)
-{
-	return csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, IPPROTO_ICMPV6,
-			       csum_partial(ip6 + 1, len, 0));
-}
-
 /* Returns whether a receiver would accept the packet, which is made linear */
 static bool nd_is_valid(struct sk_buff *skb)
 {
@@ -90,43 +66,11 @@ static bool nd_is_valid(struct sk_buff *skb)
 		return false;
 	icmp = (struct icmp6hdr *)(ipv6_hdr(skb) + 1);
 	len = ntohs(ipv6_hdr(skb)->payload_len);
-	if (ipv6_hdr(skb)->hop_limit != ND_HOP_LIMIT || icmp->icmp6_code ||
+	if (ipv6_hdr(skb)->hop_limit != EIPOIB_ND_HOP_LIMIT || icmp->icmp6_code ||
 	    len < nd_fixed_len(icmp->icmp6_type) || len > skb->len - sizeof(struct ipv6hdr))
 		return false;
 	/* That of a guest may be left to the device */
-	return skb->ip_summed == CHECKSUM_PARTIAL || !nd_checksum(ipv6_hdr(skb), len);
-}
-
-/* Writes the lengths and the checksum of a packet that is complete */
-static void nd_finish(struct sk_buff *skb)
-{
-	struct ipv6hdr *ip6 = ipv6_hdr(skb);
-	struct icmp6hdr *icmp = (struct icmp6hdr *)(ip6 + 1);
-	u32 len = skb->len - sizeof(*ip6);
-
-	ip6->payload_len = htons(len);
-	icmp->icmp6_cksum = 0;
-	icmp->icmp6_cksum = nd_checksum(ip6, len);
-}
-
-/* Appends an option for IPoIB. The caller writes its address. */
-static struct nd_opt_ib *put_option_ib(struct sk_buff *skb, u8 type)
-{
-	struct nd_opt_ib *option = skb_put_zero(skb, sizeof(*option));
-
-	option->head.nd_opt_type = type;
-	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
-	return option;
-}
-
-/* The same for Ethernet */
-static struct nd_opt_eth *put_option_eth(struct sk_buff *skb, u8 type)
-{
-	struct nd_opt_eth *option = skb_put_zero(skb, sizeof(*option));
-
-	option->head.nd_opt_type = type;
-	option->head.nd_opt_len = sizeof(*option) / ND_UNIT;
-	return option;
+	return skb->ip_summed == CHECKSUM_PARTIAL || !eipoib_nd_checksum(ipv6_hdr(skb), len);
 }
 
 /* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
@@ -134,13 +78,14 @@ static struct nd_opt_eth *put_option_eth(struct sk_buff *skb, u8 type)
  */
 static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
-	const struct nd_opt_eth *option = (const struct nd_opt_eth *)from;
-	struct nd_opt_ib *to;
+	const struct eipoib_nd_opt_eth *option = (const struct eipoib_nd_opt_eth *)from;
+	struct eipoib_nd_opt_ib *to;
 
-	if (from->nd_opt_len != sizeof(*option) / ND_UNIT || !is_valid_ether_addr(option->mac))
+	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
+	    !is_valid_ether_addr(option->mac))
 		return false;
-	to = put_option_ib(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
+	to = eipoib_nd_put_ib(copy->skb, from->nd_opt_type);
+	if (!eipoib_remote_lladdr(&copy->eth->domain->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
 	ether_addr_copy(copy->mac, option->mac);
 	return true;
@@ -148,17 +93,17 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 
 static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
-	const struct nd_opt_ib *option = (const struct nd_opt_ib *)from;
-	struct nd_opt_eth *to;
+	const struct eipoib_nd_opt_ib *option = (const struct eipoib_nd_opt_ib *)from;
+	struct eipoib_nd_opt_eth *to;
 
-	if (from->nd_opt_len != sizeof(*option) / ND_UNIT ||
+	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
 	    eipoib_lladdr_is_group(&option->lladdr) ||
-	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
+	    eipoib_lladdr_is_own(copy->eth, &option->lladdr))
 		return false;
-	to = put_option_eth(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
+	to = eipoib_nd_put_eth(copy->skb, from->nd_opt_type);
+	if (!eipoib_remote_mac(&copy->eth->domain->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
-	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
+	eipoib_remote_set_flags(&copy->eth->domain->remotes, &option->lladdr);
 	ether_addr_copy(copy->mac, to->mac);
 	return true;
 }
@@ -167,7 +112,7 @@ static bool copy_option(struct nd_copy *copy, const struct nd_opt_hdr *from)
 {
 	if (from->nd_opt_type != ND_OPT_SOURCE_LL_ADDR &&
 	    from->nd_opt_type != ND_OPT_TARGET_LL_ADDR) {
-		skb_put_data(copy->skb, from, from->nd_opt_len * ND_UNIT);
+		skb_put_data(copy->skb, from, from->nd_opt_len * EIPOIB_ND_UNIT);
 		return true;
 	}
 	copy->has_address = true;
@@ -183,7 +128,7 @@ static bool copy_options(struct nd_copy *copy, const u8 *from, u32 len)
 		option = (const struct nd_opt_hdr *)from;
 		if (len < sizeof(*option) || !option->nd_opt_len)
 			return false;
-		option_len = option->nd_opt_len * ND_UNIT;
+		option_len = option->nd_opt_len * EIPOIB_ND_UNIT;
 		if (option_len > len || !copy_option(copy, option))
 			return false;
 	}
@@ -206,6 +151,7 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 		return false;
 	skb_reserve(copy->skb, room);
 	skb_reset_network_header(copy->skb);
+	skb_set_transport_header(copy->skb, sizeof(*ip6));
 	skb_put_data(copy->skb, ip6, sizeof(*ip6) + fixed);
 	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed) ||
 	    copy->skb->len > copy->eth->lower->mtu) {
@@ -214,24 +160,24 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	}
 	copy->skb->protocol = htons(ETH_P_IPV6);
 	copy->skb->priority = skb->priority;
-	nd_finish(copy->skb);
+	eipoib_nd_finish(copy->skb);
 	return true;
 }
 
-/* Returns the IP address that the message says something about, or NULL: the sender's, unless that
- * has none yet, or that of an advertisement
+/* Returns the IP address that the message says something about: the sender's, or that of an
+ * advertisement. Returns NULL if there is none, or if it is that of no host: a sender may have none
+ * yet, and neither a group nor an IPv4 address in the form of IPv6 is anybody's.
  */
 static const struct in6_addr *nd_subject(const struct sk_buff *skb)
 {
 	const struct nd_msg *msg = (const struct nd_msg *)(ipv6_hdr(skb) + 1);
+	const struct in6_addr *subject = &ipv6_hdr(skb)->saddr;
 
-	switch (msg->icmph.icmp6_type) {
-	case NDISC_NEIGHBOUR_ADVERTISEMENT:
-		return &msg->target;
-	case NDISC_REDIRECT:
+	if (msg->icmph.icmp6_type == NDISC_REDIRECT)
 		return NULL;
-	}
-	return ipv6_addr_any(&ipv6_hdr(skb)->saddr) ? NULL : &ipv6_hdr(skb)->saddr;
+	if (msg->icmph.icmp6_type == NDISC_NEIGHBOUR_ADVERTISEMENT)
+		subject = &msg->target;
+	return ipv6_addr_type(subject) & IPV6_ADDR_UNICAST ? subject : NULL;
 }
 
 /* Learns from a packet of the Ethernet side. Returns false if it is to be dropped. */
@@ -239,8 +185,19 @@ static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
 {
 	const struct in6_addr *subject = nd_subject(copy->skb);
 
+	/* The router that it says to be */
+	if (icmp6_hdr(copy->skb)->icmp6_type == NDISC_REDIRECT)
+		return eipoib_learn_permits(copy->eth, &ipv6_hdr(copy->skb)->saddr,
+					    ether->h_source);
 	return !subject || eipoib_learn_local(copy->eth, subject,
 					      copy->has_address ? copy->mac : ether->h_source);
+}
+
+/* Returns whether the bridge has flooded a packet that is for a host of the Ethernet side */
+static bool is_for_local(struct eipoib_dev *eth, const u8 *mac)
+{
+	return !eipoib_remote_is(&eth->domain->remotes, mac) &&
+	       eipoib_ip_has_mac(&eth->domain->local, mac);
 }
 
 /* The same for one of the IPoIB side */
@@ -277,14 +234,14 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+	if (is_for_local(eth, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		kfree_skb(copy.skb);
 		return;
 	}
 	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
 		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
-	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
+	} else if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
 		addrconf_addr_solict_mult(&ipv6_hdr(skb)->daddr, &group);
 		eipoib_group_lladdr(eth, &group, &to);
 	}
@@ -297,10 +254,10 @@ static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
 		      const struct eipoib_lladdr *from, u8 *mac)
 {
 	if (from)
-		eipoib_remote_mac(&copy->eth->remotes, from, mac);
+		eipoib_remote_mac(&copy->eth->domain->remotes, from, mac);
 	else if (copy->has_address)
 		ether_addr_copy(mac, copy->mac);
-	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
+	else if (!eipoib_ip_get(&copy->eth->domain->heard, &ipv6_hdr(skb)->saddr, mac))
 		ether_addr_copy(mac, copy->eth->own_mac);
 }
 
@@ -308,7 +265,9 @@ static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *m
 {
 	if (ipv6_addr_is_multicast(ip))
 		ipv6_eth_mc_map(ip, mac);
-	else if (!eipoib_ip_get(&eth->local, ip, mac))
+	else if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
+	else if (!eipoib_ip_get(&eth->domain->local, ip, mac))
 		eth_broadcast_addr(mac);
 }
 
@@ -343,85 +302,4 @@ void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 	nd_receiver(eth, &ipv6_hdr(skb)->daddr, destination);
 	eipoib_deliver(eth, copy.skb, destination, source);
 	consume_skb(skb);
-}
-
-/* Makes a solicitation for an IP address, with room for options. @from may be the unspecified
- * address.
- */
-static struct sk_buff *ns_make(const struct eipoib_dev *eth, const struct in6_addr *from,
-			       const struct in6_addr *ip, u32 options)
-{
-	u32 room = LL_RESERVED_SPACE(eth->lower);
-	struct sk_buff *skb = alloc_skb(room + sizeof(struct ipv6hdr) + sizeof(struct nd_msg) +
-					options, GFP_ATOMIC);
-	struct ipv6hdr *ip6;
-	struct nd_msg *msg;
-
-	if (!skb)
-		return NULL;
-	skb_reserve(skb, room);
-	skb_reset_network_header(skb);
-	skb->protocol = htons(ETH_P_IPV6);
-	ip6 = skb_put_zero(skb, sizeof(*ip6));
-	ip6->version = 6;
-	ip6->nexthdr = IPPROTO_ICMPV6;
-	ip6->hop_limit = ND_HOP_LIMIT;
-	ip6->saddr = *from;
-	addrconf_addr_solict_mult(ip, &ip6->daddr);
-	msg = skb_put_zero(skb, sizeof(*msg));
-	msg->icmph.icmp6_type = NDISC_NEIGHBOUR_SOLICITATION;
-	msg->target = *ip;
-	return skb;
-}
-
-/**
- * eipoib_nd_ask_ib() - ask on the IPoIB side who has an IP address
- * @eth: the netdevice
- * @from: IP address of the host of the Ethernet side that needs it, or the unspecified address
- * @ip: the IP address
- *
- * Context: BHs disabled.
- */
-void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
-		      const struct in6_addr *ip)
-{
-	struct sk_buff *skb = ns_make(eth, from, ip, sizeof(struct nd_opt_ib));
-	struct eipoib_lladdr to;
-
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
-		return;
-	}
-	if (!ipv6_addr_any(from))
-		put_option_ib(skb, ND_OPT_SOURCE_LL_ADDR)->lladdr = *eipoib_own_lladdr(eth);
-	nd_finish(skb);
-	eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
-	eipoib_send(eth, skb, &to);
-}
-
-/**
- * eipoib_nd_ask_eth() - ask on the Ethernet side who has an IP address
- * @eth: the netdevice
- * @mac: MAC address of the interface of the IPoIB side that needs it
- * @from: its IP address, or the unspecified address; then the answer goes to all nodes (RFC 4861
- *	section 7.2.4)
- * @ip: the IP address
- *
- * Context: BHs disabled.
- */
-void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
-		       const struct in6_addr *ip)
-{
-	struct sk_buff *skb = ns_make(eth, from, ip, sizeof(struct nd_opt_eth));
-	u8 to[ETH_ALEN];
-
-	if (!skb) {
-		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
-		return;
-	}
-	if (!ipv6_addr_any(from))
-		ether_addr_copy(put_option_eth(skb, ND_OPT_SOURCE_LL_ADDR)->mac, mac);
-	nd_finish(skb);
-	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
-	eipoib_deliver(eth, skb, to, mac);
 }

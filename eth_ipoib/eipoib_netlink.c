@@ -94,6 +94,17 @@ static bool remote_visit(void *context, const struct eipoib_remote_info *info)
 			 put_age(dump->skb, info->age), info->number);
 }
 
+static bool member_visit(void *context, const struct eipoib_member_info *info)
+{
+	struct dump *dump = context;
+	void *header = entry_begin(dump);
+
+	return entry_end(dump, header, !header ||
+			 nla_put_in6_addr(dump->skb, EIPOIB_ATTR_ADDR, &info->ip) ||
+			 nla_put(dump->skb, EIPOIB_ATTR_MAC, ETH_ALEN, info->mac) ||
+			 put_age(dump->skb, info->age), info->number);
+}
+
 static void local_list(struct dump *dump, struct eipoib_dev *eth)
 {
 	eipoib_ip_walk(&eth->local, dump->at->number, ip_visit, dump);
@@ -111,7 +122,7 @@ static void remote_list(struct dump *dump, struct eipoib_dev *eth)
 
 static void group_list(struct dump *dump, struct eipoib_dev *eth)
 {
-	eipoib_ip_walk(&eth->groups, dump->at->number, ip_visit, dump);
+	eipoib_members_walk(eth, dump->at->number, member_visit, dump);
 }
 
 static bool put_count(struct sk_buff *skb, enum eipoib_attr type, u32 entries, u32 limit)
@@ -141,7 +152,8 @@ static void dev_list(struct dump *dump, struct eipoib_dev *eth)
 		  put_ip_count(skb, EIPOIB_ATTR_HEARD, &eth->heard) ||
 		  put_count(skb, EIPOIB_ATTR_REMOTES, eipoib_remotes_count(&eth->remotes),
 			    EIPOIB_REMOTES_MAX) ||
-		  put_ip_count(skb, EIPOIB_ATTR_GROUPS, &eth->groups), 0);
+		  put_count(skb, EIPOIB_ATTR_GROUPS, eipoib_members_count(eth),
+			    eipoib_members_limit()), 0);
 }
 
 static bool is_eipoib(const struct net_device *netdev)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Groups that hosts of the Ethernet side want to receive. They say so by IGMP (RFC 1112, RFC 2236,
- * RFC 3376) and MLD (RFC 2710, RFC 3810); a bridge does not put the groups of its ports into the
- * lists of its other ports. What is reported is joined on the IPoIB side, until the netdevice is
- * deleted: a host that leaves a group does not know whether another one is still in it.
+ * Messages of IGMP (RFC 1112, RFC 2236, RFC 3376) and MLD (RFC 2710, RFC 3810). Hosts of the
+ * Ethernet side report by them which groups they want to receive; a bridge does not put the groups
+ * of its ports into the lists of its other ports. They are passed on in any case.
  */
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
@@ -16,93 +15,116 @@
 /* Types of messages. The kernel's header has them, and structures that sparse does not accept. */
 #define IGMP1_REPORT	0x12
 #define IGMP2_REPORT	0x16
+#define IGMP2_LEAVE	0x17
 #define IGMP3_REPORT	0x22
 
-/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group */
+/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group, and
+ * the time in which to answer a query
+ */
 #define IGMP_GROUP	4
+#define IGMP_TIME	1
 #define MLD_GROUP	8
+#define MLD_TIME	4
 
-static void want(struct eipoib_dev *eth, const struct in6_addr *ip)
+/* The longest time of queries that are noted, 12.8 s, in tenths of a second and milliseconds: with
+ * larger values, the versions differ in what they mean
+ */
+#define IGMP_TIME_MAX	128
+#define MLD_TIME_MAX	12800
+
+/* What a record says about its group */
+enum wish {
+	WISH_NOTHING,
+	WISH_REPORT,
+	WISH_LEAVE,
+};
+
+/* Reads a group's IP address, of this length, at this place of a packet. Returns false if there is
+ * none.
+ */
+static bool group_read(const struct sk_buff *skb, u32 at, u32 address_len, struct in6_addr *ip)
 {
-	static const u8 no_mac[ETH_ALEN];
-	struct eipoib_lladdr lladdr;
+	__be32 ip4;
 
-	switch (eipoib_ip_set(&eth->groups, ip, no_mac)) {
-	case EIPOIB_IP_NEW:
-		eipoib_group_lladdr(eth, ip, &lladdr);
-		if (dev_mc_add(eth->lower, (const u8 *)&lladdr))
-			eipoib_ip_forget(&eth->groups, ip);
-		else
-			eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
-		break;
-	case EIPOIB_IP_REFUSED:
-		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
-		break;
-	default:
-		break;
-	}
+	if (address_len == sizeof(*ip))
+		return !skb_copy_bits(skb, at, ip, sizeof(*ip));
+	if (skb_copy_bits(skb, at, &ip4, sizeof(ip4)))
+		return false;
+	*ip = eipoib_ip4(ip4);
+	return true;
 }
 
-/* Joins the group whose IP address, of this length, is at this place of a packet */
-static bool want_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+static bool is_group(const struct in6_addr *ip)
 {
-	union {
-		__be32 ip4;
-		struct in6_addr ip6;
-	} group;
+	return ipv6_addr_v4mapped(ip) ? ipv4_is_multicast(ip->s6_addr32[3]) :
+					ipv6_addr_is_multicast(ip);
+}
+
+/* Does what a host wants with a group. Returns false if it is refused. */
+static bool wish_do(struct eipoib_dev *eth, enum wish wish, const struct in6_addr *ip,
+		    const u8 *mac)
+{
+	if (wish == WISH_REPORT)
+		return eipoib_member_report(eth->domain, ip, mac);
+	if (wish == WISH_LEAVE)
+		eipoib_member_leave(eth->domain, ip);
+	return true;
+}
+
+static void wish_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len,
+		    enum wish wish, const u8 *mac)
+{
 	struct in6_addr ip;
 
-	if (skb_copy_bits(skb, at, &group, address_len))
-		return false;
-	if (address_len == sizeof(group.ip4))
-		ip = eipoib_ip4(group.ip4);
-	else
-		ip = group.ip6;
-	if (address_len == sizeof(group.ip4) ? ipv4_is_multicast(group.ip4) :
-					       ipv6_addr_is_multicast(&ip))
-		want(eth, &ip);
-	return true;
+	if (group_read(skb, at, address_len, &ip) && is_group(&ip))
+		wish_do(eth, wish, &ip, mac);
 }
 
 /**
  * eipoib_snoop_solicited() - join the group by which an IPv6 address is asked for
  * @eth: the netdevice
  * @ip: the IP address, on the Ethernet side; may be one of IPv4
+ * @mac: its MAC address
  *
- * A host reports this group, but not again when this netdevice is made anew.
+ * Hosts should report this group, but not all do.
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip)
+void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	struct in6_addr group;
 
 	if (ipv6_addr_v4mapped(ip))
 		return;
 	addrconf_addr_solict_mult(ip, &group);
-	want(eth, &group);
+	eipoib_member_require(eth->domain, &group, mac);
 }
 
-/* Returns whether a record says that its group is to be received from any source at all */
-static bool record_wants(u8 type, __be16 sources)
+/* Returns what a record says. Which sources a host wants to receive makes no difference here. */
+static enum wish record_wish(u8 type, __be16 sources)
 {
 	switch (type) {
 	case EIPOIB_MODE_IS_EXCLUDE:
 	case EIPOIB_CHANGE_TO_EXCLUDE:
-		return true;
+		return WISH_REPORT;
 	case EIPOIB_MODE_IS_INCLUDE:
-	case EIPOIB_CHANGE_TO_INCLUDE:
 	case EIPOIB_ALLOW_NEW_SOURCES:
-		return sources;
+		return sources ? WISH_REPORT : WISH_NOTHING;
+	case EIPOIB_CHANGE_TO_INCLUDE:
+		return sources ? WISH_REPORT : WISH_LEAVE;
 	}
-	return false;
+	return WISH_NOTHING;
 }
 
-/* Reads a report of IGMPv3 or MLDv2, which differ in the length of addresses */
-static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+/* Reads a report of IGMPv3 or MLDv2, which differ in the length of addresses; up to the first group
+ * that is refused, as the others would be
+ */
+static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at,
+			 u32 address_len, const u8 *mac)
 {
 	struct eipoib_record record;
 	struct eipoib_report report;
+	struct in6_addr ip;
 	u32 n;
 
 	if (skb_copy_bits(skb, at, &report, sizeof(report)))
@@ -112,22 +134,81 @@ static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
 		if (skb_copy_bits(skb, at, &record, sizeof(record)))
 			return;
 		at += sizeof(record);
-		if (record_wants(record.type, record.sources) &&
-		    !want_at(eth, skb, at, address_len))
+		if (!group_read(skb, at, address_len, &ip) || !is_group(&ip) ||
+		    !wish_do(eth, record_wish(record.type, record.sources), &ip, mac))
 			return;
 		at += address_len * (1 + ntohs(record.sources)) +
 		      sizeof(__be32) * record.aux_words;
 	}
 }
 
+/* Returns whether a query is a general one, which is about no group */
+static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len)
+{
+	struct in6_addr ip;
+
+	return group_read(skb, at, address_len, &ip) && !is_group(&ip);
+}
+
+/* Notes a general query that hosts answer, and in time. Others do not come from a router of the
+ * link, so that nobody answers them.
+ */
+static void query4_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
+{
+	u8 time;
+
+	if (ip_hdr(skb)->ttl == 1 && ip_hdr(skb)->daddr == htonl(INADDR_ALLHOSTS_GROUP) &&
+	    !skb_copy_bits(skb, at + IGMP_TIME, &time, sizeof(time)) && time <= IGMP_TIME_MAX &&
+	    query_is_general(skb, at + IGMP_GROUP, sizeof(__be32)))
+		eipoib_members_queried(eth->domain, htons(ETH_P_IP));
+}
+
+static void query6_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
+{
+	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	__be16 time;
+
+	if (ip6->hop_limit == 1 && ipv6_addr_equal(&ip6->daddr, &in6addr_linklocal_allnodes) &&
+	    ipv6_addr_type(&ip6->saddr) & IPV6_ADDR_LINKLOCAL &&
+	    !skb_copy_bits(skb, at + MLD_TIME, &time, sizeof(time)) &&
+	    ntohs(time) <= MLD_TIME_MAX &&
+	    query_is_general(skb, at + MLD_GROUP, sizeof(struct in6_addr)))
+		eipoib_members_queried(eth->domain, htons(ETH_P_IPV6));
+}
+
+/* Notes a report of the IPoIB side, of a version whose hosts do not repeat each other's */
+static void report_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at,
+			u32 address_len)
+{
+	struct in6_addr ip;
+
+	if (group_read(skb, at, address_len, &ip) && is_group(&ip))
+		eipoib_member_refresh(eth->domain, &ip);
+}
+
+/* Gets the type of an MLD message, and where it is. MLD has a hop-by-hop header in front of it
+ * (RFC 3810 section 5).
+ */
+static bool mld_find(const struct sk_buff *skb, u32 *at, u8 *type)
+{
+	struct ipv6_opt_hdr hop;
+
+	*at = sizeof(struct ipv6hdr);
+	if (skb_copy_bits(skb, *at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
+		return false;
+	*at += ipv6_optlen(&hop);
+	return !skb_copy_bits(skb, *at, type, sizeof(*type));
+}
+
 /**
- * eipoib_snoop4() - see which groups an IPv4 packet of the Ethernet side reports
+ * eipoib_snoop4() - see what an IGMP message of the Ethernet side says
  * @eth: the netdevice
- * @skb: an IGMP packet, whose data begins with its IP header, which is linear
+ * @skb: the packet, whose data begins with its IP header, which is linear
+ * @mac: the sender's MAC address
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
 {
 	u32 at = ip_hdrlen(skb);
 	u8 type;
@@ -137,55 +218,83 @@ void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb)
 	switch (type) {
 	case IGMP1_REPORT:
 	case IGMP2_REPORT:
-		want_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_REPORT, mac);
+		break;
+	case IGMP2_LEAVE:
+		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_LEAVE, mac);
 		break;
 	case IGMP3_REPORT:
-		records_read(eth, skb, at, sizeof(__be32));
+		records_read(eth, skb, at, sizeof(__be32), mac);
 	}
 }
 
 /**
- * eipoib_snoop6() - see which groups an IPv6 packet of the Ethernet side reports
+ * eipoib_snoop6() - see what an MLD message of the Ethernet side says
  * @eth: the netdevice
- * @skb: the packet, whose data begins with its IP header. MLD has a hop-by-hop header behind it
- *	(RFC 3810 section 5).
+ * @skb: a packet with a hop-by-hop header, whose data begins with its IP header
+ * @mac: the sender's MAC address
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
 {
-	u32 at = sizeof(struct ipv6hdr);
-	struct ipv6_opt_hdr hop;
+	u32 at;
 	u8 type;
 
-	if (skb_copy_bits(skb, at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
+	if (!mld_find(skb, &at, &type))
 		return;
-	at += ipv6_optlen(&hop);
-	if (skb_copy_bits(skb, at, &type, sizeof(type)))
-		return;
-	if (type == ICMPV6_MGM_REPORT)
-		want_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
-	else if (type == ICMPV6_MLD2_REPORT)
-		records_read(eth, skb, at, sizeof(struct in6_addr));
-}
-
-static bool leave(void *context, const struct eipoib_ip_info *info)
-{
-	const struct eipoib_dev *eth = context;
-	struct eipoib_lladdr lladdr;
-
-	eipoib_group_lladdr(eth, &info->ip, &lladdr);
-	dev_mc_del(eth->lower, (const u8 *)&lladdr);
-	return true;
+	switch (type) {
+	case ICMPV6_MGM_REPORT:
+		wish_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr), WISH_REPORT, mac);
+		break;
+	case ICMPV6_MGM_REDUCTION:
+		wish_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr), WISH_LEAVE, mac);
+		break;
+	case ICMPV6_MLD2_REPORT:
+		records_read(eth, skb, at, sizeof(struct in6_addr), mac);
+	}
 }
 
 /**
- * eipoib_snoop_end() - leave all groups that were joined because of reports
- * @eth: the netdevice, by which nothing is sent any more
+ * eipoib_snoop_received4() - see what an IGMP message of the IPoIB side says
+ * @eth: the netdevice
+ * @skb: the packet, whose data begins with its IP header, which is linear
  *
- * Context: rtnl held.
+ * Context: BHs disabled.
  */
-void eipoib_snoop_end(struct eipoib_dev *eth)
+void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb)
 {
-	eipoib_ip_walk(&eth->groups, 0, leave, eth);
+	u32 at = ip_hdrlen(skb);
+	u8 type;
+
+	if (skb_copy_bits(skb, at, &type, sizeof(type)))
+		return;
+	switch (type) {
+	case EIPOIB_IGMP_QUERY:
+		query4_note(eth, skb, at);
+		break;
+	case IGMP1_REPORT:
+	case IGMP2_REPORT:
+		report_note(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+	}
+}
+
+/**
+ * eipoib_snoop_received6() - see what an MLD message of the IPoIB side says
+ * @eth: the netdevice
+ * @skb: a packet with a hop-by-hop header, whose data begins with its IP header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb)
+{
+	u32 at;
+	u8 type;
+
+	if (!mld_find(skb, &at, &type))
+		return;
+	if (type == ICMPV6_MGM_QUERY)
+		query6_note(eth, skb, at);
+	else if (type == ICMPV6_MGM_REPORT)
+		report_note(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
 }

@@ -29,7 +29,7 @@ static int check(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *ma
 		NL_SET_ERR_MSG(extack, "Give a MAC address of one host");
 		return -EINVAL;
 	}
-	if (eipoib_remote_is(&eth->remotes, mac)) {
+	if (eipoib_remote_is(&eth->remotes, mac) || eipoib_mac_is_own(eth, mac)) {
 		NL_SET_ERR_MSG(extack,
 			       "The MAC address is that of an interface on the InfiniBand link");
 		return -EINVAL;

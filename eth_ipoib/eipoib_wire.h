@@ -75,6 +75,8 @@ static_assert(sizeof(struct eipoib_record) == 4);
 #define EIPOIB_CHANGE_TO_EXCLUDE	4
 #define EIPOIB_ALLOW_NEW_SOURCES	5
 
+#define EIPOIB_IGMP_QUERY		0x11
+
 /* Returns whether two addresses are those of one interface, whose flags may change */
 static inline bool eipoib_lladdr_equal(const struct eipoib_lladdr *a, const struct eipoib_lladdr *b)
 {

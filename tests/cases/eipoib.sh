@@ -5,71 +5,8 @@
 # timeout: 240
 
 . /cases/lib.sh
-
-# eth_make HOST: puts an Ethernet netdevice over the host's IPoIB one.
-eth_make()
-{
-	ip -n "$1" address flush dev "$(dev_of "$1")"
-	ip -n "$1" link add link "$(dev_of "$1")" name eth5 type eipoib
-	ip -n "$1" link set eth5 up
-}
-
-# guest_make GUEST HOST NUMBER: makes a host behind the other one's bridge.
-guest_make()
-{
-	ip netns add "$1"
-	ip -n "$2" link add "port.$1" mtu 2044 type veth peer name eth0 mtu 2044 netns "$1"
-	ip -n "$2" link set "port.$1" master br0 up
-	ip -n "$1" link set lo up
-	ip -n "$1" link set eth0 up
-	ip -n "$1" address add "10.0.0.$3/24" dev eth0
-	ip -n "$1" address add "fd00::$3/64" dev eth0
-}
-
-bridge_make()
-{
-	ip -n "$1" link add br0 mtu 2044 type bridge
-	ip -n "$1" link set eth5 master br0
-	ip -n "$1" link set br0 up
-}
-
-# eth_stat HOST NAME: prints a counter of its Ethernet netdevice.
-eth_stat()
-{
-	on "$1" ethtool -S eth5 | awk -v name="$2:" '$1 == name { print $2; found = 1 }
-		END { exit !found }'
-}
-
-# lladdr_of HOST DEV ADDRESS: prints the link-layer address of a neighbour.
-lladdr_of()
-{
-	ip -n "$1" neigh show "$3" dev "$2" | awk '{ for (i = 1; i < NF; i++)
-		if ($i == "lladdr") { print $(i + 1); found = 1 } } END { exit !found }'
-}
-
-# must_say SENTENCE CMD...: CMD fails with this message of the kernel.
-must_say()
-{
-	_sentence=$1
-	shift
-	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
-	assert_match "what the kernel says" "$_said" "$_sentence"
-}
-
-pings()
-{
-	on "$1" ping -n -q -c 1 -W 1 "$2"
-}
-
-# reach HOST ADDRESS...: each answers, and no packet is lost, not even the first one.
-reach()
-{
-	_from=$1
-	shift
-	for _address; do
-		pings_all "$_from" 3 "$_address"
-	done
-}
+# shellcheck source=lib-eipoib.sh
+. /cases/lib-eipoib.sh
 
 # eth_renew: h0 gets another Ethernet netdevice instead of its own, which knows nothing yet.
 eth_renew()
@@ -78,13 +15,6 @@ eth_renew()
 	ip -n h0 link add link "$dev0" name eth5 type eipoib
 	ip -n h0 link set eth5 master br0 up
 	wait_for 10 has_carrier h0 eth5
-}
-
-# no_eth5: h0 has no such netdevice.
-no_eth5()
-{
-	ip -n h0 -o link show >/run/links
-	refute grep -q 'eth5[@:]' /run/links
 }
 
 fabric_start hcas=3

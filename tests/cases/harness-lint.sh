@@ -40,7 +40,7 @@ wanted()
 	fi
 }
 
-mkdir -p "$tree"/tests/{fabric,probes,mutants,kunit/{driver,ats}}
+mkdir -p "$tree"/tests/{fabric,probes,mutants,kunit/{driver,ats,eth}}
 cp "$top/Makefile" "$top/.gitignore" "$top/.shellcheckrc" "$tree/"
 cp -r "$top"/tests/{qemu,lint.sh,lint_new.sh,netlink_spec.py,call_graph.py} "$tree/tests/"
 mkdir "$tree/tests/cases"
@@ -65,7 +65,8 @@ printf '# %s\nlayout first 0\n' "$licence" >"$tree/tests/cache_lines"
 printf '# %s\n(->|\\.)first\\>\tipoib_layout.c\n' "$licence" >"$tree/tests/parts"
 module "$tree/tests/fabric/ibfab.c"
 mkdir "$tree/ats" "$tree/eth_ipoib" "$tree/include"
-for module in ats/ib_ats eth_ipoib/eth_ipoib tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit; do
+for module in ats/ib_ats eth_ipoib/eth_ipoib tests/probes/ibatsask tests/kunit/ats/ib_ats_kunit \
+	tests/kunit/eth/eth_ipoib_kunit; do
 	printf '# %s\nobj-m := %s.o\n' "$licence" "${module##*/}" >"$tree/${module%/*}/Kbuild"
 	module "$tree/$module.c"
 done

@@ -4,7 +4,8 @@
 # messages of the handshake, a peer that stops to acknowledge, a LID change, an HCA without SRQ or
 # unplugged, and connections that are made and closed under traffic.
 # timeout: 600
-# kernel: debug
+# kernel: stock
+# soak-kernel: debug
 # soak: 900
 
 . /cases/lib.sh

@@ -17,8 +17,8 @@ fault_injection_allow()
 	echo 0 >"$faults/fail_page_alloc/verbose"
 }
 
-# kunit_run MODULE: loads it, and judges the results of its suites. The module stays loaded.
-# SUITE=suite.test, two patterns, selects tests; SUITE=suite selects all tests of a suite.
+# kunit_run MODULE [PARAMETER...]: loads it, and judges the results of its suites. The module stays
+# loaded. SUITE=suite.test, two patterns, selects tests; SUITE=suite selects all tests of a suite.
 kunit_run()
 {
 	_suite=${SUITE:-*}
@@ -29,7 +29,9 @@ kunit_run()
 	module_insert /modules/kunit_filter.ko "suite=${_suite%%.*}" "test=$_test"
 	_kunit_run=$((${_kunit_run:-0} + 1))
 	echo "kunit: run $_kunit_run begins" >/dev/kmsg
-	module_insert "/modules/$1.ko"
+	_kunit_module=$1
+	shift
+	module_insert "/modules/$_kunit_module.ko" "$@"
 	rmmod kunit_filter
 	dmesg | sed -n "s/^\[[^]]*\] //; /^kunit: run $_kunit_run begins/,\$p" >/run/kunit.log
 	kunit_judge /run/kunit.log

@@ -132,6 +132,7 @@ loads_in_tree()
 {
 	loads "$1" "$2" ib_ipoib kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
 	loads "$1" "$2" ib_ats ''
+	loads "$1" "$2" eth_ipoib ''
 	loads "$1" "$2" ibfab ''
 }
 

@@ -73,6 +73,7 @@ check_install()
 		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
 	loads_own "$release" ib_ipoib "$version"
 	loads_own "$release" ib_ats "$version"
+	loads_own "$release" eth_ipoib "$version"
 	own_sources ib-ipoib "$version"
 	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
 	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
@@ -93,6 +94,7 @@ check_upgrade()
 		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
 	loads_own "$release" ib_ipoib "$newer"
 	loads_own "$release" ib_ats "$newer"
+	loads_own "$release" eth_ipoib "$newer"
 	same "ibats -V" "$(inside ibats -V)" "ibats $newer"
 	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
 }
@@ -108,6 +110,7 @@ check_kernel_upgrade()
 			"ibfab/$version, $next, x86_64: installed")"
 	loads_own "$next" ib_ipoib "$newer"
 	loads_own "$next" ib_ats "$newer"
+	loads_own "$next" eth_ipoib "$newer"
 	[ -z "${SOAK:-}" ] || loads_own "$next" ibfab "$version"
 }
 

@@ -48,6 +48,7 @@ check_install()
 	dkms_has "ib-ipoib/$version, $release, x86_64: installed"
 	loads_own "$release" ib_ipoib "$version"
 	loads_own "$release" ib_ats "$version"
+	loads_own "$release" eth_ipoib "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
 }
 
@@ -58,6 +59,7 @@ check_upgrade()
 	dkms_has "ib-ipoib/$newer, $release, x86_64: installed"
 	loads_own "$release" ib_ipoib "$newer"
 	loads_own "$release" ib_ats "$newer"
+	loads_own "$release" eth_ipoib "$newer"
 	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
 }
 

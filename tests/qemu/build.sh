@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds the tools into build/tools, the cases' own tools into build/test-tools, and all
 # modules for a kind of kernel, and prints the modules' folder, with the subfolders driver/,
-# ats/, fabric/, probes/ and, for the debug kernel, kunit/ and kunit-ats/. A warning is an
-# error. The compiler's output goes to build/build.log. Usage: build.sh [KIND [coverage]]. For
-# the debug kernel modules are built with UBSAN and, for "coverage", with gcov, whose counters
-# are in /sys/kernel/debug/gcov. For 6.12, sparse checks the modules. make lint checks kernel-doc.
+# ats/, fabric/, probes/ and, for the debug kernel, kunit/, kunit-ats/ and kunit-eth/. A
+# warning is an error. The compiler's output goes to build/build.log. Usage: build.sh [KIND
+# [coverage]]. For the debug kernel modules are built with UBSAN and, for "coverage", with gcov,
+# whose counters are in /sys/kernel/debug/gcov. For 6.12, sparse checks the modules. make lint
+# checks kernel-doc.
 
 . "$(dirname "$0")/common.sh"
 

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Announcements of where IP addresses of the Ethernet side are: gratuitous ARP and unsolicited
+ * advertisements. Other hosts of the link need them when an address has come from there, and when
+ * the lower netdevice has got another link-layer address.
+ *
+ * A hypervisor says by RARP that a virtual machine has arrived. This tells its MAC address, and
+ * none of its IP addresses. So for some seconds, the source of what it sends is asked for on the
+ * Ethernet side, and announced if it is the one that answers.
+ */
+#include <linux/etherdevice.h>
+
+#include "eipoib.h"
+
+/* How many are sent per second, by runs of the work */
+#define ANNOUNCE_RUNS		10
+#define ANNOUNCE_PER_RUN	10
+
+/* Until the same address is announced again, and how often it is */
+#define ANNOUNCE_INTERVAL	(HZ / 2)
+#define ANNOUNCE_TIMES		3
+
+#define ANNOUNCE_MAX		16384	/* addresses that wait */
+#define ANNOUNCE_MANY		1000	/* beyond that, each is announced once */
+
+/* How many of an arrived host's packets have their sources asked for, how many of its addresses
+ * are announced at once, and for how long a hypervisor's further messages count as the same one
+ */
+#define ARRIVAL_QUESTIONS	64
+#define ARRIVAL_ADDRESSES	16
+#define ARRIVAL_SAME		(2 * HZ)
+
+struct announcement {
+	struct list_head node;
+	struct in6_addr ip;
+	u32 times;			/* that it is to be sent yet */
+	unsigned long due;		/* jiffies */
+};
+
+static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	u8 mac[ETH_ALEN];
+
+	/* It may have moved away meanwhile */
+	if (!eipoib_ip_get(&eth->local, ip, mac))
+		return;
+	eipoib_count(eth, EIPOIB_STAT_ANNOUNCED);
+	rcu_read_lock_bh();
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_announce(eipoib_slave_of_mac(eth, mac), ip->s6_addr32[3]);
+	else
+		eipoib_nd_announce(eipoib_slave_of_mac(eth, mac), ip);
+	rcu_read_unlock_bh();
+}
+
+/* Takes the next announcement off the list if it is due */
+static struct announcement *take_due(struct eipoib_announce *announce)
+{
+	struct announcement *next;
+
+	spin_lock_bh(&announce->lock);
+	next = list_first_entry_or_null(&announce->list, struct announcement, node);
+	if (next && time_after_eq(jiffies, next->due)) {
+		list_del(&next->node);
+		announce->count--;
+	} else {
+		next = NULL;
+	}
+	spin_unlock_bh(&announce->lock);
+	return next;
+}
+
+static void put_back(struct eipoib_announce *announce, struct announcement *again)
+{
+	spin_lock_bh(&announce->lock);
+	list_add_tail(&again->node, &announce->list);
+	announce->count++;
+	spin_unlock_bh(&announce->lock);
+}
+
+static void announce_work(struct work_struct *work)
+{
+	struct eipoib_dev *eth = container_of(work, struct eipoib_dev, announce.work.work);
+	struct eipoib_announce *announce = &eth->announce;
+	struct announcement *next;
+	int i;
+
+	for (i = 0; i < ANNOUNCE_PER_RUN; i++) {
+		next = take_due(announce);
+		if (!next)
+			break;
+		send(eth, &next->ip);
+		next->due = jiffies + ANNOUNCE_INTERVAL;
+		if (--next->times)
+			put_back(announce, next);
+		else
+			kfree(next);
+	}
+	spin_lock_bh(&announce->lock);
+	if (announce->count)
+		schedule_delayed_work(&announce->work, HZ / ANNOUNCE_RUNS);
+	spin_unlock_bh(&announce->lock);
+}
+
+/**
+ * eipoib_announce_init() - prepare the list
+ * @eth: the netdevice
+ *
+ * Context: any.
+ */
+void eipoib_announce_init(struct eipoib_dev *eth)
+{
+	spin_lock_init(&eth->announce.lock);
+	INIT_LIST_HEAD(&eth->announce.list);
+	INIT_DELAYED_WORK(&eth->announce.work, announce_work);
+}
+
+/**
+ * eipoib_announce_destroy() - drop all announcements
+ * @eth: the netdevice, by which nothing is received any more
+ *
+ * Context: may sleep.
+ */
+void eipoib_announce_destroy(struct eipoib_dev *eth)
+{
+	struct announcement *entry, *next;
+
+	cancel_delayed_work_sync(&eth->announce.work);
+	list_for_each_entry_safe(entry, next, &eth->announce.list, node)
+		kfree(entry);
+}
+
+/* Appends an announcement to the list. The lock is held. */
+static bool append(struct eipoib_announce *announce, const struct in6_addr *ip, u32 times)
+{
+	struct announcement *entry;
+
+	if (announce->count >= ANNOUNCE_MAX)
+		return false;
+	entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
+	if (!entry)
+		return false;
+	entry->ip = *ip;
+	entry->times = times;
+	entry->due = jiffies;
+	list_add_tail(&entry->node, &announce->list);
+	if (!announce->count++)
+		schedule_delayed_work(&announce->work, 0);
+	return true;
+}
+
+static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	bool appended;
+
+	spin_lock_bh(&eth->announce.lock);
+	appended = append(&eth->announce, ip,
+			  eth->announce.count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1);
+	spin_unlock_bh(&eth->announce.lock);
+	if (!appended)
+		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
+}
+
+static bool visit(void *context, const struct eipoib_ip_info *info)
+{
+	announce_ip(context, &info->ip);
+	return true;
+}
+
+/**
+ * eipoib_announce_mac() - announce the IP addresses of a MAC address
+ * @eth: the netdevice
+ * @mac: the MAC address, on the Ethernet side
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac)
+{
+	eipoib_ip_walk_mac(&eth->local, mac, visit, eth);
+}
+
+/**
+ * eipoib_announce_all() - announce all IP addresses that are reached by a lower netdevice
+ * @eth: what sends and receives by it
+ *
+ * Context: process.
+ */
+void eipoib_announce_all(struct eipoib_dev *eth)
+{
+	if (eth->domain == eth)
+		eipoib_ip_walk(&eth->local, 0, visit, eth);
+	else
+		eipoib_announce_mac(eth->domain, eth->slave.mac);
+}
+
+/* Returns the note of a MAC address's arrival, or NULL. The lock is held. */
+static struct eipoib_arrival *arrival_find(struct eipoib_announce *announce, const u8 *mac,
+					   unsigned long age)
+{
+	struct eipoib_arrival *arrival = announce->arrivals;
+	int i;
+
+	for (i = 0; i < EIPOIB_ARRIVALS; i++, arrival++)
+		if (ether_addr_equal(arrival->mac, mac) &&
+		    time_before(jiffies, arrival->when + age))
+			return arrival;
+	return NULL;
+}
+
+/* Returns the note for another arrival: the oldest one; or NULL if that is not old yet. The lock is
+ * held.
+ */
+static struct eipoib_arrival *arrival_take(struct eipoib_announce *announce)
+{
+	struct eipoib_arrival *oldest;
+
+	oldest = &announce->arrivals[announce->next_arrival % EIPOIB_ARRIVALS];
+	if (announce->next_arrival >= EIPOIB_ARRIVALS &&
+	    time_before(jiffies, oldest->when + ARRIVAL_SAME))
+		return NULL;
+	announce->next_arrival++;
+	return oldest;
+}
+
+/* Notes an arrival. Returns false if it has been noted shortly before, or if there are too many. */
+static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
+{
+	struct eipoib_arrival *arrival = NULL;
+
+	spin_lock_bh(&announce->lock);
+	if (!arrival_find(announce, mac, ARRIVAL_SAME))
+		arrival = arrival_take(announce);
+	if (arrival) {
+		ether_addr_copy(arrival->mac, mac);
+		arrival->when = jiffies;
+		arrival->questions = 0;
+		WRITE_ONCE(announce->arrived, jiffies);
+		WRITE_ONCE(announce->any_arrived, true);
+	}
+	spin_unlock_bh(&announce->lock);
+	return arrival;
+}
+
+struct arrival_visit {
+	struct eipoib_dev *eth;
+	u32 left;			/* addresses that may be announced yet */
+};
+
+static bool visit_arrived(void *context, const struct eipoib_ip_info *info)
+{
+	struct arrival_visit *arrival = context;
+
+	announce_ip(arrival->eth, &info->ip);
+	return --arrival->left;
+}
+
+/**
+ * eipoib_arrival() - note that a host has arrived on the Ethernet side
+ * @eth: the netdevice
+ * @mac: its MAC address
+ *
+ * Some IP addresses of it, if any are known, are announced.
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac)
+{
+	struct arrival_visit arrival = { .eth = eth, .left = ARRIVAL_ADDRESSES };
+
+	if (arrival_note(&eth->announce, mac))
+		eipoib_ip_walk_mac(&eth->local, mac, visit_arrived, &arrival);
+}
+
+/**
+ * eipoib_arrival_sends() - ask for the IP address that a host sends from, if it has just arrived
+ * @eth: the netdevice
+ * @mac: the host's MAC address
+ * @ip: the IP address, of which is not known that the host has it
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct eipoib_arrival *arrival;
+	bool asks;
+
+	spin_lock(&announce->lock);
+	arrival = arrival_find(announce, mac, EIPOIB_ARRIVAL_TIME);
+	asks = arrival && arrival->questions < ARRIVAL_QUESTIONS;
+	if (asks)
+		arrival->questions++;
+	spin_unlock(&announce->lock);
+	if (!asks)
+		return;
+	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_ask_eth(eth, eth->own_mac, 0, ip->s6_addr32[3]);
+	else
+		eipoib_nd_ask_eth(eth, eth->own_mac, &in6addr_any, ip);
+}
+
+/**
+ * eipoib_announce_learned() - announce an IP address that was learned if others need it
+ * @eth: the netdevice
+ * @ip: the IP address, on the Ethernet side
+ * @mac: its MAC address
+ * @was_heard: whether it was on the IPoIB side before
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			     bool was_heard)
+{
+	bool arrived = false;
+
+	if (!was_heard && eipoib_arrived(&eth->announce)) {
+		spin_lock_bh(&eth->announce.lock);
+		arrived = arrival_find(&eth->announce, mac, EIPOIB_ARRIVAL_TIME);
+		spin_unlock_bh(&eth->announce.lock);
+	}
+	if (was_heard || arrived)
+		announce_ip(eth, ip);
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
+/*
+ * Announcements of where IP addresses of the Ethernet side are.
+ */
+#ifndef _EIPOIB_ANNOUNCE_H
+#define _EIPOIB_ANNOUNCE_H
+
+#include <linux/if_ether.h>
+#include <linux/in6.h>
+#include <linux/jiffies.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+struct eipoib_dev;
+
+/* How many hosts may have arrived shortly before */
+#define EIPOIB_ARRIVALS		16
+
+/* For how long a host has just arrived */
+#define EIPOIB_ARRIVAL_TIME	(10 * HZ)
+
+struct eipoib_arrival {
+	u8 mac[ETH_ALEN];
+	u32 questions;			/* that were asked since */
+	unsigned long when;		/* jiffies */
+};
+
+struct eipoib_announce {
+	spinlock_t lock;		/* guards all but the work; nothing nests inside */
+	struct list_head list;		/* struct announcement, the next one first */
+	u32 count;			/* length of the list */
+	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];	/* used in turn */
+	u32 next_arrival;
+	bool any_arrived;		/* also read without the lock, as the next one is */
+	unsigned long arrived;		/* jiffies of the last arrival */
+	struct delayed_work work;
+};
+
+/* Returns whether any host has just arrived */
+static inline bool eipoib_arrived(const struct eipoib_announce *announce)
+{
+	return READ_ONCE(announce->any_arrived) &&
+	       time_before(jiffies, READ_ONCE(announce->arrived) + EIPOIB_ARRIVAL_TIME);
+}
+
+void eipoib_announce_init(struct eipoib_dev *eth);
+void eipoib_announce_destroy(struct eipoib_dev *eth);
+void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac);
+void eipoib_announce_all(struct eipoib_dev *eth);
+void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			     bool was_heard);
+void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac);
+void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
+
+#endif /* _EIPOIB_ANNOUNCE_H */
