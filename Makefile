@@ -273,7 +273,7 @@ help:
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
 	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko'
-	@echo '  make tools       its user-space tool, ibats, into build/tools'
+	@echo '  make tools       the command line tools, ibats and eipoib, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'

@@ -10,8 +10,8 @@
 
 #include "eipoib.h"
 
-/* The stack numbers the entries of a dump, and says which one is the next. The numbers of IP addresses
- * begin here, behind those of what any netdevice has.
+/* The stack numbers the entries of a dump, and says which one is the next. The numbers of IP
+ * addresses begin here, behind those of what any netdevice has.
  */
 #define FIRST_IP	((int)BIT(24))
 static_assert(FIRST_IP + EIPOIB_NUMBER_MAX < INT_MAX);
@@ -37,7 +37,7 @@ static int entry_parse(struct nlattr *tb[], u16 vid, struct in6_addr *ip,
 {
 	if (vid || tb[NDA_PORT] || tb[NDA_VNI] || tb[NDA_SRC_VNI] || tb[NDA_IFINDEX] ||
 	    tb[NDA_NH_ID]) {
-		NL_SET_ERR_MSG(extack, "Only dst can be given, and neither VLAN, VNI, port nor via");
+		NL_SET_ERR_MSG(extack, "Only dst can be given, but no VLAN, VNI, port or via");
 		return -EINVAL;
 	}
 	return ip_of_attr(tb[NDA_DST], ip, extack);

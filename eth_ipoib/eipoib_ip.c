@@ -143,8 +143,8 @@ static void tell(struct eipoib_ip_table *table, const struct ip_entry *entry,
 	table->tell(table->eth, &info, event);
 }
 
-/* Takes an entry out of everything but the hash by IP addresses, where another one may have taken its
- * place. The lock is held.
+/* Takes an entry out of everything but the hash by IP addresses, where another one may have taken
+ * its place. The lock is held.
  */
 static void entry_unlink(struct eipoib_ip_table *table, struct ip_entry *entry)
 {
@@ -586,8 +586,9 @@ u32 eipoib_ip_count(const struct eipoib_ip_table *table)
  * @visit: the function; must not sleep. Returns whether to go on.
  * @context: passed to @visit
  *
- * Entries that there are all the time are visited exactly once, even if the walk is interrupted and
- * goes on at the next number later. An IP address that moves may be visited with both MAC addresses.
+ * Entries that there are all the time are visited exactly once, even if the walk is interrupted
+ * and goes on at the next number later. An IP address that moves may be visited with both MAC
+ * addresses.
  *
  * Context: any but hard interrupt.
  */

@@ -42,8 +42,8 @@ struct eipoib_ip_table {
 		     enum eipoib_event event);
 };
 
-/* The numbers of entries of all tables. With some thousand changes a second, it takes days until one
- * is used again.
+/* The numbers of entries of all tables. With some thousand changes a second, it takes days until
+ * one is used again.
  */
 #define EIPOIB_NUMBERS	XA_LIMIT(0, EIPOIB_NUMBER_MAX)
 #define EIPOIB_NUMBER_MAX	(BIT(30) - 1)

@@ -3,6 +3,7 @@
  * The generic netlink family: user space lists the tables of its namespace's netdevices, makes and
  * removes entries, and hears of IP addresses on the Ethernet side that change.
  */
+#include <linux/if_vlan.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
@@ -19,6 +20,7 @@ static struct genl_family eipoib_family;
 /* Where a dump is, in its callback's context: the next entry to be sent */
 struct position {
 	int ifindex;
+	u16 vlan;			/* of the partition that has the tables, or 0 */
 	unsigned long number;
 };
 
@@ -31,8 +33,14 @@ struct dump {
 	bool full;			/* there is no room for the next entry */
 };
 
-/* Lists the entries of a netdevice from the position on */
+/* Lists the entries of a table from the position on */
 typedef void (*lister)(struct dump *dump, struct eipoib_dev *eth);
+
+static bool put_netdev(struct sk_buff *skb, int ifindex, u16 vlan)
+{
+	return nla_put_s32(skb, EIPOIB_ATTR_IFINDEX, ifindex) ||
+	       (vlan && nla_put_u16(skb, EIPOIB_ATTR_VLAN, vlan));
+}
 
 static void *entry_begin(const struct dump *dump)
 {
@@ -40,14 +48,14 @@ static void *entry_begin(const struct dump *dump)
 				   dump->cb->nlh->nlmsg_seq, &eipoib_family, NLM_F_MULTI,
 				   dump->cmd);
 
-	if (!header || !nla_put_s32(dump->skb, EIPOIB_ATTR_IFINDEX, dump->at->ifindex))
+	if (!header || !put_netdev(dump->skb, dump->at->ifindex, dump->at->vlan))
 		return header;
 	genlmsg_cancel(dump->skb, header);
 	return NULL;
 }
 
-/* Ends an entry of this number, whose attributes have not all got room if @failed. Returns whether to
- * go on.
+/* Ends an entry of this number, whose attributes have not all got room if @failed. Returns whether
+ * to go on.
  */
 static bool entry_end(struct dump *dump, void *header, bool failed, unsigned long number)
 {
@@ -148,6 +156,7 @@ static void dev_list(struct dump *dump, struct eipoib_dev *eth)
 	void *header = entry_begin(dump);
 
 	entry_end(dump, header, !header ||
+		  nla_put_s32(skb, EIPOIB_ATTR_LOWER, READ_ONCE(eth->lower->ifindex)) ||
 		  put_ip_count(skb, EIPOIB_ATTR_LOCALS, &eth->local) ||
 		  put_ip_count(skb, EIPOIB_ATTR_HEARD, &eth->heard) ||
 		  put_count(skb, EIPOIB_ATTR_REMOTES, eipoib_remotes_count(&eth->remotes),
@@ -161,8 +170,8 @@ static bool is_eipoib(const struct net_device *netdev)
 	return netdev->netdev_ops->ndo_start_xmit == eipoib_xmit;
 }
 
-/* Finds the netdevice of the lowest number from @first on, or that of the number @only. RCU read side,
- * during which it keeps its tables.
+/* Finds the netdevice of the lowest number from @first on, or that of the number @only. RCU read
+ * side, during which it keeps its tables.
  */
 static struct net_device *next_netdev(struct net *net, int first, const struct nlattr *only)
 {
@@ -179,7 +188,47 @@ static struct net_device *next_netdev(struct net *net, int first, const struct n
 	return next;
 }
 
-/* Lists the netdevices' entries until the message is full. Returns whether there was a netdevice. */
+/* Finds the tables of the lowest VLAN from @first on, where 0 stands for those of the first lower
+ * netdevice. RCU read side.
+ */
+static struct eipoib_dev *next_tables(struct eipoib_dev *base, u16 first)
+{
+	struct eipoib_dev *next = NULL, *eth;
+	struct eipoib_slave *slave;
+
+	if (!first)
+		return base;
+	list_for_each_entry_rcu(slave, &base->slaves.list, node) {
+		eth = eipoib_of_slave(slave);
+		if (eth->domain == eth && slave->vlan >= first &&
+		    (!next || slave->vlan < next->slave.vlan))
+			next = eth;
+	}
+	return next;
+}
+
+/* Lists the entries of all tables of a netdevice until the message is full */
+static void tables_list(struct dump *dump, lister list, struct eipoib_dev *base)
+{
+	struct position *at = dump->at;
+	struct eipoib_dev *eth;
+
+	while ((eth = next_tables(base, at->vlan)) != NULL) {
+		/* The VLAN that the dump was at may be gone */
+		if (eth->slave.vlan != at->vlan) {
+			at->vlan = eth->slave.vlan;
+			at->number = 0;
+		}
+		list(dump, eth);
+		if (dump->full)
+			break;
+		at->vlan++;
+		at->number = 0;
+	}
+}
+
+/* Lists the netdevices' entries until the message is full. Returns whether there was any netdevice.
+ */
 static bool netdevs_list(struct dump *dump, lister list, const struct nlattr *only)
 {
 	struct net *net = sock_net(dump->cb->skb->sk);
@@ -192,7 +241,7 @@ static bool netdevs_list(struct dump *dump, lister list, const struct nlattr *on
 		/* The one that the dump was at may be gone */
 		if (netdev->ifindex != at->ifindex)
 			*at = (struct position) { .ifindex = netdev->ifindex };
-		list(dump, eipoib_priv(netdev));
+		tables_list(dump, list, eipoib_priv(netdev));
 		if (dump->full)
 			break;
 		*at = (struct position) { .ifindex = netdev->ifindex + 1 };
@@ -247,18 +296,38 @@ static int group_dump(struct sk_buff *skb, struct netlink_callback *cb)
 typedef int (*changer)(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
 		       struct netlink_ext_ack *extack);
 
-static int change(struct genl_info *info, changer make)
+/* Finds what a request is about. Rtnl is held. */
+static struct eipoib_dev *tables_find(struct genl_info *info)
 {
 	const struct nlattr *ifindex = info->attrs[EIPOIB_ATTR_IFINDEX];
-	const struct nlattr *mac = info->attrs[EIPOIB_ATTR_MAC];
-	struct in6_addr ip = nla_get_in6_addr(info->attrs[EIPOIB_ATTR_ADDR]);
+	const struct nlattr *vlan = info->attrs[EIPOIB_ATTR_VLAN];
 	struct net_device *netdev;
+	struct eipoib_dev *eth;
 
 	netdev = __dev_get_by_index(genl_info_net(info), nla_get_s32(ifindex));
-	if (netdev && is_eipoib(netdev))
-		return make(eipoib_priv(netdev), &ip, mac ? nla_data(mac) : NULL, info->extack);
-	NL_SET_ERR_MSG_ATTR(info->extack, ifindex, "This is not an interface of eth_ipoib here");
-	return -ENODEV;
+	if (!netdev || !is_eipoib(netdev)) {
+		NL_SET_ERR_MSG_ATTR(info->extack, ifindex,
+				    "This is not an interface of eth_ipoib here");
+		return ERR_PTR(-ENODEV);
+	}
+	eth = eipoib_priv(netdev);
+	if (vlan)
+		eth = eipoib_slave_of_vlan(eth, nla_get_u16(vlan));
+	if (eth)
+		return eth;
+	NL_SET_ERR_MSG_ATTR(info->extack, vlan, "This interface has no partition for that VLAN");
+	return ERR_PTR(-ENOENT);
+}
+
+static int change(struct genl_info *info, changer make)
+{
+	struct in6_addr ip = nla_get_in6_addr(info->attrs[EIPOIB_ATTR_ADDR]);
+	const struct nlattr *mac = info->attrs[EIPOIB_ATTR_MAC];
+	struct eipoib_dev *eth = tables_find(info);
+
+	if (IS_ERR(eth))
+		return PTR_ERR(eth);
+	return make(eth, &ip, mac ? nla_data(mac) : NULL, info->extack);
 }
 
 static int change_locked(struct genl_info *info, changer make)
@@ -300,7 +369,7 @@ static struct sk_buff *notification(const struct eipoib_dev *eth, const struct e
 	if (!skb)
 		return NULL;
 	header = genlmsg_put(skb, 0, 0, &eipoib_family, 0, EIPOIB_CMD_LOCAL_NTF);
-	if (header && !nla_put_s32(skb, EIPOIB_ATTR_IFINDEX, eth->netdev->ifindex) &&
+	if (header && !put_netdev(skb, eth->netdev->ifindex, eth->slave.vlan) &&
 	    !put_ip(skb, info) && !nla_put_u32(skb, EIPOIB_ATTR_EVENT, event)) {
 		genlmsg_end(skb, header);
 		return skb;
@@ -342,6 +411,7 @@ static const struct nla_policy dump_policy[EIPOIB_ATTR_IFINDEX + 1] = {
 
 static const struct nla_policy change_policy[EIPOIB_ATTR_MAC + 1] = {
 	[EIPOIB_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
+	[EIPOIB_ATTR_VLAN] = NLA_POLICY_RANGE(NLA_U16, 1, VLAN_N_VID - 2),
 	[EIPOIB_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
 	[EIPOIB_ATTR_MAC] = NLA_POLICY_EXACT_LEN(ETH_ALEN),
 };

@@ -17,26 +17,23 @@ static const char *const show_columns[] = {
 
 /* ---- Settings ---- */
 
-static void add_lower(struct json_object *row, const struct nlattr *index, bool is_elsewhere)
+static void add_lower(struct json_object *row)
 {
+	struct json_object *index = json_object_object_get(row, "lower_ifindex");
 	char name[IF_NAMESIZE];
 
-	add_u32(row, "lower_ifindex", index);
-	if (!is_elsewhere && if_indextoname(mnl_attr_get_u32(index), name))
+	if (if_indextoname(json_object_get_int(index), name))
 		add_text(row, "lower", name);
 }
 
 static bool link_take(void *context, const struct nlmsghdr *message)
 {
-	const struct nlattr *attr, *part, *index = NULL;
+	const struct nlattr *attr, *part;
 	struct json_object *row = context;
 	bool is_elsewhere = false;
 
 	mnl_attr_for_each(attr, message, sizeof(struct ifinfomsg)) {
 		switch (mnl_attr_get_type(attr)) {
-		case IFLA_LINK:
-			index = attr;
-			break;
 		case IFLA_LINK_NETNSID:
 			is_elsewhere = true;
 			break;
@@ -47,8 +44,8 @@ static bool link_take(void *context, const struct nlmsghdr *message)
 			break;
 		}
 	}
-	if (index)
-		add_lower(row, index, is_elsewhere);
+	if (!is_elsewhere)
+		add_lower(row);
 	return false;
 }
 

@@ -20,6 +20,8 @@ static void row_print(struct json_object *row)
 {
 	printf("%s %s dev %s", row_text(row, "event"), row_text(row, "address"),
 	       row_text(row, "interface"));
+	if (row_is(row, "vlan"))
+		printf(" vlan %s", row_text(row, "vlan"));
 	if (row_is(row, "mac"))
 		printf(" lladdr %s", row_text(row, "mac"));
 	puts(row_is(row, "static") ? " static" : "");

@@ -31,6 +31,11 @@ static void add_octets(struct json_object *row, const char *key, const struct nl
 	add_text(row, key, text);
 }
 
+static void add_vlan(struct json_object *row, const char *key, const struct nlattr *attr)
+{
+	json_object_object_add(row, key, json_object_new_int(mnl_attr_get_u16(attr)));
+}
+
 static void add_event(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	add_name(row, key, event_names, ARRAY_SIZE(event_names), mnl_attr_get_u32(attr));
@@ -57,12 +62,14 @@ static void add_count(struct json_object *row, const char *key, const struct nla
 
 static const struct field fields[] = {
 	[EIPOIB_ATTR_IFINDEX] = { "ifindex", MNL_TYPE_U32, 4, add_interface },
+	[EIPOIB_ATTR_VLAN] = { "vlan", MNL_TYPE_U16, 2, add_vlan },
 	[EIPOIB_ATTR_ADDR] = { "address", MNL_TYPE_BINARY, 16, add_address },
 	[EIPOIB_ATTR_MAC] = { "mac", MNL_TYPE_BINARY, 6, add_octets },
 	[EIPOIB_ATTR_LLADDR] = { "lladdr", MNL_TYPE_BINARY, 20, add_octets },
 	[EIPOIB_ATTR_IS_STATIC] = { "static", MNL_TYPE_FLAG, 0, add_flag },
 	[EIPOIB_ATTR_AGE] = { "age_ms", MNL_TYPE_U64, 8, add_u64 },
 	[EIPOIB_ATTR_EVENT] = { "event", MNL_TYPE_U32, 4, add_event },
+	[EIPOIB_ATTR_LOWER] = { "lower_ifindex", MNL_TYPE_U32, 4, add_u32 },
 	[EIPOIB_ATTR_LOCALS] = { "local", MNL_TYPE_NESTED, 0, add_count },
 	[EIPOIB_ATTR_HEARD] = { "heard", MNL_TYPE_NESTED, 0, add_count },
 	[EIPOIB_ATTR_REMOTES] = { "remote", MNL_TYPE_NESTED, 0, add_count },
@@ -109,6 +116,8 @@ void cell_text(struct json_object *row, const char *column, char *cell, size_t s
 		column = "age_ms";
 	if (!json_object_object_get_ex(row, column, &value))
 		snprintf(cell, size, "-");
+	else if (!strcmp(column, "interface") && row_is(row, "vlan"))
+		snprintf(cell, size, "%s vlan %s", row_text(row, column), row_text(row, "vlan"));
 	else if (!strcmp(column, "age_ms"))
 		age_text(json_object_get_uint64(value), cell, size);
 	else if (!strcmp(column, "learning") || !strcmp(column, "querier"))

@@ -53,7 +53,7 @@ static enum status show(struct session *session, const char *name, uint8_t comma
 	return failed(&session->nl, dev ?: name, err);
 }
 
-/* Whether the first word is an abbreviation of "show", and of nothing else that the command takes */
+/* Whether a word is an abbreviation of "show" */
 static bool is_show(const char *word)
 {
 	static const char show_word[] = "show";
@@ -115,6 +115,7 @@ enum status run_group(struct session *session, char **arguments)
 struct change {
 	struct in6_addr ip;
 	unsigned int index;
+	__u16 vlan;			/* 0: none */
 	unsigned char mac[MAC_LEN];
 	bool has_mac;
 };
@@ -122,8 +123,9 @@ struct change {
 /* The words are an IP address, and pairs */
 static enum status change_parse(struct change *change, char **arguments)
 {
-	static const char *const keys[] = { "dev", "lladdr", NULL };
-	const char *values[2] = {};
+	static const char *const keys[] = { "dev", "lladdr", "vlan", NULL };
+	const char *values[3] = {};
+	__u64 vlan = 0;
 
 	if (!arguments[0]) {
 		fprintf(stderr, "eipoib: there is no IP address; see 'eipoib local help'\n");
@@ -137,6 +139,9 @@ static enum status change_parse(struct change *change, char **arguments)
 	change->has_mac = values[1];
 	if (values[1] && !parse_mac(values[1], change->mac))
 		return misused(values[1], "not a MAC address");
+	if (values[2] && !parse_number(values[2], UINT16_MAX, &vlan))
+		return misused(values[2], "not the number of a VLAN");
+	change->vlan = vlan;
 	change->index = interface_find(values[0]);
 	return change->index ? STATUS_FOUND : STATUS_NOT_FOUND;
 }
@@ -151,6 +156,8 @@ static enum status change_make(struct session *session, uint8_t command,
 		message = nl_begin(&session->nl, command, NLM_F_ACK);
 		mnl_attr_put_u32(message, EIPOIB_ATTR_IFINDEX, change->index);
 		mnl_attr_put(message, EIPOIB_ATTR_ADDR, sizeof(change->ip), &change->ip);
+		if (change->vlan)
+			mnl_attr_put_u16(message, EIPOIB_ATTR_VLAN, change->vlan);
 		if (change->has_mac)
 			mnl_attr_put(message, EIPOIB_ATTR_MAC, sizeof(change->mac), change->mac);
 		err = nl_talk(&session->nl, NULL, NULL);

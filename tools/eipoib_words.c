@@ -2,7 +2,8 @@
 /*
  * The words of a command: pairs of a key and its value, such as "dev eth5".
  */
-#include <string.h>
+#include <ctype.h>
+#include <stdlib.h>
 
 #include "eipoib.h"
 
@@ -67,16 +68,16 @@ bool pair_needed(const char *command, const char *key, const char *value)
  */
 bool parse_mac(const char *text, unsigned char *mac)
 {
-	static const char digits[] = "0123456789abcdefABCDEF";
 	unsigned int i;
-	size_t len;
+	char *end;
 
 	for (i = 0; i < MAC_LEN; i++) {
-		len = strspn(text, digits);
-		if (!len || len > 2 || text[len] != (i < MAC_LEN - 1 ? ':' : '\0'))
+		if (!isxdigit((unsigned char)*text))
 			return false;
-		sscanf(text, "%2hhx", &mac[i]);
-		text += len + 1;
+		mac[i] = strtoul(text, &end, 16);
+		if (end - text > 2 || *end != (i < MAC_LEN - 1 ? ':' : '\0'))
+			return false;
+		text = end + 1;
 	}
 	return true;
 }

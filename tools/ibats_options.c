@@ -13,6 +13,7 @@ const struct option_words filter_options[] = {
 	{ 'k', "pkey", "P_KEY", "only records of that partition" },
 	{ 't', "timeout", "MS", "try for this many milliseconds, 1 to 60000" },
 };
+
 const unsigned int filter_option_count = ARRAY_SIZE(filter_options);
 
 /* What was given; set by filter_take() only */

@@ -41,6 +41,7 @@ struct program {
 	const char *group;		/* of the family's notifications */
 	const struct meaning *errors;	/* the last one has the number 0 */
 };
+
 extern const struct program program;
 
 /* The options of the command line that all tools have */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of the program's family, and of rtnetlink. The kernel's generic netlink controller returns the numbers
- * of the family and of its notification group, and notifies when families are added and
- * removed, which happens when their modules are loaded and unloaded.
+ * Sockets of the program's family, and of rtnetlink. The kernel's generic netlink controller
+ * returns the numbers of the family and of its notification group, and notifies when families are
+ * added and removed, which happens when their modules are loaded and unloaded.
  */
 #include <errno.h>
 #include <string.h>

@@ -31,7 +31,7 @@ enum eipoib_event {
 	EIPOIB_EVENT_MOVED,		/* it has another MAC address */
 	EIPOIB_EVENT_LEFT,		/* an interface on the IPoIB side has it now */
 	EIPOIB_EVENT_EXPIRED,		/* it was not used for a long time */
-	EIPOIB_EVENT_EVICTED,		/* there were too many, so it had to make room for another */
+	EIPOIB_EVENT_EVICTED,		/* it had to make room for another one */
 	EIPOIB_EVENT_DELETED,		/* the administrator has removed it */
 
 	__EIPOIB_EVENT_MAX,
@@ -41,12 +41,14 @@ enum eipoib_event {
 enum eipoib_attr {
 	EIPOIB_ATTR_UNSPEC,
 	EIPOIB_ATTR_IFINDEX,		/* s32: the Ethernet netdevice */
+	EIPOIB_ATTR_VLAN,		/* u16: whose partition has these tables; absent if none */
 	EIPOIB_ATTR_ADDR,		/* 16 octets; an IPv4 address as ::ffff:a.b.c.d */
 	EIPOIB_ATTR_MAC,		/* 6 octets */
 	EIPOIB_ATTR_LLADDR,		/* 20 octets: the address on the IPoIB side */
 	EIPOIB_ATTR_IS_STATIC,		/* flag: entered by the administrator */
 	EIPOIB_ATTR_AGE,		/* u64, milliseconds since it was used */
 	EIPOIB_ATTR_EVENT,		/* u32, enum eipoib_event */
+	EIPOIB_ATTR_LOWER,		/* s32: the IPoIB netdevice below */
 	EIPOIB_ATTR_LOCALS,		/* nest of enum eipoib_count, likewise the next three */
 	EIPOIB_ATTR_HEARD,
 	EIPOIB_ATTR_REMOTES,
