@@ -78,7 +78,7 @@ count_is()
 fdb()
 {
 	on h0 bridge fdb show dev eth5 >/run/fdb || return 2
-	awk '/ dst /' /run/fdb
+	awk '/ dst / { $1 = $1; print }' /run/fdb
 }
 
 # says_once LINE FILE
@@ -99,10 +99,26 @@ claims_make()
 		} }' | xxd -r -p >/run/claims
 }
 
-# claims_send GUEST: sends them, a frame of 42 octets at a time.
+# claims_send: sends them, a frame of 42 octets at a time.
 claims_send()
 {
-	on "$1" socat -u -b 42 OPEN:/run/claims INTERFACE:eth0
+	on g2 socat -u -b 42 OPEN:/run/claims INTERFACE:eth0
+}
+
+# claims_count COUNT: sends them, and then as many are known. A queue may have been too short.
+claims_count()
+{
+	claims_send
+	count_is "$1"
+}
+
+# monitors_hear: both monitors have printed what happens now.
+monitors_hear()
+{
+	on h0 eipoib local add 10.9.9.9 lladdr 02:00:00:00:00:09 dev eth5
+	on h0 eipoib local del 10.9.9.9 dev eth5
+	sleep 0.2
+	grep -q 10.9.9.9 /run/traffic.monitor.log && grep -q 10.9.9.9 /run/traffic.lines.log
 }
 
 fabric_start hcas=3
@@ -197,7 +213,7 @@ nobody 4 set dev eth5 learning off
 step "Entries of the administrator, and those who listen"
 traffic_start monitor on h0 eipoib monitor
 traffic_start lines on h0 eipoib -j monitor dev eth5
-sleep 1
+wait_for 10 monitors_hear
 tool 0 local add 10.0.0.70 lladdr 02:00:00:00:00:70 dev eth5
 tool 4 local add 10.0.0.70 lladdr 02:00:00:00:00:70 dev eth5
 err_matches 'There is a static entry already; delete it first'
@@ -236,7 +252,7 @@ assert address_is 10.0.0.70 '.static and .mac == "02:00:00:00:00:70"'
 fdb >/run/entries
 says_once '02:00:00:00:00:70 dst 10.0.0.70 self permanent' /run/entries
 says_once '02:00:00:00:00:70 dst fd00::70 self permanent' /run/entries
-assert file_says "^$mac1 dst 10.0.0.61 self ?\$" /run/entries
+assert file_says "^$mac1 dst 10.0.0.61 self\$" /run/entries
 must_say 'static entry already' on h0 bridge fdb add 02:00:00:00:00:71 dev eth5 self dst 10.0.0.70
 on h0 bridge fdb replace 02:00:00:00:00:71 dev eth5 self dst 10.0.0.70
 assert address_is 10.0.0.70 '.mac == "02:00:00:00:00:71"'
@@ -249,7 +265,7 @@ must_say 'Only dst' on h0 bridge fdb add 02:00:00:00:00:70 dev eth5 self dst 10.
 must_say 'one host' on h0 bridge fdb add 02:00:00:00:00:70 dev eth5 self dst 0.0.0.0
 # Entries without an IP address are addresses to be received, as those of any other interface
 on h0 bridge fdb add 02:00:00:00:00:72 dev eth5 self
-assert says '^02:00:00:00:00:72 self permanent$' on h0 bridge fdb show dev eth5
+assert says '^02:00:00:00:00:72 self permanent *$' on h0 bridge fdb show dev eth5
 on h0 bridge fdb del 02:00:00:00:00:72 dev eth5 self
 refute says '^02:00:00:00:00:72 ' on h0 bridge fdb show dev eth5
 
@@ -290,8 +306,7 @@ wait_for 10 pings g2 10.0.0.2
 
 step "4,096 hosts, each with a MAC address of its own"
 claims_make 4096 own
-claims_send g2
-wait_for 20 count_is 4096
+wait_for 20 claims_count 4096
 jq -e '[.[] | select(.address | startswith("10.1."))] | map(.mac) | unique | length == 4096' \
 	/run/local >/run/verdict || fail "not as many MAC addresses"
 fdb >/run/entries
@@ -308,8 +323,8 @@ for n in $(seq 50); do
 	on h0 eipoib local add "10.2.0.$n" lladdr "02:00:00:00:02:$(printf %02x "$n")" dev eth5
 done
 tool 0 set dev eth5 max_ips 2000
-claims_make 12000 own
-traffic_start claims claims_send g2
+claims_make 40000 own
+traffic_start claims on g2 socat -u -b 42 OPEN:/run/claims INTERFACE:eth0
 n=0
 while not group_ended "$(cat /run/traffic.claims.pid)" 2>/run/kill.log; do
 	assert local_is '[.[] | select(.static)] | length == 51 and (map(.address) | unique | length == 51)'
@@ -323,8 +338,8 @@ assert local_is 'length == 2000'
 assert [ "$(eth_stat h0 local_evicted)" -ge 4096 ]
 tool 0 set dev eth5 max_ips_per_mac 10
 claims_make 100 same
-claims_send g2
-assert local_is '[.[] | select(.mac == "52:00:00:ab:cd:ef")] | length == 10'
+claims_send
+wait_for 10 local_is '[.[] | select(.mac == "52:00:00:ab:cd:ef")] | length == 10'
 assert address_is 10.1.1.99 true
 tool 0 set dev eth5 max_ips 51 max_ips_per_mac 51
 assert local_is 'length == 51 and all(.static)'
