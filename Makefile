@@ -50,7 +50,7 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo shell floor bench profile profile-exact
+.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo demo-vm shell floor bench profile profile-exact
 
 all: driver ats eth
 
@@ -243,6 +243,9 @@ coverage:
 demo:
 	@$(HARNESS)/demo.sh
 
+demo-vm:
+	@$(HARNESS)/demo.sh vm
+
 shell:
 	@$(HARNESS)/shell.sh $(KERNEL)
 
@@ -279,6 +282,7 @@ help:
 	@echo '  make release VERSION=X   writes the new version to all files that state it'
 	@echo 'Test (in QEMU guests; missing Debian packages are installed)'
 	@echo '  make demo        two hosts ping each other through the driver'
+	@echo '  make demo-vm     a virtual machine on an Ethernet device over IPoIB is moved to another host'
 	@echo '  make check       all cases of tests/cases, JOBS=N guests at a time'
 	@echo '  make check T=X   one case, or a pattern of them'
 	@echo '  make check KERNEL=K T=X   the same, on another kernel: debug, 6.12, or newest'

@@ -11,21 +11,27 @@
 #include "compat.h"
 #include "eipoib_announce.h"
 #include "eipoib_config.h"
+#include "eipoib_dhcp_table.h"
 #include "eipoib_ip.h"
 #include "eipoib_member.h"
 #include "eipoib_remote.h"
+#include "eipoib_slave.h"
 #include "eipoib_stat.h"
 #include "eipoib_wait.h"
 #include "eipoib_wire.h"
 
 #define EIPOIB_KIND	"eipoib"
 
-/* The private data of an Ethernet netdevice of this module. The lower netdevice is an IPoIB one of
- * any driver. Its rx_handler_data is this structure.
+/* What sends and receives by an IPoIB netdevice of any driver, whose rx_handler_data it is. That of
+ * the first lower netdevice is the private data of the Ethernet netdevice. Those of further ones,
+ * see eipoib_slave.c, share its tables if they are on the same link.
  */
 struct eipoib_dev {
 	struct net_device *netdev;
 	struct net_device *lower;	/* does not change; a reference is held */
+	struct eipoib_dev *domain;	/* the one whose tables are used */
+	struct eipoib_slaves slaves;	/* of the Ethernet netdevice's private data only */
+	struct eipoib_slave slave;
 	struct eipoib_config config;
 	u8 own_mac[ETH_ALEN];		/* see eipoib_follow_address() */
 	struct eipoib_ip_table local;	/* IP addresses on the Ethernet side, by ARP and ND */
@@ -34,6 +40,7 @@ struct eipoib_dev {
 	struct eipoib_remotes remotes;	/* interfaces on the IPoIB side */
 	struct eipoib_wait to_ib;	/* packets until their IP address is heard of */
 	struct eipoib_wait to_eth;	/* packets until their IP address is known locally */
+	struct eipoib_dhcp_table dhcp;	/* clients on the Ethernet side */
 	struct eipoib_announce announce;
 	struct delayed_work age_work;
 	struct eipoib_pcpu_stats __percpu *stats;
@@ -54,15 +61,41 @@ static inline const struct eipoib_lladdr *eipoib_broadcast(const struct eipoib_d
 	return (const struct eipoib_lladdr *)eth->lower->broadcast;
 }
 
+/* Returns what sends and receives by a further lower netdevice */
+static inline struct eipoib_dev *eipoib_of_slave(struct eipoib_slave *slave)
+{
+	return container_of(slave, struct eipoib_dev, slave);
+}
+
+/* Returns whether a lower netdevice is that of one host of the Ethernet side */
+static inline bool eipoib_is_dedicated(const struct eipoib_dev *eth)
+{
+	return eth->domain != eth && !is_zero_ether_addr(eth->slave.mac);
+}
+
+/* Returns whether a MAC address is the one that other hosts compute for this one */
+static inline bool eipoib_mac_is_own(const struct eipoib_dev *eth, const u8 *mac)
+{
+	return ether_addr_equal(mac, eth->own_mac) ||
+	       ether_addr_equal(mac, eth->domain->own_mac);
+}
+
 /* eipoib_netdev.c */
 extern struct rtnl_link_ops eipoib_link_ops;
-struct eipoib_dev *eipoib_of_lower(const struct net_device *lower);
+
+/* eipoib_link.c */
+int eipoib_tables_init(struct eipoib_dev *eth);
+void eipoib_tables_destroy(struct eipoib_dev *eth);
+void eipoib_waits_init(struct eipoib_dev *eth);
+void eipoib_waits_destroy(struct eipoib_dev *eth);
 void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */
+void eipoib_sent(struct eipoib_dev *eth, int result, u32 len);
 void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoib_lladdr *to);
 bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
 void eipoib_deliver(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, const u8 *from);
+void eipoib_received(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_tx.c */
 netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev);
@@ -73,6 +106,7 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb);
 void eipoib_deliver_waiting(struct eipoib_dev *eth, struct sk_buff *skb);
 
 /* eipoib_learn.c */
+bool eipoib_learn_permits(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
@@ -110,6 +144,8 @@ void eipoib_group_lladdr(const struct eipoib_dev *eth, const struct in6_addr *ip
 void eipoib_groups_sync(struct net_device *netdev);
 void eipoib_groups_leave(struct eipoib_dev *eth);
 void eipoib_groups_rejoin(struct eipoib_dev *eth);
+void eipoib_groups_join_listed(struct eipoib_dev *eth);
+void eipoib_groups_leave_listed(struct eipoib_dev *eth);
 
 /* eipoib_query.c */
 void eipoib_query_igmp(struct eipoib_dev *eth, __be32 group);

@@ -21,11 +21,13 @@
 #define ANNOUNCE_TIMES		3
 
 #define ANNOUNCE_MAX		16384	/* addresses that wait */
+#define ANNOUNCE_MANY		1000	/* beyond that, each is announced once */
 
-/* How many of an arrived host's packets have their sources asked for, and when a hypervisor's next
- * message counts as the same one
+/* How many of an arrived host's packets have their sources asked for, how many of its addresses
+ * are announced at once, and for how long a hypervisor's further messages count as the same one
  */
 #define ARRIVAL_QUESTIONS	64
+#define ARRIVAL_ADDRESSES	16
 #define ARRIVAL_SAME		(2 * HZ)
 
 struct announcement {
@@ -43,12 +45,12 @@ static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
 	if (!eipoib_ip_get(&eth->local, ip, mac))
 		return;
 	eipoib_count(eth, EIPOIB_STAT_ANNOUNCED);
-	local_bh_disable();
+	rcu_read_lock_bh();
 	if (ipv6_addr_v4mapped(ip))
-		eipoib_arp_announce(eth, ip->s6_addr32[3]);
+		eipoib_arp_announce(eipoib_slave_of_mac(eth, mac), ip->s6_addr32[3]);
 	else
-		eipoib_nd_announce(eth, ip);
-	local_bh_enable();
+		eipoib_nd_announce(eipoib_slave_of_mac(eth, mac), ip);
+	rcu_read_unlock_bh();
 }
 
 /* Takes the next announcement off the list if it is due */
@@ -152,7 +154,8 @@ static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
 	bool appended;
 
 	spin_lock_bh(&eth->announce.lock);
-	appended = append(&eth->announce, ip, ANNOUNCE_TIMES);
+	appended = append(&eth->announce, ip,
+			  eth->announce.count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1);
 	spin_unlock_bh(&eth->announce.lock);
 	if (!appended)
 		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
@@ -164,14 +167,29 @@ static void visit(void *context, const struct eipoib_ip_info *info)
 }
 
 /**
- * eipoib_announce_all() - announce all IP addresses of the Ethernet side
+ * eipoib_announce_mac() - announce the IP addresses of a MAC address
  * @eth: the netdevice
+ * @mac: the MAC address, on the Ethernet side
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac)
+{
+	eipoib_ip_walk_mac(&eth->local, mac, visit, eth);
+}
+
+/**
+ * eipoib_announce_all() - announce all IP addresses that are reached by a lower netdevice
+ * @eth: what sends and receives by it
  *
  * Context: process.
  */
 void eipoib_announce_all(struct eipoib_dev *eth)
 {
-	eipoib_ip_walk(&eth->local, visit, eth);
+	if (eth->domain == eth)
+		eipoib_ip_walk(&eth->local, visit, eth);
+	else
+		eipoib_announce_mac(eth->domain, eth->slave.mac);
 }
 
 /* Returns the note of a MAC address's arrival, or NULL. The lock is held. */
@@ -188,16 +206,30 @@ static struct eipoib_arrival *arrival_find(struct eipoib_announce *announce, con
 	return NULL;
 }
 
-/* Notes an arrival. Returns false if it has been noted shortly before. */
+/* Returns the note for another arrival: the oldest one; or NULL if that is not old yet. The lock is
+ * held.
+ */
+static struct eipoib_arrival *arrival_take(struct eipoib_announce *announce)
+{
+	struct eipoib_arrival *oldest;
+
+	oldest = &announce->arrivals[announce->next_arrival % EIPOIB_ARRIVALS];
+	if (announce->next_arrival >= EIPOIB_ARRIVALS &&
+	    time_before(jiffies, oldest->when + ARRIVAL_SAME))
+		return NULL;
+	announce->next_arrival++;
+	return oldest;
+}
+
+/* Notes an arrival. Returns false if it has been noted shortly before, or if there are too many. */
 static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
 {
-	struct eipoib_arrival *arrival;
-	bool known;
+	struct eipoib_arrival *arrival = NULL;
 
 	spin_lock_bh(&announce->lock);
-	known = arrival_find(announce, mac, ARRIVAL_SAME);
-	if (!known) {
-		arrival = &announce->arrivals[announce->next_arrival++ % EIPOIB_ARRIVALS];
+	if (!arrival_find(announce, mac, ARRIVAL_SAME))
+		arrival = arrival_take(announce);
+	if (arrival) {
 		ether_addr_copy(arrival->mac, mac);
 		arrival->when = jiffies;
 		arrival->questions = 0;
@@ -205,7 +237,22 @@ static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
 		WRITE_ONCE(announce->any_arrived, true);
 	}
 	spin_unlock_bh(&announce->lock);
-	return !known;
+	return arrival;
+}
+
+struct arrival_visit {
+	struct eipoib_dev *eth;
+	u32 left;			/* addresses that may be announced yet */
+};
+
+static void visit_arrived(void *context, const struct eipoib_ip_info *info)
+{
+	struct arrival_visit *arrival = context;
+
+	if (!arrival->left)
+		return;
+	arrival->left--;
+	announce_ip(arrival->eth, &info->ip);
 }
 
 /**
@@ -213,14 +260,16 @@ static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
  * @eth: the netdevice
  * @mac: its MAC address
  *
- * Those IP addresses of it that are known are announced.
+ * Some IP addresses of it, if any are known, are announced.
  *
  * Context: any but hard interrupt.
  */
 void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac)
 {
+	struct arrival_visit arrival = { .eth = eth, .left = ARRIVAL_ADDRESSES };
+
 	if (arrival_note(&eth->announce, mac))
-		eipoib_ip_walk_mac(&eth->local, mac, visit, eth);
+		eipoib_ip_walk_mac(&eth->local, mac, visit_arrived, &arrival);
 }
 
 /**

@@ -45,6 +45,7 @@ static inline bool eipoib_arrived(const struct eipoib_announce *announce)
 
 void eipoib_announce_init(struct eipoib_dev *eth);
 void eipoib_announce_destroy(struct eipoib_dev *eth);
+void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac);
 void eipoib_announce_all(struct eipoib_dev *eth);
 void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
 			     bool was_heard);

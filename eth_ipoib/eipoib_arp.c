@@ -28,7 +28,7 @@ static void *arp_parse(struct sk_buff *skb, u16 type, u8 address_len, u32 len)
  */
 static void target_lladdr(struct eipoib_dev *eth, const u8 *mac, struct eipoib_lladdr *lladdr)
 {
-	if (!eipoib_remote_lladdr(&eth->remotes, mac, lladdr))
+	if (!eipoib_remote_lladdr(&eth->domain->remotes, mac, lladdr))
 		*lladdr = *eipoib_own_lladdr(eth);
 }
 
@@ -62,16 +62,17 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
-	if (op == ARPOP_REPLY && ether_addr_equal(ether->h_dest, eth->own_mac)) {
+	if (op == ARPOP_REPLY && eipoib_mac_is_own(eth, ether->h_dest)) {
 		consume_skb(skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
-		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
-		return;
-	}
-	if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to))
+	if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
+		if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
+			eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
+			return;
+		}
 		to = *eipoib_broadcast(eth);
+	}
 	target_lladdr(eth, arp->tha, &tha);
 	eipoib_arp_send(eth, op, arp->spa, arp->tpa, &to, op == ARPOP_REPLY ? &tha : NULL);
 	consume_skb(skb);
@@ -100,7 +101,7 @@ void eipoib_rarp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct 
 		return;
 	}
 	eipoib_count(eth, EIPOIB_STAT_RARP);
-	eipoib_arrival(eth, arp->sha);
+	eipoib_arrival(eth->domain, arp->sha);
 	consume_skb(skb);
 }
 
@@ -110,7 +111,9 @@ static void arp_receiver(struct eipoib_dev *eth, const struct sk_buff *skb, __be
 {
 	struct in6_addr ip = eipoib_ip4(tpa);
 
-	if (skb->pkt_type != PACKET_HOST || !eipoib_ip_get(&eth->local, &ip, mac))
+	if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
+	else if (skb->pkt_type != PACKET_HOST || !eipoib_ip_get(&eth->domain->local, &ip, mac))
 		eth_broadcast_addr(mac);
 }
 
@@ -129,13 +132,13 @@ void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb)
 
 	arp = arp_parse(skb, ARPHRD_INFINIBAND, INFINIBAND_ALEN, sizeof(*arp));
 	if (!arp || eipoib_lladdr_is_group(&arp->sha) ||
-	    eipoib_lladdr_equal(&arp->sha, eipoib_own_lladdr(eth))) {
+	    eipoib_lladdr_is_own(eth, &arp->sha)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ARP);
 		return;
 	}
-	if (!eipoib_remote_mac(&eth->remotes, &arp->sha, sha))
+	if (!eipoib_remote_mac(&eth->domain->remotes, &arp->sha, sha))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
-	eipoib_remote_set_flags(&eth->remotes, &arp->sha);
+	eipoib_remote_set_flags(&eth->domain->remotes, &arp->sha);
 	spa = eipoib_ip4(arp->spa);
 	if (arp->spa && !eipoib_learn_heard(eth, &spa, sha)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_FORGED);

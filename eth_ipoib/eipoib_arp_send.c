@@ -29,8 +29,7 @@ void eipoib_arp_send(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa,
 		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
 		return;
 	}
-	dev_sw_netstats_tx_add(eth->netdev, 1, ETH_HLEN + sizeof(struct eipoib_arp_eth));
-	dev_queue_xmit(skb);
+	eipoib_sent(eth, dev_queue_xmit(skb), ETH_HLEN + sizeof(struct eipoib_arp_eth));
 }
 
 /**
@@ -55,8 +54,7 @@ void eipoib_arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, 
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
+	eipoib_received(eth, skb);
 	netif_rx(skb);
 }
 

@@ -35,6 +35,23 @@ void eipoib_config_init(struct eipoib_dev *eth)
 }
 
 /**
+ * eipoib_config_set_learning() - have addresses be learned, or not
+ * @eth: the netdevice, or what sends and receives by a further lower netdevice
+ * @learning: whether they are; if not, what has been learned is forgotten
+ *
+ * Context: rtnl held.
+ */
+void eipoib_config_set_learning(struct eipoib_dev *eth, bool learning)
+{
+	WRITE_ONCE(eth->config.learning, learning);
+	if (learning || eth->domain != eth)
+		return;
+	/* Those who saw the former setting have gone then, and learn nothing any more */
+	synchronize_net();
+	eipoib_ip_expire(&eth->local, 0);
+}
+
+/**
  * eipoib_config_change() - change settings
  * @eth: the netdevice
  * @data: the attributes, which the policy has checked; may be NULL
@@ -62,7 +79,7 @@ int eipoib_config_change(struct eipoib_dev *eth, struct nlattr *data[],
 	}
 	eipoib_ip_set_limits(&eth->local, max, max_per_mac);
 	if (data[IFLA_EIPOIB_LEARNING])
-		WRITE_ONCE(eth->config.learning, nla_get_u8(data[IFLA_EIPOIB_LEARNING]));
+		eipoib_config_set_learning(eth, nla_get_u8(data[IFLA_EIPOIB_LEARNING]));
 	if (data[IFLA_EIPOIB_DHCP])
 		WRITE_ONCE(eth->config.dhcp, nla_get_u8(data[IFLA_EIPOIB_DHCP]));
 	if (data[IFLA_EIPOIB_QUERIER])

@@ -22,6 +22,7 @@ struct eipoib_config {
 
 extern const struct nla_policy eipoib_config_policy[IFLA_EIPOIB_MAX + 1];
 
+void eipoib_config_set_learning(struct eipoib_dev *eth, bool learning);
 void eipoib_config_init(struct eipoib_dev *eth);
 int eipoib_config_change(struct eipoib_dev *eth, struct nlattr *data[],
 			 struct netlink_ext_ack *extack);

@@ -51,25 +51,49 @@ static bool lladdr_of_mac(const struct eipoib_dev *eth, const u8 *mac, struct ei
 	return true;
 }
 
-static int group_join(struct net_device *netdev, const unsigned char *mac)
+static int join(struct eipoib_dev *eth, const u8 *mac)
 {
-	const struct eipoib_dev *eth = eipoib_priv(netdev);
 	struct eipoib_lladdr lladdr;
 
 	return lladdr_of_mac(eth, mac, &lladdr) ? dev_mc_add(eth->lower, (u8 *)&lladdr) : 0;
 }
 
-static int group_leave(struct net_device *netdev, const unsigned char *mac)
+static void leave(struct eipoib_dev *eth, const u8 *mac)
 {
-	const struct eipoib_dev *eth = eipoib_priv(netdev);
 	struct eipoib_lladdr lladdr;
 
-	return lladdr_of_mac(eth, mac, &lladdr) ? dev_mc_del(eth->lower, (u8 *)&lladdr) : 0;
+	/* It is not there if the lower netdevice has lost its list */
+	if (lladdr_of_mac(eth, mac, &lladdr))
+		dev_mc_del(eth->lower, (u8 *)&lladdr);
 }
 
-/* The lower netdevice has left it already */
-static int group_left(struct net_device *netdev, const unsigned char *mac)
+/* The list of the Ethernet netdevice does not tell in which VLAN an address is wanted, so the group
+ * is joined on each link. The first one decides whether it has succeeded.
+ */
+static int group_join(struct net_device *netdev, const unsigned char *mac)
 {
+	struct eipoib_dev *base = eipoib_priv(netdev);
+	struct eipoib_slave *slave;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(slave, &base->slaves.list, node)
+		if (slave->vlan)
+			join(eipoib_of_slave(slave), mac);
+	rcu_read_unlock();
+	return join(base, mac);
+}
+
+static int group_leave(struct net_device *netdev, const unsigned char *mac)
+{
+	struct eipoib_dev *base = eipoib_priv(netdev);
+	struct eipoib_slave *slave;
+
+	rcu_read_lock();
+	list_for_each_entry_rcu(slave, &base->slaves.list, node)
+		if (slave->vlan)
+			leave(eipoib_of_slave(slave), mac);
+	rcu_read_unlock();
+	leave(base, mac);
 	return 0;
 }
 
@@ -98,15 +122,48 @@ void eipoib_groups_leave(struct eipoib_dev *eth)
 }
 
 /**
- * eipoib_groups_rejoin() - join all groups again, as the lower netdevice has lost its list
- * @eth: the netdevice
+ * eipoib_groups_join_listed() - join the groups of the Ethernet netdevice's list on another link
+ * @eth: what sends and receives there
+ *
+ * Context: the Ethernet netdevice's address list lock held.
+ */
+void eipoib_groups_join_listed(struct eipoib_dev *eth)
+{
+	struct netdev_hw_addr *address;
+
+	if (eth->domain != eth)
+		return;
+	netdev_for_each_mc_addr(address, eth->netdev)
+		if (address->sync_cnt)
+			join(eth, address->addr);
+}
+
+/**
+ * eipoib_groups_leave_listed() - undo eipoib_groups_join_listed()
+ * @eth: what sends and receives there
+ *
+ * Context: the Ethernet netdevice's address list lock held.
+ */
+void eipoib_groups_leave_listed(struct eipoib_dev *eth)
+{
+	struct netdev_hw_addr *address;
+
+	if (eth->domain != eth)
+		return;
+	netdev_for_each_mc_addr(address, eth->netdev)
+		if (address->sync_cnt)
+			leave(eth, address->addr);
+}
+
+/**
+ * eipoib_groups_rejoin() - join these groups again, as the lower netdevice has lost its list
+ * @eth: what sends and receives by it
  *
  * Context: rtnl held.
  */
 void eipoib_groups_rejoin(struct eipoib_dev *eth)
 {
 	netif_addr_lock_bh(eth->netdev);
-	__dev_mc_unsync(eth->netdev, group_left);
-	__dev_mc_sync(eth->netdev, group_join, group_leave);
+	eipoib_groups_join_listed(eth);
 	netif_addr_unlock_bh(eth->netdev);
 }

@@ -205,7 +205,7 @@ void eipoib_ip_set_limits(struct eipoib_ip_table *table, u32 max, u32 max_per_ma
 static struct ip_entry *entry_make(const struct in6_addr *ip, struct ip_owner *owner,
 				   bool is_static)
 {
-	struct ip_entry *entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
+	struct ip_entry *entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
 
 	if (!entry)
 		return NULL;
@@ -327,6 +327,49 @@ bool eipoib_ip_get(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 
 		ether_addr_copy(mac, entry->mac);
 	rcu_read_unlock();
 	return entry;
+}
+
+/**
+ * eipoib_ip_get_to_use() - look up the MAC address that an IP address has, and note a use
+ * @table: the table
+ * @ip: the IP address
+ * @mac: filled in
+ *
+ * Context: any but hard interrupt.
+ * Return: false if it is not known.
+ */
+bool eipoib_ip_get_to_use(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac)
+{
+	struct ip_entry *entry;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
+	if (entry) {
+		ether_addr_copy(mac, entry->mac);
+		eipoib_lru_use(&entry->lru);
+	}
+	rcu_read_unlock();
+	return entry;
+}
+
+/**
+ * eipoib_ip_is_static() - tell whether there is a static entry of an IP address
+ * @table: the table
+ * @ip: the IP address
+ *
+ * Context: any but hard interrupt.
+ * Return: true if there is.
+ */
+bool eipoib_ip_is_static(struct eipoib_ip_table *table, const struct in6_addr *ip)
+{
+	const struct ip_entry *entry;
+	bool is;
+
+	rcu_read_lock();
+	entry = rhashtable_lookup(&table->by_ip, ip, ip_params);
+	is = entry && entry->is_static;
+	rcu_read_unlock();
+	return is;
 }
 
 /**

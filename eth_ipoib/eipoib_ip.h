@@ -52,6 +52,14 @@ static inline struct in6_addr eipoib_ip4(__be32 ip)
 	return ip6;
 }
 
+/* Returns whether an address is an IPv4 one in the form of IPv6. No packet on a link has such (RFC
+ * 4291 section 2.5.5.2), and the tables would take it for the IPv4 address.
+ */
+static inline bool eipoib_ip6_is_mapped(const struct ipv6hdr *ip6)
+{
+	return ipv6_addr_v4mapped(&ip6->saddr) || ipv6_addr_v4mapped(&ip6->daddr);
+}
+
 /* Gets the IP addresses of a packet whose IP header is linear */
 static inline void eipoib_ips_of(const struct sk_buff *skb, struct in6_addr *from,
 				 struct in6_addr *to)
@@ -74,6 +82,8 @@ enum eipoib_ip_change eipoib_ip_set(struct eipoib_ip_table *table, const struct 
 enum eipoib_ip_change eipoib_ip_set_static(struct eipoib_ip_table *table,
 					   const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_get(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac);
+bool eipoib_ip_get_to_use(struct eipoib_ip_table *table, const struct in6_addr *ip, u8 *mac);
+bool eipoib_ip_is_static(struct eipoib_ip_table *table, const struct in6_addr *ip);
 bool eipoib_ip_is(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_has_mac(struct eipoib_ip_table *table, const u8 *mac);
 bool eipoib_ip_of_mac(struct eipoib_ip_table *table, const u8 *mac, const struct in6_addr *like,

@@ -1,17 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ARP and ND tell about IP addresses. Nothing else does, since the source of any other packet
- * may have been forwarded.
+ * What ARP and ND tell about IP addresses, and DHCP about those of its clients. Nothing else does,
+ * since the source of any other packet may have been forwarded.
  */
 #include "eipoib.h"
+
+/**
+ * eipoib_learn_permits() - tell whether a host may say something as the one with an IP address
+ * @eth: the netdevice
+ * @ip: the IP address
+ * @mac: the host's MAC address, on the Ethernet side
+ *
+ * Context: any but hard interrupt.
+ * Return: false if a static entry, or the lack of one while nothing is learned, says otherwise.
+ */
+bool eipoib_learn_permits(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	struct eipoib_ip_table *local = &eth->domain->local;
+
+	if (READ_ONCE(eth->config.learning) && !eipoib_ip_is_static(local, ip))
+		return true;
+	return eipoib_ip_is(local, ip, mac);
+}
+
+/* Has packets go on that were received by this lower netdevice, or by the first one of the link */
+static void wait_end(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	eipoib_wait_end(&eth->to_eth, ip);
+	if (eth->domain != eth)
+		eipoib_wait_end(&eth->domain->to_eth, ip);
+}
 
 /* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
 static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	bool was_heard = eipoib_ip_forget(&eth->heard, ip);
+	bool was_heard = eipoib_ip_forget(&eth->domain->heard, ip);
 
 	eipoib_snoop_solicited(eth, ip, mac);
-	eipoib_announce_learned(eth, ip, mac, was_heard);
+	eipoib_announce_learned(eth->domain, ip, mac, was_heard);
 }
 
 /**
@@ -28,14 +54,16 @@ static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u
  */
 bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
+	if (!is_valid_ether_addr(mac) || !eipoib_learn_permits(eth, ip, mac))
+		return false;
 	if (!READ_ONCE(eth->config.learning))
-		return eipoib_ip_is(&eth->local, ip, mac);
+		return true;
 	/* It is on the other side, whatever the packet says */
-	if (eipoib_remote_is(&eth->remotes, mac)) {
+	if (eipoib_remote_is(&eth->domain->remotes, mac) || eipoib_mac_is_own(eth, mac)) {
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_REFUSED);
 		return true;
 	}
-	switch (eipoib_ip_set(&eth->local, ip, mac)) {
+	switch (eipoib_ip_set(&eth->domain->local, ip, mac)) {
 	case EIPOIB_IP_SAME:
 		break;
 	case EIPOIB_IP_NEW:
@@ -52,7 +80,7 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 		return true;
 	}
 	/* Even if it was known: a packet may have begun to wait just before */
-	eipoib_wait_end(&eth->to_eth, ip);
+	wait_end(eth, ip);
 	return true;
 }
 
@@ -67,11 +95,11 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
  */
 int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	if (eipoib_ip_set_static(&eth->local, ip, mac) == EIPOIB_IP_REFUSED)
+	if (eipoib_ip_set_static(&eth->domain->local, ip, mac) == EIPOIB_IP_REFUSED)
 		return -ENOSPC;
 	local_bh_disable();
 	now_local(eth, ip, mac);
-	eipoib_wait_end(&eth->to_eth, ip);
+	wait_end(eth, ip);
 	local_bh_enable();
 	return 0;
 }
@@ -89,14 +117,11 @@ int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const
  */
 bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	u8 its[ETH_ALEN];
-
-	if (eipoib_ip_forget(&eth->local, ip))
-		eipoib_count(eth, EIPOIB_STAT_LOCAL_LEFT);
-	/* What is left after that is static */
-	else if (eipoib_ip_get(&eth->local, ip, its))
+	if (eipoib_ip_is_static(&eth->domain->local, ip))
 		return false;
-	if (eipoib_ip_set(&eth->heard, ip, mac) == EIPOIB_IP_REFUSED)
+	if (eipoib_ip_forget(&eth->domain->local, ip))
+		eipoib_count(eth, EIPOIB_STAT_LOCAL_LEFT);
+	if (eipoib_ip_set(&eth->domain->heard, ip, mac) == EIPOIB_IP_REFUSED)
 		eipoib_count(eth, EIPOIB_STAT_HEARD_REFUSED);
 	else
 		eipoib_wait_end(&eth->to_ib, ip);

@@ -21,9 +21,9 @@ struct eipoib_lru *eipoib_lru_victim(struct list_head *queue)
 
 	for (i = 0; i < VICTIM_TRIES; i++) {
 		lru = list_first_entry_or_null(queue, struct eipoib_lru, node);
-		if (!lru || READ_ONCE(lru->used) == lru->queued)
+		if (!lru || !READ_ONCE(lru->in_use))
 			break;
-		lru->queued = READ_ONCE(lru->used);
+		WRITE_ONCE(lru->in_use, false);
 		list_move_tail(&lru->node, queue);
 	}
 	return lru;

@@ -2,8 +2,8 @@
 /*
  * Which entry of a table that is full is given up.
  *
- * The entries of a table stand in a queue, the next victim first. Use of an entry only writes its
- * time, without a lock. An entry that has been used since it was put into the queue goes to the end
+ * The entries of a table stand in a queue, the next victim first. Use of an entry is only noted in
+ * it, without a lock. An entry that has been used since it was put into the queue goes to the end
  * when its turn comes.
  */
 #ifndef _EIPOIB_LRU_H
@@ -13,8 +13,8 @@
 #include <linux/list.h>
 
 struct eipoib_lru {
-	struct list_head node;		/* guarded by the table's lock, as the next one is */
-	unsigned long queued;		/* jiffies of the last use when it was put at the end */
+	struct list_head node;		/* guarded by the table's lock */
+	bool in_use;			/* since it was put at the end */
 	unsigned long used;		/* jiffies of the last use */
 };
 
@@ -22,13 +22,15 @@ struct eipoib_lru {
 static inline void eipoib_lru_add(struct list_head *queue, struct eipoib_lru *lru)
 {
 	lru->used = jiffies;
-	lru->queued = lru->used;
+	lru->in_use = false;
 	list_add_tail(&lru->node, queue);
 }
 
-/* Notes a use, but at most once per second, so that the cache line stays shared */
+/* Notes a use, but the time at most once per second, so that the cache line stays shared */
 static inline void eipoib_lru_use(struct eipoib_lru *lru)
 {
+	if (unlikely(!READ_ONCE(lru->in_use)))
+		WRITE_ONCE(lru->in_use, true);
 	if (time_after(jiffies, READ_ONCE(lru->used) + HZ))
 		WRITE_ONCE(lru->used, jiffies);
 }

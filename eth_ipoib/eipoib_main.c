@@ -23,9 +23,20 @@ static void lower_mtu_changed(struct eipoib_dev *eth)
 		dev_set_mtu(eth->netdev, eth->lower->mtu);
 }
 
+static void lower_state_changed(const struct eipoib_dev *eth)
+{
+	if (eth == eipoib_priv(eth->netdev))
+		netif_stacked_transfer_operstate(eth->lower, eth->netdev);
+}
+
 static void lower_gone(struct eipoib_dev *eth)
 {
 	LIST_HEAD(list);
+
+	if (eth != eipoib_priv(eth->netdev)) {
+		eipoib_slave_del(eth->netdev, eth->lower);
+		return;
+	}
 
 	eipoib_link_ops.dellink(eth->netdev, &list);
 	unregister_netdevice_many(&list);
@@ -42,7 +53,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	case NETDEV_UP:
 	case NETDEV_DOWN:
 	case NETDEV_CHANGE:
-		netif_stacked_transfer_operstate(lower, eth->netdev);
+		lower_state_changed(eth);
 		break;
 	case NETDEV_CHANGEMTU:
 		lower_mtu_changed(eth);
@@ -57,7 +68,8 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 	case NETDEV_REGISTER:
 		/* It is in another network namespace now, and has left all groups */
 		eipoib_groups_rejoin(eth);
-		eipoib_members_rejoin(eth);
+		if (eth->domain == eth)
+			eipoib_members_rejoin(eth);
 		break;
 	case NETDEV_FEAT_CHANGE:
 		netdev_update_features(eth->netdev);

@@ -9,13 +9,18 @@
  * RFC 3376, RFC 3810), unless somebody else does.
  *
  * A host that leaves a group may say so. Then the others are asked whether one is still in it.
+ *
+ * The groups by which IPv6 addresses are asked for are wanted by hosts that never report them, so
+ * they stay as long as the address is known.
  */
 #include <linux/etherdevice.h>
 
 #include "eipoib.h"
 
+/* Groups that are reported, and those that are required by IPv6 addresses */
 #define MEMBERS_MAX		4096
 #define MEMBERS_MAX_PER_MAC	256
+#define MEMBERS_MAX_REQUIRED	16384
 
 /* Times of queries: the interval, that at the beginning and for how many queries it is used, and
  * for how long the queries of somebody else count (RFC 3376 section 8)
@@ -30,8 +35,11 @@
  */
 #define RESPONSE_TIME		(15 * HZ)
 
-/* The same for a query about a group that a host has left */
+/* The same for a query about a group that a host has left, which is repeated after half of it */
 #define LEAVE_TIME		(2 * HZ)
+
+/* For how long a group stays after it was required, which happens each minute */
+#define REQUIRED_TIME		(130 * HZ)
 
 /* How often the work looks at everything, and while a group is being left */
 #define LOOK			(15 * HZ)
@@ -42,8 +50,10 @@ struct member {
 	struct list_head list_node;
 	struct in6_addr ip;
 	u8 mac[ETH_ALEN];		/* the first host that has reported it */
-	unsigned long reported;		/* jiffies of the last report */
+	unsigned long reported;		/* jiffies when it was last reported or required */
+	bool required;			/* by an IPv6 address, whether it is reported or not */
 	bool leaving;			/* a host has left it since, at the time that follows */
+	bool asked_again;		/* whether somebody is still in it */
 	unsigned long left;
 	struct rcu_head rcu;
 };
@@ -76,7 +86,10 @@ static void member_remove(struct eipoib_dev *eth, struct member *member)
 {
 	rhashtable_remove_fast(&eth->members.by_ip, &member->node, member_params);
 	list_del(&member->list_node);
-	eth->members.count--;
+	if (member->required)
+		eth->members.required--;
+	else
+		eth->members.reported--;
 	leave(eth, &member->ip);
 	eipoib_count(eth, EIPOIB_STAT_GROUP_LEAVES);
 	kfree_rcu(member, rcu);
@@ -87,11 +100,31 @@ static bool member_is_over(const struct eipoib_members *members, const struct me
 {
 	const struct eipoib_queries *queries;
 
+	if (member->required)
+		return time_after_eq(jiffies, member->reported + REQUIRED_TIME);
 	if (member->leaving)
 		return time_after_eq(jiffies, member->left + LEAVE_TIME);
 	queries = ipv6_addr_v4mapped(&member->ip) ? &members->igmp : &members->mld;
 	return queries->any_before && time_before(member->reported, queries->before) &&
 	       time_after(jiffies, queries->last + RESPONSE_TIME);
+}
+
+/* Asks the Ethernet side whether somebody is in a group */
+static void ask(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_query_igmp(eth, ip->s6_addr32[3]);
+	else
+		eipoib_query_mld(eth, ip);
+}
+
+/* Asks once more about a group that is being left. The lock is held. */
+static void ask_again(struct eipoib_dev *eth, struct member *member)
+{
+	if (member->asked_again || time_before(jiffies, member->left + LEAVE_TIME / 2))
+		return;
+	member->asked_again = true;
+	ask(eth, &member->ip);
 }
 
 /* Leaves the groups that are not wanted any more. Returns whether one may be left soon. */
@@ -103,11 +136,14 @@ static bool members_expire(struct eipoib_dev *eth)
 
 	spin_lock_bh(&members->lock);
 	list_for_each_entry_safe(member, next, &members->list, list_node) {
-		if (member_is_over(members, member))
+		if (member_is_over(members, member)) {
 			member_remove(eth, member);
-		else
-			leaving |= member->leaving;
+		} else if (member->leaving) {
+			ask_again(eth, member);
+			leaving = true;
+		}
 	}
+	members->leaving = leaving;
 	spin_unlock_bh(&members->lock);
 	return leaving;
 }
@@ -214,22 +250,22 @@ static bool may_add(const struct eipoib_members *members, const u8 *mac)
 	const struct member *member;
 	u32 count = 0;
 
-	if (members->count >= MEMBERS_MAX)
+	if (members->reported >= MEMBERS_MAX)
 		return false;
 	list_for_each_entry(member, &members->list, list_node)
-		count += ether_addr_equal(member->mac, mac);
+		count += !member->required && ether_addr_equal(member->mac, mac);
 	return count < MEMBERS_MAX_PER_MAC;
 }
 
-/* Joins a group. The lock is held. */
-static bool member_add(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+/* Joins a group. The lock is held. Returns NULL if that fails. */
+static struct member *member_add(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	struct eipoib_members *members = &eth->members;
 	struct member *member;
 
-	member = may_add(members, mac) ? kzalloc(sizeof(*member), GFP_ATOMIC) : NULL;
+	member = kzalloc(sizeof(*member), GFP_ATOMIC);
 	if (!member)
-		return false;
+		return NULL;
 	member->ip = *ip;
 	ether_addr_copy(member->mac, mac);
 	member->reported = jiffies;
@@ -238,18 +274,25 @@ static bool member_add(struct eipoib_dev *eth, const struct in6_addr *ip, const 
 	if (join(eth, ip))
 		goto err_hash;
 	list_add_tail(&member->list_node, &members->list);
-	members->count++;
-	return true;
+	eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
+	return member;
 
 err_hash:
 	/* The table itself may look at it until readers have gone */
 	rhashtable_remove_fast(&members->by_ip, &member->node, member_params);
 	kfree_rcu(member, rcu);
-	return false;
+	return NULL;
 
 err_member:
 	kfree(member);
-	return false;
+	return NULL;
+}
+
+/* Notes that a group was reported, by a host of either side. The lock is held. */
+static void member_renew(struct member *member)
+{
+	member->reported = jiffies;
+	member->leaving = false;
 }
 
 /**
@@ -265,22 +308,71 @@ bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, con
 {
 	struct eipoib_members *members = &eth->members;
 	struct member *member;
-	bool added = false;
 
 	spin_lock_bh(&members->lock);
 	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
 	if (member) {
-		member->reported = jiffies;
-		member->leaving = false;
-	} else {
-		added = member_add(eth, ip, mac);
+		member_renew(member);
+	} else if (may_add(members, mac)) {
+		member = member_add(eth, ip, mac);
+		members->reported += !!member;
 	}
 	spin_unlock_bh(&members->lock);
-	if (added)
-		eipoib_count(eth, EIPOIB_STAT_GROUP_JOINS);
-	else if (!member)
+	if (!member)
 		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
-	return added || member;
+	return member;
+}
+
+/**
+ * eipoib_member_require() - join a group that hosts need although they may not report it
+ * @eth: the netdevice
+ * @ip: the group's IP address
+ * @mac: MAC address of the host that needs it
+ *
+ * It is left if this is not called again for some minutes.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	struct eipoib_members *members = &eth->members;
+	struct member *member;
+
+	spin_lock_bh(&members->lock);
+	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
+	if (member) {
+		member_renew(member);
+	} else if (members->required < MEMBERS_MAX_REQUIRED) {
+		member = member_add(eth, ip, mac);
+		members->required += !!member;
+		if (member)
+			member->required = true;
+	}
+	spin_unlock_bh(&members->lock);
+	if (!member)
+		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
+}
+
+/**
+ * eipoib_member_refresh() - note a report of the IPoIB side
+ * @eth: the netdevice
+ * @ip: the group's IP address
+ *
+ * A host of the Ethernet side that hears it does not report the group itself (RFC 2236 section 3,
+ * RFC 2710 section 4).
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_member_refresh(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	struct eipoib_members *members = &eth->members;
+	struct member *member;
+
+	spin_lock_bh(&members->lock);
+	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
+	if (member)
+		member_renew(member);
+	spin_unlock_bh(&members->lock);
 }
 
 /**
@@ -298,23 +390,24 @@ void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip)
 
 	spin_lock_bh(&members->lock);
 	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (member && !member->leaving) {
+	if (member && !member->leaving && !member->required) {
 		member->leaving = true;
+		member->asked_again = false;
 		member->left = jiffies;
 		asks = true;
 	}
+	/* Not each time, which would put the work off again and again */
+	if (asks && !members->leaving) {
+		members->leaving = true;
+		mod_delayed_work(system_wq, &members->work, LOOK_LEAVING);
+	}
 	spin_unlock_bh(&members->lock);
-	if (!asks)
-		return;
-	mod_delayed_work(system_wq, &members->work, LOOK_LEAVING);
-	if (ipv6_addr_v4mapped(ip))
-		eipoib_query_igmp(eth, ip->s6_addr32[3]);
-	else
-		eipoib_query_mld(eth, ip);
+	if (asks)
+		ask(eth, ip);
 }
 
 /**
- * eipoib_members_queried() - note a general query of somebody else
+ * eipoib_members_queried() - note a general query of somebody on the IPoIB side
  * @eth: the netdevice
  * @protocol: ETH_P_IP for IGMP, or ETH_P_IPV6 for MLD
  *

@@ -26,7 +26,9 @@ struct eipoib_queries {
 struct eipoib_members {
 	struct rhashtable by_ip;	/* struct member */
 	struct list_head list;		/* all of them */
-	u32 count;			/* length of the list */
+	u32 reported;			/* how many of them are there because they were reported */
+	u32 required;			/* ... and how many because they were required */
+	bool leaving;			/* one of them is being left, and the work looks often */
 	struct eipoib_queries igmp;
 	struct eipoib_queries mld;
 	/* Guards all but the work; the address list lock of the lower netdevice nests inside */
@@ -46,6 +48,8 @@ struct eipoib_member_info {
 int eipoib_members_init(struct eipoib_dev *eth);
 void eipoib_members_destroy(struct eipoib_dev *eth);
 bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+void eipoib_member_refresh(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_members_queried(struct eipoib_dev *eth, __be16 protocol);
 void eipoib_members_rejoin(struct eipoib_dev *eth);

@@ -85,7 +85,7 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	    !is_valid_ether_addr(option->mac))
 		return false;
 	to = eipoib_nd_put_ib(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_lladdr(&copy->eth->remotes, option->mac, &to->lladdr))
+	if (!eipoib_remote_lladdr(&copy->eth->domain->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
 	ether_addr_copy(copy->mac, option->mac);
 	return true;
@@ -98,12 +98,12 @@ static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 
 	if (from->nd_opt_len != sizeof(*option) / EIPOIB_ND_UNIT ||
 	    eipoib_lladdr_is_group(&option->lladdr) ||
-	    eipoib_lladdr_equal(&option->lladdr, eipoib_own_lladdr(copy->eth)))
+	    eipoib_lladdr_is_own(copy->eth, &option->lladdr))
 		return false;
 	to = eipoib_nd_put_eth(copy->skb, from->nd_opt_type);
-	if (!eipoib_remote_mac(&copy->eth->remotes, &option->lladdr, to->mac))
+	if (!eipoib_remote_mac(&copy->eth->domain->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
-	eipoib_remote_set_flags(&copy->eth->remotes, &option->lladdr);
+	eipoib_remote_set_flags(&copy->eth->domain->remotes, &option->lladdr);
 	ether_addr_copy(copy->mac, to->mac);
 	return true;
 }
@@ -151,6 +151,7 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 		return false;
 	skb_reserve(copy->skb, room);
 	skb_reset_network_header(copy->skb);
+	skb_set_transport_header(copy->skb, sizeof(*ip6));
 	skb_put_data(copy->skb, ip6, sizeof(*ip6) + fixed);
 	if (!copy_options(copy, (const u8 *)icmp + fixed, len - fixed) ||
 	    copy->skb->len > copy->eth->lower->mtu) {
@@ -184,8 +185,19 @@ static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
 {
 	const struct in6_addr *subject = nd_subject(copy->skb);
 
+	/* The router that it says to be */
+	if (icmp6_hdr(copy->skb)->icmp6_type == NDISC_REDIRECT)
+		return eipoib_learn_permits(copy->eth, &ipv6_hdr(copy->skb)->saddr,
+					    ether->h_source);
 	return !subject || eipoib_learn_local(copy->eth, subject,
 					      copy->has_address ? copy->mac : ether->h_source);
+}
+
+/* Returns whether the bridge has flooded a packet that is for a host of the Ethernet side */
+static bool is_for_local(struct eipoib_dev *eth, const u8 *mac)
+{
+	return !eipoib_remote_is(&eth->domain->remotes, mac) &&
+	       eipoib_ip_has_mac(&eth->domain->local, mac);
 }
 
 /* The same for one of the IPoIB side */
@@ -222,14 +234,14 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+	if (is_for_local(eth, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		kfree_skb(copy.skb);
 		return;
 	}
 	if (ipv6_addr_is_multicast(&ipv6_hdr(skb)->daddr)) {
 		eipoib_group_lladdr(eth, &ipv6_hdr(skb)->daddr, &to);
-	} else if (!eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)) {
+	} else if (!eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)) {
 		addrconf_addr_solict_mult(&ipv6_hdr(skb)->daddr, &group);
 		eipoib_group_lladdr(eth, &group, &to);
 	}
@@ -242,10 +254,10 @@ static void nd_sender(struct nd_copy *copy, const struct sk_buff *skb,
 		      const struct eipoib_lladdr *from, u8 *mac)
 {
 	if (from)
-		eipoib_remote_mac(&copy->eth->remotes, from, mac);
+		eipoib_remote_mac(&copy->eth->domain->remotes, from, mac);
 	else if (copy->has_address)
 		ether_addr_copy(mac, copy->mac);
-	else if (!eipoib_ip_get(&copy->eth->heard, &ipv6_hdr(skb)->saddr, mac))
+	else if (!eipoib_ip_get(&copy->eth->domain->heard, &ipv6_hdr(skb)->saddr, mac))
 		ether_addr_copy(mac, copy->eth->own_mac);
 }
 
@@ -253,7 +265,9 @@ static void nd_receiver(struct eipoib_dev *eth, const struct in6_addr *ip, u8 *m
 {
 	if (ipv6_addr_is_multicast(ip))
 		ipv6_eth_mc_map(ip, mac);
-	else if (!eipoib_ip_get(&eth->local, ip, mac))
+	else if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
+	else if (!eipoib_ip_get(&eth->domain->local, ip, mac))
 		eth_broadcast_addr(mac);
 }
 

@@ -8,68 +8,8 @@
 
 #include "eipoib.h"
 
-/* IP addresses of the IPoIB side that are known at most, and those of one interface: half of them,
- * since all hosts behind another host of this kind have the same one
- */
-#define HEARD_MAX		16384
-#define HEARD_MAX_PER_MAC	(HEARD_MAX / 2)
-
-/* Addresses without any packet for this time are forgotten; how often this is looked at */
-#define AGE_MAX		(20 * 60 * HZ)
-#define AGE_LOOK	(60 * HZ)
-
 #define EIPOIB_FEATURES	(NETIF_F_SG | NETIF_F_FRAGLIST | NETIF_F_HIGHDMA | NETIF_F_HW_CSUM | \
 			 NETIF_F_RXCSUM | NETIF_F_GSO_SOFTWARE)
-
-/* Not all hosts report the groups by which their IPv6 addresses are asked for */
-static void join_solicited(void *context, const struct eipoib_ip_info *info)
-{
-	local_bh_disable();
-	eipoib_snoop_solicited(context, &info->ip, info->mac);
-	local_bh_enable();
-}
-
-static void age_work(struct work_struct *work)
-{
-	struct eipoib_dev *eth = container_of(work, struct eipoib_dev, age_work.work);
-
-	eipoib_ip_expire(&eth->local, AGE_MAX);
-	eipoib_ip_expire(&eth->heard, AGE_MAX);
-	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
-	eipoib_ip_walk(&eth->local, join_solicited, eth);
-	schedule_delayed_work(&eth->age_work, AGE_LOOK);
-}
-
-static int tables_init(struct eipoib_dev *eth)
-{
-	int err;
-
-	err = eipoib_ip_table_init(&eth->local, eth, EIPOIB_STAT_LOCAL_EVICTED);
-	if (err)
-		return err;
-	err = eipoib_ip_table_init(&eth->heard, eth, EIPOIB_STAT_HEARD_EVICTED);
-	if (err)
-		goto err_local;
-	eipoib_ip_set_limits(&eth->heard, HEARD_MAX, HEARD_MAX_PER_MAC);
-	err = eipoib_remotes_init(&eth->remotes, eth);
-	if (err)
-		goto err_heard;
-	err = eipoib_members_init(eth);
-	if (err)
-		goto err_remotes;
-	eipoib_announce_init(eth);
-	eipoib_wait_init(&eth->to_ib, eth, eipoib_send_waiting);
-	eipoib_wait_init(&eth->to_eth, eth, eipoib_deliver_waiting);
-	return 0;
-
-err_remotes:
-	eipoib_remotes_destroy(&eth->remotes);
-err_heard:
-	eipoib_ip_table_destroy(&eth->heard);
-err_local:
-	eipoib_ip_table_destroy(&eth->local);
-	return err;
-}
 
 static int eipoib_init(struct net_device *netdev)
 {
@@ -81,15 +21,14 @@ static int eipoib_init(struct net_device *netdev)
 	if (!netdev->tstats)
 		return -ENOMEM;
 	eth->stats = alloc_percpu(struct eipoib_pcpu_stats);
-	err = eth->stats ? tables_init(eth) : -ENOMEM;
+	err = eth->stats ? eipoib_tables_init(eth) : -ENOMEM;
 	if (err) {
 		free_percpu(eth->stats);
 		free_percpu(netdev->tstats);
 		return err;
 	}
+	eipoib_waits_init(eth);
 	eipoib_config_init(eth);
-	INIT_DELAYED_WORK(&eth->age_work, age_work);
-	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 	dev_hold(eth->lower);
 	return 0;
 }
@@ -104,14 +43,8 @@ static void eipoib_uninit(struct net_device *netdev)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
 
-	eipoib_announce_destroy(eth);
-	eipoib_members_destroy(eth);
-	cancel_delayed_work_sync(&eth->age_work);
-	eipoib_wait_destroy(&eth->to_eth);
-	eipoib_wait_destroy(&eth->to_ib);
-	eipoib_remotes_destroy(&eth->remotes);
-	eipoib_ip_table_destroy(&eth->heard);
-	eipoib_ip_table_destroy(&eth->local);
+	eipoib_waits_destroy(eth);
+	eipoib_tables_destroy(eth);
 	free_percpu(eth->stats);
 	free_percpu(netdev->tstats);
 }
@@ -133,23 +66,35 @@ static int eipoib_stop(struct net_device *netdev)
 
 static int eipoib_change_mtu(struct net_device *netdev, int mtu)
 {
-	const struct eipoib_dev *eth = eipoib_priv(netdev);
+	struct eipoib_dev *eth = eipoib_priv(netdev);
+	struct eipoib_slave *slave;
 
 	if (mtu > READ_ONCE(eth->lower->mtu))
 		return -EINVAL;
+	list_for_each_entry(slave, &eth->slaves.list, node)
+		if (mtu > READ_ONCE(eipoib_of_slave(slave)->lower->mtu))
+			return -EINVAL;
 	WRITE_ONCE(netdev->mtu, mtu);
 	return 0;
 }
 
-/* What the lower netdevice cannot do, the stack does when it is sent by it */
+static netdev_features_t of_lower(netdev_features_t features, const struct eipoib_dev *eth)
+{
+	return netdev_intersect_features(features, eth->lower->features | NETIF_F_RXCSUM);
+}
+
+/* What a lower netdevice cannot do, the stack does when it is sent by it */
 static netdev_features_t eipoib_fix_features(struct net_device *netdev, netdev_features_t features)
 {
-	const struct eipoib_dev *eth = eipoib_priv(netdev);
+	struct eipoib_dev *eth = eipoib_priv(netdev);
 	netdev_features_t wanted = features;
+	struct eipoib_slave *slave;
 
-	features = netdev_intersect_features(features, eth->lower->features | NETIF_F_RXCSUM);
+	features = of_lower(features, eth);
+	list_for_each_entry(slave, &eth->slaves.list, node)
+		features = of_lower(features, eipoib_of_slave(slave));
 	return features | (wanted & (NETIF_F_SOFT_FEATURES | NETIF_F_GSO_SOFTWARE)) |
-	       (wanted & COMPAT_NETIF_F_LLTX);
+	       (wanted & (COMPAT_NETIF_F_LLTX | NETIF_F_HW_VLAN_CTAG_TX));
 }
 
 static int eipoib_get_iflink(const struct net_device *netdev)
@@ -173,6 +118,8 @@ static const struct net_device_ops netdev_ops = {
 	.ndo_validate_addr = eth_validate_addr,
 	.ndo_change_mtu = eipoib_change_mtu,
 	.ndo_fix_features = eipoib_fix_features,
+	.ndo_add_slave = eipoib_slave_add,
+	.ndo_del_slave = eipoib_slave_del,
 	.ndo_get_stats64 = eipoib_get_stats64,
 	.ndo_get_iflink = eipoib_get_iflink,
 	.ndo_features_check = passthru_features_check,
@@ -192,8 +139,11 @@ static void eipoib_setup(struct net_device *netdev)
 	/* The limit is that of the lower netdevice, which is not known yet */
 	netdev->max_mtu = ETH_MAX_MTU;
 	netdev->hw_features = EIPOIB_FEATURES;
-	netdev->features = EIPOIB_FEATURES;
+	netdev->features = EIPOIB_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
+	netdev->vlan_features = EIPOIB_FEATURES;
 	compat_netdev_set_lltx(netdev);
+	/* The lower netdevice tells the routing of packets that are too long for a peer */
+	netif_keep_dst(netdev);
 }
 
 static int eipoib_validate(struct nlattr *tb[], struct nlattr *data[],
@@ -225,20 +175,6 @@ static void default_mac(const struct net_device *lower, u8 *mac)
 	mac[3] = guid[5] ^ (~pkey[0] & 0x7f);
 	mac[4] = guid[6] ^ (u8)~pkey[1];
 	mac[5] = guid[7];
-}
-
-/**
- * eipoib_follow_address() - note the link-layer address of the lower netdevice
- * @eth: the netdevice
- *
- * The MAC address that other hosts compute from it is nobody's on the Ethernet side. What has no
- * known sender gets it as its source, and a packet for it is sent by its IP address.
- *
- * Context: rtnl held.
- */
-void eipoib_follow_address(struct eipoib_dev *eth)
-{
-	eipoib_remote_mac_of(eipoib_own_lladdr(eth), eth->own_mac);
 }
 
 static void follow_lower(struct net_device *netdev, const struct net_device *lower,
@@ -294,6 +230,7 @@ static int eipoib_newlink(struct net_device *netdev, struct rtnl_newlink_params 
 		return PTR_ERR(lower);
 	eth->netdev = netdev;
 	eth->lower = lower;
+	eipoib_slaves_init(eth);
 	follow_lower(netdev, lower, params->tb);
 	eipoib_follow_address(eth);
 	err = register_netdevice(netdev);
@@ -323,13 +260,21 @@ COMPAT_DEFINE_NEWLINK(eipoib_newlink)
 static int eipoib_changelink(struct net_device *netdev, struct nlattr *tb[], struct nlattr *data[],
 			     struct netlink_ext_ack *extack)
 {
-	return eipoib_config_change(eipoib_priv(netdev), data, extack);
+	struct eipoib_dev *eth = eipoib_priv(netdev);
+	int err;
+
+	err = eipoib_config_change(eth, data, extack);
+	if (err)
+		return err;
+	eipoib_slaves_configure(eth);
+	return 0;
 }
 
 static void eipoib_dellink(struct net_device *netdev, struct list_head *head)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
 
+	eipoib_slaves_remove(eth);
 	eipoib_groups_leave(eth);
 	netdev_rx_handler_unregister(eth->lower);
 	netdev_upper_dev_unlink(eth->lower, netdev);
@@ -348,19 +293,10 @@ struct rtnl_link_ops eipoib_link_ops = {
 	.dellink = eipoib_dellink,
 	.get_size = eipoib_config_size,
 	.fill_info = eipoib_config_fill,
+	.slave_maxtype = IFLA_EIPOIB_SLAVE_MAX,
+	.slave_policy = eipoib_slave_policy,
+	.slave_changelink = eipoib_slave_changelink,
+	.get_slave_size = eipoib_slave_size,
+	.fill_slave_info = eipoib_slave_fill,
 	.get_link_net = eipoib_get_link_net,
 };
-
-/**
- * eipoib_of_lower() - find the Ethernet netdevice over an IPoIB one
- * @lower: any netdevice
- *
- * Context: rtnl held.
- * Return: its private data, or NULL if there is none.
- */
-struct eipoib_dev *eipoib_of_lower(const struct net_device *lower)
-{
-	if (rtnl_dereference(lower->rx_handler) != eipoib_receive)
-		return NULL;
-	return rtnl_dereference(lower->rx_handler_data);
-}

@@ -2,7 +2,25 @@
 /*
  * The last step of a packet in each direction: the link-layer header of the other side.
  */
+#include <linux/if_vlan.h>
+
 #include "eipoib.h"
+
+/**
+ * eipoib_sent() - count a packet that was given to the lower netdevice
+ * @eth: what has sent it
+ * @result: what dev_queue_xmit() has returned
+ * @len: its length on the Ethernet side
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_sent(struct eipoib_dev *eth, int result, u32 len)
+{
+	if (likely(result == NET_XMIT_SUCCESS || result == NET_XMIT_CN))
+		dev_sw_netstats_tx_add(eth->netdev, 1, len);
+	else
+		eipoib_count(eth, EIPOIB_STAT_TX_LOWER);
+}
 
 /**
  * eipoib_send() - send a packet by the lower netdevice
@@ -16,7 +34,6 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 {
 	struct net_device *lower = eth->lower;
 	u32 len = skb->len + ETH_HLEN;
-	int err;
 
 	if (unlikely(skb_cow_head(skb, LL_RESERVED_SPACE(lower)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_NO_MEMORY);
@@ -27,11 +44,26 @@ void eipoib_send(struct eipoib_dev *eth, struct sk_buff *skb, const struct eipoi
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOWER);
 		return;
 	}
-	err = dev_queue_xmit(skb);
-	if (likely(err == NET_XMIT_SUCCESS || err == NET_XMIT_CN))
-		dev_sw_netstats_tx_add(eth->netdev, 1, len);
-	else
-		eipoib_count(eth, EIPOIB_STAT_TX_LOWER);
+	eipoib_sent(eth, dev_queue_xmit(skb), len);
+}
+
+/**
+ * eipoib_received() - count and classify a frame that the Ethernet netdevice has received
+ * @eth: what has received it
+ * @skb: the packet, whose data begins with its Ethernet header
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_received(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u16 vlan = READ_ONCE(eth->slave.vlan);
+
+	dev_sw_netstats_rx_add(eth->netdev, skb->len);
+	skb->protocol = eth_type_trans(skb, eth->netdev);
+	if (vlan)
+		__vlan_hwaccel_put_tag(skb, htons(ETH_P_8021Q), vlan);
+	/* The stack keeps that of the lower netdevice when the RX handler returns */
+	skb_reset_mac_len(skb);
 }
 
 /**
@@ -57,10 +89,7 @@ bool eipoib_frame(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *to, con
 	ether_addr_copy(ether->h_source, from);
 	ether->h_proto = skb->protocol;
 	skb->pkt_type = PACKET_HOST;
-	dev_sw_netstats_rx_add(eth->netdev, skb->len);
-	skb->protocol = eth_type_trans(skb, eth->netdev);
-	/* The stack keeps that of the lower netdevice when the RX handler returns */
-	skb_reset_mac_len(skb);
+	eipoib_received(eth, skb);
 	return true;
 }
 

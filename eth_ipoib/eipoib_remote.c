@@ -177,8 +177,10 @@ static struct remote *remote_find(struct eipoib_remotes *remotes,
 {
 	struct remote *remote = rhashtable_lookup(&remotes->by_lladdr, lladdr->qpn, lladdr_params);
 
-	if (remote)
+	if (remote) {
+		eipoib_lru_use(&remote->lru);
 		return remote;
+	}
 	spin_lock_bh(&remotes->lock);
 	remote = rhashtable_lookup(&remotes->by_lladdr, lladdr->qpn, lladdr_params);
 	if (!remote)
@@ -203,12 +205,10 @@ bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladd
 
 	rcu_read_lock();
 	remote = remote_find(remotes, lladdr);
-	if (remote) {
+	if (remote)
 		ether_addr_copy(mac, remote->mac);
-		eipoib_lru_use(&remote->lru);
-	} else {
+	else
 		mac_compute(lladdr, 0, mac);
-	}
 	rcu_read_unlock();
 	return remote;
 }

@@ -11,6 +11,7 @@
 #include <net/ip.h>
 
 #include "eipoib.h"
+#include "eipoib_dhcp.h"
 
 static bool is_zero(const struct eipoib_lladdr *lladdr)
 {
@@ -26,11 +27,11 @@ static void sender_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
 
 	if (is_zero(&header->from)) {
-		if (!eipoib_ip_get(&eth->heard, ip, mac))
+		if (!eipoib_ip_get_to_use(&eth->domain->heard, ip, mac))
 			ether_addr_copy(mac, eth->own_mac);
 		return;
 	}
-	if (!eipoib_remote_mac(&eth->remotes, &header->from, mac))
+	if (!eipoib_remote_mac(&eth->domain->remotes, &header->from, mac))
 		eipoib_count(eth, EIPOIB_STAT_REMOTE_REFUSED);
 }
 
@@ -44,8 +45,10 @@ static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 		ipv6_eth_mc_map(ip, mac);
 	else if (skb->pkt_type == PACKET_BROADCAST || skb->pkt_type == PACKET_MULTICAST)
 		eth_broadcast_addr(mac);
+	else if (eipoib_is_dedicated(eth))
+		ether_addr_copy(mac, eth->slave.mac);
 	else
-		return eipoib_ip_get(&eth->local, ip, mac);
+		return eipoib_ip_get(&eth->domain->local, ip, mac);
 	return true;
 }
 
@@ -57,8 +60,8 @@ static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *m
 {
 	struct in6_addr sender = *from;
 
-	if (!eipoib_ip_is(&eth->heard, from, mac) &&
-	    !eipoib_ip_of_mac(&eth->heard, mac, ip, &sender))
+	if (!eipoib_ip_is(&eth->domain->heard, from, mac) &&
+	    !eipoib_ip_of_mac(&eth->domain->heard, mac, ip, &sender))
 		sender = in6addr_any;
 	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
 	if (ipv6_addr_v4mapped(ip))
@@ -125,12 +128,26 @@ static bool receive_ip(struct eipoib_dev *eth, struct sk_buff *skb)
 	return eipoib_frame(eth, skb, destination, source);
 }
 
+static bool receive_dhcp(struct eipoib_dev *eth, struct sk_buff *skb)
+{
+	u8 source[ETH_ALEN], destination[ETH_ALEN];
+	struct in6_addr from, to;
+
+	if (!eipoib_dhcp_receive(eth, skb, destination))
+		return receive_ip(eth, skb);
+	eipoib_ips_of(skb, &from, &to);
+	sender_mac(eth, skb, &from, source);
+	return eipoib_frame(eth, skb, destination, source);
+}
+
 static bool receive_ip4(struct eipoib_dev *eth, struct sk_buff *skb)
 {
 	if (unlikely(!pskb_may_pull(skb, sizeof(struct iphdr)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
 		return false;
 	}
+	if (unlikely(eipoib_dhcp_is(skb)))
+		return receive_dhcp(eth, skb);
 	if (unlikely(ip_hdr(skb)->protocol == IPPROTO_IGMP))
 		eipoib_snoop_received4(eth, skb);
 	return receive_ip(eth, skb);
@@ -142,6 +159,10 @@ static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
 
 	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return false;
+	}
+	if (unlikely(eipoib_ip6_is_mapped(ipv6_hdr(skb)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_IP);
 		return false;
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
@@ -167,6 +188,16 @@ static bool receive(struct eipoib_dev *eth, struct sk_buff *skb)
 	}
 	eipoib_drop(eth, skb, EIPOIB_STAT_RX_PROTOCOL);
 	return false;
+}
+
+/* Returns whether a packet for several receivers comes from this host, or is the copy of a lower
+ * netdevice other than the first one of its link
+ */
+static bool is_repeated(const struct eipoib_dev *eth, const struct sk_buff *skb)
+{
+	const struct eipoib_header *header = (struct eipoib_header *)skb_mac_header(skb);
+
+	return eth->domain != eth || eipoib_lladdr_is_own(eth, &header->from);
 }
 
 /**
@@ -202,6 +233,10 @@ rx_handler_result_t eipoib_receive(struct sk_buff **pskb)
 	}
 	if (unlikely(skb->data - skb_mac_header(skb) != sizeof(struct eipoib_header))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_SHORT);
+		return RX_HANDLER_CONSUMED;
+	}
+	if (unlikely(skb->pkt_type != PACKET_HOST && is_repeated(eth, skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_REPEATED);
 		return RX_HANDLER_CONSUMED;
 	}
 	return receive(eth, skb) ? RX_HANDLER_ANOTHER : RX_HANDLER_CONSUMED;

@@ -18,9 +18,19 @@
 #define IGMP2_LEAVE	0x17
 #define IGMP3_REPORT	0x22
 
-/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group */
+/* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group, and
+ * the time in which to answer a query
+ */
 #define IGMP_GROUP	4
+#define IGMP_TIME	1
 #define MLD_GROUP	8
+#define MLD_TIME	4
+
+/* The longest time of queries that are noted, 12.8 s, in tenths of a second and milliseconds: with
+ * larger values, the versions differ in what they mean
+ */
+#define IGMP_TIME_MAX	128
+#define MLD_TIME_MAX	12800
 
 /* What a record says about its group */
 enum wish {
@@ -55,9 +65,9 @@ static bool wish_do(struct eipoib_dev *eth, enum wish wish, const struct in6_add
 		    const u8 *mac)
 {
 	if (wish == WISH_REPORT)
-		return eipoib_member_report(eth, ip, mac);
+		return eipoib_member_report(eth->domain, ip, mac);
 	if (wish == WISH_LEAVE)
-		eipoib_member_leave(eth, ip);
+		eipoib_member_leave(eth->domain, ip);
 	return true;
 }
 
@@ -87,7 +97,7 @@ void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, c
 	if (ipv6_addr_v4mapped(ip))
 		return;
 	addrconf_addr_solict_mult(ip, &group);
-	eipoib_member_report(eth, &group, mac);
+	eipoib_member_require(eth->domain, &group, mac);
 }
 
 /* Returns what a record says. Which sources a host wants to receive makes no difference here. */
@@ -132,13 +142,48 @@ static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
 	}
 }
 
-/* Notes a query if it is a general one, which is about no group */
-static void query_at(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at, u32 address_len)
+/* Returns whether a query is a general one, which is about no group */
+static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len)
 {
 	struct in6_addr ip;
 
-	if (group_read(skb, at, address_len, &ip) && !is_group(&ip))
-		eipoib_members_queried(eth, skb->protocol);
+	return group_read(skb, at, address_len, &ip) && !is_group(&ip);
+}
+
+/* Notes a general query that hosts answer, and in time. Others do not come from a router of the
+ * link, so that nobody answers them.
+ */
+static void query4_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
+{
+	u8 time;
+
+	if (ip_hdr(skb)->ttl == 1 && ip_hdr(skb)->daddr == htonl(INADDR_ALLHOSTS_GROUP) &&
+	    !skb_copy_bits(skb, at + IGMP_TIME, &time, sizeof(time)) && time <= IGMP_TIME_MAX &&
+	    query_is_general(skb, at + IGMP_GROUP, sizeof(__be32)))
+		eipoib_members_queried(eth->domain, htons(ETH_P_IP));
+}
+
+static void query6_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
+{
+	const struct ipv6hdr *ip6 = ipv6_hdr(skb);
+	__be16 time;
+
+	if (ip6->hop_limit == 1 && ipv6_addr_equal(&ip6->daddr, &in6addr_linklocal_allnodes) &&
+	    ipv6_addr_type(&ip6->saddr) & IPV6_ADDR_LINKLOCAL &&
+	    !skb_copy_bits(skb, at + MLD_TIME, &time, sizeof(time)) &&
+	    ntohs(time) <= MLD_TIME_MAX &&
+	    query_is_general(skb, at + MLD_GROUP, sizeof(struct in6_addr)))
+		eipoib_members_queried(eth->domain, htons(ETH_P_IPV6));
+}
+
+/* Notes a report of the IPoIB side, of a version whose hosts do not repeat each other's */
+static void report_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at,
+			u32 address_len)
+{
+	struct in6_addr ip;
+
+	if (group_read(skb, at, address_len, &ip) && is_group(&ip))
+		eipoib_member_refresh(eth->domain, &ip);
 }
 
 /* Gets the type of an MLD message, and where it is. MLD has a hop-by-hop header in front of it
@@ -180,9 +225,6 @@ void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *
 		break;
 	case IGMP3_REPORT:
 		records_read(eth, skb, at, sizeof(__be32), mac);
-		break;
-	case EIPOIB_IGMP_QUERY:
-		query_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
 	}
 }
 
@@ -210,14 +252,11 @@ void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *
 		break;
 	case ICMPV6_MLD2_REPORT:
 		records_read(eth, skb, at, sizeof(struct in6_addr), mac);
-		break;
-	case ICMPV6_MGM_QUERY:
-		query_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
 	}
 }
 
 /**
- * eipoib_snoop_received4() - see whether an IGMP message of the IPoIB side is a query
+ * eipoib_snoop_received4() - see what an IGMP message of the IPoIB side says
  * @eth: the netdevice
  * @skb: the packet, whose data begins with its IP header, which is linear
  *
@@ -228,12 +267,20 @@ void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb)
 	u32 at = ip_hdrlen(skb);
 	u8 type;
 
-	if (!skb_copy_bits(skb, at, &type, sizeof(type)) && type == EIPOIB_IGMP_QUERY)
-		query_at(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+	if (skb_copy_bits(skb, at, &type, sizeof(type)))
+		return;
+	switch (type) {
+	case EIPOIB_IGMP_QUERY:
+		query4_note(eth, skb, at);
+		break;
+	case IGMP1_REPORT:
+	case IGMP2_REPORT:
+		report_note(eth, skb, at + IGMP_GROUP, sizeof(__be32));
+	}
 }
 
 /**
- * eipoib_snoop_received6() - see whether an MLD message of the IPoIB side is a query
+ * eipoib_snoop_received6() - see what an MLD message of the IPoIB side says
  * @eth: the netdevice
  * @skb: a packet with a hop-by-hop header, whose data begins with its IP header
  *
@@ -244,6 +291,10 @@ void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb)
 	u32 at;
 	u8 type;
 
-	if (mld_find(skb, &at, &type) && type == ICMPV6_MGM_QUERY)
-		query_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
+	if (!mld_find(skb, &at, &type))
+		return;
+	if (type == ICMPV6_MGM_QUERY)
+		query6_note(eth, skb, at);
+	else if (type == ICMPV6_MGM_REPORT)
+		report_note(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
 }

@@ -16,6 +16,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_TX_LLC]		= "tx_llc",
 	[EIPOIB_STAT_TX_LINK]		= "tx_link_protocol",
 	[EIPOIB_STAT_TX_PROTOCOL]	= "tx_protocol",
+	[EIPOIB_STAT_TX_IP]		= "tx_bad_ip",
 	[EIPOIB_STAT_TX_ARP]		= "tx_bad_arp",
 	[EIPOIB_STAT_TX_ND]		= "tx_bad_nd",
 	[EIPOIB_STAT_TX_FORGED]		= "tx_forged",
@@ -24,7 +25,9 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_RX_SHORT]		= "rx_short",
 	[EIPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[EIPOIB_STAT_RX_DOWN]		= "rx_down",
+	[EIPOIB_STAT_RX_REPEATED]	= "rx_repeated",
 	[EIPOIB_STAT_RX_PROTOCOL]	= "rx_protocol",
+	[EIPOIB_STAT_RX_IP]		= "rx_bad_ip",
 	[EIPOIB_STAT_RX_ARP]		= "rx_bad_arp",
 	[EIPOIB_STAT_RX_ND]		= "rx_bad_nd",
 	[EIPOIB_STAT_RX_FORGED]		= "rx_forged",
@@ -48,6 +51,13 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_RARP]		= "rarp",
 	[EIPOIB_STAT_ANNOUNCED]		= "announced",
 	[EIPOIB_STAT_ANNOUNCE_REFUSED]	= "announce_refused",
+	[EIPOIB_STAT_DHCP_FLAGGED]	= "dhcp_flagged",
+	[EIPOIB_STAT_DHCP_REWRITTEN]	= "dhcp_rewritten",
+	[EIPOIB_STAT_DHCP_REFUSED]	= "dhcp_refused",
+	[EIPOIB_STAT_DHCP_ANSWERED]	= "dhcp_answered",
+	[EIPOIB_STAT_DHCP_BOUND]	= "dhcp_bound",
+	[EIPOIB_STAT_DHCP_BROADCAST]	= "dhcp_broadcast",
+	[EIPOIB_STAT_DHCP_BAD]		= "dhcp_bad",
 };
 
 /**

@@ -10,6 +10,7 @@
 #include <net/ipv6.h>
 
 #include "eipoib.h"
+#include "eipoib_dhcp.h"
 
 /* Returns whether it is known which interface has an IP address */
 static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
@@ -17,8 +18,8 @@ static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
 {
 	u8 mac[ETH_ALEN];
 
-	return eipoib_ip_get(&eth->heard, ip, mac) &&
-	       eipoib_remote_lladdr(&eth->remotes, mac, lladdr);
+	return eipoib_ip_get_to_use(&eth->domain->heard, ip, mac) &&
+	       eipoib_remote_lladdr(&eth->domain->remotes, mac, lladdr);
 }
 
 /* Asks for the IP address that a packet is for, on behalf of its sender: by its own IP address, or
@@ -29,8 +30,8 @@ static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *m
 {
 	struct in6_addr sender = *from;
 
-	if (!eipoib_ip_is(&eth->local, from, mac) &&
-	    !eipoib_ip_of_mac(&eth->local, mac, ip, &sender))
+	if (!eipoib_ip_is(&eth->domain->local, from, mac) &&
+	    !eipoib_ip_of_mac(&eth->domain->local, mac, ip, &sender))
 		sender = in6addr_any;
 	eipoib_count(eth, EIPOIB_STAT_ASKED_IB);
 	if (ipv6_addr_v4mapped(ip))
@@ -49,7 +50,7 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 	u8 mac[ETH_ALEN];
 
 	/* The bridge has flooded it */
-	if (eipoib_ip_has_mac(&eth->local, ether->h_dest)) {
+	if (eipoib_ip_has_mac(&eth->domain->local, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
@@ -59,7 +60,7 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		return;
 	}
 	/* It is for a host of the Ethernet side which was on the other one */
-	if (eipoib_ip_get(&eth->local, &ip, mac)) {
+	if (eipoib_ip_get(&eth->domain->local, &ip, mac)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}
@@ -101,7 +102,7 @@ static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 
 	if (is_multicast_ether_addr(ether->h_dest))
 		eipoib_send(eth, skb, eipoib_broadcast(eth));
-	else if (likely(eipoib_remote_lladdr(&eth->remotes, ether->h_dest, &to)))
+	else if (likely(eipoib_remote_lladdr(&eth->domain->remotes, ether->h_dest, &to)))
 		eipoib_send(eth, skb, &to);
 	else
 		xmit_unknown(eth, skb, ether);
@@ -110,8 +111,11 @@ static void xmit_unicast(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 /* Notes that a host has sent a packet from an IP address, which may be that of another one */
 static void use_source(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	if (unlikely(!eipoib_ip_use(&eth->local, ip, mac) && eipoib_arrived(&eth->announce)))
-		eipoib_arrival_sends(eth, mac, ip);
+	struct eipoib_dev *domain = eth->domain;
+
+	if (unlikely(!eipoib_ip_use(&domain->local, ip, mac) &&
+		     eipoib_arrived(&domain->announce)))
+		eipoib_arrival_sends(domain, mac, ip);
 }
 
 static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)
@@ -126,6 +130,8 @@ static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 	from = eipoib_ip4(ip_hdr(skb)->saddr);
 	to = eipoib_ip4(ip_hdr(skb)->daddr);
 	use_source(eth, &from, ether->h_source);
+	if (unlikely(eipoib_dhcp_is(skb)) && eipoib_dhcp_xmit(eth, skb, ether))
+		return;
 	if (!ipv4_is_multicast(ip_hdr(skb)->daddr)) {
 		xmit_unicast(eth, skb, ether);
 		return;
@@ -143,6 +149,10 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 
 	if (unlikely(!pskb_may_pull(skb, sizeof(struct ipv6hdr)))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
+		return;
+	}
+	if (unlikely(eipoib_ip6_is_mapped(ipv6_hdr(skb)))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_IP);
 		return;
 	}
 	if (unlikely(eipoib_nd_is(skb))) {
@@ -180,6 +190,38 @@ static enum eipoib_stat refusal(__be16 protocol)
 	return eth_proto_is_802_3(protocol) ? EIPOIB_STAT_TX_PROTOCOL : EIPOIB_STAT_TX_LLC;
 }
 
+/* Removes the VLAN header. Returns what sends in that VLAN, or NULL if there is none. The VLAN id 0
+ * only has a priority (IEEE 802.1Q).
+ */
+static struct eipoib_dev *vlan_pop(struct eipoib_dev *base, struct sk_buff *skb)
+{
+	__be16 protocol;
+	u16 tci;
+
+	if (skb_vlan_tag_present(skb)) {
+		protocol = skb->vlan_proto;
+		tci = skb_vlan_tag_get(skb);
+		__vlan_hwaccel_clear_tag(skb);
+	} else {
+		protocol = eth_hdr(skb)->h_proto;
+		if (__skb_vlan_pop(skb, &tci))
+			return NULL;
+	}
+	if (protocol != htons(ETH_P_8021Q))
+		return NULL;
+	if (tci & VLAN_VID_MASK)
+		return eipoib_slave_of_vlan(base, tci & VLAN_VID_MASK);
+	return eipoib_slave_of_mac(base, eth_hdr(skb)->h_source);
+}
+
+/* Returns whether a source is on the IPoIB side: that of another interface, or of this one as it
+ * looks by another netdevice in the same bridge
+ */
+static bool is_looped(struct eipoib_dev *eth, const u8 *mac)
+{
+	return eipoib_remote_is(&eth->domain->remotes, mac) || eipoib_mac_is_own(eth, mac);
+}
+
 /**
  * eipoib_xmit() - ndo_start_xmit
  * @skb: the packet, which begins with its Ethernet header
@@ -197,13 +239,17 @@ netdev_tx_t eipoib_xmit(struct sk_buff *skb, struct net_device *netdev)
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_SHORT);
 		return NETDEV_TX_OK;
 	}
-	if (unlikely(skb_vlan_tag_present(skb))) {
-		eipoib_drop(eth, skb, EIPOIB_STAT_TX_VLAN);
+	skb_reset_mac_header(skb);
+	if (unlikely(skb_vlan_tag_present(skb) || eth_type_vlan(eth_hdr(skb)->h_proto)))
+		eth = vlan_pop(eth, skb);
+	else
+		eth = eipoib_slave_of_mac(eth, eth_hdr(skb)->h_source);
+	if (unlikely(!eth)) {
+		eipoib_drop(eipoib_priv(netdev), skb, EIPOIB_STAT_TX_VLAN);
 		return NETDEV_TX_OK;
 	}
 	memcpy(&ether, skb->data, sizeof(ether));
-	if (unlikely(is_multicast_ether_addr(ether.h_dest) &&
-		     eipoib_remote_is(&eth->remotes, ether.h_source))) {
+	if (unlikely(is_multicast_ether_addr(ether.h_dest) && is_looped(eth, ether.h_source))) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOOP);
 		return NETDEV_TX_OK;
 	}

@@ -28,4 +28,14 @@ enum {
 	IFLA_EIPOIB_MAX = __IFLA_EIPOIB_MAX - 1
 };
 
+/* Attributes of IFLA_INFO_SLAVE_DATA, of an IPoIB netdevice whose master is one of this kind */
+enum {
+	IFLA_EIPOIB_SLAVE_UNSPEC,
+	IFLA_EIPOIB_SLAVE_VLAN,		/* u16: the VLAN id that its partition has */
+	IFLA_EIPOIB_SLAVE_MAC,		/* 6 octets: the MAC address that its QPN is for */
+
+	__IFLA_EIPOIB_SLAVE_MAX,
+	IFLA_EIPOIB_SLAVE_MAX = __IFLA_EIPOIB_SLAVE_MAX - 1
+};
+
 #endif /* _UAPI_EIPOIB_NETLINK_H */

@@ -8,7 +8,7 @@
 #
 # A figure that is worse than its bar in the file "bars" fails the run. --short measures only
 # four figures, and writes all files to FOLDER. --part measures one part of the figures, of both
-# drivers, and compares nothing with the bars.
+# drivers, and compares only those with their bars whose bars are relative to a figure of that part.
 #
 # --profile and --exact print the functions in which each driver spends a run of ibbench
 # instead. WHAT has the arguments of ibbench separated by commas, as in tcp,25000000; LINK is
@@ -71,6 +71,11 @@ lines()
 	tcp.unsummed	TCP bulk, connected mode, omit_checksums=1: instructions/octet
 	tcp8.unsummed	... eight streams
 	udp60000.unsummed	UDP, 60000 octets, connected mode, omit_checksums=1: instructions/packet
+	tcp.plain	TCP bulk, MTU 2044, one stream, for comparison with the following
+	tcp.bridge	... through a bridge and an Ethernet device over IPoIB, at both hosts
+	tcp.veth	... from a network namespace behind that bridge to another one
+	tcp.vxlan	... through a bridge and VXLAN over IPoIB, at both hosts
+	tcp.vxlan.veth	... from a network namespace behind that bridge to another one
 	memory.connected	memory of 8 children with a connection each way: octets
 	E
 }
@@ -98,7 +103,7 @@ guest()
 	"$qemu_dir/guest.sh" "${clock[@]}" --timeout 900 --mem 4096 \
 		--append "DRIVER=$driver PART=$part WHAT=$what LINK=$link" \
 		--modules "$modules/driver" --modules "$modules/fabric" \
-		--modules "$modules/probes" \
+		--modules "$modules/probes" --modules "$modules/eth" \
 		"${add[@]}" "$bench_dir/guest-bench.sh" "$dir" -- "${qemu[@]}" || {
 		tail -n 30 "$dir/transcript.log" "$dir/result" >&2
 		die "the guest failed: $driver, $part"
@@ -189,7 +194,7 @@ measure_all()
 {
 	local driver part guests=()
 
-	for part in traffic dma offload control forward memory neighbours connected; do
+	for part in traffic dma offload control forward memory neighbours connected eth; do
 		for driver in intree ours veth; do
 			has_part "$driver" "$part" || continue
 			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
@@ -227,12 +232,20 @@ measure_part()
 # hold_bars NAME...: fails if one of these figures is worse than its bar, or is missing.
 hold_bars()
 {
-	awk -v "names=$*" -f "$bench_dir/bars.awk" "$bench_dir/bars" "$run/table"
+	awk -v said=1 -v "names=$*" -f "$bench_dir/bars.awk" "$bench_dir/bars" "$run/table"
 }
 
 bar_names()
 {
-	awk '$1 !~ /^#/ { print $1 }' "$bench_dir/bars"
+	awk '$1 !~ /^#/ { print $1 }' "$bench_dir/bars" | uniq
+}
+
+# own_bar_names: prints the figures of the table whose bars are relative to another one of this
+# driver.
+own_bar_names()
+{
+	awk 'FNR == NR { known[$1] = $2 != "-"; next }
+		$1 !~ /^#/ && $3 != "" && known[$1] { print $1 }' "$run/table" "$bench_dir/bars" | uniq
 }
 
 # table: prints, separated by tabs: name, this driver, in-tree driver, ratio, stack alone,
@@ -332,6 +345,8 @@ if [ "$mode" = --part ]; then
 	measure_part "$what"
 	table >"$run/table"
 	grep -v '	-	-	' "$run/table" | show
+	mapfile -t names < <(own_bar_names)
+	[ ${#names[@]} -eq 0 ] || hold_bars "${names[@]}"
 	exit
 fi
 measure_all

@@ -386,6 +386,61 @@ connected_children()
 	done
 }
 
+# bridge_over HOST NETDEVICE NUMBER: puts it into a bridge with the address 10.2.0.NUMBER, and a
+# namespace behind the bridge with 10.2.0.1NUMBER.
+bridge_over()
+{
+	_mtu=$(on "$1" cat "/sys/class/net/$2/mtu")
+	ip -n "$1" link add br0 mtu "$_mtu" type bridge
+	ip -n "$1" link set "$2" master br0 up
+	ip -n "$1" link set br0 up
+	ip -n "$1" address add "10.2.0.$3/24" dev br0
+	ip netns add "n$3"
+	ip -n "n$3" link add eth0 mtu "$_mtu" type veth peer name port mtu "$_mtu" netns "$1"
+	ip -n "$1" link set port master br0 up
+	ip -n "n$3" link set eth0 up
+	ip -n "n$3" address add "10.2.0.1$3/24" dev eth0
+}
+
+# bridged NAME NAME: measures streams from bridge to bridge, and between the namespaces behind them.
+bridged()
+{
+	wait_for 20 on h0 ping -q -c 1 -W 1 10.2.0.2
+	wait_for 20 on n1 ping -q -c 1 -W 1 10.2.0.12
+	measure "tcp.$1" h0 h1 10.2.0.2 tcp $((24 << 20))
+	measure "tcp.$2" n1 n2 10.2.0.12 tcp $((24 << 20))
+	for _k in 0 1; do
+		ip netns delete "n$((_k + 1))"
+		ip -n "h$_k" link delete br0
+	done
+}
+
+# over_vxlan: the way that Ethernet crosses an InfiniBand link without eth_ipoib.
+over_vxlan()
+{
+	for _k in 0 1; do
+		ip -n "h$_k" link add vxlan5 type vxlan id 5 dstport 4789 dev "$(dev_of "h$_k")" \
+			local "10.0.0.$((_k + 1))" remote "10.0.0.$((2 - _k))"
+		bridge_over "h$_k" vxlan5 "$((_k + 1))"
+	done
+	bridged vxlan vxlan.veth
+	for _k in 0 1; do
+		ip -n "h$_k" link delete vxlan5
+	done
+}
+
+over_eth()
+{
+	module_insert /modules/eth_ipoib.ko
+	for _k in 0 1; do
+		_dev=$(dev_of "h$_k")
+		ip -n "h$_k" address flush dev "$_dev"
+		ip -n "h$_k" link add link "$_dev" name eth5 type eipoib
+		bridge_over "h$_k" eth5 "$((_k + 1))"
+	done
+	bridged bridge veth
+}
+
 # profile MODE COUNT [SIZE [STREAMS]]: prints the functions in which the instructions are spent.
 profile()
 {
@@ -479,6 +534,13 @@ connected)
 	partitions_write 8
 	pair_start
 	memory_of memory.connected 2 connected_children
+	;;
+eth)
+	link_start 4 none
+	figure tcp.plain tcp $((24 << 20))
+	over_vxlan
+	over_eth
+	link_stop
 	;;
 wall)
 	link_start 4 none

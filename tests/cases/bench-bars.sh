@@ -18,6 +18,27 @@ holds()
 	awk -v "names=$*" -f "$bench/bars.awk" "$run/bars" "$run/table" >"$run/said"
 }
 
+# holds_own NAME REGEX: checks those bars that match, which are relative to other figures.
+holds_own()
+{
+	printf 'base\t10\t20\t-\nless\t5.1\t-\t-\nmore\t5.2\t-\t-\n' >"$run/table"
+	printf '%s\n' 'less 0.5 base' 'less 0.25 intree:base' 'less 0.5 gone' \
+		'more 0.6 base' 'more 0.5 base' 'more 0.25 intree:base' |
+		grep "$2" >"$run/bars"
+	awk -v said=1 -v "names=$1" -f "$bench/bars.awk" "$run/bars" "$run/table" >"$run/said"
+}
+
+holds_own less base
+grep -qx 'less is 0.510 of base' "$run/said"
+grep -qx 'less is 0.255 of intree:base' "$run/said"
+for wrong in 'more 0.[56].base' 'more intree' 'less gone'; do
+	# shellcheck disable=SC2086  # words
+	if holds_own $wrong; then
+		echo "'$wrong' passes"
+		exit 1
+	fi
+done
+
 holds good
 for name in worse none gone barless; do
 	if holds good "$name"; then

@@ -8,15 +8,6 @@
 # shellcheck source=lib-eipoib.sh
 . /cases/lib-eipoib.sh
 
-# must_say SENTENCE CMD...: CMD fails with this message of the kernel.
-must_say()
-{
-	_sentence=$1
-	shift
-	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
-	assert_match "what the kernel says" "$_said" "$_sentence"
-}
-
 # eth_renew: h0 gets another Ethernet netdevice instead of its own, which knows nothing yet.
 eth_renew()
 {
@@ -24,13 +15,6 @@ eth_renew()
 	ip -n h0 link add link "$dev0" name eth5 type eipoib
 	ip -n h0 link set eth5 master br0 up
 	wait_for 10 has_carrier h0 eth5
-}
-
-# no_eth5: h0 has no such netdevice.
-no_eth5()
-{
-	ip -n h0 -o link show >/run/links
-	refute grep -q 'eth5[@:]' /run/links
 }
 
 fabric_start hcas=3

@@ -65,6 +65,22 @@ eth_stat_reaches()
 	[ "$_value" -ge "$3" ]
 }
 
+# must_say SENTENCE CMD...: CMD fails with this message of the kernel.
+must_say()
+{
+	_sentence=$1
+	shift
+	_said=$("$@" 2>&1) && fail "succeeded, but must fail: $*"
+	assert_match "what the kernel says" "$_said" "$_sentence"
+}
+
+# no_eth5: h0 has no such netdevice.
+no_eth5()
+{
+	ip -n h0 -o link show >/run/links
+	refute grep -q 'eth5[@:]' /run/links
+}
+
 # rarp_send GUEST COUNT: what a hypervisor sends for the guest when it has moved.
 rarp_send()
 {

@@ -39,7 +39,8 @@
 #   allow    a regex of lines in the kernel log that the case provokes, see judge.sh;
 #            there may be more than one
 #   when     check (default), or soak: without --soak it runs only if PATTERN names it
-# Cases named apps-* also have third-party programs, see rootfs.sh and selftests.sh.
+#   root     the guest's further programs, a group of rootfs.sh (default: none, and apps for cases
+#            named apps-*, which also have those of selftests.sh)
 
 . "$(dirname "$0")/common.sh"
 
@@ -83,10 +84,13 @@ guests_of()
 	header "$1" guests 1
 }
 
-# root_of CASE: prints the group of programs in its guest's root file system.
+# root_of SCRIPT: prints the group of programs in its guest's root file system.
 root_of()
 {
-	[[ $1 != apps-* ]] && echo base || echo apps
+	local group=base
+
+	[[ ${1##*/} != apps-* ]] || group=apps
+	header "$1" root "$group"
 }
 
 # script_of RUN: prints the script. RUN is CASE, CASE@KIND, CASE+PROFILE or CASE@KIND+PROFILE.
@@ -187,8 +191,8 @@ run_on_guest()
 	local script=$1 run=$2 limit=$3 kind=$4 name=$5 boots=guest.sh built suites=()
 	local counted=() own=("PROFILE=$(profile_of "$5")") root others=() peer=() variable
 
-	root=$(root_of "${script##*/}")
-	[ "$root" = base ] || others=(--tools "$(cat "$state/selftests")")
+	root=$(root_of "$script")
+	[ "$root" != apps ] || others=(--tools "$(cat "$state/selftests")")
 	[ "$(guests_of "$script")" -eq 1 ] || boots=pair.sh
 	built=$(cat "$state/modules.$kind")
 	[ "$kind" != debug ] ||
@@ -302,17 +306,28 @@ kernels_needed()
 	done | grep . | sort -ru
 }
 
-# Prepares kernels, modules and root file system. If this fails, all cases fail.
+# roots_needed: prints the groups of programs that the runs need.
+roots_needed()
+{
+	local name
+
+	for name in "${names[@]}"; do
+		root_of "$(script_of "$name")"
+	done | sort -u
+}
+
+# Prepares kernels, modules and root file systems. If this fails, all cases fail.
 prepare()
 {
 	local kind kinds root
 
-	root=$(root_of "$(printf '%s\n' "${names[@]}" | grep -m 1 ^apps-)")
 	kinds=$(kernels_needed)
 	# shellcheck disable=SC2086  # words
-	"$qemu_dir/deps.sh" build guest $kinds &&
+	"$qemu_dir/deps.sh" build guest $kinds || return
+	for root in $(roots_needed); do
 		"$qemu_dir/rootfs.sh" "$root" >"$state/rootfs" || return
-	[ "$root" = base ] || prepare_others || return
+		[ "$root" != apps ] || prepare_others || return
+	done
 	for kind in $kinds; do
 		"$qemu_dir/kernel.sh" prepare "$kind" &&
 			"$qemu_dir/build.sh" "$kind" ${coverage:+"$coverage"} >"$state/modules.$kind" ||

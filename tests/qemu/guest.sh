@@ -17,7 +17,7 @@
 #   --icount        one CPU on which an instruction takes a nanosecond of guest
 #                   time, for counting instructions
 #   --add CPIO      an archive with additional files for the guest's root
-#   --root GROUP    the guest's programs: base (default) or apps, see rootfs.sh
+#   --root GROUP    the guest's programs: base (default) or others, see rootfs.sh
 #   --kernel KIND   stock (default) or another, see kernel.sh
 #   --modules DIR   folder with modules of this project; may be repeated
 #   --peer-kernel KIND, --peer-modules DIR   these instead, if --role is b

@@ -53,6 +53,8 @@ make_initrd()
 	for dir in "${tool_dirs[@]}"; do
 		install -D -t "$tree/usr/sbin" "$dir"/*
 	done
+	# The kernel of the virtual machine in the guest
+	[ "$root" != vm ] || install -D -m 644 -t "$tree/boot" "$kernel_dir/vmlinux"
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
 	mapfile -t roots < <("$qemu_dir/rootfs.sh" "$root")

@@ -2,9 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # The guest's root file system: Debian's own binaries as cpio archives in the cache,
 # which are made again when the version of a package changes. Prints their paths.
-# Usage: rootfs.sh [apps]
-# All guests have the first archive. With "apps" there is a second one with the packages
-# in the list "apps": the third-party programs for apps-* cases.
+# Usage: rootfs.sh [GROUP]
+# All guests have the first archive. With a group there is a second one, with the packages in the
+# list of that name:
+#   apps     third-party programs for apps-* cases
+#   bridges  Open vSwitch, and the plugins by which container runtimes make networks
+#   vm       QEMU, for a virtual machine in the guest
 
 . "$(dirname "$0")/common.sh"
 
@@ -19,9 +22,13 @@ apps=(
 	lksctp-tools mptcpize mtr-tiny network-manager nfs-common nfs-kernel-server nuttcp
 	qperf sockperf stress-ng sysstat udev wireguard-tools
 )
+bridges=(containernetworking-plugins iptables openvswitch-switch)
+vm=(qemu-system-x86)
 case $group in
 base) ;;
 apps) packages+=("${apps[@]}") ;;
+bridges) packages+=("${bridges[@]}") ;;
+vm) packages+=("${vm[@]}") ;;
 *) die "no such group of packages: $group" ;;
 esac
 work='' base=''
@@ -88,14 +95,43 @@ prune_base()
 	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{perl,db-5,gdbm}*
 }
 
+prune_python()
+{
+	rm -rf "$1"/usr/{lib,share}/python3* "$1"/usr/bin/{python,py,pdb}3*
+}
+
 # keepalived (through SNMP's libraries) and avahi-browse need some of those libraries. No case
 # uses the other contents of the packages: Python, XML, and NSS for corosync's ciphers.
 prune_apps()
 {
-	rm -rf "$1"/usr/{lib,share}/python3* "$1"/usr/bin/{python,py,pdb}3* \
-		"$1"/usr/lib/x86_64-linux-gnu/lib{icu,xml2,xslt,db-5}* \
+	prune_python "$1"
+	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{icu,xml2,xslt,db-5}* \
 		"$1"/usr/lib/x86_64-linux-gnu/lib{nss3,nssckbi,nsssysinit,softokn3,freebl}* \
 		"$1"/usr/share/misc/pci.ids
+}
+
+# Each plugin is a program of several megabytes.
+prune_bridges()
+{
+	prune_base "$1"
+	prune_python "$1"
+	find "$1/usr/lib/cni" -type f ! -name bridge ! -name host-local ! -name ipvlan \
+		! -name macvlan -delete
+}
+
+# QEMU without the programs for other uses, the firmware of other machines, and all that shows screens
+# and plays sounds.
+prune_vm()
+{
+	prune_base "$1"
+	rm -rf "$1"/usr/libexec "$1"/usr/bin/qemu-{storage-daemon,pr-helper} \
+		"$1"/usr/bin/qemu-system-x86_64-microvm "$1"/usr/lib/{qemu,ipxe} \
+		"$1"/usr/share/{alsa,gst-plugins-base,icons,iso-codes,libdrm,seabios,xml} \
+		"$1"/usr/lib/x86_64-linux-gnu/lib{asound,epoxy,gst,opus,orc,spice}* \
+		"$1"/usr/lib/x86_64-linux-gnu/lib{nss3,nssckbi,freebl,softokn3,sqlite3,stdc++}* \
+		"$1"/usr/lib/x86_64-linux-gnu/gstreamer-1.0
+	find "$1/usr/lib/x86_64-linux-gnu/qemu" -type f ! -name 'accel-*' -delete
+	find "$1/usr/share/qemu" -type f ! -name qboot.rom -delete
 }
 
 # busybox's applets are at the end of PATH, after the real tools.

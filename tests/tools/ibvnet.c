@@ -7,10 +7,12 @@
  * Usage: ibvnet pair A B
  *        ibvnet flood DEVICE SECONDS
  *
- * pair makes two TUN devices, which may then be moved to two network namespaces, and forwards
- * packets between them. On SIGTERM or SIGINT it prints "many=N", the number of packets with
- * more than 64 segments, and ends. flood sends large TCP packets to the broadcast address of an
- * IPoIB device, by a packet socket with PACKET_QDISC_BYPASS, and prints "sent=N".
+ * pair makes two devices, which may then be moved to two network namespaces, and forwards
+ * packets between them, as a virtual machine does between its own network device and that of the
+ * host. A and B are names of TUN devices; or of TAP devices, as "tap:NAME"; or files of macvtap
+ * devices that exist, as "/dev/tap5". On SIGTERM or SIGINT it prints "many=N", the number of
+ * packets with more than 64 segments, and ends. flood sends large TCP packets to the broadcast
+ * address of an IPoIB device, by a packet socket with PACKET_QDISC_BYPASS, and prints "sent=N".
  */
 #include <arpa/inet.h>
 #include <err.h>
@@ -60,9 +62,10 @@ static int end_of_program(void)
 	return fd;
 }
 
-static int tun_open(const char *name)
+/* A new device of this type, IFF_TUN or IFF_TAP */
+static int device_make(const char *name, int type)
 {
-	struct ifreq request = { .ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR };
+	struct ifreq request = { .ifr_flags = type | IFF_NO_PI | IFF_VNET_HDR };
 	int fd = open("/dev/net/tun", O_RDWR);
 
 	if (fd < 0)
@@ -70,6 +73,28 @@ static int tun_open(const char *name)
 	strncpy(request.ifr_name, name, sizeof(request.ifr_name) - 1);
 	if (ioctl(fd, TUNSETIFF, &request))
 		err(1, "%s", name);
+	return fd;
+}
+
+static int macvtap_open(const char *path)
+{
+	int fd = open(path, O_RDWR);
+
+	if (fd < 0)
+		err(1, "%s", path);
+	return fd;
+}
+
+static int device_open(const char *name)
+{
+	int fd;
+
+	if (name[0] == '/')
+		fd = macvtap_open(name);
+	else if (!strncmp(name, "tap:", 4))
+		fd = device_make(name + 4, IFF_TAP);
+	else
+		fd = device_make(name, IFF_TUN);
 	if (ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6))
 		err(1, "%s: offloads", name);
 	return fd;
@@ -95,8 +120,8 @@ static bool carry(int from, int to)
 static int pair(char **argv)
 {
 	struct pollfd fds[3] = {
-		{ .fd = tun_open(argv[0]), .events = POLLIN },
-		{ .fd = tun_open(argv[1]), .events = POLLIN },
+		{ .fd = device_open(argv[0]), .events = POLLIN },
+		{ .fd = device_open(argv[1]), .events = POLLIN },
 		{ .fd = end_of_program(), .events = POLLIN },
 	};
 	unsigned int many = 0;

@@ -6,7 +6,8 @@
 
 #include "kunit.h"
 
-static const u8 payload[64];
+/* Behind an ethertype of VLANs, it is in VLAN 5 */
+static const u8 payload[64] = { 0x00, 0x05 };
 
 /* Sends a frame to another host of the Ethernet side */
 static void frame_is_dropped(struct kunit *test, u16 ethertype, const char *counter)

@@ -497,7 +497,7 @@ static void refused_both(struct kunit *test, void (*refused)(struct fixture *fx,
 	static struct message message;
 
 	advertisement(&message, &guest_ip, &all_nodes, sender);
-	icmp_of(&message)->icmp6_cksum ^= htons(0x0100);
+	icmp_of(&message)->icmp6_cksum = csum16_add(icmp_of(&message)->icmp6_cksum, htons(0x0100));
 	refused(fx, &message);
 	advertisement(&message, &guest_ip, &all_nodes, sender);
 	ip6_of(&message)->hop_limit = 254;

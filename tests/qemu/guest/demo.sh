@@ -1,19 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=../../cases/lib.sh
+# shellcheck shell=dash source=../../cases/lib-demo.sh
 # The demonstration's script in the guest. Each step is shown and verified.
 
-. /cases/lib.sh
-
-# show CMD...: shows the command and its output, which is also in $shown.
-show()
-{
-	printf '\n$ %s\n' "$*"
-	shown=$("$@" 2>&1) || {
-		printf '%s\n' "$shown"
-		fail "status $?: $*"
-	}
-	printf '%s\n' "$shown"
-}
+. /cases/lib-demo.sh
 
 count_lines()
 {

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of what hostile hosts of both sides try: addresses of others, addresses that are none, and
+ * queries that nobody answers.
+ */
+#include <linux/delay.h>
+#include <linux/icmpv6.h>
+#include <linux/igmp.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/ipv6.h>
+
+#include "kunit.h"
+
+/* A query of IGMPv2 about all groups, or one, with a router alert option */
+struct igmp_packet {
+	struct iphdr ip;
+	u8 router_alert[4];
+	u8 type;
+	u8 time;
+	__sum16 checksum;
+	__be32 group;
+} __packed;
+
+/* The same of MLDv1 */
+struct mld_packet {
+	struct ipv6hdr ip;
+	u8 hop_by_hop[8];
+	u8 type;
+	u8 code;
+	__sum16 checksum;
+	__be16 time;
+	__be16 reserved;
+	struct in6_addr group;
+} __packed;
+
+static const struct igmp_packet igmp_good = {
+	.ip = { .version = 4, .ihl = 6, .ttl = 1, .protocol = IPPROTO_IGMP,
+		.tot_len = cpu_to_be16(sizeof(struct igmp_packet)),
+		.daddr = cpu_to_be32(INADDR_ALLHOSTS_GROUP) },
+	.router_alert = { 0x94, 4, 0, 0 },
+	.type = 0x11,
+	.time = 100,
+};
+
+static const struct mld_packet mld_good = {
+	.ip = { .version = 6, .hop_limit = 1, .nexthdr = NEXTHDR_HOP,
+		.payload_len = cpu_to_be16(sizeof(struct mld_packet) - sizeof(struct ipv6hdr)),
+		.saddr = { .s6_addr = { 0xfe, 0x80, [15] = 9 } },
+		.daddr = { .s6_addr = { 0xff, 0x02, [15] = 1 } } },
+	.hop_by_hop = { IPPROTO_ICMPV6, 0, 5, 2, 0, 0, 1, 0 },
+	.type = ICMPV6_MGM_QUERY,
+	.time = cpu_to_be16(10000),
+};
+
+static struct in6_addr ip(u32 number)
+{
+	return eipoib_ip4(htonl(0x0a000000 + number));
+}
+
+static bool learn(struct fixture *fx, u32 number, const u8 *mac)
+{
+	struct in6_addr address = ip(number);
+	bool may;
+
+	local_bh_disable();
+	may = eipoib_learn_local(fx->eth, &address, mac);
+	local_bh_enable();
+	return may;
+}
+
+static void receive(struct fixture *fx, u16 ethertype, const void *packet, u32 len, u8 pkt_type)
+{
+	struct eipoib_lladdr peer = fixture_peer(9);
+
+	fixture_receive(fx, fixture_packet(fx, &peer, ethertype, packet, len), pkt_type);
+	fixture_settle(fx);
+	skb_queue_purge(&fx->received);
+}
+
+/* Nobody has the address of a group; a broadcast would be taken for a packet to a local host */
+static void source_is_a_group(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u8 mac[ETH_ALEN];
+
+	eth_broadcast_addr(mac);
+	KUNIT_EXPECT_FALSE(test, learn(fx, 1, mac));
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(&fx->eth->local, mac));
+}
+
+/* The MAC address of an interface that is not known at the moment is taken by a guest: when the
+ * interface says something again, it is reached.
+ */
+static void claimed_before(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_lladdr peer = fixture_peer(7);
+	struct eipoib_arp_eth arp = {
+		.head = { .ar_hrd = htons(ARPHRD_ETHER), .ar_pro = htons(ETH_P_IP),
+			  .ar_hln = ETH_ALEN, .ar_pln = 4, .ar_op = htons(ARPOP_REPLY) },
+		.spa = htonl(0x0a000002), .tpa = htonl(0x0a000003),
+	};
+	u8 mac[ETH_ALEN];
+
+	eipoib_remote_mac_of(&peer, mac);
+	KUNIT_EXPECT_TRUE(test, learn(fx, 1, mac));
+	eipoib_remote_mac(&fx->eth->remotes, &peer, mac);
+	ether_addr_copy(arp.sha, guest_mac);
+	ether_addr_copy(arp.tha, mac);
+	fixture_xmit(fx, fixture_frame(fx, mac, guest_mac, ETH_P_ARP, &arp, sizeof(arp)));
+	kfree_skb(fixture_sent(fx, ETH_P_ARP));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "tx_local"), 0ull);
+	/* Nor can it be learned any more */
+	KUNIT_EXPECT_TRUE(test, learn(fx, 4, mac));
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_is(&fx->eth->local, &(struct in6_addr) { }, mac));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_refused"), 1ull);
+}
+
+/* A static entry stands whoever says otherwise, also by the MAC address of the other side */
+static void static_stands(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_lladdr peer = fixture_peer(7);
+	struct in6_addr address = ip(1);
+	u8 mac[ETH_ALEN];
+
+	eipoib_remote_mac(&fx->eth->remotes, &peer, mac);
+	KUNIT_EXPECT_EQ(test, eipoib_learn_static(fx->eth, &address, guest_mac), 0);
+	KUNIT_EXPECT_TRUE(test, learn(fx, 1, guest_mac));
+	KUNIT_EXPECT_FALSE(test, learn(fx, 1, other_mac));
+	KUNIT_EXPECT_FALSE(test, learn(fx, 1, mac));
+	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(fx->eth, &address, mac));
+	local_bh_disable();
+	KUNIT_EXPECT_FALSE(test, eipoib_learn_heard(fx->eth, &address, mac));
+	local_bh_enable();
+	KUNIT_EXPECT_TRUE(test, eipoib_ip_is(&fx->eth->local, &address, guest_mac));
+}
+
+/* What was learned before is not known any more */
+static void learning_ends(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr address = ip(1), other = ip(2);
+
+	learn(fx, 1, guest_mac);
+	KUNIT_EXPECT_EQ(test, eipoib_learn_static(fx->eth, &other, other_mac), 0);
+	rtnl_lock();
+	eipoib_config_set_learning(fx->eth, false);
+	rtnl_unlock();
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_is(&fx->eth->local, &address, guest_mac));
+	KUNIT_EXPECT_FALSE(test, learn(fx, 1, guest_mac));
+	KUNIT_EXPECT_TRUE(test, learn(fx, 2, other_mac));
+	KUNIT_EXPECT_FALSE(test, learn(fx, 2, guest_mac));
+}
+
+/* IPv6 packets with IPv4 addresses, which the tables would take for those of IPv4 */
+static void mapped_addresses(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipv6hdr packet = { .version = 6, .nexthdr = IPPROTO_UDP, .hop_limit = 64,
+				  .saddr = { .s6_addr = { 0xfd, [15] = 1 } } };
+	int n;
+
+	packet.daddr = ip(1);
+	for (n = 0; n < 2; n++) {
+		fixture_xmit(fx, fixture_frame(fx, other_mac, guest_mac, ETH_P_IPV6, &packet,
+					       sizeof(packet)));
+		fixture_dropped(fx, "tx_bad_ip");
+		receive(fx, ETH_P_IPV6, &packet, sizeof(packet), PACKET_HOST);
+		fixture_dropped(fx, "rx_bad_ip");
+		swap(packet.saddr, packet.daddr);
+	}
+}
+
+static void igmp_query(struct fixture *fx, struct igmp_packet packet, bool counts)
+{
+	fx->eth->members.igmp.any = false;
+	receive(fx, ETH_P_IP, &packet, sizeof(packet), PACKET_MULTICAST);
+	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.igmp.any, counts);
+}
+
+/* Only what all hosts of the link answer within the time that is waited for counts as a query */
+static void igmp_queries(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct igmp_packet packet = igmp_good;
+
+	igmp_query(fx, packet, true);
+	packet.ip.ttl = 64;
+	igmp_query(fx, packet, false);
+	packet = igmp_good;
+	packet.ip.daddr = htonl(0xe0000016);
+	igmp_query(fx, packet, false);
+	packet = igmp_good;
+	packet.time = 255;
+	igmp_query(fx, packet, false);
+	packet = igmp_good;
+	packet.group = htonl(0xef010001);
+	igmp_query(fx, packet, false);
+	/* From the Ethernet side, whose bridges keep the answers to themselves */
+	fx->eth->members.igmp.any = false;
+	fixture_xmit(fx, fixture_frame(fx, (u8[]) { 1, 0, 0x5e, 0, 0, 1 }, guest_mac, ETH_P_IP,
+				       &igmp_good, sizeof(igmp_good)));
+	kfree_skb(fixture_sent(fx, ETH_P_IP));
+	KUNIT_EXPECT_FALSE(test, fx->eth->members.igmp.any);
+}
+
+static void mld_query(struct fixture *fx, struct mld_packet packet, bool counts)
+{
+	fx->eth->members.mld.any = false;
+	receive(fx, ETH_P_IPV6, &packet, sizeof(packet), PACKET_MULTICAST);
+	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.mld.any, counts);
+}
+
+static void mld_queries(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct mld_packet packet = mld_good;
+
+	mld_query(fx, packet, true);
+	packet.ip.hop_limit = 2;
+	mld_query(fx, packet, false);
+	packet = mld_good;
+	packet.ip.saddr.s6_addr[0] = 0x20;
+	mld_query(fx, packet, false);
+	packet = mld_good;
+	packet.ip.daddr.s6_addr[15] = 2;
+	mld_query(fx, packet, false);
+	packet = mld_good;
+	packet.time = htons(60000);
+	mld_query(fx, packet, false);
+	packet = mld_good;
+	packet.group = packet.ip.daddr;
+	mld_query(fx, packet, false);
+}
+
+static bool is_member(struct fixture *fx, const struct in6_addr *group)
+{
+	struct netdev_hw_addr *entry;
+	struct eipoib_lladdr lladdr;
+	bool found = false;
+
+	eipoib_group_lladdr(fx->eth, group, &lladdr);
+	netif_addr_lock_bh(fx->lower);
+	netdev_for_each_mc_addr(entry, fx->lower)
+		found |= !memcmp(entry->addr, &lladdr, sizeof(lladdr));
+	netif_addr_unlock_bh(fx->lower);
+	return found;
+}
+
+/* Two groups are left by a host; that of which a host of the link says that it is in it stays,
+ * since others have heard that and say nothing. Leaves that go on do not put this off.
+ */
+static void leaves(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr left = eipoib_ip4(htonl(0xef010001)), kept = eipoib_ip4(htonl(0xef010002));
+	struct in6_addr third = eipoib_ip4(htonl(0xef010003));
+	struct igmp_packet report = igmp_good;
+	int n;
+
+	local_bh_disable();
+	eipoib_member_report(fx->eth, &left, guest_mac);
+	eipoib_member_report(fx->eth, &kept, guest_mac);
+	eipoib_member_leave(fx->eth, &left);
+	eipoib_member_leave(fx->eth, &kept);
+	local_bh_enable();
+	report.type = 0x16;
+	report.group = kept.s6_addr32[3];
+	report.ip.daddr = report.group;
+	receive(fx, ETH_P_IP, &report, sizeof(report), PACKET_MULTICAST);
+	for (n = 0; n < 15; n++) {
+		msleep(300);
+		local_bh_disable();
+		eipoib_member_report(fx->eth, &third, guest_mac);
+		eipoib_member_leave(fx->eth, &third);
+		local_bh_enable();
+	}
+	KUNIT_EXPECT_FALSE(test, is_member(fx, &left));
+	KUNIT_EXPECT_TRUE(test, is_member(fx, &kept));
+	fixture_settle(fx);
+	skb_queue_purge(&fx->received);
+}
+
+static struct kunit_case hostile_cases[] = {
+	KUNIT_CASE(source_is_a_group),
+	KUNIT_CASE(claimed_before),
+	KUNIT_CASE(static_stands),
+	KUNIT_CASE(learning_ends),
+	KUNIT_CASE(mapped_addresses),
+	KUNIT_CASE(igmp_queries),
+	KUNIT_CASE(mld_queries),
+	KUNIT_CASE(leaves),
+	{}
+};
+
+static struct kunit_suite hostile_suite = {
+	.name = "eipoib_hostile",
+	.suite_init = suite_begin,
+	.suite_exit = suite_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = hostile_cases,
+};
+
+kunit_test_suite(hostile_suite);
