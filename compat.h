@@ -53,6 +53,17 @@ static inline void hrtimer_setup(struct hrtimer *timer,
 }
 #endif
 
+/* ---- Modules ---- */
+
+/* The text of a module's parameters, for what runs before they are set: KUnit's suites do, on
+ * kernels that keep it.
+ */
+#ifdef COMPAT_HAVE_MODULE_ARGS
+#define compat_module_args(module)	((const char *)(module)->args)
+#else
+#define compat_module_args(module)	((const char *)"")
+#endif
+
 /* ---- RCU ---- */
 
 #ifdef COMPAT_HAVE_RCU_GP_OLDSTATE

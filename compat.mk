@@ -24,6 +24,7 @@ compat_flags := \
 	$(call probe,GENL_INFO_DUMP,net/genetlink.h,^genl_info_dump\b) \
 	$(call probe,GRO_NODE,linux/netdevice.h,^struct gro_node {) \
 	$(call probe,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup\b) \
+	$(call probe,MODULE_ARGS,linux/module.h,^\tchar \*args;) \
 	$(call probe,NET_DIM_POINTER,linux/dim.h,void net_dim\b[^;]*\*[^;]*\*) \
 	$(call probe,NAPI_CONFIG,linux/netdevice.h,^netif_napi_add_config\b) \
 	$(call probe,NETDEV_DUMMY,linux/netdevice.h,^struct net_device \*alloc_netdev_dummy\b) \

@@ -119,8 +119,10 @@ ip -n h0 link delete eth5
 eth_make h0
 ip -n h0 link set eth5 master br0
 wait_for 10 has_carrier h0 eth5
-reach g1 10.0.0.2
-reach h1 10.0.0.62
+# This also tells it where these hosts are, so that it joins the groups by which they are asked for
+reach g1 10.0.0.2 fd00::2
+reach g2 10.0.0.2 fd00::2
+reach h1 10.0.0.62 fd00::62
 
 step "Connected mode, with an MTU of 65520"
 for host in h0 h1 h2; do

@@ -23,7 +23,7 @@ MODULE_PARM_DESC(fuzz_seed, "Which random packets");
 /* Reads a parameter, because KUnit runs the suites before the module's parameters are set */
 static u32 parameter(const char *name, u32 value)
 {
-	const char *at = strstr(THIS_MODULE->args, name);
+	const char *at = strstr(compat_module_args(THIS_MODULE), name);
 	char word[16];
 
 	if (!at)
