@@ -179,6 +179,8 @@ lines:
 install: install-modules install-tools
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
+tool_names := eipoib ibats
+
 .PHONY: install-modules install-tools
 install-modules: driver ats eth
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
@@ -186,13 +188,15 @@ install-modules: driver ats eth
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 install-tools: tools
-	install -D -t $(SBIN) $(BUILD)/tools/ibats
-	install -D -m 644 -t $(MAN8) tools/ibats.8
-	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats
+	install -D -t $(SBIN) $(addprefix $(BUILD)/tools/,$(tool_names))
+	install -D -m 644 -t $(MAN8) $(tool_names:%=tools/%.8)
+	for tool in $(tool_names); do \
+		install -D -m 644 tools/$$tool.bash-completion $(COMPLETIONS)/$$tool || exit; \
+	done
 
 uninstall: kdir
 	rm -f $(addprefix $(UPDATES)/,ib_ipoib.ko ib_ats.ko eth_ipoib.ko)
-	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
+	rm -f $(foreach tool,$(tool_names),$(SBIN)/$(tool) $(MAN8)/$(tool).8 $(COMPLETIONS)/$(tool))
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 # The source trees for DKMS. They are defined by patterns, so that they include new files.

@@ -28,13 +28,19 @@ bool settings_put(struct nlmsghdr *message, const char *const *values);
 void settings_add(struct json_object *row, const struct nlattr *data);
 
 /* eipoib_rows.c: turns messages into rows */
+void add_octets(struct json_object *row, const char *key, const struct nlattr *attr);
+void add_vlan(struct json_object *row, const char *key, const struct nlattr *attr);
 struct json_object *row_parse(const struct nlmsghdr *message);
 void cell_text(struct json_object *row, const char *column, char *cell, size_t size);
 
 /* eipoib_link.c: commands about netdevices. Each returns the exit status of the tool */
+struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index);
 enum status run_show(struct session *session, char **arguments);
 enum status run_set(struct session *session, char **arguments);
 enum status run_add(struct session *session, char **arguments);
+
+/* eipoib_slave.c: the command slave; likewise */
+enum status run_slave(struct session *session, char **arguments);
 
 /* eipoib_tables.c: commands about the tables of netdevices; likewise */
 enum status run_local(struct session *session, char **arguments);

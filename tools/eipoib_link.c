@@ -49,7 +49,16 @@ static bool link_take(void *context, const struct nlmsghdr *message)
 	return false;
 }
 
-static struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index)
+/**
+ * link_begin() - begin a request of rtnetlink about a netdevice
+ * @nl: the socket
+ * @type: the type of the request
+ * @flags: its flags
+ * @index: the netdevice's index, or 0
+ *
+ * Return: the request.
+ */
+struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index)
 {
 	struct nlmsghdr *message = nl_begin_route(nl, type, flags | NLM_F_ACK);
 	struct ifinfomsg *info = mnl_nlmsg_get_payload(message);

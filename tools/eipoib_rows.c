@@ -18,8 +18,13 @@ static const char *const event_names[] = {
 	[EIPOIB_EVENT_DELETED] = "deleted",
 };
 
-/* A MAC address or another link-layer address */
-static void add_octets(struct json_object *row, const char *key, const struct nlattr *attr)
+/**
+ * add_octets() - add a MAC address or another link-layer address to a row
+ * @row: the row
+ * @key: the key
+ * @attr: the attribute
+ */
+void add_octets(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	const unsigned char *octets = mnl_attr_get_payload(attr);
 	unsigned int i, len = mnl_attr_get_payload_len(attr);
@@ -31,7 +36,13 @@ static void add_octets(struct json_object *row, const char *key, const struct nl
 	add_text(row, key, text);
 }
 
-static void add_vlan(struct json_object *row, const char *key, const struct nlattr *attr)
+/**
+ * add_vlan() - add the id of a VLAN to a row
+ * @row: the row
+ * @key: the key
+ * @attr: the attribute, of 16 bits
+ */
+void add_vlan(struct json_object *row, const char *key, const struct nlattr *attr)
 {
 	json_object_object_add(row, key, json_object_new_int(mnl_attr_get_u16(attr)));
 }

@@ -79,6 +79,7 @@ check_install()
 	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
 	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
+	same "eipoib -V" "$(inside eipoib -V)" "eipoib $version"
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
 	# make warns if it does not use the number of jobs that DKMS sets
