@@ -72,7 +72,7 @@ ats: kdir
 
 eth: kdir
 	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) \
-		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/eth)
+		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/eth)
 	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes
@@ -104,7 +104,7 @@ kunit-sources: kdir
 		$(ats_headers),$(BUILD)/$(KREL)/kunit-ats)
 	$(call mirror,tests/kunit/eth/Kbuild $(compat) \
 		$(wildcard tests/kunit/eth/*.[ch]) $(wildcard eth_ipoib/*.[ch]) \
-		uapi/eipoib_netlink.h version.h,$(BUILD)/$(KREL)/kunit-eth)
+		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/kunit-eth)
 
 kunit: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
@@ -120,15 +120,22 @@ kunit-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth,$(call objects_of,tests/kunit/eth),$(kunit_config))
 
-$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h) uapi/ib_ats_netlink.h version.h
+# Each tool has a manual. It consists of the files that begin with its name, and of those that all
+# tools have in common.
+tool_names := $(basename $(notdir $(wildcard tools/*.8)))
+tool_sources = $(wildcard tools/tool_*.c tools/$(1).c tools/$(1)_*.c)
+tool_objects = $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(tool_sources))
+
+$(BUILD)/tools.obj/%.o: tools/%.c $(wildcard tools/*.h uapi/*.h) version.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) -c -o $@ $<
 
-$(BUILD)/tools/ibats: $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
+.SECONDEXPANSION:
+$(addprefix $(BUILD)/tools/,$(tool_names)): $$(call tool_objects,$$(@F))
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lmnl -ljson-c
 
-tools: $(BUILD)/tools/ibats
+tools: $(addprefix $(BUILD)/tools/,$(tool_names))
 
 # Programs for cases, which are not installed
 $(BUILD)/test-tools/ibhooks: $(wildcard tests/tools/ibhooks*.[ch])
@@ -147,7 +154,7 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 
 test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
 
-# Which files call which, in the modules and ibats. A module's .mod file lists its objects.
+# Which files call which, in the modules and tools. A module's .mod file lists its objects.
 objects_of_module = $$(sed 's,.*/,$(1)/,' $(1)/$(2).mod)
 call-graph: driver ats eth tools
 	@echo 'ib_ipoib:'
@@ -156,8 +163,8 @@ call-graph: driver ats eth tools
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/ats,ib_ats)
 	@echo 'eth_ipoib:'
 	@tests/call_graph.py $(call objects_of_module,$(BUILD)/$(KREL)/eth,eth_ipoib)
-	@echo 'ibats:'
-	@tests/call_graph.py $(patsubst tools/%.c,$(BUILD)/tools.obj/%.o,$(wildcard tools/*.c))
+	@$(foreach tool,$(tool_names),echo '$(tool):' && \
+		tests/call_graph.py $(call tool_objects,$(tool)) &&) :
 
 # Lines of code, without comments and blank lines
 lines:
@@ -172,6 +179,8 @@ lines:
 install: install-modules install-tools
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
+tool_names := eipoib ibats
+
 .PHONY: install-modules install-tools
 install-modules: driver ats eth
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
@@ -179,13 +188,15 @@ install-modules: driver ats eth
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 install-tools: tools
-	install -D -t $(SBIN) $(BUILD)/tools/ibats
-	install -D -m 644 -t $(MAN8) tools/ibats.8
-	install -D -m 644 tools/ibats.bash-completion $(COMPLETIONS)/ibats
+	install -D -t $(SBIN) $(addprefix $(BUILD)/tools/,$(tool_names))
+	install -D -m 644 -t $(MAN8) $(tool_names:%=tools/%.8)
+	for tool in $(tool_names); do \
+		install -D -m 644 tools/$$tool.bash-completion $(COMPLETIONS)/$$tool || exit; \
+	done
 
 uninstall: kdir
 	rm -f $(addprefix $(UPDATES)/,ib_ipoib.ko ib_ats.ko eth_ipoib.ko)
-	rm -f $(SBIN)/ibats $(MAN8)/ibats.8 $(COMPLETIONS)/ibats
+	rm -f $(foreach tool,$(tool_names),$(SBIN)/$(tool) $(MAN8)/$(tool).8 $(COMPLETIONS)/$(tool))
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
 # The source trees for DKMS. They are defined by patterns, so that they include new files.
@@ -266,7 +277,7 @@ help:
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
 	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko'
-	@echo '  make tools       its user-space tool, ibats, into build/tools'
+	@echo '  make tools       the command line tools, ibats and eipoib, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'

@@ -216,6 +216,46 @@ static inline int compat_call_newlink(const struct rtnl_link_ops *ops, struct ne
 }
 #endif
 
+/* Likewise for ndo_fdb_add and ndo_fdb_del */
+#ifdef COMPAT_HAVE_FDB_NOTIFIED
+#define COMPAT_DEFINE_FDB_ADD(name)
+#define COMPAT_DEFINE_FDB_DEL(name)
+#define COMPAT_FDB_ADD(name)	name
+#define COMPAT_FDB_DEL(name)	name
+#else
+#define COMPAT_DEFINE_FDB_ADD(name)							\
+static int compat_##name(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *netdev,	\
+			 const unsigned char *addr, u16 vid, u16 flags,				\
+			 struct netlink_ext_ack *extack)					\
+{												\
+	bool notified;										\
+												\
+	return name(ndm, tb, netdev, addr, vid, flags, &notified, extack);			\
+}
+
+#define COMPAT_DEFINE_FDB_DEL(name)							\
+static int compat_##name(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *netdev,	\
+			 const unsigned char *addr, u16 vid, struct netlink_ext_ack *extack)	\
+{												\
+	bool notified;										\
+												\
+	return name(ndm, tb, netdev, addr, vid, &notified, extack);				\
+}
+
+#define COMPAT_FDB_ADD(name)	compat_##name
+#define COMPAT_FDB_DEL(name)	compat_##name
+#endif
+
+/* Returns the number of the entry that a dump of a forwarding database is to go on with */
+static inline int compat_fdb_dump_idx(const struct netlink_callback *cb)
+{
+#ifdef COMPAT_HAVE_FDB_DUMP_CONTEXT
+	return ((const struct ndo_fdb_dump_context *)cb->ctx)->fdb_idx;
+#else
+	return cb->args[2];
+#endif
+}
+
 #ifndef COMPAT_HAVE_GENL_INFO_DUMP
 static inline const struct genl_dumpit_info *genl_info_dump(struct netlink_callback *cb)
 {

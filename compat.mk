@@ -19,6 +19,8 @@ compat_flags := \
 	$(call header,UNALIGNED_HEADER,linux/unaligned.h) \
 	$(call probe,ASSIGN_STR_SHORT,trace/stages/stage6_event_callback.h,define __assign_str\(dst\)) \
 	$(call probe,CREATE_CQ_ATTRS,rdma/ib_verbs.h,\(\*create_cq\)[^;]*uverbs_attr_bundle) \
+	$(call probe,FDB_DUMP_CONTEXT,linux/rtnetlink.h,^struct ndo_fdb_dump_context {) \
+	$(call probe,FDB_NOTIFIED,linux/netdevice.h,\(\*ndo_fdb_add\)[^;]*notified) \
 	$(call probe,GENL_INFO_DUMP,net/genetlink.h,^genl_info_dump\b) \
 	$(call probe,GRO_NODE,linux/netdevice.h,^struct gro_node {) \
 	$(call probe,HRTIMER_SETUP,linux/hrtimer.h,void hrtimer_setup\b) \

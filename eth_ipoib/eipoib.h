@@ -111,6 +111,30 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 
+/* eipoib_static.c */
+int eipoib_static_replace(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			  struct netlink_ext_ack *extack);
+int eipoib_static_add(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+		      struct netlink_ext_ack *extack);
+int eipoib_static_delete(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			 struct netlink_ext_ack *extack);
+
+/* eipoib_fdb.c */
+int eipoib_fdb_add(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *netdev,
+		   const unsigned char *mac, u16 vid, u16 flags, bool *notified,
+		   struct netlink_ext_ack *extack);
+int eipoib_fdb_del(struct ndmsg *ndm, struct nlattr *tb[], struct net_device *netdev,
+		   const unsigned char *mac, u16 vid, bool *notified,
+		   struct netlink_ext_ack *extack);
+int eipoib_fdb_dump(struct sk_buff *skb, struct netlink_callback *cb, struct net_device *netdev,
+		    struct net_device *filter_dev, int *idx);
+
+/* eipoib_netlink.c */
+void eipoib_netlink_tell(struct eipoib_dev *eth, const struct eipoib_ip_info *info,
+			 enum eipoib_event event);
+int eipoib_netlink_init(void);
+void eipoib_netlink_exit(void);
+
 /* eipoib_arp.c */
 void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
 void eipoib_arp_receive(struct eipoib_dev *eth, struct sk_buff *skb);

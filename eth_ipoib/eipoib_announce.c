@@ -161,9 +161,10 @@ static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
 		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
 }
 
-static void visit(void *context, const struct eipoib_ip_info *info)
+static bool visit(void *context, const struct eipoib_ip_info *info)
 {
 	announce_ip(context, &info->ip);
+	return true;
 }
 
 /**
@@ -187,7 +188,7 @@ void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac)
 void eipoib_announce_all(struct eipoib_dev *eth)
 {
 	if (eth->domain == eth)
-		eipoib_ip_walk(&eth->local, visit, eth);
+		eipoib_ip_walk(&eth->local, 0, visit, eth);
 	else
 		eipoib_announce_mac(eth->domain, eth->slave.mac);
 }
@@ -245,14 +246,12 @@ struct arrival_visit {
 	u32 left;			/* addresses that may be announced yet */
 };
 
-static void visit_arrived(void *context, const struct eipoib_ip_info *info)
+static bool visit_arrived(void *context, const struct eipoib_ip_info *info)
 {
 	struct arrival_visit *arrival = context;
 
-	if (!arrival->left)
-		return;
-	arrival->left--;
 	announce_ip(arrival->eth, &info->ip);
+	return --arrival->left;
 }
 
 /**

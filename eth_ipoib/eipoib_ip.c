@@ -26,6 +26,7 @@ struct ip_entry {
 	struct in6_addr ip;
 	u8 mac[ETH_ALEN];
 	bool is_static;
+	u32 number;
 	struct eipoib_lru lru;		/* in the table's queue, if it is not static */
 	struct list_head owner_node;
 	struct ip_owner *owner;
@@ -64,6 +65,7 @@ int eipoib_ip_table_init(struct eipoib_ip_table *table, struct eipoib_dev *eth,
 
 	spin_lock_init(&table->lock);
 	INIT_LIST_HEAD(&table->learned);
+	xa_init_flags(&table->by_number, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	table->eth = eth;
 	table->evicted = evicted;
 	err = rhashtable_init(&table->by_ip, &ip_params);
@@ -88,6 +90,7 @@ static void free_one(void *pointer, void *unused)
  */
 void eipoib_ip_table_destroy(struct eipoib_ip_table *table)
 {
+	xa_destroy(&table->by_number);
 	rhashtable_free_and_destroy(&table->by_mac, free_one, NULL);
 	rhashtable_free_and_destroy(&table->by_ip, free_one, NULL);
 }
@@ -119,9 +122,33 @@ static void owner_put(struct eipoib_ip_table *table, struct ip_owner *owner)
 	kfree_rcu(owner, rcu);
 }
 
-/* Takes an entry that is not in the hash any more out of the lists. The lock is held. */
+static void info_of(const struct ip_entry *entry, struct eipoib_ip_info *info)
+{
+	info->number = entry->number;
+	info->ip = entry->ip;
+	ether_addr_copy(info->mac, entry->mac);
+	info->is_static = entry->is_static;
+	info->age = eipoib_lru_age(&entry->lru);
+}
+
+/* Tells of a change. The lock is held. */
+static void tell(struct eipoib_ip_table *table, const struct ip_entry *entry,
+		 enum eipoib_event event)
+{
+	struct eipoib_ip_info info;
+
+	if (!table->tell)
+		return;
+	info_of(entry, &info);
+	table->tell(table->eth, &info, event);
+}
+
+/* Takes an entry out of everything but the hash by IP addresses, where another one may have taken
+ * its place. The lock is held.
+ */
 static void entry_unlink(struct eipoib_ip_table *table, struct ip_entry *entry)
 {
+	xa_erase(&table->by_number, entry->number);
 	list_del(&entry->owner_node);
 	if (!entry->is_static) {
 		list_del(&entry->lru.node);
@@ -132,8 +159,10 @@ static void entry_unlink(struct eipoib_ip_table *table, struct ip_entry *entry)
 }
 
 /* Removes an entry. The lock is held. */
-static void entry_remove(struct eipoib_ip_table *table, struct ip_entry *entry)
+static void entry_remove(struct eipoib_ip_table *table, struct ip_entry *entry,
+			 enum eipoib_event event)
 {
+	tell(table, entry, event);
 	rhashtable_remove_fast(&table->by_ip, &entry->node, ip_params);
 	entry_unlink(table, entry);
 }
@@ -150,7 +179,7 @@ static void entry_link(struct eipoib_ip_table *table, struct ip_entry *entry)
 static void entry_evict(struct eipoib_ip_table *table, struct ip_entry *entry)
 {
 	eipoib_count(table->eth, table->evicted);
-	entry_remove(table, entry);
+	entry_remove(table, entry, EIPOIB_EVENT_EVICTED);
 }
 
 static struct ip_entry *victim_of_owner(const struct ip_owner *owner)
@@ -202,8 +231,9 @@ void eipoib_ip_set_limits(struct eipoib_ip_table *table, u32 max, u32 max_per_ma
 	spin_unlock_bh(&table->lock);
 }
 
-static struct ip_entry *entry_make(const struct in6_addr *ip, struct ip_owner *owner,
-				   bool is_static)
+/* Makes an entry that is in no list yet, but has a number. The lock is held. */
+static struct ip_entry *entry_make(struct eipoib_ip_table *table, const struct in6_addr *ip,
+				   struct ip_owner *owner, bool is_static)
 {
 	struct ip_entry *entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
 
@@ -214,7 +244,11 @@ static struct ip_entry *entry_make(const struct in6_addr *ip, struct ip_owner *o
 	entry->is_static = is_static;
 	entry->lru.used = jiffies;
 	entry->owner = owner;
-	return entry;
+	if (xa_alloc_cyclic(&table->by_number, &entry->number, entry, EIPOIB_NUMBERS,
+			    &table->next_number, GFP_ATOMIC) >= 0)
+		return entry;
+	kfree(entry);
+	return NULL;
 }
 
 /* Puts an entry into the hash, in the place of another one if there is such. The lock is held. */
@@ -237,17 +271,23 @@ static enum eipoib_ip_change entry_enter(struct eipoib_ip_table *table, struct i
 	owner = owner_get(table, mac);
 	if (!owner)
 		return EIPOIB_IP_REFUSED;
-	entry = entry_make(ip, owner, is_static);
-	if (!entry || entry_hash(table, old, entry))
+	entry = entry_make(table, ip, owner, is_static);
+	if (!entry)
+		goto err_owner;
+	if (entry_hash(table, old, entry))
 		goto err_entry;
 	entry_link(table, entry);
+	tell(table, entry, old ? EIPOIB_EVENT_MOVED : EIPOIB_EVENT_NEW);
 	if (old)
 		entry_unlink(table, old);
 	make_room_of_owner(table, owner);
 	return old ? EIPOIB_IP_MOVED : EIPOIB_IP_NEW;
 
 err_entry:
-	kfree(entry);
+	/* Somebody may have listed it already */
+	xa_erase(&table->by_number, entry->number);
+	kfree_rcu(entry, rcu);
+err_owner:
 	owner_put(table, owner);
 	return EIPOIB_IP_REFUSED;
 }
@@ -464,20 +504,6 @@ bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, con
 	return is;
 }
 
-static bool forget(struct eipoib_ip_table *table, const struct in6_addr *ip, bool is_static)
-{
-	struct ip_entry *entry;
-
-	spin_lock_bh(&table->lock);
-	entry = rhashtable_lookup_fast(&table->by_ip, ip, ip_params);
-	if (entry && entry->is_static != is_static)
-		entry = NULL;
-	if (entry)
-		entry_remove(table, entry);
-	spin_unlock_bh(&table->lock);
-	return entry;
-}
-
 /**
  * eipoib_ip_forget() - remove an IP address that was learned
  * @table: the table
@@ -488,20 +514,39 @@ static bool forget(struct eipoib_ip_table *table, const struct in6_addr *ip, boo
  */
 bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip)
 {
-	return forget(table, ip, false);
+	struct ip_entry *entry;
+
+	spin_lock_bh(&table->lock);
+	entry = rhashtable_lookup_fast(&table->by_ip, ip, ip_params);
+	if (entry && entry->is_static)
+		entry = NULL;
+	if (entry)
+		entry_remove(table, entry, EIPOIB_EVENT_LEFT);
+	spin_unlock_bh(&table->lock);
+	return entry;
 }
 
 /**
- * eipoib_ip_forget_static() - remove a static entry
+ * eipoib_ip_delete() - remove an IP address as the administrator wants it, static or not
  * @table: the table
- * @ip: its IP address
+ * @ip: the IP address
+ * @mac: the MAC address that it must have, or NULL for any
  *
  * Context: any but hard interrupt.
  * Return: false if there was no such entry.
  */
-bool eipoib_ip_forget_static(struct eipoib_ip_table *table, const struct in6_addr *ip)
+bool eipoib_ip_delete(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac)
 {
-	return forget(table, ip, true);
+	struct ip_entry *entry;
+
+	spin_lock_bh(&table->lock);
+	entry = rhashtable_lookup_fast(&table->by_ip, ip, ip_params);
+	if (entry && mac && !ether_addr_equal(entry->mac, mac))
+		entry = NULL;
+	if (entry)
+		entry_remove(table, entry, EIPOIB_EVENT_DELETED);
+	spin_unlock_bh(&table->lock);
+	return entry;
 }
 
 /**
@@ -518,59 +563,64 @@ void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age)
 	spin_lock_bh(&table->lock);
 	list_for_each_entry_safe(entry, next, &table->learned, lru.node)
 		if (eipoib_lru_age(&entry->lru) >= age)
-			entry_remove(table, entry);
+			entry_remove(table, entry, EIPOIB_EVENT_EXPIRED);
 	spin_unlock_bh(&table->lock);
 }
 
-static void info_of(const struct ip_entry *entry, struct eipoib_ip_info *info)
+/**
+ * eipoib_ip_count() - get the number of entries
+ * @table: the table
+ *
+ * Context: any.
+ * Return: that number.
+ */
+u32 eipoib_ip_count(const struct eipoib_ip_table *table)
 {
-	info->ip = entry->ip;
-	ether_addr_copy(info->mac, entry->mac);
-	info->is_static = entry->is_static;
-	info->age = eipoib_lru_age(&entry->lru);
+	return atomic_read(&table->by_ip.nelems);
 }
 
 /**
- * eipoib_ip_walk() - call a function for each entry
+ * eipoib_ip_walk() - call a function for each entry, in the order of their numbers
  * @table: the table
- * @visit: the function; must not sleep
+ * @first: the first number
+ * @visit: the function; must not sleep. Returns whether to go on.
  * @context: passed to @visit
  *
- * An entry may be visited twice, or not at all, if there are changes meanwhile.
+ * Entries that there are all the time are visited exactly once, even if the walk is interrupted
+ * and goes on at the next number later. An IP address that moves may be visited with both MAC
+ * addresses.
  *
- * Context: process.
+ * Context: any but hard interrupt.
  */
-void eipoib_ip_walk(struct eipoib_ip_table *table,
-		    void (*visit)(void *context, const struct eipoib_ip_info *info),
+void eipoib_ip_walk(struct eipoib_ip_table *table, unsigned long first,
+		    bool (*visit)(void *context, const struct eipoib_ip_info *info),
 		    void *context)
 {
-	struct rhashtable_iter iter;
+	const struct ip_entry *entry;
 	struct eipoib_ip_info info;
-	struct ip_entry *entry;
+	unsigned long number;
 
-	rhashtable_walk_enter(&table->by_ip, &iter);
-	rhashtable_walk_start(&iter);
-	while ((entry = rhashtable_walk_next(&iter)) != NULL) {
-		if (IS_ERR(entry))
-			continue;
+	rcu_read_lock();
+	xa_for_each_start(&table->by_number, number, entry, first) {
 		info_of(entry, &info);
-		visit(context, &info);
+		if (!visit(context, &info))
+			break;
 	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	rcu_read_unlock();
 }
 
 /**
  * eipoib_ip_walk_mac() - call a function for each entry of a MAC address
  * @table: the table
  * @mac: the MAC address
- * @visit: the function; called with the table's lock held, so it must not use this table
+ * @visit: the function; called with the table's lock held, so it must not use this table. Returns
+ *	whether to go on.
  * @context: passed to @visit
  *
  * Context: any but hard interrupt.
  */
 void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
-			void (*visit)(void *context, const struct eipoib_ip_info *info),
+			bool (*visit)(void *context, const struct eipoib_ip_info *info),
 			void *context)
 {
 	const struct ip_owner *owner;
@@ -583,7 +633,8 @@ void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
 		goto out;
 	list_for_each_entry(entry, &owner->entries, owner_node) {
 		info_of(entry, &info);
-		visit(context, &info);
+		if (!visit(context, &info))
+			break;
 	}
 out:
 	spin_unlock_bh(&table->lock);

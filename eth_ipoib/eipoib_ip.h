@@ -10,21 +10,43 @@
 #include <linux/ip.h>
 #include <linux/rhashtable.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 #include <net/ipv6.h>
 
+#include "eipoib_genl.h"
 #include "eipoib_lru.h"
 #include "eipoib_stat.h"
+
+/* An entry, for those who list them */
+struct eipoib_ip_info {
+	unsigned long number;		/* that of no other entry */
+	struct in6_addr ip;
+	u8 mac[ETH_ALEN];
+	bool is_static;
+	unsigned long age;		/* jiffies since its last packet */
+};
 
 struct eipoib_ip_table {
 	struct rhashtable by_ip;	/* struct ip_entry */
 	struct rhashtable by_mac;	/* struct ip_owner */
+	struct xarray by_number;	/* struct ip_entry, in the order in which they were made */
 	spinlock_t lock;		/* guards changes and what follows */
+	u32 next_number;
 	struct list_head learned;	/* struct ip_entry, those that are not static */
 	u32 max;			/* limit of all entries, static ones included */
 	u32 max_per_mac;		/* limit of those learned from one MAC address */
 	struct eipoib_dev *eth;
 	enum eipoib_stat evicted;	/* counter of entries that had to make room for others */
+	/* Called at each change, with the lock held. May be NULL. Does not change. */
+	void (*tell)(struct eipoib_dev *eth, const struct eipoib_ip_info *info,
+		     enum eipoib_event event);
 };
+
+/* The numbers of entries of all tables. With some thousand changes a second, it takes days until
+ * one is used again.
+ */
+#define EIPOIB_NUMBERS	XA_LIMIT(0, EIPOIB_NUMBER_MAX)
+#define EIPOIB_NUMBER_MAX	(BIT(30) - 1)
 
 /* What eipoib_ip_set() has changed */
 enum eipoib_ip_change {
@@ -33,14 +55,6 @@ enum eipoib_ip_change {
 	EIPOIB_IP_MOVED,		/* it has another MAC address */
 	EIPOIB_IP_CONFLICT,		/* nothing: a static entry has another MAC address */
 	EIPOIB_IP_REFUSED,		/* all entries are static, or there is no memory */
-};
-
-/* An entry, for those who list them */
-struct eipoib_ip_info {
-	struct in6_addr ip;
-	u8 mac[ETH_ALEN];
-	bool is_static;
-	unsigned long age;		/* jiffies since its last packet */
 };
 
 /* Returns an IPv4 address as the keys have it */
@@ -90,13 +104,14 @@ bool eipoib_ip_of_mac(struct eipoib_ip_table *table, const u8 *mac, const struct
 		      struct in6_addr *ip);
 bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
-bool eipoib_ip_forget_static(struct eipoib_ip_table *table, const struct in6_addr *ip);
+bool eipoib_ip_delete(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
+u32 eipoib_ip_count(const struct eipoib_ip_table *table);
 void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age);
-void eipoib_ip_walk(struct eipoib_ip_table *table,
-		    void (*visit)(void *context, const struct eipoib_ip_info *info),
+void eipoib_ip_walk(struct eipoib_ip_table *table, unsigned long first,
+		    bool (*visit)(void *context, const struct eipoib_ip_info *info),
 		    void *context);
 void eipoib_ip_walk_mac(struct eipoib_ip_table *table, const u8 *mac,
-			void (*visit)(void *context, const struct eipoib_ip_info *info),
+			bool (*visit)(void *context, const struct eipoib_ip_info *info),
 			void *context);
 
 #endif /* _EIPOIB_IP_H */

@@ -16,11 +16,12 @@
 #define AGE_LOOK	(60 * HZ)
 
 /* Not all hosts report the groups by which their IPv6 addresses are asked for */
-static void join_solicited(void *context, const struct eipoib_ip_info *info)
+static bool join_solicited(void *context, const struct eipoib_ip_info *info)
 {
 	local_bh_disable();
 	eipoib_snoop_solicited(context, &info->ip, info->mac);
 	local_bh_enable();
+	return true;
 }
 
 static void age_work(struct work_struct *work)
@@ -31,7 +32,7 @@ static void age_work(struct work_struct *work)
 	eipoib_ip_expire(&eth->heard, AGE_MAX);
 	eipoib_remotes_expire(&eth->remotes, AGE_MAX);
 	eipoib_dhcp_table_expire(&eth->dhcp);
-	eipoib_ip_walk(&eth->local, join_solicited, eth);
+	eipoib_ip_walk(&eth->local, 0, join_solicited, eth);
 	schedule_delayed_work(&eth->age_work, AGE_LOOK);
 }
 
@@ -49,6 +50,7 @@ int eipoib_tables_init(struct eipoib_dev *eth)
 	err = eipoib_ip_table_init(&eth->local, eth, EIPOIB_STAT_LOCAL_EVICTED);
 	if (err)
 		return err;
+	eth->local.tell = eipoib_netlink_tell;
 	err = eipoib_ip_table_init(&eth->heard, eth, EIPOIB_STAT_HEARD_EVICTED);
 	if (err)
 		goto err_local;

@@ -91,12 +91,21 @@ static int __init eipoib_module_init(void)
 {
 	int err;
 
-	err = register_netdevice_notifier(&netdev_nb);
+	err = eipoib_netlink_init();
 	if (err)
 		return err;
+	err = register_netdevice_notifier(&netdev_nb);
+	if (err)
+		goto err_netlink;
 	err = rtnl_link_register(&eipoib_link_ops);
 	if (err)
-		unregister_netdevice_notifier(&netdev_nb);
+		goto err_notifier;
+	return 0;
+
+err_notifier:
+	unregister_netdevice_notifier(&netdev_nb);
+err_netlink:
+	eipoib_netlink_exit();
 	return err;
 }
 
@@ -104,6 +113,7 @@ static void __exit eipoib_module_exit(void)
 {
 	rtnl_link_unregister(&eipoib_link_ops);
 	unregister_netdevice_notifier(&netdev_nb);
+	eipoib_netlink_exit();
 }
 
 module_init(eipoib_module_init);

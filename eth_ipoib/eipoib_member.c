@@ -48,6 +48,7 @@
 struct member {
 	struct rhash_head node;
 	struct list_head list_node;
+	unsigned long number;
 	struct in6_addr ip;
 	u8 mac[ETH_ALEN];		/* the first host that has reported it */
 	unsigned long reported;		/* jiffies when it was last reported or required */
@@ -266,6 +267,7 @@ static struct member *member_add(struct eipoib_dev *eth, const struct in6_addr *
 	member = kzalloc(sizeof(*member), GFP_ATOMIC);
 	if (!member)
 		return NULL;
+	member->number = members->next_number++;
 	member->ip = *ip;
 	ether_addr_copy(member->mac, mac);
 	member->reported = jiffies;
@@ -455,15 +457,39 @@ void eipoib_members_query(struct eipoib_dev *eth)
 }
 
 /**
- * eipoib_members_walk() - call a function for each group
+ * eipoib_members_count() - get the number of groups
  * @eth: the netdevice
- * @visit: the function; must not sleep
+ *
+ * Context: any.
+ * Return: that number.
+ */
+u32 eipoib_members_count(const struct eipoib_dev *eth)
+{
+	return READ_ONCE(eth->members.reported) + READ_ONCE(eth->members.required);
+}
+
+/**
+ * eipoib_members_limit() - get how many groups there may be
+ *
+ * Context: any.
+ * Return: that number.
+ */
+u32 eipoib_members_limit(void)
+{
+	return MEMBERS_MAX + MEMBERS_MAX_REQUIRED;
+}
+
+/**
+ * eipoib_members_walk() - call a function for each group, in the order of their numbers
+ * @eth: the netdevice
+ * @first: the first number
+ * @visit: the function; must not sleep. Returns whether to go on.
  * @context: passed to @visit
  *
  * Context: any but hard interrupt.
  */
-void eipoib_members_walk(struct eipoib_dev *eth,
-			 void (*visit)(void *context, const struct eipoib_member_info *info),
+void eipoib_members_walk(struct eipoib_dev *eth, unsigned long first,
+			 bool (*visit)(void *context, const struct eipoib_member_info *info),
 			 void *context)
 {
 	struct eipoib_members *members = &eth->members;
@@ -472,10 +498,14 @@ void eipoib_members_walk(struct eipoib_dev *eth,
 
 	spin_lock_bh(&members->lock);
 	list_for_each_entry(member, &members->list, list_node) {
+		if (member->number < first)
+			continue;
+		info.number = member->number;
 		info.ip = member->ip;
 		ether_addr_copy(info.mac, member->mac);
 		info.age = jiffies - member->reported;
-		visit(context, &info);
+		if (!visit(context, &info))
+			break;
 	}
 	spin_unlock_bh(&members->lock);
 }

@@ -25,7 +25,8 @@ struct eipoib_queries {
 
 struct eipoib_members {
 	struct rhashtable by_ip;	/* struct member */
-	struct list_head list;		/* all of them */
+	struct list_head list;		/* all of them, in the order of their numbers */
+	unsigned long next_number;
 	u32 reported;			/* how many of them are there because they were reported */
 	u32 required;			/* ... and how many because they were required */
 	bool leaving;			/* one of them is being left, and the work looks often */
@@ -40,6 +41,7 @@ struct eipoib_members {
 
 /* A group, for those who list them */
 struct eipoib_member_info {
+	unsigned long number;		/* that of no other group */
 	struct in6_addr ip;
 	u8 mac[ETH_ALEN];		/* the first host that has reported it */
 	unsigned long age;		/* jiffies since the last report */
@@ -54,8 +56,10 @@ void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_members_queried(struct eipoib_dev *eth, __be16 protocol);
 void eipoib_members_rejoin(struct eipoib_dev *eth);
 void eipoib_members_query(struct eipoib_dev *eth);
-void eipoib_members_walk(struct eipoib_dev *eth,
-			 void (*visit)(void *context, const struct eipoib_member_info *info),
+u32 eipoib_members_count(const struct eipoib_dev *eth);
+u32 eipoib_members_limit(void);
+void eipoib_members_walk(struct eipoib_dev *eth, unsigned long first,
+			 bool (*visit)(void *context, const struct eipoib_member_info *info),
 			 void *context);
 
 #endif /* _EIPOIB_MEMBER_H */

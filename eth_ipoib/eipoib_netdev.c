@@ -107,6 +107,9 @@ static struct net *eipoib_get_link_net(const struct net_device *netdev)
 	return dev_net(eipoib_priv(netdev)->lower);
 }
 
+COMPAT_DEFINE_FDB_ADD(eipoib_fdb_add)
+COMPAT_DEFINE_FDB_DEL(eipoib_fdb_del)
+
 static const struct net_device_ops netdev_ops = {
 	.ndo_init = eipoib_init,
 	.ndo_uninit = eipoib_uninit,
@@ -122,6 +125,9 @@ static const struct net_device_ops netdev_ops = {
 	.ndo_del_slave = eipoib_slave_del,
 	.ndo_get_stats64 = eipoib_get_stats64,
 	.ndo_get_iflink = eipoib_get_iflink,
+	.ndo_fdb_add = COMPAT_FDB_ADD(eipoib_fdb_add),
+	.ndo_fdb_del = COMPAT_FDB_DEL(eipoib_fdb_del),
+	.ndo_fdb_dump = eipoib_fdb_dump,
 	.ndo_features_check = passthru_features_check,
 };
 

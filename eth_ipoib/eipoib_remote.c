@@ -25,6 +25,7 @@ struct remote {
 	struct rhash_head mac_node;
 	struct eipoib_lladdr lladdr;	/* the flags may change */
 	u8 mac[ETH_ALEN];
+	u32 number;
 	struct eipoib_lru lru;		/* in the queue of all */
 	struct rcu_head rcu;
 };
@@ -83,6 +84,7 @@ int eipoib_remotes_init(struct eipoib_remotes *remotes, struct eipoib_dev *eth)
 
 	spin_lock_init(&remotes->lock);
 	INIT_LIST_HEAD(&remotes->queue);
+	xa_init_flags(&remotes->by_number, XA_FLAGS_ALLOC | XA_FLAGS_LOCK_BH);
 	remotes->eth = eth;
 	err = rhashtable_init(&remotes->by_lladdr, &lladdr_params);
 	if (err)
@@ -106,6 +108,7 @@ static void remote_free(void *remote, void *unused)
  */
 void eipoib_remotes_destroy(struct eipoib_remotes *remotes)
 {
+	xa_destroy(&remotes->by_number);
 	rhashtable_destroy(&remotes->by_mac);
 	rhashtable_free_and_destroy(&remotes->by_lladdr, remote_free, NULL);
 }
@@ -128,6 +131,7 @@ static void remote_remove(struct eipoib_remotes *remotes, struct remote *remote)
 {
 	rhashtable_remove_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params);
 	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
+	xa_erase(&remotes->by_number, remote->number);
 	list_del(&remote->lru.node);
 	kfree_rcu(remote, rcu);
 }
@@ -154,21 +158,26 @@ static struct remote *remote_enter(struct eipoib_remotes *remotes,
 		return NULL;
 	remote->lladdr = *lladdr;
 	remote->lladdr.flags = 0;
+	remote->lru.used = jiffies;
 	if (!mac_choose(remotes, remote))
 		goto err_remote;
-	if (rhashtable_insert_fast(&remotes->by_mac, &remote->mac_node, mac_params))
+	if (xa_alloc_cyclic(&remotes->by_number, &remote->number, remote, EIPOIB_NUMBERS,
+			    &remotes->next_number, GFP_ATOMIC) < 0)
 		goto err_remote;
-	if (!rhashtable_insert_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params)) {
-		eipoib_lru_add(&remotes->queue, &remote->lru);
-		return remote;
-	}
-	/* It may have been found already */
-	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
-	kfree_rcu(remote, rcu);
-	return NULL;
+	if (rhashtable_insert_fast(&remotes->by_mac, &remote->mac_node, mac_params))
+		goto err_number;
+	if (rhashtable_insert_fast(&remotes->by_lladdr, &remote->lladdr_node, lladdr_params))
+		goto err_mac;
+	eipoib_lru_add(&remotes->queue, &remote->lru);
+	return remote;
 
+err_mac:
+	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
+err_number:
+	xa_erase(&remotes->by_number, remote->number);
 err_remote:
-	kfree(remote);
+	/* It may have been found already */
+	kfree_rcu(remote, rcu);
 	return NULL;
 }
 
@@ -305,37 +314,48 @@ void eipoib_remotes_expire(struct eipoib_remotes *remotes, unsigned long age)
 
 static void info_of(const struct remote *remote, struct eipoib_remote_info *info)
 {
+	info->number = remote->number;
 	info->lladdr = remote->lladdr;
 	ether_addr_copy(info->mac, remote->mac);
 	info->age = eipoib_lru_age(&remote->lru);
 }
 
 /**
- * eipoib_remotes_walk() - call a function for each interface
+ * eipoib_remotes_count() - get the number of interfaces
  * @remotes: the tables
- * @visit: the function; must not sleep
+ *
+ * Context: any.
+ * Return: that number.
+ */
+u32 eipoib_remotes_count(const struct eipoib_remotes *remotes)
+{
+	return atomic_read(&remotes->by_lladdr.nelems);
+}
+
+/**
+ * eipoib_remotes_walk() - call a function for each interface, in the order of their numbers
+ * @remotes: the tables
+ * @first: the first number
+ * @visit: the function; must not sleep. Returns whether to go on.
  * @context: passed to @visit
  *
- * An interface may be visited twice, or not at all, if there are changes meanwhile.
+ * As eipoib_ip_walk(), it may be interrupted and go on later.
  *
- * Context: process.
+ * Context: any but hard interrupt.
  */
-void eipoib_remotes_walk(struct eipoib_remotes *remotes,
-			 void (*visit)(void *context, const struct eipoib_remote_info *info),
+void eipoib_remotes_walk(struct eipoib_remotes *remotes, unsigned long first,
+			 bool (*visit)(void *context, const struct eipoib_remote_info *info),
 			 void *context)
 {
 	struct eipoib_remote_info info;
-	struct rhashtable_iter iter;
-	struct remote *remote;
+	const struct remote *remote;
+	unsigned long number;
 
-	rhashtable_walk_enter(&remotes->by_lladdr, &iter);
-	rhashtable_walk_start(&iter);
-	while ((remote = rhashtable_walk_next(&iter)) != NULL) {
-		if (IS_ERR(remote))
-			continue;
+	rcu_read_lock();
+	xa_for_each_start(&remotes->by_number, number, remote, first) {
 		info_of(remote, &info);
-		visit(context, &info);
+		if (!visit(context, &info))
+			break;
 	}
-	rhashtable_walk_stop(&iter);
-	rhashtable_walk_exit(&iter);
+	rcu_read_unlock();
 }

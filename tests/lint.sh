@@ -236,13 +236,17 @@ objects_of_module()
 # Files with circular calls cannot be understood, or tested, one at a time.
 call_circles()
 {
-	local built=$top/build
+	local built=$top/build tool
 
 	objects_of_module "$built/$release/driver" ib_ipoib |
 		xargs "$top/tests/call_graph.py" --circles
 	objects_of_module "$built/$release/ats" ib_ats | xargs "$top/tests/call_graph.py" --circles
 	objects_of_module "$built/$release/eth" eth_ipoib | xargs "$top/tests/call_graph.py" --circles
-	find "$built/tools.obj" -name '*.o' -exec "$top/tests/call_graph.py" --circles {} +
+	files 'tools/*.8' | while read -r tool; do
+		tool=$(basename "$tool" .8)
+		find "$built/tools.obj" \( -name 'tool_*.o' -o -name "$tool.o" -o -name "${tool}_*.o" \) \
+			-exec "$top/tests/call_graph.py" --circles {} +
+	done
 }
 
 cd "$top"

@@ -56,14 +56,12 @@ static bool answer_take(void *context, const struct nlmsghdr *message)
 static struct nlmsghdr *question_begin(struct session *session, enum ib_ats_kind kind)
 {
 	struct nlmsghdr *message = nl_begin(&session->nl, IB_ATS_CMD_RESOLVE, NLM_F_ACK);
-	const struct options *options = &session->options;
 
 	mnl_attr_put_u32(message, IB_ATS_ATTR_KIND, kind);
-	options_put_port(options, message);
-	if (options->pkey)
-		mnl_attr_put_u16(message, IB_ATS_ATTR_PKEY, options->pkey);
-	if (options->timeout_ms)
-		mnl_attr_put_u32(message, IB_ATS_ATTR_TIMEOUT, options->timeout_ms);
+	filter_put_port(message);
+	filter_put_pkey(message);
+	if (filter_timeout_ms())
+		mnl_attr_put_u32(message, IB_ATS_ATTR_TIMEOUT, filter_timeout_ms());
 	return message;
 }
 
@@ -71,8 +69,7 @@ static struct nlmsghdr *question_begin(struct session *session, enum ib_ats_kind
 static int question_ask(struct session *session)
 {
 	struct answer answer = { .rows = session->rows };
-	int err = nl_ask(&session->nl, session->options.timeout_ms ?: TIMEOUT_MS, answer_take,
-			 &answer);
+	int err = nl_ask(&session->nl, filter_timeout_ms() ?: TIMEOUT_MS, answer_take, &answer);
 
 	return err ?: answer.err;
 }

@@ -3,8 +3,6 @@
  * The commands list, stats, primary and audit, which concern the records that this host has
  * registered or is going to register.
  */
-#include <net/if.h>
-
 #include "ibats.h"
 
 static const char *const list_columns[] = {
@@ -21,22 +19,11 @@ static const char *const stats_columns[] = {
 	"refusals", "repairs", "abandoned", "overflows", "leftovers", "conflicts", NULL
 };
 
-/* Returns 0, and prints an error message, if there is no such interface */
-static unsigned int interface_find(const char *name)
-{
-	unsigned int index = if_nametoindex(name);
-
-	if (!index)
-		fprintf(stderr, "ibats: %s: there is no such interface\n", name);
-	return index;
-}
-
 /* ---- Records ---- */
 
 /* Puts the records of an interface, or of all interfaces if it is NULL, into session->rows */
 static enum status records_get(struct session *session, const char *interface)
 {
-	const struct options *options = &session->options;
 	unsigned int index = interface ? interface_find(interface) : 0;
 	struct nlmsghdr *message;
 	int err;
@@ -48,10 +35,9 @@ static enum status records_get(struct session *session, const char *interface)
 		message = nl_begin(&session->nl, IB_ATS_CMD_RECORD_GET, NLM_F_DUMP);
 		if (index)
 			mnl_attr_put_u32(message, IB_ATS_ATTR_IFINDEX, index);
-		if (options->pkey)
-			mnl_attr_put_u16(message, IB_ATS_ATTR_PKEY, options->pkey);
-		options_put_port(options, message);
-		err = nl_dump(&session->nl, session->rows);
+		filter_put_pkey(message);
+		filter_put_port(message);
+		err = nl_dump(&session->nl, session->rows, row_parse);
 		nl_close(&session->nl);
 	}
 	return failed(&session->nl, interface ?: "records", err);
@@ -184,9 +170,8 @@ enum status run_stats(struct session *session, char **arguments)
 
 	(void)arguments;
 	if (!err) {
-		options_put_port(&session->options,
-				 nl_begin(&session->nl, IB_ATS_CMD_STATS_GET, NLM_F_DUMP));
-		err = nl_dump(&session->nl, session->rows);
+		filter_put_port(nl_begin(&session->nl, IB_ATS_CMD_STATS_GET, NLM_F_DUMP));
+		err = nl_dump(&session->nl, session->rows, row_parse);
 		nl_close(&session->nl);
 	}
 	rows_show(session, stats_columns);
@@ -206,8 +191,7 @@ enum status run_audit(struct session *session, char **arguments)
 
 	(void)arguments;
 	if (!err) {
-		options_put_port(&session->options,
-				 nl_begin(&session->nl, IB_ATS_CMD_AUDIT, NLM_F_ACK));
+		filter_put_port(nl_begin(&session->nl, IB_ATS_CMD_AUDIT, NLM_F_ACK));
 		err = nl_talk(&session->nl, NULL, NULL);
 		nl_close(&session->nl);
 	}

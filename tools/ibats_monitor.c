@@ -107,7 +107,7 @@ static int list_take(struct monitor *monitor, struct nl *other)
 
 	nl_begin(other, IB_ATS_CMD_RECORD_GET, NLM_F_DUMP);
 	do
-		err = nl_dump(other, rows);
+		err = nl_dump(other, rows, row_parse);
 	while (err == -EINTR);
 	for (i = 0; !err && i < json_object_array_length(rows); i++)
 		row_take(monitor, json_object_array_get_idx(rows, i));
@@ -130,7 +130,7 @@ static int list_all(struct monitor *monitor)
 	monitor->nl.family = other.family;
 	monitor->nl.group = other.group;
 	rows_doubt(monitor);
-	err = nl_join_records(&monitor->nl) ?: list_take(monitor, &other);
+	err = nl_join_group(&monitor->nl) ?: list_take(monitor, &other);
 	if (!err)
 		rows_print_gone(monitor);
 	nl_close(&other);
@@ -154,22 +154,12 @@ static int list_again(struct monitor *monitor)
 
 /* ---- Changes ---- */
 
-static const char *family_name(const struct nlmsghdr *message)
-{
-	const struct nlattr *attr;
-
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
-			return mnl_attr_get_str(attr);
-	return "";
-}
-
 /* Returns whether the family may be present. One that was removed may be back already */
 static bool family_take(struct monitor *monitor, const struct nlmsghdr *message)
 {
 	uint8_t command = message_command(message);
 
-	if (strcmp(family_name(message), IB_ATS_GENL_NAME))
+	if (strcmp(nl_family_name(message), IB_ATS_GENL_NAME))
 		return false;
 	if (command == CTRL_CMD_DELFAMILY && monitor->loaded)
 		all_gone(monitor);

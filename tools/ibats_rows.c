@@ -3,21 +3,14 @@
  * Turns the kernel's messages into rows: JSON objects, in the form that programs get. The
  * manual page, ibats(8), lists their keys.
  */
-#include <arpa/inet.h>
-#include <net/if.h>
-#include <string.h>
-
 #include <linux/genetlink.h>
 
 #include "ibats.h"
 
-/* How an attribute of a message is added to a row */
-struct field {
-	const char *key;
-	enum mnl_attr_data_type type;
-	size_t len;			/* of its value; 0: any */
-	void (*add)(struct json_object *row, const char *key, const struct nlattr *attr);
-};
+/* The status of a MAD. InfiniBand's specification, 13.4.7 and 15.2.5 */
+#define MAD_BUSY		0x0001
+#define MAD_INVALID(status)	((status) >> 2 & 7)
+#define MAD_SPECIFIC(status)	((status) >> 8)
 
 static const char *const state_names[] = {
 	[IB_ATS_RECORD_PENDING] = "pending",
@@ -49,82 +42,43 @@ static const char *const counter_names[] = {
 	[IB_ATS_COUNTER_CONFLICTS] = "conflicts",
 };
 
+/* Status of the class SubnAdm, in the upper octet */
+static const char *const refusals[] = {
+	[1] = "no resources",
+	[2] = "the request is invalid",
+	[3] = "no records",
+	[4] = "too many records",
+	[5] = "invalid GID",
+	[6] = "insufficient components",
+	[7] = "denied",
+};
+
+/* Status of all classes, in bits 2 to 4 */
+static const char *const invalid_fields[] = {
+	[1] = "bad version",
+	[2] = "method not supported",
+	[3] = "method and attribute not supported together",
+	[7] = "invalid attribute or modifier",
+};
+
 /* ---- Values ---- */
 
-static void add_text(struct json_object *row, const char *key, const char *text)
+static const char *text_at(const char *const *texts, unsigned int count, unsigned int number)
 {
-	json_object_object_add(row, key, json_object_new_string(text));
+	return number < count ? texts[number] : NULL;
 }
 
-static void add_bool(struct json_object *row, const char *key, bool value)
+static void refusal_text(__u16 status, char *text, size_t size)
 {
-	json_object_object_add(row, key, json_object_new_boolean(value));
-}
+	const char *why = NULL;
 
-static void add_string(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	add_text(row, key, mnl_attr_get_str(attr));
-}
-
-static void add_flag(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	(void)attr;
-	add_bool(row, key, true);
-}
-
-static void add_u32(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	json_object_object_add(row, key, json_object_new_uint64(mnl_attr_get_u32(attr)));
-}
-
-static void add_u64(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	json_object_object_add(row, key, json_object_new_uint64(mnl_attr_get_u64(attr)));
-}
-
-/* As text, since JSON has no hexadecimal numbers and many programs have no 64-bit numbers */
-static void add_hex(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	bool wide = mnl_attr_get_payload_len(attr) == sizeof(__u64);
-	char text[24];
-
-	if (wide)
-		snprintf(text, sizeof(text), "0x%016llx",
-			 (unsigned long long)mnl_attr_get_u64(attr));
-	else
-		snprintf(text, sizeof(text), "0x%04x", mnl_attr_get_u16(attr));
-	add_text(row, key, text);
-}
-
-static void add_gid(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	char text[INET6_ADDRSTRLEN];
-
-	inet_ntop(AF_INET6, mnl_attr_get_payload(attr), text, sizeof(text));
-	add_text(row, key, text);
-}
-
-static void add_address(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	const struct in6_addr *ip = mnl_attr_get_payload(attr);
-	char text[INET6_ADDRSTRLEN];
-
-	if (!IN6_IS_ADDR_V4MAPPED(ip)) {
-		add_gid(row, key, attr);
-		return;
-	}
-	inet_ntop(AF_INET, &ip->s6_addr[12], text, sizeof(text));
-	add_text(row, key, text);
-}
-
-/* A newer kernel may have numbers without a name here: they are shown as they are */
-static void add_name(struct json_object *row, const char *key, const char *const *names,
-		     unsigned int count, __u32 number)
-{
-	char text[16];
-
-	snprintf(text, sizeof(text), "%u", number);
-	add_text(row, key, number < count && names[number] ? names[number] : text);
+	if (MAD_SPECIFIC(status))
+		why = text_at(refusals, ARRAY_SIZE(refusals), MAD_SPECIFIC(status));
+	else if (MAD_INVALID(status))
+		why = text_at(invalid_fields, ARRAY_SIZE(invalid_fields), MAD_INVALID(status));
+	else if (status & MAD_BUSY)
+		why = "busy";
+	snprintf(text, size, "%s", why ?: "unknown reason");
 }
 
 static void add_state(struct json_object *row, const char *key, const struct nlattr *attr)
@@ -144,26 +98,6 @@ static void add_refusal(struct json_object *row, const char *key, const struct n
 	refusal_text(mnl_attr_get_u16(attr), text, sizeof(text));
 	add_hex(row, key, attr);
 	add_text(row, "refusal_reason", text);
-}
-
-/* An interface that has been removed is shown with its last known name */
-static void add_interface(struct json_object *row, const char *key, const struct nlattr *attr)
-{
-	static struct json_object *seen;
-	struct json_object *was;
-	char name[IF_NAMESIZE];
-	char index[16];
-
-	if (!seen)
-		seen = json_object_new_object();
-	add_u32(row, key, attr);
-	snprintf(index, sizeof(index), "if%u", mnl_attr_get_u32(attr));
-	if (if_indextoname(mnl_attr_get_u32(attr), name))
-		add_text(seen, index, name);
-	if (json_object_object_get_ex(seen, index, &was))
-		add_text(row, "interface", json_object_get_string(was));
-	else
-		add_text(row, "interface", index);
 }
 
 static void add_counters(struct json_object *row, const char *key, const struct nlattr *nest)
@@ -200,31 +134,6 @@ static const struct field fields[] = {
 	[IB_ATS_ATTR_COUNTERS] = { "counters", MNL_TYPE_NESTED, 0, add_counters },
 };
 
-/* Unknown and malformed attributes are left out */
-static void row_add(struct json_object *row, const struct nlattr *attr)
-{
-	unsigned int type = mnl_attr_get_type(attr);
-	const struct field *field;
-
-	if (type >= ARRAY_SIZE(fields) || !fields[type].add)
-		return;
-	field = &fields[type];
-	if (!mnl_attr_validate2(attr, field->type, field->len))
-		field->add(row, field->key, attr);
-}
-
-/**
- * row_is() - whether a row has a value
- * @row: the row
- * @key: the key of the value
- *
- * Return: true if the row has a value of that key, and it is not false.
- */
-bool row_is(struct json_object *row, const char *key)
-{
-	return json_object_get_boolean(json_object_object_get(row, key));
-}
-
 /**
  * row_parse() - turn a message of the family into a row
  * @message: the message
@@ -236,10 +145,8 @@ bool row_is(struct json_object *row, const char *key)
 struct json_object *row_parse(const struct nlmsghdr *message)
 {
 	struct json_object *row = json_object_new_object();
-	const struct nlattr *attr;
 
-	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		row_add(row, attr);
+	row_add_fields(row, message, sizeof(struct genlmsghdr), fields, ARRAY_SIZE(fields));
 	if (row_is(row, "address"))
 		add_bool(row, "primary", row_is(row, "primary"));
 	if (row_is(row, "state"))
@@ -247,15 +154,3 @@ struct json_object *row_parse(const struct nlmsghdr *message)
 	return row;
 }
 
-/**
- * message_command() - the command of a message within its family
- * @message: the message
- *
- * Return: the command's number.
- */
-uint8_t message_command(const struct nlmsghdr *message)
-{
-	const struct genlmsghdr *genl = mnl_nlmsg_get_payload(message);
-
-	return genl->cmd;
-}

@@ -134,8 +134,8 @@ calls()
 	printf '// %s\nint %s(void);\nint %s(void);\n\nint %s(void)\n{\n\treturn %s();\n}\n' \
 		"$licence" "$1" "$2" "$1" "$2" >"$tree/tools/$1.c"
 }
-calls first second
-calls second first
+calls ibats_first ibats_second
+calls ibats_second ibats_first
 # A mutant of a file that does not exist
 printf '# %s\ndiff --git a/gone.c b/gone.c\n--- a/gone.c\n+++ b/gone.c\n@@ -1 +1 @@\n-a\n+b\n' \
 	"$licence" >"$tree/tests/mutants/gone.patch"
@@ -158,7 +158,7 @@ wanted "$faulty" 'restricted __be16'
 wanted "$faulty" '^FAIL  compiler and sparse of the KUnit suites'
 wanted "$faulty" 'undeclared_suite'
 wanted "$faulty" '^FAIL  no circles of calls'
-wanted "$faulty" '^circle: first -> second: second'
+wanted "$faulty" '^circle: ibats_first -> ibats_second: ibats_second'
 wanted "$faulty" '^FAIL  mutants apply'
 wanted "$faulty" '^tests/mutants/gone.patch: status 1'
 wanted "$faulty" '^FAIL  versions'

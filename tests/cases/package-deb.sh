@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # The packages of `make deb` pass lintian. In a Debian 12 system, DKMS builds and signs their modules,
-# and modprobe prefers these; also after an upgrade, and for a new kernel. DKMS does not build them for
-# kernels that are too old or have no InfiniBand. Removing the packages leaves nothing behind. The
-# fabric's package is only built, except in the long form, which installs it as well.
+# and modprobe prefers these; also after an upgrade, and in the long form for a new kernel. DKMS does
+# not build them for kernels that are too old or have no InfiniBand. Removing the packages leaves
+# nothing behind. The fabric's package is only built, except in the long form, which installs it as
+# well.
 # runs: host
 # timeout: 600
 # soak: 900
@@ -78,6 +79,7 @@ check_install()
 	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
 	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
+	same "eipoib -V" "$(inside eipoib -V)" "eipoib $version"
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
 	# make warns if it does not use the number of jobs that DKMS sets
@@ -142,9 +144,10 @@ check_removal()
 {
 	apt_get purge ib-ipoib-dkms ib-ipoib-tools "$(with_fabric ibfab-dkms)"
 	loads_in_tree "after" "$release"
-	loads_in_tree "after" "$next"
+	[ -z "${next:-}" ] || loads_in_tree "after" "$next"
 	dkms_has
 	nothing_left
 }
 
-package_case install upgrade kernel_upgrade exclusive removal
+# shellcheck disable=SC2086  # words
+package_case install upgrade ${SOAK:+kernel_upgrade} exclusive removal

@@ -61,7 +61,7 @@ file_goes()
 		pair_barrier ready
 		on "$2" socat -u OPEN:/run/file "TCP:$4:5010"
 	else
-		on "$3" socat -u TCP6-LISTEN:5010,ipv6only=0 OPEN:/run/file,creat,trunc &
+		on "$3" socat -u TCP6-LISTEN:5010,ipv6only=0,reuseaddr OPEN:/run/file,creat,trunc &
 		_receiver=$!
 		wait_for 10 listening "$3" 5010
 		pair_barrier ready

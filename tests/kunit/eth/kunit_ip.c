@@ -67,16 +67,17 @@ static bool knows(struct eipoib_ip_table *table, u32 ip_number)
 	return eipoib_ip_get(table, &address, any);
 }
 
-static void count_one(void *context, const struct eipoib_ip_info *info)
+static bool count_one(void *context, const struct eipoib_ip_info *info)
 {
 	(*(u32 *)context)++;
+	return true;
 }
 
 static u32 entries(struct eipoib_ip_table *table)
 {
 	u32 count = 0;
 
-	eipoib_ip_walk(table, count_one, &count);
+	eipoib_ip_walk(table, 0, count_one, &count);
 	return count;
 }
 
@@ -217,10 +218,9 @@ static void ip_static(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set(table, 1, 2), EIPOIB_IP_CONFLICT);
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_forget(table, &address));
 	KUNIT_EXPECT_TRUE(test, has(table, 1, 1));
-	/* What was learned becomes static, and only what is static is removed as such */
+	/* What was learned becomes static */
 	set(table, 2, 2);
 	address = ip(2);
-	KUNIT_EXPECT_FALSE(test, eipoib_ip_forget_static(table, &address));
 	KUNIT_EXPECT_EQ(test, set_static(table, 2, 2), EIPOIB_IP_MOVED);
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_forget(table, &address));
 	/* They stay, whatever is learned */
@@ -234,7 +234,8 @@ static void ip_static(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, set_static(table, 5, 5), EIPOIB_IP_REFUSED);
 	KUNIT_EXPECT_EQ(test, set(table, 5, 5), EIPOIB_IP_REFUSED);
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(table, mac(5)));
-	KUNIT_EXPECT_TRUE(test, eipoib_ip_forget_static(table, &address));
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_delete(table, &address, mac(3)));
+	KUNIT_EXPECT_TRUE(test, eipoib_ip_delete(table, &address, mac(2)));
 	KUNIT_EXPECT_EQ(test, set(table, 5, 5), EIPOIB_IP_NEW);
 	eipoib_ip_table_destroy(table);
 }
@@ -310,6 +311,92 @@ static void ip_moves_while_read(struct kunit *test)
 	eipoib_ip_table_destroy(table);
 }
 
+/* A list that goes on after each entry, while others change */
+struct listing {
+	unsigned long next;
+	u32 seen[16];			/* how often each of 10.0.0.x was visited */
+};
+
+static bool list_one(void *context, const struct eipoib_ip_info *info)
+{
+	struct listing *listing = context;
+
+	listing->next = info->number + 1;
+	listing->seen[info->ip.s6_addr[15] % ARRAY_SIZE(listing->seen)]++;
+	return false;
+}
+
+static void ip_listed(struct kunit *test)
+{
+	struct eipoib_ip_table *table = table_make(test, LIMIT, LIMIT);
+	struct listing listing = { };
+	struct in6_addr gone = ip(3);
+	u32 n, before;
+
+	for (n = 1; n <= 8; n++)
+		set(table, n, n);
+	do {
+		before = listing.next;
+		eipoib_ip_walk(table, listing.next, list_one, &listing);
+		/* One that was visited, and one that was not, go; many others come and go */
+		if (before == 0) {
+			eipoib_ip_forget(table, &gone);
+			set(table, 1, 9);
+		}
+		for (n = 100; n < 140; n++)
+			set(table, n * 256, n);
+		for (n = 100; n < 140; n++) {
+			gone = ip(n * 256);
+			eipoib_ip_forget(table, &gone);
+		}
+	} while (listing.next != before);
+	/* The one that has moved meanwhile has both MAC addresses in turn */
+	KUNIT_EXPECT_EQ(test, listing.seen[1], 2u);
+	KUNIT_EXPECT_EQ(test, listing.seen[3], 0u);
+	for (n = 4; n <= 8; n++)
+		KUNIT_EXPECT_EQ(test, listing.seen[n], 1u);
+	eipoib_ip_table_destroy(table);
+}
+
+/* What the last change was */
+static enum eipoib_event told;
+static struct eipoib_ip_info told_info;
+
+static void tell(struct eipoib_dev *eth, const struct eipoib_ip_info *info,
+		 enum eipoib_event event)
+{
+	told = event;
+	told_info = *info;
+}
+
+static void ip_told(struct kunit *test)
+{
+	struct eipoib_ip_table *table = table_make(test, 2, 2);
+	struct in6_addr address = ip(1);
+
+	table->tell = tell;
+	set(table, 1, 1);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_NEW);
+	set(table, 1, 2);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_MOVED);
+	KUNIT_EXPECT_TRUE(test, ether_addr_equal(told_info.mac, mac(2)));
+	eipoib_ip_forget(table, &address);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_LEFT);
+	set_static(table, 1, 1);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_NEW);
+	KUNIT_EXPECT_TRUE(test, told_info.is_static);
+	eipoib_ip_delete(table, &address, NULL);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_DELETED);
+	set(table, 1, 1);
+	eipoib_ip_set_limits(table, 0, 1);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_EVICTED);
+	eipoib_ip_set_limits(table, 2, 2);
+	set(table, 1, 1);
+	eipoib_ip_expire(table, 0);
+	KUNIT_EXPECT_EQ(test, told, EIPOIB_EVENT_EXPIRED);
+	eipoib_ip_table_destroy(table);
+}
+
 static struct kunit_case ip_cases[] = {
 	KUNIT_CASE(ip_learned),
 	KUNIT_CASE(ip_forgotten),
@@ -320,6 +407,8 @@ static struct kunit_case ip_cases[] = {
 	KUNIT_CASE(ip_static),
 	KUNIT_CASE(ip_expires),
 	KUNIT_CASE(ip_moves_while_read),
+	KUNIT_CASE(ip_listed),
+	KUNIT_CASE(ip_told),
 	{}
 };
 

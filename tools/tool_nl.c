@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Requests to the generic netlink family ib_ats: sends them, and receives the replies and
- * the kernel's error messages.
+ * Requests to a generic netlink family, or to rtnetlink: sends them, and receives the replies
+ * and the kernel's error messages.
  */
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
 
 #include <linux/genetlink.h>
+#include <linux/rtnetlink.h>
 
-#include "ibats.h"
+#include "tool.h"
 
 /* The kernel puts no more than half of this into one buffer of a dump */
 #define NL_BUFFER	65536
@@ -135,8 +136,18 @@ static int reply_receive(struct reply *reply, int wait_ms)
 
 /* ---- Requests ---- */
 
+static struct nlmsghdr *request_begin(struct nl *nl, __u16 type, __u16 flags)
+{
+	struct nlmsghdr *message = mnl_nlmsg_put_header(nl->request);
+
+	message->nlmsg_type = type;
+	message->nlmsg_flags = NLM_F_REQUEST | flags;
+	message->nlmsg_seq = ++nl->seq;
+	return message;
+}
+
 /**
- * nl_begin() - begin a request
+ * nl_begin() - begin a request to the family
  * @nl: the socket
  * @command: the command of the family
  * @flags: additional flags of the header: NLM_F_DUMP or NLM_F_ACK
@@ -145,15 +156,28 @@ static int reply_receive(struct reply *reply, int wait_ms)
  */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
 {
-	struct nlmsghdr *message = mnl_nlmsg_put_header(nl->request);
-	struct genlmsghdr *genl;
+	struct nlmsghdr *message = request_begin(nl, nl->family, flags);
+	struct genlmsghdr *genl = mnl_nlmsg_put_extra_header(message, sizeof(*genl));
 
-	message->nlmsg_type = nl->family;
-	message->nlmsg_flags = NLM_F_REQUEST | flags;
-	message->nlmsg_seq = ++nl->seq;
-	genl = mnl_nlmsg_put_extra_header(message, sizeof(*genl));
 	genl->cmd = command;
-	genl->version = IB_ATS_GENL_VERSION;
+	genl->version = program.version;
+	return message;
+}
+
+/**
+ * nl_begin_route() - begin a request about a network interface to rtnetlink
+ * @nl: the socket
+ * @type: the type of the message, such as RTM_GETLINK
+ * @flags: additional flags of the header
+ *
+ * Return: the request, with an empty struct ifinfomsg, for attributes to be added before it is
+ * sent.
+ */
+struct nlmsghdr *nl_begin_route(struct nl *nl, __u16 type, __u16 flags)
+{
+	struct nlmsghdr *message = request_begin(nl, type, flags);
+
+	mnl_nlmsg_put_extra_header(message, sizeof(struct ifinfomsg));
 	return message;
 }
 
@@ -175,7 +199,7 @@ static int request_do(struct reply *reply, int wait_ms)
 
 	/* Netlink itself returns this if the family was removed since it was looked up */
 	if (err == -ENOENT && reply->err && !reply->nl->error[0] &&
-	    message->nlmsg_type != GENL_ID_CTRL)
+	    message->nlmsg_type == reply->nl->family)
 		return -ENOPKG;
 	return err;
 }
@@ -222,9 +246,18 @@ int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context)
 	return request_do(&reply, wait_ms + NL_WAIT_MS);
 }
 
+struct dump {
+	struct json_object *rows;
+	row_maker make;
+};
+
 static bool dump_take(void *context, const struct nlmsghdr *message)
 {
-	json_object_array_add(context, row_parse(message));
+	struct dump *dump = context;
+	struct json_object *row = dump->make(message);
+
+	if (row)
+		json_object_array_add(dump->rows, row);
 	return false;
 }
 
@@ -232,20 +265,22 @@ static bool dump_take(void *context, const struct nlmsghdr *message)
  * nl_dump() - send the request, and receive the rows of the reply
  * @nl: the socket
  * @rows: an empty array, to which they are added
+ * @make: makes a row of a message; may return NULL if that is not wanted
  *
  * If the data changed while it was read, the request is repeated.
  *
  * Return: 0, -EINTR if the data changed each time, or another negative error, for which
  * nl->error may have a message.
  */
-int nl_dump(struct nl *nl, struct json_object *rows)
+int nl_dump(struct nl *nl, struct json_object *rows, row_maker make)
 {
 	struct nlmsghdr *message = (struct nlmsghdr *)nl->request;
+	struct dump dump = { .rows = rows, .make = make };
 	unsigned int tries;
 	int err;
 
 	for (tries = 0; tries < NL_DUMPS; tries++) {
-		struct reply reply = { .nl = nl, .each = dump_take, .context = rows };
+		struct reply reply = { .nl = nl, .each = dump_take, .context = &dump };
 
 		json_object_array_del_idx(rows, 0, json_object_array_length(rows));
 		message->nlmsg_seq = ++nl->seq;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sockets of the family ib_ats. The kernel's generic netlink controller returns the numbers
- * of the family and of its notification group, and notifies when families are added and
- * removed, which happens when their modules are loaded and unloaded.
+ * Sockets of the program's family, and of rtnetlink. The kernel's generic netlink controller
+ * returns the numbers of the family and of its notification group, and notifies when families are
+ * added and removed, which happens when their modules are loaded and unloaded.
  */
 #include <errno.h>
 #include <string.h>
 
 #include <linux/genetlink.h>
 
-#include "ibats.h"
+#include "tool.h"
 
 /* A family to be looked up, and one of its groups */
 struct family {
@@ -69,12 +69,12 @@ static int join(struct nl *nl, __u32 group)
 }
 
 /**
- * nl_join_records() - subscribe to changes of records
+ * nl_join_group() - subscribe to the family's notifications
  * @nl: the socket
  *
  * Return: 0 or a negative error.
  */
-int nl_join_records(struct nl *nl)
+int nl_join_group(struct nl *nl)
 {
 	return join(nl, nl->group);
 }
@@ -92,10 +92,25 @@ int nl_join_families(struct nl *nl)
 	return family_find(nl, &controller) ?: join(nl, controller.group);
 }
 
+/**
+ * nl_family_name() - the name of the family that a message of nl_join_families() is about
+ * @message: the message
+ *
+ * Return: the name, valid as long as the message is.
+ */
+const char *nl_family_name(const struct nlmsghdr *message)
+{
+	const struct nlattr *attr;
+
+	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
+		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
+			return mnl_attr_get_str(attr);
+	return "";
+}
+
 static int socket_bind(struct nl *nl)
 {
-	struct family family = { .name = IB_ATS_GENL_NAME, .group_name = IB_ATS_GENL_RECORDS };
-	int err, on = 1;
+	int on = 1;
 
 	if (mnl_socket_bind(nl->socket, 0, MNL_SOCKET_AUTOPID) < 0)
 		return -errno;
@@ -103,10 +118,31 @@ static int socket_bind(struct nl *nl)
 	mnl_socket_setsockopt(nl->socket, NETLINK_EXT_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_CAP_ACK, &on, sizeof(on));
 	mnl_socket_setsockopt(nl->socket, NETLINK_GET_STRICT_CHK, &on, sizeof(on));
-	err = family_find(nl, &family);
+	return 0;
+}
+
+static int family_bind(struct nl *nl)
+{
+	struct family family = { .name = program.family, .group_name = program.group };
+	int err = family_find(nl, &family);
+
 	nl->family = family.id;
 	nl->group = family.group;
 	return err == -ENOENT ? -ENOPKG : err;
+}
+
+static int socket_open(struct nl *nl, int bus)
+{
+	int err;
+
+	memset(nl, 0, sizeof(*nl));
+	nl->socket = mnl_socket_open(bus);
+	if (!nl->socket)
+		return -errno;
+	err = socket_bind(nl);
+	if (err)
+		nl_close(nl);
+	return err;
 }
 
 /**
@@ -117,16 +153,25 @@ static int socket_bind(struct nl *nl)
  */
 int nl_open(struct nl *nl)
 {
-	int err;
+	int err = socket_open(nl, NETLINK_GENERIC);
 
-	memset(nl, 0, sizeof(*nl));
-	nl->socket = mnl_socket_open(NETLINK_GENERIC);
-	if (!nl->socket)
-		return -errno;
-	err = socket_bind(nl);
+	if (err)
+		return err;
+	err = family_bind(nl);
 	if (err)
 		nl_close(nl);
 	return err;
+}
+
+/**
+ * nl_open_route() - open a socket of rtnetlink
+ * @nl: filled in
+ *
+ * Return: 0 or a negative error.
+ */
+int nl_open_route(struct nl *nl)
+{
+	return socket_open(nl, NETLINK_ROUTE);
 }
 
 /**

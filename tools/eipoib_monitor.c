@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Prints each local IP address that is learned, entered, moves or leaves.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include <linux/genetlink.h>
+
+#include "eipoib.h"
+
+struct monitor {
+	struct nl nl;
+	bool json;
+	int index;			/* of the interface; 0: all */
+	bool ended;			/* the module is gone */
+};
+
+static void row_print(struct json_object *row)
+{
+	printf("%s %s dev %s", row_text(row, "event"), row_text(row, "address"),
+	       row_text(row, "interface"));
+	if (row_is(row, "vlan"))
+		printf(" vlan %s", row_text(row, "vlan"));
+	if (row_is(row, "mac"))
+		printf(" lladdr %s", row_text(row, "mac"));
+	puts(row_is(row, "static") ? " static" : "");
+}
+
+static void change_print(const struct monitor *monitor, const struct nlmsghdr *message)
+{
+	struct json_object *row = row_parse(message);
+	struct json_object *index = json_object_object_get(row, "ifindex");
+
+	if (!monitor->index || json_object_get_int(index) == monitor->index) {
+		if (monitor->json)
+			json_print(row, false);
+		else
+			row_print(row);
+		fflush(stdout);
+	}
+	json_object_put(row);
+}
+
+static bool change_take(void *context, const struct nlmsghdr *message)
+{
+	struct monitor *monitor = context;
+
+	if (message->nlmsg_type == GENL_ID_CTRL)
+		monitor->ended = message_command(message) == CTRL_CMD_DELFAMILY &&
+				 !strcmp(nl_family_name(message), EIPOIB_GENL_NAME);
+	else if (message_command(message) == EIPOIB_CMD_LOCAL_NTF)
+		change_print(monitor, message);
+	return monitor->ended || ferror(stdout);
+}
+
+static int changes_take(struct monitor *monitor)
+{
+	int err = nl_listen(&monitor->nl, change_take, monitor);
+
+	if (err != -ENOBUFS)
+		return err;
+	fputs("eipoib: changes were lost; 'eipoib local' prints what there is now\n", stderr);
+	return nl_drain(&monitor->nl);
+}
+
+static int monitor_watch(struct monitor *monitor)
+{
+	int err = nl_join_families(&monitor->nl) ?: nl_join_group(&monitor->nl);
+
+	/* If printing fails, tool_run() prints the error message */
+	while (!err && !monitor->ended && !ferror(stdout))
+		err = changes_take(monitor);
+	return monitor->ended ? -ENOPKG : err;
+}
+
+/**
+ * run_monitor() - print changes of local IP addresses, until the module is unloaded
+ * @session: this run of the tool
+ * @arguments: optionally "dev" and the name of an interface
+ *
+ * Return: the exit status of the tool.
+ */
+enum status run_monitor(struct session *session, char **arguments)
+{
+	static const char *const keys[] = { "dev", NULL };
+	struct monitor monitor = { .json = session->options.json };
+	const char *dev = NULL;
+	int err;
+
+	if (!pairs_parse("monitor", keys, arguments, &dev))
+		return STATUS_USAGE;
+	if (dev) {
+		monitor.index = interface_find(dev);
+		if (!monitor.index)
+			return STATUS_NOT_FOUND;
+	}
+	err = nl_open(&monitor.nl);
+	if (!err) {
+		err = monitor_watch(&monitor);
+		nl_close(&monitor.nl);
+	}
+	return failed(&monitor.nl, "monitor", err);
+}
