@@ -12,5 +12,5 @@ show()
 		printf '%s\n' "$shown"
 		fail "status $?: $*"
 	}
-	printf '%s\n' "$shown"
+	[ -z "$shown" ] || printf '%s\n' "$shown"
 }

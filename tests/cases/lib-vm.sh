@@ -1,95 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
 # A virtual machine in the guest: QEMU emulates it, with Debian's kernel, busybox, and a virtio
-# network device whose other end is a tap of a host. It takes commands from its serial port. For
-# cases with "root: vm", which source this after lib.sh.
+# network device whose other end is a tap of a host. It has booted before (tests/qemu/vm.sh), and
+# takes commands from its serial port. For cases with "root: vm", which source this after lib.sh.
 
 vm_dir=/run/vm
+# shellcheck disable=SC2034  # the caller's
+vm_mac=52:54:00:00:00:61
 
-# vm_image: makes the initial root file system of the virtual machine.
-vm_image()
+# vm_receive HOST NAME [SOURCE]: starts QEMU on that host, where the network device of the virtual
+# machine is joined to the tap "vnet0", to receive the virtual machine from another one, which
+# vm_move sends. NAME is that of this QEMU. A virtual machine that has been moved does not announce
+# itself, only QEMU does, by RARP.
+vm_receive()
 {
-	_root=$vm_dir/root
-	mkdir -p "$_root/modules" "$_root/dev" "$_root/proc" "$_root/sys" "$_root/run" \
-		"$_root/usr/bin" "$_root/usr/lib64" "$_root/usr/lib/x86_64-linux-gnu"
-	for _dir in bin lib lib64; do
-		ln -s "usr/$_dir" "$_root/$_dir"
-	done
-	cp -r /busybox "$_root/"
-	cp /usr/bin/busybox "$_root/usr/bin/"
-	cp /usr/lib64/ld-linux-x86-64.so.2 "$_root/usr/lib64/"
-	cp /usr/lib/x86_64-linux-gnu/libc.so.6 /usr/lib/x86_64-linux-gnu/libresolv.so.2 \
-		"$_root/usr/lib/x86_64-linux-gnu/"
-	modprobe -a --show-depends virtio_mmio virtio_net | sed -n 's/^insmod \([^ ]*\).*/\1/p' |
-		awk '!seen[$0]++' >"$vm_dir/modules"
-	assert grep -q virtio_net "$vm_dir/modules"
-	while read -r _file; do
-		cp "$_file" "$_root/modules/"
-		echo "insmod /modules/${_file##*/}"
-	done <"$vm_dir/modules" >"$_root/modules/insert"
-	vm_init >"$_root/init"
-	vm_lease >"$_root/lease"
-	chmod 755 "$_root/init" "$_root/lease"
-	(cd "$_root" && find . | cpio --quiet -o -H newc) >"$vm_dir/initrd"
-}
-
-# vm_init: prints the first process of the virtual machine.
-vm_init()
-{
-	cat <<-'INIT'
-		#!/busybox/sh
-		export PATH=/busybox
-		mount -t devtmpfs dev /dev
-		mount -t proc proc /proc
-		mount -t sysfs sys /sys
-		mount -t tmpfs run /run
-		exec </dev/ttyS0 >/dev/ttyS0 2>&1
-		stty raw -echo
-		sh -e /modules/insert
-		ip link set lo up
-		echo "the virtual machine is ready"
-		while read -r number line; do
-			eval "$line"
-			echo "status.$number $?"
-		done
-	INIT
-}
-
-# vm_lease: prints the script that sets the address which the DHCP client has got.
-vm_lease()
-{
-	cat <<-'LEASE'
-		#!/busybox/sh
-		[ "$1" = bound ] || exit 0
-		exec ip address add "$ip/$mask" dev "$interface"
-	LEASE
-}
-
-# vm_start HOST NAME MAC MTU [ARGUMENT...]: starts QEMU on that host, where the network device of
-# the virtual machine is joined to the tap "vnet0". NAME is that of this QEMU. Arguments are QEMU's.
-# When the virtual machine has been moved, it says nothing by itself, so only QEMU announces it, by
-# RARP.
-vm_start()
-{
-	_host=$1 _vm=$vm_dir/$2 _mac=$3 _mtu=$4
-	shift 4
-	# The clock has the frequency that this guest was told, see machine.sh
-	_words="console=ttyS0 quiet mitigations=off norandmaps no_timer_check cryptomgr.notests"
-	_words="$_words tsc=reliable $(grep -oE 'tsc_early_khz=[0-9]+' /proc/cmdline)"
+	_vm=$vm_dir/$2
 	mkfifo "$_vm.in" "$_vm.out"
 	cat "$_vm.out" >"$_vm.log" &
-	traffic_start "vm.${_vm##*/}" on "$_host" qemu-system-x86_64 -M microvm \
-		-accel tcg -cpu qemu64,+rdrand -m 96 -nodefaults -display none -no-reboot \
-		-kernel /boot/vmlinux -initrd "$vm_dir/initrd" -append "$_words" \
-		-serial "pipe:$_vm" -monitor "unix:$_vm.monitor,server=on,wait=off" \
+	# shellcheck disable=SC2046  # words
+	traffic_start "vm.$2" on "$1" qemu-system-x86_64 $(cat /vm/args) \
 		-netdev tap,id=net0,ifname=vnet0,script=no,downscript=no,vhost=on \
-		-device "virtio-net-device,netdev=net0,mac=$_mac,host_mtu=$_mtu,guest_announce=off" "$@"
+		-serial "pipe:$_vm" -monitor "unix:$_vm.monitor,server=on,wait=off" \
+		-incoming "${3:-unix:$vm_dir/move}"
 	wait_for 20 test -S "$_vm.monitor"
 }
 
-vm_is_ready()
+# vm_start HOST NAME: the same for the virtual machine that has booted before.
+vm_start()
 {
-	grep -q 'the virtual machine is ready' "$vm_dir/$1.log"
+	vm_receive "$1" "$2" "exec:cat /vm/state"
+	wait_for 20 vm_runs "$2"
+	vm_do "$2" "sh -e /modules/insert"
+}
+
+# vm_move NAME NAME: QEMU's live migration from the first to the second, which receives it.
+vm_move()
+{
+	vm_monitor "$1" "migrate -d unix:$vm_dir/move"
+	wait_for 60 vm_moved "$1"
+	wait_for 20 vm_runs "$2"
+}
+
+# vm_runs NAME: whether it has received the virtual machine. What is written to its serial port
+# before that is lost.
+vm_runs()
+{
+	vm_monitor "$1" "info status" | grep 'VM status: running'
+}
+
+vm_moved()
+{
+	case $(vm_monitor "$1" "info migrate") in
+	*'status: completed'*) ;;
+	*'status: failed'*) fail "QEMU's migration: $(tail -n 3 /run/traffic.vm.*.log)" ;;
+	*) return 1 ;;
+	esac
 }
 
 # vm_monitor NAME COMMAND...: a command for QEMU's monitor; prints the answer.

@@ -38,7 +38,7 @@ tsc_khz()
 # unpack.
 make_initrd()
 {
-	local tree=$run/tree roots dir module
+	local tree=$run/tree roots dir module vm
 
 	mkdir -p "$tree/cases" "$tree/modules"
 	install -m 755 "$qemu_dir/guest/init" "$tree/init"
@@ -53,8 +53,10 @@ make_initrd()
 	for dir in "${tool_dirs[@]}"; do
 		install -D -t "$tree/usr/sbin" "$dir"/*
 	done
-	# The kernel of the virtual machine in the guest
-	[ "$root" != vm ] || install -D -m 644 -t "$tree/boot" "$kernel_dir/vmlinux"
+	if [ "$root" = vm ]; then
+		vm=$("$qemu_dir/vm.sh")
+		cp -r "$vm" "$tree/vm"
+	fi
 	(cd "$tree" && find . -mindepth 1 -print0 |
 		cpio --quiet --null -o -H newc -R 0:0) >"$run/own.cpio"
 	mapfile -t roots < <("$qemu_dir/rootfs.sh" "$root")
