@@ -102,3 +102,28 @@ void eipoib_arp_announce(struct eipoib_dev *eth, __be32 ip)
 {
 	eipoib_arp_send(eth, ARPOP_REQUEST, ip, ip, eipoib_broadcast(eth), NULL);
 }
+
+/**
+ * eipoib_arp_announce_eth() - tell the Ethernet side that an IP address is there, too
+ * @eth: the netdevice
+ * @ip: the IP address
+ * @mac: its MAC address
+ *
+ * The frame has a MAC address of this netdevice's own, since a bridge would otherwise look for the
+ * host here.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arp_announce_eth(struct eipoib_dev *eth, __be32 ip, const u8 *mac)
+{
+	struct sk_buff *skb;
+
+	skb = arp_create(ARPOP_REQUEST, ETH_P_ARP, ip, eth->netdev, ip, NULL, mac, NULL);
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return;
+	}
+	ether_addr_copy(((struct ethhdr *)skb->data)->h_source, eth->own_mac);
+	eipoib_received(eth, skb);
+	netif_rx(skb);
+}

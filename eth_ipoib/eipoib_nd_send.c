@@ -147,27 +147,34 @@ void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 	group_send(eth, skb);
 }
 
+/* Makes an unsolicited advertisement (RFC 4861 section 7.2.6), with room for options */
+static struct sk_buff *na_make(const struct eipoib_dev *eth, const struct in6_addr *ip, u32 options)
+{
+	struct sk_buff *skb;
+
+	skb = message_make(eth, NDISC_NEIGHBOUR_ADVERTISEMENT, ip, ip, options);
+	if (!skb)
+		return NULL;
+	ipv6_hdr(skb)->daddr = in6addr_linklocal_allnodes;
+	icmp6_hdr(skb)->icmp6_override = 1;
+	return skb;
+}
+
 /**
  * eipoib_nd_announce() - tell the IPoIB side that an IP address is here
  * @eth: the netdevice
  * @ip: the IP address, on the Ethernet side
  *
- * The advertisement goes to all nodes (RFC 4861 section 7.2.6).
- *
  * Context: BHs disabled.
  */
 void eipoib_nd_announce(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
-	struct sk_buff *skb;
+	struct sk_buff *skb = na_make(eth, ip, sizeof(struct eipoib_nd_opt_ib));
 
-	skb = message_make(eth, NDISC_NEIGHBOUR_ADVERTISEMENT, ip, ip,
-			   sizeof(struct eipoib_nd_opt_ib));
 	if (!skb) {
 		eipoib_count(eth, EIPOIB_STAT_TX_NO_MEMORY);
 		return;
 	}
-	ipv6_hdr(skb)->daddr = in6addr_linklocal_allnodes;
-	icmp6_hdr(skb)->icmp6_override = 1;
 	eipoib_nd_put_ib(skb, ND_OPT_TARGET_LL_ADDR)->lladdr = *eipoib_own_lladdr(eth);
 	group_send(eth, skb);
 }
@@ -197,4 +204,29 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
 	eipoib_nd_finish(skb);
 	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
 	eipoib_deliver(eth, skb, to, mac);
+}
+
+/**
+ * eipoib_nd_announce_eth() - tell the Ethernet side that an IP address is there, too
+ * @eth: the netdevice
+ * @ip: the IP address
+ * @mac: its MAC address
+ *
+ * The frame has a MAC address of this netdevice's own, as in eipoib_arp_announce_eth().
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_nd_announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	struct sk_buff *skb = na_make(eth, ip, sizeof(struct eipoib_nd_opt_eth));
+	u8 to[ETH_ALEN];
+
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return;
+	}
+	ether_addr_copy(eipoib_nd_put_eth(skb, ND_OPT_TARGET_LL_ADDR)->mac, mac);
+	eipoib_nd_finish(skb);
+	ipv6_eth_mc_map(&ipv6_hdr(skb)->daddr, to);
+	eipoib_deliver(eth, skb, to, eth->own_mac);
 }

@@ -50,6 +50,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_QUERIES]		= "queries",
 	[EIPOIB_STAT_RARP]		= "rarp",
 	[EIPOIB_STAT_ANNOUNCED]		= "announced",
+	[EIPOIB_STAT_ANNOUNCED_ETH]	= "announced_eth",
 	[EIPOIB_STAT_ANNOUNCE_REFUSED]	= "announce_refused",
 	[EIPOIB_STAT_DHCP_FLAGGED]	= "dhcp_flagged",
 	[EIPOIB_STAT_DHCP_REWRITTEN]	= "dhcp_rewritten",

@@ -332,6 +332,31 @@ static void arp_gratuitous_in(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->heard, 1));
 }
 
+/* An address that comes to the Ethernet side: its other hosts have the MAC address of an interface
+ * for it. A bridge must not learn from this where the host is.
+ */
+static void arp_comes(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ethhdr *ether;
+	struct eipoib_arp_eth wanted;
+	struct sk_buff *skb;
+
+	receive(fx, arp_ib(ARPOP_REQUEST, fixture_peer(1), ip(1), no_lladdr, ip(2)),
+		PACKET_BROADCAST);
+	kfree_skb(fixture_received(fx, ETH_P_ARP));
+	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
+				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(3))));
+	skb = fixture_received(fx, ETH_P_ARP);
+	ether = (struct ethhdr *)skb->data;
+	wanted = arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(1));
+	KUNIT_EXPECT_TRUE(test, is_broadcast_ether_addr(ether->h_dest));
+	KUNIT_EXPECT_TRUE(test, ether_addr_equal(ether->h_source, fx->eth->own_mac));
+	KUNIT_EXPECT_EQ(test, memcmp(ether + 1, &wanted, sizeof(wanted)), 0);
+	kfree_skb(skb);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced_eth"), 1ull);
+}
+
 static void arp_dad_in(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -471,6 +496,7 @@ static struct kunit_case arp_cases[] = {
 	KUNIT_CASE(arp_probe_in),
 	KUNIT_CASE(arp_reply_in),
 	KUNIT_CASE(arp_gratuitous_in),
+	KUNIT_CASE(arp_comes),
 	KUNIT_CASE(arp_dad_in),
 	KUNIT_CASE(arp_malformed_in),
 	KUNIT_CASE(arp_learning_off),

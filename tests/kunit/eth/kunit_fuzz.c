@@ -148,7 +148,8 @@ static void fuzz_ib(struct fixture *fx, struct frames *frames)
 static u64 own_packets(struct fixture *fx)
 {
 	return fixture_count(fx, "asked_ib") + fixture_count(fx, "asked_eth") +
-	       fixture_count(fx, "announced") + fixture_count(fx, "queries");
+	       fixture_count(fx, "announced") + fixture_count(fx, "announced_eth") +
+	       fixture_count(fx, "queries");
 }
 
 static bool is_idle(struct fixture *fx)

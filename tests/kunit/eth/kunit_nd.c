@@ -393,6 +393,29 @@ static void nd_advertisement_in(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_left"), 1ull);
 }
 
+/* The address of a host of the IPoIB side comes to a guest, as its neighbours are told */
+static void nd_comes(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct addresses eth = guest(fx, false), ib = peer(fx, true);
+	static struct message message, wanted;
+	u8 mac[ETH_ALEN];
+
+	group_mac(&all_nodes, mac);
+	advertisement(&message, &guest_ip, &all_nodes, &ib);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	kfree_skb(fixture_received(fx, ETH_P_IPV6));
+	advertisement(&message, &guest_ip, &peer_ip, &eth);
+	fixture_xmit(fx, frame(fx, peer(fx, false).mac, &message));
+	kfree_skb(fixture_sent(fx, ETH_P_IPV6));
+	advertisement(&wanted, &guest_ip, &all_nodes, &eth);
+	ip6_of(&wanted)->priority = 0;
+	/* It is announced on the IPoIB side, too, at any time */
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+	skb_queue_purge(&fx->sent);
+	expect_received(fx, mac, fx->eth->own_mac, &wanted);
+}
+
 static void nd_routers_in(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -626,6 +649,7 @@ static struct kunit_case nd_cases[] = {
 	KUNIT_CASE(nd_routers_out),
 	KUNIT_CASE(nd_solicitation_in),
 	KUNIT_CASE(nd_advertisement_in),
+	KUNIT_CASE(nd_comes),
 	KUNIT_CASE(nd_routers_in),
 	KUNIT_CASE(nd_sender_not_told),
 	KUNIT_CASE(nd_shapes),
