@@ -31,6 +31,11 @@ for guest in g1 g2; do
 	wait_for 20 pings $guest fd00::2
 	reach $guest 10.0.0.2
 done
+# h1 knows all of their addresses
+for address in fd00::61 fd00::62; do
+	wait_for 20 pings h1 $address
+done
+reach h1 10.0.0.61 10.0.0.62
 
 step "Before, what is behind a guest is not reached"
 ip netns add inner

@@ -18,6 +18,8 @@ both_ways()
 {
 	wait_for 20 pings "$1" 10.0.0.2
 	wait_for 20 pings "$1" fd00::2
+	# It may have used another address until this one was known to be no duplicate
+	wait_for 20 pings h1 "$3"
 	pings_all "$1" 2 10.0.0.2
 	pings_all "$1" 2 fd00::2
 	pings_all h1 2 "$2"
