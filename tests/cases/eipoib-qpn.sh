@@ -87,7 +87,7 @@ wait_for 10 grep -q 'listening on' /run/traffic.copies.log
 on g1 arping -q -c 3 -w 3 -I eth0 10.0.0.99 && fail "an answer for 10.0.0.99"
 reach h1 10.0.0.62
 traffic_stop copies
-assert_eq "requests of g1" "$(tcpdump -n -r /run/copies.pcap 2>/run/copies.err |
+assert_eq "requests of g1" "$(tcpdump -Z root -n -r /run/copies.pcap 2>/run/copies.err |
 	grep -c 'who-has 10.0.0.99 ')" 3
 assert [ "$(eth_stat h0 rx_repeated)" -gt 0 ]
 
