@@ -95,7 +95,8 @@ step "A group of which both are members"
 on h1 ping -n -c 3 -W 1 "ff02::1%$dev1" >/run/echoes || fail "no echo"
 for guest in g1 g2; do
 	own=$(ip -n $guest -o address show dev eth0 scope link | sed -n 's,.*inet6 \([^/]*\)/.*,\1,p')
-	assert_eq "echoes of $guest" "$(grep -c "from $own%" /run/echoes)" 3
+	# ping ends with the first answer to its last request
+	assert_between "echoes of $guest" "$(grep -c "from $own%" /run/echoes)" 2 3
 done
 
 step "Without it, the guest is reached by the first netdevice again"
