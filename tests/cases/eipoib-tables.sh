@@ -59,7 +59,7 @@ json()
 local_is()
 {
 	on h0 eipoib -j local show dev eth5 >/run/local || return 2
-	jq -e "$1" /run/local
+	jq -e "$1" /run/local >/run/verdict
 }
 
 # address_is ADDRESS FILTER: likewise one of them.
