@@ -14,6 +14,11 @@
 #include "eipoib.h"
 #include "eipoib_nd.h"
 
+/* The longest message, which is more than fits any usual link. A larger one of a link whose MTU
+ * allows it would take memory that there may not be.
+ */
+#define ND_MAX	9000
+
 /* A packet that is being made. The addresses that it is about are those of its options. */
 struct nd_copy {
 	struct eipoib_dev *eth;
@@ -144,9 +149,10 @@ static bool nd_copy(struct nd_copy *copy, const struct sk_buff *skb)
 	u32 room = LL_RESERVED_SPACE(copy->eth->lower);
 
 	/* It fits a packet of the other side only if it is one here */
-	if (sizeof(*ip6) + len > copy->eth->lower->mtu)
+	if (sizeof(*ip6) + len > copy->eth->lower->mtu || len > ND_MAX)
 		return false;
-	copy->skb = alloc_skb(room + sizeof(*ip6) + fixed + 3 * (len - fixed), GFP_ATOMIC);
+	copy->skb = alloc_skb(room + sizeof(*ip6) + fixed + 3 * (len - fixed),
+			      GFP_ATOMIC | __GFP_NOWARN);
 	if (!copy->skb)
 		return false;
 	skb_reserve(copy->skb, room);
