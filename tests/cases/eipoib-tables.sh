@@ -325,8 +325,10 @@ done
 tool 0 set dev eth5 max_ips 2000
 claims_make 40000 own
 traffic_start claims on g2 socat -u -b 42 OPEN:/run/claims INTERFACE:eth0
+claims=$(cat /run/traffic.claims.pid)
+wait_for 10 kill -s 0 -- "-$claims"
 n=0
-while not group_ended "$(cat /run/traffic.claims.pid)" 2>/run/kill.log; do
+while not group_ended "$claims" 2>/run/kill.log; do
 	assert local_is '[.[] | select(.static)] | length == 51 and (map(.address) | unique | length == 51)'
 	n=$((n + 1))
 done

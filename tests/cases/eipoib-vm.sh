@@ -3,7 +3,9 @@
 # A virtual machine behind a bridge over an Ethernet device over IPoIB: it gets its address by DHCP
 # from a plain IPoIB host, is reached and reaches others, and is moved to another host, also by
 # QEMU's live migration, while it is in use.
-# timeout: 300
+# timeout: 600
+# soak: 900
+# when: soak
 # root: vm
 
 . /cases/lib.sh

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# After `make install` modprobe prefers this driver to the in-tree one, and the tool is
+# After `make install` modprobe prefers this driver to the in-tree one, and the tools are
 # installed; `make uninstall` undoes both. If another ib_ipoib is loaded,
 # `make install` says what to do next.
 # runs: host
@@ -72,11 +72,17 @@ wanted "before" "$stock"
 run_make install
 wanted "installed" updates/ib_ipoib.ko
 diff - <(tools_installed) <<-E
+	usr/local/sbin/eipoib 755
 	usr/local/sbin/ibats 755
+	usr/local/share/bash-completion/completions/eipoib 644
 	usr/local/share/bash-completion/completions/ibats 644
+	usr/local/share/man/man8/eipoib.8 644
 	usr/local/share/man/man8/ibats.8 644
 E
-"$work/dest/usr/local/sbin/ibats" --help | grep -q '^Usage: ibats'
+for tool in eipoib ibats; do
+	"$work/dest/usr/local/sbin/$tool" --help >"$work/help"
+	grep -q "^Usage: $tool" "$work/help"
+done
 
 # The in-tree module has no srcversion; an earlier build of ours has another one
 sysfs_make ''
