@@ -17,6 +17,17 @@
 #include "eipoib_dhcp.h"
 #include "eipoib_dhcp_msg.h"
 
+/* Finds the message in a packet. Returns false if the packet passes as it is. */
+static bool parse(struct eipoib_dev *eth, struct sk_buff *skb, struct eipoib_dhcp_msg *msg)
+{
+	if (READ_ONCE(eth->config.dhcp) == EIPOIB_DHCP_OFF)
+		return false;
+	if (eipoib_dhcp_parse(skb, msg))
+		return true;
+	eipoib_count(eth, EIPOIB_STAT_DHCP_BAD);
+	return false;
+}
+
 static bool has_mac(const struct eipoib_bootp *bootp)
 {
 	return bootp->htype == ARPHRD_ETHER && bootp->hlen == ETH_ALEN &&
@@ -92,12 +103,8 @@ bool eipoib_dhcp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct 
 {
 	struct eipoib_dhcp_msg msg;
 
-	if (READ_ONCE(eth->config.dhcp) == EIPOIB_DHCP_OFF)
+	if (!parse(eth, skb, &msg))
 		return false;
-	if (!eipoib_dhcp_parse(skb, &msg)) {
-		eipoib_count(eth, EIPOIB_STAT_DHCP_BAD);
-		return false;
-	}
 	if (msg.bootp->op == EIPOIB_BOOTP_REPLY)
 		return xmit_reply(eth, skb, &msg, ether);
 	if (msg.bootp->op == EIPOIB_BOOTP_REQUEST)
@@ -147,13 +154,7 @@ bool eipoib_dhcp_receive(struct eipoib_dev *eth, struct sk_buff *skb, u8 *mac)
 	struct eipoib_dhcp_asked asked;
 	struct eipoib_dhcp_msg msg;
 
-	if (READ_ONCE(eth->config.dhcp) == EIPOIB_DHCP_OFF)
-		return false;
-	if (!eipoib_dhcp_parse(skb, &msg)) {
-		eipoib_count(eth, EIPOIB_STAT_DHCP_BAD);
-		return false;
-	}
-	if (!recall(eth, msg.bootp, &asked))
+	if (!parse(eth, skb, &msg) || !recall(eth, msg.bootp, &asked))
 		return false;
 	if (asked.rewritten)
 		eipoib_dhcp_to_eth(&msg, asked.mac);

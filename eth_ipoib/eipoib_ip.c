@@ -480,6 +480,26 @@ out:
 }
 
 /**
+ * eipoib_ip_to_ask_from() - choose the IP address to ask from on behalf of a packet's sender
+ * @table: the table
+ * @from: the packet's source
+ * @mac: MAC address of its sender
+ * @ip: the IP address that is asked for
+ * @asker: filled in: the source if it is the sender's own, or another one of the sender's, as when
+ *	it has forwarded the packet; or the unspecified address if none is known
+ *
+ * Context: any but hard interrupt.
+ */
+void eipoib_ip_to_ask_from(struct eipoib_ip_table *table, const struct in6_addr *from,
+			   const u8 *mac, const struct in6_addr *ip, struct in6_addr *asker)
+{
+	if (eipoib_ip_is(table, from, mac))
+		*asker = *from;
+	else if (!eipoib_ip_of_mac(table, mac, ip, asker))
+		*asker = in6addr_any;
+}
+
+/**
  * eipoib_ip_use() - note that an IP address was used with a MAC address
  * @table: the table
  * @ip: the IP address

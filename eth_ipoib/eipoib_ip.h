@@ -102,6 +102,8 @@ bool eipoib_ip_is(struct eipoib_ip_table *table, const struct in6_addr *ip, cons
 bool eipoib_ip_has_mac(struct eipoib_ip_table *table, const u8 *mac);
 bool eipoib_ip_of_mac(struct eipoib_ip_table *table, const u8 *mac, const struct in6_addr *like,
 		      struct in6_addr *ip);
+void eipoib_ip_to_ask_from(struct eipoib_ip_table *table, const struct in6_addr *from,
+			   const u8 *mac, const struct in6_addr *ip, struct in6_addr *asker);
 bool eipoib_ip_use(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
 bool eipoib_ip_delete(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);

@@ -290,11 +290,19 @@ err_member:
 	return NULL;
 }
 
-/* Notes that a group was reported, by a host of either side. The lock is held. */
-static void member_renew(struct member *member)
+/* Notes that a group was reported, by a host of either side, or is required. The lock is held.
+ * Returns NULL if it is none of the table's.
+ */
+static struct member *member_renew(struct eipoib_members *members, const struct in6_addr *ip)
 {
+	struct member *member;
+
+	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
+	if (!member)
+		return NULL;
 	member->reported = jiffies;
 	member->leaving = false;
+	return member;
 }
 
 /**
@@ -312,10 +320,8 @@ bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, con
 	struct member *member;
 
 	spin_lock_bh(&members->lock);
-	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (member) {
-		member_renew(member);
-	} else if (may_add(members, mac)) {
+	member = member_renew(members, ip);
+	if (!member && may_add(members, mac)) {
 		member = member_add(eth, ip, mac);
 		members->reported += !!member;
 	}
@@ -341,10 +347,8 @@ void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, co
 	struct member *member;
 
 	spin_lock_bh(&members->lock);
-	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (member) {
-		member_renew(member);
-	} else if (members->required < MEMBERS_MAX_REQUIRED) {
+	member = member_renew(members, ip);
+	if (!member && members->required < MEMBERS_MAX_REQUIRED) {
 		member = member_add(eth, ip, mac);
 		members->required += !!member;
 		if (member)
@@ -368,12 +372,9 @@ void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, co
 void eipoib_member_refresh(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	struct eipoib_members *members = &eth->members;
-	struct member *member;
 
 	spin_lock_bh(&members->lock);
-	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (member)
-		member_renew(member);
+	member_renew(members, ip);
 	spin_unlock_bh(&members->lock);
 }
 

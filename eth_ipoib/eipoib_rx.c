@@ -52,17 +52,13 @@ static bool receiver_mac(struct eipoib_dev *eth, const struct sk_buff *skb,
 	return true;
 }
 
-/* Asks for the IP address that a packet is for, on behalf of the interface that has sent it: by its
- * own IP address, or if it has forwarded the packet by another one of it
- */
+/* Asks for the IP address that a packet is for, on behalf of the interface that has sent it */
 static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *mac,
 		const struct in6_addr *ip)
 {
-	struct in6_addr sender = *from;
+	struct in6_addr sender;
 
-	if (!eipoib_ip_is(&eth->domain->heard, from, mac) &&
-	    !eipoib_ip_of_mac(&eth->domain->heard, mac, ip, &sender))
-		sender = in6addr_any;
+	eipoib_ip_to_ask_from(&eth->domain->heard, from, mac, ip, &sender);
 	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
 	if (ipv6_addr_v4mapped(ip))
 		eipoib_arp_ask_eth(eth, mac, sender.s6_addr32[3], ip->s6_addr32[3]);

@@ -22,17 +22,13 @@ static bool lladdr_of_ip(struct eipoib_dev *eth, const struct in6_addr *ip,
 	       eipoib_remote_lladdr(&eth->domain->remotes, mac, lladdr);
 }
 
-/* Asks for the IP address that a packet is for, on behalf of its sender: by its own IP address, or
- * if it has forwarded the packet by another one of it
- */
+/* Asks for the IP address that a packet is for, on behalf of its sender */
 static void ask(struct eipoib_dev *eth, const struct in6_addr *from, const u8 *mac,
 		const struct in6_addr *ip)
 {
-	struct in6_addr sender = *from;
+	struct in6_addr sender;
 
-	if (!eipoib_ip_is(&eth->domain->local, from, mac) &&
-	    !eipoib_ip_of_mac(&eth->domain->local, mac, ip, &sender))
-		sender = in6addr_any;
+	eipoib_ip_to_ask_from(&eth->domain->local, from, mac, ip, &sender);
 	eipoib_count(eth, EIPOIB_STAT_ASKED_IB);
 	if (ipv6_addr_v4mapped(ip))
 		eipoib_arp_ask_ib(eth, sender.s6_addr32[3], ip->s6_addr32[3]);

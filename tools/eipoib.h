@@ -43,6 +43,7 @@ enum status run_add(struct session *session, char **arguments);
 enum status run_slave(struct session *session, char **arguments);
 
 /* eipoib_tables.c: commands about the tables of netdevices; likewise */
+int table_get(struct session *session, uint8_t command, unsigned int index);
 enum status run_local(struct session *session, char **arguments);
 enum status run_heard(struct session *session, char **arguments);
 enum status run_remote(struct session *session, char **arguments);

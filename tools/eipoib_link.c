@@ -86,21 +86,6 @@ static int links_get(struct session *session)
 	return err;
 }
 
-static int counts_get(struct session *session, unsigned int index)
-{
-	struct nlmsghdr *message;
-	int err = nl_open(&session->nl);
-
-	if (err)
-		return err;
-	message = nl_begin(&session->nl, EIPOIB_CMD_DEV_GET, NLM_F_DUMP);
-	if (index)
-		mnl_attr_put_u32(message, EIPOIB_ATTR_IFINDEX, index);
-	err = nl_dump(&session->nl, session->rows, row_parse);
-	nl_close(&session->nl);
-	return err;
-}
-
 /**
  * run_show() - print the settings of netdevices, and how full their tables are
  * @session: this run of the tool
@@ -122,7 +107,7 @@ enum status run_show(struct session *session, char **arguments)
 		if (!index)
 			return STATUS_NOT_FOUND;
 	}
-	err = counts_get(session, index) ?: links_get(session);
+	err = table_get(session, EIPOIB_CMD_DEV_GET, index) ?: links_get(session);
 	table_show(session, show_columns, cell_text);
 	return failed(&session->nl, dev ?: "show", err);
 }

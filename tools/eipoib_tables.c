@@ -17,7 +17,15 @@ static const char *const group_columns[] = { "interface", "address", "mac", "age
 
 /* ---- Tables ---- */
 
-static int table_get(struct session *session, uint8_t command, unsigned int index)
+/**
+ * table_get() - get rows of a table
+ * @session: this run of the tool, to whose rows they are added
+ * @command: the command that dumps it
+ * @index: index of a netdevice, or 0 for all
+ *
+ * Return: 0 or a negative error.
+ */
+int table_get(struct session *session, uint8_t command, unsigned int index)
 {
 	struct nlmsghdr *message;
 	int err = nl_open(&session->nl);

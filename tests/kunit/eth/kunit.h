@@ -51,5 +51,6 @@ void fixture_dropped(struct fixture *fx, const char *name);
 struct sk_buff *fixture_sent(struct fixture *fx, u16 ethertype);
 struct sk_buff *fixture_received(struct fixture *fx, u16 ethertype);
 void fixture_nothing(struct fixture *fx);
+bool fixture_joined(struct fixture *fx, const struct in6_addr *group);
 
 #endif /* _EIPOIB_KUNIT_H */

@@ -489,3 +489,25 @@ void fixture_nothing(struct fixture *fx)
 	KUNIT_EXPECT_EQ(fx->test, skb_queue_len(&fx->sent), 0u);
 	KUNIT_EXPECT_EQ(fx->test, skb_queue_len(&fx->received), 0u);
 }
+
+/**
+ * fixture_joined() - tell whether the lower netdevice is in a group
+ * @fx: the fixture
+ * @group: the group's IP address
+ *
+ * Context: any but hard interrupt.
+ * Return: true if it is.
+ */
+bool fixture_joined(struct fixture *fx, const struct in6_addr *group)
+{
+	struct netdev_hw_addr *entry;
+	struct eipoib_lladdr lladdr;
+	bool found = false;
+
+	eipoib_group_lladdr(fx->eth, group, &lladdr);
+	netif_addr_lock_bh(fx->lower);
+	netdev_for_each_mc_addr(entry, fx->lower)
+		found |= !memcmp(entry->addr, &lladdr, sizeof(lladdr));
+	netif_addr_unlock_bh(fx->lower);
+	return found;
+}

@@ -235,20 +235,6 @@ static void mld_queries(struct kunit *test)
 	mld_query(fx, packet, false);
 }
 
-static bool is_member(struct fixture *fx, const struct in6_addr *group)
-{
-	struct netdev_hw_addr *entry;
-	struct eipoib_lladdr lladdr;
-	bool found = false;
-
-	eipoib_group_lladdr(fx->eth, group, &lladdr);
-	netif_addr_lock_bh(fx->lower);
-	netdev_for_each_mc_addr(entry, fx->lower)
-		found |= !memcmp(entry->addr, &lladdr, sizeof(lladdr));
-	netif_addr_unlock_bh(fx->lower);
-	return found;
-}
-
 /* Two groups are left by a host; that of which a host of the link says that it is in it stays,
  * since others have heard that and say nothing. Leaves that go on do not put this off.
  */
@@ -277,8 +263,8 @@ static void leaves(struct kunit *test)
 		eipoib_member_leave(fx->eth, &third);
 		local_bh_enable();
 	}
-	KUNIT_EXPECT_FALSE(test, is_member(fx, &left));
-	KUNIT_EXPECT_TRUE(test, is_member(fx, &kept));
+	KUNIT_EXPECT_FALSE(test, fixture_joined(fx, &left));
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &kept));
 	fixture_settle(fx);
 	skb_queue_purge(&fx->received);
 }

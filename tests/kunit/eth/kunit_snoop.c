@@ -130,16 +130,8 @@ static void send(struct fixture *fx, const struct report *report)
 static bool joined(struct fixture *fx, bool ip6, u16 number)
 {
 	struct in6_addr ip = group(ip6, number);
-	struct netdev_hw_addr *entry;
-	struct eipoib_lladdr lladdr;
-	bool found = false;
 
-	eipoib_group_lladdr(fx->eth, &ip, &lladdr);
-	netif_addr_lock_bh(fx->lower);
-	netdev_for_each_mc_addr(entry, fx->lower)
-		found |= !memcmp(entry->addr, &lladdr, sizeof(lladdr));
-	netif_addr_unlock_bh(fx->lower);
-	return found;
+	return fixture_joined(fx, &ip);
 }
 
 static u64 joins(struct fixture *fx)
