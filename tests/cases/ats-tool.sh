@@ -8,55 +8,19 @@
 . /cases/lib.sh
 # shellcheck source=lib-ats.sh
 . /cases/lib-ats.sh
+# shellcheck disable=SC2034  # for lib-tool.sh
+program=ibats
+# shellcheck source=lib-tool.sh
+. /cases/lib-tool.sh
 
 gid0=fe80::21b:fa01:0:1
 gid1=fe80::21b:fa01:0:101
 gid9=fe80::21b:fa01:0:901
 
-# ends STATUS CMD...: CMD, which runs ibats, ends with that status; its output is in /run/out
-# and /run/err. JSON output is a single array, whatever the status.
-ends()
-{
-	_wanted=$1 _status=0
-	shift
-	"$@" >/run/out 2>/run/err || _status=$?
-	[ "$_status" = "$_wanted" ] ||
-		fail "$*: status $_status, wanted $_wanted: $(cat /run/out /run/err)"
-	case " $* " in
-	*' -j'* | *' --json '*)
-		jq -es 'length == 1 and (.[0] | type == "array")' /run/out >/run/is_array ||
-			fail "$*: not one array: $(cat /run/out)"
-		;;
-	esac
-}
-
-# tool STATUS [ARGUMENT...]: ibats in h0.
-tool()
-{
-	_status_wanted=$1
-	shift
-	ends "$_status_wanted" on h0 ibats "$@"
-}
-
-# nobody STATUS [ARGUMENT...]: ibats in h0 without any capability.
-nobody()
-{
-	_status_wanted=$1
-	shift
-	# shellcheck disable=SC2016  # for the inner shell to expand
-	ends "$_status_wanted" on h0 sh -c '. /cases/lib.sh; as_user ibats "$@"' sh "$@"
-}
-
 # err_is LINE: the last run has printed exactly this to standard error.
 err_is()
 {
 	assert_eq "what it says" "$(cat /run/err)" "$1"
-}
-
-# err_matches EXTENDED-REGEX
-err_matches()
-{
-	assert_match "what it says" "$(cat /run/err)" "$1"
 }
 
 # said WHAT LINE...: the last run has printed these lines.

@@ -16,18 +16,12 @@ at()
 	[ "$_lladdr" = "$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address")" ]
 }
 
-# qpn_of HOST: prints its QPN as its link-layer address has it.
-qpn_of()
-{
-	_octets=$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address" | cut -d : -f 2-4 | tr -d :)
-	[ -n "$_octets" ] || return 2
-	printf '%d' "0x$_octets"
-}
-
 # qpn_has_changed: h0 has another QPN than $qpn. Its CQ overruns when something comes.
 qpn_has_changed()
 {
-	on h1 ping -n -q -c 1 -W 1 10.0.0.62 >/run/ping.overrun || :
+	_status=0
+	on h1 ping -n -q -c 1 -W 1 10.0.0.62 >/run/ping.overrun || _status=$?
+	[ $_status -le 1 ] || fail "ping: status $_status"
 	differs "$qpn" qpn_of h0
 }
 

@@ -7,11 +7,8 @@
 # root: bridges
 
 . /cases/lib.sh
-
-pings()
-{
-	on "$1" ping -n -q -c 1 -W 1 "$2"
-}
+# shellcheck source=lib-eipoib.sh
+. /cases/lib-eipoib.sh
 
 # both_ways HOST ADDRESS ADDRESS6: HOST, which has these addresses, and h1 reach each other.
 both_ways()

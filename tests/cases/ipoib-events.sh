@@ -154,12 +154,6 @@ traffic_stop stuck
 goes_on
 
 event "A CQ that overruns: it is replaced, with the QP"
-qpn_of()
-{
-	_octets=$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address" | cut -d : -f 2-4 | tr -d :)
-	[ -n "$_octets" ] || return 2
-	printf '%d' "0x$_octets"
-}
 replaced()
 {
 	differs "$qpn" qpn_of h1

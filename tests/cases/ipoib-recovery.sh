@@ -70,13 +70,6 @@ members()
 	[ "$(echo "$_list" | grep -c 'PortGid')" -eq "$1" ]
 }
 
-# qpn_of HOST NETDEVICE
-qpn_of()
-{
-	_octets=$(on "$1" cat "/sys/class/net/$2/address" | cut -d : -f 2-4 | tr -d :)
-	printf '%d' "0x$_octets"
-}
-
 # until_active HCA: waits until the SM has found the port, which does not depend on the driver.
 until_active()
 {

@@ -809,6 +809,14 @@ dev_of()
 	ip -n "$1" -o link show | awk -F '[:@ ]+' '/link\/infiniband/ { print $2; exit }'
 }
 
+# qpn_of HOST [DEV]: prints the QPN of its IPoIB netdevice, as the link-layer address has it.
+qpn_of()
+{
+	_octets=$(on "$1" cat "/sys/class/net/${2:-$(dev_of "$1")}/address" | cut -d : -f 2-4 | tr -d :)
+	[ -n "$_octets" ] || return 2
+	printf '%d' "0x$_octets"
+}
+
 has_carrier()
 {
 	_link=$(ip -n "$1" -o link show dev "$2") || return 2
