@@ -3,8 +3,10 @@
 # A user without privileges sends queries from 1,000 sockets, forks, stops and never reads.
 # Queries of another module take at most twice as long, and registering a generic netlink
 # family is not delayed, also if the SA does not answer.
-# kernel: both
+# kernel: stock
+# soak-kernel: debug
 # timeout: 180
+# soak: 300
 
 . /cases/lib.sh
 # shellcheck source=lib-ats.sh

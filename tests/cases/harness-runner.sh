@@ -48,6 +48,30 @@ grep -q '^    . it was here$' <<<"$all"
 ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
 
+# A guest that ends before its script begins is started once more, but not a second time
+mkdir "$work/bin"
+cat >"$work/bin/qemu-system-x86_64" <<E
+#!/bin/sh
+echo started >>"$work/starts"
+[ "\$(wc -l <"$work/starts")" -gt "\$CRASHES" ] || exit 0
+exec $(command -v qemu-system-x86_64) "\$@"
+E
+chmod 755 "$work/bin/qemu-system-x86_64"
+# crashing COUNT: runs a good case in a guest whose first COUNT starts fail.
+crashing()
+{
+	rm -f "$work/starts"
+	CRASHES=$1 PATH=$work/bin:$PATH runner one-good
+}
+once=$(crashing 1)
+ends_in "$once" "1 passed, 0 failed" "status 0"
+grep -q 'one-good.sh: the guest ended before its script began' <<<"$once"
+[ "$(wc -l <"$work/starts")" -eq 2 ]
+twice=$(crashing 2)
+ends_in "$twice" "0 passed, 1 failed" "status 1"
+grep -q 'no verdict: the guest ended early' <<<"$twice"
+[ "$(wc -l <"$work/starts")" -eq 2 ]
+
 # Only cases with a long form are part of a soak
 mkdir "$work/soak"
 cp "$work/cases/lib.sh" "$work/cases/one-bad.sh" "$work/soak"

@@ -2,7 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # P_Key children by netlink and by sysfs: created, listed, refused, renamed, moved, deleted,
 # and removed with their parent; limited P_Keys, and P_Keys that appear late.
-# kernel: debug 6.12 newest
+# kernel: stock 6.12 newest
+# soak-kernel: debug
 # timeout: 400
 # profiles: connectx3 connectx5 small virtual
 

@@ -2,7 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # Ports with several LIDs (LMC): unicasts and multicasts arrive, and a host does not receive
 # its own broadcasts.
-# kernel: both
+# kernel: stock
+# soak-kernel: debug
 # timeout: 120
 # profiles: connectx3 connectx5 small virtual
 

@@ -5,6 +5,8 @@
 # timeout: 600
 # mem: 1536
 # peer: newest
+# when: soak
+# soak: 900
 
 . /cases/lib-matrix.sh
 

@@ -27,7 +27,8 @@
 #                   and one for words
 #
 # RUN-FOLDER receives console.log (of the kernel), transcript.log (of the
-# script), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass.
+# script), qemu.log, result (see judge.sh) and capture.erf. Exit status 0 is a pass. A guest that ends
+# before its script begins is started once more; console.first.log is the kernel's log until then.
 
 . "$(dirname "$0")/common.sh"
 . "$qemu_dir/machine.sh"
@@ -112,7 +113,6 @@ continue_guest()
 	local status=0 feeder
 
 	cp "$snapshot.log" "$run/console.log"
-	: >"$run/verdict"
 	ln -s verdict "$run/port.out"
 	mkfifo "$run/port.in"
 	feed_script &
@@ -167,19 +167,41 @@ boot()
 	fi
 }
 
+# run_guest: boots the guest or continues one that has booted, and sets $status to QEMU's.
+run_guest()
+{
+	status=0
+	# The judge reads these, also if QEMU does not start
+	: >"$run/console.log"
+	: >"$run/verdict"
+	if snapshot_fits; then
+		snapshot_prepare
+		continue_guest || status=$?
+	else
+		boot || status=$?
+		rm -f "$run/initrd"
+	fi
+}
+
+# ended_early: whether the guest ended by itself before its script began. The kernel patches its own
+# code while it boots, and an emulated CPU that runs this code meanwhile may crash. Until the script
+# begins, no module of this project is loaded.
+ended_early()
+{
+	[ "$status" -lt 124 ] && ! grep -aqs 'ib-ipoib: .* begins' "$run/console.log"
+}
+
 rm -rf "$run"
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 "$qemu_dir/kernel.sh" prepare "$kernel"
 kernel_dir=$("$qemu_dir/kernel.sh" dir "$kernel")
 make_machine
-status=0
-if snapshot_fits; then
-	snapshot_prepare
-	continue_guest || status=$?
-else
-	boot || status=$?
-	rm -f "$run/initrd"
+run_guest
+if [ -z "$role" ] && ended_early; then
+	say "${script##*/}: the guest ended before its script began, and is started once more"
+	mv "$run/console.log" "$run/console.first.log"
+	run_guest
 fi
 echo "$status" >"$run/qemu.status"
 exec "$qemu_dir/judge.sh" "$run" "$limit" "$script"

@@ -22,7 +22,10 @@ snapshot_prepare()
 	mkdir -p "$snapshots"
 	(
 		flock 9
-		[ -e "$snapshot" ] || snapshot_make
+		[ -e "$snapshot" ] || snapshot_make || {
+			say "a guest ended before it could be saved, and another one is booted"
+			snapshot_make
+		}
 	) 9>"$snapshot.lock" || die "cannot make a snapshot"
 }
 
