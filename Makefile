@@ -50,7 +50,7 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo demo-vm shell floor bench profile profile-exact
+.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo demo-vm shell floor bench plots profile profile-exact
 
 all: driver ats eth
 
@@ -266,6 +266,9 @@ floor:
 bench:
 	@tests/bench/bench.sh $(if $(PART),--part '$(PART)')
 
+plots:
+	@tests/bench/plots.sh
+
 profile:
 	@tests/bench/bench.sh --profile "$(T)" "$(LINK)"
 
@@ -310,6 +313,8 @@ help:
 	@echo '                   KERNEL=debug: on the debug kernel'
 	@echo '  make bench       the cost of traffic with this driver and the in-tree driver;'
 	@echo '                   PART=X: one part of it, such as connected or traffic'
+	@echo '  make plots       draws the figures of Documentation/performance.rst from the recorded'
+	@echo '                   results, tests/bench/results; as PNG into build/plots'
 	@echo '  make profile T=X the same by functions; X as in tcp,25000000 or udp,20000,1400'
 	@echo '  make profile-exact T=X LINK=4,none   the same, with each instruction counted'
 	@echo '  make floor       the instructions for a datagram without any protocol'

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Runs the same traffic with this driver, with the in-tree driver and over veth (the stack
 # alone), in guests in which an instruction takes a nanosecond, and prints a table of the
-# costs. build/bench also has the results as JSON and as a plot.
+# costs. build/bench also has the results as JSON, as a table for plots.sh, and as plots.
 #
 # Usage: bench.sh [--short FOLDER | --part PART | --profile|--exact [WHAT [LINK]]]
 #
@@ -295,21 +295,15 @@ json()
 			ratio: (.[3] | figure), stack: (.[4] | figure), what: .[5] }]'
 }
 
-# plot FORMAT FILE: plots each figure relative to the in-tree driver's.
-plot()
+# results: prints the table and where it comes from, in the format of the file "results".
+results()
 {
-	gnuplot <<-E
-	set terminal $1 size 900,500
-	set output "$2"
-	set datafile separator "\t"
-	set style fill solid
-	set boxwidth 0.7
-	set grid y
-	set yrange [0:1.2]
-	set ylabel "of the in-tree driver's"
-	set xtics rotate by -40
-	plot "$run/table" using (\$0):4:xtic(1) with boxes notitle, 1 notitle
-	E
+	local commit
+
+	commit=$(git -C "$top" describe --always --dirty 2>/dev/null) || commit=unknown
+	echo '# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
+	echo "# run: make bench, commit $commit ($(date -u +%F))"
+	cat "$run/table"
 }
 
 rm -rf "$run"
@@ -317,7 +311,7 @@ mkdir -p "$run"
 if [ "$mode" = --short ]; then
 	"$qemu_dir/deps.sh" build guest
 else
-	"$qemu_dir/deps.sh" build guest bench
+	"$qemu_dir/deps.sh" build guest bench plots
 fi
 modules=$("$qemu_dir/build.sh")
 make_program
@@ -353,9 +347,7 @@ measure_all
 table >"$run/table"
 show <"$run/table"
 json <"$run/table" >"$run/bench.json"
-plot svg "$run/bench.svg"
-# Documentation/performance.svg needs this line, like all files of this tree
-sed -i '1a <!-- SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause -->' "$run/bench.svg"
-plot png "$run/bench.png"
+results >"$run/results"
+"$bench_dir/plots.sh" "$run/results" "$run" "$run"
 mapfile -t names < <(bar_names)
 hold_bars "${names[@]}"

@@ -165,7 +165,8 @@ run_on_host()
 
 	! is_long "$name" || own=(SOAK=1)
 	mkdir -p "$run"
-	env "${own[@]}" timeout --foreground -k 5 "$limit" bash -eu -o pipefail "$script" "$run" \
+	env -u progress "${own[@]}" timeout --foreground -k 5 "$limit" \
+		bash -eu -o pipefail "$script" "$run" \
 		</dev/null >"$run/transcript.log" 2>&1 || status=$?
 	[ "$status" -ne 0 ] || return 0
 	echo "exit status $status (124 is its limit of $limit s)" \
@@ -273,6 +274,7 @@ report()
 		name=$(basename "$file" .verdict)
 		verdict=$(cat "$file")
 		rm "$file"
+		progress_event end "$name" "${verdict%% *}"
 		echo "$verdict"
 		echo "$verdict" >>"$state/verdicts"
 		case $verdict in
@@ -289,6 +291,7 @@ stop()
 {
 	local job
 
+	progress_stop
 	for job in $(jobs -pr); do
 		kill -- "-$job"
 	done
@@ -319,17 +322,22 @@ roots_needed()
 # Prepares kernels, modules and root file systems. If this fails, all cases fail.
 prepare()
 {
-	local kind kinds root
+	local kind kinds root roots
 
-	kinds=$(kernels_needed)
+	kinds=$(kernels_needed) roots=$(roots_needed)
+	progress_event steps $((1 + $(wc -w <<<"$roots") + 2 * $(wc -w <<<"$kinds")))
+	progress_event step "Debian packages"
 	# shellcheck disable=SC2086  # words
 	"$qemu_dir/deps.sh" build guest $kinds || return
-	for root in $(roots_needed); do
+	for root in $roots; do
+		progress_event step "programs for guests ($root)"
 		"$qemu_dir/rootfs.sh" "$root" >"$state/rootfs" || return
 		[ "$root" != apps ] || prepare_others || return
 	done
 	for kind in $kinds; do
+		progress_event step "kernel $kind"
 		"$qemu_dir/kernel.sh" prepare "$kind" &&
+			progress_event step "modules for kernel $kind" &&
 			"$qemu_dir/build.sh" "$kind" ${coverage:+"$coverage"} >"$state/modules.$kind" ||
 			return
 	done
@@ -357,7 +365,7 @@ finish_one()
 	wait -n -p job
 	load=$((load - ${loads[$job]}))
 	! kill -- "-$job" 2>/dev/null || say "(it left processes behind)"
-	report
+	progress_aside report
 }
 
 # start_one: starts the first remaining run that fits; fails if none does.
@@ -368,6 +376,7 @@ start_one()
 	for index in "${!left[@]}"; do
 		name=${left[index]}
 		[ "$load" -eq 0 ] || [ $((load + ${weights[$name]})) -le "$jobs" ] || continue
+		progress_event begin "$name"
 		run_case "$name" &
 		loads[$!]=${weights[$name]}
 		load=$((load + ${weights[$name]}))
@@ -385,6 +394,7 @@ run_all()
 
 	for name in "${names[@]}"; do
 		weights[$name]=$(weight_of "$name")
+		progress_event plan "$name" "$(limit_of "$name")" "${weights[$name]}"
 	done
 	while [ "$load" -gt 0 ] || [ ${#left[@]} -gt 0 ]; do
 		start_one || finish_one
@@ -515,15 +525,19 @@ mkdir -p "$results"
 state=$(mktemp -d)
 trap stop EXIT
 trap 'exit 1' INT TERM
+[ -z "$soak" ] || progress_times+=.soak
+progress_start "$jobs"
 # Each job has a process group, so that its guests end with this script.
 set -m
 if [ ${#names[@]} -eq 0 ]; then
 	echo "no case is named $pattern"
 elif prepare; then
 	run_all
+	progress_stop
 	summary
 	kernel_table
 else
+	progress_stop
 	echo "the preparation failed"
 	failed=${#names[@]}
 fi

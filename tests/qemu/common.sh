@@ -16,24 +16,28 @@ qemu_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$qemu_dir/../.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/ib-ipoib
 
+# shellcheck source=progress.sh
+. "$qemu_dir/progress.sh"
+
 die()
 {
-	printf '%s: %s\n' "${0##*/}" "$*" >&2
+	progress_aside printf '%s: %s\n' "${0##*/}" "$*" >&2
 	exit 1
 }
 
 say()
 {
-	printf '%s\n' "$*" >&2
+	progress_event say "$*"
+	progress_aside printf '%s\n' "$*" >&2
 }
 
-# as_root CMD...: runs the few commands that change the host.
+# as_root CMD...: runs the few commands that change the host. sudo may ask for a password.
 as_root()
 {
 	if [ "$(id -u)" -eq 0 ]; then
 		"$@"
 	else
-		sudo -- "$@"
+		progress_aside sudo -- "$@"
 	fi
 }
 

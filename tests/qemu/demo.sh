@@ -12,9 +12,19 @@
 name=demo${1:+-$1} root=${1:-base}
 run=$top/build/$name
 
+progress_start 1
+trap progress_stop EXIT
+progress_event steps 4
+progress_event step "Debian packages"
 "$qemu_dir/deps.sh" build guest
+progress_event step "programs for guests ($root)"
+"$qemu_dir/rootfs.sh" "$root" >/dev/null
+progress_event step "kernel"
+"$qemu_dir/kernel.sh" prepare
+progress_event step "modules"
 say "building the modules"
 modules=$("$qemu_dir/build.sh")
+progress_stop
 say "booting"
 if "$qemu_dir/guest.sh" --live --timeout 180 \
 	--modules "$modules/driver" --modules "$modules/fabric" \

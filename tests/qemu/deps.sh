@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the missing Debian packages for a group of tasks. Usage: deps.sh
-# build|lint|guest|stock|debug|6.12|newest|perf|bench|capture|coverage|selftests|ynl...
+# build|lint|guest|stock|debug|6.12|newest|perf|bench|plots|capture|coverage|selftests|ynl...
 
 . "$(dirname "$0")/common.sh"
 
@@ -21,7 +21,8 @@ packages_of()
 	rpm) echo gcc libc6-dev libjson-c-dev libmnl-dev make rpm ;;
 	package) echo kmod lintian mmdebstrap rpmlint ;;
 	perf) echo linux-perf ;;
-	bench) echo gcc libc6-dev gnuplot-nox jq ;;
+	bench) echo gcc libc6-dev jq ;;
+	plots) echo python3-matplotlib ;;
 	capture) echo tshark ;;
 	coverage) echo lcov ;;
 	ynl)
