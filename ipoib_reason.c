@@ -13,44 +13,74 @@ static const struct {
 	[IPOIB_REASON_NONE] = { "none" },
 	[IPOIB_REASON_ADMIN_DOWN] = { "admin-down" },
 	[IPOIB_REASON_PORT_DOWN] = {
-		"port-down", "the port is down: check the cable, and that the other end is on" },
+		"port-down",
+		"the port is down: check the cable, and that the other end is on",
+	},
 	[IPOIB_REASON_PORT_INIT] = {
-		"port-init", "no subnet manager has configured the port: start one on the fabric" },
+		"port-init",
+		"no subnet manager has configured the port: start one on the fabric",
+	},
 	[IPOIB_REASON_PORT_ARMED] = {
 		"port-armed",
-		"the subnet manager has not activated the port: look into its log if this lasts" },
+		"the subnet manager has not activated the port: look into its log if this lasts",
+	},
 	[IPOIB_REASON_ETHERNET_DOWN] = {
-		"ethernet-down", "the RoCE port's Ethernet interface is down or has no carrier" },
+		"ethernet-down",
+		"the RoCE port's Ethernet interface is down or has no carrier",
+	},
 	[IPOIB_REASON_NO_ADDRESS] = {
 		"no-address",
-		"no GID of the RoCE port is an IPv6 address of its Ethernet interface: set that up" },
-	[IPOIB_REASON_NO_GID] = { "no-gid", "the port has no GID" },
+		"no GID of the RoCE port is an IPv6 address of its Ethernet interface: set that up",
+	},
+	[IPOIB_REASON_NO_GID] = {
+		"no-gid",
+		"the port has no GID",
+	},
 	[IPOIB_REASON_NO_GUID] = {
 		"no-guid",
-		"the port lacks the GUID that was chosen: set an address that it has" },
+		"the port lacks the GUID that was chosen: set an address that it has",
+	},
 	[IPOIB_REASON_NO_PKEY] = {
 		"no-pkey",
-		"the port is not in this partition: add it in the subnet manager's configuration" },
-	[IPOIB_REASON_NO_QP] = { "no-qp", "the HCA cannot start the queues; will try again" },
+		"the port is not in this partition: add it in the subnet manager's configuration",
+	},
+	[IPOIB_REASON_NO_QP] = {
+		"no-qp",
+		"the HCA cannot start the queues; will try again",
+	},
 	[IPOIB_REASON_JOINING] = { "joining" },
 	[IPOIB_REASON_NO_SM] = {
-		"no-sm", "the port does not know a subnet manager: start one on the fabric" },
+		"no-sm",
+		"the port does not know a subnet manager: start one on the fabric",
+	},
 	[IPOIB_REASON_NO_ANSWER] = {
 		"no-answer",
-		"the subnet manager does not answer: check that it runs and can be reached" },
+		"the subnet manager does not answer: check that it runs and can be reached",
+	},
 	[IPOIB_REASON_REFUSED] = {
 		"refused",
-		"the subnet manager refuses the broadcast group: check that the partition is enabled for IPoIB, and that its MTU and rate suit the port" },
+		"the subnet manager refuses the broadcast group: check that the partition is enabled for IPoIB, and that its MTU and rate suit the port",
+	},
 	[IPOIB_REASON_BAD_GROUP] = {
 		"bad-group",
-		"the broadcast group's MTU, rate or MLID cannot be: correct the partition in the subnet manager's configuration" },
+		"the broadcast group's MTU, rate or MLID cannot be: correct the partition in the subnet manager's configuration",
+	},
 	[IPOIB_REASON_JOIN_FAILED] = {
-		"join-failed", "the request for the broadcast group failed; will try again" },
+		"join-failed",
+		"the request for the broadcast group failed; will try again",
+	},
 	[IPOIB_REASON_NOT_ATTACHED] = {
-		"not-attached", "the HCA cannot use the broadcast group; will try again" },
+		"not-attached",
+		"the HCA cannot use the broadcast group; will try again",
+	},
 	[IPOIB_REASON_NO_BUFFERS] = {
-		"no-buffers", "no memory for receive buffers of the broadcast group's MTU" },
-	[IPOIB_REASON_NO_QKEY] = { "no-qkey", "the HCA does not take the broadcast group's Q_Key" },
+		"no-buffers",
+		"no memory for receive buffers of the broadcast group's MTU",
+	},
+	[IPOIB_REASON_NO_QKEY] = {
+		"no-qkey",
+		"the HCA does not take the broadcast group's Q_Key",
+	},
 };
 
 /**

@@ -21,7 +21,7 @@ enum ipoib_reason {
 	IPOIB_REASON_PORT_INIT,		/* no SM has configured the port */
 	IPOIB_REASON_PORT_ARMED,	/* an SM has configured it, but not activated it */
 	IPOIB_REASON_ETHERNET_DOWN,	/* of a RoCE port */
-	IPOIB_REASON_NO_ADDRESS,	/* no GID of a RoCE port is an IPv6 address of its netdevice */
+	IPOIB_REASON_NO_ADDRESS,	/* no GID of a RoCE port is one of its IPv6 addresses */
 	IPOIB_REASON_NO_GID,
 	IPOIB_REASON_NO_GUID,		/* the port lacks the GUID that the administrator chose */
 	IPOIB_REASON_NO_PKEY,

@@ -18,69 +18,113 @@ struct words {
 	const char *advice;		/* NULL: nothing has to be done */
 };
 
-/* An InfiniBand network is useless without a subnet manager, which many do not know */
-#define START_SM	"Start a subnet manager (for example the service opensm) on one host of the " \
-			"InfiniBand network, or on a switch that has one."
-
 static const struct words all_words[] = {
-	{ "none", "has carrier", NULL },
-	{ "admin-down", "is not set up", "Set it up: ip link set %d up" },
-	{ "port-down", "has no link: the port %h is down (%s)",
-	  "Check that the cable is plugged in at both ends, and that the switch or host at the other "
-	  "end is on. The port's state 'Polling' means that it finds nobody there, and 'Disabled' "
-	  "that a subnet manager or ibportstate has switched the port off." },
-	{ "port-init", "waits for a subnet manager: the cable works, but nobody has configured the "
-	  "port %h", START_SM " If one runs, 'sminfo' tells whether it can be reached." },
-	{ "port-armed", "waits for the subnet manager to activate the port %h",
-	  "This takes a moment. If it lasts, look into the subnet manager's log." },
-	{ "ethernet-down", "has no link: the Ethernet interface of the RoCE port %h is down or has "
-	  "no carrier", "Set that Ethernet interface up, and check its cable." },
-	{ "no-address", "has no address: no GID of the RoCE port %h is an IPv6 address of its "
-	  "Ethernet interface",
-	  "Set that Ethernet interface up, with IPv6 enabled and with its usual link-local address "
-	  "(addrgenmode eui64)." },
-	{ "no-gid", "has no address: the port %h has no GID", "Reload the driver of that HCA." },
-	{ "no-guid", "has no address: the port %h does not have the GUID that was chosen for %d",
-	  "Have the subnet manager give the port that GUID as an alias, or set %d down and give it "
-	  "an address with a GUID that the port has." },
-	{ "no-pkey", "is not allowed here: the port %h is not in the partition with P_Key %k",
-	  "Add the port's GUID %g to partition 0x%n in the subnet manager's configuration (OpenSM: "
-	  "partitions.conf, 'name=0x%n, ipoib : 0x%g=full;'). If the P_Key is wrong, delete %d and "
-	  "add it with another." },
-	{ "no-qp", "cannot start: the HCA of the port %h refuses to start the queues of %d",
-	  "The driver tries again by itself. 'dmesg' has the error. If it lasts, make the rings "
-	  "smaller (ethtool -G %d rx 256 tx 256), or reset the HCA." },
-	{ "joining", "is just joining the broadcast group of partition %k",
-	  "This takes a moment. Ask again in a few seconds." },
-	{ "no-sm", "waits for a subnet manager: the port %h is active, but does not know one",
-	  START_SM },
-	{ "no-answer", "waits for the subnet manager, which does not answer the port %h (it was last "
-	  "seen at LID %l)",
-	  "Check that the subnet manager (for example the service opensm) still runs. 'sminfo' tells "
-	  "whether it can be reached." },
-	{ "refused", "was refused by the subnet manager: it does not let the port %h into the broadcast "
-	  "group of partition %k",
-	  "Most often nobody has made that group: the partition 0x%n needs the word 'ipoib' in OpenSM's "
-	  "partitions.conf. Else its 'mtu' or 'rate' is more than the port has (%r), or the port is "
-	  "no member of the partition. The subnet manager's log tells which." },
-	{ "bad-group", "cannot use the broadcast group of partition %k: its MTU, rate or MLID does not "
-	  "fit the port %h",
-	  "Correct 'mtu' and 'rate' of partition 0x%n in the subnet manager's configuration. On RoCE, "
-	  "set the Ethernet interface's MTU to 1500 or more. 'dmesg' has the values." },
-	{ "join-failed", "cannot ask for the broadcast group of partition %k",
-	  "The driver tries again by itself. 'dmesg' has the error." },
-	{ "not-attached", "cannot receive: the HCA of the port %h does not take the broadcast group",
-	  "The driver tries again by itself. 'dmesg' has the error. The HCA may have no room for "
-	  "further multicast groups." },
-	{ "no-buffers", "cannot receive: there is no memory for packets of the group's MTU",
-	  "The driver tries again by itself. Make the receive ring smaller: ethtool -G %d rx 256" },
-	{ "no-qkey", "cannot send: the HCA of the port %h does not take the group's Q_Key",
-	  "The driver tries again by itself. 'dmesg' has the error. If it lasts, reset the HCA." },
+	{
+		"none",
+		"has carrier",
+		NULL,
+	},
+	{
+		"admin-down",
+		"is not set up",
+		"Set it up: ip link set %d up",
+	},
+	{
+		"port-down",
+		"has no link: the port %h is down (%s)",
+		"Check that the cable is plugged in at both ends, and that the switch or host at the other end is on. The port's state 'Polling' means that it finds nobody there, and 'Disabled' that a subnet manager or ibportstate has switched the port off.",
+	},
+	{
+		"port-init",
+		"waits for a subnet manager: the cable works, but nobody has configured the port %h",
+		"Start a subnet manager (for example the service opensm) on one host of the InfiniBand network, or on a switch that has one. If one runs, 'sminfo' tells whether it can be reached.",
+	},
+	{
+		"port-armed",
+		"waits for the subnet manager to activate the port %h",
+		"This takes a moment. If it lasts, look into the subnet manager's log.",
+	},
+	{
+		"ethernet-down",
+		"has no link: the Ethernet interface of the RoCE port %h is down or has no carrier",
+		"Set that Ethernet interface up, and check its cable.",
+	},
+	{
+		"no-address",
+		"has no address: no GID of the RoCE port %h is an IPv6 address of its Ethernet interface",
+		"Set that Ethernet interface up, with IPv6 enabled and with its usual link-local address (addrgenmode eui64).",
+	},
+	{
+		"no-gid",
+		"has no address: the port %h has no GID",
+		"Reload the driver of that HCA.",
+	},
+	{
+		"no-guid",
+		"has no address: the port %h does not have the GUID that was chosen for %d",
+		"Have the subnet manager give the port that GUID as an alias, or set %d down and give it an address with a GUID that the port has.",
+	},
+	{
+		"no-pkey",
+		"is not allowed here: the port %h is not in the partition with P_Key %k",
+		"Add the port's GUID %g to partition 0x%n in the subnet manager's configuration (OpenSM: partitions.conf, 'name=0x%n, ipoib : 0x%g=full;'). If the P_Key is wrong, delete %d and add it with another.",
+	},
+	{
+		"no-qp",
+		"cannot start: the HCA of the port %h refuses to start the queues of %d",
+		"The driver tries again by itself. 'dmesg' has the error. If it lasts, make the rings smaller (ethtool -G %d rx 256 tx 256), or reset the HCA.",
+	},
+	{
+		"joining",
+		"is just joining the broadcast group of partition %k",
+		"This takes a moment. Ask again in a few seconds.",
+	},
+	{
+		"no-sm",
+		"waits for a subnet manager: the port %h is active, but does not know one",
+		"Start a subnet manager (for example the service opensm) on one host of the InfiniBand network, or on a switch that has one.",
+	},
+	{
+		"no-answer",
+		"waits for the subnet manager, which does not answer the port %h (it was last seen at LID %l)",
+		"Check that the subnet manager (for example the service opensm) still runs. 'sminfo' tells whether it can be reached.",
+	},
+	{
+		"refused",
+		"was refused by the subnet manager: it does not let the port %h into the broadcast group of partition %k",
+		"Most often nobody has made that group: the partition 0x%n needs the word 'ipoib' in OpenSM's partitions.conf. Else its 'mtu' or 'rate' is more than the port has (%r), or the port is no member of the partition. The subnet manager's log tells which.",
+	},
+	{
+		"bad-group",
+		"cannot use the broadcast group of partition %k: its MTU, rate or MLID does not fit the port %h",
+		"Correct 'mtu' and 'rate' of partition 0x%n in the subnet manager's configuration. On RoCE, set the Ethernet interface's MTU to 1500 or more. 'dmesg' has the values.",
+	},
+	{
+		"join-failed",
+		"cannot ask for the broadcast group of partition %k",
+		"The driver tries again by itself. 'dmesg' has the error.",
+	},
+	{
+		"not-attached",
+		"cannot receive: the HCA of the port %h does not take the broadcast group",
+		"The driver tries again by itself. 'dmesg' has the error. The HCA may have no room for further multicast groups.",
+	},
+	{
+		"no-buffers",
+		"cannot receive: there is no memory for packets of the group's MTU",
+		"The driver tries again by itself. Make the receive ring smaller: ethtool -G %d rx 256",
+	},
+	{
+		"no-qkey",
+		"cannot send: the HCA of the port %h does not take the group's Q_Key",
+		"The driver tries again by itself. 'dmesg' has the error. If it lasts, reset the HCA.",
+	},
 	/* The driver does not tell why, and nothing that /sys shows is in the way */
-	{ "not-joined", "has not joined the broadcast group of partition %k, and its driver does not "
-	  "tell why",
-	  "Check with 'sminfo' that the subnet manager answers, and that the partition 0x%n has the "
-	  "word 'ipoib' in OpenSM's partitions.conf. 'dmesg' may tell more." },
+	{
+		"not-joined",
+		"has not joined the broadcast group of partition %k, and its driver does not tell why",
+		"Check with 'sminfo' that the subnet manager answers, and that the partition 0x%n has the word 'ipoib' in OpenSM's partitions.conf. 'dmesg' may tell more.",
+	},
 };
 
 static const struct words *words_find(const char *reason)
@@ -263,14 +307,17 @@ void reason_text(const struct link *link, const char *reason, char *text, size_t
 	put(&out, reason);
 }
 
+/* A blank comes first, for a hint that follows an advice */
+#define HINT_PARENT " Setting its parent up does the same for all its children."
+#define HINT_LIMITED " The port is only a limited member of the partition: it cannot talk to other limited members, but only to full ones."
+
 /* Returns what to do although the reason is known, or is none; NULL: nothing */
 static const char *hint_of(const struct link *link, const char *reason)
 {
 	if (!strcmp(reason, "admin-down") && link->parent[0] && !link->parent_up)
-		return " Setting its parent up does the same for all its children.";
+		return HINT_PARENT;
 	if (link->membership == MEMBER_LIMITED && strcmp(reason, "admin-down"))
-		return " The port is only a limited member of the partition: it cannot talk to other "
-		       "limited members, but only to full ones.";
+		return HINT_LIMITED;
 	return NULL;
 }
 

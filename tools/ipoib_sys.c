@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <net/if.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +12,9 @@
 
 #define NET		"/sys/class/net"
 #define RDMA		"/sys/class/infiniband"
+
+/* The longest path of a file that is read */
+#define PATH_LEN	256
 
 /* ARPHRD_INFINIBAND */
 #define TYPE_INFINIBAND	32
@@ -24,25 +26,26 @@
 /* ---- Files ---- */
 
 /* Reads the first line of a file. The text is empty if there is none. */
-__attribute__((format(printf, 3, 4)))
-static bool line_read(char *text, size_t size, const char *format, ...)
+static void line_read(const char *path, char *text, size_t size)
 {
-	char path[320];
-	va_list arguments;
-	FILE *file;
+	FILE *file = fopen(path, "re");
 
 	text[0] = '\0';
-	va_start(arguments, format);
-	vsnprintf(path, sizeof(path), format, arguments);
-	va_end(arguments);
-	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return;
 	if (!fgets(text, size, file))
 		text[0] = '\0';
 	fclose(file);
 	text[strcspn(text, "\n")] = '\0';
-	return text[0];
+}
+
+/* Reads a text from a file of a netdevice */
+static void net_read(const char *name, const char *file, char *text, size_t size)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), NET "/%s/%s", name, file);
+	line_read(path, text, size);
 }
 
 /* Reads a number from a file of a netdevice; 0 if there is none */
@@ -50,7 +53,7 @@ static unsigned long number_read(const char *name, const char *file)
 {
 	char text[32];
 
-	line_read(text, sizeof(text), NET "/%s/%s", name, file);
+	net_read(name, file, text, sizeof(text));
 	return strtoul(text, NULL, 0);
 }
 
@@ -126,13 +129,22 @@ bool sys_is_ipoib(const char *name)
 
 /* ---- Ports ---- */
 
+/* Reads a text from a file of a port */
+static void port_file_read(const struct port *port, const char *file, char *text, size_t size)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), RDMA "/%s/ports/%u/%s", port->device, port->number, file);
+	line_read(path, text, size);
+}
+
 /* Reads the second word of a file such as "4: ACTIVE" */
 static void state_read(const struct port *port, const char *file, char *text, size_t size)
 {
 	char line[64];
 	const char *word;
 
-	line_read(line, sizeof(line), RDMA "/%s/ports/%u/%s", port->device, port->number, file);
+	port_file_read(port, file, line, sizeof(line));
 	word = strchr(line, ' ');
 	snprintf(text, size, "%.*s", (int)size - 1, word ? word + 1 : line);
 }
@@ -143,13 +155,11 @@ static void port_read(struct port *port)
 
 	state_read(port, "state", port->state, sizeof(port->state));
 	state_read(port, "phys_state", port->physical, sizeof(port->physical));
-	line_read(port->layer, sizeof(port->layer), RDMA "/%s/ports/%u/link_layer", port->device,
-		  port->number);
-	line_read(port->rate, sizeof(port->rate), RDMA "/%s/ports/%u/rate", port->device,
-		  port->number);
-	line_read(text, sizeof(text), RDMA "/%s/ports/%u/sm_lid", port->device, port->number);
+	port_file_read(port, "link_layer", port->layer, sizeof(port->layer));
+	port_file_read(port, "rate", port->rate, sizeof(port->rate));
+	port_file_read(port, "sm_lid", text, sizeof(text));
 	port->sm_lid = strtoul(text, NULL, 0);
-	line_read(text, sizeof(text), RDMA "/%s/ports/%u/gids/0", port->device, port->number);
+	port_file_read(port, "gids/0", text, sizeof(text));
 	if (strlen(text) > GUID_OF_GID)
 		snprintf(port->guid, sizeof(port->guid), "%.*s", (int)sizeof(port->guid) - 1,
 			 text + GUID_OF_GID);
@@ -190,10 +200,10 @@ static bool device_see(const char *device, void *context)
 static void port_find(const char *name, struct port *port)
 {
 	struct port_search search = { .port = port };
-	char path[64 + IF_NAMESIZE], address[64];
+	char path[PATH_LEN], address[64];
 
 	port->number = number_read(name, "dev_port") + 1;
-	line_read(address, sizeof(address), NET "/%s/address", name);
+	net_read(name, "address", address, sizeof(address));
 	if (strlen(address) > GUID_OF_ADDRESS)
 		colons_drop(address + GUID_OF_ADDRESS, search.guid);
 	snprintf(path, sizeof(path), NET "/%s/device/infiniband", name);
@@ -211,11 +221,11 @@ struct pkey_search {
 static bool pkey_see(const char *entry, void *context)
 {
 	struct pkey_search *search = context;
+	char file[32], text[32];
 	unsigned long pkey;
-	char text[32];
 
-	line_read(text, sizeof(text), RDMA "/%s/ports/%u/pkeys/%s", search->port->device,
-		  search->port->number, entry);
+	snprintf(file, sizeof(file), "pkeys/%.16s", entry);
+	port_file_read(search->port, file, text, sizeof(text));
 	pkey = strtoul(text, NULL, 0);
 	if (search->found == MEMBER_UNKNOWN)
 		search->found = MEMBER_NOT;
@@ -228,7 +238,7 @@ static bool pkey_see(const char *entry, void *context)
 static enum membership membership_read(const struct port *port, unsigned long pkey)
 {
 	struct pkey_search search = { .port = port, .pkey = pkey };
-	char path[128];
+	char path[PATH_LEN];
 
 	if (!port->device[0] || !pkey)
 		return MEMBER_UNKNOWN;
@@ -255,8 +265,8 @@ void sys_read_link(const char *name, struct link *link)
 	link->up = is_up(name);
 	/* Cannot be read while the interface is down */
 	link->carrier = number_read(name, "carrier") == 1;
-	line_read(link->reason, sizeof(link->reason), NET "/%s/no_carrier_reason", name);
-	line_read(link->parent, sizeof(link->parent), NET "/%s/parent", name);
+	net_read(name, "no_carrier_reason", link->reason, sizeof(link->reason));
+	net_read(name, "parent", link->parent, sizeof(link->parent));
 	link->parent_up = link->parent[0] && is_up(link->parent);
 	link->pkey = number_read(name, "pkey");
 	port_find(name, &link->port);

@@ -16,6 +16,8 @@
 
 /* ---- Output ---- */
 
+#define FROM_SYS "(Its driver gives no reasons: this is what the state of the port shows.)"
+
 /* Prints a text with indentation, in lines that are broken at blanks */
 static void text_print(const char *text)
 {
@@ -88,7 +90,7 @@ static void row_print(struct json_object *row)
 	if (json_object_object_get_ex(row, "advice", &advice))
 		text_print(json_object_get_string(advice));
 	if (!strcmp(row_text(row, "reason_from"), "sysfs") && !row_is(row, "carrier"))
-		text_print("(Its driver gives no reasons: this is what the state of the port shows.)");
+		text_print(FROM_SYS);
 }
 
 /* ---- Interfaces ---- */
@@ -126,19 +128,21 @@ static enum status one_why(struct session *session, const char *name)
 	return link_why(session, name) ? STATUS_FOUND : STATUS_NOT_FOUND;
 }
 
+#define NO_DEVICE "there is no InfiniBand device: check with 'lspci' that the host has an HCA, and with 'dmesg' that its driver is loaded"
+#define NO_DRIVER "the driver is not loaded; load it with 'modprobe ib_ipoib'"
+#define NO_INTERFACE "there is no IPoIB interface here: no port is an InfiniBand port, or its interface is in another network namespace"
+
 /* There is no IPoIB interface: says why */
 static enum status none_why(void)
 {
 	const char *text;
 
 	if (!sys_has_devices())
-		text = "there is no InfiniBand device: check with 'lspci' that the host has an HCA, "
-		       "and with 'dmesg' that its driver is loaded";
+		text = NO_DEVICE;
 	else if (!sys_has_driver())
-		text = "the driver is not loaded; load it with 'modprobe ib_ipoib'";
+		text = NO_DRIVER;
 	else
-		text = "there is no IPoIB interface here: no port is an InfiniBand port, or its "
-		       "interface is in another network namespace";
+		text = NO_INTERFACE;
 	fprintf(stderr, "%s: %s\n", program.name, text);
 	return STATUS_NOT_FOUND;
 }
