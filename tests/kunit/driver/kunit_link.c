@@ -418,11 +418,12 @@ static void reason_of_setup(struct kunit *test)
 	expect_reason(test, IPOIB_REASON_NO_QKEY);
 	answer_broadcast(fx, 0);
 	expect_reason(test, IPOIB_REASON_NONE);
+	fixture_down(fx);
 	atomic_set(&fx->hca->fail_in, 1);	/* the first verb that starts the QP */
-	event(fx, IPOIB_EVENT_HEAVY);
-	if (!fx->priv->qp_running)
-		expect_reason(test, IPOIB_REASON_NO_QP);
-	atomic_set(&fx->hca->fail_in, 0);
+	fixture_up(test);
+	expect_reason(test, IPOIB_REASON_NO_QP);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_JOINING);
 }
 
 static void reason_of_port_state(struct kunit *test)
