@@ -27,7 +27,7 @@ static const struct words all_words[] = {
 	{
 		"admin-down",
 		"is not set up",
-		"Set it up: ip link set %d up",
+		"Set it up by 'ip link set %d up'.",
 	},
 	{
 		"port-down",
@@ -112,7 +112,7 @@ static const struct words all_words[] = {
 	{
 		"no-buffers",
 		"cannot receive: there is no memory for packets of the group's MTU",
-		"The driver tries again by itself. Make the receive ring smaller: ethtool -G %d rx 256",
+		"The driver tries again by itself. Make the receive ring smaller, for example by 'ethtool -G %d rx 256'.",
 	},
 	{
 		"no-qkey",
@@ -311,14 +311,14 @@ void reason_text(const struct link *link, const char *reason, char *text, size_t
 #define HINT_PARENT " Setting its parent up does the same for all its children."
 #define HINT_LIMITED " The port is only a limited member of the partition: it cannot talk to other limited members, but only to full ones."
 
-/* Returns what to do although the reason is known, or is none; NULL: nothing */
+/* Returns what else is worth knowing; NULL: nothing */
 static const char *hint_of(const struct link *link, const char *reason)
 {
-	if (!strcmp(reason, "admin-down") && link->parent[0] && !link->parent_up)
-		return HINT_PARENT;
-	if (link->membership == MEMBER_LIMITED && strcmp(reason, "admin-down"))
-		return HINT_LIMITED;
-	return NULL;
+	if (!strcmp(reason, "admin-down"))
+		return link->parent[0] && !link->parent_up ? HINT_PARENT : NULL;
+	if (strcmp(reason, "none") && strcmp(reason, "refused"))
+		return NULL;
+	return link->membership == MEMBER_LIMITED ? HINT_LIMITED : NULL;
 }
 
 /**
