@@ -41,7 +41,7 @@ told()
 	out_matches "$5"
 	ends 1 ipoib -j why "$1"
 	json ".[0] | .interface == \"$1\" and .carrier == false and .reason_from == \"$3\""
-	json '.[0] | (.text | length > 20) and (.advice | length > 20)'
+	json '.[0] | (.text | length > 10) and (.advice | length > 20)'
 	note "$(jq -r '.[0] | "\(.interface) \(.text)."' /run/out)"
 }
 
