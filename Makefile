@@ -179,7 +179,7 @@ lines:
 install: install-modules install-tools
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
-tool_names := eipoib ibats
+tool_names := eipoib ibats ipoib
 
 .PHONY: install-modules install-tools
 install-modules: driver ats eth
@@ -280,7 +280,7 @@ help:
 	@echo '  make             ib_ipoib.ko, into build/<kernel release>/driver, and ib_ats.ko'
 	@echo '  make ats         the Address Translation Service, ib_ats.ko, alone'
 	@echo '  make eth         Ethernet over IPoIB, eth_ipoib.ko'
-	@echo '  make tools       the command line tools, ibats and eipoib, into build/tools'
+	@echo '  make tools       the command line tools, ibats, eipoib and ipoib, into build/tools'
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'

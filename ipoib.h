@@ -43,6 +43,7 @@
 #include "ipoib_path.h"
 #include "ipoib_peer.h"
 #include "ipoib_port.h"
+#include "ipoib_reason.h"
 #include "ipoib_srq.h"
 #include "ipoib_stat.h"
 #include "ipoib_transport.h"
@@ -131,6 +132,18 @@ static inline void ipoib_link_report_join(struct ipoib_dev *priv,
 					  const struct ipoib_group_params *params)
 {
 	priv->link.joined(priv, params);
+}
+
+/* Reports that the broadcast group could not be joined. Called on the control path. */
+static inline void ipoib_link_report_failure(struct ipoib_dev *priv, enum ipoib_reason reason)
+{
+	priv->link.not_joined(priv, reason);
+}
+
+/* Returns why the link does not run. The carrier may follow a little later. */
+static inline enum ipoib_reason ipoib_link_reason(const struct ipoib_dev *priv)
+{
+	return READ_ONCE(priv->link.reason);
 }
 
 static inline bool ipoib_link_runs(const struct ipoib_dev *priv)

@@ -213,6 +213,16 @@ static u16 link_pkey(struct nlattr *data[], const struct ipoib_dev *parent)
 	return data && data[IFLA_IPOIB_PKEY] ? nla_get_u16(data[IFLA_IPOIB_PKEY]) : parent->pkey;
 }
 
+/* iproute2 prints the message of a request that succeeded as a warning */
+static void link_warn_of_pkey(const struct ipoib_dev *priv, struct netlink_ext_ack *extack)
+{
+	u16 index;
+
+	if (ib_find_cached_pkey(priv->ibdev, priv->port->number, priv->pkey, &index))
+		NL_SET_ERR_MSG(extack,
+			       "No carrier until the subnet manager adds the port to this partition");
+}
+
 static int link_new(struct net_device *netdev, struct rtnl_newlink_params *params,
 		    struct netlink_ext_ack *extack)
 {
@@ -231,7 +241,11 @@ static int link_new(struct net_device *netdev, struct rtnl_newlink_params *param
 	if (err)
 		return err;
 	err = link_set_mtu(priv, tb, extack);
-	return err ?: register_netdevice(netdev);
+	if (!err)
+		err = register_netdevice(netdev);
+	if (!err)
+		link_warn_of_pkey(priv, extack);
+	return err;
 }
 
 COMPAT_DEFINE_NEWLINK(link_new)

@@ -117,6 +117,26 @@ static int ipoib_get_link_ksettings(struct net_device *netdev,
 	return 0;
 }
 
+/* Tells more about a link without carrier, where ethtool has words for it. A port that polls looks
+ * for a partner on its cable. For reasons of the subnet there are none.
+ */
+static int ipoib_get_link_ext_state(struct net_device *netdev,
+				    struct ethtool_link_ext_state_info *info)
+{
+	struct ipoib_dev *priv = ipoib_priv(netdev);
+	struct ib_port_attr attr;
+	int err;
+
+	if (ipoib_link_reason(priv) != IPOIB_REASON_PORT_DOWN)
+		return -ENODATA;
+	err = ib_query_port(priv->ibdev, priv->port->number, &attr);
+	if (err || attr.phys_state != IB_PORT_PHYS_STATE_POLLING)
+		return -ENODATA;
+	info->link_ext_state = ETHTOOL_LINK_EXT_STATE_AUTONEG;
+	info->autoneg = ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_PARTNER_DETECTED;
+	return 0;
+}
+
 static void ipoib_get_ringparam(struct net_device *netdev, struct ethtool_ringparam *ring,
 				struct kernel_ethtool_ringparam *kernel_ring,
 				struct netlink_ext_ack *extack)
@@ -350,6 +370,7 @@ const struct ethtool_ops ipoib_ethtool_ops = {
 				     ETHTOOL_COALESCE_USE_ADAPTIVE_RX,
 	.get_drvinfo = ipoib_get_drvinfo,
 	.get_link = ethtool_op_get_link,
+	.get_link_ext_state = ipoib_get_link_ext_state,
 	.get_link_ksettings = ipoib_get_link_ksettings,
 	.get_ts_info = ethtool_op_get_ts_info,
 	.get_ringparam = ipoib_get_ringparam,

@@ -19,8 +19,8 @@
  * @stop:	undo @start, after the port's last netdevice is gone; may sleep
  * @reports_void: the fabric may have lost the subscriptions that @report made. Called in
  *		any context but hard interrupt. NULL if @report is NULL
- * @port_ready:	return 0 if the port can carry packets now, else a negative error. In
- *		either case, store the port's GID if it differs from the one passed in
+ * @port_ready:	return IPOIB_REASON_NONE if the port can carry packets now, else the reason why
+ *		not. In either case, store the port's GID if it differs from the one passed in
  * @speed:	get the port's speed in Mbit/s; rtnl held
  * @join:	request the membership that the group's role needs. If this returns 0,
  *		ipoib_group_answer() is called, possibly before @join returns. It is
@@ -47,7 +47,7 @@ struct ipoib_fabric_ops {
 	int (*start)(struct ipoib_port *port);
 	void (*stop)(struct ipoib_port *port);
 	void (*reports_void)(struct ipoib_port *port);
-	int (*port_ready)(struct ipoib_dev *priv, union ib_gid *gid);
+	enum ipoib_reason (*port_ready)(struct ipoib_dev *priv, union ib_gid *gid);
 	int (*speed)(struct ipoib_dev *priv, u32 *mbps);
 	int (*join)(struct ipoib_group *group);
 	void (*leave)(struct ipoib_group *group);

@@ -222,10 +222,12 @@ static bool group_fall_back(struct ipoib_group *group)
 	return true;
 }
 
-static void group_failed(struct ipoib_group *group, int err)
+static void group_failed(struct ipoib_group *group, enum ipoib_reason reason, int err)
 {
 	struct ipoib_dev *priv = group->priv;
 
+	if (group->role == IPOIB_GROUP_BROADCAST)
+		ipoib_link_report_failure(priv, reason);
 	ipoib_count(priv, IPOIB_STAT_GROUP_FAILURES);
 	trace_ipoib_group_state(group, err);
 	ipoib_mcast_debug(priv, "cannot join %pI6: error %d\n", group->dest.gid.raw, err);
@@ -244,11 +246,11 @@ static void group_failed(struct ipoib_group *group, int err)
  * exist. It may also mean that the SA is busy, for which ib_core returns the same error. Unless a
  * Report settles this before, the fabric's list does.
  */
-static void group_not_joined(struct ipoib_group *group, int err)
+static void group_not_joined(struct ipoib_group *group, enum ipoib_reason reason, int err)
 {
 	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL && !group->dest.failures)
 		ipoib_groups_doubt(group->priv);
-	group_failed(group, err);
+	group_failed(group, reason, err);
 }
 
 /**
@@ -292,6 +294,7 @@ static void group_serve_answer(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
 	struct ipoib_group_params params;
+	enum ipoib_reason reason;
 	int status;
 
 	spin_lock_bh(&priv->groups.dests.lock);
@@ -304,10 +307,13 @@ static void group_serve_answer(struct ipoib_group *group)
 		group_reset(group);
 		return;
 	}
-	if (!status)
+	reason = ipoib_reason_of_join(status);
+	if (!status) {
 		status = group_set_params(group, &params);
+		reason = IPOIB_REASON_NOT_ATTACHED;
+	}
 	if (status)
-		group_not_joined(group, status);
+		group_not_joined(group, reason, status);
 	else
 		group_succeeded(group);
 }
@@ -326,7 +332,7 @@ static void group_join(struct ipoib_group *group)
 		ipoib_group_leave(group);
 		group->dest.retry_at = jiffies + IPOIB_JOIN_LEAVE_WAIT;
 	} else if (err) {
-		group_failed(group, err);
+		group_failed(group, ipoib_reason_of_join(err), err);
 	}
 }
 

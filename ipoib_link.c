@@ -49,6 +49,15 @@ static void link_set(struct ipoib_dev *priv, enum ipoib_link_state state)
 	spin_unlock_bh(&priv->link.lock);
 }
 
+/* Notes why the link does not run */
+static void link_explain(struct ipoib_dev *priv, enum ipoib_reason reason)
+{
+	if (reason == priv->link.reason)
+		return;
+	WRITE_ONCE(priv->link.reason, reason);
+	ipoib_reason_log(priv, reason);
+}
+
 /**
  * ipoib_link_carrier() - turn the carrier on if the link runs
  * @priv: the device
@@ -94,10 +103,12 @@ static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
 /* The link cannot be set up with the fabric's parameters. Starts over after a delay, as the
  * fabric may answer at once each time.
  */
-static void link_retry(struct ipoib_dev *priv, const char *what, int err)
+static void link_retry(struct ipoib_dev *priv, enum ipoib_reason reason, const char *what,
+		       int err)
 {
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "%s: error %d, will try again\n", what, err);
+	link_explain(priv, reason);
 	set_bit(IPOIB_EVENT_HEAVY, &priv->link.events);
 	mod_delayed_work(priv->wq, &priv->link.work, HZ);
 }
@@ -113,12 +124,12 @@ static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params 
 
 	err = link_fit_buffers(priv, mtu);
 	if (err) {
-		link_retry(priv, "no buffers for the group's MTU", err);
+		link_retry(priv, IPOIB_REASON_NO_BUFFERS, "no buffers for the group's MTU", err);
 		return;
 	}
 	err = priv->transport->set_qkey(priv, params->qkey);
 	if (err) {
-		link_retry(priv, "cannot set the group's Q_Key", err);
+		link_retry(priv, IPOIB_REASON_NO_QKEY, "cannot set the group's Q_Key", err);
 		return;
 	}
 	if (mtu != priv->mtu)
@@ -126,40 +137,48 @@ static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params 
 			    mtu, priv->mtu);
 	WRITE_ONCE(priv->mtu, mtu);
 	link_set(priv, IPOIB_LINK_RUNNING);
+	link_explain(priv, IPOIB_REASON_NONE);
 	ipoib_netdev_kick(priv);
+}
+
+/* ipoib_link.not_joined: if the link runs, it continues to do so while the group is rejoined */
+static void link_not_joined(struct ipoib_dev *priv, enum ipoib_reason reason)
+{
+	if (priv->link.state == IPOIB_LINK_WAIT_JOIN)
+		link_explain(priv, reason);
 }
 
 /* The subnet manager may assign several GIDs to the port. If the administrator has chosen one of
  * them by its GUID, replaces *gid by it. Fails if the port does not have that GID.
  */
-static int link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
+static enum ipoib_reason link_choose_gid(const struct ipoib_dev *priv, union ib_gid *gid)
 {
 	__be64 guid = READ_ONCE(priv->admin_guid);
 	const struct ib_gid_attr *attr;
 
 	if (!guid)
-		return 0;
+		return IPOIB_REASON_NONE;
 	gid->global.interface_id = guid;
 	attr = rdma_find_gid_by_port(priv->ibdev, gid, IB_GID_TYPE_IB, priv->port->number, NULL);
 	if (IS_ERR(attr))
-		return PTR_ERR(attr);
+		return IPOIB_REASON_NO_GUID;
 	rdma_put_gid_attr(attr);
-	return 0;
+	return IPOIB_REASON_NONE;
 }
 
-/* Returns whether the port can carry packets. Updates local_gid to the port's current GID. */
-static bool link_port_ready(struct ipoib_dev *priv)
+/* Returns why the port cannot carry packets. Updates local_gid to the port's current GID. */
+static enum ipoib_reason link_look_at_port(struct ipoib_dev *priv)
 {
 	union ib_gid gid = priv->local_gid;
-	int err;
+	enum ipoib_reason port, guid;
 
-	err = priv->port->fabric->port_ready(priv, &gid);
-	err = link_choose_gid(priv, &gid) ?: err;
+	port = priv->port->fabric->port_ready(priv, &gid);
+	guid = link_choose_gid(priv, &gid);
 	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
 		priv->local_gid = gid;
 		set_bit(IPOIB_EVENT_ADDRESS, &priv->link.events);
 	}
-	return !err;
+	return port ?: guid;
 }
 
 /* Looks the P_Key up in the port's table. *moved tells whether its index is no longer the one
@@ -188,6 +207,7 @@ static void link_start_qp(struct ipoib_dev *priv)
 		return;
 	if (net_ratelimit())
 		netdev_warn(priv->netdev, "cannot start QP: error %d, will try again\n", err);
+	link_explain(priv, IPOIB_REASON_NO_QP);
 	queue_delayed_work(priv->wq, &priv->link.work, HZ);
 }
 
@@ -221,6 +241,7 @@ static void link_flush(struct ipoib_dev *priv, unsigned long events)
 static void link_down(struct ipoib_dev *priv)
 {
 	link_suspend(priv, IPOIB_LINK_DOWN);
+	link_explain(priv, IPOIB_REASON_ADMIN_DOWN);
 	priv->transport->stop(priv);
 	/* Pairs with ipoib_link_flush(), whose caller may free the rings after it has seen this */
 	smp_store_release(&priv->link.is_down, true);
@@ -234,6 +255,9 @@ static void link_bring_up(struct ipoib_dev *priv)
 		return;
 	if (priv->link.state < IPOIB_LINK_WAIT_JOIN)
 		link_set(priv, IPOIB_LINK_WAIT_JOIN);
+	/* A retry keeps the reason of the failure before it, until that is known to be over */
+	if (priv->link.state == IPOIB_LINK_WAIT_JOIN && priv->link.reason < IPOIB_REASON_JOINING)
+		link_explain(priv, IPOIB_REASON_JOINING);
 	ipoib_groups_start(priv);
 }
 
@@ -241,9 +265,10 @@ static void link_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, link.work.work);
 	unsigned long events = xchg(&priv->link.events, 0);
-	bool ready, present, moved;
+	enum ipoib_reason reason;
+	bool present, moved;
 
-	ready = link_port_ready(priv);
+	reason = link_look_at_port(priv);
 	events |= link_new_address(priv);
 	if (!READ_ONCE(priv->admin_up)) {
 		link_down(priv);
@@ -252,14 +277,18 @@ static void link_work(struct work_struct *work)
 	present = link_pkey_present(priv, &moved);
 	if (moved)
 		events |= BIT(IPOIB_EVENT_HEAVY);
-	trace_ipoib_flush(priv, events, ready, present);
+	trace_ipoib_flush(priv, events, !reason, present);
 	ipoib_debug(priv, "looking at the port: events %#lx, %sready, P_Key %#06x %s\n", events,
-		    ready ? "" : "not ", priv->pkey, present ? "present" : "missing");
+		    reason ? "not " : "", priv->pkey, present ? "present" : "missing");
 	link_flush(priv, events);
-	if (ready && present)
-		link_bring_up(priv);
-	else
+	if (!reason && !present)
+		reason = IPOIB_REASON_NO_PKEY;
+	if (reason) {
 		link_suspend(priv, IPOIB_LINK_WAIT_PORT);
+		link_explain(priv, reason);
+	} else {
+		link_bring_up(priv);
+	}
 	queue_delayed_work(priv->wq, &priv->link.work, IPOIB_LINK_LOOK);
 }
 
@@ -315,7 +344,9 @@ void ipoib_link_init(struct ipoib_dev *priv)
 {
 	spin_lock_init(&priv->link.lock);
 	priv->link.state = IPOIB_LINK_DOWN;
+	priv->link.reason = IPOIB_REASON_ADMIN_DOWN;
 	priv->link.joined = link_joined;
+	priv->link.not_joined = link_not_joined;
 	INIT_DELAYED_WORK(&priv->link.work, link_work);
 }
 

@@ -9,6 +9,8 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "ipoib_reason.h"
+
 struct ipoib_dev;
 struct ipoib_group_params;
 
@@ -34,9 +36,13 @@ struct ipoib_link {
 	enum ipoib_link_state state;
 	unsigned long events;		/* atomic bits */
 	bool is_down;			/* the work has found ipoib_dev.admin_up false */
+	enum ipoib_reason reason;	/* why there is no carrier; written on the control path */
 	struct delayed_work work;
-	/* Called on the control path when the broadcast group has been joined */
+	/* Called on the control path when the broadcast group has been joined, and when a join
+	 * has failed
+	 */
 	void (*joined)(struct ipoib_dev *priv, const struct ipoib_group_params *params);
+	void (*not_joined)(struct ipoib_dev *priv, enum ipoib_reason reason);
 };
 
 /* ipoib_work.c */

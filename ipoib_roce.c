@@ -192,17 +192,13 @@ static int gid_choose(struct ipoib_dev *priv, union ib_gid *gid)
 /* Derives the port's state from the Ethernet netdevice. Querying the HCA's driver may take rtnl,
  * and ib_core's cache may be outdated, if two of its updates overlapped.
  */
-static int roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
+static enum ipoib_reason roce_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
 	const struct roce_port *port = priv->port->fabric_own;
-	int err;
 
-	if (!gid_stays(priv)) {
-		err = gid_choose(priv, gid);
-		if (err)
-			return err;
-	}
-	return port->running ? 0 : -ENETDOWN;
+	if (!gid_stays(priv) && gid_choose(priv, gid))
+		return IPOIB_REASON_NO_ADDRESS;
+	return port->running ? IPOIB_REASON_NONE : IPOIB_REASON_ETHERNET_DOWN;
 }
 
 static int roce_speed(struct ipoib_dev *priv, u32 *mbps)

@@ -45,18 +45,18 @@ static const ib_sa_comp_mask sa_path_mask =
 /* Reads the state of the port from ib_core's cache, which ib_core updates before it reports an
  * event of the port. To query the HCA would cost a firmware command per netdevice.
  */
-static int sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
+static enum ipoib_reason sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
 	enum ib_port_state state;
 	int err;
 
 	err = ib_get_cached_port_state(priv->ibdev, priv->port->number, &state);
 	if (err)
-		return err;
+		return IPOIB_REASON_PORT_DOWN;
 	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, gid);
 	if (err)
-		return err;
-	return state == IB_PORT_ACTIVE ? 0 : -ENETDOWN;
+		return IPOIB_REASON_NO_GID;
+	return ipoib_reason_of_port(state);
 }
 
 /* Speed of one lane in Mbit/s, as ethtool expects it, by the number of the bit that is set in

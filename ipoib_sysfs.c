@@ -89,6 +89,14 @@ static ssize_t pkey_show(struct device *dev, struct device_attribute *attr, char
 }
 static DEVICE_ATTR_RO(pkey);
 
+static ssize_t no_carrier_reason_show(struct device *dev, struct device_attribute *attr, char *buf)
+{
+	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
+
+	return sysfs_emit(buf, "%s\n", ipoib_reason_name(ipoib_link_reason(priv)));
+}
+static DEVICE_ATTR_RO(no_carrier_reason);
+
 static ssize_t parent_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
@@ -137,6 +145,7 @@ static struct attribute *port_attrs[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_umcast.attr,
 	&dev_attr_pkey.attr,
+	&dev_attr_no_carrier_reason.attr,
 	&dev_attr_create_child.attr,
 	&dev_attr_delete_child.attr,
 	NULL
@@ -148,6 +157,7 @@ static struct attribute *child_attrs[] = {
 	&dev_attr_mode.attr,
 	&dev_attr_umcast.attr,
 	&dev_attr_pkey.attr,
+	&dev_attr_no_carrier_reason.attr,
 	&dev_attr_parent.attr,
 	NULL
 };

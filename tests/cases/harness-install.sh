@@ -74,12 +74,15 @@ wanted "installed" updates/ib_ipoib.ko
 diff - <(tools_installed) <<-E
 	usr/local/sbin/eipoib 755
 	usr/local/sbin/ibats 755
+	usr/local/sbin/ipoib 755
 	usr/local/share/bash-completion/completions/eipoib 644
 	usr/local/share/bash-completion/completions/ibats 644
+	usr/local/share/bash-completion/completions/ipoib 644
 	usr/local/share/man/man8/eipoib.8 644
 	usr/local/share/man/man8/ibats.8 644
+	usr/local/share/man/man8/ipoib.8 644
 E
-for tool in eipoib ibats; do
+for tool in eipoib ibats ipoib; do
 	"$work/dest/usr/local/sbin/$tool" --help >"$work/help"
 	grep -q "^Usage: $tool" "$work/help"
 done

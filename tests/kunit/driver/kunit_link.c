@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suites of the back-off and of the link's states: each transition of the
- * drawing in Documentation/ipoib.rst, and each flush level.
+ * Suites of the back-off, of the link's states, and of the reasons why there is no
+ * carrier: each transition of the drawing in Documentation/ipoib.rst, and each flush
+ * level.
  */
 #include "ipoib_link.c"
 #include "kunit.h"
@@ -296,6 +297,153 @@ static void link_mtu(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->netdev->max_mtu, 4092u);
 }
 
+static void expect_reason(struct kunit *test, enum ipoib_reason reason)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_STREQ(test, ipoib_reason_name(ipoib_link_reason(fx->priv)),
+			   ipoib_reason_name(reason));
+}
+
+/* The reason that is nearest to the cable comes first */
+static void reason_of_waiting(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	expect_reason(test, IPOIB_REASON_ADMIN_DOWN);
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	hca_pkey(fx->hca, 0, 0x8001);
+	fixture_up(test);
+	expect_reason(test, IPOIB_REASON_PORT_DOWN);
+	hca_port_state(fx->hca, IB_PORT_INIT);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_PORT_INIT);
+	hca_port_state(fx->hca, IB_PORT_ARMED);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_PORT_ARMED);
+	hca_port_state(fx->hca, IB_PORT_ACTIVE);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_NO_PKEY);
+	fx->fabric.answers = false;
+	hca_pkey(fx->hca, 0, 0xffff);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_JOINING);
+	ipoib_group_answer(fx->priv->groups.broadcast, 0, &fx->fabric.params);
+	fixture_settle(fx);
+	expect_reason(test, IPOIB_REASON_NONE);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	fixture_down(fx);
+	expect_reason(test, IPOIB_REASON_ADMIN_DOWN);
+}
+
+static void reason_of_guid(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	WRITE_ONCE(fx->priv->admin_guid, cpu_to_be64(0x1234));
+	fixture_up(test);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+	expect_reason(test, IPOIB_REASON_NO_GUID);
+	WRITE_ONCE(fx->priv->admin_guid, 0);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_NONE);
+}
+
+static void answer_broadcast(struct fixture *fx, int status)
+{
+	ipoib_group_answer(fx->priv->groups.broadcast, status, &fx->fabric.params);
+	fixture_settle(fx);
+}
+
+static void reason_of_join(struct kunit *test)
+{
+	static const struct {
+		int status;
+		enum ipoib_reason reason;
+	} joins[] = {
+		{ -EAGAIN, IPOIB_REASON_NO_SM },
+		{ -ETIMEDOUT, IPOIB_REASON_NO_ANSWER },
+		{ -EINVAL, IPOIB_REASON_REFUSED },
+		{ -EPROTO, IPOIB_REASON_BAD_GROUP },
+		{ -EMSGSIZE, IPOIB_REASON_BAD_GROUP },
+		{ -ENOMEM, IPOIB_REASON_JOIN_FAILED },
+		{ -EINTR, IPOIB_REASON_JOIN_FAILED },
+	};
+	struct fixture *fx = test->priv;
+	unsigned int i;
+
+	fx->fabric.answers = false;
+	fixture_up(test);
+	for (i = 0; i < ARRAY_SIZE(joins); i++) {
+		answer_broadcast(fx, joins[i].status);
+		expect_link(test, IPOIB_LINK_WAIT_JOIN);
+		expect_reason(test, joins[i].reason);
+	}
+	/* An event that changes nothing does not bring a new reason */
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_JOIN_FAILED);
+	fx->fabric.attr_error = -EINVAL;
+	answer_broadcast(fx, 0);
+	expect_reason(test, IPOIB_REASON_NOT_ATTACHED);
+	fx->fabric.attr_error = 0;
+	answer_broadcast(fx, 0);
+	expect_reason(test, IPOIB_REASON_NONE);
+}
+
+/* A link that runs has carrier, whatever becomes of a rejoin, or of another group */
+static void reason_of_rejoin(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_up(test);
+	fx->fabric.answers = false;
+	answer_broadcast(fx, -ENETRESET);
+	answer_broadcast(fx, -ETIMEDOUT);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	expect_reason(test, IPOIB_REASON_NONE);
+}
+
+/* The reason of a failure is kept by a retry, from which nothing is known yet */
+static void reason_of_setup(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fx->fabric.answers = false;
+	fixture_up(test);
+	atomic_set(&fx->hca->fail_in, 3);	/* the verb after attach_mcast and create_ah */
+	answer_broadcast(fx, 0);
+	expect_reason(test, IPOIB_REASON_NO_QKEY);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_WAIT_JOIN);
+	expect_reason(test, IPOIB_REASON_NO_QKEY);
+	answer_broadcast(fx, 0);
+	expect_reason(test, IPOIB_REASON_NONE);
+	fixture_down(fx);
+	atomic_set(&fx->hca->fail_in, 1);	/* the first verb that starts the QP */
+	fixture_up(test);
+	expect_reason(test, IPOIB_REASON_NO_QP);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_JOINING);
+}
+
+static void reason_of_port_state(struct kunit *test)
+{
+	KUNIT_EXPECT_EQ(test, ipoib_reason_of_port(IB_PORT_ACTIVE), IPOIB_REASON_NONE);
+	KUNIT_EXPECT_EQ(test, ipoib_reason_of_port(IB_PORT_NOP), IPOIB_REASON_PORT_DOWN);
+	KUNIT_EXPECT_EQ(test, ipoib_reason_of_port(IB_PORT_ACTIVE_DEFER), IPOIB_REASON_PORT_DOWN);
+}
+
+static void reasons_have_names(struct kunit *test)
+{
+	int i, k;
+
+	for (i = 0; i < IPOIB_REASON_COUNT; i++) {
+		KUNIT_ASSERT_NOT_NULL(test, ipoib_reason_name(i));
+		for (k = 0; k < i; k++)
+			KUNIT_EXPECT_STRNEQ(test, ipoib_reason_name(i), ipoib_reason_name(k));
+	}
+}
+
 static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_runs),
 	KUNIT_CASE(link_waits_for_port),
@@ -311,6 +459,13 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_verbs),
 	KUNIT_CASE(link_qkey_cannot_be_set),
 	KUNIT_CASE(link_mtu),
+	KUNIT_CASE(reason_of_waiting),
+	KUNIT_CASE(reason_of_guid),
+	KUNIT_CASE(reason_of_join),
+	KUNIT_CASE(reason_of_rejoin),
+	KUNIT_CASE(reason_of_setup),
+	KUNIT_CASE(reason_of_port_state),
+	KUNIT_CASE(reasons_have_names),
 	{}
 };
 

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Reads what /sys shows of IPoIB interfaces and of their ports. All of it may be missing: a driver
+ * may have no such file, and anything may be removed meanwhile.
+ */
+#include <dirent.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ipoib.h"
+
+#define NET		"/sys/class/net"
+#define RDMA		"/sys/class/infiniband"
+
+/* The longest path of a file that is read */
+#define PATH_LEN	256
+
+/* ARPHRD_INFINIBAND */
+#define TYPE_INFINIBAND	32
+
+/* The GUID in a link-layer address of 20 octets, or in a GID, as text: its last 8 octets */
+#define GUID_OF_ADDRESS	36
+#define GUID_OF_GID	20
+
+/* ---- Files ---- */
+
+/* Reads the first line of a file. The text is empty if there is none. */
+static void line_read(const char *path, char *text, size_t size)
+{
+	FILE *file = fopen(path, "re");
+
+	text[0] = '\0';
+	if (!file)
+		return;
+	if (!fgets(text, size, file))
+		text[0] = '\0';
+	fclose(file);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+/* Reads a text from a file of a netdevice */
+static void net_read(const char *name, const char *file, char *text, size_t size)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), NET "/%s/%s", name, file);
+	line_read(path, text, size);
+}
+
+/* Reads a number from a file of a netdevice; 0 if there is none */
+static unsigned long number_read(const char *name, const char *file)
+{
+	char text[32];
+
+	net_read(name, file, text, sizeof(text));
+	return strtoul(text, NULL, 0);
+}
+
+/* Calls see() for each entry of a folder, until it returns true. Returns whether it has done so. */
+static bool folder_find(const char *path, bool (*see)(const char *entry, void *context),
+			void *context)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool found = false;
+
+	if (!folder)
+		return false;
+	while (!found && (entry = readdir(folder)))
+		found = entry->d_name[0] != '.' && see(entry->d_name, context);
+	closedir(folder);
+	return found;
+}
+
+static bool any_entry(const char *entry, void *context)
+{
+	(void)entry;
+	(void)context;
+	return true;
+}
+
+/* ---- The host ---- */
+
+/**
+ * sys_has_devices() - whether the host has an RDMA device
+ *
+ * Return: true if it has at least one that this network namespace may see.
+ */
+bool sys_has_devices(void)
+{
+	return folder_find(RDMA, any_entry, NULL);
+}
+
+/**
+ * sys_has_driver() - whether a driver of IPoIB is loaded
+ *
+ * Return: true if it is.
+ */
+bool sys_has_driver(void)
+{
+	return folder_find("/sys/module/ib_ipoib", any_entry, NULL);
+}
+
+/**
+ * sys_is_of_namespace() - whether /sys shows this interface of the process's network namespace
+ * @name: the interface's name
+ * @index: its number
+ *
+ * /sys belongs to the namespace in which it was mounted, which may be another one.
+ *
+ * Return: true if it does.
+ */
+bool sys_is_of_namespace(const char *name, unsigned int index)
+{
+	return number_read(name, "ifindex") == index;
+}
+
+/**
+ * sys_is_ipoib() - whether an interface is an IPoIB interface
+ * @name: its name
+ *
+ * Return: true if it is.
+ */
+bool sys_is_ipoib(const char *name)
+{
+	return number_read(name, "type") == TYPE_INFINIBAND;
+}
+
+/* ---- Ports ---- */
+
+/* Reads a text from a file of a port */
+static void port_file_read(const struct port *port, const char *file, char *text, size_t size)
+{
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), RDMA "/%s/ports/%u/%s", port->device, port->number, file);
+	line_read(path, text, size);
+}
+
+/* Reads the second word of a file such as "4: ACTIVE" */
+static void state_read(const struct port *port, const char *file, char *text, size_t size)
+{
+	char line[64];
+	const char *word;
+
+	port_file_read(port, file, line, sizeof(line));
+	word = strchr(line, ' ');
+	snprintf(text, size, "%.*s", (int)size - 1, word ? word + 1 : line);
+}
+
+static void port_read(struct port *port)
+{
+	char text[64];
+
+	state_read(port, "state", port->state, sizeof(port->state));
+	state_read(port, "phys_state", port->physical, sizeof(port->physical));
+	port_file_read(port, "link_layer", port->layer, sizeof(port->layer));
+	port_file_read(port, "rate", port->rate, sizeof(port->rate));
+	port_file_read(port, "sm_lid", text, sizeof(text));
+	port->sm_lid = strtoul(text, NULL, 0);
+	port_file_read(port, "gids/0", text, sizeof(text));
+	if (strlen(text) > GUID_OF_GID)
+		snprintf(port->guid, sizeof(port->guid), "%.*s", (int)sizeof(port->guid) - 1,
+			 text + GUID_OF_GID);
+}
+
+struct port_search {
+	struct port *port;
+	char guid[32];			/* in the interface's address, without colons */
+};
+
+/* Copies a text without its colons */
+static void colons_drop(const char *from, char *to)
+{
+	do {
+		if (*from != ':')
+			*to++ = *from;
+	} while (*from++);
+}
+
+/* Several RDMA devices may be parts of one device of a bus: the GUID tells which it is. It may be
+ * one that the administrator has chosen, so that any device is better than none.
+ */
+static bool device_see(const char *device, void *context)
+{
+	struct port_search *search = context;
+	struct port port = { .number = search->port->number };
+	char guid[sizeof(port.guid)];
+
+	snprintf(port.device, sizeof(port.device), "%.*s", (int)sizeof(port.device) - 1, device);
+	port_read(&port);
+	if (!port.state[0])
+		return false;
+	*search->port = port;
+	colons_drop(port.guid, guid);
+	return !strcmp(guid, search->guid);
+}
+
+static void port_find(const char *name, struct port *port)
+{
+	struct port_search search = { .port = port };
+	char path[PATH_LEN], address[64];
+
+	port->number = number_read(name, "dev_port") + 1;
+	net_read(name, "address", address, sizeof(address));
+	if (strlen(address) > GUID_OF_ADDRESS)
+		colons_drop(address + GUID_OF_ADDRESS, search.guid);
+	snprintf(path, sizeof(path), NET "/%s/device/infiniband", name);
+	folder_find(path, device_see, &search);
+}
+
+/* ---- Partitions ---- */
+
+struct pkey_search {
+	const struct port *port;
+	unsigned long pkey;
+	enum membership found;
+};
+
+static bool pkey_see(const char *entry, void *context)
+{
+	struct pkey_search *search = context;
+	char file[32], text[32];
+	unsigned long pkey;
+
+	snprintf(file, sizeof(file), "pkeys/%.16s", entry);
+	port_file_read(search->port, file, text, sizeof(text));
+	pkey = strtoul(text, NULL, 0);
+	if (search->found == MEMBER_UNKNOWN)
+		search->found = MEMBER_NOT;
+	if ((pkey & 0x7fff) != (search->pkey & 0x7fff))
+		return false;
+	search->found = pkey & 0x8000 ? MEMBER_FULL : MEMBER_LIMITED;
+	return search->found == MEMBER_FULL;
+}
+
+static enum membership membership_read(const struct port *port, unsigned long pkey)
+{
+	struct pkey_search search = { .port = port, .pkey = pkey };
+	char path[PATH_LEN];
+
+	if (!port->device[0] || !pkey)
+		return MEMBER_UNKNOWN;
+	snprintf(path, sizeof(path), RDMA "/%s/ports/%u/pkeys", port->device, port->number);
+	folder_find(path, pkey_see, &search);
+	return search.found;
+}
+
+/* ---- Interfaces ---- */
+
+static bool is_up(const char *name)
+{
+	return number_read(name, "flags") & IFF_UP;
+}
+
+/**
+ * sys_read_link() - read the state of an IPoIB interface and of its port
+ * @name: its name
+ * @link: filled in
+ */
+void sys_read_link(const char *name, struct link *link)
+{
+	*link = (struct link) { .name = name };
+	link->up = is_up(name);
+	/* Cannot be read while the interface is down */
+	link->carrier = number_read(name, "carrier") == 1;
+	net_read(name, "no_carrier_reason", link->reason, sizeof(link->reason));
+	net_read(name, "parent", link->parent, sizeof(link->parent));
+	link->parent_up = link->parent[0] && is_up(link->parent);
+	link->pkey = number_read(name, "pkey");
+	port_find(name, &link->port);
+	link->membership = membership_read(&link->port, link->pkey);
+}
