@@ -193,6 +193,33 @@ static void group_send_queued(struct ipoib_group *group)
 	ipoib_queue_resend(group->priv, &queue);
 }
 
+/* Sends the packets that wait for a group that has just been joined. The SA answers before it has
+ * changed the switches, which may not forward packets to the group at all until then: a group with
+ * one member needs no route. So these packets are sent to the broadcast group, whose members include
+ * all listeners (RFC 4391 section 10). Otherwise the first Neighbor Solicitation would often be
+ * lost, and the second is sent a second later.
+ */
+static void group_broadcast_queued(struct ipoib_group *group)
+{
+	struct ipoib_dev *priv = group->priv;
+	struct sk_buff_head queue, copies;
+	struct sk_buff *skb;
+
+	group_take_queued(group, &queue);
+	__skb_queue_head_init(&copies);
+	while ((skb = __skb_dequeue(&queue))) {
+		/* A packet socket that captures packets may hold a clone */
+		if (skb_cow_head(skb, 0)) {
+			ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_NO_MEMORY);
+			continue;
+		}
+		ipoib_hwaddr_build((struct ipoib_hwaddr *)skb->data, IPOIB_QPN_MULTICAST,
+				   &priv->groups.broadcast->dest.gid);
+		__skb_queue_tail(&copies, skb);
+	}
+	ipoib_queue_resend(priv, &copies);
+}
+
 /**
  * ipoib_group_drop_queued() - drop and count the packets that wait for a group
  * @group: the group
@@ -277,7 +304,7 @@ static void group_succeeded(struct ipoib_group *group)
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->dest.gid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST)
 		ipoib_link_report_join(priv, &group->params);
-	group_send_queued(group);
+	group_broadcast_queued(group);
 }
 
 /* The fabric has revoked the membership (the SM restarted, or the LID changed). The group is

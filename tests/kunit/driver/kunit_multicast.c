@@ -233,12 +233,19 @@ static void group_send_only(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, (int)group->role, (int)IPOIB_GROUP_SEND_ONLY);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&group->dest.queue), 1u);
+	fx->fabric.params.mlid = 0xc001;
 	answer(fx, group, 0);
 	KUNIT_EXPECT_TRUE(test, group->joined);
 	KUNIT_EXPECT_FALSE(test, group->attached);
 	KUNIT_EXPECT_TRUE(test, list_empty(&group->dest.busy));
 	KUNIT_EXPECT_TRUE(test, list_empty(&group->dest.waits));
-	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+	/* The switches may not know the group yet, but they know the broadcast group */
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid,
+			fx->priv->groups.broadcast->params.mlid);
+	send_to(test, 1);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 2u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 1)->dlid, 0xc001);
 }
 
 /* A group address from a packet socket with another P_Key, or none, is that of
