@@ -236,7 +236,6 @@ lint:
 	@tests/lint.sh
 
 docs:
-	@$(HARNESS)/deps.sh docs
 	@tests/docs.sh
 	@echo '$(BUILD)/docs/html/index.html'
 

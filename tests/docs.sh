@@ -30,11 +30,10 @@ manual_page()
 		cp "$1" "$out/man/"
 }
 
+"$qemu_dir/deps.sh" docs
 rm -rf "$out"
-for builder in html man; do
-	sphinx "$builder" 2>&1 || status=1
-done
-mkdir -p "$out/html/man"
+{ sphinx html && sphinx man; } 2>&1 || status=1
+mkdir -p "$out/html/man" "$out/man"
 [ "$(pages | wc -l)" -ge 4 ] || { echo "no manual pages in $tree" && status=1; }
 while read -r page; do
 	manual_page "$page" || status=1

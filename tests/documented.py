@@ -89,7 +89,9 @@ def tracepoints():
 
 def messages():
     """The first words of each message, up to a value or a colon, must be in the document."""
-    described = re.sub(r"\s+", " ", section("Documentation/reference.rst", "Kernel log messages"))
+    described = "".join(
+        re.findall(r"^``.*", section("Documentation/reference.rst", "Kernel log messages"), re.M)
+    )
     function = r"\b(?:pr|netdev|dev)_(?:err|warn|notice|info)(?:_ratelimited|_once)?"
     count = 0
     for pattern in ("*.c", "ats/*.c", "eth_ipoib/*.c"):
