@@ -15,6 +15,12 @@ MODULES = {
     "eth_ipoib": "eth_ipoib/*.c",
     "ibfab": "tests/fabric/*.c",
 }
+# Where else parameters are listed: a document, its section, and how they look in it
+LISTS = {
+    "ib_ipoib": [("Documentation/reference.rst", "Module parameters", r"^``(\w+)``")],
+    "ib_ats": [("Documentation/ats.rst", "Module parameters", r"^``(\w+)``")],
+    "ibfab": [("Documentation/ibfab.rst", "Parameters", r"``(\w+)=")],
+}
 findings = []
 
 
@@ -59,10 +65,9 @@ def parameters():
         )
         described = re.findall(r"^\.It Cm (\w+)", page.group(1) if page else "", re.M)
         compare("parameter", names, f"man/{module}.4", described)
-        if module == "ib_ipoib":
-            table = section("Documentation/reference.rst", "Module parameters")
-            described = re.findall(r"^``(\w+)``", table, re.M)
-            compare("parameter", names, "Documentation/reference.rst", described)
+        for document, title, line in LISTS.get(module, []):
+            lines = "\n".join(re.findall("^``.*", section(document, title), re.M))
+            compare("parameter", names, document, re.findall(line, lines, re.M))
 
 
 def counters():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016
 # `make docs` builds the documents and manuals of a clean tree without a word, and finds one fault
 # of each kind in a faulty one.
 # runs: host
@@ -61,12 +61,13 @@ E
 printf '.. nothing\n\nAlone\n=====\n' >"$documents/alone.rst"
 echo '[nowhere](Documentation/nowhere.rst)' >>"$tree/README.md"
 changed man/ib_ipoib.4 's/^\.It Cm roce_sl$/.It Cm roce_level/'
-# shellcheck disable=SC2016  # backquotes of RST
 changed Documentation/reference.rst 's/^``sendonly_idle``/sendonly_idle    /
 	s/^``tx_path_limit``/tx_path_limit    /
 	s/^``ipoib_flush``/``ipoib_gone`` /
 	s/``no path to GID/``no way to GID/'
 changed man/ibfab.4 '/^\.It Cm max_sge$/d'
+changed Documentation/ibfab.rst 's/^``vfs=N``$/``vfs``/'
+changed Documentation/ats.rst 's/^``lease``/``leases``/'
 
 faulty=$(built)
 wanted "$faulty" "faq.rst:[0-9]*: WARNING: .*ipoib:no such section"
@@ -79,6 +80,8 @@ wanted "$faulty" '^man/ib_ipoib.4 lacks the parameter roce_sl$'
 wanted "$faulty" '^man/ib_ipoib.4 has roce_level, which is no parameter$'
 wanted "$faulty" '^man/ibfab.4 lacks the parameter max_sge$'
 wanted "$faulty" '^Documentation/reference.rst lacks the parameter sendonly_idle$'
+wanted "$faulty" '^Documentation/ibfab.rst lacks the parameter vfs$'
+wanted "$faulty" '^Documentation/ats.rst has leases, which is no parameter$'
 wanted "$faulty" '^Documentation/reference.rst lacks the counter tx_path_limit$'
 wanted "$faulty" '^Documentation/reference.rst lacks the tracepoint ipoib_flush$'
 wanted "$faulty" '^Documentation/reference.rst has ipoib_gone, which is no tracepoint$'
