@@ -16,10 +16,12 @@ JOBS ?= $(shell nproc)
 
 VERSION = $(shell sed -n 's/^.define IB_IPOIB_VERSION "\(.*\)"/\1/p' version.h)
 
-# The tools and their manuals go below $(DESTDIR)$(PREFIX)
+# The tools and all manuals go below $(DESTDIR)$(PREFIX)
 PREFIX ?= /usr/local
 SBIN = $(DESTDIR)$(PREFIX)/sbin
-MAN8 = $(DESTDIR)$(PREFIX)/share/man/man8
+MAN = $(DESTDIR)$(PREFIX)/share/man
+MAN4 = $(MAN)/man4
+MAN8 = $(MAN)/man8
 COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 TOOL_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes
 CFLAGS ?= -O2 -g
@@ -50,7 +52,7 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
 .PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
-.PHONY: call-graph compat compile-all matrix lines lint check capture coverage soak mutants demo demo-vm shell floor bench plots profile profile-exact
+.PHONY: call-graph compat compile-all matrix lines lint docs check capture coverage soak mutants demo demo-vm shell floor bench plots profile profile-exact
 
 all: driver ats eth
 
@@ -176,12 +178,15 @@ lines:
 			$$(count tests/probes/*.[ch]) 'tests/probes' \
 			$$(count tests/kunit/*/*.[ch]) 'tests/kunit'
 
-install: install-modules install-tools
+install: install-modules install-tools install-manuals
 	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
 
 tool_names := eipoib ibats ipoib
 
-.PHONY: install-modules install-tools
+# The manuals of the modules. That of the virtual fabric comes with its package only.
+manuals := ib_ipoib.4 ib_ats.4 eth_ipoib.4
+
+.PHONY: install-modules install-tools install-manuals install-manual-ibfab
 install-modules: driver ats eth
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
 		$(BUILD)/$(KREL)/ats/ib_ats.ko $(BUILD)/$(KREL)/eth/eth_ipoib.ko
@@ -194,8 +199,15 @@ install-tools: tools
 		install -D -m 644 tools/$$tool.bash-completion $(COMPLETIONS)/$$tool || exit; \
 	done
 
+install-manuals:
+	install -D -m 644 -t $(MAN4) $(manuals:%=man/%)
+
+install-manual-ibfab:
+	install -D -m 644 -t $(MAN4) man/ibfab.4
+
 uninstall: kdir
 	rm -f $(addprefix $(UPDATES)/,ib_ipoib.ko ib_ats.ko eth_ipoib.ko)
+	rm -f $(manuals:%=$(MAN4)/%)
 	rm -f $(foreach tool,$(tool_names),$(SBIN)/$(tool) $(MAN8)/$(tool).8 $(COMPLETIONS)/$(tool))
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)
 
@@ -222,6 +234,10 @@ clean:
 
 lint:
 	@tests/lint.sh
+
+docs:
+	@tests/docs.sh
+	@echo '$(BUILD)/docs/html/index.html'
 
 # The shell's variable SECONDS would start from this value
 unexport SECONDS
@@ -284,9 +300,10 @@ help:
 	@echo '  make fabric      the virtual fabric, ibfab.ko'
 	@echo '  make probes      modules for testing an RDMA device and other ports of its fabric'
 	@echo '  make kunit       the driver with its KUnit suites, for a kernel with KUnit'
-	@echo '  make install     the modules into the kernel'\''s updates/, depmod; the tool and'
-	@echo '                   its manual below PREFIX=$(PREFIX)'
+	@echo '  make install     the modules into the kernel'\''s updates/, depmod; the tools and'
+	@echo '                   the manuals below PREFIX=$(PREFIX)'
 	@echo '  make uninstall   removes them'
+	@echo '  make docs        the documents and manuals, as HTML and manual pages, into build/docs'
 	@echo '  make clean       removes build/'
 	@echo 'Packages (missing Debian packages are installed)'
 	@echo '  make deb         ib-ipoib-dkms, ib-ipoib-tools and ibfab-dkms, into build/deb'

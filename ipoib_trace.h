@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause */
 /*
  * Tracepoints of packets, paths, groups and the link. See
- * Documentation/ipoib.rst.
+ * Documentation/reference.rst.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM ipoib

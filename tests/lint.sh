@@ -128,16 +128,13 @@ shell_scripts()
 
 manuals()
 {
-	files '*.8' | xargs -r mandoc -T lint -W warning
+	files '*.[48]' | xargs -r mandoc -T lint -W warning
 }
 
-# Problems that docutils finds, such as a table with a cell that is too wide
-documentation()
+# Whether the documents and manuals can be built, and say what the sources say
+documents()
 {
-	files 'Documentation/*.rst' | while read -r file; do
-		rst2pseudoxml --report=warning --exit-status=warning "$file" /dev/null ||
-			echo "$file: status $?"
-	done
+	tests/docs.sh
 }
 
 netlink_specs()
@@ -250,7 +247,7 @@ call_circles()
 }
 
 cd "$top"
-"$qemu_dir/deps.sh" build lint debug
+"$qemu_dir/deps.sh" build lint debug docs
 headers=$("$qemu_dir/kernel.sh" headers debug)
 release=$("$qemu_dir/kernel.sh" release)
 prepare_scripts
@@ -264,7 +261,7 @@ check "kernel-doc" kernel_doc
 check "spelling" spelling
 check "shellcheck" shell_scripts
 check "manuals" manuals
-check "documentation" documentation
+check "documents" documents
 check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "versions" versions

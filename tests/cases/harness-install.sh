@@ -78,6 +78,9 @@ diff - <(tools_installed) <<-E
 	usr/local/share/bash-completion/completions/eipoib 644
 	usr/local/share/bash-completion/completions/ibats 644
 	usr/local/share/bash-completion/completions/ipoib 644
+	usr/local/share/man/man4/eth_ipoib.4 644
+	usr/local/share/man/man4/ib_ats.4 644
+	usr/local/share/man/man4/ib_ipoib.4 644
 	usr/local/share/man/man8/eipoib.8 644
 	usr/local/share/man/man8/ibats.8 644
 	usr/local/share/man/man8/ipoib.8 644

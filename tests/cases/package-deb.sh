@@ -81,6 +81,7 @@ check_install()
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
 	same "eipoib -V" "$(inside eipoib -V)" "eipoib $version"
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
+	inside dpkg -L ib-ipoib-dkms | grep -qx /usr/share/man/man4/ib_ipoib.4.gz
 	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
 	# make warns if it does not use the number of jobs that DKMS sets
 	mapfile -t logs < <(find "$system/var/lib/dkms" -name make.log)

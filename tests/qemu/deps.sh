@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Installs the missing Debian packages for a group of tasks. Usage: deps.sh
-# build|lint|guest|stock|debug|6.12|newest|perf|bench|plots|capture|coverage|selftests|ynl...
+# build|lint|guest|stock|debug|6.12|newest|perf|bench|plots|capture|coverage|selftests|ynl|docs...
 
 . "$(dirname "$0")/common.sh"
 
@@ -17,6 +17,7 @@ packages_of()
 			kmod cpio
 		;;
 	selftests) echo gcc libc6-dev xz-utils linux-source-6.1 ;;
+	docs) echo mandoc python3-sphinx ;;
 	deb) echo build-essential debhelper dh-dkms libjson-c-dev libmnl-dev ;;
 	rpm) echo gcc libc6-dev libjson-c-dev libmnl-dev make rpm ;;
 	package) echo kmod lintian mmdebstrap rpmlint ;;
@@ -30,7 +31,7 @@ packages_of()
 			python3-yaml xz-utils
 		;;
 	lint)
-		echo codespell mandoc pahole python3-docutils python3-yaml sparse shellcheck \
+		echo codespell mandoc pahole python3-yaml sparse shellcheck \
 			perl xz-utils yamllint linux-source-6.1
 		;;
 	*) die "no such group of packages: $1" ;;

@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+"""Prints what the documents lack that the sources have, and what they have that the sources lack:
+module parameters, counters, tracepoints and log messages. Also prints references to manual pages
+and links of Markdown files that lead nowhere. Usage: documented.py TREE. The exit status is 1 if anything was printed.
+"""
+import pathlib
+import re
+import sys
+
+TREE = pathlib.Path(sys.argv[1])
+MODULES = {
+    "ib_ipoib": "*.c",
+    "ib_ats": "ats/*.c",
+    "eth_ipoib": "eth_ipoib/*.c",
+    "ibfab": "tests/fabric/*.c",
+}
+# Where else parameters are listed: a document, its section, and how they look in it
+LISTS = {
+    "ib_ipoib": [("Documentation/reference.rst", "Module parameters", r"^``(\w+)``")],
+    "ib_ats": [("Documentation/ats.rst", "Module parameters", r"^``(\w+)``")],
+    "ibfab": [("Documentation/ibfab.rst", "Parameters", r"``(\w+)=")],
+}
+findings = []
+
+
+def text(name):
+    if not (TREE / name).exists():
+        findings.append(f"{name}: no such file")
+        return ""
+    return (TREE / name).read_text()
+
+
+def sources(pattern):
+    files = sorted(TREE.glob(pattern))
+    if not files:
+        findings.append(f"{pattern}: no such files")
+    return "".join(file.read_text() for file in files)
+
+
+def section(name, title):
+    """Returns a section of an RST document, without its subsections' titles being special."""
+    found = re.search(rf"^{title}\n=+\n(.*?)(?=^[^\n]+\n={{4,}}\n|\Z)", text(name), re.M | re.S)
+    if not found:
+        findings.append(f"{name}: no section {title}")
+    return found.group(1) if found else ""
+
+
+def compare(what, wanted, where, described):
+    for name in sorted(set(wanted) - set(described)):
+        findings.append(f"{where} lacks the {what} {name}")
+    for name in sorted(set(described) - set(wanted)):
+        findings.append(f"{where} has {name}, which is no {what}")
+
+
+def parameters():
+    for module, pattern in MODULES.items():
+        names = re.findall(
+            r"^(?:module_param\w*|DEFINE_CAPS_PARAM)\((\w+),", sources(pattern), re.M
+        )
+        # In the macro's own definition, the name is that of its argument
+        names = [name for name in names if not name.startswith("_")]
+        page = re.search(
+            r"^\.Sh MODULE PARAMETERS$(.*?)^\.Sh ", text(f"man/{module}.4"), re.M | re.S
+        )
+        described = re.findall(r"^\.It Cm (\w+)", page.group(1) if page else "", re.M)
+        compare("parameter", names, f"man/{module}.4", described)
+        for document, title, line in LISTS.get(module, []):
+            lines = "\n".join(re.findall("^``.*", section(document, title), re.M))
+            compare("parameter", names, document, re.findall(line, lines, re.M))
+
+
+def counters():
+    for file, document in (
+        ("ipoib_ethtool.c", "reference.rst"),
+        ("eth_ipoib/eipoib_stat.c", "eipoib.rst"),
+    ):
+        names = re.findall(r'^\t\[\w+\]\s*= "(\w+)",', text(file), re.M)
+        if not names:
+            findings.append(f"{file}: no counters")
+        described = re.findall(
+            r"^``(\w+)``", section(f"Documentation/{document}", "Counters"), re.M
+        )
+        compare("counter", names, f"Documentation/{document}", described)
+
+
+def tracepoints():
+    names = re.findall(r"^TRACE_EVENT\((\w+),", text("ipoib_trace.h"), re.M)
+    described = re.findall(
+        r"^``(\w+)``", section("Documentation/reference.rst", "Tracepoints"), re.M
+    )
+    compare("tracepoint", names, "Documentation/reference.rst", described)
+
+
+def messages():
+    """The first words of each message, up to a value or a colon, must be in the document."""
+    described = "".join(
+        re.findall(r"^``.*", section("Documentation/reference.rst", "Kernel log messages"), re.M)
+    )
+    function = r"\b(?:pr|netdev|dev)_(?:err|warn|notice|info)(?:_ratelimited|_once)?"
+    count = 0
+    for pattern in ("*.c", "ats/*.c", "eth_ipoib/*.c"):
+        for message in re.findall(function + r'\([^"]*"((?:[^"\\]|\\.)*)"', sources(pattern)):
+            for piece in re.split(r"%#?\w+|\\n|: ", message.replace("ib_ipoib: ", "")):
+                if sum(map(str.isalpha, piece)) >= 8:
+                    count += 1
+                    if piece.strip(" ,)") not in described:
+                        findings.append(f"Documentation/reference.rst lacks the message: {message}")
+                    break
+    if not count:
+        findings.append("no log messages in the sources")
+
+
+def links():
+    """External links are not followed: not every machine that builds this has the internet."""
+    for file in sorted(TREE.glob("*.md")):
+        for link in re.findall(r"\]\(([^)\s]+)\)", file.read_text()):
+            path = link.split("#")[0]
+            if "://" not in link and path and not (TREE / path).exists():
+                findings.append(f"{file.name}: {link}: no such file")
+
+
+def manual_pages():
+    for file in sorted((TREE / "Documentation").glob("*.rst")):
+        for name, number in re.findall(r":manpage:`(\w+)\((\d)\)`", file.read_text()):
+            if not any((TREE / folder / f"{name}.{number}").exists() for folder in ("man", "tools")):
+                findings.append(f"{file.name}: there is no {name}({number})")
+
+
+parameters()
+counters()
+tracepoints()
+messages()
+manual_pages()
+links()
+print("\n".join(findings), end="\n" if findings else "")
+sys.exit(bool(findings))
