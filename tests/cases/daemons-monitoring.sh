@@ -23,14 +23,14 @@ octets()
 	cat "/sys/class/net/ib0/statistics/$1_bytes"
 }
 
-# count_between WHAT WAY CMD...: CMD prints the octets that ib0 has counted, or a moment ago.
+# count_between WHAT LEAST WAY CMD...: CMD prints at least LEAST octets, and not more than ib0 has counted.
 count_between()
 {
-	_what=$1 _way=$2
-	shift 2
-	_least=$(octets "$_way")
+	_what=$1 _least=$2 _way=$3
+	shift 3
 	_count=$("$@")
 	assert_between "$_what" "$_count" "$_least" "$(octets "$_way")"
+	note "$_what $_count"
 }
 
 pings_big()
@@ -53,6 +53,12 @@ files_of()
 snmp_get()
 {
 	snmpget -v 2c -c public -O qv 127.0.0.1 "$1.$(cat /sys/class/net/ib0/ifindex)"
+}
+
+snmpd_start()
+{
+	traffic_start snmpd snmpd -f -Le -C -c /etc/snmp/snmpd.conf
+	wait_for 20 snmp_get $if_entry.2
 }
 
 # snmp_columns: prints the columns of ib0 that have no counters and no times.
@@ -91,21 +97,25 @@ monitoring_goes()
 		files_of /sys/class/net/ib0 type addr_len addr_assign_type broadcast carrier dev_id \
 			dev_port dormant duplex flags link_mode mode mtu operstate pkey speed \
 			tx_queue_len umcast phys_port_id
-		cut -c 13- /sys/class/net/ib0/address
+		cut -c 1-2,13- /sys/class/net/ib0/address
 		ls /sys/class/net/ib0/ /sys/class/net/ib0/statistics
 		readlink /sys/class/net/ib0/device
 	} | same_with_both files
 
 	step "$driver: SNMP"
-	traffic_start snmpd snmpd -f -Le -C -c /etc/snmp/snmpd.conf
-	wait_for 20 snmp_get $if_entry.2
+	snmpd_start
 	snmp_columns | same_with_both snmp
 	cat "/run/snmp.$driver"
-	count_between ifInOctets rx snmp_get $if_entry.10
-	count_between ifHCOutOctets tx snmp_get $ifx_entry.10
 	_was=$(snmp_get $ifx_entry.6)
+	traffic_stop snmpd
 	pings_big 50
-	wait_for 20 snmp_reaches $ifx_entry.6 $((_was + 50000))
+	rx=$(octets rx) tx=$(octets tx)
+	# It caches counters, so it is started again
+	snmpd_start
+	count_between ifInOctets "$rx" rx snmp_get $if_entry.10
+	count_between ifOutOctets "$tx" tx snmp_get $if_entry.16
+	count_between ifHCInOctets $((_was + 50 * 1000)) rx snmp_get $ifx_entry.6
+	count_between ifHCOutOctets "$tx" tx snmp_get $ifx_entry.10
 	traffic_stop snmpd
 
 	step "$driver: the node exporter"
@@ -113,15 +123,15 @@ monitoring_goes()
 		--collector.disable-defaults --collector.netdev --collector.netclass \
 		--collector.infiniband
 	wait_for 20 metrics
-	metrics | grep -E '^node_(network|infiniband)[a-z_]*\{device="(ib0|ibfab0)"' |
+	metrics | grep -E '^node_(network|infiniband)[a-z_]*\{.*device="(ib0|ibfab0)"' |
 		sed 's/ [^ ]*$//; s/address="..:..:..:..:/address="/' | same_with_both exporter
 	cat "/run/exporter.$driver"
-	cat /run/traffic.exporter.log
-	count_between node_network_receive_bytes_total rx metric_of \
+	count_between node_network_receive_bytes_total "$rx" rx metric_of \
 		'node_network_receive_bytes_total.device="ib0".'
-	count_between node_network_transmit_bytes_total tx metric_of \
+	count_between node_network_transmit_bytes_total "$tx" tx metric_of \
 		'node_network_transmit_bytes_total.device="ib0".'
-	traffic_stop exporter >/dev/null
+	cat /run/traffic.exporter.log
+	traffic_stop exporter >/run/exporter.end
 
 	step "$driver: sar and nstat"
 	nstat -n
@@ -136,11 +146,6 @@ monitoring_goes()
 	assert_between "answers" "$(nstat -sz IcmpInEchoReps | awk '/^Icmp/ { print $2 }')" 100 100
 	ip link set ib0 down
 	ip address flush dev ib0
-}
-
-snmp_reaches()
-{
-	[ "$(snmp_get "$1")" -ge "$2" ]
 }
 
 with_each_driver monitoring_goes

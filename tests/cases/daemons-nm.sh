@@ -156,7 +156,7 @@ manager_goes()
 	wait_for 10 link_gone ib0.8001
 	nmcli -w 30 connection down netplan-ib0
 	traffic_stop manager
-	rm -f /etc/NetworkManager/system-connections/* /run/NetworkManager/system-connections/*
+	rm -rf /etc/NetworkManager/system-connections/* /run/NetworkManager/* /run/systemd/network
 }
 
 bus_start
