@@ -58,7 +58,7 @@ ifupdown_goes()
 
 	step "$driver: the child with a name of its own"
 	ifdown ib0.8001
-	assert link_gone ib0.8001
+	wait_for 10 link_gone ib0.8001
 	ifup storage
 	wait_for 20 up_and_running storage
 	reaches storage 10.1.0.1

@@ -90,6 +90,8 @@ monitoring_goes()
 	ip address add 10.0.0.2/24 dev ib0
 	ip link set ib0 up
 	wait_for 20 up_and_running ib0
+	# Few packets wait for a path with the in-tree driver
+	wait_for 20 ping -q -c 1 10.0.0.1
 	pings_big 20
 
 	step "$driver: files below /sys"

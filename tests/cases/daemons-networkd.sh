@@ -80,7 +80,7 @@ CONF
 
 networkd_start()
 {
-	traffic_start networkd env SYSTEMD_LOG_LEVEL=info /usr/lib/systemd/systemd-networkd
+	traffic_start networkd env SYSTEMD_LOG_LEVEL=debug /usr/lib/systemd/systemd-networkd
 	wait_for 10 networkctl list ib0
 }
 
@@ -142,6 +142,7 @@ networkd_goes()
 	rm -r /run/systemd/network/* /etc/systemd/network/*
 }
 
+trap 'tail -n 400 /run/traffic.networkd.log >&7' EXIT
 bus_start
 networkd_user
 udev_start

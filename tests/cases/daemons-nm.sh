@@ -159,6 +159,7 @@ manager_goes()
 	rm -rf /etc/NetworkManager/system-connections/* /run/NetworkManager/* /run/systemd/network
 }
 
+trap 'tail -n 40 /run/traffic.manager.log >&7' EXIT
 bus_start
 udev_start
 with_each_driver manager_goes

@@ -71,7 +71,7 @@ links_show()
 		[ -e "/sys/class/net/$_dev/pkey" ] || continue
 		echo "$_dev mode $(cat "/sys/class/net/$_dev/mode") pkey $(cat "/sys/class/net/$_dev/pkey")"
 		ip -d -o link show dev "$_dev" |
-			grep -oE '<.*>|mtu [0-9]+|state [A-Z]+|ipoib pkey.*umcast [0-9x]+'
+			grep -oE '<.*>|mtu [0-9]+ qdisc|state [A-Z]+|ipoib pkey.*umcast [0-9x]+'
 		ip -o address show dev "$_dev" scope global | awk '{ print $3, $4 }'
 	done
 }
