@@ -73,7 +73,11 @@ udev_goes()
 	attributes /sys/class/net/storage0 'addr_len|dev_id|dev_port|type|mode|umcast|pkey' |
 		same_with_both udev-attributes
 
-	step "$driver: children keep their names"
+	step "$driver: children keep their names, also with rules that match the HCA's device instead"
+	sed 's/KERNEL!="[^"]*"/SUBSYSTEMS=="ibfab"/' /etc/udev/rules.d/70-persistent-ipoib.rules \
+		>/etc/udev/rules.d/71-parent.rules
+	grep -q 'SUBSYSTEMS=="ibfab"' /etc/udev/rules.d/71-parent.rules
+	udevadm control --reload
 	ip link add link storage0 name storage0.8001 type ipoib pkey 0x8001
 	echo 0x8002 >/sys/class/net/storage0/create_child
 	udevadm settle
@@ -118,7 +122,7 @@ udev_goes()
 
 	step "$driver: a link file with the whole address"
 	link_file_write
-	rm /etc/udev/rules.d/70-persistent-ipoib.rules
+	rm /etc/udev/rules.d/7?-*.rules
 	udevadm control --reload
 	ip link set storage0 down
 	added /sys/class/net/storage0
