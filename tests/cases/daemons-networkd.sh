@@ -18,6 +18,7 @@ cat >$etc/10-ib0.8001.netdev <<'CONF'
 [NetDev]
 Name=ib0.8001
 Kind=ipoib
+MACAddress=none
 
 [IPoIB]
 PartitionKey=0x8001
@@ -80,7 +81,7 @@ CONF
 
 networkd_start()
 {
-	traffic_start networkd env SYSTEMD_LOG_LEVEL=debug /usr/lib/systemd/systemd-networkd
+	traffic_start networkd env SYSTEMD_LOG_LEVEL=info /usr/lib/systemd/systemd-networkd
 	wait_for 10 networkctl list ib0
 }
 
@@ -142,7 +143,7 @@ networkd_goes()
 	rm -r /run/systemd/network/* /etc/systemd/network/*
 }
 
-trap 'tail -n 400 /run/traffic.networkd.log >&7' EXIT
+trap 'tail -n 40 /run/traffic.networkd.log >&7' EXIT
 bus_start
 networkd_user
 udev_start
