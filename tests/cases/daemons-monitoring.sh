@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# Programs that monitor interfaces show the same with the in-tree driver and with this one, and count what
-# the interface sends and receives: files below /sys, SNMP, the node exporter of Prometheus, sar, nstat.
+# Programs that monitor interfaces show the same with the in-tree driver and with this one, and
+# count what the interface sends and receives: files below /sys, SNMP, the node exporter of
+# Prometheus, sar, nstat.
 # timeout: 240
 # root: daemons
 
@@ -23,7 +24,8 @@ octets()
 	cat "/sys/class/net/ib0/statistics/$1_bytes"
 }
 
-# count_between WHAT LEAST WAY CMD...: CMD prints at least LEAST octets, and not more than ib0 has counted.
+# count_between WHAT LEAST WAY CMD...: CMD prints at least LEAST octets, and not more than ib0 has
+# counted.
 count_between()
 {
 	_what=$1 _least=$2 _way=$3

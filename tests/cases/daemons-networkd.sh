@@ -53,8 +53,8 @@ IPv6AcceptRA=no
 CONF
 }
 
-# netplan knows no P_Key children: a file for networkd makes the child, and one that adds to what netplan
-# writes for ib0 makes it a child of ib0. Its addresses are netplan's again.
+# netplan knows no P_Key children: a file for networkd makes the child, and one that adds to what
+# netplan writes for ib0 makes it a child of ib0. Its addresses are netplan's again.
 netplan_write()
 {
 cat >/etc/netplan/50-infiniband.yaml <<'CONF'

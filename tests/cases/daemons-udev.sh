@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
-# udev with the rules of systemd and rdma-core knows the same of an interface with the in-tree driver and
-# with this one. An interface gets its name by a rule or by a link file, an HCA by rdma-core's rule, under
-# which the interfaces and children go on.
+# udev with the rules of systemd and rdma-core knows the same of an interface with the in-tree
+# driver and with this one. An interface gets its name by a rule or by a link file, an HCA by
+# rdma-core's rule, under which the interfaces and children go on.
 # timeout: 240
 # root: daemons
 
@@ -21,7 +21,8 @@ ACTION=="add", SUBSYSTEM=="net", KERNEL!="*.*", ATTR{type}=="32", \
 CONF
 }
 
-# The first four octets of the whole address are flags and the QPN, which may be another one the next time.
+# The first four octets of the whole address are flags and the QPN, which may be another one the
+# next time.
 link_file_write()
 {
 	cat >/etc/systemd/network/10-storage.link <<-CONF
@@ -49,7 +50,8 @@ added()
 	udevadm settle
 }
 
-# attributes DEVICE NAME|NAME...: prints what rules can match: these attributes, and the parent devices.
+# attributes DEVICE NAME|NAME...: prints what rules can match: these attributes, and the parent
+# devices.
 attributes()
 {
 	udevadm info --attribute-walk "$1" |
@@ -82,7 +84,8 @@ udev_goes()
 	echo 0x8002 >/sys/class/net/storage0/create_child
 	udevadm settle
 	assert test -e /sys/class/net/storage0.8001 -a -e /sys/class/net/storage0.8002
-	# With the in-tree driver, children made by netlink lack the files of those made by create_child
+	# With the in-tree driver, children made by netlink lack the files of those made by
+	# create_child
 	attributes /sys/class/net/storage0.8001 'addr_len|dev_id|dev_port|type' |
 		same_with_both udev-child
 	attributes /sys/class/net/storage0.8002 'addr_len|dev_id|dev_port|type|mode|umcast|pkey|parent' |

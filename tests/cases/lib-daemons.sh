@@ -8,8 +8,8 @@
 . /cases/lib.sh
 . /cases/lib-selftests.sh
 
-# with_each_driver FUNCTION [NAME]: calls FUNCTION with each of the drivers, whose name is in $driver. NAME
-# is what the interface of ibfab0 is called when udev has named it.
+# with_each_driver FUNCTION [NAME]: calls FUNCTION with each of the drivers, whose name is in
+# $driver. NAME is what the interface of ibfab0 is called when udev has named it.
 with_each_driver()
 {
 	fabric_start hcas=2
@@ -47,8 +47,8 @@ peer_remove()
 	ip netns delete h1
 }
 
-# same_with_both NAME: the standard input is kept as what NAME shows with the in-tree driver; with this
-# driver it must be the same.
+# same_with_both NAME: the standard input is kept as what NAME shows with the in-tree driver; with
+# this driver it must be the same.
 same_with_both()
 {
 	cat >"/run/$1.$driver"
@@ -62,8 +62,8 @@ mode_is()
 	[ "$(cat "/sys/class/net/$1/mode")" = "$2" ]
 }
 
-# links_show: prints what users see of each interface here: name, flags, MTU, state, what is particular to
-# IPoIB, and addresses, without indices and QPNs.
+# links_show: prints what users see of each interface here: name, flags, MTU, state, what is
+# particular to IPoIB, and addresses, without indices and QPNs.
 links_show()
 {
 	for _dev in /sys/class/net/*; do

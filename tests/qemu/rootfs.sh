@@ -93,8 +93,8 @@ prune()
 	"prune_$group" "$root"
 }
 
-# Of systemd only networkd is used, which is also the DHCP client, and in the group daemons its control
-# program and the links to which udev gives names.
+# Of systemd only networkd is used, which is also the DHCP client, and in the group daemons its
+# control program and the files by which udev gives names.
 prune_systemd()
 {
 	local root=$1 kept=(! -name systemd-networkd)
