@@ -100,7 +100,7 @@ monitoring_goes()
 	{
 		files_of /sys/class/net/ib0 type addr_len addr_assign_type broadcast carrier dev_id \
 			dev_port dormant duplex flags link_mode mode mtu operstate pkey speed \
-			tx_queue_len umcast phys_port_id
+			tx_queue_len umcast
 		cut -c 1-2,13- /sys/class/net/ib0/address
 		ls /sys/class/net/ib0/ /sys/class/net/ib0/statistics
 		readlink /sys/class/net/ib0/device
