@@ -10,7 +10,7 @@
 driver=''
 
 etc=/etc/systemd/network
-mkdir -p $etc /run/systemd/network /etc/netplan
+mkdir -p $etc /run/systemd/network /etc/netplan /etc/udev/rules.d
 
 files_write()
 {
@@ -37,9 +37,6 @@ Address=10.0.0.2/24
 Address=fd00::2/64
 IPv6AcceptRA=no
 IPoIB=ib0.8001
-
-[IPoIB]
-Mode=datagram
 CONF
 
 cat >$etc/30-ib0.8001.network <<'CONF'
@@ -53,6 +50,14 @@ IPv6AcceptRA=no
 CONF
 }
 
+# This version of networkd does not set the mode of interfaces that it has not made.
+mode_rule_write()
+{
+cat >/etc/udev/rules.d/70-ipoib-mode.rules <<'CONF'
+ACTION=="add", SUBSYSTEM=="net", KERNEL=="ib0", ATTR{mode}="connected"
+CONF
+}
+
 # netplan knows no P_Key children: a file for networkd makes the child, and one that adds to what
 # netplan writes for ib0 makes it a child of ib0. Its addresses are netplan's again.
 netplan_write()
@@ -63,8 +68,7 @@ network:
   renderer: networkd
   ethernets:
     ib0:
-      infiniband-mode: connected
-      mtu: 65520
+      mtu: 2000
       accept-ra: false
       addresses: [10.0.0.2/24, 'fd00::2/64']
     ib0.8001:
@@ -120,22 +124,35 @@ networkd_goes()
 	links_show | same_with_both networkd
 	listed ib0.8001
 
-	step "$driver: connected mode, by another file"
-	sed -i 's/^Mode=datagram/Mode=connected/; s/^MTUBytes=.*/MTUBytes=65520/' $etc/20-ib0.network
+	step "$driver: another MTU, by a changed file"
+	sed -i 's/^MTUBytes=.*/MTUBytes=1800/' $etc/20-ib0.network
 	networkctl reload
-	wait_for 20 mode_is ib0 connected
+	wait_for 20 says ' mtu 1800 ' ip link show dev ib0
+	all_there
+	links_show | same_with_both networkd-reload
+	traffic_stop networkd
+	ip link delete ib0.8001
+	ip link set ib0 down
+
+	step "$driver: connected mode, by a rule of udev"
+	mode_rule_write
+	udev_adds /sys/class/net/ib0
+	assert_eq "mode" "$(cat /sys/class/net/ib0/mode)" connected
+	sed -i 's/^MTUBytes=.*/MTUBytes=65520/' $etc/20-ib0.network
+	networkd_start
+	wait_for 20 says ' mtu 65520 ' ip link show dev ib0
 	all_there
 	links_show | same_with_both networkd-connected
 	traffic_stop networkd
 	ip link delete ib0.8001
-	rm $etc/20-ib0.network $etc/30-ib0.8001.network
-
-	step "$driver: netplan's files, in connected mode"
 	ip link set ib0 down
+	rm /etc/udev/rules.d/70-ipoib-mode.rules $etc/20-ib0.network $etc/30-ib0.8001.network
+	udevadm control --reload
 	echo datagram >/sys/class/net/ib0/mode
+
+	step "$driver: netplan's files"
 	netplan_write
 	/usr/libexec/netplan/generate
-	cat /run/systemd/network/*
 	networkd_start
 	all_there
 	links_show | same_with_both netplan
@@ -144,7 +161,7 @@ networkd_goes()
 }
 
 trap 'tail -n 40 /run/traffic.networkd.log >&7' EXIT
-bus_start
 networkd_user
+bus_start
 udev_start
 with_each_driver networkd_goes

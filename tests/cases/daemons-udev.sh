@@ -44,12 +44,6 @@ ACTION=="add", SUBSYSTEM=="infiniband", ATTR{node_guid}=="021b:fa01:0000:0000", 
 CONF
 }
 
-added()
-{
-	udevadm trigger --action=add "$1"
-	udevadm settle
-}
-
 # attributes DEVICE NAME|NAME...: prints what rules can match: these attributes, and the parent
 # devices.
 attributes()
@@ -106,8 +100,7 @@ udev_goes()
 	wait_for 20 up_and_running storage0.8001
 	reaches storage0 10.0.0.1
 	hca_rule_write
-	udevadm control --reload
-	added /sys/class/infiniband/ibfab0
+	udev_adds /sys/class/infiniband/ibfab0
 	rdma dev show storage
 	reaches storage0 10.0.0.1
 	reaches storage0.8001 10.1.0.1
@@ -126,9 +119,8 @@ udev_goes()
 	step "$driver: a link file with the whole address"
 	link_file_write
 	rm /etc/udev/rules.d/7?-*.rules
-	udevadm control --reload
 	ip link set storage0 down
-	added /sys/class/net/storage0
+	udev_adds /sys/class/net/storage0
 	assert test -e /sys/class/net/storage1
 	rm /etc/systemd/network/10-storage.link
 	rule_write

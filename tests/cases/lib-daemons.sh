@@ -58,21 +58,24 @@ same_with_both()
 	[ "$driver" = intree ] || diff -u "/run/$1.intree" "/run/$1.ipoib" || echo "$1" >>/run/differ
 }
 
-mode_is()
-{
-	[ "$(cat "/sys/class/net/$1/mode")" = "$2" ]
-}
-
-# links_show: prints what users see of each interface here: name, flags, MTU, state, what is
-# particular to IPoIB, and addresses, without indices and QPNs.
+# links_show: prints what users see of each InfiniBand interface here: name, flags, MTU, state, what
+# is particular to IPoIB, and addresses, without indices and QPNs.
 links_show()
 {
 	for _dev in /sys/class/net/*; do
+		[ "$(cat "$_dev/type")" = 32 ] || continue
 		_dev=${_dev##*/}
-		[ -e "/sys/class/net/$_dev/pkey" ] || continue
-		echo "$_dev mode $(cat "/sys/class/net/$_dev/mode") pkey $(cat "/sys/class/net/$_dev/pkey")"
+		echo "$_dev"
 		ip -d -o link show dev "$_dev" |
 			grep -oE '<.*>|mtu [0-9]+ qdisc|state [A-Z]+|ipoib pkey.*umcast [0-9x]+'
 		ip -o address show dev "$_dev" scope global | awk '{ print $3, $4 }'
 	done
+}
+
+# udev_adds DEVICE: lets udev do what it does with a new device.
+udev_adds()
+{
+	udevadm control --reload
+	udevadm trigger --action=add "$1"
+	udevadm settle
 }
