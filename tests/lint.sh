@@ -143,6 +143,7 @@ documentation()
 # The configuration files that the documentation recommends are those that cases use.
 quoted_files()
 {
+	# shellcheck disable=SC2016  # for awk to expand
 	files 'tests/cases/daemons-*.sh' | xargs awk '
 		FNR == NR { text = text $0 "\n"; next }
 		$0 == "CONF" {
