@@ -385,7 +385,9 @@ int ipoib_bind(struct ipoib_dev *priv, struct ipoib_port *port)
 		netdev->sysfs_groups[0] = child_files;
 	else if (!ipoib_is_vf(priv->ibdev))
 		netdev->netdev_ops = &ipoib_port_netdev_ops;
-	SET_NETDEV_DEV(netdev, port->ibdev->dev.parent);
+	/* A rule of udev for the interface of an HCA must not give its name to children */
+	if (!priv->parent)
+		SET_NETDEV_DEV(netdev, port->ibdev->dev.parent);
 	netdev->hw_features = hw_features(port->ibdev);
 	netdev->features |= netdev->hw_features;
 	netif_carrier_off(netdev);

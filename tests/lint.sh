@@ -137,6 +137,21 @@ documents()
 	tests/docs.sh
 }
 
+# The configuration files that the documentation recommends are those that cases use.
+quoted_files()
+{
+	# shellcheck disable=SC2016  # for awk to expand
+	files 'tests/cases/daemons-*.sh' | xargs awk '
+		FNR == NR { text = text $0 "\n"; next }
+		$0 == "CONF" {
+			if (!index(text, quote))
+				print FILENAME ":" begin ": differs from Documentation/conventions.rst"
+			quoting = 0
+		}
+		quoting { quote = quote ($0 == "" ? "" : "    ") $0 "\n" }
+		/<<.CONF.$/ { quoting = 1; quote = ""; begin = FNR }' Documentation/conventions.rst
+}
+
 netlink_specs()
 {
 	local rules='{line-length: {max: 100}, document-start: disable}'
@@ -262,6 +277,7 @@ check "spelling" spelling
 check "shellcheck" shell_scripts
 check "manuals" manuals
 check "documents" documents
+check "quoted files" quoted_files
 check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "versions" versions

@@ -39,16 +39,6 @@ interfaces_write()
 	CONF
 }
 
-# applets_give: links busybox's applets into the fixed PATH of ifup's scripts, which expect
-# coreutils.
-applets_give()
-{
-	mkdir -p /usr/local/bin
-	for _applet in cat grep sed seq sleep test wc; do
-		ln -s /usr/bin/busybox "/usr/local/bin/$_applet"
-	done
-}
-
 all_there()
 {
 	for _dev in "$dev1" "$dev1.8001"; do

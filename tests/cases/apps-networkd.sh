@@ -85,12 +85,7 @@ all_there()
 peer_start
 dhcp_serve
 files_write 10.0.0.2
-echo 'systemd-network:x:998:998::/:/bin/sh' >>/etc/passwd
-echo 'systemd-network:x:998:' >>/etc/group
-for dir in links leases lldp; do
-	mkdir -p /run/systemd/netif/$dir
-done
-chown -R systemd-network:systemd-network /run/systemd/netif
+networkd_user
 bus_start
 udev_start
 

@@ -34,6 +34,17 @@ bus_start()
 	wait_for 10 test -S /run/dbus/system_bus_socket
 }
 
+# networkd_user: the user and the folders of systemd-networkd, which systemd would make.
+networkd_user()
+{
+	echo 'systemd-network:x:998:998::/:/bin/sh' >>/etc/passwd
+	echo 'systemd-network:x:998:' >>/etc/group
+	for _dir in links leases lldp; do
+		mkdir -p /run/systemd/netif/$_dir
+	done
+	chown -R systemd-network:systemd-network /run/systemd/netif
+}
+
 # udev_start: starts udev, without which daemons do not use an interface. It does not rename
 # interfaces here, as the fabric's HCAs are on no bus.
 udev_start()
@@ -117,4 +128,14 @@ leased()
 {
 	_lease=$(ip -4 -o address show dev "$1" | sed -n 's,.* inet \(10\.1\.0\.2[01][0-9]\)/24.*,\1,p')
 	[ -n "$_lease" ] && grep -q " $_lease " /run/leases
+}
+
+# applets_give: links busybox's applets into the fixed PATH of ifup's scripts, which expect
+# coreutils.
+applets_give()
+{
+	mkdir -p /usr/local/bin
+	for _applet in cat grep sed seq sleep test wc; do
+		ln -s /usr/bin/busybox "/usr/local/bin/$_applet"
+	done
 }

@@ -7,6 +7,7 @@
 # list of that name:
 #   apps     third-party programs for apps-* cases
 #   bridges  Open vSwitch, and the plugins by which container runtimes make networks
+#   daemons  what configures, names and monitors interfaces
 #   vm       QEMU, for a virtual machine in the guest
 
 . "$(dirname "$0")/common.sh"
@@ -23,11 +24,16 @@ apps=(
 	qperf sockperf stress-ng sysstat udev wireguard-tools
 )
 bridges=(containernetworking-plugins iptables openvswitch-switch)
+daemons=(
+	dbus ifupdown netplan.io network-manager prometheus-node-exporter rdma-core snmp snmpd
+	sysstat udev
+)
 vm=(qemu-system-x86)
 case $group in
 base) ;;
 apps) packages+=("${apps[@]}") ;;
 bridges) packages+=("${bridges[@]}") ;;
+daemons) packages+=("${daemons[@]}") ;;
 vm) packages+=("${vm[@]}") ;;
 *) die "no such group of packages: $group" ;;
 esac
@@ -80,13 +86,22 @@ prune()
 		"$root"/usr/bin/{perl,dpkg,debconf}* \
 		"$root"/usr/lib/{dpkg,init,tmpfiles.d} \
 		"$root"/usr/lib/x86_64-linux-gnu/systemd/libsystemd-core* \
-		"$root"/usr/bin/{systemd*,{system,journal,network,login}ctl} \
 		"$root"/var/lib/dpkg "$root"/var/cache "$root"/usr/lib/udev/hwdb.d
-	# Of systemd only the DHCP client is used
-	find "$root/usr/lib/systemd" ! -type d ! -name systemd-networkd -delete
+	prune_systemd "$root"
 	find "$root/usr/bin" "$root/usr/sbin" -type f -size -200k -exec \
 		grep -lZ '^#! */usr/bin/perl' {} + | xargs -0 -r rm
 	"prune_$group" "$root"
+}
+
+# Of systemd only networkd is used, which is also the DHCP client, and in the group daemons its
+# control program and the files by which udev gives names.
+prune_systemd()
+{
+	local root=$1 kept=(! -name systemd-networkd)
+
+	[ "$group" != daemons ] || kept+=(! -name networkctl ! -name '*.link')
+	find "$root/usr/lib/systemd" "$root"/usr/bin/{systemd*,{system,journal,network,login}ctl} \
+		! -type d "${kept[@]}" -delete
 }
 
 # Libraries that only Perl's programs need.
@@ -108,6 +123,13 @@ prune_apps()
 	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{icu,xml2,xslt,db-5}* \
 		"$1"/usr/lib/x86_64-linux-gnu/lib{nss3,nssckbi,nsssysinit,softokn3,freebl}* \
 		"$1"/usr/share/misc/pci.ids
+}
+
+# Of netplan only the generator is used, which is in C and runs at boot. snmpd needs Perl's library.
+prune_daemons()
+{
+	prune_python "$1"
+	rm -rf "$1"/usr/lib/x86_64-linux-gnu/lib{icu,xml2,xslt,db-5}* "$1"/usr/share/misc/pci.ids
 }
 
 # Each plugin is a program of several megabytes.
