@@ -4,6 +4,8 @@
 # P_Key child in the same way with the in-tree driver and with this one.
 # timeout: 240
 # root: daemons
+# soak: 240
+# when: soak
 
 . /cases/lib.sh
 . /cases/lib-daemons.sh
