@@ -321,7 +321,8 @@ static void arrival_ask(struct eipoib_dev *eth, struct eipoib_arrival *arrival)
 		return;
 	arrival->heard_next = 0;
 	arrival->heard_left = ARRIVAL_HEARD;
-	schedule_delayed_work(&eth->announce.ask_work, 0);
+	/* Not at once, since it may have run just now */
+	schedule_delayed_work(&eth->announce.ask_work, HZ / ANNOUNCE_RUNS);
 }
 
 /* Notes an arrival. Returns false if it has been noted shortly before, or if there are too many. */

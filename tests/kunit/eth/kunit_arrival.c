@@ -224,7 +224,7 @@ static void arrival_paced(struct kunit *test)
 	KUNIT_EXPECT_LE(test, asked(fx), (u32)((jiffies - begin) / RUN_TIME + 1) * RUN);
 }
 
-/* Hosts that arrive together are asked in turn. The first one may be alone for some runs. */
+/* Hosts that arrive together are asked in turn. The first one may be alone for some time. */
 static void arrival_of_two(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -247,6 +247,18 @@ static void arrival_of_two(struct kunit *test)
 	KUNIT_EXPECT_GE(test, others, 2u * RUN);
 }
 
+/* Has all hosts that have arrived so far have done so at another time */
+static void arrived_at(struct fixture *fx, unsigned long when)
+{
+	struct eipoib_announce *announce = &fx->eth->announce;
+	int i;
+
+	spin_lock_bh(&announce->lock);
+	for (i = 0; i < EIPOIB_ARRIVALS; i++)
+		announce->arrivals[i].when = when;
+	spin_unlock_bh(&announce->lock);
+}
+
 /* A hypervisor says it some times, and may say it again while the host is being asked */
 static void arrival_repeated(struct kunit *test)
 {
@@ -254,20 +266,24 @@ static void arrival_repeated(struct kunit *test)
 
 	hear_many(fx, 5 * RUN);
 	arrive(fx, guest_mac);
+	cancel_delayed_work_sync(&fx->eth->announce.ask_work);
+	arrived_at(fx, jiffies - 5 * HZ);
 	arrive(fx, guest_mac);
-	spin_lock_bh(&fx->eth->announce.lock);
-	fx->eth->announce.arrivals[0].when -= 5 * HZ;
-	spin_unlock_bh(&fx->eth->announce.lock);
+	schedule_delayed_work(&fx->eth->announce.ask_work, 0);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 5u * RUN);
+	arrived_at(fx, jiffies + SOME_TIME);
 	arrive(fx, guest_mac);
 	ask_all(fx);
 	KUNIT_EXPECT_EQ(test, asked(fx), 5u * RUN);
+	arrived_at(fx, jiffies - 5 * HZ);
 	arrive(fx, guest_mac);
 	ask_all(fx);
-	KUNIT_EXPECT_EQ(test, asked(fx), 5u * RUN);
+	KUNIT_EXPECT_EQ(test, asked(fx), 10u * RUN);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "rarp"), 4ull);
 }
 
-/* No more hosts than there are notes arrive within two seconds */
+/* While there are as many new arrivals as there are notes, no other host arrives */
 static void arrivals_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -279,9 +295,15 @@ static void arrivals_bounded(struct kunit *test)
 	for (number = 0; number < EIPOIB_ARRIVALS + 3; number++) {
 		mac[5] = number;
 		arrive(fx, mac);
+		ask_all(fx);
+		if (number == EIPOIB_ARRIVALS - 1)
+			arrived_at(fx, jiffies + SOME_TIME);
 	}
-	ask_all(fx);
 	KUNIT_EXPECT_EQ(test, asked(fx), (u32)EIPOIB_ARRIVALS);
+	arrived_at(fx, jiffies - 5 * HZ);
+	arrive(fx, mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), (u32)EIPOIB_ARRIVALS + 1);
 }
 
 /* It is also asked for the source of what it sends, which nobody has heard of */
