@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# shellcheck shell=dash source=lib-vm.sh
+# shellcheck shell=dash source=lib.sh
 # A virtual machine behind a bridge over an Ethernet device over IPoIB: it gets its address by DHCP
 # from a plain IPoIB host, is reached and reaches others, and is moved to another host, also by
 # QEMU's live migration, while it is in use.
