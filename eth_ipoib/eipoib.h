@@ -147,6 +147,7 @@ void eipoib_arp_deliver(struct eipoib_dev *eth, int op, __be32 spa, __be32 tpa, 
 			const u8 *sha, const u8 *tha);
 void eipoib_arp_ask_ib(struct eipoib_dev *eth, __be32 from, __be32 ip);
 void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be32 ip);
+void eipoib_arp_ask_host(struct eipoib_dev *eth, const u8 *mac, __be32 ip);
 void eipoib_arp_announce(struct eipoib_dev *eth, __be32 ip);
 void eipoib_arp_announce_eth(struct eipoib_dev *eth, __be32 ip, const u8 *mac);
 
@@ -161,6 +162,7 @@ void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		      const struct in6_addr *ip);
 void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
 		       const struct in6_addr *ip);
+void eipoib_nd_ask_host(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
 void eipoib_nd_announce(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_nd_announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 

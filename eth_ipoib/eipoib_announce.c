@@ -5,14 +5,15 @@
  * the lower netdevice has got another link-layer address.
  *
  * A hypervisor says by RARP that a virtual machine has arrived. This tells its MAC address, and
- * none of its IP addresses. So for some seconds, the source of what it sends is asked for on the
- * Ethernet side, and announced if it is the one that answers.
+ * none of its IP addresses. So it is asked for the IP addresses that were heard of on the IPoIB
+ * side, where it may have come from, and for some seconds also for the source of what it sends.
+ * Those that it has are learned from its answers, and announced.
  */
 #include <linux/etherdevice.h>
 
 #include "eipoib.h"
 
-/* How many are sent per second, by runs of the work */
+/* How many announcements are sent per second, and as many questions, by runs of their works */
 #define ANNOUNCE_RUNS		10
 #define ANNOUNCE_PER_RUN	10
 
@@ -23,10 +24,12 @@
 #define ANNOUNCE_MAX		16384	/* addresses that wait */
 #define ANNOUNCE_MANY		1000	/* beyond that, each is announced once */
 
-/* How many of an arrived host's packets have their sources asked for, how many of its addresses
- * are announced at once, and for how long a hypervisor's further messages count as the same one
+/* How many of an arrived host's packets have their sources asked for, how many addresses that were
+ * heard of it is asked for, how many of its addresses are announced at once, and for how long a
+ * hypervisor's further messages count as the same one
  */
 #define ARRIVAL_QUESTIONS	64
+#define ARRIVAL_HEARD		1024
 #define ARRIVAL_ADDRESSES	16
 #define ARRIVAL_SAME		(2 * HZ)
 
@@ -102,6 +105,80 @@ static void announce_work(struct work_struct *work)
 	spin_unlock_bh(&announce->lock);
 }
 
+/* Asks a host of the Ethernet side whether it has an IP address */
+static void ask(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
+{
+	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_ask_host(eth, mac, ip->s6_addr32[3]);
+	else
+		eipoib_nd_ask_host(eth, mac, ip);
+}
+
+static bool visit_heard(void *context, const struct eipoib_ip_info *info)
+{
+	*(struct eipoib_ip_info *)context = *info;
+	return false;
+}
+
+/* Gets the next IP address that a host is asked for. Returns false if there is none. The lock is
+ * held.
+ */
+static bool next_heard(struct eipoib_dev *eth, struct eipoib_arrival *arrival, struct in6_addr *ip)
+{
+	struct eipoib_ip_info info = { .number = EIPOIB_NUMBER_MAX + 1 };
+
+	if (!arrival->heard_left)
+		return false;
+	eipoib_ip_walk(&eth->heard, arrival->heard_next, visit_heard, &info);
+	if (info.number > EIPOIB_NUMBER_MAX) {
+		arrival->heard_left = 0;
+		return false;
+	}
+	arrival->heard_next = info.number + 1;
+	arrival->heard_left--;
+	*ip = info.ip;
+	return true;
+}
+
+/* Asks one of the hosts that have arrived, which take turns. Returns false if there is nothing to
+ * be asked.
+ */
+static bool ask_next(struct eipoib_dev *eth)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct eipoib_arrival *arrival;
+	u8 mac[ETH_ALEN];
+	struct in6_addr ip;
+	bool found = false;
+	int i;
+
+	spin_lock_bh(&announce->lock);
+	for (i = 0; i < EIPOIB_ARRIVALS && !found; i++) {
+		arrival = &announce->arrivals[announce->turn++ % EIPOIB_ARRIVALS];
+		found = next_heard(eth, arrival, &ip);
+		ether_addr_copy(mac, arrival->mac);
+	}
+	spin_unlock_bh(&announce->lock);
+	if (!found)
+		return false;
+	local_bh_disable();
+	ask(eth, mac, &ip);
+	local_bh_enable();
+	return true;
+}
+
+static void ask_work(struct work_struct *work)
+{
+	struct eipoib_dev *eth = container_of(work, struct eipoib_dev, announce.ask_work.work);
+	int i;
+
+	for (i = 0; i < ANNOUNCE_PER_RUN; i++)
+		if (!ask_next(eth))
+			return;
+	schedule_delayed_work(&eth->announce.ask_work, HZ / ANNOUNCE_RUNS);
+}
+
 /**
  * eipoib_announce_init() - prepare the list
  * @eth: the netdevice
@@ -110,9 +187,15 @@ static void announce_work(struct work_struct *work)
  */
 void eipoib_announce_init(struct eipoib_dev *eth)
 {
-	spin_lock_init(&eth->announce.lock);
-	INIT_LIST_HEAD(&eth->announce.list);
-	INIT_DELAYED_WORK(&eth->announce.work, announce_work);
+	struct eipoib_announce *announce = &eth->announce;
+	int i;
+
+	spin_lock_init(&announce->lock);
+	INIT_LIST_HEAD(&announce->list);
+	INIT_DELAYED_WORK(&announce->work, announce_work);
+	INIT_DELAYED_WORK(&announce->ask_work, ask_work);
+	for (i = 0; i < EIPOIB_ARRIVALS; i++)
+		announce->arrivals[i].when = jiffies - EIPOIB_ARRIVAL_TIME;
 }
 
 /**
@@ -125,6 +208,7 @@ void eipoib_announce_destroy(struct eipoib_dev *eth)
 {
 	struct announcement *entry, *next;
 
+	cancel_delayed_work_sync(&eth->announce.ask_work);
 	cancel_delayed_work_sync(&eth->announce.work);
 	list_for_each_entry_safe(entry, next, &eth->announce.list, node)
 		kfree(entry);
@@ -193,52 +277,76 @@ void eipoib_announce_all(struct eipoib_dev *eth)
 		eipoib_announce_mac(eth->domain, eth->slave.mac);
 }
 
-/* Returns the note of a MAC address's arrival, or NULL. The lock is held. */
-static struct eipoib_arrival *arrival_find(struct eipoib_announce *announce, const u8 *mac,
-					   unsigned long age)
+static bool is_younger(const struct eipoib_arrival *arrival, unsigned long age)
+{
+	return time_before(jiffies, arrival->when + age);
+}
+
+/* Returns the note of a host that has just arrived, or NULL. The lock is held. */
+static struct eipoib_arrival *arrival_find(struct eipoib_announce *announce, const u8 *mac)
 {
 	struct eipoib_arrival *arrival = announce->arrivals;
 	int i;
 
 	for (i = 0; i < EIPOIB_ARRIVALS; i++, arrival++)
-		if (ether_addr_equal(arrival->mac, mac) &&
-		    time_before(jiffies, arrival->when + age))
+		if (ether_addr_equal(arrival->mac, mac) && is_younger(arrival, EIPOIB_ARRIVAL_TIME))
 			return arrival;
 	return NULL;
 }
 
-/* Returns the note for another arrival: the oldest one; or NULL if that is not old yet. The lock is
- * held.
+/* Returns the note for an arrival: that of the same host's last one, or else the oldest one. The
+ * lock is held.
  */
-static struct eipoib_arrival *arrival_take(struct eipoib_announce *announce)
+static struct eipoib_arrival *arrival_choose(struct eipoib_announce *announce, const u8 *mac)
 {
-	struct eipoib_arrival *oldest;
+	struct eipoib_arrival *arrival = announce->arrivals, *oldest = arrival;
+	int i;
 
-	oldest = &announce->arrivals[announce->next_arrival % EIPOIB_ARRIVALS];
-	if (announce->next_arrival >= EIPOIB_ARRIVALS &&
-	    time_before(jiffies, oldest->when + ARRIVAL_SAME))
-		return NULL;
-	announce->next_arrival++;
+	for (i = 0; i < EIPOIB_ARRIVALS; i++, arrival++) {
+		if (ether_addr_equal(arrival->mac, mac))
+			return arrival;
+		if (time_before(arrival->when, oldest->when))
+			oldest = arrival;
+	}
 	return oldest;
 }
 
-/* Notes an arrival. Returns false if it has been noted shortly before, or if there are too many. */
-static bool arrival_note(struct eipoib_announce *announce, const u8 *mac)
+/* Has an arrived host be asked for the addresses that were heard of. If it is being asked, that
+ * goes on. The lock is held.
+ */
+static void arrival_ask(struct eipoib_dev *eth, struct eipoib_arrival *arrival)
 {
-	struct eipoib_arrival *arrival = NULL;
+	/* Nothing would be learned from the answers */
+	if (arrival->heard_left || !READ_ONCE(eth->config.learning))
+		return;
+	arrival->heard_next = 0;
+	arrival->heard_left = ARRIVAL_HEARD;
+	/* Not at once, since it may have run just now */
+	schedule_delayed_work(&eth->announce.ask_work, HZ / ANNOUNCE_RUNS);
+}
+
+/* Notes an arrival. Returns false if it has been noted shortly before, or if there are too many. */
+static bool arrival_note(struct eipoib_dev *eth, const u8 *mac)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct eipoib_arrival *arrival;
+	bool noted;
 
 	spin_lock_bh(&announce->lock);
-	if (!arrival_find(announce, mac, ARRIVAL_SAME))
-		arrival = arrival_take(announce);
-	if (arrival) {
+	arrival = arrival_choose(announce, mac);
+	noted = !is_younger(arrival, ARRIVAL_SAME);
+	if (noted) {
+		if (!ether_addr_equal(arrival->mac, mac))
+			arrival->heard_left = 0;
 		ether_addr_copy(arrival->mac, mac);
 		arrival->when = jiffies;
 		arrival->questions = 0;
+		arrival_ask(eth, arrival);
 		WRITE_ONCE(announce->arrived, jiffies);
 		WRITE_ONCE(announce->any_arrived, true);
 	}
 	spin_unlock_bh(&announce->lock);
-	return arrival;
+	return noted;
 }
 
 struct arrival_visit {
@@ -259,7 +367,7 @@ static bool visit_arrived(void *context, const struct eipoib_ip_info *info)
  * @eth: the netdevice
  * @mac: its MAC address
  *
- * Some IP addresses of it, if any are known, are announced.
+ * Some IP addresses of it, if any are known, are announced. It is asked for others.
  *
  * Context: any but hard interrupt.
  */
@@ -267,12 +375,12 @@ void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac)
 {
 	struct arrival_visit arrival = { .eth = eth, .left = ARRIVAL_ADDRESSES };
 
-	if (arrival_note(&eth->announce, mac))
+	if (arrival_note(eth, mac))
 		eipoib_ip_walk_mac(&eth->local, mac, visit_arrived, &arrival);
 }
 
 /**
- * eipoib_arrival_sends() - ask for the IP address that a host sends from, if it has just arrived
+ * eipoib_arrival_sends() - ask a host for the IP address that it sends from, if it has just arrived
  * @eth: the netdevice
  * @mac: the host's MAC address
  * @ip: the IP address, of which is not known that the host has it
@@ -286,18 +394,13 @@ void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in
 	bool asks;
 
 	spin_lock(&announce->lock);
-	arrival = arrival_find(announce, mac, EIPOIB_ARRIVAL_TIME);
+	arrival = arrival_find(announce, mac);
 	asks = arrival && arrival->questions < ARRIVAL_QUESTIONS;
 	if (asks)
 		arrival->questions++;
 	spin_unlock(&announce->lock);
-	if (!asks)
-		return;
-	eipoib_count(eth, EIPOIB_STAT_ASKED_ETH);
-	if (ipv6_addr_v4mapped(ip))
-		eipoib_arp_ask_eth(eth, eth->own_mac, 0, ip->s6_addr32[3]);
-	else
-		eipoib_nd_ask_eth(eth, eth->own_mac, &in6addr_any, ip);
+	if (asks)
+		ask(eth, mac, ip);
 }
 
 /**
@@ -316,7 +419,7 @@ void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, 
 
 	if (!was_heard && eipoib_arrived(&eth->announce)) {
 		spin_lock_bh(&eth->announce.lock);
-		arrived = arrival_find(&eth->announce, mac, EIPOIB_ARRIVAL_TIME);
+		arrived = arrival_find(&eth->announce, mac);
 		spin_unlock_bh(&eth->announce.lock);
 	}
 	if (was_heard || arrived)

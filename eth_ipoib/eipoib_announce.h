@@ -21,19 +21,22 @@ struct eipoib_dev;
 
 struct eipoib_arrival {
 	u8 mac[ETH_ALEN];
-	u32 questions;			/* that were asked since */
+	u32 questions;			/* about the sources of its packets, asked since */
 	unsigned long when;		/* jiffies */
+	unsigned long heard_next;	/* the number of the IP address that it is asked for next */
+	u32 heard_left;			/* how many it may be asked for yet */
 };
 
 struct eipoib_announce {
-	spinlock_t lock;		/* guards all but the work; nothing nests inside */
+	spinlock_t lock;		/* guards all but the works; nothing nests inside */
 	struct list_head list;		/* struct announcement, the next one first */
 	u32 count;			/* length of the list */
-	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];	/* used in turn */
-	u32 next_arrival;
+	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];
+	u32 turn;			/* the number of the arrival that is asked next */
 	bool any_arrived;		/* also read without the lock, as the next one is */
 	unsigned long arrived;		/* jiffies of the last arrival */
 	struct delayed_work work;
+	struct delayed_work ask_work;	/* asks the arrived hosts for addresses */
 };
 
 /* Returns whether any host has just arrived */

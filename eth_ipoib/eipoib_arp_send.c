@@ -92,6 +92,21 @@ void eipoib_arp_ask_eth(struct eipoib_dev *eth, const u8 *mac, __be32 from, __be
 }
 
 /**
+ * eipoib_arp_ask_host() - ask a host of the Ethernet side whether it has an IP address
+ * @eth: the netdevice, which needs it itself
+ * @mac: MAC address of the host
+ * @ip: the IP address
+ *
+ * This is a probe as well.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arp_ask_host(struct eipoib_dev *eth, const u8 *mac, __be32 ip)
+{
+	eipoib_arp_deliver(eth, ARPOP_REQUEST, 0, ip, mac, eth->own_mac, NULL);
+}
+
+/**
  * eipoib_arp_announce() - tell the IPoIB side that an IP address is here
  * @eth: the netdevice
  * @ip: the IP address, on the Ethernet side

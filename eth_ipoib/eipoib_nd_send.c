@@ -207,6 +207,28 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
 }
 
 /**
+ * eipoib_nd_ask_host() - ask a host of the Ethernet side whether it has an IP address
+ * @eth: the netdevice, which needs it itself
+ * @mac: MAC address of the host
+ * @ip: the IP address
+ *
+ * The answer goes to all nodes, as in eipoib_nd_ask_eth().
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_nd_ask_host(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
+{
+	struct sk_buff *skb = ns_make(eth, &in6addr_any, ip, 0);
+
+	if (!skb) {
+		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
+		return;
+	}
+	eipoib_nd_finish(skb);
+	eipoib_deliver(eth, skb, mac, eth->own_mac);
+}
+
+/**
  * eipoib_nd_announce_eth() - tell the Ethernet side that an IP address is there, too
  * @eth: the netdevice
  * @ip: the IP address

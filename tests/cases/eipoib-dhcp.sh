@@ -169,7 +169,19 @@ wait_for 20 address_of g1 eth0
 pings_all g1 2 10.0.0.2
 traffic_stop client
 
+step "A client that reads answers from a packet socket, in both forms; its leases are renewed"
+for form in rfc4390 flag; do
+	ip -n g1 address flush dev eth0 scope global
+	mode h0 $form
+	dhcp_dhclient g1 eth0
+	wait_for 20 said BOUND
+	wait_for 20 said RENEW
+	pings_all g1 2 10.0.0.2
+	traffic_stop client
+done
+
 step "What is no message of DHCP passes, and is counted"
+mode h0 rfc4390
 bad=$(eth_stat h0 dhcp_bad)
 lease g1
 traffic_stop server

@@ -55,16 +55,6 @@ arp_renew()
 	wait_for 5 pings "$1" "$2"
 }
 
-# arp_claim ADDRESS MAC: g3 says to all that this MAC address has the IP address.
-arp_claim()
-{
-	_ip=$(echo "$1" | awk -F . '{ printf "%02x%02x%02x%02x", $1, $2, $3, $4 }')
-	_claim=$(echo "$2" | tr -d :)
-	printf 'ffffffffffff%s08060001080006040001%s%s000000000000%s%036d' \
-		"$_claim" "$_claim" "$_ip" "$_ip" 0 | xxd -r -p >/run/claim
-	on g3 socat -u OPEN:/run/claim INTERFACE:eth0
-}
-
 fabric_start hcas=3
 opensm_start
 ipoib_load
@@ -110,7 +100,7 @@ step "A guest that claims the address of another guest gets its packets, until t
 mac3=$(on g3 cat /sys/class/net/eth0/address)
 reach h1 10.0.0.61
 moved=$(eth_stat h0 local_moved)
-arp_claim 10.0.0.61 "$mac3"
+arp_claim g3 10.0.0.61 "$mac3"
 assert_eq "addresses that have moved" "$(eth_stat h0 local_moved)" $((moved + 1))
 refute on h1 ping -n -q -c 2 -i 0.2 -W 1 10.0.0.61
 on g1 arping -q -U -c 1 -I eth0 10.0.0.61
@@ -122,7 +112,7 @@ lladdr1=$(own_lladdr h1)
 assert at h2 10.0.0.2 "$lladdr1"
 # The locktime of a neighbour entry, for which it is not changed again
 sleep 1.2
-arp_claim 10.0.0.2 "$mac3"
+arp_claim g3 10.0.0.2 "$mac3"
 wait_for 5 at h2 10.0.0.2 "$(own_lladdr h0)"
 sleep 1.2
 arp_renew h1 10.0.0.3
@@ -135,11 +125,40 @@ step "A guest that uses the MAC address of a host of the IPoIB side takes nothin
 remote=$(lladdr_of g1 eth0 10.0.0.2)
 refused=$(eth_stat h0 local_refused)
 loops=$(eth_stat h0 tx_loop)
-arp_claim 10.0.0.99 "$remote"
+arp_claim g3 10.0.0.99 "$remote"
 assert_eq "frames with the MAC address of the IPoIB side" \
 	"$(($(eth_stat h0 local_refused) + $(eth_stat h0 tx_loop) - refused - loops))" 1
 refute pings h1 10.0.0.99
 # The bridge has learned it, as any would, until h1 is heard there again
 arp_renew h1 10.0.0.3
 reach g1 10.0.0.2
+
+step "Port security: without learning, a guest has the addresses of its static entries, and no others"
+mac1=$(on g1 cat /sys/class/net/eth0/address)
+link_local=$(ip -n g1 -o address show dev eth0 scope link | sed -n 's,.*inet6 \([^/]*\)/.*,\1,p')
+for address in 10.0.0.61 fd00::61 "$link_local"; do
+	on h0 eipoib local add "$address" lladdr "$mac1" dev eth5
+done
+on h0 eipoib set dev eth5 learning off
+# The last one is its own, but nobody has said so. Packets of g2 are dropped as well.
+for address in 10.0.0.61 10.0.0.2 10.0.0.63; do
+	forged=$(eth_stat h0 tx_forged)
+	arp_claim g3 $address "$mac3"
+	assert [ "$(eth_stat h0 tx_forged)" -gt "$forged" ]
+done
+ip -n g3 address add fd00::61/64 dev eth0 nodad
+ip -n g3 neigh flush dev eth0
+forged=$(eth_stat h0 tx_forged)
+refute on g3 ping -n -q -c 2 -i 0.2 -W 1 -I fd00::61 fd00::2
+ip -n g3 address delete fd00::61/64 dev eth0
+assert [ "$(eth_stat h0 tx_forged)" -gt "$forged" ]
+on h0 eipoib -j local >/run/local
+jq -e "length == 3 and all(.static and .mac == \"$mac1\")" /run/local >/run/verdict ||
+	fail "$(cat /run/local)"
+assert at h2 10.0.0.2 "$lladdr1"
+for host in h1 h2; do
+	ip -n $host neigh flush dev "$(dev_of $host)"
+	reach $host 10.0.0.61 fd00::61
+done
+reach g1 10.0.0.2 fd00::2
 rmmod eth_ipoib

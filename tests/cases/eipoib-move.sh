@@ -2,7 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # Ethernet over IPoIB: a guest moves to the bridge of another host, which a hypervisor says by RARP,
 # and an IPoIB netdevice gets another QPN. Each time, the other hosts are told where the guests'
-# IP addresses are, although the guests say nothing.
+# IP addresses are, although the guests do not say it.
 # timeout: 240
 
 . /cases/lib.sh
@@ -71,6 +71,20 @@ step "The addresses of guests that are known are announced again when they arriv
 announced=$(eth_stat h2 announced)
 rarp_send g1 3
 wait_for 1 eth_stat_reaches h2 announced $((announced + 2))
+
+# h1 sends nothing, so it would keep the old place for ever
+step "So is one that only answers, as it is asked for the addresses that it had elsewhere"
+asked=$(eth_stat h0 asked_eth)
+ip -n h2 link set port.g1 netns h0
+ip -n h0 link set port.g1 master br0 up
+wait_for 10 has_carrier g1 eth0
+assert at h2 10.0.0.61
+assert at h2 fd00::61
+rarp_send g1 3
+wait_for 2 at h0 10.0.0.61
+wait_for 2 at h0 fd00::61
+assert [ "$(eth_stat h0 asked_eth)" -ge $((asked + 2)) ]
+reach h1 10.0.0.61 fd00::61
 
 step "Another QPN of the IPoIB netdevice is announced for all guests"
 assert at h0 10.0.0.62

@@ -79,6 +79,26 @@ dd if=/dev/urandom of=/run/sent bs=1M count=2 status=none
 transfer g1 h1 10.2.0.2
 transfer h1 g1 "[fd02::61]"
 
+step "A static entry of a VLAN holds there, and nowhere else"
+mac1=$(on g1 cat /sys/class/net/eth0/address)
+must_say 'no partition for that VLAN' \
+	on h0 eipoib local add 10.2.0.61 lladdr "$mac1" dev eth5 vlan 3
+on h0 eipoib local add 10.2.0.61 lladdr "$mac1" dev eth5 vlan 2
+on h0 eipoib local add 10.2.0.61 lladdr 02:00:00:00:00:09 dev eth5
+assert_eq "static entries" "$(on h0 eipoib -j local | jq -r '.[] | select(.static) |
+	[.address, .vlan // 0, .mac] | join(" ")' | sort)" \
+	"10.2.0.61 0 02:00:00:00:00:09
+10.2.0.61 2 $mac1"
+forged=$(eth_stat h0 tx_forged)
+arp_claim g1 10.2.0.61 02:00:00:00:00:09
+assert_eq "packets of a forger" "$(eth_stat h0 tx_forged)" $((forged + 1))
+reach h1 10.2.0.61
+on h0 eipoib local del 10.2.0.61 lladdr "$mac1" dev eth5 vlan 2
+assert_eq "static entries" "$(on h0 eipoib -j local | jq -r '.[] | select(.static) | .mac')" \
+	02:00:00:00:00:09
+on h0 eipoib local del 10.2.0.61 dev eth5
+reach h1 10.2.0.61
+
 step "Partitions stay apart"
 # A host says otherwise that it has an address, on whatever link it is asked
 on h1 sysctl -q -w net.ipv4.conf.all.arp_ignore=1

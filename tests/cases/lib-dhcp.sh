@@ -70,6 +70,26 @@ udhcpc()
 	on "$_host" busybox udhcpc -i eth0 -f -t 5 -T 2 -n -s /run/udhcpc.sh "$@"
 }
 
+# dhcp_dhclient HOST DEVICE: starts the client of ISC, as traffic "client". It does not ask for
+# broadcasts, has no identifier, and reads answers from a packet socket.
+dhcp_dhclient()
+{
+	cat >/run/dhclient.sh <<-'SCRIPT'
+		#!/bin/sh
+		case $reason in
+		BOUND | RENEW | REBIND | REBOOT)
+			ip address replace "$new_ip_address/$new_subnet_mask" dev "$interface"
+			;;
+		EXPIRE | FAIL | RELEASE | STOP) ip -4 address flush dev "$interface" ;;
+		esac
+		echo "$reason ${new_ip_address:-}"
+	SCRIPT
+	chmod +x /run/dhclient.sh
+	rm -f "/run/dhclient.$1.leases"
+	traffic_start client on "$1" dhclient -4 -d -cf /dev/null -lf "/run/dhclient.$1.leases" \
+		-pf "/run/dhclient.$1.pid" -sf /run/dhclient.sh "$2"
+}
+
 # dhcp_watch HOST DEVICE: captures the DHCP packets at the interface, until dhcp_watch_end.
 dhcp_watch()
 {

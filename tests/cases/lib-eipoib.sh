@@ -91,3 +91,13 @@ rarp_send()
 		on "$1" socat -u OPEN:/run/rarp INTERFACE:eth0
 	done
 }
+
+# arp_claim GUEST ADDRESS MAC: it says to all that this MAC address has the IP address.
+arp_claim()
+{
+	_ip=$(echo "$2" | awk -F . '{ printf "%02x%02x%02x%02x", $1, $2, $3, $4 }')
+	_claim=$(echo "$3" | tr -d :)
+	printf 'ffffffffffff%s08060001080006040001%s%s000000000000%s%036d' \
+		"$_claim" "$_claim" "$_ip" "$_ip" 0 | xxd -r -p >/run/claim
+	on "$1" socat -u OPEN:/run/claim INTERFACE:eth0
+}

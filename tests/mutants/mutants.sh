@@ -104,13 +104,22 @@ check()
 	timeout 1800 make -C "$tree" check T="$cases" JOBS="$guests" "$@" >"$log" 2>&1
 }
 
+# case_of_suite SUITE: prints the case that runs it, which is that of its module.
+case_of_suite()
+{
+	case $1 in
+	eipoib_*) echo eipoib-kunit ;;
+	*) echo kunit ;;
+	esac
+}
+
 # judge TREE LOG SUITE|CASE: runs the test.
 judge()
 {
 	local tree=$1 log=$2 kind=$3 name=$4 kernel=stock
 
 	case $kind in
-	kunit) check "$tree" "$log" 1 kunit SUITE="$name" ;;
+	kunit) check "$tree" "$log" 1 "$(case_of_suite "$name")" SUITE="$name" ;;
 	case)
 		[[ $name != *@debug ]] || kernel=debug
 		check "$tree" "$log" 1 "${name%@debug}" KERNEL="$kernel"
@@ -134,7 +143,7 @@ why()
 # All tests must pass without a mutant, or their failure proves nothing.
 baseline()
 {
-	local name kind what suites='' stock='' debug=''
+	local name kind what stock='' debug=''
 
 	for name in "${names[@]}"; do
 		read -r kind what < <(field "$name" Noticed-by)
@@ -142,7 +151,7 @@ baseline()
 		kunit)
 			grep -q "\.name = \"$what\"" "$top"/tests/kunit/*/*.c ||
 				die "$name: there is no suite $what"
-			suites=yes
+			debug+="|$(case_of_suite "$what")"
 			;;
 		case)
 			[ -e "$top/tests/cases/${what%@debug}.sh" ] ||
@@ -155,7 +164,6 @@ baseline()
 		*) die "$name: noticed by nobody" ;;
 		esac
 	done
-	[ -z "$suites" ] || baseline_of kunit KERNEL=debug
 	[ -z "$stock" ] || baseline_of "@(${stock#|})" KERNEL=stock
 	[ -z "$debug" ] || baseline_of "@(${debug#|})" KERNEL=debug
 }

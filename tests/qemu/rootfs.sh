@@ -15,8 +15,8 @@
 group=${1:-base}
 packages=(
 	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
-	iputils-arping iputils-ping jq kmod libjson-c5 libmnl0 nftables opensm procps
-	smcroute socat systemd tcpdump
+	iputils-arping iputils-ping isc-dhcp-client jq kmod libjson-c5 libmnl0 nftables opensm
+	procps smcroute socat systemd tcpdump
 )
 apps=(
 	avahi-daemon avahi-utils chrony conntrack corosync dbus ifupdown keepalived linuxptp

@@ -155,11 +155,13 @@ static u64 own_packets(struct fixture *fx)
 static bool is_idle(struct fixture *fx)
 {
 	return !READ_ONCE(fx->eth->to_ib.count) && !READ_ONCE(fx->eth->to_eth.count) &&
-	       !READ_ONCE(fx->eth->announce.count);
+	       !READ_ONCE(fx->eth->announce.count) &&
+	       !delayed_work_pending(&fx->eth->announce.ask_work);
 }
 
-/* Waits until no packet waits any more, and all announcements are sent. One that is being sent is
- * not in the list, to which it may return, so it must be idle for some time.
+/* Waits until no packet waits any more, all announcements are sent, and all questions are asked. An
+ * announcement that is being sent is not in the list, to which it may return, so it must be idle
+ * for some time.
  */
 static void wait_until_idle(struct fixture *fx, struct sums *sums)
 {

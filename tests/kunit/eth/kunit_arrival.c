@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of hosts that arrive on the Ethernet side, as a hypervisor says by RARP: which IP addresses
+ * they are asked for, how many, and how fast.
+ */
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <net/addrconf.h>
+#include <net/ndisc.h>
+
+#include "kunit.h"
+
+#define HEARD_ASKED	1024	/* questions that a host is asked at most */
+#define RUN		10	/* questions of each run of the work */
+#define RUN_TIME	(HZ / 10)
+#define SOME_TIME	(30 * HZ)
+
+/* Not octets: GCC 12 reads those of a constant as 0 where ipv6_addr_equal() has them as a long */
+static const struct in6_addr ip6 = {
+	.s6_addr32 = { htonl(0xfd000000), 0, 0, htonl(0x00010203) }
+};
+
+static struct in6_addr ip4(u32 number)
+{
+	return eipoib_ip4(htonl(0x0a000000 | number));
+}
+
+static void hear(struct fixture *fx, struct in6_addr ip)
+{
+	u8 mac[ETH_ALEN];
+
+	fixture_peer_mac(fx, 1, mac);
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(fx->test, eipoib_learn_heard(fx->eth, &ip, mac));
+	local_bh_enable();
+}
+
+static void hear_many(struct fixture *fx, u32 count)
+{
+	u32 number;
+
+	for (number = 1; number <= count; number++)
+		hear(fx, ip4(number));
+}
+
+static struct eipoib_arp_eth arp_eth(u16 protocol, u16 op, const u8 *sha, __be32 spa,
+				     const u8 *tha, __be32 tpa)
+{
+	struct eipoib_arp_eth arp = {
+		.head = {
+			.ar_hrd = htons(ARPHRD_ETHER),
+			.ar_pro = htons(protocol),
+			.ar_hln = ETH_ALEN,
+			.ar_pln = sizeof(__be32),
+			.ar_op = htons(op),
+		},
+		.spa = spa,
+		.tpa = tpa,
+	};
+
+	ether_addr_copy(arp.sha, sha);
+	ether_addr_copy(arp.tha, tha);
+	return arp;
+}
+
+/* What QEMU sends for a host that has arrived */
+static void arrive(struct fixture *fx, const u8 *mac)
+{
+	struct eipoib_arp_eth arp = arp_eth(ETH_P_IP, ARPOP_RREQUEST, mac, 0, mac, 0);
+
+	fixture_xmit(fx, fixture_frame(fx, fx->netdev->broadcast, mac, ETH_P_RARP, &arp,
+				       sizeof(arp)));
+}
+
+/* Has all questions be asked, without the time between the runs of the work */
+static void ask_all(struct fixture *fx)
+{
+	struct delayed_work *work = &fx->eth->announce.ask_work;
+
+	do {
+		flush_delayed_work(work);
+	} while (delayed_work_pending(work));
+}
+
+static u32 asked(struct fixture *fx)
+{
+	return fixture_count(fx, "asked_eth");
+}
+
+static void wait_for_received(struct fixture *fx, u32 count)
+{
+	unsigned long limit = jiffies + SOME_TIME;
+
+	while (skb_queue_len(&fx->received) < count && time_before(jiffies, limit))
+		msleep(20);
+	KUNIT_ASSERT_EQ(fx->test, skb_queue_len(&fx->received), count);
+}
+
+/* A probe, for this host only */
+static void expect_asked4(struct fixture *fx, const u8 *mac, u32 number)
+{
+	static const u8 zero_mac[ETH_ALEN];
+	struct in6_addr ip = ip4(number);
+	struct eipoib_arp_eth wanted = arp_eth(ETH_P_IP, ARPOP_REQUEST, fx->eth->own_mac, 0,
+					       zero_mac, ip.s6_addr32[3]);
+	struct sk_buff *skb = fixture_received(fx, ETH_P_ARP);
+	const struct ethhdr *ether = (struct ethhdr *)skb->data;
+
+	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_dest, mac));
+	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_source, fx->eth->own_mac));
+	KUNIT_EXPECT_EQ(fx->test, memcmp(ether + 1, &wanted, sizeof(wanted)), 0);
+	kfree_skb(skb);
+}
+
+static void expect_asked6(struct fixture *fx, const u8 *mac, const struct in6_addr *ip)
+{
+	struct sk_buff *skb = fixture_received(fx, ETH_P_IPV6);
+	const struct ethhdr *ether = (struct ethhdr *)skb->data;
+	const struct ipv6hdr *head = (struct ipv6hdr *)(ether + 1);
+	const struct nd_msg *message = (struct nd_msg *)(head + 1);
+	struct in6_addr group;
+
+	addrconf_addr_solict_mult(ip, &group);
+	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_dest, mac));
+	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_source, fx->eth->own_mac));
+	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_any(&head->saddr));
+	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_equal(&head->daddr, &group));
+	KUNIT_EXPECT_EQ(fx->test, message->icmph.icmp6_type, NDISC_NEIGHBOUR_SOLICITATION);
+	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_equal(&message->target, ip));
+	kfree_skb(skb);
+}
+
+static void arrival_asks(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hear(fx, ip4(5));
+	hear(fx, ip6);
+	hear(fx, ip4(6));
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 3u);
+	wait_for_received(fx, 3);
+	expect_asked4(fx, guest_mac, 5);
+	expect_asked6(fx, guest_mac, &ip6);
+	expect_asked4(fx, guest_mac, 6);
+	/* Nothing follows from the RARP alone */
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(&fx->eth->local, guest_mac));
+	KUNIT_EXPECT_EQ(test, eipoib_ip_count(&fx->eth->heard), 3u);
+	fixture_nothing(fx);
+}
+
+/* What it has is announced on both sides, and nothing else */
+static void arrival_answers(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr its = ip4(5), other = ip4(6);
+	struct eipoib_arp_eth arp = arp_eth(ETH_P_IP, ARPOP_REPLY, guest_mac, its.s6_addr32[3],
+					    fx->eth->own_mac, 0);
+	struct sk_buff *skb;
+
+	hear(fx, its);
+	hear(fx, other);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	wait_for_received(fx, 2);
+	skb_queue_purge(&fx->received);
+	fixture_xmit(fx, fixture_frame(fx, fx->eth->own_mac, guest_mac, ETH_P_ARP, &arp,
+				       sizeof(arp)));
+	KUNIT_EXPECT_TRUE(test, eipoib_ip_is(&fx->eth->local, &its, guest_mac));
+	KUNIT_EXPECT_EQ(test, eipoib_ip_count(&fx->eth->local), 1u);
+	KUNIT_EXPECT_EQ(test, eipoib_ip_count(&fx->eth->heard), 1u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced_eth"), 1ull);
+	kfree_skb(fixture_received(fx, ETH_P_ARP));
+	flush_delayed_work(&fx->eth->announce.work);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+	skb = fixture_sent(fx, ETH_P_ARP);
+	KUNIT_EXPECT_EQ(test, memcmp(skb->data, fx->lower->broadcast, INFINIBAND_ALEN), 0);
+	kfree_skb(skb);
+}
+
+static void arrival_without_heard(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 0u);
+	fixture_nothing(fx);
+}
+
+/* Nothing would be learned from the answers */
+static void arrival_learning_off(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	WRITE_ONCE(fx->eth->config.learning, false);
+	hear_many(fx, 3);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 0u);
+}
+
+/* Others can say on the link that they have any number of addresses */
+static void arrival_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hear_many(fx, HEARD_ASKED + 100);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), (u32)HEARD_ASKED);
+}
+
+static void arrival_paced(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	unsigned long begin = jiffies;
+
+	hear_many(fx, 100);
+	arrive(fx, guest_mac);
+	arrive(fx, other_mac);
+	while (asked(fx) < 5 * RUN && time_before(jiffies, begin + SOME_TIME))
+		msleep(20);
+	KUNIT_EXPECT_GE(test, asked(fx), 5u * RUN);
+	KUNIT_EXPECT_GE(test, jiffies - begin, 4ul * RUN_TIME);
+	KUNIT_EXPECT_LE(test, asked(fx), (u32)((jiffies - begin) / RUN_TIME + 1) * RUN);
+}
+
+/* Hosts that arrive together are asked in turn. The first one may be alone for some time. */
+static void arrival_of_two(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	const struct ethhdr *ether;
+	u32 number, others = 0;
+	struct sk_buff *skb;
+
+	hear_many(fx, 10 * RUN);
+	arrive(fx, guest_mac);
+	arrive(fx, other_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 20u * RUN);
+	wait_for_received(fx, 20 * RUN);
+	for (number = 0; number < 10 * RUN; number++) {
+		skb = fixture_received(fx, ETH_P_ARP);
+		ether = (struct ethhdr *)skb->data;
+		others += ether_addr_equal(ether->h_dest, other_mac);
+		kfree_skb(skb);
+	}
+	KUNIT_EXPECT_GE(test, others, 2u * RUN);
+}
+
+/* Has all hosts that have arrived so far have done so at another time */
+static void arrived_at(struct fixture *fx, unsigned long when)
+{
+	struct eipoib_announce *announce = &fx->eth->announce;
+	int i;
+
+	spin_lock_bh(&announce->lock);
+	for (i = 0; i < EIPOIB_ARRIVALS; i++)
+		announce->arrivals[i].when = when;
+	spin_unlock_bh(&announce->lock);
+}
+
+/* A hypervisor says it some times, and may say it again while the host is being asked */
+static void arrival_repeated(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hear_many(fx, 5 * RUN);
+	arrive(fx, guest_mac);
+	cancel_delayed_work_sync(&fx->eth->announce.ask_work);
+	arrived_at(fx, jiffies - 5 * HZ);
+	arrive(fx, guest_mac);
+	schedule_delayed_work(&fx->eth->announce.ask_work, 0);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 5u * RUN);
+	arrived_at(fx, jiffies + SOME_TIME);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 5u * RUN);
+	arrived_at(fx, jiffies - 5 * HZ);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 10u * RUN);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "rarp"), 4ull);
+}
+
+/* While there are as many new arrivals as there are notes, no other host arrives */
+static void arrivals_bounded(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u8 mac[ETH_ALEN];
+	u32 number;
+
+	hear(fx, ip4(5));
+	ether_addr_copy(mac, guest_mac);
+	for (number = 0; number < EIPOIB_ARRIVALS + 3; number++) {
+		mac[5] = number;
+		arrive(fx, mac);
+		ask_all(fx);
+		if (number == EIPOIB_ARRIVALS - 1)
+			arrived_at(fx, jiffies + SOME_TIME);
+	}
+	KUNIT_EXPECT_EQ(test, asked(fx), (u32)EIPOIB_ARRIVALS);
+	arrived_at(fx, jiffies - 5 * HZ);
+	arrive(fx, mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), (u32)EIPOIB_ARRIVALS + 1);
+}
+
+/* It is also asked for the source of what it sends, which nobody has heard of */
+static void arrival_sends(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct iphdr head = {
+		.version = 4,
+		.ihl = 5,
+		.tot_len = htons(sizeof(head)),
+		.ttl = 7,
+		.protocol = IPPROTO_UDP,
+		.saddr = htonl(0x0a000009),
+		.daddr = htonl(0x0a000005),
+	};
+	u8 peer_mac[ETH_ALEN];
+
+	fixture_peer_mac(fx, 1, peer_mac);
+	fixture_xmit(fx, fixture_frame(fx, peer_mac, guest_mac, ETH_P_IP, &head, sizeof(head)));
+	KUNIT_EXPECT_EQ(test, asked(fx), 0u);
+	arrive(fx, guest_mac);
+	fixture_xmit(fx, fixture_frame(fx, peer_mac, guest_mac, ETH_P_IP, &head, sizeof(head)));
+	KUNIT_EXPECT_EQ(test, asked(fx), 1u);
+	expect_asked4(fx, guest_mac, 9);
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(&fx->eth->local, guest_mac));
+}
+
+static struct kunit_case arrival_cases[] = {
+	KUNIT_CASE(arrival_asks),
+	KUNIT_CASE(arrival_answers),
+	KUNIT_CASE(arrival_without_heard),
+	KUNIT_CASE(arrival_learning_off),
+	KUNIT_CASE(arrival_bounded),
+	KUNIT_CASE(arrival_paced),
+	KUNIT_CASE(arrival_of_two),
+	KUNIT_CASE(arrival_repeated),
+	KUNIT_CASE(arrivals_bounded),
+	KUNIT_CASE(arrival_sends),
+	{}
+};
+
+static struct kunit_suite arrival_suite = {
+	.name = "eipoib_arrival",
+	.suite_init = suite_begin,
+	.suite_exit = suite_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = arrival_cases,
+};
+
+kunit_test_suite(arrival_suite);
