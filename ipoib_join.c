@@ -195,9 +195,9 @@ static void group_send_queued(struct ipoib_group *group)
 
 /* Sends the packets that wait for a group that has just been joined. The SA answers before it has
  * changed the switches, which may not forward packets to the group at all until then: a group with
- * one member needs no route. So these packets are sent to the broadcast group, whose members include
- * all listeners (RFC 4391 section 10). Otherwise the first Neighbor Solicitation would often be
- * lost, and the second is sent a second later.
+ * one member needs no route. So these packets are sent to the broadcast group, whose members
+ * include all listeners (RFC 4391 section 10). Otherwise the first Neighbor Solicitation would
+ * often be lost, and the second is sent a second later.
  */
 static void group_broadcast_queued(struct ipoib_group *group)
 {

@@ -113,6 +113,7 @@ continue_guest()
 	local status=0 feeder
 
 	cp "$snapshot.log" "$run/console.log"
+	: >"$run/verdict"
 	ln -s verdict "$run/port.out"
 	mkfifo "$run/port.in"
 	feed_script &
@@ -153,6 +154,9 @@ boot()
 
 	make_initrd "$script"
 	choose_devices
+	# The judge reads these, also if QEMU does not start
+	: >"$run/console.log"
+	: >"$run/verdict"
 	cmd=("${machine[@]}" -kernel "$kernel_dir/vmlinux" -initrd "$run/initrd"
 		-append "$(kernel_parameters) $append $(script_words)"
 		-chardev "file,id=console,path=$run/console.log"
@@ -171,9 +175,6 @@ boot()
 run_guest()
 {
 	status=0
-	# The judge reads these, also if QEMU does not start
-	: >"$run/console.log"
-	: >"$run/verdict"
 	if snapshot_fits; then
 		snapshot_prepare
 		continue_guest || status=$?

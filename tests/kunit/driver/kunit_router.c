@@ -431,6 +431,7 @@ static void fleeting_deleted(struct kunit *test)
 	fx->fabric.params.fleeting = false;
 	fx->fabric.params.mlid = 0xc009;
 	send_to(test, 1);
+	send_to(test, 1);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc009);
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
 }
