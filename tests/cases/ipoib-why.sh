@@ -166,7 +166,7 @@ reason no-pkey 'is not allowed here: .* P_Key 0x8002' \
 json '.[0] | .membership == "none" and .parent != null'
 child_add 8001
 assert_eq "what ip says" "$(cat /run/log)" ""
-reason refused 'was refused by the subnet manager: .* partition 0x8001' \
+reason refused 'was refused: the host of the subnet manager .* partition 0x8001' \
 	"the word 'ipoib'" "$dev.8001"
 json '.[0].membership == "full"'
 child_add 8003
@@ -201,10 +201,17 @@ reason bad-group 'cannot use the broadcast group of partition 0xffff' 'Correct'
 logged "the broadcast group's MTU"
 rules_clear ibfab1
 carrier
-opensm_stop
+rule ibfab1 what=sa_answer method=0x81 attr=0x38 do=drop
 bounce
 reason no-answer 'waits for the subnet manager, which does not answer' 'still runs'
 logged 'the subnet manager does not answer'
+rules_clear ibfab1
+carrier
+
+step "A subnet manager that has ended: its host refuses what it no longer knows"
+opensm_stop
+bounce
+reason refused 'was refused: the host of the subnet manager' "'sminfo' that the subnet manager still runs"
 opensm_start -P /run/partitions.conf -s 0
 carrier
 
