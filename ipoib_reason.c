@@ -59,7 +59,7 @@ static const struct {
 	},
 	[IPOIB_REASON_REFUSED] = {
 		"refused",
-		"the subnet manager refuses the broadcast group: check that the partition is enabled for IPoIB, and that its MTU and rate suit the port",
+		"the subnet manager's host refuses the broadcast group: check that the subnet manager runs, that the partition is enabled for IPoIB, and that its MTU and rate suit the port",
 	},
 	[IPOIB_REASON_BAD_GROUP] = {
 		"bad-group",

@@ -91,8 +91,8 @@ static const struct words all_words[] = {
 	},
 	{
 		"refused",
-		"was refused by the subnet manager: it does not let the port %h into the broadcast group of partition %k",
-		"Most often nobody has made that group: the partition 0x%n needs the word 'ipoib' in OpenSM's partitions.conf. Else its 'mtu' or 'rate' is more than the port has (%r), or the port is no member of the partition. The subnet manager's log tells which.",
+		"was refused: the host of the subnet manager (LID %l) does not let the port %h into the broadcast group of partition %k",
+		"Check with 'sminfo' that the subnet manager still runs: a host on which it has ended refuses everything. If it runs, most often nobody has made that group: the partition 0x%n needs the word 'ipoib' in OpenSM's partitions.conf. Else its 'mtu' or 'rate' is more than the port has (%r), or the port is no member of the partition. The subnet manager's log tells which.",
 	},
 	{
 		"bad-group",
