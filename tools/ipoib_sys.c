@@ -197,17 +197,24 @@ static bool device_see(const char *device, void *context)
 	return !strcmp(guid, search->guid);
 }
 
-static void port_find(const char *name, struct port *port)
+/* A child has no device in /sys, but its parent has. The parent may be in another network namespace:
+ * then only the GUID tells.
+ */
+static void port_find(struct link *link)
 {
+	const char *owner = link->parent[0] ? link->parent : link->name;
+	struct port *port = &link->port;
 	struct port_search search = { .port = port };
 	char path[PATH_LEN], address[64];
 
-	port->number = number_read(name, "dev_port") + 1;
-	net_read(name, "address", address, sizeof(address));
+	port->number = number_read(link->name, "dev_port") + 1;
+	net_read(link->name, "address", address, sizeof(address));
 	if (strlen(address) > GUID_OF_ADDRESS)
 		colons_drop(address + GUID_OF_ADDRESS, search.guid);
-	snprintf(path, sizeof(path), NET "/%s/device/infiniband", name);
+	snprintf(path, sizeof(path), NET "/%s/device/infiniband", owner);
 	folder_find(path, device_see, &search);
+	if (!port->device[0] && !folder_find(RDMA, device_see, &search))
+		*port = (struct port) {};
 }
 
 /* ---- Partitions ---- */
@@ -269,6 +276,6 @@ void sys_read_link(const char *name, struct link *link)
 	net_read(name, "parent", link->parent, sizeof(link->parent));
 	link->parent_up = link->parent[0] && is_up(link->parent);
 	link->pkey = number_read(name, "pkey");
-	port_find(name, &link->port);
+	port_find(link);
 	link->membership = membership_read(&link->port, link->pkey);
 }
