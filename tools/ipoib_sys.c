@@ -197,7 +197,7 @@ static bool device_see(const char *device, void *context)
 	return !strcmp(guid, search->guid);
 }
 
-/* A child has no device in /sys, but its parent has. The parent may be in another network namespace:
+/* A child has no device in /sys, but its parent has. That may be in another network namespace:
  * then only the GUID tells.
  */
 static void port_find(struct link *link)
