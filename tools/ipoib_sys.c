@@ -23,6 +23,10 @@
 #define GUID_OF_ADDRESS	36
 #define GUID_OF_GID	20
 
+/* The P_Key in a broadcast address, as text: octets 8 and 9 */
+#define PKEY_OF_ADDRESS	24
+#define PKEY_DIGITS	4
+
 /* ---- Files ---- */
 
 /* Reads the first line of a file. The text is empty if there is none. */
@@ -242,6 +246,24 @@ static bool pkey_see(const char *entry, void *context)
 	return search->found == MEMBER_FULL;
 }
 
+/* Returns the P_Key of an interface. A child that was made by `ip link add` has no file for it with
+ * the in-tree driver, but each broadcast address contains it (RFC 4391 section 4).
+ */
+static unsigned long pkey_read(const char *name)
+{
+	unsigned long pkey = number_read(name, "pkey");
+	char address[64], digits[64];
+
+	if (pkey)
+		return pkey;
+	net_read(name, "broadcast", address, sizeof(address));
+	if (strlen(address) < PKEY_OF_ADDRESS)
+		return 0;
+	colons_drop(address + PKEY_OF_ADDRESS, digits);
+	digits[PKEY_DIGITS] = '\0';
+	return strtoul(digits, NULL, 16);
+}
+
 static enum membership membership_read(const struct port *port, unsigned long pkey)
 {
 	struct pkey_search search = { .port = port, .pkey = pkey };
@@ -275,7 +297,7 @@ void sys_read_link(const char *name, struct link *link)
 	net_read(name, "no_carrier_reason", link->reason, sizeof(link->reason));
 	net_read(name, "parent", link->parent, sizeof(link->parent));
 	link->parent_up = link->parent[0] && is_up(link->parent);
-	link->pkey = number_read(name, "pkey");
+	link->pkey = pkey_read(name);
 	port_find(link);
 	link->membership = membership_read(&link->port, link->pkey);
 }
