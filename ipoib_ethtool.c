@@ -127,7 +127,7 @@ static int ipoib_get_link_ext_state(struct net_device *netdev,
 	struct ib_port_attr attr;
 	int err;
 
-	if (ipoib_link_reason(priv) != IPOIB_REASON_PORT_DOWN)
+	if (ipoib_reason_now(priv) != IPOIB_REASON_PORT_DOWN)
 		return -ENODATA;
 	err = ib_query_port(priv->ibdev, priv->port->number, &attr);
 	if (err || attr.phys_state != IB_PORT_PHYS_STATE_POLLING)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Why a netdevice has no carrier: the reason's name, for programs, and its message in the
- * kernel's log. The link (ipoib_link.c) finds the reason; this file calls no other.
+ * kernel's log. The link (ipoib_link.c) keeps the reason; this file calls no other.
  */
 #include "ipoib.h"
 
@@ -102,6 +102,41 @@ enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state)
 	default:
 		return IPOIB_REASON_PORT_DOWN;
 	}
+}
+
+/**
+ * ipoib_reason_of_idle() - ask the HCA why the port is not ACTIVE
+ * @priv: the device; according to ib_core's cache, its port is not ACTIVE
+ *
+ * The cache does not tell why, as a port reports no event when it goes from DOWN to INIT or back.
+ *
+ * Context: may sleep.
+ * Return: the reason; not IPOIB_REASON_NONE.
+ */
+enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv)
+{
+	struct ib_port_attr attr;
+
+	if (ib_query_port(priv->ibdev, priv->port->number, &attr))
+		return IPOIB_REASON_PORT_DOWN;
+	/* If it has become ACTIVE right now, its event is about to come */
+	return ipoib_reason_of_port(attr.state) ?: IPOIB_REASON_PORT_ARMED;
+}
+
+/**
+ * ipoib_reason_now() - tell why there is no carrier, for users
+ * @priv: the device
+ *
+ * Context: may sleep.
+ * Return: the reason; IPOIB_REASON_NONE if the link runs.
+ */
+enum ipoib_reason ipoib_reason_now(const struct ipoib_dev *priv)
+{
+	enum ipoib_reason reason = ipoib_link_reason(priv);
+
+	if (reason < IPOIB_REASON_PORT_DOWN || reason > IPOIB_REASON_PORT_ARMED)
+		return reason;
+	return ipoib_reason_of_idle(priv);
 }
 
 /**

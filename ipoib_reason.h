@@ -39,7 +39,9 @@ enum ipoib_reason {
 };
 
 enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state);
+enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv);
 enum ipoib_reason ipoib_reason_of_join(int status);
+enum ipoib_reason ipoib_reason_now(const struct ipoib_dev *priv);
 const char *ipoib_reason_name(enum ipoib_reason reason);
 void ipoib_reason_log(struct ipoib_dev *priv, enum ipoib_reason reason);
 

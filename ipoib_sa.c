@@ -42,19 +42,6 @@ static const ib_sa_comp_mask sa_path_mask =
 	IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_NUMB_PATH |
 	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
 
-/* Tells why a port is not ACTIVE. ib_core's cache cannot, as a port that goes from DOWN to INIT
- * reports no event. The HCA is queried only while there is no carrier.
- */
-static enum ipoib_reason sa_port_idle(struct ipoib_dev *priv)
-{
-	struct ib_port_attr attr;
-
-	if (ib_query_port(priv->ibdev, priv->port->number, &attr))
-		return IPOIB_REASON_PORT_DOWN;
-	/* If it has become ACTIVE right now, its event is about to come */
-	return ipoib_reason_of_port(attr.state) ?: IPOIB_REASON_PORT_ARMED;
-}
-
 /* Reads the state of the port from ib_core's cache, which ib_core updates before it reports an
  * event of the port. To query the HCA would cost a firmware command per netdevice.
  */
@@ -69,7 +56,7 @@ static enum ipoib_reason sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid
 	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, gid);
 	if (err)
 		return IPOIB_REASON_NO_GID;
-	return state == IB_PORT_ACTIVE ? IPOIB_REASON_NONE : sa_port_idle(priv);
+	return state == IB_PORT_ACTIVE ? IPOIB_REASON_NONE : ipoib_reason_of_idle(priv);
 }
 
 /* Speed of one lane in Mbit/s, as ethtool expects it, by the number of the bit that is set in

@@ -93,7 +93,7 @@ static ssize_t no_carrier_reason_show(struct device *dev, struct device_attribut
 {
 	struct ipoib_dev *priv = ipoib_priv(to_net_dev(dev));
 
-	return sysfs_emit(buf, "%s\n", ipoib_reason_name(ipoib_link_reason(priv)));
+	return sysfs_emit(buf, "%s\n", ipoib_reason_name(ipoib_reason_now(priv)));
 }
 static DEVICE_ATTR_RO(no_carrier_reason);
 

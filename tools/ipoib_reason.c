@@ -180,9 +180,6 @@ const char *reason_of(const struct link *link)
 		return "admin-down";
 	if (!link->reason[0])
 		return reason_seen(link);
-	/* The driver is not told when a port that is down finds a partner */
-	if (!strncmp(link->reason, "port-", 5))
-		return reason_of_port(&link->port) ?: link->reason;
 	/* The state may have changed between two reads, and the carrier follows the link */
 	if (!strcmp(link->reason, "none") || !strcmp(link->reason, "admin-down"))
 		return "joining";

@@ -23,6 +23,10 @@
 #define GUID_OF_ADDRESS	36
 #define GUID_OF_GID	20
 
+/* The P_Key in a broadcast address, as text: octets 8 and 9 */
+#define PKEY_OF_ADDRESS	24
+#define PKEY_DIGITS	4
+
 /* ---- Files ---- */
 
 /* Reads the first line of a file. The text is empty if there is none. */
@@ -197,17 +201,24 @@ static bool device_see(const char *device, void *context)
 	return !strcmp(guid, search->guid);
 }
 
-static void port_find(const char *name, struct port *port)
+/* A child has no device in /sys, but its parent has. That may be in another network namespace:
+ * then only the GUID tells.
+ */
+static void port_find(struct link *link)
 {
+	const char *owner = link->parent[0] ? link->parent : link->name;
+	struct port *port = &link->port;
 	struct port_search search = { .port = port };
 	char path[PATH_LEN], address[64];
 
-	port->number = number_read(name, "dev_port") + 1;
-	net_read(name, "address", address, sizeof(address));
+	port->number = number_read(link->name, "dev_port") + 1;
+	net_read(link->name, "address", address, sizeof(address));
 	if (strlen(address) > GUID_OF_ADDRESS)
 		colons_drop(address + GUID_OF_ADDRESS, search.guid);
-	snprintf(path, sizeof(path), NET "/%s/device/infiniband", name);
+	snprintf(path, sizeof(path), NET "/%s/device/infiniband", owner);
 	folder_find(path, device_see, &search);
+	if (!port->device[0] && !folder_find(RDMA, device_see, &search))
+		*port = (struct port) {};
 }
 
 /* ---- Partitions ---- */
@@ -233,6 +244,24 @@ static bool pkey_see(const char *entry, void *context)
 		return false;
 	search->found = pkey & 0x8000 ? MEMBER_FULL : MEMBER_LIMITED;
 	return search->found == MEMBER_FULL;
+}
+
+/* Returns the P_Key of an interface. A child that was made by `ip link add` has no file for it with
+ * the in-tree driver, but each broadcast address contains it (RFC 4391 section 4).
+ */
+static unsigned long pkey_read(const char *name)
+{
+	unsigned long pkey = number_read(name, "pkey");
+	char address[64], digits[64];
+
+	if (pkey)
+		return pkey;
+	net_read(name, "broadcast", address, sizeof(address));
+	if (strlen(address) < PKEY_OF_ADDRESS)
+		return 0;
+	colons_drop(address + PKEY_OF_ADDRESS, digits);
+	digits[PKEY_DIGITS] = '\0';
+	return strtoul(digits, NULL, 16);
 }
 
 static enum membership membership_read(const struct port *port, unsigned long pkey)
@@ -268,7 +297,7 @@ void sys_read_link(const char *name, struct link *link)
 	net_read(name, "no_carrier_reason", link->reason, sizeof(link->reason));
 	net_read(name, "parent", link->parent, sizeof(link->parent));
 	link->parent_up = link->parent[0] && is_up(link->parent);
-	link->pkey = number_read(name, "pkey");
-	port_find(name, &link->port);
+	link->pkey = pkey_read(name);
+	port_find(link);
 	link->membership = membership_read(&link->port, link->pkey);
 }
