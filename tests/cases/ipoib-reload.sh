@@ -12,7 +12,6 @@
 
 times=$(full_or 10 50)
 ! on_debug_kernel || times=10
-! brief || times=5
 
 load()
 {
