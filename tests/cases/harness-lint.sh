@@ -95,6 +95,9 @@ cat >"$tree/tools/ibats.8" <<-E
 	.Sh DESCRIPTION
 	It does nothing.
 E
+printf '.. %s\n\n::\n\n    [Match]\n' "$licence" >"$tree/Documentation/conventions.rst"
+printf "# %s\n# shellcheck shell=dash\ncat <<'CONF'\n[Match]\nCONF\n" "$licence" \
+	>"$tree/tests/cases/daemons-any.sh"
 # harness-docs tests that script
 printf '#!/bin/bash\n# %s\n[ ! -e bad.rst ] || echo "no such section"\n' "$licence" >"$tree/tests/docs.sh"
 chmod 755 "$tree/tests/docs.sh"
@@ -147,6 +150,7 @@ sed -i 's/IB_ATS_KIND_GID,/IB_ATS_KIND_NODE,/; s/"records"/"record"/' "$tree/uap
 sed -i 's/mcgrp: records/mcgrp: nobody/' "$tree/$specs/ib_ats.yaml"
 echo 'layout first 1' >>"$tree/tests/cache_lines"
 printf '.. %s\n' "$licence" >"$tree/bad.rst"
+sed -i 's/Match/Link/' "$tree/tests/cases/daemons-any.sh"
 sed -i 's/^PACKAGE_VERSION=.*/PACKAGE_VERSION="0.1"/' "$tree/dkms.conf"
 # Faults for shellcheck, the licence lines, and the length.
 # shellcheck disable=SC2016  # the fault itself
@@ -176,6 +180,8 @@ wanted "$faulty" '^FAIL  manuals'
 wanted "$faulty" 'ibats.8:10:.*unknown macro'
 wanted "$faulty" '^FAIL  documents'
 wanted "$faulty" '^no such section$'
+wanted "$faulty" '^FAIL  quoted files'
+wanted "$faulty" '^tests/cases/daemons-any.sh:3: differs from Documentation/conventions.rst'
 wanted "$faulty" '^FAIL  netlink specifications'
 wanted "$faulty" 'IB_ATS_KIND_GID: 1 in the specification, not in the header'
 wanted "$faulty" 'IB_ATS_KIND_NODE: not in the specification, 1 in the header'
