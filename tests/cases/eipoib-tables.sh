@@ -148,8 +148,8 @@ for guest in g1 g2; do
 done
 
 step "The tables have what was learned"
-assert address_is 10.0.0.61 ".mac == \"$mac1\" and .static == false and .age_ms < 60000"
-assert address_is fd00::62 ".mac == \"$mac2\" and .interface == \"eth5\""
+wait_for 10 address_is 10.0.0.61 ".mac == \"$mac1\" and .static == false and .age_ms < 60000"
+wait_for 10 address_is fd00::62 ".mac == \"$mac2\" and .interface == \"eth5\""
 tool 0 -j heard
 json "heard" '[.[] | select(.address == "10.0.0.2")] | length == 1'
 remote=$(jq -r '.[] | select(.address == "10.0.0.2").mac' /run/out)
