@@ -3,7 +3,9 @@
 # The tables and settings of Ethernet over IPoIB, as eipoib and bridge show and change them: who may
 # do so, what is refused, static entries against forgers on both sides, and 4,096 hosts.
 # timeout: 240
-# kernel: stock 6.12 newest
+# kernel: stock
+# soak-kernel: stock 6.12 newest
+# soak: 240
 
 . /cases/lib.sh
 # shellcheck source=lib-eipoib.sh

@@ -2,7 +2,8 @@
 # shellcheck shell=dash source=lib.sh
 # With umcast, the driver does not join a group that another user of the port has joined;
 # without umcast it joins it for the IP layer.
-# kernel: both
+# kernel: stock
+# soak-kernel: debug
 # timeout: 120
 # profiles: connectx5 connectx3 small virtual
 
