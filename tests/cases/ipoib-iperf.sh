@@ -24,9 +24,9 @@ tcp()
 	rate=$(jq '.end.sum_received.bits_per_second / 1e6 | floor' /run/iperf.json)
 	retransmits=$(jq .end.sum_sent.retransmits /run/iperf.json)
 	note "TCP $1: $rate Mbit/s, $retransmits retransmits"
-	# Usually the rate is several times as high; this is what a busy machine achieves. On
+	# Usually the rate is many times as high; a busy machine achieves at least this. On
 	# the debug kernel the checks determine it
-	on_debug_kernel || assert test "$rate" -ge 100
+	on_debug_kernel || assert test "$rate" -ge 20
 }
 
 # udp TEXT ARGUMENT...
