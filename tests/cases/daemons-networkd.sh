@@ -56,7 +56,7 @@ CONF
 mode_rule_write()
 {
 cat >/etc/udev/rules.d/70-ipoib-mode.rules <<'CONF'
-ACTION=="add", SUBSYSTEM=="net", KERNEL=="ib0", ATTR{mode}="connected"
+ACTION=="add", SUBSYSTEM=="net", KERNEL=="ib0", RUN+="/bin/sh -c 'echo connected >/sys/class/net/ib0/mode'"
 CONF
 }
 

@@ -3,8 +3,8 @@
 # Why there is no carrier: each reason is made, and then told by `ipoib why` in a sentence and as
 # JSON, by sysfs, by ethtool and in the kernel's log, and its exit status; then the carrier is back.
 # The tool also answers for the in-tree driver, and without any driver, device or interface.
-# kernel: stock newest
-# soak-kernel: debug 6.12
+# kernel: stock
+# soak-kernel: debug 6.12 newest
 # soak: 300
 # timeout: 300
 
