@@ -102,7 +102,8 @@ monitoring_goes()
 			dev_port dormant duplex flags link_mode mode mtu operstate pkey speed umcast
 		cut -c 1-2,13- /sys/class/net/ib0/address
 		# The in-tree driver does not tell why there is no carrier
-		ls /sys/class/net/ib0/ /sys/class/net/ib0/statistics | grep -vx no_carrier_reason
+		printf '%s\n' /sys/class/net/ib0/* /sys/class/net/ib0/statistics/* |
+			sed '/no_carrier_reason$/d'
 		readlink /sys/class/net/ib0/device
 	} | same_with_both files
 
