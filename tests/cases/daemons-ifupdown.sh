@@ -33,24 +33,11 @@ iface storage inet static
     post-down ip link delete storage
 CONF
 
-all_up()
-{
-	for _dev in ib0 ib0.8001; do
-		wait_for 20 up_and_running $_dev
-	done
-	wait_for 10 has_address ib0 10.0.0.2/24
-	wait_for 10 has_address ib0 fd00::2/64
-	wait_for 10 has_address ib0.8001 10.1.0.2/24
-	wait_for 10 has_address ib0.8001 fd01::2/64
-	reaches ib0 10.0.0.1 fd00::1
-	reaches ib0.8001 10.1.0.1 fd01::1
-}
-
 ifupdown_goes()
 {
 	step "$driver: the interfaces marked auto"
 	ifup -a
-	all_up
+	both_work
 	{
 		links_show
 		ifquery --state

@@ -101,19 +101,13 @@ device_is()
 port_there()
 {
 	wait_for 20 device_is ib0 connected
-	wait_for 20 up_and_running ib0
-	wait_for 10 has_address ib0 10.0.0.2/24
-	wait_for 10 has_address ib0 fd00::2/64
-	reaches ib0 10.0.0.1 fd00::1
+	interface_works ib0 10.0.0 fd00
 }
 
 child_there()
 {
 	wait_for 20 device_is ib0.8001 connected
-	wait_for 20 up_and_running ib0.8001
-	wait_for 10 has_address ib0.8001 10.1.0.2/24
-	wait_for 10 has_address ib0.8001 fd01::2/64
-	reaches ib0.8001 10.1.0.1 fd01::1
+	interface_works ib0.8001 10.1.0 fd01
 }
 
 manager_goes()

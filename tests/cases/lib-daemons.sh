@@ -34,11 +34,7 @@ peer_make()
 	assert_eq "the netdevice of ibfab0" "$(netdev_of ibfab0)" "$1"
 	host_make h1 ibfab1 1
 	dev1=$(dev_of h1)
-	ip -n h1 link add link "$dev1" name "$dev1.8001" type ipoib pkey 0x8001
-	ip -n h1 address add 10.1.0.1/24 dev "$dev1.8001"
-	ip -n h1 address add fd01::1/64 dev "$dev1.8001" nodad
-	ip -n h1 link set "$dev1.8001" up
-	wait_for 30 has_carrier h1 "$dev1.8001"
+	peer_child_make h1 "$dev1"
 }
 
 # peer_remove: removes the namespace, whose interfaces the driver's unloading then finds here.
@@ -78,4 +74,21 @@ udev_adds()
 	udevadm control --reload
 	udevadm trigger --action=add "$1"
 	udevadm settle
+}
+
+# interface_works DEVICE NET4 NET6: it is up, has the second address of each network, and reaches
+# the first one, which is the peer's.
+interface_works()
+{
+	wait_for 20 up_and_running "$1"
+	wait_for 10 has_address "$1" "$2.2/24"
+	wait_for 10 has_address "$1" "$3::2/64"
+	reaches "$1" "$2.1" "$3::1"
+}
+
+# both_work: so it is with the interface and its child.
+both_work()
+{
+	interface_works ib0 10.0.0 fd00
+	interface_works ib0.8001 10.1.0 fd01
 }

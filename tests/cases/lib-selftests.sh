@@ -3,6 +3,16 @@
 # Shared by cases in which daemons configure interfaces: a peer h0 with addresses in two
 # partitions, and the interface of ibfab1, left for the daemon as the driver has made it.
 
+# peer_child_make HOST DEVICE: makes the peer's child in partition 0x8001.
+peer_child_make()
+{
+	ip -n "$1" link add link "$2" name "$2.8001" type ipoib pkey 0x8001
+	ip -n "$1" address add 10.1.0.1/24 dev "$2.8001"
+	ip -n "$1" address add fd01::1/64 dev "$2.8001" nodad
+	ip -n "$1" link set "$2.8001" up
+	wait_for 30 has_carrier "$1" "$2.8001"
+}
+
 # peer_start: starts the fabric and h0; sets $dev1, and $dev0 for the interface of h0.
 peer_start()
 {
@@ -12,11 +22,7 @@ peer_start()
 	ipoib_load
 	host_make h0 ibfab0 1
 	dev0=$(dev_of h0)
-	ip -n h0 link add link "$dev0" name "$dev0.8001" type ipoib pkey 0x8001
-	ip -n h0 address add 10.1.0.1/24 dev "$dev0.8001"
-	ip -n h0 address add fd01::1/64 dev "$dev0.8001" nodad
-	ip -n h0 link set "$dev0.8001" up
-	wait_for 30 has_carrier h0 "$dev0.8001"
+	peer_child_make h0 "$dev0"
 	wait_for 10 netdev_of ibfab1
 	# shellcheck disable=SC2034  # the caller's
 	dev1=$(netdev_of ibfab1)

@@ -48,25 +48,6 @@ static void learn_local(struct fixture *fx, u32 number, const u8 *mac)
 	local_bh_enable();
 }
 
-static struct eipoib_arp_eth arp_eth(u16 op, const u8 *sha, __be32 spa, const u8 *tha, __be32 tpa)
-{
-	struct eipoib_arp_eth arp = {
-		.head = {
-			.ar_hrd = htons(ARPHRD_ETHER),
-			.ar_pro = htons(ETH_P_IP),
-			.ar_hln = ETH_ALEN,
-			.ar_pln = sizeof(__be32),
-			.ar_op = htons(op),
-		},
-		.spa = spa,
-		.tpa = tpa,
-	};
-
-	ether_addr_copy(arp.sha, sha);
-	ether_addr_copy(arp.tha, tha);
-	return arp;
-}
-
 static struct eipoib_arp_ib arp_ib(u16 op, struct eipoib_lladdr sha, __be32 spa,
 				   struct eipoib_lladdr tha, __be32 tpa)
 {
@@ -126,7 +107,7 @@ static void arp_request_out(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2))));
 	expect_sent(fx, eipoib_broadcast(fx->eth),
 		    arp_ib(ARPOP_REQUEST, *eipoib_own_lladdr(fx->eth), ip(1), no_lladdr, ip(2)));
 	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
@@ -142,12 +123,12 @@ static void arp_probe_out(struct kunit *test)
 	eipoib_remote_mac_of(&peer, peer_mac);
 	/* It is not known any more, so it is asked for */
 	fixture_xmit(fx, arp_frame(fx, peer_mac,
-				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2))));
 	expect_sent(fx, eipoib_broadcast(fx->eth),
 		    arp_ib(ARPOP_REQUEST, *eipoib_own_lladdr(fx->eth), ip(1), no_lladdr, ip(2)));
 	fixture_peer_mac(fx, 1, peer_mac);
 	fixture_xmit(fx, arp_frame(fx, peer_mac,
-				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), peer_mac, ip(2))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), peer_mac, ip(2))));
 	expect_sent(fx, &peer,
 		    arp_ib(ARPOP_REQUEST, *eipoib_own_lladdr(fx->eth), ip(1), no_lladdr, ip(2)));
 }
@@ -160,7 +141,7 @@ static void arp_reply_out(struct kunit *test)
 
 	fixture_peer_mac(fx, 1, peer_mac);
 	fixture_xmit(fx, arp_frame(fx, peer_mac,
-				   arp_eth(ARPOP_REPLY, guest_mac, ip(1), peer_mac, ip(2))));
+				   fixture_arp(ARPOP_REPLY, guest_mac, ip(1), peer_mac, ip(2))));
 	expect_sent(fx, &peer,
 		    arp_ib(ARPOP_REPLY, *eipoib_own_lladdr(fx->eth), ip(1), peer, ip(2)));
 	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
@@ -173,12 +154,12 @@ static void arp_gratuitous_out(struct kunit *test)
 	struct eipoib_lladdr own = *eipoib_own_lladdr(fx->eth);
 
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(1))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(1))));
 	expect_sent(fx, eipoib_broadcast(fx->eth),
 		    arp_ib(ARPOP_REQUEST, own, ip(1), no_lladdr, ip(1)));
 	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REPLY, other_mac, ip(1), other_mac, ip(1))));
+				   fixture_arp(ARPOP_REPLY, other_mac, ip(1), other_mac, ip(1))));
 	expect_sent(fx, eipoib_broadcast(fx->eth), arp_ib(ARPOP_REPLY, own, ip(1), own, ip(1)));
 	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, other_mac));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_moved"), 1ull);
@@ -190,7 +171,7 @@ static void arp_dad_out(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REQUEST, guest_mac, 0, zero_mac, ip(1))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, 0, zero_mac, ip(1))));
 	expect_sent(fx, eipoib_broadcast(fx->eth),
 		    arp_ib(ARPOP_REQUEST, *eipoib_own_lladdr(fx->eth), 0, no_lladdr, ip(1)));
 	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->local, 1));
@@ -200,7 +181,7 @@ static void arp_dad_out(struct kunit *test)
 /* A frame has at least 60 octets; the padding does not belong to the packet */
 static void arp_padding_out(struct kunit *test)
 {
-	struct eipoib_arp_eth arp = arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2));
+	struct eipoib_arp_eth arp = fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2));
 	struct fixture *fx = test->priv;
 	struct sk_buff *skb;
 
@@ -214,7 +195,7 @@ static void arp_padding_out(struct kunit *test)
 /* A frame in pages, and one that a packet socket has as well */
 static void arp_shapes_out(struct kunit *test)
 {
-	struct eipoib_arp_eth arp = arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2));
+	struct eipoib_arp_eth arp = fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(2));
 	struct fixture *fx = test->priv;
 	struct eipoib_arp_ib wanted = arp_ib(ARPOP_REQUEST, *eipoib_own_lladdr(fx->eth), ip(1),
 					     no_lladdr, ip(2));
@@ -240,8 +221,8 @@ static void refused_out(struct fixture *fx, struct eipoib_arp_eth arp, u32 len)
 
 static void arp_malformed_out(struct kunit *test)
 {
-	const struct eipoib_arp_eth good = arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac,
-						   ip(2));
+	const struct eipoib_arp_eth good = fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac,
+						       ip(2));
 	struct fixture *fx = test->priv;
 	struct eipoib_arp_eth arp;
 
@@ -262,8 +243,8 @@ static void arp_malformed_out(struct kunit *test)
 	arp = good;
 	arp.head.ar_op = htons(OP_OTHER);
 	refused_out(fx, arp, sizeof(arp));
-	refused_out(fx, arp_eth(ARPOP_REQUEST, zero_mac, ip(1), zero_mac, ip(2)), sizeof(arp));
-	refused_out(fx, arp_eth(ARPOP_REQUEST, fx->netdev->broadcast, ip(1), zero_mac, ip(2)),
+	refused_out(fx, fixture_arp(ARPOP_REQUEST, zero_mac, ip(1), zero_mac, ip(2)), sizeof(arp));
+	refused_out(fx, fixture_arp(ARPOP_REQUEST, fx->netdev->broadcast, ip(1), zero_mac, ip(2)),
 		    sizeof(arp));
 }
 
@@ -276,7 +257,7 @@ static void arp_request_in(struct kunit *test)
 		PACKET_BROADCAST);
 	fixture_peer_mac(fx, 1, peer_mac);
 	expect_received(fx, fx->netdev->broadcast,
-			arp_eth(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
+			fixture_arp(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
 	KUNIT_EXPECT_TRUE(test, is_heard(fx, 2, peer_mac));
 }
 
@@ -288,11 +269,11 @@ static void arp_probe_in(struct kunit *test)
 	fixture_peer_mac(fx, 1, peer_mac);
 	receive(fx, arp_ib(ARPOP_REQUEST, fixture_peer(1), ip(2), no_lladdr, ip(1)), PACKET_HOST);
 	expect_received(fx, fx->netdev->broadcast,
-			arp_eth(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
+			fixture_arp(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
 	learn_local(fx, 1, guest_mac);
 	receive(fx, arp_ib(ARPOP_REQUEST, fixture_peer(1), ip(2), no_lladdr, ip(1)), PACKET_HOST);
 	expect_received(fx, guest_mac,
-			arp_eth(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
+			fixture_arp(ARPOP_REQUEST, peer_mac, ip(2), zero_mac, ip(1)));
 }
 
 static void arp_reply_in(struct kunit *test)
@@ -304,7 +285,7 @@ static void arp_reply_in(struct kunit *test)
 	learn_local(fx, 1, guest_mac);
 	receive(fx, arp_ib(ARPOP_REPLY, fixture_peer(1), ip(2), own, ip(1)), PACKET_HOST);
 	fixture_peer_mac(fx, 1, peer_mac);
-	expect_received(fx, guest_mac, arp_eth(ARPOP_REPLY, peer_mac, ip(2), guest_mac, ip(1)));
+	expect_received(fx, guest_mac, fixture_arp(ARPOP_REPLY, peer_mac, ip(2), guest_mac, ip(1)));
 	KUNIT_EXPECT_TRUE(test, is_heard(fx, 2, peer_mac));
 }
 
@@ -320,7 +301,7 @@ static void arp_gratuitous_in(struct kunit *test)
 	receive(fx, arp_ib(ARPOP_REQUEST, peer, ip(1), no_lladdr, ip(1)), PACKET_BROADCAST);
 	fixture_peer_mac(fx, 1, peer_mac);
 	expect_received(fx, fx->netdev->broadcast,
-			arp_eth(ARPOP_REQUEST, peer_mac, ip(1), zero_mac, ip(1)));
+			fixture_arp(ARPOP_REQUEST, peer_mac, ip(1), zero_mac, ip(1)));
 	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->local, 1));
 	KUNIT_EXPECT_TRUE(test, is_heard(fx, 1, peer_mac));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_left"), 1ull);
@@ -346,10 +327,10 @@ static void arp_comes(struct kunit *test)
 		PACKET_BROADCAST);
 	kfree_skb(fixture_received(fx, ETH_P_ARP));
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(3))));
+				   fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(3))));
 	skb = fixture_received(fx, ETH_P_ARP);
 	ether = (struct ethhdr *)skb->data;
-	wanted = arp_eth(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(1));
+	wanted = fixture_arp(ARPOP_REQUEST, guest_mac, ip(1), zero_mac, ip(1));
 	KUNIT_EXPECT_TRUE(test, is_broadcast_ether_addr(ether->h_dest));
 	KUNIT_EXPECT_TRUE(test, ether_addr_equal(ether->h_source, fx->eth->own_mac));
 	KUNIT_EXPECT_EQ(test, memcmp(ether + 1, &wanted, sizeof(wanted)), 0);
@@ -367,7 +348,7 @@ static void arp_dad_in(struct kunit *test)
 		PACKET_BROADCAST);
 	fixture_peer_mac(fx, 1, peer_mac);
 	expect_received(fx, fx->netdev->broadcast,
-			arp_eth(ARPOP_REQUEST, peer_mac, 0, zero_mac, ip(1)));
+			fixture_arp(ARPOP_REQUEST, peer_mac, 0, zero_mac, ip(1)));
 	KUNIT_EXPECT_TRUE(test, is_local(fx, 1, guest_mac));
 	KUNIT_EXPECT_FALSE(test, is_known(&fx->eth->heard, 1));
 }
@@ -424,7 +405,7 @@ static void make_static(struct fixture *fx, u32 number, const u8 *mac)
 static void claim(struct fixture *fx, const u8 *mac, __be32 spa)
 {
 	fixture_xmit(fx, arp_frame(fx, fx->netdev->broadcast,
-				   arp_eth(ARPOP_REQUEST, mac, spa, zero_mac, ip(2))));
+				   fixture_arp(ARPOP_REQUEST, mac, spa, zero_mac, ip(2))));
 }
 
 /* While nothing is learned, a host may have the addresses of its static entries, and no others */
@@ -473,7 +454,7 @@ static void arp_remote_claimed(struct kunit *test)
 	u8 peer_mac[ETH_ALEN];
 
 	fixture_peer_mac(fx, 1, peer_mac);
-	arp = arp_eth(ARPOP_REQUEST, peer_mac, ip(1), zero_mac, ip(2));
+	arp = fixture_arp(ARPOP_REQUEST, peer_mac, ip(1), zero_mac, ip(2));
 	fixture_xmit(fx, fixture_frame(fx, fx->netdev->broadcast, guest_mac, ETH_P_ARP, &arp,
 				       sizeof(arp)));
 	kfree_skb(fixture_sent(fx, ETH_P_ARP));

@@ -43,30 +43,10 @@ static void hear_many(struct fixture *fx, u32 count)
 		hear(fx, ip4(number));
 }
 
-static struct eipoib_arp_eth arp_eth(u16 protocol, u16 op, const u8 *sha, __be32 spa,
-				     const u8 *tha, __be32 tpa)
-{
-	struct eipoib_arp_eth arp = {
-		.head = {
-			.ar_hrd = htons(ARPHRD_ETHER),
-			.ar_pro = htons(protocol),
-			.ar_hln = ETH_ALEN,
-			.ar_pln = sizeof(__be32),
-			.ar_op = htons(op),
-		},
-		.spa = spa,
-		.tpa = tpa,
-	};
-
-	ether_addr_copy(arp.sha, sha);
-	ether_addr_copy(arp.tha, tha);
-	return arp;
-}
-
 /* What QEMU sends for a host that has arrived */
 static void arrive(struct fixture *fx, const u8 *mac)
 {
-	struct eipoib_arp_eth arp = arp_eth(ETH_P_IP, ARPOP_RREQUEST, mac, 0, mac, 0);
+	struct eipoib_arp_eth arp = fixture_arp(ARPOP_RREQUEST, mac, 0, mac, 0);
 
 	fixture_xmit(fx, fixture_frame(fx, fx->netdev->broadcast, mac, ETH_P_RARP, &arp,
 				       sizeof(arp)));
@@ -101,8 +81,8 @@ static void expect_asked4(struct fixture *fx, const u8 *mac, u32 number)
 {
 	static const u8 zero_mac[ETH_ALEN];
 	struct in6_addr ip = ip4(number);
-	struct eipoib_arp_eth wanted = arp_eth(ETH_P_IP, ARPOP_REQUEST, fx->eth->own_mac, 0,
-					       zero_mac, ip.s6_addr32[3]);
+	struct eipoib_arp_eth wanted = fixture_arp(ARPOP_REQUEST, fx->eth->own_mac, 0,
+						   zero_mac, ip.s6_addr32[3]);
 	struct sk_buff *skb = fixture_received(fx, ETH_P_ARP);
 	const struct ethhdr *ether = (struct ethhdr *)skb->data;
 
@@ -155,8 +135,8 @@ static void arrival_answers(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 	struct in6_addr its = ip4(5), other = ip4(6);
-	struct eipoib_arp_eth arp = arp_eth(ETH_P_IP, ARPOP_REPLY, guest_mac, its.s6_addr32[3],
-					    fx->eth->own_mac, 0);
+	struct eipoib_arp_eth arp = fixture_arp(ARPOP_REPLY, guest_mac, its.s6_addr32[3],
+						fx->eth->own_mac, 0);
 	struct sk_buff *skb;
 
 	hear(fx, its);

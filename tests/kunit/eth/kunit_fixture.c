@@ -511,3 +511,33 @@ bool fixture_joined(struct fixture *fx, const struct in6_addr *group)
 	netif_addr_unlock_bh(fx->lower);
 	return found;
 }
+
+/**
+ * fixture_arp() - make an ARP or RARP message of the Ethernet side
+ * @op: operation, such as ARPOP_REQUEST
+ * @sha: the sender's MAC address
+ * @spa: the sender's IP address
+ * @tha: the target's MAC address
+ * @tpa: the target's IP address
+ *
+ * Context: any.
+ * Return: the message.
+ */
+struct eipoib_arp_eth fixture_arp(u16 op, const u8 *sha, __be32 spa, const u8 *tha, __be32 tpa)
+{
+	struct eipoib_arp_eth arp = {
+		.head = {
+			.ar_hrd = htons(ARPHRD_ETHER),
+			.ar_pro = htons(ETH_P_IP),
+			.ar_hln = ETH_ALEN,
+			.ar_pln = sizeof(__be32),
+			.ar_op = htons(op),
+		},
+		.spa = spa,
+		.tpa = tpa,
+	};
+
+	ether_addr_copy(arp.sha, sha);
+	ether_addr_copy(arp.tha, tha);
+	return arp;
+}
