@@ -125,12 +125,11 @@ static int ipoib_get_link_ext_state(struct net_device *netdev,
 {
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 	struct ib_port_attr attr;
-	int err;
 
-	if (ipoib_reason_now(priv) != IPOIB_REASON_PORT_DOWN)
-		return -ENODATA;
-	err = ib_query_port(priv->ibdev, priv->port->number, &attr);
-	if (err || attr.phys_state != IB_PORT_PHYS_STATE_POLLING)
+	if (!ipoib_reason_is_of_port(ipoib_link_reason(priv)) ||
+	    ib_query_port(priv->ibdev, priv->port->number, &attr) ||
+	    ipoib_reason_of_port(attr.state) != IPOIB_REASON_PORT_DOWN ||
+	    attr.phys_state != IB_PORT_PHYS_STATE_POLLING)
 		return -ENODATA;
 	info->link_ext_state = ETHTOOL_LINK_EXT_STATE_AUTONEG;
 	info->autoneg = ETHTOOL_LINK_EXT_SUBSTATE_AN_NO_PARTNER_DETECTED;

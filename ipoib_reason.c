@@ -134,9 +134,7 @@ enum ipoib_reason ipoib_reason_now(const struct ipoib_dev *priv)
 {
 	enum ipoib_reason reason = ipoib_link_reason(priv);
 
-	if (reason < IPOIB_REASON_PORT_DOWN || reason > IPOIB_REASON_PORT_ARMED)
-		return reason;
-	return ipoib_reason_of_idle(priv);
+	return ipoib_reason_is_of_port(reason) ? ipoib_reason_of_idle(priv) : reason;
 }
 
 /**

@@ -38,6 +38,12 @@ enum ipoib_reason {
 	IPOIB_REASON_COUNT
 };
 
+/* Returns whether the reason is that the port is not ACTIVE */
+static inline bool ipoib_reason_is_of_port(enum ipoib_reason reason)
+{
+	return reason >= IPOIB_REASON_PORT_DOWN && reason <= IPOIB_REASON_PORT_ARMED;
+}
+
 enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state);
 enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv);
 enum ipoib_reason ipoib_reason_of_join(int status);
