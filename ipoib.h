@@ -54,7 +54,7 @@
 /* How many times a new address is announced. Without that, peers would send to the old address
  * until their neighbour entries time out.
  */
-#define IPOIB_ANNOUNCEMENTS	3
+#define IPOIB_ANNOUNCEMENTS	4
 
 /* One netdevice, which belongs to one port and one P_Key */
 struct ipoib_dev {

@@ -9,10 +9,12 @@
 
 #include "ipoib.h"
 
-/* Interval of announcements. A new address is announced more than once, because an SM answers a
- * join before the switches forward multicast packets to the new member.
+/* Intervals of announcements. A new address is announced more than once, because an SM answers a
+ * join before the switches forward multicast packets to the new member: some milliseconds before,
+ * or seconds if it is busy.
  */
-#define IPOIB_ANNOUNCE_GAP	(2 * HZ)
+static const unsigned long announce_gaps[] = { HZ / 8, HZ, 2 * HZ };
+static_assert(ARRAY_SIZE(announce_gaps) == IPOIB_ANNOUNCEMENTS - 1);
 
 /* Schedules the next announcement, if any is left */
 static void netdev_announce(struct ipoib_dev *priv, unsigned long delay)
@@ -30,8 +32,9 @@ static void announce_work(struct work_struct *work)
 	if (netdev->reg_state == NETREG_REGISTERED && netif_carrier_ok(netdev) &&
 	    priv->announcements) {
 		call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
-		priv->announcements--;
-		netdev_announce(priv, IPOIB_ANNOUNCE_GAP);
+		if (--priv->announcements)
+			netdev_announce(priv, announce_gaps[IPOIB_ANNOUNCEMENTS - 1 -
+							    priv->announcements]);
 	}
 	rtnl_unlock();
 	dev_put(netdev);
