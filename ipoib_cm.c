@@ -37,7 +37,8 @@ struct ipoib_listener {
 	struct ib_device *ibdev;
 	u32 qpn;
 	struct ib_cm_id *ids[ARRAY_SIZE(service_ids)];	/* NULL or an ERR_PTR if not listening */
-	struct work_struct open_work;
+	u8 failures;			/* consecutive ones of open_work */
+	struct delayed_work open_work;
 	struct work_struct close_work;
 };
 
@@ -258,18 +259,32 @@ static struct ib_cm_id *listen(struct ipoib_listener *listener, u64 service_id)
 	return ERR_PTR(err);
 }
 
-static void open_work(struct work_struct *work)
+/* Listens to the Service IDs that it does not listen to yet. Returns the last error. */
+static int listen_all(struct ipoib_listener *listener)
 {
-	struct ipoib_listener *listener = container_of(work, struct ipoib_listener, open_work);
-	int i;
+	int i, err = 0;
 
 	for (i = 0; i < ARRAY_SIZE(service_ids); i++) {
-		listener->ids[i] = listen(listener, service_ids[i]);
+		if (IS_ERR_OR_NULL(listener->ids[i]))
+			listener->ids[i] = listen(listener, service_ids[i]);
 		if (IS_ERR(listener->ids[i]))
-			pr_warn("ib_ipoib: %s: QP %u cannot listen to connections: error %ld\n",
-				dev_name(&listener->ibdev->dev), listener->qpn,
-				PTR_ERR(listener->ids[i]));
+			err = PTR_ERR(listener->ids[i]);
 	}
+	return err;
+}
+
+static void open_work(struct work_struct *work)
+{
+	struct ipoib_listener *listener = container_of(work, struct ipoib_listener, open_work.work);
+	int err = listen_all(listener);
+
+	if (!err)
+		return;
+	if (!listener->failures)
+		pr_warn("ib_ipoib: %s: QP %u cannot listen to connections: error %d, will try again\n",
+			dev_name(&listener->ibdev->dev), listener->qpn, err);
+	queue_delayed_work(listener->conns->wq, &listener->open_work,
+			   ipoib_retry_at(&listener->failures) - jiffies);
 }
 
 static void close_work(struct work_struct *work)
@@ -277,6 +292,8 @@ static void close_work(struct work_struct *work)
 	struct ipoib_listener *listener = container_of(work, struct ipoib_listener, close_work);
 	int i;
 
+	/* It does not run, since it is on the same ordered queue as this work */
+	cancel_delayed_work(&listener->open_work);
 	for (i = 0; i < ARRAY_SIZE(service_ids); i++)
 		if (!IS_ERR_OR_NULL(listener->ids[i]))
 			ib_destroy_cm_id(listener->ids[i]);
@@ -304,11 +321,11 @@ void ipoib_cm_open(struct ipoib_dev *priv)
 	listener->priv = priv;
 	listener->ibdev = priv->ibdev;
 	listener->qpn = priv->qp->qp_num;
-	INIT_WORK(&listener->open_work, open_work);
+	INIT_DELAYED_WORK(&listener->open_work, open_work);
 	INIT_WORK(&listener->close_work, close_work);
 	priv->cm.listener = listener;
 	/* On the connections' queue, so that an earlier listener to the same QPN has been closed */
-	queue_work(listener->conns->wq, &listener->open_work);
+	queue_delayed_work(listener->conns->wq, &listener->open_work, 0);
 }
 
 /**

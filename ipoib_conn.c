@@ -18,7 +18,8 @@
  *
  * A QP that takes its receive WRs from an SRQ must not be destroyed before they are returned (IBA
  * 11.5.2.5). In the error state, the HCA reports when the QP takes no more WRs. A WR is sent then;
- * as it is the last one, all others have been polled when its completion is.
+ * as it is the last one, all others have been polled when its completion is. If the SRQ or its CQ
+ * has failed, there are no more completions: all QPs are destroyed, and then the SRQ is replaced.
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -129,14 +130,6 @@ static int conn_modify(struct ipoib_conn *conn, enum ib_qp_state state)
 	return ib_modify_qp(conn->qp, &attr, mask);
 }
 
-/* The QP is in the error state. This is a failure unless the driver has moved it there. */
-static void conn_qp_failed(struct ipoib_conn *conn)
-{
-	if (READ_ONCE(conn->state) == IPOIB_CONN_LIVE)
-		set_bit(IPOIB_CONN_BROKEN, &conn->events);
-	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-}
-
 static void conn_qp_event(struct ib_event *event, void *context)
 {
 	struct ipoib_conn *conn = context;
@@ -144,34 +137,32 @@ static void conn_qp_event(struct ib_event *event, void *context)
 	switch (event->event) {
 	case IB_EVENT_QP_LAST_WQE_REACHED:
 		ipoib_conn_event(conn, IPOIB_CONN_LAST_WQE);
-		conn_qp_failed(conn);
+		ipoib_conn_qp_failed(conn);
 		break;
 	case IB_EVENT_COMM_EST:
 		ib_cm_notify(conn->id, IB_EVENT_COMM_EST);
 		break;
 	default:
-		conn_qp_failed(conn);
+		ipoib_conn_qp_failed(conn);
 	}
 }
 
+/* An HCA may have less room in a send WR than its attributes say, so fewer pieces are tried */
 static int conn_make_qp(struct ipoib_conn *conn)
 {
-	struct ipoib_conns *conns = conn->conns;
 	struct ib_qp *qp;
+	int err;
 
-	if (!conns->srq) {
-		struct ipoib_srq *srq = ipoib_srq_create(conns->ibdev);
-
-		if (IS_ERR(srq))
-			return PTR_ERR(srq);
-		/* Readers on other CPUs find it complete, since they get to it by this pointer */
-		smp_store_release(&conns->srq, srq);
-	}
-	qp = ipoib_srq_qp_create(conns->srq, conn, conn_qp_event);
-	if (IS_ERR(qp))
-		return PTR_ERR(qp);
-	conn->qp = qp;
-	return 0;
+	err = ipoib_conns_make_srq(conn->conns);
+	if (err)
+		return err;
+	do {
+		qp = ipoib_srq_qp_create(conn->conns->srq, conn, conn_qp_event);
+		err = PTR_ERR_OR_ZERO(qp);
+	} while ((err == -EINVAL || err == -ENOMEM) && conn->opened && ipoib_csq_shrink(&conn->sq));
+	if (!err)
+		conn->qp = qp;
+	return err;
 }
 
 /* Connects the QP to the peer's. If it only receives, it is nevertheless made able to send, because
@@ -283,7 +274,8 @@ static void conn_drain(struct ipoib_conn *conn)
 
 	if (conn_takes_none(conn) && !conn->marked)
 		conn->marked = !ipoib_srq_mark(conn);
-	drained = test_bit(IPOIB_CONN_DRAINED, &conn->events);
+	drained = test_bit(IPOIB_CONN_DRAINED, &conn->events) ||
+		  ipoib_srq_has_failed(conns->srq);
 	if (drained && test_bit(IPOIB_CONN_PARTED, &conn->events)) {
 		conn_free(conn);
 		return;

@@ -6,6 +6,7 @@
 #define _IPOIB_CONN_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
@@ -62,7 +63,11 @@ struct ipoib_conns {
 	struct list_head list;		/* ipoib_conn.node */
 	atomic_t alive;			/* connections that are not gone yet */
 	wait_queue_head_t gone;		/* woken when none is left */
+	struct mutex srq_mutex;		/* guards srq for those that are not on wq; rtnl nests
+					 * outside
+					 */
 	struct ipoib_srq *srq;		/* NULL before the first REQ; written on wq */
+	struct work_struct srq_work;	/* runs on wq when srq has failed */
 };
 
 struct ipoib_conn {
@@ -117,6 +122,16 @@ static inline void ipoib_conn_event(struct ipoib_conn *conn, enum ipoib_conn_eve
 		mod_delayed_work(conn->conns->wq, &conn->work, 0);
 }
 
+/* Reports that the QP is in the error state. This is a failure unless the driver has moved it
+ * there. May be called in any context.
+ */
+static inline void ipoib_conn_qp_failed(struct ipoib_conn *conn)
+{
+	if (READ_ONCE(conn->state) == IPOIB_CONN_LIVE)
+		set_bit(IPOIB_CONN_BROKEN, &conn->events);
+	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+}
+
 /* Notes that a packet was sent or received. Writes at most once per jiffy, so that the cache line
  * stays shared between CPUs.
  */
@@ -135,6 +150,7 @@ static inline bool ipoib_conn_is_over(const struct ipoib_conn *conn)
 	return smp_load_acquire(&conn->state) >= IPOIB_CONN_DRAINING;
 }
 
+int ipoib_conns_make_srq(struct ipoib_conns *conns);
 int ipoib_conns_create(struct ipoib_port *port);
 void ipoib_conns_destroy(struct ipoib_port *port);
 void ipoib_conns_detach(struct ipoib_dev *priv);

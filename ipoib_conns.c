@@ -130,7 +130,6 @@ bool ipoib_conns_may_accept(const struct ipoib_dev *priv, u32 lid)
 static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
 {
 	struct ipoib_conns *conns = &priv->port->conns;
-	struct ipoib_srq *srq = READ_ONCE(conns->srq);
 	struct ipoib_conn *conn;
 	bool any = false;
 
@@ -144,8 +143,13 @@ static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
 		any = true;
 	}
 	spin_unlock_bh(&conns->lock);
-	if (any && srq)
-		ipoib_srq_flush(srq);
+	if (!any)
+		return;
+	/* One that has been replaced meanwhile delivers nothing any more */
+	mutex_lock(&conns->srq_mutex);
+	if (conns->srq)
+		ipoib_srq_flush(conns->srq);
+	mutex_unlock(&conns->srq_mutex);
 }
 
 /**
@@ -217,10 +221,61 @@ void ipoib_conns_walk(struct ipoib_dev *priv,
  */
 u32 ipoib_conns_buffers(const struct ipoib_dev *priv)
 {
-	/* It is not destroyed as long as the port has netdevices */
-	const struct ipoib_srq *srq = READ_ONCE(priv->port->conns.srq);
+	struct ipoib_conns *conns = &priv->port->conns;
+	u32 buffers;
 
-	return srq ? ipoib_srq_buffers(srq) : 0;
+	mutex_lock(&conns->srq_mutex);
+	buffers = conns->srq ? ipoib_srq_buffers(conns->srq) : 0;
+	mutex_unlock(&conns->srq_mutex);
+	return buffers;
+}
+
+/* Has all connections closed that have QPs, since the SRQ that these use has failed */
+static void srq_work(struct work_struct *work)
+{
+	struct ipoib_conns *conns = container_of(work, struct ipoib_conns, srq_work);
+	struct ipoib_conn *conn;
+
+	/* It may have been replaced meanwhile */
+	if (!ipoib_srq_has_failed(conns->srq))
+		return;
+	spin_lock_bh(&conns->lock);
+	list_for_each_entry(conn, &conns->list, node)
+		if (conn->qp)
+			ipoib_conn_qp_failed(conn);
+	spin_unlock_bh(&conns->lock);
+}
+
+static void conns_srq_failed(void *context)
+{
+	struct ipoib_conns *conns = context;
+
+	queue_work(conns->wq, &conns->srq_work);
+}
+
+/**
+ * ipoib_conns_make_srq() - make the SRQ of a port's connections, unless there is a working one
+ * @conns: the connections
+ *
+ * Context: may sleep; on ipoib_conns.wq.
+ * Return: 0; -EBUSY if the SRQ has failed, and connections that use it are not closed yet; or
+ * another negative error.
+ */
+int ipoib_conns_make_srq(struct ipoib_conns *conns)
+{
+	struct ipoib_srq *srq = conns->srq;
+
+	if (srq && !ipoib_srq_has_failed(srq))
+		return 0;
+	if (srq && ipoib_srq_is_used(srq))
+		return -EBUSY;
+	mutex_lock(&conns->srq_mutex);
+	if (srq)
+		ipoib_srq_destroy(srq);
+	srq = ipoib_srq_create(conns->ibdev, conns_srq_failed, conns);
+	conns->srq = IS_ERR(srq) ? NULL : srq;
+	mutex_unlock(&conns->srq_mutex);
+	return PTR_ERR_OR_ZERO(srq);
 }
 
 /**
@@ -237,6 +292,8 @@ int ipoib_conns_create(struct ipoib_port *port)
 	conns->ibdev = port->ibdev;
 	conns->port = port->number;
 	spin_lock_init(&conns->lock);
+	mutex_init(&conns->srq_mutex);
+	INIT_WORK(&conns->srq_work, srq_work);
 	INIT_LIST_HEAD(&conns->list);
 	init_waitqueue_head(&conns->gone);
 	conns->wq = alloc_ordered_workqueue("ipoib-conns-%s-%u", WQ_MEM_RECLAIM,
@@ -257,7 +314,9 @@ void ipoib_conns_destroy(struct ipoib_port *port)
 	struct ipoib_conns *conns = &port->conns;
 
 	wait_event(conns->gone, !atomic_read(&conns->alive));
-	destroy_workqueue(conns->wq);
+	/* The HCA's events come until the SRQ is destroyed */
 	if (conns->srq)
 		ipoib_srq_destroy(conns->srq);
+	destroy_workqueue(conns->wq);
+	mutex_destroy(&conns->srq_mutex);
 }

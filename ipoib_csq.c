@@ -350,6 +350,23 @@ int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev)
 }
 
 /**
+ * ipoib_csq_shrink() - halve the number of pieces of a send WR
+ * @sq: the send queue, whose QP the HCA refuses
+ *
+ * Packets with more pieces are copied into one.
+ *
+ * Context: any; the send queue is not open yet.
+ * Return: false if there can be no fewer.
+ */
+bool ipoib_csq_shrink(struct ipoib_csq *sq)
+{
+	if (sq->max_sge < 2)
+		return false;
+	sq->max_sge /= 2;
+	return true;
+}
+
+/**
  * ipoib_csq_destroy() - free the memory of a connection's send queue
  * @conn: the connection, closed; its QP is gone, or will complete nothing any more
  *

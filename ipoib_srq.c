@@ -54,6 +54,11 @@ struct ipoib_srq {
 	u32 pages;			/* per WR */
 	u32 message_max;		/* octets */
 	bool armed;			/* the CQ is armed: an event will come */
+	u32 qps;			/* QPs that use it; of the workqueue of the connections */
+
+	void (*on_failure)(void *context);	/* called in any context, perhaps more than once */
+	void *failure_context;
+	bool failed;			/* the CQ or the SRQ is in error, and cannot be repaired */
 
 	/* used by the poll */
 	u32 burst;			/* messages since the CQ was empty, or the SRQ got WRs */
@@ -487,19 +492,30 @@ static void srq_cq_completed(struct ib_cq *cq, void *context)
 	napi_schedule(&srq->napi);
 }
 
+/* A CQ or SRQ in error never recovers (IBA 11.6.3.1) */
+static void srq_fail(struct ipoib_srq *srq)
+{
+	WRITE_ONCE(srq->failed, true);
+	srq->on_failure(srq->failure_context);
+}
+
 static void srq_cq_event(struct ib_event *event, void *context)
 {
-	const struct ipoib_srq *srq = context;
+	struct ipoib_srq *srq = context;
 
 	pr_warn("ib_ipoib: %s: CQ of connections: %s\n", dev_name(&srq->ibdev->dev),
 		ib_event_msg(event->event));
+	if (event->event == IB_EVENT_CQ_ERR)
+		srq_fail(srq);
 }
 
 static void srq_event(struct ib_event *event, void *context)
 {
-	const struct ipoib_srq *srq = context;
+	struct ipoib_srq *srq = context;
 
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
+	if (event->event == IB_EVENT_SRQ_ERR)
+		srq_fail(srq);
 }
 
 /* Posts the WRs that have pages to the SRQ or, if there is none, to a QP */
@@ -598,11 +614,15 @@ static void srq_unlock(struct ipoib_srq *srq)
 /**
  * ipoib_srq_create() - make an SRQ with its buffers
  * @ibdev: the HCA, which supports it
+ * @failed: called when the SRQ or its CQ is in error, in any context; perhaps before this returns,
+ *	and more than once
+ * @context: passed to @failed
  *
  * Context: may sleep.
  * Return: the SRQ or an ERR_PTR.
  */
-struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
+struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void *context),
+				   void *context)
 {
 	struct ipoib_srq *srq = kzalloc(sizeof(*srq), GFP_KERNEL);
 	int err;
@@ -610,6 +630,8 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev)
 	if (!srq)
 		return ERR_PTR(-ENOMEM);
 	srq->ibdev = ibdev;
+	srq->on_failure = failed;
+	srq->failure_context = context;
 	srq->page_len = PAGE_SIZE << srq_order(ibdev);
 	srq->message_max = ipoib_srq_message_max(ibdev);
 	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
@@ -674,7 +696,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
  * @conn: the QP's connection
  * @event: called with the connection for each event of the QP
  *
- * Context: may sleep.
+ * Context: may sleep; not concurrently with other functions that make or destroy QPs of the SRQ.
  * Return: the QP or an ERR_PTR.
  */
 struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
@@ -704,10 +726,12 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		init.cap.max_recv_sge = srq->pages;
 	}
 	qp = ib_create_qp(srq->pd, &init);
-	if (IS_ERR(qp))
+	if (IS_ERR(qp)) {
 		ipoib_srq_ring_destroy(ring);
-	else
-		conn->ring = ring;
+		return qp;
+	}
+	conn->ring = ring;
+	srq->qps++;
 	return qp;
 }
 
@@ -731,7 +755,7 @@ int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
  * ipoib_srq_qp_destroy() - undo ipoib_srq_qp_create()
  * @srq: the SRQ
  * @conn: the QP's connection, whose completions have all been polled, unless the HCA has failed
- *	to flush the QP
+ *	to flush the QP, or the SRQ has failed
  *
  * Context: may sleep.
  */
@@ -746,6 +770,33 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 	if (unlikely(polled))
 		srq_unlock(srq);
 	ipoib_srq_ring_destroy(conn->ring);
+	srq->qps--;
+}
+
+/**
+ * ipoib_srq_has_failed() - tell whether an SRQ or its CQ is in error
+ * @srq: the SRQ
+ *
+ * No WR completes any more then.
+ *
+ * Context: any.
+ * Return: true if it has to be replaced.
+ */
+bool ipoib_srq_has_failed(const struct ipoib_srq *srq)
+{
+	return READ_ONCE(srq->failed);
+}
+
+/**
+ * ipoib_srq_is_used() - tell whether an SRQ has QPs
+ * @srq: the SRQ
+ *
+ * Context: not concurrently with functions that make or destroy QPs of the SRQ.
+ * Return: false if it may be destroyed.
+ */
+bool ipoib_srq_is_used(const struct ipoib_srq *srq)
+{
+	return srq->qps;
 }
 
 /**

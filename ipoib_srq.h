@@ -19,12 +19,15 @@ bool ipoib_srq_is_shared(const struct ib_device *ibdev);
 u32 ipoib_srq_receivers_max(const struct ib_device *ibdev);
 u32 ipoib_srq_senders_max(const struct ib_device *ibdev);
 u32 ipoib_srq_message_max(const struct ib_device *ibdev);
-struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev);
+struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void *context),
+				   void *context);
 void ipoib_srq_destroy(struct ipoib_srq *srq);
 struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn,
 				  void (*event)(struct ib_event *event, void *context));
 int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn);
 void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn);
+bool ipoib_srq_has_failed(const struct ipoib_srq *srq);
+bool ipoib_srq_is_used(const struct ipoib_srq *srq);
 u32 ipoib_srq_buffers(const struct ipoib_srq *srq);
 void ipoib_srq_flush(struct ipoib_srq *srq);
 int ipoib_srq_mark(struct ipoib_conn *conn);

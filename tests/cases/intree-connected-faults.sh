@@ -35,14 +35,6 @@ rc()
 	fabric_counter "$1" "port1.rc.$2"
 }
 
-# connection_of HCA: prints the QPN of one of its connected RC QPs.
-connection_of()
-{
-	rdma resource show qp link "$1" |
-		awk '/type RC/ && /state RTS/ { for (i = 1; i < NF; i++)
-			if ($i == "lqpn") { print $(i + 1); exit } }'
-}
-
 traffic_end()
 {
 	kill -s KILL -- "-$(cat "/run/traffic.$1.pid")" 2>/run/kill.log ||

@@ -45,6 +45,18 @@ pings_all h0 5 10.0.0.2
 wait_for 20 opens h0 1 10.0.0.2
 wait_for 20 opens h0 2 10.0.0.3
 
+step "The HCA refuses QPs with so many pieces in a WR: with fewer, packets are copied"
+again
+copied=$(stat_of h0 tx_linearized) refused=$(verb_failed ibfab0 create_qp)
+verb_fails ibfab0 create_qp 4 -22
+wait_for 20 opens h0 1 10.0.0.2
+assert_eq "create_qp failed" $(($(verb_failed ibfab0 create_qp) - refused)) 4
+pings_all h0 5 -s 20000 10.0.0.2
+assert [ "$(stat_of h0 tx_linearized)" -gt "$copied" ]
+again
+wait_for 20 opens h0 1 10.0.0.2
+wait_for 20 opens h0 2 10.0.0.3
+
 step "Lost packets are repeated, and no connection ends"
 failed=$(stat_of h0 conns_failed) lost=$(drops ibfab1)
 rule ibfab1 what=data opcode=1 do=drop every=100
@@ -59,6 +71,35 @@ rules_clear ibfab0
 assert [ "$(drops ibfab1)" -gt "$lost" ]
 assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
 assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
+
+step "The peer's SRQ runs dry: messages are repeated, and none is lost"
+failed=$(stat_of h0 conns_failed) refused=$(fabric_counter ibfab1 port1.rc.rnr_naks_sent)
+echo "late 100" >"$ibfab/ibfab1/completions"
+on h0 ping -n -q -l 300 -c 300 -s 1000 -W 20 10.0.0.2 >/run/burst
+echo "late 0" >"$ibfab/ibfab1/completions"
+assert_match "answers" "$(cat /run/burst)" ' 300 received'
+assert [ "$(fabric_counter ibfab1 port1.rc.rnr_naks_sent)" -gt "$refused" ]
+assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
+assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
+
+step "The CQ of a port's connections overruns: it is replaced, and TCP goes on"
+failed=$(stat_of h0 conns_failed)
+rm /run/got
+traffic_start sink on h1 socat -u TCP4-LISTEN:6000 OPEN:/run/got,creat,trunc
+wait_for 10 listening h1 6000
+traffic_start source on h0 socat -u OPEN:/run/sent TCP:10.0.0.2:6000
+qpn=$(connection_of ibfab0)
+echo "overrun $qpn recv" >"$ibfab/ibfab0/completions"
+wait_for 30 cmp -s /run/sent /run/got
+assert says 'ibfab.0: CQ of connections: CQ error' dmesg
+# Both connections are made anew, long before QPs that are not drained would be given up
+wait_for 20 opens h0 1 10.0.0.2
+wait_for 20 opens h0 2 10.0.0.3
+wait_for 20 opens h1 1 10.0.0.1
+refute says 'cannot drain' dmesg
+assert_eq "failed" "$(stat_of h0 conns_failed)" $((failed + 2))
+pings_all h0 20 -s 20000 10.0.0.2
+pings_all h1 20 -s 20000 10.0.0.1
 
 step "A peer that does not acknowledge loses its connection, and costs the others nothing"
 failed=$(stat_of h0 conns_failed)
@@ -106,6 +147,26 @@ assert [ "$(stat_of h0 tx_conn_awaited)" -gt 0 ]
 rules_clear ibfab1
 wait_for 30 opens h0 1 10.0.0.2
 pings_all h0 3 -M "do" -s 20000 10.0.0.2
+
+step "Another program listens to a peer's Service ID until it has ended"
+module_insert /modules/ibrc.ko
+mode_set h0 datagram
+wait_for 10 opened_is h0 0
+dev1=$(dev_of h1)
+ip -n h1 link set "$dev1" down
+printf 'from=ibfab0 to=ibfab1 do=occupy qpn=%d linger=3000\n' "$(qpn_of h1 "$dev1")" >/run/occupy
+cat /run/occupy >/sys/kernel/debug/ibrc/run &
+occupier=$!
+sleep 1
+ip -n h1 link set "$dev1" up
+wait_for 10 says "ibfab.1: QP $(qpn_of h1 "$dev1") cannot listen" dmesg
+wait "$occupier"
+# It has failed three times within three seconds, so the next try is within two
+sleep 3
+mode_set h0 connected
+wait_for 20 opens h0 1 10.0.0.2
+assert_match "its Service ID" "$(conns h0)" 'service ID: 0x0100000000[0-9a-f]{6}'
+rmmod ibrc
 
 step "The peer's LID changes, until the SM corrects it: it gives up its connections"
 wait_for 10 opens h1 1 10.0.0.1

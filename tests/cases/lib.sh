@@ -809,6 +809,14 @@ dev_of()
 	ip -n "$1" -o link show | awk -F '[:@ ]+' '/link\/infiniband/ { print $2; exit }'
 }
 
+# connection_of HCA: prints the QPN of one of its connected RC QPs.
+connection_of()
+{
+	rdma resource show qp link "$1" |
+		awk '/type RC/ && /state RTS/ { for (i = 1; i < NF; i++)
+			if ($i == "lqpn") { print $(i + 1); exit } }'
+}
+
 # qpn_of HOST [DEV]: prints the QPN of its IPoIB netdevice, as the link-layer address has it.
 qpn_of()
 {

@@ -88,6 +88,7 @@ struct ibrc_params {
 	u32 stall;
 	u32 flaw;
 	u32 linger;
+	u32 qpn;
 };
 
 /* What can be wrong with a received message */
@@ -364,6 +365,7 @@ void ibrc_cm_disconnect(struct ibrc_run *run);
 void ibrc_cm_destroy(struct ibrc_run *run);
 int ibrc_cm_reject(struct ibrc_run *run);
 int ibrc_cm_no_service(struct ibrc_run *run);
+int ibrc_cm_occupy(struct ibrc_run *run);
 void ibrc_cm_init(void);
 void ibrc_cm_exit(void);
 

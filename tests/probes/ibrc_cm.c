@@ -14,6 +14,7 @@
 
 #define IBRC_SERVICE		0x10001bfa00000000ULL
 #define IBRC_NO_SERVICE		0x10001bfaffffffffULL
+#define IBRC_IPOIB_SERVICE	0x0100000000000000ULL	/* RFC 4755 section 6.1 */
 #define IBRC_CM_TIMEOUT		16	/* 268 ms */
 #define IBRC_CM_RETRIES		15
 #define IBRC_PATH_TIMEOUT	5000	/* in ms */
@@ -405,18 +406,24 @@ static int send_req(struct ibrc_qp *qp, __be64 service_id)
 	return ret ?: ib_send_cm_req(qp->cm_id, &req);
 }
 
+static int listen_to(struct ibrc_run *run, u64 service_id)
+{
+	int ret;
+
+	ibrc_stage(run, "listen");
+	run->service_id = cpu_to_be64(service_id);
+	ret = create_id(&run->ends[1], &run->ends[1], &run->listener);
+	return ret ?: ib_cm_listen(run->listener, run->service_id);
+}
+
 /* Each run has a service ID of its own, so that a REQ which is repeated late is not taken for one
  * of the next run
  */
 static int start_listening(struct ibrc_run *run)
 {
 	static atomic_t serial;
-	int ret;
 
-	ibrc_stage(run, "listen");
-	run->service_id = cpu_to_be64(IBRC_SERVICE | atomic_inc_return(&serial));
-	ret = create_id(&run->ends[1], &run->ends[1], &run->listener);
-	return ret ?: ib_cm_listen(run->listener, run->service_id);
+	return listen_to(run, IBRC_SERVICE | atomic_inc_return(&serial));
 }
 
 static int wait_established(struct ibrc_qp *qp)
@@ -576,6 +583,19 @@ int ibrc_cm_no_service(struct ibrc_run *run)
 {
 	return query_path(run) ?:
 	       refused(run, cpu_to_be64(IBRC_NO_SERVICE), IB_CM_REJ_INVALID_SERVICE_ID);
+}
+
+/**
+ * ibrc_cm_occupy() - Scenario: listen where an IPoIB interface does.
+ * @run: the run, not connected
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_cm_occupy(struct ibrc_run *run)
+{
+	return listen_to(run, IBRC_IPOIB_SERVICE | run->params.qpn) ?:
+	       ibrc_settle(run, run->params.linger);
 }
 
 /**

@@ -10,7 +10,7 @@
  *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
  *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
  *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
- *          [flaw=0] [linger=0] [peer=reset|error|destroyed]
+ *          [flaw=0] [linger=0] [peer=reset|error|destroyed] [qpn=0]
  *          With uc they are unreliable connections, and as many messages as lost says are to be
  *          lost. With cm the connection manager connects the QPs. Without it, grh gives each packet
  *          a GRH. size is the length of a message, count the number of messages of each
@@ -21,7 +21,8 @@
  *          milliseconds a scenario waits for things that must not happen, and stall after how
  *          many seconds without progress it fails. The message with the number flaw is sent
  *          with wrong contents. A transfer stays connected for linger milliseconds after all
- *          messages came.
+ *          messages came, and the scenario occupy listens for as long to the Service ID of the
+ *          IPoIB interface with the QP qpn.
  *          The scenarios for do are in the table below.
  *  result  the result of the last test, or of the one that is running. "wrong" is the number
  *          of expectations that failed, followed by the first of them.
@@ -63,6 +64,7 @@ static const struct ibrc_scenario scenarios[] = {
 	{ "invalid", ibrc_invalid },
 	{ "reject", ibrc_cm_reject, .idle = true },
 	{ "no_service", ibrc_cm_no_service, .idle = true },
+	{ "occupy", ibrc_cm_occupy, .idle = true },
 };
 
 DECLARE_WAIT_QUEUE_HEAD(ibrc_wait);
@@ -106,7 +108,7 @@ static const struct ibtool_word words[] = {
 	WORD(srq), WORD(sge),
 	WORD(imm), WORD(signal), WORD(credits), WORD(bidir), WORD(qps), WORD(retry), WORD(rnr),
 	WORD(rnr_timer), WORD(timeout), WORD(mtu), WORD(psn), WORD(seed), WORD(ms), WORD(stall),
-	WORD(flaw), WORD(linger),
+	WORD(flaw), WORD(linger), WORD(qpn),
 	{ "inline", offsetof(struct ibrc_params, inline_data), ibtool_read_u32 },
 	IBTOOL_WORD(struct ibrc_params, from, name), IBTOOL_WORD(struct ibrc_params, to, name),
 	{ "do", 0, read_do }, { "size", 0, read_size },
