@@ -15,6 +15,7 @@
  * workqueue and may sleep, except @speed, which is called with rtnl held.
  *
  * @partitions:	whether the fabric has P_Keys besides the default one
+ * @routes_late: whether @join is answered before packets to a new group are forwarded
  * @start:	prepare a port, before its first netdevice is created; may sleep
  * @stop:	undo @start, after the port's last netdevice is gone; may sleep
  * @reports_void: the fabric may have lost the subscriptions that @report made. Called in
@@ -44,6 +45,7 @@
  */
 struct ipoib_fabric_ops {
 	bool partitions;
+	bool routes_late;
 	int (*start)(struct ipoib_port *port);
 	void (*stop)(struct ipoib_port *port);
 	void (*reports_void)(struct ipoib_port *port);

@@ -304,7 +304,10 @@ static void group_succeeded(struct ipoib_group *group)
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->dest.gid.raw, group->params.mlid);
 	if (group->role == IPOIB_GROUP_BROADCAST)
 		ipoib_link_report_join(priv, &group->params);
-	group_broadcast_queued(group);
+	if (priv->port->fabric->routes_late)
+		group_broadcast_queued(group);
+	else
+		group_send_queued(group);
 }
 
 /* The fabric has revoked the membership (the SM restarted, or the LID changed). The group is

@@ -84,22 +84,6 @@ static void link_suspend(struct ipoib_dev *priv, enum ipoib_link_state state)
 	ipoib_groups_stop(priv);
 }
 
-/* The receive buffers are made for the MTU that most fabrics have. If the group's MTU is larger,
- * replaces them. The carrier is off meanwhile, because the stack's watchdog considers a queue hung
- * that is stopped while the carrier is on.
- */
-static int link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
-{
-	int err;
-
-	if (priv->transport->holds(priv, mtu))
-		return 0;
-	link_set(priv, IPOIB_LINK_WAIT_JOIN);
-	priv->transport->stop(priv);
-	err = priv->transport->fit(priv, mtu);
-	return err ? : priv->transport->start(priv);
-}
-
 /* The link cannot be set up with the fabric's parameters. Starts over after a delay, as the
  * fabric may answer at once each time.
  */
@@ -113,6 +97,29 @@ static void link_retry(struct ipoib_dev *priv, enum ipoib_reason reason, const c
 	mod_delayed_work(priv->wq, &priv->link.work, HZ);
 }
 
+/* The receive buffers are made for the MTU that most fabrics have. If the group's MTU is larger,
+ * replaces them. The carrier is off meanwhile, because the stack's watchdog considers a queue hung
+ * that is stopped while the carrier is on. Returns false if that has failed.
+ */
+static bool link_fit_buffers(struct ipoib_dev *priv, u32 mtu)
+{
+	int err;
+
+	if (priv->transport->holds(priv, mtu))
+		return true;
+	link_set(priv, IPOIB_LINK_WAIT_JOIN);
+	priv->transport->stop(priv);
+	err = priv->transport->fit(priv, mtu);
+	if (err) {
+		link_retry(priv, IPOIB_REASON_NO_BUFFERS, "no buffers for the group's MTU", err);
+		return false;
+	}
+	err = priv->transport->start(priv);
+	if (err)
+		link_retry(priv, IPOIB_REASON_NO_QP, "cannot start QP", err);
+	return !err;
+}
+
 /*
  * ipoib_link.joined: the broadcast group has been joined or rejoined. Its Q_Key applies to all
  * packets of the link, and its MTU is the link's MTU (RFC 4391 section 5).
@@ -122,11 +129,8 @@ static void link_joined(struct ipoib_dev *priv, const struct ipoib_group_params 
 	u32 mtu = ipoib_ib_mtu_to_mtu(params->mtu);
 	int err;
 
-	err = link_fit_buffers(priv, mtu);
-	if (err) {
-		link_retry(priv, IPOIB_REASON_NO_BUFFERS, "no buffers for the group's MTU", err);
+	if (!link_fit_buffers(priv, mtu))
 		return;
-	}
 	err = priv->transport->set_qkey(priv, params->qkey);
 	if (err) {
 		link_retry(priv, IPOIB_REASON_NO_QKEY, "cannot set the group's Q_Key", err);

@@ -13,7 +13,7 @@
  * join before the switches forward multicast packets to the new member: some milliseconds before,
  * or seconds if it is busy.
  */
-static const unsigned long announce_gaps[] = { HZ / 8, HZ, 2 * HZ };
+static const unsigned long announce_gaps[] = { HZ / 8, HZ, 4 * HZ };
 static_assert(ARRAY_SIZE(announce_gaps) == IPOIB_ANNOUNCEMENTS - 1);
 
 /* Schedules the next announcement, if any is left */

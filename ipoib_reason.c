@@ -12,6 +12,18 @@ static const struct {
 } reasons[IPOIB_REASON_COUNT] = {
 	[IPOIB_REASON_NONE] = { "none" },
 	[IPOIB_REASON_ADMIN_DOWN] = { "admin-down" },
+	[IPOIB_REASON_HCA_FAILED] = {
+		"hca-failed",
+		"the HCA does not tell the state of the port: look for errors of its driver in this log",
+	},
+	[IPOIB_REASON_VF_DOWN] = {
+		"vf-down",
+		"the virtual function's port is down: check the GUID and the link state that its host has set",
+	},
+	[IPOIB_REASON_VF_INIT] = {
+		"vf-init",
+		"no subnet manager has configured the virtual function's port: check that it supports virtualization",
+	},
 	[IPOIB_REASON_PORT_DOWN] = {
 		"port-down",
 		"the port is down: check the cable, and that the other end is on",
@@ -115,12 +127,19 @@ enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state)
  */
 enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv)
 {
+	bool vf = ipoib_is_vf(priv->ibdev);
 	struct ib_port_attr attr;
+	enum ipoib_reason reason;
 
 	if (ib_query_port(priv->ibdev, priv->port->number, &attr))
-		return IPOIB_REASON_PORT_DOWN;
+		return IPOIB_REASON_HCA_FAILED;
+	reason = ipoib_reason_of_port(attr.state);
+	if (vf && reason == IPOIB_REASON_PORT_DOWN)
+		return IPOIB_REASON_VF_DOWN;
+	if (vf && reason == IPOIB_REASON_PORT_INIT)
+		return IPOIB_REASON_VF_INIT;
 	/* If it has become ACTIVE right now, its event is about to come */
-	return ipoib_reason_of_port(attr.state) ?: IPOIB_REASON_PORT_ARMED;
+	return reason ?: IPOIB_REASON_JOINING;
 }
 
 /**

@@ -11,12 +11,15 @@ struct ipoib_dev;
 
 /*
  * The reasons are in the order in which a link comes up: each means that nothing before it is in
- * the way. Documentation/ipoib.rst has them as a table. ipoib_reason.c has their names, which are
- * part of the interface to user space.
+ * the way. Documentation/reference.rst has them as a table. ipoib_reason.c has their names, which
+ * are part of the interface to user space.
  */
 enum ipoib_reason {
 	IPOIB_REASON_NONE,		/* the link runs */
 	IPOIB_REASON_ADMIN_DOWN,
+	IPOIB_REASON_HCA_FAILED,	/* it does not tell the state of the port */
+	IPOIB_REASON_VF_DOWN,		/* of a virtual function, which its host sets up */
+	IPOIB_REASON_VF_INIT,
 	IPOIB_REASON_PORT_DOWN,
 	IPOIB_REASON_PORT_INIT,		/* no SM has configured the port */
 	IPOIB_REASON_PORT_ARMED,	/* an SM has configured it, but not activated it */
@@ -41,7 +44,7 @@ enum ipoib_reason {
 /* Returns whether the reason is that the port is not ACTIVE */
 static inline bool ipoib_reason_is_of_port(enum ipoib_reason reason)
 {
-	return reason >= IPOIB_REASON_PORT_DOWN && reason <= IPOIB_REASON_PORT_ARMED;
+	return reason >= IPOIB_REASON_HCA_FAILED && reason <= IPOIB_REASON_PORT_ARMED;
 }
 
 enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state);

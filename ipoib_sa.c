@@ -43,7 +43,8 @@ static const ib_sa_comp_mask sa_path_mask =
 	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
 
 /* Reads the state of the port from ib_core's cache, which ib_core updates before it reports an
- * event of the port. To query the HCA would cost a firmware command per netdevice.
+ * event of the port. The HCA itself, which this costs a firmware command, is only asked why a port
+ * is not ACTIVE, and only if a netdevice is waiting for it.
  */
 static enum ipoib_reason sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
@@ -52,11 +53,13 @@ static enum ipoib_reason sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid
 
 	err = ib_get_cached_port_state(priv->ibdev, priv->port->number, &state);
 	if (err)
-		return IPOIB_REASON_PORT_DOWN;
+		return IPOIB_REASON_HCA_FAILED;
 	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, gid);
 	if (err)
 		return IPOIB_REASON_NO_GID;
-	return state == IB_PORT_ACTIVE ? IPOIB_REASON_NONE : ipoib_reason_of_idle(priv);
+	if (state == IB_PORT_ACTIVE)
+		return IPOIB_REASON_NONE;
+	return READ_ONCE(priv->admin_up) ? ipoib_reason_of_idle(priv) : IPOIB_REASON_PORT_DOWN;
 }
 
 /* Speed of one lane in Mbit/s, as ethtool expects it, by the number of the bit that is set in
@@ -392,6 +395,7 @@ static int sa_heard_attr(struct ipoib_dev *priv, const union ib_gid *gid,
 
 const struct ipoib_fabric_ops ipoib_sa_ops = {
 	.partitions = true,
+	.routes_late = true,
 	.start = ipoib_inform_start,
 	.stop = ipoib_inform_stop,
 	.reports_void = ipoib_inform_void,

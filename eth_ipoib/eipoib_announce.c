@@ -36,6 +36,7 @@
 struct announcement {
 	struct list_head node;
 	struct in6_addr ip;
+	bool of_all;			/* it is one of all addresses */
 	u32 times;			/* that it is to be sent yet */
 	unsigned long due;		/* jiffies */
 };
@@ -66,6 +67,7 @@ static struct announcement *take_due(struct eipoib_announce *announce)
 	if (next && time_after_eq(jiffies, next->due)) {
 		list_del(&next->node);
 		announce->count--;
+		announce->count_all -= next->of_all;
 	} else {
 		next = NULL;
 	}
@@ -78,6 +80,7 @@ static void put_back(struct eipoib_announce *announce, struct announcement *agai
 	spin_lock_bh(&announce->lock);
 	list_add_tail(&again->node, &announce->list);
 	announce->count++;
+	announce->count_all += again->of_all;
 	spin_unlock_bh(&announce->lock);
 }
 
@@ -121,22 +124,40 @@ static bool visit_heard(void *context, const struct eipoib_ip_info *info)
 	return false;
 }
 
+/* Finds the next IP address that a host is asked for: one that has moved recently, and after the
+ * last of these the others. Returns false if there is none.
+ */
+static bool find_heard(struct eipoib_dev *eth, struct eipoib_arrival *arrival,
+		       struct eipoib_ip_info *info)
+{
+	info->number = EIPOIB_NUMBER_MAX + 1;
+	eipoib_ip_walk(&eth->heard, arrival->heard_next, visit_heard, info);
+	if (arrival->heard_next >= arrival->heard_first) {
+		if (info->number <= EIPOIB_NUMBER_MAX)
+			return true;
+		arrival->heard_next = 0;
+		eipoib_ip_walk(&eth->heard, 0, visit_heard, info);
+	}
+	return info->number < arrival->heard_first;
+}
+
 /* Gets the next IP address that a host is asked for. Returns false if there is none. The lock is
  * held.
  */
 static bool next_heard(struct eipoib_dev *eth, struct eipoib_arrival *arrival, struct in6_addr *ip)
 {
-	struct eipoib_ip_info info = { .number = EIPOIB_NUMBER_MAX + 1 };
+	struct eipoib_ip_info info;
 
 	if (!arrival->heard_left)
 		return false;
-	eipoib_ip_walk(&eth->heard, arrival->heard_next, visit_heard, &info);
-	if (info.number > EIPOIB_NUMBER_MAX) {
+	if (!find_heard(eth, arrival, &info)) {
 		arrival->heard_left = 0;
 		return false;
 	}
 	arrival->heard_next = info.number + 1;
 	arrival->heard_left--;
+	if (arrival->heard_next == arrival->heard_first)
+		arrival->heard_left = 0;
 	*ip = info.ip;
 	return true;
 }
@@ -214,41 +235,78 @@ void eipoib_announce_destroy(struct eipoib_dev *eth)
 		kfree(entry);
 }
 
-/* Appends an announcement to the list. The lock is held. */
-static bool append(struct eipoib_announce *announce, const struct in6_addr *ip, u32 times)
+/* Makes an announcement that is due, for the caller to put on the list. Returns NULL and counts if
+ * there are too many, or there is no memory. The lock is held.
+ */
+static struct announcement *make(struct eipoib_dev *eth, const struct in6_addr *ip)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct announcement *entry = NULL;
+
+	if (announce->count < ANNOUNCE_MAX)
+		entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
+	if (!entry) {
+		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
+		return NULL;
+	}
+	entry->ip = *ip;
+	entry->times = announce->count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1;
+	entry->due = jiffies;
+	if (!announce->count++)
+		schedule_delayed_work(&announce->work, 0);
+	return entry;
+}
+
+/* Announces an address before those that wait already */
+static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	struct announcement *entry;
 
-	if (announce->count >= ANNOUNCE_MAX)
-		return false;
-	entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
-	if (!entry)
-		return false;
-	entry->ip = *ip;
-	entry->times = times;
-	entry->due = jiffies;
-	list_add_tail(&entry->node, &announce->list);
-	if (!announce->count++)
-		schedule_delayed_work(&announce->work, 0);
-	return true;
+	spin_lock_bh(&eth->announce.lock);
+	entry = make(eth, ip);
+	if (entry)
+		list_add(&entry->node, &eth->announce.list);
+	spin_unlock_bh(&eth->announce.lock);
 }
 
-static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
+/* Announces one of all addresses, after those that wait already */
+static bool visit_all(void *context, const struct eipoib_ip_info *info)
 {
-	bool appended;
+	struct eipoib_dev *eth = context;
+	struct announcement *entry;
 
 	spin_lock_bh(&eth->announce.lock);
-	appended = append(&eth->announce, ip,
-			  eth->announce.count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1);
+	entry = make(eth, &info->ip);
+	if (entry) {
+		entry->of_all = true;
+		eth->announce.count_all++;
+		list_add_tail(&entry->node, &eth->announce.list);
+	}
 	spin_unlock_bh(&eth->announce.lock);
-	if (!appended)
-		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
+	return true;
 }
 
 static bool visit(void *context, const struct eipoib_ip_info *info)
 {
 	announce_ip(context, &info->ip);
 	return true;
+}
+
+/* Takes the announcements of all addresses off the list */
+static void drop_all(struct eipoib_announce *announce)
+{
+	struct announcement *entry, *next;
+
+	spin_lock_bh(&announce->lock);
+	list_for_each_entry_safe(entry, next, &announce->list, node) {
+		if (!entry->of_all)
+			continue;
+		list_del(&entry->node);
+		kfree(entry);
+		announce->count--;
+	}
+	announce->count_all = 0;
+	spin_unlock_bh(&announce->lock);
 }
 
 /**
@@ -265,16 +323,38 @@ void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac)
 
 /**
  * eipoib_announce_all() - announce all IP addresses that are reached by a lower netdevice
- * @eth: what sends and receives by it
+ * @eth: what sends and receives by it; its link-layer address has changed
  *
  * Context: process.
  */
 void eipoib_announce_all(struct eipoib_dev *eth)
 {
-	if (eth->domain == eth)
-		eipoib_ip_walk(&eth->local, 0, visit, eth);
-	else
+	if (eth->domain == eth) {
+		drop_all(&eth->announce);
+		eipoib_ip_walk(&eth->local, 0, visit_all, eth);
+	} else {
 		eipoib_announce_mac(eth->domain, eth->slave.mac);
+	}
+}
+
+/**
+ * eipoib_announce_again() - announce all IP addresses, unless that is still being done
+ * @eth: what sends and receives by a lower netdevice
+ *
+ * The lower netdevice's driver asks for this several times, in shorter intervals than it takes to
+ * announce many addresses.
+ *
+ * Context: process.
+ */
+void eipoib_announce_again(struct eipoib_dev *eth)
+{
+	bool busy;
+
+	spin_lock_bh(&eth->announce.lock);
+	busy = eth->announce.count_all;
+	spin_unlock_bh(&eth->announce.lock);
+	if (!busy)
+		eipoib_announce_all(eth);
 }
 
 static bool is_younger(const struct eipoib_arrival *arrival, unsigned long age)
@@ -319,7 +399,9 @@ static void arrival_ask(struct eipoib_dev *eth, struct eipoib_arrival *arrival)
 	/* Nothing would be learned from the answers */
 	if (arrival->heard_left || !READ_ONCE(eth->config.learning))
 		return;
-	arrival->heard_next = 0;
+	/* Others never move, so it is more likely one of those that have moved recently */
+	arrival->heard_first = eipoib_ip_recent(&eth->heard, ARRIVAL_HEARD);
+	arrival->heard_next = arrival->heard_first;
 	arrival->heard_left = ARRIVAL_HEARD;
 	/* Not at once, since it may have run just now */
 	schedule_delayed_work(&eth->announce.ask_work, HZ / ANNOUNCE_RUNS);
@@ -335,6 +417,8 @@ static bool arrival_note(struct eipoib_dev *eth, const u8 *mac)
 	spin_lock_bh(&announce->lock);
 	arrival = arrival_choose(announce, mac);
 	noted = !is_younger(arrival, ARRIVAL_SAME);
+	if (!noted && !ether_addr_equal(arrival->mac, mac))
+		eipoib_count(eth, EIPOIB_STAT_RARP_REFUSED);
 	if (noted) {
 		if (!ether_addr_equal(arrival->mac, mac))
 			arrival->heard_left = 0;
@@ -377,6 +461,30 @@ void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac)
 
 	if (arrival_note(eth, mac))
 		eipoib_ip_walk_mac(&eth->local, mac, visit_arrived, &arrival);
+}
+
+/**
+ * eipoib_arrival_probes() - ask a host nothing more, since it asks whether an IP address is free
+ * @eth: the netdevice
+ * @mac: the host's MAC address
+ *
+ * It has just started, and would take a probe for that address for that of another host which is
+ * about to use it (RFC 5227 section 2.1.1). It announces its addresses itself.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_arrival_probes(struct eipoib_dev *eth, const u8 *mac)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct eipoib_arrival *arrival;
+
+	spin_lock(&announce->lock);
+	arrival = arrival_find(announce, mac);
+	if (arrival) {
+		arrival->heard_left = 0;
+		arrival->questions = ARRIVAL_QUESTIONS;
+	}
+	spin_unlock(&announce->lock);
 }
 
 /**

@@ -14,7 +14,7 @@
 struct eipoib_dev;
 
 /* How many hosts may have arrived shortly before */
-#define EIPOIB_ARRIVALS		16
+#define EIPOIB_ARRIVALS		64
 
 /* For how long a host has just arrived */
 #define EIPOIB_ARRIVAL_TIME	(10 * HZ)
@@ -23,7 +23,8 @@ struct eipoib_arrival {
 	u8 mac[ETH_ALEN];
 	u32 questions;			/* about the sources of its packets, asked since */
 	unsigned long when;		/* jiffies */
-	unsigned long heard_next;	/* the number of the IP address that it is asked for next */
+	unsigned long heard_first;	/* number of the IP address that it is asked for first */
+	unsigned long heard_next;	/* that of the next one; after the last one follows 0 */
 	u32 heard_left;			/* how many it may be asked for yet */
 };
 
@@ -31,6 +32,7 @@ struct eipoib_announce {
 	spinlock_t lock;		/* guards all but the works; nothing nests inside */
 	struct list_head list;		/* struct announcement, the next one first */
 	u32 count;			/* length of the list */
+	u32 count_all;			/* entries of the list that eipoib_announce_all() made */
 	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];
 	u32 turn;			/* the number of the arrival that is asked next */
 	bool any_arrived;		/* also read without the lock, as the next one is */
@@ -50,9 +52,11 @@ void eipoib_announce_init(struct eipoib_dev *eth);
 void eipoib_announce_destroy(struct eipoib_dev *eth);
 void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac);
 void eipoib_announce_all(struct eipoib_dev *eth);
+void eipoib_announce_again(struct eipoib_dev *eth);
 void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
 			     bool was_heard);
 void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac);
+void eipoib_arrival_probes(struct eipoib_dev *eth, const u8 *mac);
 void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
 
 #endif /* _EIPOIB_ANNOUNCE_H */

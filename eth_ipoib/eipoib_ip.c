@@ -600,6 +600,22 @@ u32 eipoib_ip_count(const struct eipoib_ip_table *table)
 }
 
 /**
+ * eipoib_ip_recent() - find where the entries begin that were made or moved last
+ * @table: the table
+ * @count: how many
+ *
+ * Context: any.
+ * Return: a number for eipoib_ip_walk(): there are at most @count entries from it on, which are
+ * newer than all others.
+ */
+unsigned long eipoib_ip_recent(const struct eipoib_ip_table *table, u32 count)
+{
+	u32 next = READ_ONCE(table->next_number);
+
+	return next > count ? next - count : 0;
+}
+
+/**
  * eipoib_ip_walk() - call a function for each entry, in the order of their numbers
  * @table: the table
  * @first: the first number

@@ -109,6 +109,7 @@ bool eipoib_ip_forget(struct eipoib_ip_table *table, const struct in6_addr *ip);
 bool eipoib_ip_delete(struct eipoib_ip_table *table, const struct in6_addr *ip, const u8 *mac);
 u32 eipoib_ip_count(const struct eipoib_ip_table *table);
 void eipoib_ip_expire(struct eipoib_ip_table *table, unsigned long age);
+unsigned long eipoib_ip_recent(const struct eipoib_ip_table *table, u32 count);
 void eipoib_ip_walk(struct eipoib_ip_table *table, unsigned long first,
 		    bool (*visit)(void *context, const struct eipoib_ip_info *info),
 		    void *context);

@@ -63,7 +63,7 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 		eipoib_announce_all(eth);
 		break;
 	case NETDEV_NOTIFY_PEERS:
-		eipoib_announce_all(eth);
+		eipoib_announce_again(eth);
 		break;
 	case NETDEV_REGISTER:
 		/* It is in another network namespace now, and has left all groups */

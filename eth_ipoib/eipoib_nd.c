@@ -240,6 +240,12 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
+	/* The answer to a question of this module, see eipoib_nd_ask_host() */
+	if (eipoib_mac_is_own(eth, ether->h_dest)) {
+		consume_skb(skb);
+		kfree_skb(copy.skb);
+		return;
+	}
 	if (is_for_local(eth, ether->h_dest)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		kfree_skb(copy.skb);

@@ -212,18 +212,24 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
  * @mac: MAC address of the host
  * @ip: the IP address
  *
- * The answer goes to all nodes, as in eipoib_nd_ask_eth().
+ * A host that is about to use the address ignores this, since it has a sender's address (RFC 4862
+ * section 5.4.3): a link-local one of this netdevice's own MAC address, as queries of MLD have.
  *
  * Context: BHs disabled.
  */
 void eipoib_nd_ask_host(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
 {
-	struct sk_buff *skb = ns_make(eth, &in6addr_any, ip, 0);
+	struct in6_addr from = { };
+	struct sk_buff *skb;
 
+	ipv6_addr_set(&from, htonl(0xfe800000), 0, 0, 0);
+	addrconf_addr_eui48(&from.s6_addr[8], eth->own_mac);
+	skb = ns_make(eth, &from, ip, sizeof(struct eipoib_nd_opt_eth));
 	if (!skb) {
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);
 		return;
 	}
+	ether_addr_copy(eipoib_nd_put_eth(skb, ND_OPT_SOURCE_LL_ADDR)->mac, eth->own_mac);
 	eipoib_nd_finish(skb);
 	eipoib_deliver(eth, skb, mac, eth->own_mac);
 }

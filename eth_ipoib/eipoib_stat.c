@@ -49,6 +49,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_ASKED_ETH]		= "asked_eth",
 	[EIPOIB_STAT_QUERIES]		= "queries",
 	[EIPOIB_STAT_RARP]		= "rarp",
+	[EIPOIB_STAT_RARP_REFUSED]	= "rarp_refused",
 	[EIPOIB_STAT_ANNOUNCED]		= "announced",
 	[EIPOIB_STAT_ANNOUNCED_ETH]	= "announced_eth",
 	[EIPOIB_STAT_ANNOUNCE_REFUSED]	= "announce_refused",

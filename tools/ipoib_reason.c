@@ -30,6 +30,21 @@ static const struct words all_words[] = {
 		"Set it up by 'ip link set %d up'.",
 	},
 	{
+		"hca-failed",
+		"cannot work: the HCA of the port %h does not answer its driver",
+		"'dmesg' has the errors of the HCA's driver. If it does not recover by itself, reset the HCA or restart the host.",
+	},
+	{
+		"vf-down",
+		"has no link: the port %h of a virtual function is down",
+		"Look on the host of this virtual machine: it has to give the virtual function a GUID and a link state ('ip link set ... vf N node_guid ... port_guid ... state auto'), and its own port has to be active.",
+	},
+	{
+		"vf-init",
+		"waits for a subnet manager: nobody has configured the port %h of a virtual function",
+		"The subnet manager has to support virtual functions (for example NVIDIA's OpenSM, with 'virt_enabled 2' in opensm.conf).",
+	},
+	{
 		"port-down",
 		"has no link: the port %h is down (%s)",
 		"Check that the cable is plugged in at both ends, and that the switch or host at the other end is on. The port's state 'Polling' means that it finds nobody there, and 'Disabled' that a subnet manager or ibportstate has switched the port off.",
@@ -92,11 +107,11 @@ static const struct words all_words[] = {
 	{
 		"refused",
 		"was refused: the host of the subnet manager (LID %l) does not let the port %h into the broadcast group of partition %k",
-		"Check with 'sminfo' that the subnet manager still runs: a host on which it has ended refuses everything. If it runs, most often nobody has made that group: the partition 0x%n needs the word 'ipoib' in OpenSM's partitions.conf. Else its 'mtu' or 'rate' is more than the port has (%r), or the port is no member of the partition. The subnet manager's log tells which.",
+		"Check with 'sminfo' that the subnet manager still runs: a host on which it has ended refuses everything. If it runs, the group most often does not exist: the partition 0x%n needs the word 'ipoib' in OpenSM's partitions.conf. Otherwise the group's 'mtu' or 'rate' is larger than the port supports (%r), or the port is not a member of the partition. The subnet manager's log tells which.",
 	},
 	{
 		"bad-group",
-		"cannot use the broadcast group of partition %k: its MTU, rate or MLID does not fit the port %h",
+		"cannot use the broadcast group of partition %k: its MTU, rate or MLID is not possible for the port %h",
 		"Correct 'mtu' and 'rate' of partition 0x%n in the subnet manager's configuration. On RoCE, set the Ethernet interface's MTU to 1500 or more. 'dmesg' has the values.",
 	},
 	{
@@ -106,7 +121,7 @@ static const struct words all_words[] = {
 	},
 	{
 		"not-attached",
-		"cannot receive: the HCA of the port %h does not take the broadcast group",
+		"cannot use the broadcast group: the HCA of the port %h refuses to receive from it, or to send to it",
 		"The driver tries again by itself. 'dmesg' has the error. The HCA may have no room for further multicast groups.",
 	},
 	{

@@ -124,11 +124,16 @@ bool sys_is_of_namespace(const char *name, unsigned int index)
  * sys_is_ipoib() - whether an interface is an IPoIB interface
  * @name: its name
  *
+ * A bond of such interfaces has their type, but no P_Key.
+ *
  * Return: true if it is.
  */
 bool sys_is_ipoib(const char *name)
 {
-	return number_read(name, "type") == TYPE_INFINIBAND;
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), NET "/%s/bonding", name);
+	return number_read(name, "type") == TYPE_INFINIBAND && !folder_find(path, any_entry, NULL);
 }
 
 /* ---- Ports ---- */

@@ -40,6 +40,12 @@ static void text_print(const char *text)
 		putchar('\n');
 }
 
+static void add_known(struct json_object *row, const char *key, const char *text)
+{
+	if (text[0])
+		add_text(row, key, text);
+}
+
 static void add_port(struct json_object *row, const struct port *port)
 {
 	char text[16];
@@ -48,9 +54,11 @@ static void add_port(struct json_object *row, const struct port *port)
 		return;
 	add_text(row, "device", port->device);
 	json_object_object_add(row, "port", json_object_new_int64(port->number));
-	add_text(row, "state", port->state);
-	add_text(row, "physical_state", port->physical);
-	add_text(row, "link_layer", port->layer);
+	add_known(row, "state", port->state);
+	add_known(row, "physical_state", port->physical);
+	add_known(row, "link_layer", port->layer);
+	if (!port->sm_lid)
+		return;
 	snprintf(text, sizeof(text), "0x%lx", port->sm_lid & 0xffff);
 	add_text(row, "sm_lid", text);
 }
@@ -72,8 +80,10 @@ static struct json_object *row_make(const struct link *link, const char *reason)
 	reason_advice(link, reason, text, sizeof(text));
 	if (text[0])
 		add_text(row, "advice", text);
-	snprintf(text, sizeof(text), "0x%04lx", link->pkey & 0xffff);
-	add_text(row, "pkey", text);
+	if (link->pkey) {
+		snprintf(text, sizeof(text), "0x%04lx", link->pkey & 0xffff);
+		add_text(row, "pkey", text);
+	}
 	if (link->membership != MEMBER_UNKNOWN)
 		add_text(row, "membership", memberships[link->membership]);
 	if (link->parent[0])
@@ -152,9 +162,15 @@ static enum status all_why(struct session *session, const struct if_nameindex *i
 	enum status status = STATUS_FOUND;
 
 	for (; interfaces->if_index; interfaces++) {
-		if (!sys_is_of_namespace(interfaces->if_name, interfaces->if_index))
-			return other_sys(interfaces->if_name);
-		if (sys_is_ipoib(interfaces->if_name) && !link_why(session, interfaces->if_name))
+		const char *name = interfaces->if_name;
+
+		if (!sys_is_of_namespace(name, interfaces->if_index)) {
+			/* It may have gone meanwhile */
+			if (if_nametoindex(name) == interfaces->if_index)
+				return other_sys(name);
+			continue;
+		}
+		if (sys_is_ipoib(name) && !link_why(session, name))
 			status = STATUS_NOT_FOUND;
 	}
 	return json_object_array_length(session->rows) ? status : none_why();

@@ -87,7 +87,7 @@ scenario()
 	is_quiet()
 	{
 		_before=$(sent)
-		sleep 3
+		sleep 5
 		[ "$(sent)" = "$_before" ]
 	}
 

@@ -155,6 +155,7 @@ void fabric_init(struct fabric *fabric)
 		.params = { .qkey = 0xb1b, .mlid = 0xc000, .mtu = IB_MTU_2048 },
 		.ops = {
 			.partitions = true,
+			.routes_late = true,
 			.start = fabric_start,
 			.stop = fabric_stop,
 			.port_ready = ipoib_sa_ops.port_ready,

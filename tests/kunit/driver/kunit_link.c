@@ -336,6 +336,55 @@ static void reason_of_waiting(struct kunit *test)
 	expect_reason(test, IPOIB_REASON_ADMIN_DOWN);
 }
 
+/* Nobody can look after the cable of a virtual function */
+static void reason_of_vf(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	u64 *flags = &fx->hca->ibdev.attrs.kernel_cap_flags;
+
+	*flags |= IBK_VIRTUAL_FUNCTION;
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	fixture_up(test);
+	expect_reason(test, IPOIB_REASON_VF_DOWN);
+	hca_port_state(fx->hca, IB_PORT_INIT);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_VF_INIT);
+	hca_port_state(fx->hca, IB_PORT_ACTIVE);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_NONE);
+	*flags &= ~(u64)IBK_VIRTUAL_FUNCTION;
+}
+
+static void reason_of_hca(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	fixture_up(test);
+	expect_reason(test, IPOIB_REASON_PORT_DOWN);
+	atomic_set(&fx->hca->fail_in, 1);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_HCA_FAILED);
+	/* It says that the port is ACTIVE, and ib_core does not know yet */
+	fx->hca->state = IB_PORT_ACTIVE;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, IPOIB_REASON_JOINING);
+}
+
+/* The HCA is not asked by a netdevice that does not wait for its port */
+static void not_asked_while_down(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int queries;
+
+	hca_port_state(fx->hca, IB_PORT_DOWN);
+	queries = atomic_read(&fx->hca->queries);
+	event(fx, IPOIB_EVENT_CHECK);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->queries), queries);
+	fixture_up(test);
+	KUNIT_EXPECT_GT(test, atomic_read(&fx->hca->queries), queries);
+}
+
 static void reason_of_guid(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -460,6 +509,9 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(link_qkey_cannot_be_set),
 	KUNIT_CASE(link_mtu),
 	KUNIT_CASE(reason_of_waiting),
+	KUNIT_CASE(reason_of_vf),
+	KUNIT_CASE(reason_of_hca),
+	KUNIT_CASE(not_asked_while_down),
 	KUNIT_CASE(reason_of_guid),
 	KUNIT_CASE(reason_of_join),
 	KUNIT_CASE(reason_of_rejoin),

@@ -248,6 +248,18 @@ static void group_send_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc001);
 }
 
+static void group_without_detour(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	fx->fabric.ops.routes_late = false;
+	fx->fabric.params.mlid = 0xc001;
+	answer(fx, group, 0);
+	KUNIT_ASSERT_EQ(test, fx->hca->logged, 1u);
+	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc001);
+}
+
 /* A group address from a packet socket with another P_Key, or none, is that of
  * the link's partition
  */
@@ -719,6 +731,7 @@ static void groups_listed_are_bounded(struct kunit *test)
 static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_member),
 	KUNIT_CASE(group_send_only),
+	KUNIT_CASE(group_without_detour),
 	KUNIT_CASE(group_of_another_pkey),
 	KUNIT_CASE(group_becomes_member),
 	KUNIT_CASE(group_falls_back),

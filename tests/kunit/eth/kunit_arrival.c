@@ -6,6 +6,7 @@
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
+#include <net/ip6_checksum.h>
 #include <net/ndisc.h>
 
 #include "kunit.h"
@@ -92,19 +93,30 @@ static void expect_asked4(struct fixture *fx, const u8 *mac, u32 number)
 	kfree_skb(skb);
 }
 
+static struct in6_addr linklocal_of(const u8 *mac)
+{
+	struct in6_addr ip = { .s6_addr32 = { htonl(0xfe800000) } };
+
+	addrconf_addr_eui48(&ip.s6_addr[8], mac);
+	return ip;
+}
+
+/* Not what a host would take for a duplicate address while it tries to get the address */
 static void expect_asked6(struct fixture *fx, const u8 *mac, const struct in6_addr *ip)
 {
 	struct sk_buff *skb = fixture_received(fx, ETH_P_IPV6);
 	const struct ethhdr *ether = (struct ethhdr *)skb->data;
 	const struct ipv6hdr *head = (struct ipv6hdr *)(ether + 1);
 	const struct nd_msg *message = (struct nd_msg *)(head + 1);
-	struct in6_addr group;
+	struct in6_addr group, asker = linklocal_of(fx->eth->own_mac);
 
 	addrconf_addr_solict_mult(ip, &group);
 	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_dest, mac));
 	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(ether->h_source, fx->eth->own_mac));
-	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_any(&head->saddr));
+	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_equal(&head->saddr, &asker));
 	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_equal(&head->daddr, &group));
+	KUNIT_EXPECT_EQ(fx->test, message->opt[0], ND_OPT_SOURCE_LL_ADDR);
+	KUNIT_EXPECT_TRUE(fx->test, ether_addr_equal(message->opt + 2, fx->eth->own_mac));
 	KUNIT_EXPECT_EQ(fx->test, message->icmph.icmp6_type, NDISC_NEIGHBOUR_SOLICITATION);
 	KUNIT_EXPECT_TRUE(fx->test, ipv6_addr_equal(&message->target, ip));
 	kfree_skb(skb);
@@ -157,6 +169,94 @@ static void arrival_answers(struct kunit *test)
 	skb = fixture_sent(fx, ETH_P_ARP);
 	KUNIT_EXPECT_EQ(test, memcmp(skb->data, fx->lower->broadcast, INFINIBAND_ALEN), 0);
 	kfree_skb(skb);
+}
+
+/* The answer to a solicitation, without options, since it is unicast */
+static void answer6(struct fixture *fx, const u8 *mac, const struct in6_addr *ip)
+{
+	struct {
+		struct ipv6hdr head;
+		struct nd_msg message;
+	} __packed packet = {
+		.head = {
+			.version = 6,
+			.payload_len = htons(sizeof(packet.message)),
+			.nexthdr = IPPROTO_ICMPV6,
+			.hop_limit = 255,
+			.saddr = *ip,
+			.daddr = linklocal_of(fx->eth->own_mac),
+		},
+		.message = {
+			.icmph = { .icmp6_type = NDISC_NEIGHBOUR_ADVERTISEMENT },
+			.target = *ip,
+		},
+	};
+
+	packet.message.icmph.icmp6_solicited = 1;
+	packet.message.icmph.icmp6_cksum =
+		csum_ipv6_magic(&packet.head.saddr, &packet.head.daddr, sizeof(packet.message),
+				IPPROTO_ICMPV6,
+				csum_partial(&packet.message, sizeof(packet.message), 0));
+	fixture_xmit(fx, fixture_frame(fx, fx->eth->own_mac, mac, ETH_P_IPV6, &packet,
+				       sizeof(packet)));
+}
+
+/* The answer is for this host only */
+static void arrival_answers6(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	hear(fx, ip6);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	wait_for_received(fx, 1);
+	expect_asked6(fx, guest_mac, &ip6);
+	answer6(fx, guest_mac, &ip6);
+	KUNIT_EXPECT_TRUE(test, eipoib_ip_is(&fx->eth->local, &ip6, guest_mac));
+	KUNIT_EXPECT_EQ(test, eipoib_ip_count(&fx->eth->heard), 0u);
+	/* Both sides are told, and nothing else is sent */
+	kfree_skb(fixture_received(fx, ETH_P_IPV6));
+	flush_delayed_work(&fx->eth->announce.work);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+	kfree_skb(fixture_sent(fx, ETH_P_IPV6));
+	fixture_nothing(fx);
+}
+
+/* A host that probes is about to use an address. It would take a question for a conflict. */
+static void arrival_probes(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr its = ip4(40);
+	struct eipoib_arp_eth arp = fixture_arp(ARPOP_REQUEST, guest_mac, 0, other_mac,
+						its.s6_addr32[3]);
+
+	hear_many(fx, 5 * RUN);
+	arrive(fx, guest_mac);
+	fixture_xmit(fx, fixture_frame(fx, fx->netdev->broadcast, guest_mac, ETH_P_ARP, &arp,
+				       sizeof(arp)));
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 0u);
+}
+
+/* Asks for what has moved last before the rest, and for nothing twice */
+static void arrival_recent_first(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr first = ip4(1);
+
+	/* Each takes a number, so that those of the first ones are not recent any more */
+	hear_many(fx, HEARD_ASKED + 100);
+	eipoib_ip_expire(&fx->eth->heard, 0);
+	hear_many(fx, 3 * RUN);
+	KUNIT_ASSERT_TRUE(test, eipoib_ip_forget(&fx->eth->heard, &first));
+	hear(fx, first);
+	fx->eth->heard.next_number += HEARD_ASKED - 1;
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	KUNIT_EXPECT_EQ(test, asked(fx), 3u * RUN);
+	wait_for_received(fx, 3 * RUN);
+	expect_asked4(fx, guest_mac, 1);
+	expect_asked4(fx, guest_mac, 2);
 }
 
 static void arrival_without_heard(struct kunit *test)
@@ -283,6 +383,7 @@ static void arrivals_bounded(struct kunit *test)
 			arrived_at(fx, jiffies + SOME_TIME);
 	}
 	KUNIT_EXPECT_EQ(test, asked(fx), (u32)EIPOIB_ARRIVALS);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "rarp_refused"), 3ull);
 	arrived_at(fx, jiffies - 5 * HZ);
 	arrive(fx, mac);
 	ask_all(fx);
@@ -314,9 +415,45 @@ static void arrival_sends(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(&fx->eth->local, guest_mac));
 }
 
+static u32 announcements(struct fixture *fx)
+{
+	u32 count;
+
+	spin_lock_bh(&fx->eth->announce.lock);
+	count = fx->eth->announce.count;
+	spin_unlock_bh(&fx->eth->announce.lock);
+	return count;
+}
+
+/* The lower netdevice asks for announcements again before the last ones are made */
+static void announced_once(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr ip;
+	u32 number;
+
+	local_bh_disable();
+	for (number = 1; number <= 50; number++) {
+		ip = ip4(number);
+		KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &ip, guest_mac));
+	}
+	local_bh_enable();
+	eipoib_announce_all(fx->eth);
+	eipoib_announce_again(fx->eth);
+	eipoib_announce_again(fx->eth);
+	KUNIT_EXPECT_LE(test, announcements(fx), 50u);
+	eipoib_announce_all(fx->eth);
+	KUNIT_EXPECT_LE(test, announcements(fx), 60u);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+}
+
 static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_asks),
 	KUNIT_CASE(arrival_answers),
+	KUNIT_CASE(arrival_answers6),
+	KUNIT_CASE(arrival_probes),
+	KUNIT_CASE(arrival_recent_first),
+	KUNIT_CASE(announced_once),
 	KUNIT_CASE(arrival_without_heard),
 	KUNIT_CASE(arrival_learning_off),
 	KUNIT_CASE(arrival_bounded),
