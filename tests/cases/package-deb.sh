@@ -80,9 +80,9 @@ check_install()
 	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
 	same "eipoib -V" "$(inside eipoib -V)" "eipoib $version"
-	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/man/man8/ibats.8.gz
-	inside dpkg -L ib-ipoib-dkms | grep -qx /usr/share/man/man4/ib_ipoib.4.gz
-	inside dpkg -L ib-ipoib-tools | grep -qx /usr/share/bash-completion/completions/ibats
+	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/man/man8/ibats.8.gz >/dev/null
+	inside dpkg -L ib-ipoib-dkms | grep -x /usr/share/man/man4/ib_ipoib.4.gz >/dev/null
+	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/bash-completion/completions/ibats >/dev/null
 	# make warns if it does not use the number of jobs that DKMS sets
 	mapfile -t logs < <(find "$system/var/lib/dkms" -name make.log)
 	[ ${#logs[@]} -gt 0 ] || fail "no logs of the builds"

@@ -418,7 +418,7 @@ boot_seconds()
 # said_last LOG: prints each failure of a case with its step, and the end of the log.
 said_last()
 {
-	sed -n '/^==> /h; /^FAILED: /{x; p; x; p}' "$1" | head -n 10
+	sed -n '/^==> /h; /^FAILED: /{x; p; x; p}' "$1" | awk 'NR <= 10'
 	tail -n 4 "$1"
 }
 
