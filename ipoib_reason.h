@@ -11,7 +11,7 @@ struct ipoib_dev;
 
 /*
  * The reasons are in the order in which a link comes up: each means that nothing before it is in
- * the way. Documentation/ipoib.rst has them as a table. ipoib_reason.c has their names, which are
+ * the way. Documentation/reference.rst has them as a table. ipoib_reason.c has their names, which are
  * part of the interface to user space.
  */
 enum ipoib_reason {
