@@ -143,8 +143,10 @@ def torn_rows():
             if re.fullmatch(r" *=+( +=+)+", line):
                 ends = columns and not lines[number + 1].strip()
                 columns = None if ends else [m.start() for m in re.finditer("=+", line)]
-            elif columns and line[columns[0] : columns[1]].strip() and not line[columns[1] :].strip():
-                findings.append(f"{file.name}:{number + 1}: text in the first column only")
+            elif columns:
+                first, others = line[columns[0] : columns[1]], line[columns[1] :]
+                if first.strip() and not others.strip():
+                    findings.append(f"{file.name}:{number + 1}: text in the first column only")
 
 
 def manual_pages():
