@@ -67,8 +67,9 @@ static void show_group(void *entry, void *context)
 	seq_printf(m, "  complete: %9s\n", yes_no(rcu_access_pointer(group->dest.ah)));
 	seq_printf(m, "  send_only: %8s\n",
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_SEND_ONLY));
-	seq_printf(m, "  router: %11s\n\n",
+	seq_printf(m, "  router: %11s\n",
 		   yes_no(READ_ONCE(group->role) == IPOIB_GROUP_ROUTER));
+	seq_printf(m, "  joined: %11s\n\n", yes_no(READ_ONCE(group->joined)));
 }
 
 static void show_conn(const struct ipoib_conn *conn, void *context)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Prints what the documents lack that the sources have, and what they have that the sources lack:
-module parameters, counters, tracepoints and log messages. Also prints references to manual pages
-and links of Markdown files that lead nowhere. Usage: documented.py TREE. The exit status is 1 if anything was printed.
+module parameters, counters, sysfs files, tracepoints and log messages. Also prints references to
+manual pages and links of Markdown files that lead nowhere, and rows of tables that are torn apart.
+Usage: documented.py TREE. The exit status is 1 if anything was printed.
 """
 import pathlib
 import re
@@ -84,6 +85,17 @@ def counters():
         compare("counter", names, f"Documentation/{document}", described)
 
 
+def sysfs_files():
+    names = re.findall(r"^static DEVICE_ATTR_\w+\((\w+)\)", text("ipoib_sysfs.c"), re.M)
+    if not names:
+        findings.append("ipoib_sysfs.c: no files")
+    described = re.findall(r"^``(\w+)``", section("Documentation/reference.rst", "sysfs"), re.M)
+    compare("sysfs file", names, "Documentation/reference.rst", described)
+    lines = re.findall(r"^\.It Pa /sys/class/net/ib0/(.*)", text("man/ib_ipoib.4"), re.M)
+    described = [name for line in lines for name in re.split(" , Pa ", line)]
+    compare("sysfs file", names, "man/ib_ipoib.4", described)
+
+
 def tracepoints():
     names = re.findall(r"^TRACE_EVENT\((\w+),", text("ipoib_trace.h"), re.M)
     described = re.findall(
@@ -120,6 +132,23 @@ def links():
                 findings.append(f"{file.name}: {link}: no such file")
 
 
+def torn_rows():
+    """A line of a simple table with text in the first column begins a row. If there is no other
+    text in it, it was most likely meant as the rest of the cell above.
+    """
+    for file in sorted((TREE / "Documentation").glob("*.rst")):
+        lines = file.read_text().splitlines() + [""]
+        columns = None
+        for number, line in enumerate(lines[:-1]):
+            if re.fullmatch(r" *=+( +=+)+", line):
+                ends = columns and not lines[number + 1].strip()
+                columns = None if ends else [m.start() for m in re.finditer("=+", line)]
+            elif columns:
+                first, others = line[columns[0] : columns[1]], line[columns[1] :]
+                if first.strip() and not others.strip():
+                    findings.append(f"{file.name}:{number + 1}: text in the first column only")
+
+
 def manual_pages():
     for file in sorted((TREE / "Documentation").glob("*.rst")):
         for name, number in re.findall(r":manpage:`(\w+)\((\d)\)`", file.read_text()):
@@ -129,9 +158,11 @@ def manual_pages():
 
 parameters()
 counters()
+sysfs_files()
 tracepoints()
 messages()
 manual_pages()
 links()
+torn_rows()
 print("\n".join(findings), end="\n" if findings else "")
 sys.exit(bool(findings))

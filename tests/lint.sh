@@ -184,6 +184,13 @@ long_files()
 		awk '$2 != "total" && $1 > 900 { print $2 ": " $1 " lines" }'
 }
 
+# A Markdown table's row is a line, so these are limited, too.
+wide_lines()
+{
+	files '*.md' 'Documentation/*.rst' | xargs awk '
+		length > 120 { print FILENAME ":" FNR ": " length " columns" }'
+}
+
 # Members that every packet uses must be in the same cache lines: see tests/cache_lines.
 cache_lines()
 {
@@ -282,6 +289,7 @@ check "netlink specifications" netlink_specs
 check "licence lines" licence_lines
 check "versions" versions
 check "at most 900 lines a file" long_files
+check "at most 120 columns in documents" wide_lines
 check "no conditional compilation in .c files" conditional_compilation
 check "no bare negations in cases" negations
 check "mutants apply" mutants_apply

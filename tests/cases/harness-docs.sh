@@ -57,12 +57,19 @@ cat >>"$documents/faq.rst" <<-'E'
 	==== =====
 	too wide a cell
 	==== =====
+
+	====== =====
+	a cell one
+	of two
+	====== =====
 E
 printf '.. nothing\n\nAlone\n=====\n' >"$documents/alone.rst"
 echo '[nowhere](Documentation/nowhere.rst)' >>"$tree/README.md"
-changed man/ib_ipoib.4 's/^\.It Cm roce_sl$/.It Cm roce_level/'
+changed man/ib_ipoib.4 's/^\.It Cm roce_sl$/.It Cm roce_level/
+	/^\.It Pa .*no_carrier_reason/d'
 changed Documentation/reference.rst 's/^``sendonly_idle``/sendonly_idle    /
 	s/^``tx_path_limit``/tx_path_limit    /
+	s/^``delete_child``/delete_child    /
 	s/^``ipoib_flush``/``ipoib_gone`` /
 	s/``no path to GID/``no way to GID/'
 changed man/ibfab.4 '/^\.It Cm max_sge$/d'
@@ -73,6 +80,7 @@ faulty=$(built)
 wanted "$faulty" "faq.rst:[0-9]*: WARNING: .*ipoib:no such section"
 wanted "$faulty" "faq.rst:[0-9]*: WARNING: unknown document: 'no_document'"
 wanted "$faulty" 'faq.rst:[0-9]*: .*Malformed table'
+wanted "$faulty" '^faq.rst:[0-9]+: text in the first column only$'
 wanted "$faulty" "alone.rst: WARNING: document isn't included in any toctree"
 wanted "$faulty" '^faq.rst: there is no nobody\(4\)$'
 wanted "$faulty" '^README.md: Documentation/nowhere.rst: no such file$'
@@ -83,6 +91,8 @@ wanted "$faulty" '^Documentation/reference.rst lacks the parameter sendonly_idle
 wanted "$faulty" '^Documentation/ibfab.rst lacks the parameter vfs$'
 wanted "$faulty" '^Documentation/ats.rst has leases, which is no parameter$'
 wanted "$faulty" '^Documentation/reference.rst lacks the counter tx_path_limit$'
+wanted "$faulty" '^Documentation/reference.rst lacks the sysfs file delete_child$'
+wanted "$faulty" '^man/ib_ipoib.4 lacks the sysfs file no_carrier_reason$'
 wanted "$faulty" '^Documentation/reference.rst lacks the tracepoint ipoib_flush$'
 wanted "$faulty" '^Documentation/reference.rst has ipoib_gone, which is no tracepoint$'
 wanted "$faulty" '^Documentation/reference.rst lacks the message: no path to %pI6'
