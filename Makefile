@@ -51,7 +51,10 @@ run_kbuild = $(MAKE) -C $(KDIR) M=$(1) CONFIG_DEBUG_INFO_BTF_MODULES= \
 	KCFLAGS='$(strip $(if $(STRICT),-g0 -Werror) $(KCFLAGS) $(3))' \
 	$(if $(filter -j%,$(MAKEFLAGS)),,-j$(JOBS)) --no-print-directory $(or $(2),modules)
 
-.PHONY: all driver ats eth fabric probes kunit kunit-sources kunit-objects kdir tools test-tools install uninstall clean help
+.PHONY: all driver ats eth fabric probes kunit kdir tools test-tools install uninstall clean help
+.PHONY: driver-sources ats-sources eth-sources fabric-sources probes-sources kunit-sources sources
+.PHONY: kunit-driver kunit-ats kunit-eth
+.PHONY: kunit-objects kunit-driver-objects kunit-ats-objects kunit-eth-objects
 .PHONY: call-graph compat compile-all matrix lines lint docs check capture coverage soak mutants demo demo-vm shell floor bench plots profile profile-exact
 
 all: driver ats eth
@@ -62,31 +65,42 @@ kdir:
 			"install the kernel's headers, or give KDIR=" >&2; \
 		exit 1; }
 
-driver: kdir
+# Each set of modules has a target of its own for the links
+driver-sources: kdir
 	$(call mirror,Kbuild $(compat) $(wildcard *.c *.h),$(BUILD)/$(KREL)/driver)
+
+driver: driver-sources
 	$(call kbuild,$(BUILD)/$(KREL)/driver)
 
 ats_headers := $(wildcard include/ib_ats.h uapi/*.h) version.h
 
-ats: kdir
+ats-sources: kdir
 	$(call mirror,ats/Kbuild $(compat) $(wildcard ats/*.[ch]) $(ats_headers),$(BUILD)/$(KREL)/ats)
+
+ats: ats-sources
 	$(call kbuild,$(BUILD)/$(KREL)/ats)
 
-eth: kdir
+eth-sources: kdir
 	$(call mirror,eth_ipoib/Kbuild $(compat) $(wildcard eth_ipoib/*.[ch]) \
 		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/eth)
+
+eth: eth-sources
 	$(call kbuild,$(BUILD)/$(KREL)/eth)
 
 # It uses the line parser of the probes
-fabric: kdir
+fabric-sources: kdir
 	$(call mirror,tests/fabric/Kbuild $(compat) $(wildcard tests/fabric/*.[ch]) \
 		tests/probes/ibtool.h version.h,$(BUILD)/$(KREL)/fabric)
+
+fabric: fabric-sources
 	$(call kbuild,$(BUILD)/$(KREL)/fabric)
 
 # One of them uses symbols of ib_ats.ko
-probes: ats
+probes-sources: kdir
 	$(call mirror,tests/probes/Kbuild $(compat) $(wildcard tests/probes/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/probes)
+
+probes: probes-sources ats
 	$(call kbuild,$(BUILD)/$(KREL)/probes) \
 		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
 
@@ -108,19 +122,33 @@ kunit-sources: kdir
 		$(wildcard tests/kunit/eth/*.[ch]) $(wildcard eth_ipoib/*.[ch]) \
 		$(wildcard uapi/eipoib_*.h) version.h,$(BUILD)/$(KREL)/kunit-eth)
 
-kunit: kunit-sources
+kunit-driver: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit)
+
+kunit-ats: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats)
+
+kunit-eth: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth)
+
+kunit: kunit-driver kunit-ats kunit-eth
 
 # The suites' own files, which only require the kernel's headers. They are compiled as for a
 # kernel with KUnit and fault injection, since they can be loaded into no other.
 kunit_config := -DCONFIG_KUNIT=1 -DCONFIG_FAULT_INJECTION=1
 objects_of = $(patsubst %.c,%.o,$(notdir $(wildcard $(1)/*.c)))
-kunit-objects: kunit-sources
+kunit-driver-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit,$(call objects_of,tests/kunit/driver),$(kunit_config))
+
+kunit-ats-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-ats,$(call objects_of,tests/kunit/ats),$(kunit_config))
+
+kunit-eth-objects: kunit-sources
 	$(call kbuild,$(BUILD)/$(KREL)/kunit-eth,$(call objects_of,tests/kunit/eth),$(kunit_config))
+
+kunit-objects: kunit-driver-objects kunit-ats-objects kunit-eth-objects
+
+sources: driver-sources ats-sources eth-sources fabric-sources probes-sources kunit-sources
 
 # Each tool has a manual. It consists of the files that begin with its name, and of those that all
 # tools have in common.

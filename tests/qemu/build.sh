@@ -7,44 +7,128 @@
 # [coverage]]. For the debug kernel modules are built with UBSAN and, for "coverage", with gcov,
 # whose counters are in /sys/kernel/debug/gcov. For 6.12, sparse checks the modules. make lint
 # checks kernel-doc.
+#
+# What was built from the same sources before, by another checkout, is taken from the cache. Those
+# for the stock kernel are not, since make lint has made them here.
 
 . "$(dirname "$0")/common.sh"
 
 kind=$("$qemu_dir/kernel.sh" kind "${1:-stock}")
-targets=(driver ats eth fabric probes)
+# The target of each folder
+declare -A parts=([driver]=driver [ats]=ats [eth]=eth [fabric]=fabric [probes]=probes)
 case $kind in
 stock) options=() ;;
 debug)
-	targets+=(kunit)
+	parts+=([kunit]=kunit-driver [kunit-ats]=kunit-ats [kunit-eth]=kunit-eth)
 	options=(UBSAN_SANITIZE=y)
 	[ "${2:-}" != coverage ] || options+=(GCOV_PROFILE=y)
 	;;
-6.12)
-	targets+=(kunit-objects)
-	options=(C=1 CF="-D__CHECK_ENDIAN__ -Wsparse-error")
-	;;
-newest)
-	# Its headers lack the script by which the kernel's makefiles look for sparse
-	targets+=(kunit-objects)
+6.12 | newest)
+	parts+=([kunit]=kunit-driver-objects [kunit-ats]=kunit-ats-objects
+		[kunit-eth]=kunit-eth-objects)
 	options=()
+	# The headers of the newest kernel lack the script by which makefiles look for sparse
+	[ "$kind" = newest ] || options=(C=1 CF="-D__CHECK_ENDIAN__ -Wsparse-error")
 	;;
 esac
 
+made()
+{
+	"$qemu_dir/kernel.sh" enter "$kind" make -k -s -C "$top" KDIR="$kdir" \
+		JOBS="$(nproc)" STRICT=1 "${options[@]}" "$@"
+}
+
+# shellcheck disable=SC2016  # for the inner shell to expand
+print_files='for file; do echo "${file##*/}"; cat "$file"; done'
+
+# key_of PART: prints a hash of all that its modules depend on. Some probes use symbols of ats.
+key_of()
+{
+	local folders=("$modules/$1")
+
+	[ "$1" != probes ] || folders+=("$modules/ats")
+	{
+		echo "$kernel ${options[*]} ${parts[$1]}"
+		cat "$top/Makefile" "$qemu_dir/build.sh"
+		find -L "${folders[@]}" -maxdepth 1 \( -name '*.[ch]' ! -name '*.mod.c' -o \
+			-name Kbuild -o -name '*.mk' \) -print0 | sort -z |
+			xargs -0 sh -c "$print_files" sh
+	} | hash_of -
+}
+
+# stored PART: prints the folder in the cache for it.
+stored()
+{
+	echo "$cache/modules/$kind-$1-$(key_of "$1")"
+}
+
+is_cached()
+{
+	[ "$kind" != stock ] && [ "${2:-}" != coverage ]
+}
+
+# Takes what is there from the cache, and sets $missing to the other parts.
+fetch()
+{
+	local part from
+
+	missing=()
+	for part in "${!parts[@]}"; do
+		from=$(stored "$part")
+		if [ -e "$from" ]; then
+			find "$from" -type f -exec cp -t "$modules/$part" {} +
+			touch "$from"
+		else
+			missing+=("$part")
+		fi
+	done
+}
+
+# store PART...: puts the modules into the cache, where a part's last five are kept.
+store()
+{
+	local part to work
+
+	mkdir -p "$cache/modules"
+	for part; do
+		to=$(stored "$part")
+		work=$(mktemp -d "$cache/tmp.XXXXXX")
+		find "$modules/$part" -maxdepth 1 \( -name '*.ko' -o -name Module.symvers \) \
+			-exec cp -t "$work" {} +
+		mv -T "$work" "$to" 2>/dev/null || rm -rf "$work"
+		find "$cache/modules" -maxdepth 1 -name "$kind-$part-????????????????" \
+			-printf '%T@ %p\n' | sort -rn | sed '1,5d; s/^[^ ]* //' | xargs -r rm -rf
+	done
+}
+
 build()
 {
-	make -s -C "$top" tools test-tools &&
-		"$qemu_dir/kernel.sh" enter "$kind" make -k -s -C "$top" KDIR="$kdir" \
-			JOBS="$(nproc)" STRICT=1 "${options[@]}" "${targets[@]}"
+	local part targets=()
+
+	make -s -C "$top" tools test-tools || return
+	missing=("${!parts[@]}")
+	if is_cached "$@"; then
+		made sources || return
+		fetch
+	fi
+	for part in "${missing[@]}"; do
+		targets+=("${parts[$part]}")
+	done
+	[ ${#targets[@]} -gt 0 ] || return 0
+	made "${targets[@]}" || return
+	! is_cached "$@" || [ -s "$top/build/build.log" ] || store "${missing[@]}"
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")
 kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
+kernel=$("$qemu_dir/kernel.sh" dir "$kind")
+modules=$top/build/$release
 mkdir -p "$top/build"
 # The output of this preparation is not the compiler's
 "$qemu_dir/kernel.sh" enter "$kind" true
-with_lock "$(build_lock)" build >"$top/build/build.log" 2>&1 || failed=yes
+with_lock "$(build_lock)" build "$@" >"$top/build/build.log" 2>&1 || failed=yes
 if [ -n "${failed:-}" ] || [ -s "$top/build/build.log" ]; then
 	cat "$top/build/build.log" >&2
 	die "the modules do not build without a warning"
 fi
-echo "$top/build/$release"
+echo "$modules"
