@@ -74,10 +74,16 @@ assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
 
 step "The peer's SRQ runs dry: messages are repeated, and none is lost"
 failed=$(stat_of h0 conns_failed) refused=$(fabric_counter ibfab1 port1.rc.rnr_naks_sent)
+# Of 200 octets, more than there are WRs
+head -c 60000 /run/sent >/run/burst
+echo 8388608 >/proc/sys/net/core/rmem_max
+traffic_start drain on h1 socat -u UDP4-RECV:6001,rcvbuf=4194304 OPEN:/run/drained,creat,trunc
+wait_for 10 listening h1 6001 u
 echo "late 100" >"$ibfab/ibfab1/completions"
-on h0 ping -n -q -l 300 -c 300 -s 1000 -W 20 10.0.0.2 >/run/burst
+on h0 socat -u -b 200 OPEN:/run/burst UDP4:10.0.0.2:6001
+wait_for 10 cmp -s /run/burst /run/drained
 echo "late 0" >"$ibfab/ibfab1/completions"
-assert_match "answers" "$(cat /run/burst)" ' 300 received'
+traffic_stop drain
 assert [ "$(fabric_counter ibfab1 port1.rc.rnr_naks_sent)" -gt "$refused" ]
 assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
 assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
@@ -91,7 +97,7 @@ traffic_start source on h0 socat -u OPEN:/run/sent TCP:10.0.0.2:6000
 qpn=$(connection_of ibfab0)
 echo "overrun $qpn recv" >"$ibfab/ibfab0/completions"
 wait_for 30 cmp -s /run/sent /run/got
-assert says 'ibfab.0: CQ of connections: CQ error' dmesg
+assert says 'ibfab0: CQ of connections: CQ error' dmesg
 # Both connections are made anew, long before QPs that are not drained would be given up
 wait_for 20 opens h0 1 10.0.0.2
 wait_for 20 opens h0 2 10.0.0.3
@@ -159,7 +165,7 @@ cat /run/occupy >/sys/kernel/debug/ibrc/run &
 occupier=$!
 sleep 1
 ip -n h1 link set "$dev1" up
-wait_for 10 says "ibfab.1: QP $(qpn_of h1 "$dev1") cannot listen" dmesg
+wait_for 10 says "ibfab1: QP $(qpn_of h1 "$dev1") cannot listen" dmesg
 wait "$occupier"
 # It has failed three times within three seconds, so the next try is within two
 sleep 3
