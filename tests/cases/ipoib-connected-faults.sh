@@ -79,7 +79,7 @@ head -c 60000 /run/sent >/run/burst
 echo 8388608 >/proc/sys/net/core/rmem_max
 traffic_start drain on h1 socat -u UDP4-RECV:6001,rcvbuf=4194304 OPEN:/run/drained,creat,trunc
 wait_for 10 listening h1 6001 u
-echo "late 100" >"$ibfab/ibfab1/completions"
+echo "late 400" >"$ibfab/ibfab1/completions"
 on h0 socat -u -b 200 OPEN:/run/burst UDP4:10.0.0.2:6001
 wait_for 10 cmp -s /run/burst /run/drained
 echo "late 0" >"$ibfab/ibfab1/completions"
