@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 """Prints what the documents lack that the sources have, and what they have that the sources lack:
-module parameters, counters, sysfs files, tracepoints and log messages. Also prints references to
+module parameters, counters, sysfs files, reasons, tracepoints and log messages. Also prints ratios
+of the README that differ from the recorded figures, references to
 manual pages and links of Markdown files that lead nowhere, and rows of tables that are torn apart.
 Usage: documented.py TREE. The exit status is 1 if anything was printed.
 """
@@ -21,6 +22,15 @@ LISTS = {
     "ib_ipoib": [("Documentation/reference.rst", "Module parameters", r"^``(\w+)``")],
     "ib_ats": [("Documentation/ats.rst", "Module parameters", r"^``(\w+)``")],
     "ibfab": [("Documentation/ibfab.rst", "Parameters", r"``(\w+)=")],
+}
+# The rows of the README's table, and the names of the figures that they summarize
+README_RATIOS = {
+    "instructions for TCP bulk, datagram mode": r"tcp8?\.(2044|4092)(\.csum|\.lso)?",
+    "instructions for TCP bulk, connected mode": r"tcp8?\.connected",
+    "instructions for UDP of 64 octets": "udp64",
+    "time of the first ping to a new peer": r"first\.learned",
+    "time to set an interface up, until carrier": r"up\.one",
+    "memory of a P_Key child": r"memory\.child",
 }
 findings = []
 
@@ -96,6 +106,34 @@ def sysfs_files():
     compare("sysfs file", names, "man/ib_ipoib.4", described)
 
 
+def reasons():
+    """Why there is no carrier. The tool also has reasons for other drivers."""
+    names = re.findall(r'^\t(?:\[\w+\] = \{ |\t)"([a-z-]+)"', text("ipoib_reason.c"), re.M)
+    if not names:
+        findings.append("ipoib_reason.c: no reasons")
+    listed = section("Documentation/reference.rst", "Why there is no carrier")
+    described = re.findall(r"^``([a-z-]+)``", listed, re.M)
+    compare("reason", names, "Documentation/reference.rst", described)
+    known = re.findall(r'^\t\t"([a-z-]+)",$', text("tools/ipoib_reason.c"), re.M)
+    compare("reason", names, "tools/ipoib_reason.c", set(known) - {"not-joined"})
+    page = re.search(r"^\.Ss Reasons$(.*?)^\.El", text("tools/ipoib.8"), re.M | re.S)
+    described = re.findall(r"^\.It ([a-z-]+)$", page.group(1) if page else "", re.M)
+    compare("reason", names, "tools/ipoib.8", set(described) - {"not-joined"})
+
+
+def readme_ratios():
+    """The ratios in the README's table are those of the recorded figures."""
+    lines = [line.split("\t") for line in text("tests/bench/results").splitlines()]
+    ratios = {line[0]: line[3] for line in lines if len(line) > 3}
+    for row, pattern in README_RATIOS.items():
+        values = sorted(ratio for name, ratio in ratios.items() if re.fullmatch(pattern, name))
+        cells = rf"^\| {re.escape(row)} \| 1 \| \*\*(.*)\*\* \|$"
+        found = re.search(cells, text("README.md"), re.M)
+        wanted = " to ".join(dict.fromkeys(values[:1] + values[-1:]))
+        if not found or found.group(1) != wanted:
+            findings.append(f"README.md: {row}: {found and found.group(1)}, measured {wanted}")
+
+
 def tracepoints():
     names = re.findall(r"^TRACE_EVENT\((\w+),", text("ipoib_trace.h"), re.M)
     described = re.findall(
@@ -159,6 +197,8 @@ def manual_pages():
 parameters()
 counters()
 sysfs_files()
+reasons()
+readme_ratios()
 tracepoints()
 messages()
 manual_pages()

@@ -72,6 +72,8 @@ changed Documentation/reference.rst 's/^``sendonly_idle``/sendonly_idle    /
 	s/^``delete_child``/delete_child    /
 	s/^``ipoib_flush``/``ipoib_gone`` /
 	s/``no path to GID/``no way to GID/'
+changed README.md 's/| \*\*0.84\*\* |/| **0.83** |/'
+changed tools/ipoib_reason.c 's/"vf-down",/"vf-gone",/'
 changed man/ibfab.4 '/^\.It Cm max_sge$/d'
 changed Documentation/ibfab.rst 's/^``vfs=N``$/``vfs``/'
 changed Documentation/ats.rst 's/^``lease``/``leases``/'
@@ -93,6 +95,8 @@ wanted "$faulty" '^Documentation/ats.rst has leases, which is no parameter$'
 wanted "$faulty" '^Documentation/reference.rst lacks the counter tx_path_limit$'
 wanted "$faulty" '^Documentation/reference.rst lacks the sysfs file delete_child$'
 wanted "$faulty" '^man/ib_ipoib.4 lacks the sysfs file no_carrier_reason$'
+wanted "$faulty" '^README.md: instructions for UDP of 64 octets: 0.83, measured 0.84$'
+wanted "$faulty" '^tools/ipoib_reason.c lacks the reason vf-down$'
 wanted "$faulty" '^Documentation/reference.rst lacks the tracepoint ipoib_flush$'
 wanted "$faulty" '^Documentation/reference.rst has ipoib_gone, which is no tracepoint$'
 wanted "$faulty" '^Documentation/reference.rst lacks the message: no path to %pI6'
