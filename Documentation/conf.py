@@ -19,7 +19,10 @@ highlight_language = "none"
 html_theme = "alabaster"
 html_theme_options = {
     "description": "A Linux driver, with its fabric and tests",
-    "page_width": "1200px",
+    # Drawings have up to 120 columns
+    "page_width": "1360px",
+    "body_max_width": "1040px",
+    "code_font_size": "0.8em",
     "sidebar_width": "260px",
     "fixed_sidebar": True,
 }
