@@ -17,6 +17,7 @@
 . "$(dirname "$0")/../qemu/common.sh"
 
 dir=$top/tests/mutants out=$top/build/mutants
+export MODULES_UNCACHED=yes
 jobs=$(nproc) sample='' table=''
 while [ $# -gt 0 ]; do
 	case $1 in

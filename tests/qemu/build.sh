@@ -62,9 +62,10 @@ stored()
 	echo "$cache/modules/$kind-$1-$(key_of "$1")"
 }
 
+# is_cached KIND [coverage]: MODULES_UNCACHED is set for trees that nobody else builds.
 is_cached()
 {
-	[ "$kind" != stock ] && [ "${2:-}" != coverage ]
+	[ "$kind" != stock ] && [ "${2:-}" != coverage ] && [ -z "${MODULES_UNCACHED:-}" ]
 }
 
 # Takes what is there from the cache, and sets $missing to the other parts.
