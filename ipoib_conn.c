@@ -229,6 +229,20 @@ void ipoib_conn_put(struct ipoib_conn *conn)
 		kfree_rcu(conn, rcu);
 }
 
+static void conn_destroy_qp(struct ipoib_conn *conn)
+{
+	ipoib_srq_qp_destroy(conn->conns->srq, conn);
+	conn->qp = NULL;
+}
+
+static void conn_destroy_csq(struct ipoib_conn *conn)
+{
+	rcu_read_lock();
+	ipoib_csq_purge(conn, rcu_dereference(conn->priv));
+	rcu_read_unlock();
+	ipoib_csq_destroy(&conn->sq);
+}
+
 /* Ends a connection, after all that may report events of it: holders of the lock who find it on
  * the list, the QP, and the communication manager
  */
@@ -243,10 +257,10 @@ static void conn_free(struct ipoib_conn *conn)
 	list_del(&conn->node);
 	spin_unlock_bh(&conns->lock);
 	if (conn->qp)
-		ipoib_srq_qp_destroy(conns->srq, conn);
+		conn_destroy_qp(conn);
 	if (!IS_ERR_OR_NULL(conn->id))
 		ib_destroy_cm_id(conn->id);
-	ipoib_csq_destroy(conn);
+	conn_destroy_csq(conn);
 	/* One of them may have queued this work again */
 	cancel_delayed_work(&conn->work);
 	ipoib_conn_put(conn);
@@ -272,10 +286,14 @@ static void conn_drain(struct ipoib_conn *conn)
 	struct ipoib_conns *conns = conn->conns;
 	bool drained;
 
-	if (conn_takes_none(conn) && !conn->marked)
+	/* Nothing completes any more. The SRQ can be replaced as soon as no QP is left, without
+	 * waiting for peers.
+	 */
+	if (conn->qp && ipoib_srq_has_failed(conns->srq))
+		conn_destroy_qp(conn);
+	if (conn->qp && conn_takes_none(conn) && !conn->marked)
 		conn->marked = !ipoib_srq_mark(conn);
-	drained = test_bit(IPOIB_CONN_DRAINED, &conn->events) ||
-		  ipoib_srq_has_failed(conns->srq);
+	drained = !conn->qp || test_bit(IPOIB_CONN_DRAINED, &conn->events);
 	if (drained && test_bit(IPOIB_CONN_PARTED, &conn->events)) {
 		conn_free(conn);
 		return;

@@ -107,7 +107,7 @@ struct ipoib_conn {
 	__be64 service_id;		/* of the side that was asked */
 	struct sa_path_rec path;	/* to the peer, if this driver has opened the connection */
 	struct ib_cm_id *id;
-	struct ib_qp *qp;		/* NULL if there is none yet */
+	struct ib_qp *qp;		/* NULL if there is none yet, or not any more */
 	struct ipoib_srq_ring *ring;	/* its receive WRs, if the HCA has no SRQ */
 	u32 posted;			/* how many of them it has; written by the poll */
 	struct delayed_work work;

@@ -235,9 +235,13 @@ static void srq_work(struct work_struct *work)
 {
 	struct ipoib_conns *conns = container_of(work, struct ipoib_conns, srq_work);
 	struct ipoib_conn *conn;
+	bool failed;
 
-	/* It may have been replaced meanwhile */
-	if (!ipoib_srq_has_failed(conns->srq))
+	/* It may have been replaced or destroyed meanwhile */
+	mutex_lock(&conns->srq_mutex);
+	failed = conns->srq && ipoib_srq_has_failed(conns->srq);
+	mutex_unlock(&conns->srq_mutex);
+	if (!failed)
 		return;
 	spin_lock_bh(&conns->lock);
 	list_for_each_entry(conn, &conns->list, node)
@@ -312,11 +316,16 @@ int ipoib_conns_create(struct ipoib_port *port)
 void ipoib_conns_destroy(struct ipoib_port *port)
 {
 	struct ipoib_conns *conns = &port->conns;
+	struct ipoib_srq *srq;
 
 	wait_event(conns->gone, !atomic_read(&conns->alive));
-	/* The HCA's events come until the SRQ is destroyed */
-	if (conns->srq)
-		ipoib_srq_destroy(conns->srq);
+	mutex_lock(&conns->srq_mutex);
+	srq = conns->srq;
+	conns->srq = NULL;
+	mutex_unlock(&conns->srq_mutex);
+	/* The HCA's events, which queue work, come until the SRQ is destroyed */
+	if (srq)
+		ipoib_srq_destroy(srq);
 	destroy_workqueue(conns->wq);
 	mutex_destroy(&conns->srq_mutex);
 }

@@ -367,23 +367,34 @@ bool ipoib_csq_shrink(struct ipoib_csq *sq)
 }
 
 /**
- * ipoib_csq_destroy() - free the memory of a connection's send queue
+ * ipoib_csq_purge() - free the packets whose completion the HCA did not report
  * @conn: the connection, closed; its QP is gone, or will complete nothing any more
+ * @priv: its netdevice, which counts them, or NULL if it has let go of the connection
  *
- * Frees the packets whose completion the HCA did not report.
- *
- * Context: may sleep.
+ * Context: any but hard interrupt.
  */
-void ipoib_csq_destroy(struct ipoib_conn *conn)
+void ipoib_csq_purge(struct ipoib_conn *conn, struct ipoib_dev *priv)
 {
 	struct ipoib_csq *sq = &conn->sq;
 	struct ipoib_tx_buf *buf;
 
+	if (priv)
+		csq_count_lost(priv, csq_used(sq));
 	for (; csq_used(sq); sq->tail++) {
 		buf = csq_slot(sq, sq->tail);
 		ipoib_map_undo(conn->conns->ibdev, buf, skb_shinfo(buf->skb)->nr_frags);
 		dev_kfree_skb_any(buf->skb);
 	}
+}
+
+/**
+ * ipoib_csq_destroy() - free the memory of a connection's send queue
+ * @sq: the send queue, without packets
+ *
+ * Context: may sleep.
+ */
+void ipoib_csq_destroy(struct ipoib_csq *sq)
+{
 	kvfree(sq->buf);
 	kfree(sq->sge);
 }

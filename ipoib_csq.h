@@ -48,7 +48,8 @@ static inline bool ipoib_csq_is_open(const struct ipoib_csq *sq)
 
 int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev);
 bool ipoib_csq_shrink(struct ipoib_csq *sq);
-void ipoib_csq_destroy(struct ipoib_conn *conn);
+void ipoib_csq_purge(struct ipoib_conn *conn, struct ipoib_dev *priv);
+void ipoib_csq_destroy(struct ipoib_csq *sq);
 void ipoib_csq_open(struct ipoib_csq *sq);
 bool ipoib_csq_retire(struct ipoib_csq *sq);
 void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv);

@@ -162,6 +162,7 @@ void eipoib_nd_ask_ib(struct eipoib_dev *eth, const struct in6_addr *from,
 		      const struct in6_addr *ip);
 void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *from,
 		       const struct in6_addr *ip);
+void eipoib_nd_asker(const u8 *mac, struct in6_addr *ip);
 void eipoib_nd_ask_host(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
 void eipoib_nd_announce(struct eipoib_dev *eth, const struct in6_addr *ip);
 void eipoib_nd_announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);

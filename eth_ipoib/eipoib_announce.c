@@ -36,7 +36,7 @@
 struct announcement {
 	struct list_head node;
 	struct in6_addr ip;
-	bool of_all;			/* it is one of all addresses */
+	struct list_head *list;		/* where it belongs */
 	u32 times;			/* that it is to be sent yet */
 	unsigned long due;		/* jiffies */
 };
@@ -57,17 +57,16 @@ static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
 	rcu_read_unlock_bh();
 }
 
-/* Takes the next announcement off the list if it is due */
-static struct announcement *take_due(struct eipoib_announce *announce)
+/* Takes the next announcement off a list if it is due */
+static struct announcement *take_due(struct eipoib_announce *announce, struct list_head *list)
 {
 	struct announcement *next;
 
 	spin_lock_bh(&announce->lock);
-	next = list_first_entry_or_null(&announce->list, struct announcement, node);
+	next = list_first_entry_or_null(list, struct announcement, node);
 	if (next && time_after_eq(jiffies, next->due)) {
 		list_del(&next->node);
 		announce->count--;
-		announce->count_all -= next->of_all;
 	} else {
 		next = NULL;
 	}
@@ -78,33 +77,43 @@ static struct announcement *take_due(struct eipoib_announce *announce)
 static void put_back(struct eipoib_announce *announce, struct announcement *again)
 {
 	spin_lock_bh(&announce->lock);
-	list_add_tail(&again->node, &announce->list);
+	list_add_tail(&again->node, again->list);
 	announce->count++;
-	announce->count_all += again->of_all;
 	spin_unlock_bh(&announce->lock);
 }
 
+/* Makes the next announcement of a list if it is due. Returns false if none is. */
+static bool announce_next(struct eipoib_dev *eth, struct list_head *list)
+{
+	struct eipoib_announce *announce = &eth->announce;
+	struct announcement *next = take_due(announce, list);
+
+	if (!next)
+		return false;
+	send(eth, &next->ip);
+	next->due = jiffies + ANNOUNCE_INTERVAL;
+	if (--next->times)
+		put_back(announce, next);
+	else
+		kfree(next);
+	return true;
+}
+
+/* Both lists take turns. Nothing can be sent without carrier, so they wait for it. */
 static void announce_work(struct work_struct *work)
 {
 	struct eipoib_dev *eth = container_of(work, struct eipoib_dev, announce.work.work);
 	struct eipoib_announce *announce = &eth->announce;
-	struct announcement *next;
 	int i;
 
-	for (i = 0; i < ANNOUNCE_PER_RUN; i++) {
-		next = take_due(announce);
-		if (!next)
+	for (i = 0; i < ANNOUNCE_PER_RUN && netif_carrier_ok(eth->lower); i++)
+		if (!announce_next(eth, i % 2 ? &announce->all : &announce->list) &&
+		    !announce_next(eth, i % 2 ? &announce->list : &announce->all))
 			break;
-		send(eth, &next->ip);
-		next->due = jiffies + ANNOUNCE_INTERVAL;
-		if (--next->times)
-			put_back(announce, next);
-		else
-			kfree(next);
-	}
 	spin_lock_bh(&announce->lock);
 	if (announce->count)
-		schedule_delayed_work(&announce->work, HZ / ANNOUNCE_RUNS);
+		schedule_delayed_work(&announce->work,
+				      netif_carrier_ok(eth->lower) ? HZ / ANNOUNCE_RUNS : HZ);
 	spin_unlock_bh(&announce->lock);
 }
 
@@ -213,6 +222,7 @@ void eipoib_announce_init(struct eipoib_dev *eth)
 
 	spin_lock_init(&announce->lock);
 	INIT_LIST_HEAD(&announce->list);
+	INIT_LIST_HEAD(&announce->all);
 	INIT_DELAYED_WORK(&announce->work, announce_work);
 	INIT_DELAYED_WORK(&announce->ask_work, ask_work);
 	for (i = 0; i < EIPOIB_ARRIVALS; i++)
@@ -231,59 +241,38 @@ void eipoib_announce_destroy(struct eipoib_dev *eth)
 
 	cancel_delayed_work_sync(&eth->announce.ask_work);
 	cancel_delayed_work_sync(&eth->announce.work);
+	list_splice(&eth->announce.all, &eth->announce.list);
 	list_for_each_entry_safe(entry, next, &eth->announce.list, node)
 		kfree(entry);
 }
 
-/* Makes an announcement that is due, for the caller to put on the list. Returns NULL and counts if
- * there are too many, or there is no memory. The lock is held.
- */
-static struct announcement *make(struct eipoib_dev *eth, const struct in6_addr *ip)
+/* Appends an announcement to a list. It is counted if there are too many, or there is no memory. */
+static void append(struct eipoib_dev *eth, struct list_head *list, const struct in6_addr *ip)
 {
 	struct eipoib_announce *announce = &eth->announce;
 	struct announcement *entry = NULL;
 
+	spin_lock_bh(&announce->lock);
 	if (announce->count < ANNOUNCE_MAX)
-		entry = kzalloc(sizeof(*entry), GFP_ATOMIC);
+		entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
 	if (!entry) {
 		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
-		return NULL;
+		goto out;
 	}
 	entry->ip = *ip;
+	entry->list = list;
 	entry->times = announce->count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1;
 	entry->due = jiffies;
+	list_add_tail(&entry->node, list);
 	if (!announce->count++)
 		schedule_delayed_work(&announce->work, 0);
-	return entry;
+out:
+	spin_unlock_bh(&announce->lock);
 }
 
-/* Announces an address before those that wait already */
 static void announce_ip(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
-	struct announcement *entry;
-
-	spin_lock_bh(&eth->announce.lock);
-	entry = make(eth, ip);
-	if (entry)
-		list_add(&entry->node, &eth->announce.list);
-	spin_unlock_bh(&eth->announce.lock);
-}
-
-/* Announces one of all addresses, after those that wait already */
-static bool visit_all(void *context, const struct eipoib_ip_info *info)
-{
-	struct eipoib_dev *eth = context;
-	struct announcement *entry;
-
-	spin_lock_bh(&eth->announce.lock);
-	entry = make(eth, &info->ip);
-	if (entry) {
-		entry->of_all = true;
-		eth->announce.count_all++;
-		list_add_tail(&entry->node, &eth->announce.list);
-	}
-	spin_unlock_bh(&eth->announce.lock);
-	return true;
+	append(eth, &eth->announce.list, ip);
 }
 
 static bool visit(void *context, const struct eipoib_ip_info *info)
@@ -292,20 +281,25 @@ static bool visit(void *context, const struct eipoib_ip_info *info)
 	return true;
 }
 
-/* Takes the announcements of all addresses off the list */
+static bool visit_all(void *context, const struct eipoib_ip_info *info)
+{
+	struct eipoib_dev *eth = context;
+
+	append(eth, &eth->announce.all, &info->ip);
+	return true;
+}
+
+/* Drops the announcements of all addresses */
 static void drop_all(struct eipoib_announce *announce)
 {
 	struct announcement *entry, *next;
 
 	spin_lock_bh(&announce->lock);
-	list_for_each_entry_safe(entry, next, &announce->list, node) {
-		if (!entry->of_all)
-			continue;
+	list_for_each_entry_safe(entry, next, &announce->all, node) {
 		list_del(&entry->node);
 		kfree(entry);
 		announce->count--;
 	}
-	announce->count_all = 0;
 	spin_unlock_bh(&announce->lock);
 }
 
@@ -351,7 +345,7 @@ void eipoib_announce_again(struct eipoib_dev *eth)
 	bool busy;
 
 	spin_lock_bh(&eth->announce.lock);
-	busy = eth->announce.count_all;
+	busy = !list_empty(&eth->announce.all);
 	spin_unlock_bh(&eth->announce.lock);
 	if (!busy)
 		eipoib_announce_all(eth);

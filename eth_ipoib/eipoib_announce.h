@@ -31,8 +31,8 @@ struct eipoib_arrival {
 struct eipoib_announce {
 	spinlock_t lock;		/* guards all but the works; nothing nests inside */
 	struct list_head list;		/* struct announcement, the next one first */
-	u32 count;			/* length of the list */
-	u32 count_all;			/* entries of the list that eipoib_announce_all() made */
+	struct list_head all;		/* the same, made by eipoib_announce_all() */
+	u32 count;			/* length of both lists */
 	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];
 	u32 turn;			/* the number of the arrival that is asked next */
 	bool any_arrived;		/* also read without the lock, as the next one is */

@@ -62,7 +62,7 @@ void eipoib_arp_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		return;
 	}
 	if (!arp->spa && eipoib_arrived(&eth->domain->announce))
-		eipoib_arrival_probes(eth->domain, arp->sha);
+		eipoib_arrival_probes(eth->domain, ether->h_source);
 	/* The answer to a request of this module, see eipoib_arp_ask_eth() */
 	if (op == ARPOP_REPLY && eipoib_mac_is_own(eth, ether->h_dest)) {
 		consume_skb(skb);

@@ -199,6 +199,19 @@ static bool may_send(const struct nd_copy *copy, const struct ethhdr *ether)
 					      copy->has_address ? copy->mac : ether->h_source);
 }
 
+/* Returns whether a packet is for the sender of the questions of this module: an answer, or a
+ * question whether the sender is still there
+ */
+static bool is_answer(const struct eipoib_dev *eth, const struct in6_addr *to, const u8 *mac)
+{
+	struct in6_addr asker;
+
+	if (!eipoib_mac_is_own(eth, mac))
+		return false;
+	eipoib_nd_asker(mac, &asker);
+	return ipv6_addr_equal(to, &asker);
+}
+
 /* Returns whether the bridge has flooded a packet that is for a host of the Ethernet side */
 static bool is_for_local(struct eipoib_dev *eth, const u8 *mac)
 {
@@ -240,8 +253,7 @@ void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct et
 		kfree_skb(copy.skb);
 		return;
 	}
-	/* The answer to a question of this module, see eipoib_nd_ask_host() */
-	if (eipoib_mac_is_own(eth, ether->h_dest)) {
+	if (is_answer(eth, &ipv6_hdr(copy.skb)->daddr, ether->h_dest)) {
 		consume_skb(skb);
 		kfree_skb(copy.skb);
 		return;

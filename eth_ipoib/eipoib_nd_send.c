@@ -207,6 +207,19 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
 }
 
 /**
+ * eipoib_nd_asker() - get the IP address that questions of eipoib_nd_ask_host() come from
+ * @mac: the MAC address that they come from
+ * @ip: set to the address, a link-local one
+ *
+ * Context: any.
+ */
+void eipoib_nd_asker(const u8 *mac, struct in6_addr *ip)
+{
+	ipv6_addr_set(ip, htonl(0xfe800000), 0, 0, 0);
+	addrconf_addr_eui48(&ip->s6_addr[8], mac);
+}
+
+/**
  * eipoib_nd_ask_host() - ask a host of the Ethernet side whether it has an IP address
  * @eth: the netdevice, which needs it itself
  * @mac: MAC address of the host
@@ -219,11 +232,10 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
  */
 void eipoib_nd_ask_host(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
 {
-	struct in6_addr from = { };
+	struct in6_addr from;
 	struct sk_buff *skb;
 
-	ipv6_addr_set(&from, htonl(0xfe800000), 0, 0, 0);
-	addrconf_addr_eui48(&from.s6_addr[8], eth->own_mac);
+	eipoib_nd_asker(eth->own_mac, &from);
 	skb = ns_make(eth, &from, ip, sizeof(struct eipoib_nd_opt_eth));
 	if (!skb) {
 		eipoib_count(eth, EIPOIB_STAT_RX_NO_MEMORY);

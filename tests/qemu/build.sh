@@ -48,7 +48,7 @@ key_of()
 
 	[ "$1" != probes ] || folders+=("$modules/ats")
 	{
-		echo "$kernel ${options[*]} ${parts[$1]}"
+		echo "$kernel ${options[*]} ${parts[$1]} ${KCFLAGS:-}"
 		cat "$top/Makefile" "$qemu_dir/build.sh"
 		find -L "${folders[@]}" -maxdepth 1 \( -name '*.[ch]' ! -name '*.mod.c' -o \
 			-name Kbuild -o -name '*.mk' \) -print0 | sort -z |
@@ -68,7 +68,23 @@ is_cached()
 	[ "$kind" != stock ] && [ "${2:-}" != coverage ] && [ -z "${MODULES_UNCACHED:-}" ]
 }
 
-# Takes what is there from the cache, and sets $missing to the other parts.
+# restore FROM TO: copies modules, which a guest may be about to use, if they differ. Then make has
+# to compile what they were made of here before, as it would take them for newer.
+restore()
+{
+	local file name
+
+	for file in "$1"/*; do
+		name=${file##*/}
+		[ -e "$file" ] || continue
+		! cmp -s "$file" "$2/$name" || continue
+		cp "$file" "$2/.new.$name" && mv "$2/.new.$name" "$2/$name" || return
+		rm -f "$2"/.*.cmd
+	done
+}
+
+# Takes what is there from the cache, and sets $missing to the other parts. $wanted gets the names
+# of these parts' folders in the cache.
 fetch()
 {
 	local part from
@@ -76,27 +92,29 @@ fetch()
 	missing=()
 	for part in "${!parts[@]}"; do
 		from=$(stored "$part")
-		if [ -e "$from" ]; then
-			find "$from" -type f -exec cp -t "$modules/$part" {} +
-			touch "$from"
+		if [ -d "$from" ]; then
+			touch -c "$from"
+			restore "$from" "$modules/$part" || return
 		else
 			missing+=("$part")
+			wanted[$part]=$from
 		fi
 	done
 }
 
-# store PART...: puts the modules into the cache, where a part's last five are kept.
+# Puts the modules of the missing parts into the cache, where a part's last five are kept. Those
+# whose sources have changed while they were compiled are left out.
 store()
 {
-	local part to work
+	local part work
 
 	mkdir -p "$cache/modules"
-	for part; do
-		to=$(stored "$part")
+	for part in "${missing[@]}"; do
+		[ "$(stored "$part")" = "${wanted[$part]}" ] || continue
 		work=$(mktemp -d "$cache/tmp.XXXXXX")
 		find "$modules/$part" -maxdepth 1 \( -name '*.ko' -o -name Module.symvers \) \
-			-exec cp -t "$work" {} +
-		mv -T "$work" "$to" 2>/dev/null || rm -rf "$work"
+			-exec cp -t "$work" {} + || { rm -rf "$work" && return 1; }
+		mv -T "$work" "${wanted[$part]}" 2>/dev/null || rm -rf "$work"
 		find "$cache/modules" -maxdepth 1 -name "$kind-$part-????????????????" \
 			-printf '%T@ %p\n' | sort -rn | sed '1,5d; s/^[^ ]* //' | xargs -r rm -rf
 	done
@@ -105,19 +123,20 @@ store()
 build()
 {
 	local part targets=()
+	local -A wanted=()
 
 	make -s -C "$top" tools test-tools || return
 	missing=("${!parts[@]}")
 	if is_cached "$@"; then
 		made sources || return
-		fetch
+		{ flock 8 && fetch; } 8>"$cache/modules.lock" || return
 	fi
 	for part in "${missing[@]}"; do
 		targets+=("${parts[$part]}")
 	done
 	[ ${#targets[@]} -gt 0 ] || return 0
 	made "${targets[@]}" || return
-	! is_cached "$@" || [ -s "$top/build/build.log" ] || store "${missing[@]}"
+	! is_cached "$@" || [ -s "$top/build/build.log" ] || with_lock modules store
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")

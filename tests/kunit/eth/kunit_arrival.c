@@ -447,6 +447,25 @@ static void announced_once(struct kunit *test)
 	cancel_delayed_work_sync(&fx->eth->announce.work);
 }
 
+/* What is to be announced waits for carrier */
+static void announced_with_carrier(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr ip = ip4(1);
+
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &ip, guest_mac));
+	local_bh_enable();
+	netif_carrier_off(fx->lower);
+	eipoib_announce_all(fx->eth);
+	flush_delayed_work(&fx->eth->announce.work);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced"), 0ull);
+	netif_carrier_on(fx->lower);
+	flush_delayed_work(&fx->eth->announce.work);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced"), 1ull);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+}
+
 static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_asks),
 	KUNIT_CASE(arrival_answers),
@@ -454,6 +473,7 @@ static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_probes),
 	KUNIT_CASE(arrival_recent_first),
 	KUNIT_CASE(announced_once),
+	KUNIT_CASE(announced_with_carrier),
 	KUNIT_CASE(arrival_without_heard),
 	KUNIT_CASE(arrival_learning_off),
 	KUNIT_CASE(arrival_bounded),
