@@ -463,6 +463,11 @@ static int srq_poll(struct napi_struct *napi, int budget)
 	struct ipoib_srq *srq = container_of(napi, struct ipoib_srq, napi);
 	int polled = 0, want, n, i;
 
+	/* CQEs from before the failure may be of QPs that have been destroyed since */
+	if (unlikely(READ_ONCE(srq->failed))) {
+		napi_complete_done(napi, 0);
+		return 0;
+	}
 	do {
 		want = min(budget - polled, IPOIB_WC_BATCH);
 		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
