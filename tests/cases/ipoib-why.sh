@@ -225,7 +225,7 @@ carrier
 step "What the HCA refuses"
 verb_fails ibfab1 attach_mcast 1000
 bounce
-reason not-attached 'cannot receive: the HCA of the port ibfab1/1' 'tries again'
+reason not-attached 'cannot use the broadcast group: the HCA of the port ibfab1/1' 'tries again'
 verb_fails ibfab1 attach_mcast 0
 carrier
 ip link set "$dev" down
