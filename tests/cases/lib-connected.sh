@@ -49,6 +49,18 @@ connected_to()
 		END { exit !found }' /run/conns
 }
 
+# service_used HOST HCA: prints the Service ID of the connection that the host has opened to the HCA's
+# port.
+service_used()
+{
+	conns "$1" >/run/conns || return 2
+	awk -v "guid=$(port_guid "$2")" '
+		function hex(word) { return substr("0000" word, length(word) + 1) }
+		/GID:/ { split($2, w, ":"); at = hex(w[5]) hex(w[6]) hex(w[7]) hex(w[8]) == guid }
+		/service ID:/ { id = $3 }
+		/opened by:/ && at && $3 == "self" { print id }' /run/conns
+}
+
 opened_is()
 {
 	_opened=$(opened "$1") || return 2
