@@ -49,8 +49,8 @@ connected_to()
 		END { exit !found }' /run/conns
 }
 
-# service_used HOST HCA: prints the Service ID of the connection that the host has opened to the HCA's
-# port.
+# service_used HOST HCA: prints the Service ID of the connection that the host has opened to the
+# HCA's port.
 service_used()
 {
 	conns "$1" >/run/conns || return 2
