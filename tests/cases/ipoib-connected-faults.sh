@@ -171,7 +171,7 @@ wait "$occupier"
 sleep 3
 mode_set h0 connected
 wait_for 20 opens h0 1 10.0.0.2
-assert_match "its Service ID" "$(service_used h0 ibfab1)" '^0x0100000000[0-9a-f]{6}$'
+assert_match "its Service ID" "$(opened_to h0 ibfab1)" '^live 0x0100000000[0-9a-f]{6}$'
 rmmod ibrc
 
 step "The peer's LID changes, until the SM corrects it: it gives up its connections"

@@ -37,28 +37,23 @@ opened()
 		END { print n + 0 }' /run/conns
 }
 
-# connected_to HOST HCA: the host has an established connection that it has opened to the HCA's port.
-connected_to()
-{
-	conns "$1" >/run/conns || return 2
-	awk -v "guid=$(port_guid "$2")" '
-		function hex(word) { return substr("0000" word, length(word) + 1) }
-		/GID:/ { split($2, w, ":"); at = hex(w[5]) hex(w[6]) hex(w[7]) hex(w[8]) == guid }
-		/opened by:/ { by = $3 }
-		/state:/ && at && by == "self" && $2 == "live" { found = 1 }
-		END { exit !found }' /run/conns
-}
-
-# service_used HOST HCA: prints the Service ID of the connection that the host has opened to the
-# HCA's port.
-service_used()
+# opened_to HOST HCA: prints the state and the Service ID of each connection that the host has opened
+# to the HCA's port.
+opened_to()
 {
 	conns "$1" >/run/conns || return 2
 	awk -v "guid=$(port_guid "$2")" '
 		function hex(word) { return substr("0000" word, length(word) + 1) }
 		/GID:/ { split($2, w, ":"); at = hex(w[5]) hex(w[6]) hex(w[7]) hex(w[8]) == guid }
 		/service ID:/ { id = $3 }
-		/opened by:/ && at && $3 == "self" { print id }' /run/conns
+		/opened by:/ { by = $3 }
+		/state:/ && at && by == "self" { print $2, id }' /run/conns
+}
+
+# connected_to HOST HCA: the host has an established connection that it has opened to the HCA's port.
+connected_to()
+{
+	says '^live ' opened_to "$1" "$2"
 }
 
 opened_is()
