@@ -305,6 +305,16 @@ static void expect_reason(struct kunit *test, enum ipoib_reason reason)
 			   ipoib_reason_name(reason));
 }
 
+static void expect_reason_in(struct kunit *test, enum ib_port_state state,
+			     enum ipoib_reason reason)
+{
+	struct fixture *fx = test->priv;
+
+	hca_port_state(fx->hca, state);
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_reason(test, reason);
+}
+
 /* The reason that is nearest to the cable comes first */
 static void reason_of_waiting(struct kunit *test)
 {
@@ -315,15 +325,9 @@ static void reason_of_waiting(struct kunit *test)
 	hca_pkey(fx->hca, 0, 0x8001);
 	fixture_up(test);
 	expect_reason(test, IPOIB_REASON_PORT_DOWN);
-	hca_port_state(fx->hca, IB_PORT_INIT);
-	event(fx, IPOIB_EVENT_CHECK);
-	expect_reason(test, IPOIB_REASON_PORT_INIT);
-	hca_port_state(fx->hca, IB_PORT_ARMED);
-	event(fx, IPOIB_EVENT_CHECK);
-	expect_reason(test, IPOIB_REASON_PORT_ARMED);
-	hca_port_state(fx->hca, IB_PORT_ACTIVE);
-	event(fx, IPOIB_EVENT_CHECK);
-	expect_reason(test, IPOIB_REASON_NO_PKEY);
+	expect_reason_in(test, IB_PORT_INIT, IPOIB_REASON_PORT_INIT);
+	expect_reason_in(test, IB_PORT_ARMED, IPOIB_REASON_PORT_ARMED);
+	expect_reason_in(test, IB_PORT_ACTIVE, IPOIB_REASON_NO_PKEY);
 	fx->fabric.answers = false;
 	hca_pkey(fx->hca, 0, 0xffff);
 	event(fx, IPOIB_EVENT_CHECK);
@@ -346,12 +350,8 @@ static void reason_of_vf(struct kunit *test)
 	hca_port_state(fx->hca, IB_PORT_DOWN);
 	fixture_up(test);
 	expect_reason(test, IPOIB_REASON_VF_DOWN);
-	hca_port_state(fx->hca, IB_PORT_INIT);
-	event(fx, IPOIB_EVENT_CHECK);
-	expect_reason(test, IPOIB_REASON_VF_INIT);
-	hca_port_state(fx->hca, IB_PORT_ACTIVE);
-	event(fx, IPOIB_EVENT_CHECK);
-	expect_reason(test, IPOIB_REASON_NONE);
+	expect_reason_in(test, IB_PORT_INIT, IPOIB_REASON_VF_INIT);
+	expect_reason_in(test, IB_PORT_ACTIVE, IPOIB_REASON_NONE);
 	*flags &= ~(u64)IBK_VIRTUAL_FUNCTION;
 }
 
