@@ -207,7 +207,7 @@ void eipoib_nd_ask_eth(struct eipoib_dev *eth, const u8 *mac, const struct in6_a
 }
 
 /**
- * eipoib_nd_asker() - get the IP address that questions of eipoib_nd_ask_host() come from
+ * eipoib_nd_asker() - get the IP address that questions of this module come from, and MLD queries
  * @mac: the MAC address that they come from
  * @ip: set to the address, a link-local one
  *

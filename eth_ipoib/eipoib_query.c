@@ -8,7 +8,6 @@
 #include <linux/icmpv6.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
-#include <net/addrconf.h>
 #include <net/ip.h>
 #include <net/ip6_checksum.h>
 
@@ -105,8 +104,7 @@ static void mld_write(struct mld_packet *packet, const u8 *mac, const struct in6
 	packet->ip.payload_len = htons(sizeof(*packet) - sizeof(packet->ip));
 	packet->ip.nexthdr = NEXTHDR_HOP;
 	packet->ip.hop_limit = 1;
-	ipv6_addr_set(&packet->ip.saddr, htonl(0xfe800000), 0, 0, 0);
-	addrconf_addr_eui48(&packet->ip.saddr.s6_addr[8], mac);
+	eipoib_nd_asker(mac, &packet->ip.saddr);
 	if (ipv6_addr_any(group))
 		packet->ip.daddr = in6addr_linklocal_allnodes;
 	else
