@@ -160,17 +160,17 @@ mode_set h0 datagram
 wait_for 10 opened_is h0 0
 dev1=$(dev_of h1)
 ip -n h1 link set "$dev1" down
-printf 'from=ibfab0 to=ibfab1 do=occupy qpn=%d linger=3000\n' "$(qpn_of h1 "$dev1")" >/run/occupy
+printf 'from=ibfab0 to=ibfab1 do=occupy qpn=%d linger=60000\n' "$(qpn_of h1 "$dev1")" >/run/occupy
 cat /run/occupy >/sys/kernel/debug/ibrc/run &
 occupier=$!
-sleep 1
+wait_for 10 says '^State:.S' cat "/proc/$occupier/status"
 ip -n h1 link set "$dev1" up
 wait_for 10 says "ibfab1: QP $(qpn_of h1 "$dev1") cannot listen" dmesg
-wait "$occupier"
-# It has failed three times within three seconds, so the next try is within two
-sleep 3
+kill "$occupier"
+wait "$occupier" || :
+# The interface tries it again some seconds later, and so does a peer that it has refused
 mode_set h0 connected
-wait_for 20 opens h0 1 10.0.0.2
+wait_for 30 opens h0 1 10.0.0.2
 assert_match "its Service ID" "$(opened_to h0 ibfab1)" '^live 0x0100000000[0-9a-f]{6}$'
 rmmod ibrc
 

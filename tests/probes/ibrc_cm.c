@@ -586,7 +586,8 @@ int ibrc_cm_no_service(struct ibrc_run *run)
 }
 
 /**
- * ibrc_cm_occupy() - Scenario: listen where an IPoIB interface does.
+ * ibrc_cm_occupy() - Scenario: listen where an IPoIB interface does, for linger milliseconds or
+ *		      until the process gets a signal.
  * @run: the run, not connected
  *
  * Context: the run.
@@ -594,8 +595,11 @@ int ibrc_cm_no_service(struct ibrc_run *run)
  */
 int ibrc_cm_occupy(struct ibrc_run *run)
 {
-	return listen_to(run, IBRC_IPOIB_SERVICE | run->params.qpn) ?:
-	       ibrc_settle(run, run->params.linger);
+	int ret = listen_to(run, IBRC_IPOIB_SERVICE | run->params.qpn);
+
+	if (!ret)
+		msleep_interruptible(run->params.linger);
+	return ret;
 }
 
 /**

@@ -21,8 +21,8 @@
  *          milliseconds a scenario waits for things that must not happen, and stall after how
  *          many seconds without progress it fails. The message with the number flaw is sent
  *          with wrong contents. A transfer stays connected for linger milliseconds after all
- *          messages came, and the scenario occupy listens for as long to the Service ID of the
- *          IPoIB interface with the QP qpn.
+ *          messages came, and the scenario occupy listens for as long, or until a signal, to the
+ *          Service ID of the IPoIB interface with the QP qpn.
  *          The scenarios for do are in the table below.
  *  result  the result of the last test, or of the one that is running. "wrong" is the number
  *          of expectations that failed, followed by the first of them.
