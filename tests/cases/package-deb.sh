@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
-# The packages of `make deb` pass lintian. In a Debian 12 system, DKMS builds and signs their modules,
-# and modprobe prefers these; also after an upgrade, and in the long form for a new kernel. DKMS does
-# not build them for kernels that are too old or have no InfiniBand. Removing the packages leaves
-# nothing behind. The fabric's package is only built, except in the long form, which installs it as
-# well.
+# The packages of `make deb` pass lintian. In a Debian 12 system they can be installed without the
+# kernel's headers. After an upgrade with headers DKMS has built and signed their modules, and
+# modprobe prefers these. In the long form there are headers from the beginning, and also an upgrade
+# of the kernel. DKMS does not build the modules for kernels that are too old or have no InfiniBand.
+# Removing the packages leaves nothing behind. The fabric's package is only built, except in the long
+# form, which installs it as well.
 # runs: host
 # timeout: 600
 # soak: 900
@@ -62,43 +63,72 @@ own_sources()
 	fi
 }
 
-check_install()
+# built VERSION: DKMS built and installed this version, and modprobe would load its modules.
+built()
+{
+	dkms_has "ib-ipoib/$1, $release, x86_64: installed" \
+		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
+	loads_own "$release" ib_ipoib "$1"
+	loads_own "$release" ib_ats "$1"
+	loads_own "$release" eth_ipoib "$1"
+	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
+	no_ignored_jobs
+}
+
+# no_ignored_jobs: make warns if it does not use the number of jobs that DKMS sets.
+no_ignored_jobs()
 {
 	local logs status=0
 
-	loads_in_tree "before" "$release"
-	[ -n "${SOAK:-}" ] || rm "$work"/ibfab-dkms_*.deb
-	# shellcheck disable=SC2046  # words
-	install $(packages "$work")
-	dkms_has "ib-ipoib/$version, $release, x86_64: installed" \
-		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
-	loads_own "$release" ib_ipoib "$version"
-	loads_own "$release" ib_ats "$version"
-	loads_own "$release" eth_ipoib "$version"
-	own_sources ib-ipoib "$version"
-	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
-	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
-	same "ibats -V" "$(inside ibats -V)" "ibats $version"
-	same "eipoib -V" "$(inside eipoib -V)" "eipoib $version"
-	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/man/man8/ibats.8.gz >/dev/null
-	inside dpkg -L ib-ipoib-dkms | grep -x /usr/share/man/man4/ib_ipoib.4.gz >/dev/null
-	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/bash-completion/completions/ibats >/dev/null
-	# make warns if it does not use the number of jobs that DKMS sets
 	mapfile -t logs < <(find "$system/var/lib/dkms" -name make.log)
 	[ ${#logs[@]} -gt 0 ] || fail "no logs of the builds"
 	grep -n jobserver "${logs[@]}" || status=$?
 	same "the status of looking for jobs that are ignored" "$status" 1
 }
 
+# unpacked VERSION: the files of this version are there.
+unpacked()
+{
+	own_sources ib-ipoib "$1"
+	[ -z "${SOAK:-}" ] || own_sources ibfab "$version"
+	same "ibats -V" "$(inside ibats -V)" "ibats $1"
+	same "eipoib -V" "$(inside eipoib -V)" "eipoib $1"
+	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/man/man8/ibats.8.gz >/dev/null
+	inside dpkg -L ib-ipoib-dkms | grep -x /usr/share/man/man4/ib_ipoib.4.gz >/dev/null
+	inside dpkg -L ib-ipoib-tools | grep -x /usr/share/bash-completion/completions/ibats >/dev/null
+}
+
+check_install()
+{
+	loads_in_tree "before" "$release"
+	# shellcheck disable=SC2046  # words
+	install $(packages "$work")
+	unpacked "$version"
+	built "$version"
+}
+
+# The packages can be installed before the kernel's headers, and modprobe then loads the in-tree
+# driver. It takes no time, as DKMS builds nothing.
+check_install_without_headers()
+{
+	local headers=$system/lib/modules/$release/build
+
+	loads_in_tree "before" "$release"
+	rm "$work"/ibfab-dkms_*.deb
+	mv "$headers" "$headers.hidden"
+	# shellcheck disable=SC2046  # words
+	install $(packages "$work")
+	mv "$headers.hidden" "$headers"
+	unpacked "$version"
+	dkms_has "ib-ipoib/$version: added"
+	loads_in_tree "without headers" "$release"
+}
+
 check_upgrade()
 {
 	install "$work"/newer/build/deb/ib-ipoib-{dkms,tools}_*.deb
-	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
-		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
-	loads_own "$release" ib_ipoib "$newer"
-	loads_own "$release" ib_ats "$newer"
-	loads_own "$release" eth_ipoib "$newer"
-	same "ibats -V" "$(inside ibats -V)" "ibats $newer"
+	unpacked "$newer"
+	built "$newer"
 	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
 }
 
@@ -150,5 +180,8 @@ check_removal()
 	nothing_left
 }
 
-# shellcheck disable=SC2086  # words
-package_case install upgrade ${SOAK:+kernel_upgrade} exclusive removal
+if [ -n "${SOAK:-}" ]; then
+	package_case install upgrade kernel_upgrade exclusive removal
+else
+	package_case install_without_headers upgrade exclusive removal
+fi
