@@ -127,7 +127,7 @@ partitions_write 1
 opensm_start -P /run/partitions.conf
 ipoib_load
 hosts_make 6
-stream_prepare "$(full_or 500000 50000000)" h0 h1 h2 h3 h4 h5
+stream_prepare "$(full_or 100000 50000000)" h0 h1 h2 h3 h4 h5
 for k in 1 2 3 4 5 6; do
 	(umask 077; wg genkey >/run/key.$k)
 done

@@ -2,8 +2,10 @@
 # shellcheck shell=dash source=lib.sh
 # An HCA accesses memory only at mapped DMA addresses; memory that no packet has written is
 # garbage; static rates are observed.
-# kernel: both
+# kernel: stock
+# soak-kernel: both
 # timeout: 60
+# soak: 60
 
 . /cases/lib.sh
 

@@ -7,14 +7,15 @@
 work=$1
 qemu=$(cd "$(dirname "${BASH_SOURCE[0]}")/../qemu" && pwd)
 
-# boots NAME TIMEOUT: boots a guest with the script on standard input, and prints its verdict
-# and the reasons.
+# boots NAME TIMEOUT: runs the script on standard input in a guest, and prints its verdict and the
+# reasons. The guests continue from one snapshot, except for the good one, which boots.
 boots()
 {
-	local name=$1 timeout=$2 verdict=passed
+	local name=$1 timeout=$2 verdict=passed continues=(--snapshots "$work/snapshots")
 
+	[ "$name" != good ] || continues=()
 	{ echo '. /cases/lib.sh' && cat; } >"$work/$name.sh"
-	"$qemu/guest.sh" --timeout "$timeout" "$work/$name.sh" \
+	"$qemu/guest.sh" --timeout "$timeout" "${continues[@]}" "$work/$name.sh" \
 		"$work/$name" || verdict=failed
 	echo "$verdict"
 	cat "$work/$name/result"

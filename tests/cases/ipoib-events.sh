@@ -60,7 +60,7 @@ wait_for 20 pings
 echo 1 >"$tracing/events/ipoib/ipoib_flush/enable"
 echo 1 >"$tracing/events/ipoib/ipoib_port_event/enable"
 iperf_server h1
-traffic_start stream on h0 iperf3 -c 10.0.0.2 -t 3600 -b 20M -l 8000
+traffic_start stream on h0 iperf3 -c 10.0.0.2 -t 3600 -b 5M -l 8000
 wait_for 20 connected
 goes_on
 

@@ -145,6 +145,9 @@ claim_often()
 	done
 }
 
+# What follows is the driver's own logic, which no kernel changes
+! brief || exit 0
+
 step "Ten false claims of h2's GID a second, without a GRH, are counted; h2 is reached"
 raw_listen ibfab3 "qkey=0xb1b"
 gid2=$(address_of h2 | cut -d: -f5- | tr -d :)
@@ -211,8 +214,6 @@ now_ms
 assert_between "questions to the SA, another one each ten seconds" $(($(questions) - asked)) \
 	1 $((2 + (now_ms - begin) / 10000))
 rules_clear ibfab3
-
-! brief || exit 0
 
 step "A peer does not choose the SL that it is answered by"
 wait_for 10 pings h1 10.0.0.3

@@ -3,12 +3,13 @@
 # Checksums and large sends are left to HCAs that support them, and done by the driver
 # otherwise; data arrive unchanged, and ethtool switches the features.
 # timeout: 240
+# soak: 240
 # profiles: virtual connectx3 connectx5
 # kernel: stock 6.12 newest
 
 . /cases/lib.sh
 
-size=$((24 << 20))
+size=$(($(full_or 8 24) << 20))
 
 # offloaded HCA NAME: prints a counter of the HCA's offloads.
 offloaded()

@@ -99,7 +99,7 @@ awk '
 	END { print sum, all; exit bad || sum != all }' /run/stats || fail "$(cat /run/stats)"
 
 step "More and fewer while a stream lasts"
-on h0 iperf3 -c 10.0.0.2 -t 20 >/run/iperf.log &
+on h0 iperf3 -c 10.0.0.2 -t 20 -b 60M >/run/iperf.log &
 iperf=$!
 for count in 1 3 2 4; do
 	sleep 1

@@ -61,7 +61,7 @@ stream()
 {
 	on "$1" socat -t 60 - "TCP:$2:${3:-7000},connect-timeout=60" \
 		</run/stream.sent >/run/stream.got || fail "the stream to $2 broke"
-	cmp /run/stream.sent /run/stream.got || fail "not what was sent to $2"
+	same_file /run/stream.sent /run/stream.got || fail "not what was sent to $2"
 }
 
 # stream_over HOST DEVICE ADDRESS [PORT]: the same, and this device must have counted it both ways.

@@ -1045,7 +1045,7 @@ transfer()
 		OPEN:/run/got,creat,trunc
 	wait_for 10 listening "$2" 6000
 	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait_for 20 cmp -s /run/sent /run/got
+	wait_for 20 same_file /run/sent /run/got
 }
 
 # iperf_server HOST: starts an iperf3 server, to be stopped by `traffic_stop iperf.HOST`.

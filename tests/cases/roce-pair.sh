@@ -4,6 +4,7 @@
 # a changed MTU or GID of the Ethernet netdevice, and removal of the port under traffic.
 # guests: 2
 # timeout: 400
+# smp: 1
 # mem: 768
 # kernel: stock 6.12 newest
 

@@ -10,4 +10,4 @@
 
 . /cases/lib-matrix.sh
 
-matrix ipoib intree "$(full_or 10 60)"
+matrix ipoib intree "$(full_or 6 60)"

@@ -298,15 +298,25 @@ stop()
 	rm -rf "$state"
 }
 
-# kernels_needed: prints the kinds of kernels that the runs need.
+# kernels_needed RUN...: prints the kinds of kernels that these runs need.
 kernels_needed()
 {
 	local name
 
-	for name in "${names[@]}"; do
+	for name; do
 		kernel_of "$name"
 		header "$(script_of "$name")" peer ''
-	done | grep . | sort -ru
+	done | sed '/^$/d' | sort -ru
+}
+
+# guests: prints the runs that are not on this machine.
+guests()
+{
+	local name
+
+	for name in "${names[@]}"; do
+		[ "$(header "$(script_of "$name")" runs guest)" != guest ] || echo "$name"
+	done
 }
 
 # roots_needed: prints the groups of programs that the runs need.
@@ -319,16 +329,18 @@ roots_needed()
 	done | sort -u
 }
 
-# Prepares kernels, modules and root file systems. If this fails, all cases fail.
+# Prepares kernels, modules and root file systems. If this fails, all cases fail. A case that runs on
+# this machine builds what it needs itself.
 prepare()
 {
 	local kind kinds root roots
 
-	kinds=$(kernels_needed) roots=$(roots_needed)
+	# shellcheck disable=SC2046  # words
+	kinds=$(kernels_needed $(guests)) roots=$(roots_needed)
 	progress_event steps $((1 + $(wc -w <<<"$roots") + 2 * $(wc -w <<<"$kinds")))
 	progress_event step "Debian packages"
-	# shellcheck disable=SC2086  # words
-	"$qemu_dir/deps.sh" build guest $kinds || return
+	# shellcheck disable=SC2046  # words
+	"$qemu_dir/deps.sh" build guest $(kernels_needed "${names[@]}") || return
 	for root in $roots; do
 		progress_event step "programs for guests ($root)"
 		"$qemu_dir/rootfs.sh" "$root" >"$state/rootfs" || return

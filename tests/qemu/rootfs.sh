@@ -14,8 +14,8 @@
 
 group=${1:-base}
 packages=(
-	busybox dash dnsmasq-base ethtool fping infiniband-diags iperf3 iproute2
-	iputils-arping iputils-ping isc-dhcp-client jq kmod libjson-c5 libmnl0 nftables opensm
+	busybox dash dnsmasq-base ethtool fping gojq infiniband-diags iperf3 iproute2
+	iputils-arping iputils-ping isc-dhcp-client kmod libjson-c5 libmnl0 nftables opensm
 	procps smcroute socat systemd tcpdump
 )
 apps=(
@@ -185,6 +185,8 @@ add_files()
 	mkdir -p "$root"/{dev,proc,sys,run,tmp,root,cases,modules,etc} \
 		"$root"/var/{cache/opensm,log}
 	ln -sf dash "$root/usr/bin/sh"
+	# Debian's jq needs ten times as long to start
+	ln -s gojq "$root/usr/bin/jq"
 	echo 'root:x:0:0:root:/root:/bin/sh' >"$root/etc/passwd"
 	echo 'root:x:0:' >"$root/etc/group"
 	printf '127.0.0.1 localhost\n::1 localhost\n' >"$root/etc/hosts"

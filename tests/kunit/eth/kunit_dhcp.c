@@ -568,7 +568,7 @@ static void fuzz(struct kunit *test)
 	struct message msg;
 	u32 round, len, i;
 
-	for (round = 0; round < 2000; round++) {
+	for (round = 0; round < 500; round++) {
 		len = get_random_u32() % OPTIONS;
 		set_mode(test, EIPOIB_DHCP_FLAG + round % 2);
 		request_make(&msg, NULL, 0, len);
@@ -590,8 +590,8 @@ static void fuzz(struct kunit *test)
 		skb_queue_purge(&fx->sent);
 		skb_queue_purge(&fx->received);
 	}
-	KUNIT_EXPECT_GT(test, count(test, "dhcp_rewritten") + count(test, "dhcp_flagged"), 100u);
-	KUNIT_EXPECT_GT(test, count(test, "dhcp_answered"), 100u);
+	KUNIT_EXPECT_GT(test, count(test, "dhcp_rewritten") + count(test, "dhcp_flagged"), 25u);
+	KUNIT_EXPECT_GT(test, count(test, "dhcp_answered"), 25u);
 }
 
 static struct kunit_case message_cases[] = {
