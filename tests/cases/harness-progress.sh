@@ -44,7 +44,7 @@ harness()
 		printf '#!/bin/bash\n. "$(dirname "$0")/common.sh"\n' >"$work/tests/qemu/$script.sh"
 		chmod +x "$work/tests/qemu/$script.sh"
 	done
-	printf '%s\n' 'say "preparing kernel 1.2.3"' 'sleep 2' >>"$work/tests/qemu/kernel.sh"
+	printf '%s\n' 'say "preparing kernel 1.2.3"' 'sleep 2' >>"$work/tests/qemu/deps.sh"
 }
 
 # checked CMD...: prints what a check prints that CMD runs, and its exit status.
@@ -142,7 +142,7 @@ checked on_terminal >"$work/terminal"
 shown <"$work/terminal" >"$work/screen"
 diff <(common <"$work/log") <(common <"$work/screen")
 cat "$work/again"
-grep -q '^\[3/4\] kernel stock: preparing kernel 1.2.3, ' "$work/again"
+grep -q '^\[1/2\] Debian packages: preparing kernel 1.2.3, ' "$work/again"
 grep -qx '\[0/3\] about [0-9]* s left: slow [0-9]* s' "$work/again"
 grep -qx '\[2/3\] 1 failed, about [0-9]* s left: last [0-9]* s' "$work/again"
 is 'last slow' "$(grep -v preparing "$work/cache/ib-ipoib/times" | cut -f 1 | paste -s -d ' ')"
