@@ -13,32 +13,46 @@ check()
 	local n=${#names[@]}
 
 	names+=("$1")
-	shift
+	progress_event plan "lint: $1" 60 1
+	progress_event begin "lint: $1"
 	(
 		status=0
-		"$@" >"$work/$n.output" 2>&1 || status=$?
+		"${@:2}" >"$work/$n.output" 2>&1 || status=$?
 		echo "$status" >"$work/$n.status"
+		passed "$n" && verdict=pass || verdict=FAIL
+		progress_event end "lint: $1" "$verdict"
 	) &
+}
+
+# passed N: whether the check of this number has ended well.
+passed()
+{
+	[ ! -s "$work/$1.output" ] && [ "$(cat "$work/$1.status")" = 0 ]
 }
 
 # report: shows the results of the checks that were started, in that order.
 report()
 {
-	local n status
+	local n
 
 	wait
 	for n in "${!names[@]}"; do
-		status=$(cat "$work/$n.status") || status=unknown
-		if [ ! -s "$work/$n.output" ] && [ "$status" = 0 ]; then
-			echo "ok    ${names[n]}"
-			continue
-		fi
-		echo "FAIL  ${names[n]} (status $status)"
-		cat "$work/$n.output"
-		findings=$((findings + 1))
+		progress_aside show "$n"
+		passed "$n" || findings=$((findings + 1))
 	done
 	rm "$work"/*
 	names=()
+}
+
+# show N: shows the result of the check of this number.
+show()
+{
+	if passed "$1"; then
+		echo "ok    ${names[$1]}"
+	else
+		echo "FAIL  ${names[$1]} (status $(cat "$work/$1.status"))"
+		cat "$work/$1.output"
+	fi
 }
 
 # files GLOB...: prints the names of the tree's files that match, tracked or not yet added.
@@ -269,13 +283,17 @@ call_circles()
 }
 
 cd "$top"
+work=$(mktemp -d)
+trap 'progress_stop; rm -rf "$work"' EXIT
+trap 'exit 1' INT TERM
+progress_start "$(nproc)"
+progress_event steps 1
+progress_event step "what the checks need"
 "$qemu_dir/deps.sh" build lint debug docs
 headers=$("$qemu_dir/kernel.sh" headers debug)
 release=$("$qemu_dir/kernel.sh" release)
 prepare_scripts
 
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 # The longest checks first
 check "checkpatch --strict" checkpatch
 check "compiler (W=1) and sparse (C=2)" compiler_and_sparse

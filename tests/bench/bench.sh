@@ -115,7 +115,9 @@ figures()
 {
 	local dir=$run/$1.$2
 
+	progress_event begin "bench: $1, $2"
 	guest "$1" "$2" ibbench
+	progress_event end "bench: $1, $2" pass
 	tr -d '\r' <"$dir/transcript.log" | sed -n 's/^figure //p' >"$dir.figures"
 	[ -s "$dir.figures" ] || die "the guest measured nothing: $1, $2"
 }
@@ -188,21 +190,42 @@ has_part()
 	[ "$1" != veth ] || [[ $2 == @(traffic|offload|forward|wall) ]]
 }
 
+# parts: prints "DRIVER PART" of all but the wall time's, one per line.
+parts()
+{
+	local driver part
+
+	for part in traffic dma offload control forward memory neighbours connected eth; do
+		for driver in intree ours veth; do
+			! has_part "$driver" "$part" || echo "$driver $part"
+		done
+	done
+}
+
+# plan: reads "DRIVER PART" of the guests that will run, for the line that shows the progress.
+plan()
+{
+	local driver part
+
+	while read -r driver part; do
+		progress_event plan "bench: $driver, $part" 900 1
+	done
+}
+
 # measure_all: runs as many guests at once as there are CPUs, as wall time does not matter to
 # them, except for the last ones.
 measure_all()
 {
-	local driver part guests=()
+	local driver part parts guests=()
 
-	for part in traffic dma offload control forward memory neighbours connected eth; do
-		for driver in intree ours veth; do
-			has_part "$driver" "$part" || continue
-			while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
-				wait -n || die "a guest failed"
-			done
-			figures "$driver" "$part" &
-			guests+=($!)
+	mapfile -t parts < <(parts)
+	printf '%s\n' "${parts[@]}" {intree,ours,veth}" wall" | plan
+	for part in "${parts[@]}"; do
+		while [ "$(jobs -pr | wc -l)" -ge "$(nproc)" ]; do
+			wait -n || die "a guest failed"
 		done
+		figures "${part% *}" "${part#* }" &
+		guests+=($!)
 	done
 	wait_for_guests "${guests[@]}"
 	for driver in intree ours veth; do
@@ -218,6 +241,7 @@ measure_part()
 {
 	local driver guests=()
 
+	printf '%s\n' "intree $1" "ours $1" | plan
 	for driver in intree ours; do
 		figures "$driver" "$1" &
 		guests+=($!)
@@ -308,11 +332,17 @@ results()
 
 rm -rf "$run"
 mkdir -p "$run"
+trap progress_stop EXIT
+trap 'exit 1' INT TERM
+progress_start "$(nproc)"
+progress_event steps 2
+progress_event step "Debian packages"
 if [ "$mode" = --short ]; then
 	"$qemu_dir/deps.sh" build guest
 else
 	"$qemu_dir/deps.sh" build guest bench plots
 fi
+progress_event step "modules"
 modules=$("$qemu_dir/build.sh")
 make_program
 qemu=()

@@ -30,12 +30,19 @@ probe_names()
 
 diff <(awk '!/^#/ { print $1 }' "$top/tests/compat/expected") <(probe_names) ||
 	die "tests/compat/expected does not list the probes of compat.mk"
+trap progress_stop EXIT
+trap 'exit 1' INT TERM
+progress_start 1
+progress_event steps $((1 + 2 * ${#kinds[@]}))
+progress_event step "Debian packages"
 "$qemu_dir/deps.sh" build "${kinds[@]}"
 for index in "${!kinds[@]}"; do
 	kind=${kinds[index]}
+	progress_event step "modules for kernel $kind"
 	"$qemu_dir/build.sh" "$kind" >/dev/null
+	progress_event step "features of kernel $kind"
 	list=$(found "$kind")
 	diff <(expected $((index + 2))) - <<<"$list" || die "probes are wrong on $kind"
-	echo "$("$qemu_dir/kernel.sh" release "$kind"): builds without a warning;" \
+	progress_aside echo "$("$qemu_dir/kernel.sh" release "$kind"): builds without a warning;" \
 		"features: $(grep -c . <<<"$list") of $(probe_names | wc -l)"
 done
