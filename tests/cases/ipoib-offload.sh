@@ -22,16 +22,6 @@ feature()
 	on "$1" ethtool -k "$(dev_of "$1")" | awk -v name="$2:" '$1 == name { print $2 }'
 }
 
-# transfer FROM TO ADDRESS: sends a file, and compares the contents.
-transfer()
-{
-	traffic_start "sink.$2" on "$2" socat -u "TCP6-LISTEN:6000,reuseaddr,ipv6only=0" OPEN:/run/got,creat,trunc
-	wait_for 10 listening "$2" 6000
-	on "$1" socat -u OPEN:/run/sent "TCP:$3:6000" || fail "the transfer broke"
-	wait_for 20 same_size
-	assert_eq "what arrived" "$(sha256sum </run/got)" "$(sha256sum </run/sent)"
-}
-
 # blocks FROM TO UDP4|UDP6 ADDRESS SIZE: sends blocks that the kernel splits into datagrams of
 # SIZE, each of which the receiver writes as a line of a file.
 blocks()
@@ -43,11 +33,6 @@ blocks()
 		"$3:$4:6001,setsockopt-int=17:103:$5" || fail "no large send of UDP"
 	wait_for 10 cmp /run/sent.udp /run/got.udp
 	traffic_stop "udp.$2"
-}
-
-same_size()
-{
-	[ "$(stat -c %s /run/got)" -eq "$size" ]
 }
 
 # machine_make HOST: a virtual machine vm behind the host, with a tap device whose large
