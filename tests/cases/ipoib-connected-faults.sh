@@ -164,11 +164,18 @@ printf 'from=ibfab0 to=ibfab1 do=occupy qpn=%d linger=60000\n' "$(qpn_of h1 "$de
 cat /run/occupy >/sys/kernel/debug/ibrc/run &
 occupier=$!
 wait_for 10 says '^State:.S' cat "/proc/$occupier/status"
+now_ms
+begin=$now_ms
 ip -n h1 link set "$dev1" up
 wait_for 10 says "ibfab1: QP $(qpn_of h1 "$dev1") cannot listen" dmesg
 kill "$occupier"
-wait "$occupier" || :
-# The interface tries it again some seconds later, and so does a peer that it has refused
+ended=0
+wait "$occupier" || ended=$?
+assert_eq "the occupier's status, by SIGTERM" "$ended" 143
+# The pauses between tries double, so the next one is hardly later than all that has passed. Until
+# then a peer is refused, and takes the other Service ID
+now_ms
+sleep $(((now_ms - begin) / 1000 + 4))
 mode_set h0 connected
 wait_for 30 opens h0 1 10.0.0.2
 assert_match "its Service ID" "$(opened_to h0 ibfab1)" '^live 0x0100000000[0-9a-f]{6}$'
