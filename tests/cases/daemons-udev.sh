@@ -100,8 +100,7 @@ udev_goes()
 	wait_for 20 up_and_running storage0.8001
 	reaches storage0 10.0.0.1
 	hca_rule_write
-	udev_adds /sys/class/infiniband/ibfab0
-	rdma dev show storage
+	udev_renames /sys/class/infiniband/ibfab0 rdma dev show storage
 	reaches storage0 10.0.0.1
 	reaches storage0.8001 10.1.0.1
 	echo 0x8002 >/sys/class/net/storage0/delete_child
@@ -120,8 +119,7 @@ udev_goes()
 	link_file_write
 	rm /etc/udev/rules.d/7?-*.rules
 	ip link set storage0 down
-	udev_adds /sys/class/net/storage0
-	assert test -e /sys/class/net/storage1
+	udev_renames /sys/class/net/storage0 test -e /sys/class/net/storage1
 	rm /etc/systemd/network/10-storage.link
 	rule_write
 	udevadm control --reload

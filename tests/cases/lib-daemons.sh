@@ -76,6 +76,21 @@ udev_adds()
 	udevadm settle
 }
 
+# udev_renames DEVICE COMMAND...: the same, until COMMAND says that the device has its new name.
+# With either driver, the former name was seen after udev had settled, in about one of fifty runs.
+udev_renames()
+{
+	_device=$1
+	shift
+	must_fail "$@"
+	wait_for 10 udev_has_renamed "$@"
+}
+
+udev_has_renamed()
+{
+	"$@" || { udev_adds "$_device" && "$@"; }
+}
+
 # interface_works DEVICE NET4 NET6: it is up, has the second address of each network, and reaches
 # the first one, which is the peer's.
 interface_works()
