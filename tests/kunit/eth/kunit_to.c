@@ -296,12 +296,16 @@ static void unknown_in(struct kunit *test)
 static void flooded(struct kunit *test)
 {
 	struct datagram datagram = datagram4(0x0a000001, 0x0a000003);
+	struct datagram routed = datagram4(0x0a000001, 0x0a000009);
 	struct in6_addr ip = eipoib_ip4(htonl(0x0a000003));
 	struct fixture *fx = test->priv;
 	u8 peer_mac[ETH_ALEN];
 
 	learn_local(fx, &ip, other_mac);
 	xmit(fx, other_mac, &datagram);
+	fixture_dropped(fx, "tx_local");
+	/* Whatever its IP address, as that host may be a router */
+	xmit(fx, other_mac, &routed);
 	fixture_dropped(fx, "tx_local");
 	/* Also what comes from the IPoIB side and goes to everybody */
 	fixture_peer_mac(fx, 1, peer_mac);
