@@ -271,6 +271,7 @@ struct ats_audit {
  * @mutex: guards all members after it; held by the work while it runs
  */
 struct ats_port {
+	struct list_head list;		/* owned by ats_hca.c */
 	struct ib_device *ibdev;
 	u32 port;
 	u64 id;				/* unique among all ports since the module was loaded */
@@ -344,14 +345,6 @@ struct ats_query {
 	struct ib_ats_answer *answers;
 	unsigned int count;
 	unsigned int room;
-};
-
-/* An HCA: the ib_client's data */
-struct ats_hca {
-	struct list_head list;
-	struct ib_device *ibdev;
-	unsigned int ports;
-	struct ats_port *port[];
 };
 
 static inline bool ats_key_same(const struct ats_key *a, const struct ats_key *b)

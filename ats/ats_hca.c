@@ -12,11 +12,9 @@
 /* How long the removal of an HCA waits until its records are deleted */
 #define ATS_REMOVE_WAIT		(2 * HZ)
 
-static struct ib_client ats_client;
-
-static DEFINE_MUTEX(hcas_lock);		/* guards the list */
-static LIST_HEAD(hcas);
-static unsigned int hcas_version;	/* also read without the mutex */
+static DEFINE_MUTEX(ports_lock);	/* guards the list */
+static LIST_HEAD(ports);
+static unsigned int ports_version;	/* also read without the mutex */
 static bool exiting;
 static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer */
 
@@ -24,13 +22,11 @@ static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer 
 
 static struct ats_port *port_by_id(u64 id)
 {
-	struct ats_hca *hca;
-	unsigned int i;
+	struct ats_port *port;
 
-	list_for_each_entry(hca, &hcas, list)
-		for (i = 0; i < hca->ports; i++)
-			if (hca->port[i]->id == id)
-				return hca->port[i];
+	list_for_each_entry(port, &ports, list)
+		if (port->id == id)
+			return port;
 	return NULL;
 }
 
@@ -42,18 +38,7 @@ static struct ats_port *port_by_id(u64 id)
  */
 unsigned int ats_ports_version(void)
 {
-	return READ_ONCE(hcas_version);
-}
-
-static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, void *arg),
-			 void *arg)
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < hca->ports && !err; i++)
-		err = act(hca->port[i], arg);
-	return err;
+	return READ_ONCE(ports_version);
 }
 
 /**
@@ -62,22 +47,22 @@ static int hca_each_port(struct ats_hca *hca, int (*act)(struct ats_port *port, 
  * @act: the function; a return value other than 0 ends the iteration
  * @arg: argument for @act
  *
- * Context: may sleep; @act is called with the mutex of the list of HCAs held.
+ * Context: may sleep; @act is called with the mutex of the list of ports held.
  * Return: 0, or the value that ended the iteration.
  */
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
 {
-	struct ats_hca *hca;
+	struct ats_port *port;
 	int err = 0;
 
-	mutex_lock(&hcas_lock);
-	list_for_each_entry(hca, &hcas, list) {
-		if (!net || rdma_dev_access_netns(hca->ibdev, net))
-			err = hca_each_port(hca, act, arg);
+	mutex_lock(&ports_lock);
+	list_for_each_entry(port, &ports, list) {
+		if (!net || rdma_dev_access_netns(port->ibdev, net))
+			err = act(port, arg);
 		if (err)
 			break;
 	}
-	mutex_unlock(&hcas_lock);
+	mutex_unlock(&ports_lock);
 	return err;
 }
 
@@ -98,17 +83,12 @@ static bool port_serves(struct ats_port *port, const struct ats_key *key)
 static struct ats_port *port_by_key(struct device *parent, u32 dev_port,
 				    const struct ats_key *key)
 {
-	struct ats_hca *hca;
-	unsigned int i;
+	struct ats_port *port;
 
-	list_for_each_entry(hca, &hcas, list) {
-		if (parent && hca->ibdev->dev.parent != parent)
-			continue;
-		for (i = 0; i < hca->ports; i++)
-			if ((!dev_port || dev_port == hca->port[i]->port) &&
-			    port_serves(hca->port[i], key))
-				return hca->port[i];
-	}
+	list_for_each_entry(port, &ports, list)
+		if ((!parent || parent == port->ibdev->dev.parent) &&
+		    (!dev_port || dev_port == port->port) && port_serves(port, key))
+			return port;
 	return NULL;
 }
 
@@ -138,7 +118,7 @@ void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u
 {
 	struct ats_port *old, *port = NULL;
 
-	mutex_lock(&hcas_lock);
+	mutex_lock(&ports_lock);
 	old = port_by_id(*port_id);
 	if (source->count)
 		port = port_by_key(parent, dev_port, &source->key);
@@ -150,90 +130,76 @@ void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u
 		source = NULL;
 	}
 out:
-	mutex_unlock(&hcas_lock);
+	mutex_unlock(&ports_lock);
 	kvfree(source);
 }
 
 /* ---- HCAs ---- */
 
-static void hca_destroy(struct ats_hca *hca)
-{
-	while (hca->ports)
-		ats_port_destroy(hca->port[--hca->ports]);
-	kfree(hca);
-}
-
-static int hca_add_port(struct ats_hca *hca, u32 number)
+static void ports_leave(struct list_head *list)
 {
 	struct ats_port *port;
 
-	if (!rdma_cap_ib_sa(hca->ibdev, number))
-		return 0;
-	port = ats_port_create(hca->ibdev, number);
-	if (IS_ERR(port))
-		return PTR_ERR(port);
-	hca->port[hca->ports++] = port;
-	return 0;
+	list_for_each_entry(port, list, list)
+		ats_port_leave(port);
+}
+
+static void ports_wait_idle(struct list_head *list, unsigned long until)
+{
+	struct ats_port *port;
+
+	list_for_each_entry(port, list, list)
+		ats_port_wait_idle(port, until);
+}
+
+static void ports_destroy(struct list_head *list)
+{
+	struct ats_port *port, *next;
+
+	list_for_each_entry_safe(port, next, list, list)
+		ats_port_destroy(port);
 }
 
 static int ats_add(struct ib_device *ibdev)
 {
-	struct ats_hca *hca;
+	struct ats_port *port;
+	LIST_HEAD(added);
 	u32 number;
-	int err = -ENOMEM;
 
-	hca = kzalloc(struct_size(hca, port, ibdev->phys_port_cnt), GFP_KERNEL);
-	if (!hca)
-		return err;
-	hca->ibdev = ibdev;
 	rdma_for_each_port(ibdev, number) {
-		err = hca_add_port(hca, number);
-		if (err)
-			goto destroy;
+		if (!rdma_cap_ib_sa(ibdev, number))
+			continue;
+		port = ats_port_create(ibdev, number);
+		if (IS_ERR(port)) {
+			ports_destroy(&added);
+			return PTR_ERR(port);
+		}
+		list_add_tail(&port->list, &added);
 	}
-	err = -EOPNOTSUPP;
-	if (!hca->ports)
-		goto destroy;
-	mutex_lock(&hcas_lock);
-	list_add_tail(&hca->list, &hcas);
-	WRITE_ONCE(hcas_version, hcas_version + 1);
-	mutex_unlock(&hcas_lock);
-	ib_set_client_data(ibdev, &ats_client, hca);
+	if (list_empty(&added))
+		return -EOPNOTSUPP;
+	mutex_lock(&ports_lock);
+	list_splice_tail(&added, &ports);
+	WRITE_ONCE(ports_version, ports_version + 1);
+	mutex_unlock(&ports_lock);
 	ats_netdev_rescan();
 	return 0;
-
-destroy:
-	hca_destroy(hca);
-	return err;
-}
-
-static void hca_leave(struct ats_hca *hca)
-{
-	unsigned int i;
-
-	for (i = 0; i < hca->ports; i++)
-		ats_port_leave(hca->port[i]);
-}
-
-static void hca_wait_idle(struct ats_hca *hca, unsigned long until)
-{
-	unsigned int i;
-
-	for (i = 0; i < hca->ports; i++)
-		ats_port_wait_idle(hca->port[i], until);
 }
 
 static void ats_remove(struct ib_device *ibdev, void *client_data)
 {
-	struct ats_hca *hca = client_data;
+	struct ats_port *port, *next;
+	LIST_HEAD(removed);
 
-	mutex_lock(&hcas_lock);
-	list_del(&hca->list);
-	WRITE_ONCE(hcas_version, hcas_version + 1);
-	mutex_unlock(&hcas_lock);
-	hca_leave(hca);
-	hca_wait_idle(hca, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
-	hca_destroy(hca);
+	mutex_lock(&ports_lock);
+	list_for_each_entry_safe(port, next, &ports, list)
+		if (port->ibdev == ibdev)
+			list_move_tail(&port->list, &removed);
+	WRITE_ONCE(ports_version, ports_version + 1);
+	mutex_unlock(&ports_lock);
+	ports_leave(&removed);
+	ports_wait_idle(&removed, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
+	ports_destroy(&removed);
 }
 
 static struct ib_client ats_client = {
@@ -251,12 +217,9 @@ static struct ib_client ats_client = {
  */
 void ats_hcas_leave(void)
 {
-	struct ats_hca *hca;
-
-	mutex_lock(&hcas_lock);
-	list_for_each_entry(hca, &hcas, list)
-		hca_leave(hca);
-	mutex_unlock(&hcas_lock);
+	mutex_lock(&ports_lock);
+	ports_leave(&ports);
+	mutex_unlock(&ports_lock);
 }
 
 /**
@@ -269,12 +232,9 @@ void ats_hcas_leave(void)
  */
 void ats_hcas_wait_idle(unsigned long until)
 {
-	struct ats_hca *hca;
-
-	mutex_lock(&hcas_lock);
-	list_for_each_entry(hca, &hcas, list)
-		hca_wait_idle(hca, until);
-	mutex_unlock(&hcas_lock);
+	mutex_lock(&ports_lock);
+	ports_wait_idle(&ports, until);
+	mutex_unlock(&ports_lock);
 }
 
 /**

@@ -36,18 +36,16 @@
 
 /* A netdevice; freed only by the work */
 struct ats_netdev {
-	struct list_head list;		/* in netdevs, or in gone */
-	struct net_device *dev;		/* not valid in gone */
+	struct list_head list;		/* in netdevs */
+	struct net_device *dev;		/* NULL: it is gone */
 	u64 net_cookie;			/* in another namespace it is another ats_netdev */
 	int ifindex;
 	u16 pkey;			/* of the partition that it is in; 0: none */
 	u32 dev_port;			/* port of its HCA; 0: only its GID determines the port */
-	bool dirty;
-	bool gone;
 	bool has_choice;
 	struct in6_addr choice;		/* the administrator's primary address */
-	unsigned long look_at;		/* jiffies; owned by the work, as is what follows */
-	u64 port_id;			/* the port that has its addresses; 0: none */
+	unsigned long look_at;		/* jiffies when the work looks at it */
+	u64 port_id;			/* the port that has its addresses; 0: none; the work's */
 };
 
 /* Addresses as they are being collected */
@@ -59,10 +57,8 @@ struct collection {
 	unsigned long look_at;
 };
 
-static DEFINE_SPINLOCK(netdevs_lock);	/* guards the lists, and all that the work does not own */
+static DEFINE_SPINLOCK(netdevs_lock);	/* guards the list, and all that the work does not own */
 static LIST_HEAD(netdevs);
-static LIST_HEAD(gone);
-static unsigned long all_dirty;		/* one atomic bit */
 
 static void scan_work(struct work_struct *work);
 static DECLARE_DELAYED_WORK(scan, scan_work);
@@ -81,16 +77,21 @@ static struct ats_netdev *netdev_find(const struct net_device *dev)
 	return NULL;
 }
 
+/* Context: netdevs_lock held */
+static void netdev_look(struct ats_netdev *netdev)
+{
+	netdev->look_at = jiffies;
+	mod_delayed_work(scan_wq, &scan, 0);
+}
+
 static void netdev_mark(const struct net_device *dev)
 {
 	struct ats_netdev *netdev;
 
 	spin_lock_bh(&netdevs_lock);
 	netdev = netdev_find(dev);
-	if (netdev) {
-		netdev->dirty = true;
-		mod_delayed_work(scan_wq, &scan, 0);
-	}
+	if (netdev)
+		netdev_look(netdev);
 	spin_unlock_bh(&netdevs_lock);
 }
 
@@ -165,9 +166,9 @@ static void netdev_place(struct net_device *dev)
 	if (netdev) {
 		netdev->pkey = pkey;
 		netdev->dev_port = dev_port;
+		netdev_look(netdev);
 	}
 	spin_unlock_bh(&netdevs_lock);
-	netdev_mark(dev);
 }
 
 static void netdev_track(struct net_device *dev)
@@ -195,9 +196,8 @@ static void netdev_untrack(const struct net_device *dev)
 	spin_lock_bh(&netdevs_lock);
 	netdev = netdev_find(dev);
 	if (netdev) {
-		netdev->gone = true;
-		list_move_tail(&netdev->list, &gone);
-		mod_delayed_work(scan_wq, &scan, 0);
+		netdev->dev = NULL;
+		netdev_look(netdev);
 	}
 	spin_unlock_bh(&netdevs_lock);
 }
@@ -388,12 +388,14 @@ static struct ats_source *source_read(const struct net_device *dev, unsigned lon
  * Addresses that were read while the netdevice moved to another namespace may be those that
  * it has there. Another struct ats_netdev is responsible for those.
  */
-static bool source_sign(struct ats_source *source, const struct ats_netdev *netdev, u32 *dev_port)
+static bool source_sign(struct ats_source *source, struct ats_netdev *netdev,
+			unsigned long look_at, u32 *dev_port)
 {
 	bool gone;
 
 	spin_lock_bh(&netdevs_lock);
-	gone = netdev->gone;
+	gone = !netdev->dev;
+	netdev->look_at = ats_earlier(netdev->look_at, look_at);
 	*dev_port = netdev->dev_port;
 	source->key.pkey = netdev->pkey;
 	if (!netdev->pkey)
@@ -411,26 +413,45 @@ static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 {
 	struct device *parent = dev->dev.parent;
 	struct ats_source *source;
+	unsigned long look_at;
 	u32 dev_port;
 
-	netdev->look_at = jiffies + ATS_SCAN_ALL;
-	source = source_read(dev, &netdev->look_at);
-	if (source && source_sign(source, netdev, &dev_port))
+	source = source_read(dev, &look_at);
+	if (source && source_sign(source, netdev, look_at, &dev_port))
 		route(parent, dev_port, source, &netdev->port_id);
 	else
 		kvfree(source);
 }
 
-static struct ats_netdev *netdev_next_dirty(void)
+/* If there is no memory for the message to the port, the work looks at it again */
+static void netdev_forget(struct ats_netdev *netdev)
+{
+	struct ats_source *source = source_alloc(0);
+
+	if (source) {
+		source->owner = netdev;
+		route(NULL, 0, source, &netdev->port_id);
+	}
+	if (netdev->port_id)
+		return;
+	spin_lock_bh(&netdevs_lock);
+	list_del(&netdev->list);
+	spin_unlock_bh(&netdevs_lock);
+	kfree(netdev);
+}
+
+/* Returns a netdevice that is due, and holds its struct net_device if it is not gone */
+static struct ats_netdev *netdev_next_due(unsigned long now, struct net_device **dev)
 {
 	struct ats_netdev *netdev, *found = NULL;
 
 	spin_lock_bh(&netdevs_lock);
 	list_for_each_entry(netdev, &netdevs, list) {
-		if (!netdev->dirty)
+		if (time_before(now, netdev->look_at))
 			continue;
-		netdev->dirty = false;
-		dev_hold(netdev->dev);
+		netdev->look_at = now + ATS_SCAN_ALL;
+		*dev = netdev->dev;
+		dev_hold(*dev);
 		found = netdev;
 		break;
 	}
@@ -438,45 +459,15 @@ static struct ats_netdev *netdev_next_dirty(void)
 	return found;
 }
 
-/* If there is no memory for the message to a port, it is tried again */
-static void netdevs_forget(void)
-{
-	struct ats_netdev *netdev, *next;
-	struct ats_source *source;
-	LIST_HEAD(left);
-
-	spin_lock_bh(&netdevs_lock);
-	list_splice_init(&gone, &left);
-	spin_unlock_bh(&netdevs_lock);
-	list_for_each_entry_safe(netdev, next, &left, list) {
-		source = source_alloc(0);
-		if (source) {
-			source->owner = netdev;
-			route(NULL, 0, source, &netdev->port_id);
-		}
-		if (netdev->port_id)
-			continue;
-		list_del(&netdev->list);
-		kfree(netdev);
-	}
-	spin_lock_bh(&netdevs_lock);
-	list_splice_tail(&left, &gone);
-	spin_unlock_bh(&netdevs_lock);
-}
-
-/* Marks the netdevices that are due. Returns jiffies when the next one is */
+/* Returns jiffies when the next netdevice is due */
 static unsigned long netdevs_due(unsigned long now)
 {
 	unsigned long next = now + ATS_SCAN_ALL;
-	bool all = test_and_clear_bit(0, &all_dirty);
 	struct ats_netdev *netdev;
 
 	spin_lock_bh(&netdevs_lock);
-	list_for_each_entry(netdev, &netdevs, list) {
-		if (all || time_after_eq(now, netdev->look_at))
-			netdev->dirty = true;
-		next = ats_earlier(next, netdev->dirty ? now : netdev->look_at);
-	}
+	list_for_each_entry(netdev, &netdevs, list)
+		next = ats_earlier(next, netdev->look_at);
 	spin_unlock_bh(&netdevs_lock);
 	return next;
 }
@@ -487,11 +478,11 @@ static void scan_work(struct work_struct *work)
 	struct ats_netdev *netdev;
 	struct net_device *dev;
 
-	netdevs_forget();
-	netdevs_due(now);
-	while ((netdev = netdev_next_dirty())) {
-		dev = netdev->dev;
-		netdev_scan(netdev, dev);
+	while ((netdev = netdev_next_due(now, &dev))) {
+		if (dev)
+			netdev_scan(netdev, dev);
+		else
+			netdev_forget(netdev);
 		dev_put(dev);
 	}
 	next = netdevs_due(now);
@@ -501,12 +492,16 @@ static void scan_work(struct work_struct *work)
 /**
  * ats_netdev_rescan() - read the addresses of all netdevices again
  *
- * Context: any.
+ * Context: any but hard interrupts.
  */
 void ats_netdev_rescan(void)
 {
-	set_bit(0, &all_dirty);
-	mod_delayed_work(scan_wq, &scan, 0);
+	struct ats_netdev *netdev;
+
+	spin_lock_bh(&netdevs_lock);
+	list_for_each_entry(netdev, &netdevs, list)
+		netdev_look(netdev);
+	spin_unlock_bh(&netdevs_lock);
 }
 
 static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
@@ -536,8 +531,7 @@ static int netdev_choose(const struct net_device *dev, u64 net_cookie, const str
 	if (netdev && netdev->net_cookie == net_cookie) {
 		netdev->has_choice = ip;
 		netdev->choice = ip ? *ip : in6addr_any;
-		netdev->dirty = true;
-		mod_delayed_work(scan_wq, &scan, 0);
+		netdev_look(netdev);
 		err = 0;
 	}
 	spin_unlock_bh(&netdevs_lock);
@@ -586,7 +580,7 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 
 	spin_lock_bh(&netdevs_lock);
 	list_for_each_entry(netdev, &netdevs, list)
-		found |= !memcmp(dev_gid(netdev->dev), gid, sizeof(*gid));
+		found |= netdev->dev && !memcmp(dev_gid(netdev->dev), gid, sizeof(*gid));
 	spin_unlock_bh(&netdevs_lock);
 	return found;
 }
@@ -653,6 +647,6 @@ void ats_netdev_exit(void)
 
 	cancel_delayed_work_sync(&scan);
 	destroy_workqueue(scan_wq);
-	list_for_each_entry_safe(netdev, next, &gone, list)
+	list_for_each_entry_safe(netdev, next, &netdevs, list)
 		kfree(netdev);
 }
