@@ -23,6 +23,7 @@
 
 #define ANNOUNCE_MAX		16384	/* addresses that wait */
 #define ANNOUNCE_MANY		1000	/* beyond that, each is announced once */
+#define ANNOUNCE_ETH_AGAIN	10	/* announcements per second to hosts that have come */
 
 /* How many of an arrived host's packets have their sources asked for, how many addresses that were
  * heard of it is asked for, how many of its addresses are announced at once, and for how long a
@@ -225,6 +226,8 @@ void eipoib_announce_init(struct eipoib_dev *eth)
 	INIT_LIST_HEAD(&announce->all);
 	INIT_DELAYED_WORK(&announce->work, announce_work);
 	INIT_DELAYED_WORK(&announce->ask_work, ask_work);
+	ratelimit_state_init(&announce->eth_again, HZ, ANNOUNCE_ETH_AGAIN);
+	ratelimit_set_flags(&announce->eth_again, RATELIMIT_MSG_ON_RELEASE);
 	for (i = 0; i < EIPOIB_ARRIVALS; i++)
 		announce->arrivals[i].when = jiffies - EIPOIB_ARRIVAL_TIME;
 }
@@ -503,6 +506,42 @@ void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in
 	spin_unlock(&announce->lock);
 	if (asks)
 		ask(eth, mac, ip);
+}
+
+/**
+ * eipoib_announce_eth() - tell hosts of the Ethernet side that an IP address is among them now
+ * @eth: the netdevice
+ * @ip: the IP address, for which they may have the MAC address of an interface of the link
+ * @mac: its MAC address
+ *
+ * What its host has said may have gone to others.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	eipoib_count(eth, EIPOIB_STAT_ANNOUNCED_ETH);
+	if (ipv6_addr_v4mapped(ip))
+		eipoib_arp_announce_eth(eth, ip->s6_addr32[3], mac);
+	else
+		eipoib_nd_announce_eth(eth, ip, mac);
+}
+
+/**
+ * eipoib_announce_eth_again() - tell a host that does not know it, unless too many have been told
+ * @eth: the netdevice
+ * @ip: the IP address
+ * @mac: its MAC address
+ *
+ * A host that has arrived still has the MAC address of this link's interface for all those that it
+ * shares the Ethernet side with now.
+ *
+ * Context: BHs disabled.
+ */
+void eipoib_announce_eth_again(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	if (__ratelimit(&eth->domain->announce.eth_again))
+		eipoib_announce_eth(eth, ip, mac);
 }
 
 /**

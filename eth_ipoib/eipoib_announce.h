@@ -8,6 +8,7 @@
 #include <linux/if_ether.h>
 #include <linux/in6.h>
 #include <linux/jiffies.h>
+#include <linux/ratelimit.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
@@ -37,6 +38,7 @@ struct eipoib_announce {
 	u32 turn;			/* the number of the arrival that is asked next */
 	bool any_arrived;		/* also read without the lock, as the next one is */
 	unsigned long arrived;		/* jiffies of the last arrival */
+	struct ratelimit_state eth_again;	/* has a lock of its own */
 	struct delayed_work work;
 	struct delayed_work ask_work;	/* asks the arrived hosts for addresses */
 };
@@ -53,6 +55,8 @@ void eipoib_announce_destroy(struct eipoib_dev *eth);
 void eipoib_announce_mac(struct eipoib_dev *eth, const u8 *mac);
 void eipoib_announce_all(struct eipoib_dev *eth);
 void eipoib_announce_again(struct eipoib_dev *eth);
+void eipoib_announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
+void eipoib_announce_eth_again(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
 			     bool was_heard);
 void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac);

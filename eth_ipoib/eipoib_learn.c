@@ -31,25 +31,13 @@ static void wait_end(struct eipoib_dev *eth, const struct in6_addr *ip)
 		eipoib_wait_end(&eth->domain->to_eth, ip);
 }
 
-/* Tells hosts of the Ethernet side, which have the MAC address of an interface of the link for an
- * IP address, that it is among them now. What its host has said may have gone to others.
- */
-static void announce_eth(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
-{
-	eipoib_count(eth, EIPOIB_STAT_ANNOUNCED_ETH);
-	if (ipv6_addr_v4mapped(ip))
-		eipoib_arp_announce_eth(eth, ip->s6_addr32[3], mac);
-	else
-		eipoib_nd_announce_eth(eth, ip, mac);
-}
-
 /* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
 static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	bool was_heard = eipoib_ip_forget(&eth->domain->heard, ip);
 
 	if (was_heard)
-		announce_eth(eth, ip, mac);
+		eipoib_announce_eth(eth, ip, mac);
 	eipoib_snoop_solicited(eth, ip, mac);
 	eipoib_announce_learned(eth->domain, ip, mac, was_heard);
 }

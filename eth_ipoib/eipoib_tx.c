@@ -55,8 +55,9 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		eipoib_send(eth, skb, &to);
 		return;
 	}
-	/* It is for a host of the Ethernet side which was on the other one */
+	/* It is for a host of the Ethernet side which was on the other one, or its sender was */
 	if (eipoib_ip_get(&eth->domain->local, &ip, mac)) {
+		eipoib_announce_eth_again(eth, &ip, mac);
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_LOCAL);
 		return;
 	}

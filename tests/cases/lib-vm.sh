@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash
-# A virtual machine in the guest: QEMU emulates it, with Debian's kernel, busybox, and a virtio
-# network device whose other end is a tap of a host. It has booted before (tests/qemu/vm.sh), and
-# takes commands from its serial port. For cases with "root: vm", which source this after lib.sh.
+# A virtual machine in the guest, by QEMU and KVM: Debian's kernel, busybox, and a virtio network
+# device whose other end is a tap of a host. It has booted before (tests/qemu/vm.sh), and takes
+# commands from its serial port. For cases with "root: vm", which source this after lib.sh.
 
 vm_dir=/run/vm
 # shellcheck disable=SC2034  # the caller's
@@ -18,7 +18,7 @@ vm_receive()
 	mkfifo "$_vm.in" "$_vm.out"
 	cat "$_vm.out" >"$_vm.log" &
 	# shellcheck disable=SC2046  # words
-	traffic_start "vm.$2" on "$1" qemu-system-x86_64 $(cat /vm/args) \
+	traffic_start "vm.$2" on "$1" qemu-system-x86_64 $(cat /vm/args) -accel $vm_accel \
 		-netdev tap,id=net0,ifname=vnet0,script=no,downscript=no,vhost=on \
 		-serial "pipe:$_vm" -monitor "unix:$_vm.monitor,server=on,wait=off" \
 		-incoming "${3:-unix:$vm_dir/move}"
@@ -79,5 +79,8 @@ vm_do()
 	return "$(sed -n "s/^status\.$_number \([0-9]*\).*/\1/p" "$_vm.log")"
 }
 
+# Guests' emulated CPUs support KVM. If they are real ones, QEMU's own emulation is fast enough
+vm_accel=kvm
+sh -e /vm/kvm/insert || vm_accel=tcg
 mkdir -p $vm_dir
 echo 0 >$vm_dir/number

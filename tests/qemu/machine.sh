@@ -15,8 +15,9 @@ accelerator()
 		echo -accel kvm -cpu host
 	else
 		# With RDRAND, the kernel's random numbers are ready before other CPUs run. Otherwise it
-		# changes its code at that time, which this emulation does not always do atomically
-		echo -accel tcg,thread=multi -cpu qemu64,+rdrand
+		# changes its code at that time, which this emulation does not always do atomically. With
+		# NPT, a virtual machine in the guest runs by KVM almost as fast as the guest itself
+		echo -accel tcg,thread=multi -cpu qemu64,+rdrand,+npt
 	fi
 }
 

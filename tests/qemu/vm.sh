@@ -3,15 +3,19 @@
 # The virtual machine for guests that have the programs "vm" (rootfs.sh). In a guest, which is
 # emulated itself, it would take a minute to boot. So it boots here, and is saved into the cache when
 # it waits for commands: Debian's kernel, and busybox, without a driver for its network device yet.
-# Prints the folder with its state, and QEMU's arguments for the machine.
+# Prints the folder with its state, QEMU's arguments for the machine, and the modules of KVM.
 
 . "$(dirname "$0")/common.sh"
 . "$qemu_dir/machine.sh"
 . "$qemu_dir/snapshot.sh"
+. "$qemu_dir/kernel-stock.sh"
 
-machine=(-M microvm -accel tcg -cpu "qemu64,+rdrand" -m 96 -nodefaults -display none -no-reboot
+# With KVM, microvm lacks the first three devices unless they are requested
+machine=(-M "microvm,rtc=on,pic=on,pit=on" -cpu "qemu64,+rdrand" -m 96 -nodefaults -display none -no-reboot
 	-device "virtio-net-device,netdev=net0,mac=52:54:00:00:00:61,host_mtu=2044,guest_announce=off")
 modules=(virtio_ring virtio virtio_mmio failover net_failover virtio_net)
+# The guests' CPU is one of AMD, see accelerator()
+kvm_modules=(irqbypass.ko kvm.ko ccp.ko kvm-amd.ko)
 
 # The first process of the virtual machine.
 init()
@@ -75,7 +79,7 @@ save()
 	local ended words="console=ttyS0 quiet mitigations=off norandmaps no_timer_check"
 
 	words+=" cryptomgr.notests tsc=reliable tsc_early_khz=$(tsc_khz)"
-	coproc timeout 120 qemu-system-x86_64 "${machine[@]}" -netdev hubport,id=net0,hubid=0 \
+	coproc timeout 120 qemu-system-x86_64 "${machine[@]}" -accel tcg -netdev hubport,id=net0,hubid=0 \
 		-kernel "$kernel_dir/vmlinux" -initrd "$work/initrd" -append "$words" \
 		-serial "file:$work/serial" -qmp stdio 2>"$work/qemu.log"
 	until grep -q 'machine is ready' "$work/serial" 2>/dev/null; do
@@ -92,6 +96,23 @@ save()
 	[[ $ended == *completed* ]] || die "the virtual machine was not saved"
 }
 
+# save_kvm: the kernel's modules of KVM, in the order in which they are inserted.
+save_kvm()
+{
+	local module
+
+	mkdir "$work/package" "$work/out/kvm"
+	read_version
+	download "$work"
+	dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb |
+		tar -x -C "$work/package" --wildcards "${kvm_modules[@]/#/*/}"
+	for module in "${kvm_modules[@]}"; do
+		find "$work/package" -name "$module" -exec strip --strip-debug \
+			-o "$work/out/kvm/$module" {} \;
+		echo "insmod /vm/kvm/$module"
+	done >"$work/out/kvm/insert"
+}
+
 prepare()
 {
 	[ ! -e "$folder" ] || return 0
@@ -103,6 +124,7 @@ prepare()
 	(cd "$work/tree" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0) >"$work/initrd"
 	printf '%s ' "${machine[@]}" >"$work/out/args"
 	save
+	save_kvm
 	mv "$work/out" "$folder"
 }
 

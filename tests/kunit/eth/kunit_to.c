@@ -317,6 +317,43 @@ static void flooded(struct kunit *test)
 	fixture_dropped(fx, "tx_loop");
 }
 
+/* A host that has come here has the MAC address of this interface for those that were here before.
+ * It is told theirs, but not for each packet.
+ */
+static void comes_to_others(struct kunit *test)
+{
+	struct in6_addr ip6 = { { { 0xfd, [15] = 3 } } }, from6 = { { { 0xfd, [15] = 1 } } };
+	struct datagram by_ip4 = datagram4(0x0a000001, 0x0a000003);
+	struct datagram by_ip6 = datagram6(&from6, &ip6);
+	struct in6_addr ip = eipoib_ip4(htonl(0x0a000003));
+	struct fixture *fx = test->priv;
+	const struct eipoib_arp_eth *arp;
+	struct sk_buff *skb;
+	u64 told;
+
+	learn_local(fx, &ip, other_mac);
+	learn_local(fx, &ip6, other_mac);
+	xmit(fx, fx->eth->own_mac, &by_ip4);
+	skb = fixture_received(fx, ETH_P_ARP);
+	arp = (struct eipoib_arp_eth *)(skb->data + ETH_HLEN);
+	KUNIT_EXPECT_TRUE(test, ether_addr_equal(arp->sha, other_mac));
+	KUNIT_EXPECT_EQ(test, ntohl(arp->spa), 0x0a000003u);
+	kfree_skb(skb);
+	fixture_dropped(fx, "tx_local");
+	xmit(fx, fx->eth->own_mac, &by_ip6);
+	kfree_skb(fixture_received(fx, ETH_P_IPV6));
+	fixture_dropped(fx, "tx_local");
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced_eth"), 2ull);
+	while (fixture_count(fx, "tx_local") < 100)
+		xmit(fx, fx->eth->own_mac, &by_ip4);
+	/* In ten seconds, if this takes so long, there may be a hundred */
+	told = fixture_count(fx, "announced_eth");
+	KUNIT_EXPECT_GE(test, told, 10ull);
+	KUNIT_EXPECT_LT(test, told, 100ull);
+	while (told-- > 2)
+		kfree_skb(fixture_received(fx, ETH_P_ARP));
+}
+
 /* The packet of another host is not changed if somebody else has it as well */
 static void shared_in(struct kunit *test)
 {
@@ -351,6 +388,7 @@ static struct kunit_case to_cases[] = {
 	KUNIT_CASE(unknown_out),
 	KUNIT_CASE(unknown_in),
 	KUNIT_CASE(flooded),
+	KUNIT_CASE(comes_to_others),
 	KUNIT_CASE(shared_in),
 	{}
 };
