@@ -182,7 +182,7 @@ $(BUILD)/test-tools/%: tests/tools/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) $(TOOL_CFLAGS) $(LDFLAGS) -o $@ $<
 
-test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq)
+test-tools: $(addprefix $(BUILD)/test-tools/,atsflood ibecho ibhooks ibvnet netdevq talker)
 
 # Which files call which, in the modules and tools. A module's .mod file lists its objects.
 objects_of_module = $$(sed 's,.*/,$(1)/,' $(1)/$(2).mod)

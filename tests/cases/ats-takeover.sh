@@ -5,7 +5,6 @@
 # that is shut down deletes its records.
 # guests: 2
 # timeout: 300
-# mem: 768
 
 . /cases/lib-trunk.sh
 # shellcheck source=lib-ats.sh

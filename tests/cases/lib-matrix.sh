@@ -302,9 +302,12 @@ members_read()
 		/JoinState/ { print mgid, part, $2 }' /run/records >/run/members
 }
 
+# joined_as MGID PART: prints the JoinState. It is called often, so it starts no process.
 joined_as()
 {
-	awk -v mgid="$1" -v part="$2" '$1 == mgid && $2 == part { print $3 }' /run/members
+	while read -r _in _who _state; do
+		[ "$_in $_who" != "$1 $2" ] || echo "$_state"
+	done </run/members
 }
 
 # both_listen FAMILY NET MEMBER: both ports are full members at the SA.

@@ -88,14 +88,7 @@ pair_put()
 # put heard.NAME, then 20 times more with a number in front.
 pair_talk()
 {
-	while [ ! -e "$pair/value.heard.$1" ]; do
-		echo "$2"
-		sleep "$3"
-	done
-	for _n in $(seq 20); do
-		echo "$_n $2"
-		sleep 0.02
-	done
+	talker "$2" "$3" "$pair/value.heard.$1"
 }
 
 # pair_heard_twenty WORDS FILE: all 20 numbered lines are in the file.

@@ -5,7 +5,6 @@
 # guests: 2
 # timeout: 400
 # soak: 400
-# mem: 1024
 
 . /cases/lib-trunk.sh
 # shellcheck source=lib-connected.sh

@@ -4,7 +4,6 @@
 # over a trunk whose Ethernet link loses frames.
 # guests: 2
 # timeout: 400
-# mem: 768
 
 . /cases/lib-trunk.sh
 

@@ -5,7 +5,6 @@
 # module, a device that is down, deaf, or gone.
 # guests: 2
 # timeout: 600
-# mem: 768
 
 . /cases/lib-trunk.sh
 

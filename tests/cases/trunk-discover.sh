@@ -4,7 +4,6 @@
 # trunk, and its counters agree at both ends.
 # guests: 2
 # timeout: 400
-# mem: 768
 
 . /cases/lib-trunk.sh
 

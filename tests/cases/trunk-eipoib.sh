@@ -5,7 +5,6 @@
 # groups, TCP. A host that moves from one bridge to the other goes on within a second.
 # guests: 2
 # timeout: 500
-# mem: 768
 
 . /cases/lib-trunk.sh
 # shellcheck source=lib-eipoib.sh

@@ -4,7 +4,6 @@
 # counted by kind, and do not disturb the trunk.
 # guests: 2
 # timeout: 400
-# mem: 768
 
 . /cases/lib-trunk.sh
 

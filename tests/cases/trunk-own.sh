@@ -6,7 +6,6 @@
 # timeout: 1500
 # soak: 1500
 # when: soak
-# mem: 768
 
 . /cases/lib-matrix.sh
 

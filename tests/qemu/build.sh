@@ -9,7 +9,8 @@
 # checks kernel-doc.
 #
 # What was built from the same sources before, by another checkout, is taken from the cache. Those
-# for the stock kernel are not, since make lint has made them here.
+# for the stock kernel are not, since make lint has made them here; but make does not look at them
+# again if neither sources nor modules have changed since, as that takes seconds.
 
 . "$(dirname "$0")/common.sh"
 
@@ -66,6 +67,36 @@ stored()
 is_cached()
 {
 	[ "$kind" != stock ] && [ "${2:-}" != coverage ] && [ -z "${MODULES_UNCACHED:-}" ]
+}
+
+# files_of PART: prints its modules, and when they were made.
+files_of()
+{
+	find "$modules/$1" -maxdepth 1 -name '*.ko' -printf '%f %s %T@\n' | sort
+}
+
+# find_changed: sets $missing to the parts whose sources or modules have changed since the last time,
+# and $wanted to a hash of each part's sources.
+find_changed()
+{
+	local part
+
+	missing=()
+	for part in "${!parts[@]}"; do
+		wanted[$part]=$(key_of "$part")
+		[ "$(cat "$modules/$part/.made" 2>/dev/null)" = "${wanted[$part]} $(files_of "$part")" ] ||
+			missing+=("$part")
+	done
+}
+
+# note_made: notes what the missing parts were made from, for the next time.
+note_made()
+{
+	local part
+
+	for part in "${missing[@]}"; do
+		echo "${wanted[$part]} $(files_of "$part")" >"$modules/$part/.made" || return
+	done
 }
 
 # restore FROM TO: copies modules, which a guest may be about to use, if they differ. Then make has
@@ -126,17 +157,23 @@ build()
 	local -A wanted=()
 
 	make -s -C "$top" tools test-tools || return
-	missing=("${!parts[@]}")
+	made sources || return
 	if is_cached "$@"; then
-		made sources || return
 		{ flock 8 && fetch; } 8>"$cache/modules.lock" || return
+	else
+		find_changed
 	fi
 	for part in "${missing[@]}"; do
 		targets+=("${parts[$part]}")
 	done
 	[ ${#targets[@]} -gt 0 ] || return 0
 	made "${targets[@]}" || return
-	! is_cached "$@" || [ -s "$top/build/build.log" ] || with_lock modules store
+	[ ! -s "$top/build/build.log" ] || return 0
+	if is_cached "$@"; then
+		with_lock modules store
+	else
+		note_made
+	fi
 }
 
 release=$("$qemu_dir/kernel.sh" release "$kind")

@@ -70,6 +70,8 @@ script=$1 run=$2
 shift 2
 [ "${1:-}" != -- ] || shift
 extra=("$@")
+# The ends of the link to the other guest
+words=socket,fd=${link#*,} frames=stream,addr.type=fd,addr.str=${link%,*}
 if [ "$role" = b ] && [ -n "$peer_kernel" ]; then
 	kernel=$peer_kernel
 	module_dirs=("${peer_dirs[@]}")
@@ -86,8 +88,8 @@ chardev()
 	esac
 }
 
-# Sets $devices: the devices besides the serial ports. Without ROMs, as nothing is booted from
-# the network.
+# choose_devices WORDS FRAMES: sets $devices, the devices besides the serial ports. Those of one of
+# two guests have these backends. Without ROMs, as nothing is booted from the network.
 choose_devices()
 {
 	devices=()
@@ -100,18 +102,19 @@ choose_devices()
 		-chardev "file,id=capture,path=$run/capture.erf"
 		-device "virtserialport,chardev=capture,name=capture")
 	[ -z "$link" ] || devices+=(
-		-chardev "socket,id=pair,fd=${link#*,}"
+		-chardev "$1,id=pair"
 		-device "virtserialport,chardev=pair,name=pair"
-		-netdev "stream,id=trunk,addr.type=fd,addr.str=${link%,*}"
-		-device "virtio-net-pci,netdev=trunk,mac=52:54:00:00:00:0$role,rx_queue_size=1024,romfile=")
+		-netdev "$2,id=trunk"
+		-device "virtio-net-pci,netdev=trunk,rx_queue_size=1024,romfile=")
 }
 
 # continue_guest: continues a guest that has booted already. It asks for its script, since
 # what is sent to its port before it runs would be lost.
 continue_guest()
 {
-	local status=0 feeder
+	local status=0 feeder devices
 
+	choose_devices "$words" "$frames"
 	cp "$snapshot.log" "$run/console.log"
 	: >"$run/verdict"
 	ln -s verdict "$run/port.out"
@@ -123,7 +126,7 @@ continue_guest()
 		-chardev "file,id=console,path=$run/console.log,append=on" \
 		-chardev "$(chardev)" \
 		-chardev "pipe,id=verdict,path=$run/port" \
-		"${ports[@]}" </dev/null 2>"$run/qemu.log" || status=$?
+		"${ports[@]}" "${devices[@]}" </dev/null 2>"$run/qemu.log" || status=$?
 	kill "$feeder" 2>/dev/null || :
 	rm "$run"/port.*
 	return "$status"
@@ -153,7 +156,7 @@ boot()
 	local devices cmd
 
 	make_initrd "$script"
-	choose_devices
+	choose_devices "$words" "$frames"
 	# The judge reads these, also if QEMU does not start
 	: >"$run/console.log"
 	: >"$run/verdict"

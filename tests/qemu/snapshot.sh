@@ -8,17 +8,17 @@
 # of each guest's log, so that every guest is also judged by that.
 
 # snapshot_fits: whether the guest differs from others of its kind in nothing but its script
-# and that script's variables.
+# and that script's variables. Both of two guests are of one kind.
 snapshot_fits()
 {
 	[ -n "$snapshots" ] && [ "$transcript$icount" = fileno ] && [ "$capture$coverage" = nono ] &&
-		[ -z "$role$append${archives[*]}${extra[*]}" ]
+		[ -z "${archives[*]}${extra[*]}" ]
 }
 
 # snapshot_prepare: sets $snapshot, and makes it if it does not exist.
 snapshot_prepare()
 {
-	snapshot=$snapshots/$kernel-$root-$smp-$mem
+	snapshot=$snapshots/$kernel-$root-$smp-$mem-$(hash_of - <<<"${link:+linked} $append")
 	mkdir -p "$snapshots"
 	(
 		flock 9
@@ -32,17 +32,18 @@ snapshot_prepare()
 # snapshot_make: boots a guest, and saves it while it waits.
 snapshot_make()
 {
-	local ended
+	local ended devices
 
 	make_initrd
+	choose_devices null hubport,hubid=0
 	: >"$snapshot.log"
 	# shellcheck disable=SC2094  # the answers are read by another process
 	coproc timeout --foreground -k 5 "$limit" "${machine[@]}" \
-		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters)" \
+		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters) $append" \
 		-chardev "file,id=console,path=$snapshot.log" \
 		-chardev "file,id=transcript,path=$run/transcript.log" \
 		-chardev "file,id=verdict,path=$run/verdict" \
-		"${ports[@]}" -qmp stdio 2>"$run/qemu.log" 9>&-
+		"${ports[@]}" "${devices[@]}" -qmp stdio 2>"$run/qemu.log" 9>&-
 	until grep -q ready "$run/verdict" 2>/dev/null; do
 		kill -0 "$COPROC_PID" || return
 		sleep 0.05

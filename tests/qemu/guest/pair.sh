@@ -7,14 +7,15 @@
 . /cases/lib.sh
 . /cases/lib-pair.sh
 
-# Without an IPv6 address the kernel sends nothing by itself.
+# Without an IPv6 address the kernel sends nothing by itself. Both guests may continue one snapshot,
+# so QEMU cannot give them different addresses.
 trunk_up()
 {
 	modprobe virtio_pci
 	modprobe virtio_net
 	wait_for 30 test -e /sys/class/net/eth0
 	ip link set dev eth0 name "$trunk"
-	ip link set dev "$trunk" addrgenmode none mtu 65535
+	ip link set dev "$trunk" addrgenmode none mtu 65535 address "52:54:00:00:00:0$ROLE"
 	ip link set dev "$trunk" up
 	wait_for 30 grep -qx up "/sys/class/net/$trunk/operstate"
 }
