@@ -257,5 +257,7 @@ few_scanned()
 	scan 1200
 	_count=$(scanned) && [ "$_count" -ge 50 ] && [ "$_count" -lt 200 ]
 }
-sleep 31
+# The stack repeats the last scan's solicitations for some seconds. If groups were younger than 30 s
+# when the first new one comes, the limit would not be reached again, and they would stay
+sleep 40
 wait_for 20 few_scanned
