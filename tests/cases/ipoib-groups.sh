@@ -250,16 +250,25 @@ wait_for 20 lines /run/many 20
 traffic_stop many
 
 step "At the limit, a new group causes idle ones to be left after 30 s instead of 300 s"
-# few_scanned: half of the groups have been left, and those of another scan have got their places. The
-# others may have been younger than 30 s when the first ones were left, after which there was room.
+# few_left: the groups of the former scans have been left, and those of this one have got their places.
+# When the first ones were left, the others may have been younger than 30 s, and there was room then.
 # Each scan is of other groups, so that the limit is reached again.
-few_scanned()
+few_left()
 {
 	scan $next
-	next=$((next + 100))
-	_count=$(scanned) && [ "$_count" -ge 50 ] && [ "$_count" -lt 512 ]
+	next=$((next + 100)) old=0 new=0
+	scanned >/run/scanned || return
+	sed -n 's/.*MGID\.*ff12:601b:ffff::1:ff5c:\([0-9a-f]*\).*/\1/p' /run/sa.groups >/run/numbers
+	while read -r number; do
+		if [ $((0x$number)) -lt 1200 ]; then
+			old=$((old + 1))
+		else
+			new=$((new + 1))
+		fi
+	done </run/numbers
+	[ "$old" -lt 100 ] && [ "$new" -ge 50 ]
 }
 next=1200
-sleep 31
-wait_for 20 few_scanned
-note "$_count groups"
+sleep 40
+wait_for 20 few_left
+note "$old former groups, $new new ones"
