@@ -171,13 +171,13 @@ assert is_at h0
 step "TCP, in both directions"
 file_passes a
 
-# The limit is a second on an idle machine, and three times that for others
+# The limit is a second on an idle machine, and twice that for others
 step "Its tap moves to the bridge of another host, and QEMU announces it, while it is in use"
 used a
 ip -n h0 link set vnet0 netns h2
 tap_up h2
 vm_monitor a announce_self
-goes_on 3000
+goes_on 2000
 vm_do a 'killall -INT ping ping6; sleep 1; grep received /run/ping[46]'
 wait_for 10 is_at h2
 file_passes a

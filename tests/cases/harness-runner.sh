@@ -87,13 +87,14 @@ cat >"$work/kinds/long.sh" <<'E'
 . /cases/lib.sh
 echo "on $SOAK $SEED $SECONDS"
 E
-# runs_print ARGUMENT...: prints what the runs have printed, in the order of their names.
+# runs_print ARGUMENT...: prints what the runs have printed, in the order of their names, after the
+# status if not all have passed.
 runs_print()
 {
 	local run
 
 	rm -rf "$work/results"
-	"$qemu/check.sh" --cases "$work/kinds" --results "$work/results" "$@" >&2
+	"$qemu/check.sh" --cases "$work/kinds" --results "$work/results" "$@" >&2 || echo "status $?"
 	for run in "$work"/results/*; do
 		echo "${run##*/}: $(tr -d '\r' <"$run/transcript.log" | grep '^on ')"
 	done

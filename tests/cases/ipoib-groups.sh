@@ -205,11 +205,16 @@ done
 step "A scan of 1100 IPv6 addresses: 1024 groups at most, packets to others go to all hosts"
 echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh3
 echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh2
-# scanned: prints how many groups of the addresses below the SA has.
-scanned()
+# scanned_read: writes the numbers of the addresses below whose groups the SA has to /run/scanned.
+scanned_read()
 {
 	saquery -C ibfab0 -g >/run/sa.groups || return
-	grep -c 'MGID\.*ff12:601b:ffff::1:ff5c:' /run/sa.groups
+	sed -n 's/.*MGID\.*ff12:601b:ffff::1:ff5c:\([0-9a-f]*\).*/\1/p' /run/sa.groups >/run/scanned
+}
+# scanned: prints how many these are.
+scanned()
+{
+	scanned_read && wc -l </run/scanned
 }
 # h1_settled: all joins of h1 have been granted.
 h1_settled()
@@ -257,15 +262,14 @@ few_left()
 {
 	scan $next
 	next=$((next + 100)) old=0 new=0
-	scanned >/run/scanned || return
-	sed -n 's/.*MGID\.*ff12:601b:ffff::1:ff5c:\([0-9a-f]*\).*/\1/p' /run/sa.groups >/run/numbers
+	scanned_read || return
 	while read -r number; do
 		if [ $((0x$number)) -lt 1200 ]; then
 			old=$((old + 1))
 		else
 			new=$((new + 1))
 		fi
-	done </run/numbers
+	done </run/scanned
 	[ "$old" -lt 100 ] && [ "$new" -ge 50 ]
 }
 next=1200

@@ -161,7 +161,7 @@ boot()
 	: >"$run/console.log"
 	: >"$run/verdict"
 	cmd=("${machine[@]}" -kernel "$kernel_dir/vmlinux" -initrd "$run/initrd"
-		-append "$(kernel_parameters) $append $(script_words)"
+		-append "$(kernel_parameters) $(script_words)"
 		-chardev "file,id=console,path=$run/console.log"
 		-chardev "$(chardev)"
 		-chardev "file,id=verdict,path=$run/verdict"

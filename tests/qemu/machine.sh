@@ -66,7 +66,7 @@ make_initrd()
 	rm -rf "$tree" "$run/own.cpio"
 }
 
-# kernel_parameters: prints them, except for those that the user chose and the script's variables.
+# kernel_parameters: prints them, except for the script's variables.
 kernel_parameters()
 {
 	local words="console=ttyS0 loglevel=8 panic=-1 oops=panic slab_nomerge rdinit=/init"
@@ -88,7 +88,7 @@ kernel_parameters()
 	# memory until it is synced or unmapped, and vice versa. They take an eighth of the
 	# memory, in slots of 2 KiB
 	words+=" swiotlb=$((mem * 64)),force"
-	echo "$words"
+	echo "$words $append"
 }
 
 # Sets $machine: QEMU with the machine, except for what it boots, the serial ports and devices.

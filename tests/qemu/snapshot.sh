@@ -39,7 +39,7 @@ snapshot_make()
 	: >"$snapshot.log"
 	# shellcheck disable=SC2094  # the answers are read by another process
 	coproc timeout --foreground -k 5 "$limit" "${machine[@]}" \
-		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters) $append" \
+		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters)" \
 		-chardev "file,id=console,path=$snapshot.log" \
 		-chardev "file,id=transcript,path=$run/transcript.log" \
 		-chardev "file,id=verdict,path=$run/verdict" \

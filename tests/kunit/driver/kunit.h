@@ -15,6 +15,9 @@
 #define HCA_LOG		64	/* sends that are recorded */
 #define FABRIC_LOG	128	/* path queries that can be outstanding */
 
+/* The module's parameter recv_queue_size, as tests/cases/kunit.sh sets it */
+#define FIXTURE_RX_RING	64
+
 /* The objects of an HCA whose leaks are detected */
 enum hca_object {
 	HCA_PD,

@@ -112,7 +112,7 @@ static void qp_created(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, (int)fx->hca->qp->state, (int)IB_QPS_RESET);
 	KUNIT_EXPECT_EQ(test, fx->hca->qp->send_size, (u32)IPOIB_TX_RING_DEFAULT);
-	KUNIT_EXPECT_EQ(test, fx->hca->qp->recv_size, fx->priv->queues.rx_size);
+	KUNIT_EXPECT_EQ(test, fx->hca->qp->recv_size, (u32)FIXTURE_RX_RING);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_PD]), 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_CQ]), 2);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_QP]), 1);
