@@ -22,6 +22,8 @@ scenario()
 			on "$1" sh -c "echo 3600 >/proc/sys/net/$_family/neigh/$2/delay_first_probe_time"
 		done
 		on "$1" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$2/router_solicitations"
+		# The delay of DAD is random, and less than this
+		on "$1" sh -c "echo 0 >/proc/sys/net/ipv6/conf/$2/router_solicitation_delay"
 	}
 
 	# link_local HOST DEVICE MODE: waits until it has a link-local address. The in-tree
@@ -29,6 +31,13 @@ scenario()
 	link_local()
 	{
 		on "$1" sh -c "echo $3 >/proc/sys/net/ipv6/conf/$2/addr_gen_mode"
+	}
+
+	# has_group DEVICE REGEX: the driver has such a group, and has joined all of its groups.
+	has_group()
+	{
+		file_says "$2" "/sys/kernel/debug/ipoib/$1_mcg" &&
+			not file_says 'complete: *no' "/sys/kernel/debug/ipoib/$1_mcg"
 	}
 
 	has_addresses()
@@ -121,6 +130,12 @@ scenario()
 		eval "dev=\$dev$n"
 		ip -n "h$n" link set "$dev" up
 		wait_for 30 has_carrier "h$n" "$dev"
+		# Addresses in the solicited-node groups of those below, as with this driver DAD is sent
+		# to the broadcast group if it comes before its own group
+		for last in "$(printf %x $((256 * n + 1)))" $((n + 1)); do
+			ip -n "h$n" address replace "fd01::$last/64" dev "$dev" nodad
+			wait_for 10 has_group "$dev" ":ff00:$last\$"
+		done
 		link_local "h$n" "$dev" 0
 		ip -n "h$n" address add "10.0.0.$((n + 1))/24" dev "$dev"
 		ip -n "h$n" address add "fd00::$((n + 1))/64" dev "$dev"
