@@ -17,6 +17,21 @@ eth_renew()
 	wait_for 10 has_carrier h0 eth5
 }
 
+# passes_long tx|rx CMD...: the packets that eth5 of h0 sends or receives meanwhile are longer on
+# average than its MTU, since they are not cut before it, or were merged before it.
+passes_long()
+{
+	_way=$1
+	shift
+	_packets=$(netdev_counter h0 eth5 "${_way}_packets")
+	_octets=$(netdev_counter h0 eth5 "${_way}_bytes")
+	"$@"
+	_packets=$(($(netdev_counter h0 eth5 "${_way}_packets") - _packets))
+	_octets=$(($(netdev_counter h0 eth5 "${_way}_bytes") - _octets))
+	note "$_way: $_packets packets, $_octets octets"
+	assert [ "$_octets" -gt $((_packets * mtu)) ]
+}
+
 fabric_start hcas=3
 opensm_start
 ipoib_load
@@ -84,6 +99,16 @@ transfer g1 h1 10.0.0.2
 transfer h1 g1 10.0.0.61
 transfer g1 g3 "[fd00::63]"
 transfer h1 g3 "[fd00::63]"
+
+step "Offloads: large segments and checksums are left to what is below, and packets are merged there"
+on h0 ethtool -k eth5 >/run/features
+for feature in tx-checksumming scatter-gather tcp-segmentation-offload; do
+	assert file_says "^$feature: on" /run/features
+done
+passes_long tx transfer g1 h1 10.0.0.2
+passes_long rx transfer h1 g1 10.0.0.61
+passes_long tx transfer g1 h1 "[fd00::2]"
+passes_long rx transfer h1 g1 "[fd00::61]"
 
 step "tc on the Ethernet netdevice sees Ethernet frames"
 ip -n h0 link add mirror0 type veth peer name mirror1
