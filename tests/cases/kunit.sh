@@ -38,8 +38,7 @@ rdma resource show >/run/resources
 step "The suites"
 now_ms
 begin=$now_ms
-# Each test sets an interface up, and here a page for each packet of a queue takes milliseconds
-kunit_run ib_ipoib_kunit recv_queue_size=64
+kunit_run ib_ipoib_kunit
 now_ms
 note "$((now_ms - begin)) ms"
 

@@ -25,10 +25,16 @@ static int netdev_make(struct fixture *fx)
 	fx->priv = priv;
 	priv->pkey = 0xffff;
 	err = ipoib_bind(priv, fx->port);
-	if (!err)
-		err = register_netdev(fx->netdev);
 	if (err)
-		free_netdev(fx->netdev);
+		goto err_netdev;
+	priv->queues.rx_size = FIXTURE_RX_RING;
+	err = register_netdev(fx->netdev);
+	if (err)
+		goto err_netdev;
+	return 0;
+
+err_netdev:
+	free_netdev(fx->netdev);
 	return err;
 }
 
