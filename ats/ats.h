@@ -4,20 +4,20 @@
  *
  * Contexts. Each port has an ordered workqueue with one work, that of ats_port.c. It owns
  * the whole state of the port: its sets, their slots, and the requests that are under way
- * to the SA. All other code leaves a message for this work and queues it:
+ * to the SA, and holds ats_port.mutex while it runs. All other code queues this work after it
+ * has left something to do:
  *
  *  - notifiers of the network stack (some with rtnl held, some atomic) only mark a
  *    netdevice; the work of ats_netdev.c then reads its addresses, without rtnl, and
- *    passes them to the port;
+ *    passes them to the port under ats_port.mutex, as questions pass their queries;
  *  - events of the port set a bit;
  *  - MAD handlers put the answered request into a list.
  *
  * Only that work waits for the SA, and it does not sleep for it: the answer, or its own
- * timer, queues it again. It holds ats_port.mutex while it runs, so that other contexts
- * can read the state of the port under that mutex.
+ * timer, queues it again.
  *
  * Lock order: rtnl, then ats_hca.c's mutex, then ats_port.mutex, then ats_netlink.c's
- * mutex, then spinlocks: ats_ask.lock, ats_port.lock, ats_netdev.c's.
+ * mutex, then spinlocks: ats_ask.lock, ats_sa.lock, ats_netdev.c's.
  */
 #ifndef _ATS_H
 #define _ATS_H
@@ -173,9 +173,9 @@ struct ats_local {
 	union ib_gid rival;		/* GID of another host that has the address, too */
 };
 
-/* The addresses of a netdevice: a message to its port, which keeps the newest of each */
+/* The addresses of a netdevice */
 struct ats_source {
-	struct list_head list;		/* in ats_port.inbox, then .sources */
+	struct list_head list;		/* in ats_port.sources */
 	const void *owner;		/* identifies the netdevice */
 	u64 net_cookie;			/* of the namespace that it is in */
 	int ifindex;			/* in that namespace */
@@ -202,40 +202,34 @@ typedef void (*ats_view_listener)(const struct ats_port *port, const struct ats_
 typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, struct ats_source *source,
 				 u64 *port_id);
 
-struct ats_sa;
-
-/* A MAD to the SA and its answer */
+/* A request to the SA. The caller of ats_sa_post() fills in the first members; the rest is zero */
 struct ats_request {
+	u8 method;
+	bool is_path;			/* it requests .path, not .record */
+	u64 mask;			/* ComponentMask */
+	union {
+		struct ats_wire_record record;
+		struct ats_wire_path path;
+	};
+	unsigned int timeout_ms;	/* 0: the usual one */
+	struct ats_set *set;
+	unsigned int slot;
+	struct ats_query *query;
+	void (*done)(struct ats_port *port, struct ats_request *request, enum ats_result result);
+	/* Owned by ats_sa.c */
 	struct list_head list;		/* in ats_sa.done */
 	struct ib_mad_send_buf *mad;
 	struct ib_mad_recv_wc *answer;
 	enum ib_wc_status status;
-	struct ats_sm *sm;
-	/* What follows belongs to the caller of ats_sa_post() */
-	unsigned int timeout_ms;	/* 0: the usual one */
-	const struct ats_wire_path *path;	/* request for a path; NULL: for records */
-	struct ats_set *set;
-	unsigned int slot;
-	struct ats_query *query;
-	void (*done)(struct ats_sa *sa, struct ats_request *request,
-		     enum ats_result result);
-};
-
-/* An address handle to the SM */
-struct ats_sm {
-	struct ib_ah *ah;
-	unsigned int refs;
 };
 
 /* The connection of a port to its SA */
 struct ats_sa {
-	struct ib_device *ibdev;
-	u32 port;
 	struct ib_mad_agent *agent;
-	void (*wake)(struct ats_sa *sa);	/* a request is done; any context */
 	spinlock_t lock;		/* guards done */
 	struct list_head done;
-	struct ats_sm *sm;		/* NULL: to be looked up; owned by the port's work */
+	bool found;			/* the SM's address is known; owned by the port's work */
+	struct rdma_ah_attr sm;
 	u32 tid;
 };
 
@@ -267,7 +261,6 @@ struct ats_audit {
 
 /*
  * struct ats_port - a port of an HCA
- * @lock: guards inbox and inquiries
  * @mutex: guards all members after it; held by the work while it runs
  */
 struct ats_port {
@@ -278,9 +271,6 @@ struct ats_port {
 	u64 host_cookie;		/* of the namespace that the HCA is in */
 	struct ib_event_handler event_handler;
 	unsigned long events;		/* atomic bits, enum ats_event */
-	spinlock_t lock;
-	struct list_head inbox;
-	struct list_head inquiries;
 	struct workqueue_struct *wq;
 	struct delayed_work work;
 	wait_queue_head_t idle_wait;
@@ -347,6 +337,12 @@ struct ats_query {
 	unsigned int room;
 };
 
+/* Makes the work of a port run; any context */
+static inline void ats_port_kick(struct ats_port *port)
+{
+	mod_delayed_work(port->wq, &port->work, 0);
+}
+
 static inline bool ats_key_same(const struct ats_key *a, const struct ats_key *b)
 {
 	return a->pkey == b->pkey && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
@@ -403,16 +399,12 @@ enum ib_ats_record_state ats_set_state(const struct ats_set *set, const struct a
 void ats_engine_reap(struct ats_engine *engine);
 
 /* ats_sa.c: MADs to the SA of a port */
-int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
-		 void (*wake)(struct ats_sa *sa));
-void ats_sa_stop(struct ats_sa *sa);
-int ats_sa_find_sm(struct ats_sa *sa);
-void ats_sa_forget_sm(struct ats_sa *sa);
-void ats_sa_wake(struct ats_sa *sa);
-int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
-		const struct ats_wire_record *wire);
+int ats_sa_start(struct ats_port *port);
+void ats_sa_stop(struct ats_port *port);
+int ats_sa_find_sm(struct ats_port *port);
+struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
 void ats_sa_cancel(struct ats_request *request);
-void ats_sa_finish(struct ats_sa *sa);
+void ats_sa_finish(struct ats_port *port);
 
 /* ats_table.c: the records of an SA's answer */
 int ats_table_each(const struct ib_mad_recv_wc *answer,
@@ -420,11 +412,9 @@ int ats_table_each(const struct ib_mad_recv_wc *answer,
 
 /* ats_port.c: the state of a port, owned by its work */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
-void ats_port_leave(struct ats_port *port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
-void ats_port_hurry(struct ats_port *port);
-void ats_port_audit(struct ats_port *port);
+void ats_port_event(struct ats_port *port, enum ats_event event);
 void ats_port_submit(struct ats_port *port, struct ats_source *source);
 
 /* ats_audit.c: finds records that the SA should not have */
@@ -437,7 +427,7 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 bool ats_source_is_guest(const struct ats_port *port, const struct net *net);
 bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey);
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey);
-struct ats_source *ats_source_find(struct list_head *sources, const void *owner);
+struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
 void ats_source_find_leftover(struct ats_port *port, const struct ats_key *key);
 void ats_source_replace(struct ats_port *port, struct ats_source *source);
 void ats_source_drop_all(struct ats_port *port);

@@ -128,7 +128,7 @@ static void ask_hurry(struct ats_ask *ask)
 	struct ats_query *query;
 
 	list_for_each_entry(query, &ask->open, part)
-		ats_port_hurry(query->port);
+		ats_port_event(query->port, ATS_EVENT_HURRY);
 }
 
 /* Called by a port's work: a query of the question has ended */

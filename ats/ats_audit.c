@@ -10,7 +10,6 @@
  * One request of this kind is under way at a time.
  */
 #include <linux/random.h>
-#include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
@@ -34,19 +33,6 @@ static unsigned long audit_delay(void)
 		return MAX_JIFFY_OFFSET / 2;
 	span = max(seconds, 1U) * (unsigned long)HZ;
 	return span - span / 8 + get_random_u32_below(span / 4 + 1);
-}
-
-static bool audit_post(struct ats_port *port, u8 method, u64 mask,
-		       const struct ats_wire_record *wire,
-		       void (*done)(struct ats_sa *sa, struct ats_request *request,
-				    enum ats_result result))
-{
-	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
-
-	if (!request)
-		return false;
-	request->done = done;
-	return !ats_sa_post(&port->sa, request, method, mask, wire);
 }
 
 /* Returns whether the SA has answered; if not, the request is repeated after a while */
@@ -73,10 +59,9 @@ static void leftover_each(void *context, const struct ats_record *record)
 	ats_source_find_leftover(port, &record->key);
 }
 
-static void leftovers_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+static void leftovers_done(struct ats_port *port, struct ats_request *request,
+			   enum ats_result result)
 {
-	struct ats_port *port = container_of(sa, struct ats_port, sa);
-
 	bool stale = port->audit.stale;
 
 	port->audit.stale = false;
@@ -92,16 +77,19 @@ static bool leftovers_ask(struct ats_port *port)
 {
 	int len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
 	struct ats_audit *audit = &port->audit;
-	struct ats_wire_record wire;
+	struct ats_request request = {
+		.method = IB_SA_METHOD_GET_TABLE,
+		.mask = ATS_MASK_GID | ATS_MASK_NAME,
+		.done = leftovers_done,
+	};
 	struct ats_key key = {};
 
 	for (; audit->gid_index < len; audit->gid_index++) {
 		if (rdma_query_gid(port->ibdev, port->port, audit->gid_index, &key.gid) ||
 		    !key.gid.global.interface_id)
 			continue;
-		ats_record_init(&wire, &key);
-		return audit_post(port, IB_SA_METHOD_GET_TABLE, ATS_MASK_GID | ATS_MASK_NAME,
-				  &wire, leftovers_done);
+		ats_record_init(&request.record, &key);
+		return !IS_ERR(ats_sa_post(port, &request));
 	}
 	return false;
 }
@@ -153,9 +141,8 @@ static struct ats_local *rival_next(struct ats_port *port, struct ats_source **s
 	return NULL;
 }
 
-static void rival_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+static void rival_done(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
-	struct ats_port *port = container_of(sa, struct ats_port, sa);
 	bool answered = audit_answered(port, result);
 	struct ats_source *source;
 	struct ats_local *local;
@@ -182,7 +169,11 @@ static void rival_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 static bool rival_ask(struct ats_port *port)
 {
 	struct ats_audit *audit = &port->audit;
-	struct ats_wire_record wire;
+	struct ats_request request = {
+		.method = audit->table ? IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET,
+		.mask = ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8,
+		.done = rival_done,
+	};
 	struct ats_source *source;
 	struct ats_local *local = rival_next(port, &source);
 
@@ -192,10 +183,9 @@ static bool rival_ask(struct ats_port *port)
 	audit->ip = local->ip;
 	audit->has_rival = false;
 	memset(&audit->rival, 0, sizeof(audit->rival));
-	ats_record_init(&wire, &source->key);
-	memcpy(wire.data8, &local->ip, sizeof(wire.data8));
-	return audit_post(port, audit->table ? IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET,
-			  ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8, &wire, rival_done);
+	ats_record_init(&request.record, &source->key);
+	memcpy(request.record.data8, &local->ip, sizeof(request.record.data8));
+	return !IS_ERR(ats_sa_post(port, &request));
 }
 
 /* ---- Schedule ---- */

@@ -141,7 +141,7 @@ static void ports_leave(struct list_head *list)
 	struct ats_port *port;
 
 	list_for_each_entry(port, list, list)
-		ats_port_leave(port);
+		ats_port_event(port, ATS_EVENT_LEAVE);
 }
 
 static void ports_wait_idle(struct list_head *list, unsigned long until)

@@ -217,7 +217,7 @@ static int audit_port(struct ats_port *port, void *arg)
 	if (!port_wanted(port, walk->attrs) || !ats_source_may_ask(port, walk->net, 0))
 		return 0;
 	walk->told++;
-	ats_port_audit(port);
+	ats_port_event(port, ATS_EVENT_AUDIT);
 	return 0;
 }
 

@@ -38,29 +38,15 @@ static struct genl_family *resolve_family;
 
 /* ---- Requests ---- */
 
-static const struct nlattr *subject_of(enum ib_ats_kind kind, struct nlattr **attrs,
-				       struct netlink_ext_ack *extack)
-{
-	const struct nlattr *subject;
+/* What a question of each kind is about */
+static const enum ib_ats_attr subjects[] = {
+	[IB_ATS_KIND_ADDR] = IB_ATS_ATTR_ADDR,
+	[IB_ATS_KIND_GID] = IB_ATS_ATTR_GID,
+	[IB_ATS_KIND_PRIMARY] = IB_ATS_ATTR_GID,
+	[IB_ATS_KIND_SID] = IB_ATS_ATTR_SID,
+};
 
-	switch (kind) {
-	case IB_ATS_KIND_ADDR:
-		subject = attrs[IB_ATS_ATTR_ADDR];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the IP address to be found, ADDR");
-		return subject;
-	case IB_ATS_KIND_SID:
-		subject = attrs[IB_ATS_ATTR_SID];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the Service ID to be found, SID");
-		return subject;
-	default:
-		subject = attrs[IB_ATS_ATTR_GID];
-		if (!subject)
-			NL_SET_ERR_MSG(extack, "Give the GID to be found, GID");
-		return subject;
-	}
-}
+static_assert(ARRAY_SIZE(subjects) == IB_ATS_KIND_MAX + 1);
 
 static int question_parse(struct ib_ats_question *question, struct nlattr **attrs,
 			  struct netlink_ext_ack *extack)
@@ -75,9 +61,11 @@ static int question_parse(struct ib_ats_question *question, struct nlattr **attr
 		question->pkey = nla_get_u16(attrs[IB_ATS_ATTR_PKEY]);
 	if (attrs[IB_ATS_ATTR_TIMEOUT])
 		question->timeout_ms = nla_get_u32(attrs[IB_ATS_ATTR_TIMEOUT]);
-	subject = subject_of(question->kind, attrs, extack);
-	if (!subject)
+	subject = attrs[subjects[question->kind]];
+	if (!subject) {
+		NL_SET_ERR_MSG(extack, "Give what is to be found: ADDR, GID or SID, as KIND says");
 		return -EINVAL;
+	}
 	if (question->kind == IB_ATS_KIND_ADDR)
 		question->addr = nla_get_in6_addr(subject);
 	else if (question->kind == IB_ATS_KIND_SID)
@@ -155,7 +143,7 @@ static bool resolves_room(kuid_t uid)
 	}
 	if (own >= ats_max_user_questions)
 		return false;
-		/* The users together must not keep the administrator from asking */
+	/* The users together must not keep the administrator from asking */
 	return all < ats_max_questions ||
 	       ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN);
 }
@@ -166,25 +154,22 @@ static kuid_t asker_uid(void)
 	return current_user_ns() == &init_user_ns ? current_euid() : current_user_ns()->owner;
 }
 
-static int resolve_enter(struct resolve *resolve)
+/* The lock is held until the question is in the list, from which resolve_ended() removes it */
+static int resolve_begin(struct resolve *resolve, const struct ib_ats_question *question)
 {
-	bool room;
+	int err = -EDQUOT;
 
 	mutex_lock(&resolves_lock);
-	room = resolves_room(resolve->uid);
-	if (room)
+	if (resolves_room(resolve->uid))
+		err = ats_ask(question, GFP_KERNEL_ACCOUNT, true, resolve_ended, resolve,
+			      &resolve->id);
+	if (!err)
 		list_add_tail(&resolve->list, &resolves);
 	mutex_unlock(&resolves_lock);
-	return room ? 0 : -EDQUOT;
+	return err;
 }
 
-static void resolve_leave(struct resolve *resolve)
-{
-	mutex_lock(&resolves_lock);
-	list_del(&resolve->list);
-	mutex_unlock(&resolves_lock);
-}
-
+/* The socket is not closed while it sends this request */
 static int resolve_ask(const struct ib_ats_question *question, struct genl_info *info)
 {
 	struct resolve *resolve = kzalloc(sizeof(*resolve), GFP_KERNEL_ACCOUNT);
@@ -196,16 +181,9 @@ static int resolve_ask(const struct ib_ats_question *question, struct genl_info 
 	resolve->portid = info->snd_portid;
 	resolve->seq = info->snd_seq;
 	resolve->uid = asker_uid();
-	err = resolve_enter(resolve);
+	err = resolve_begin(resolve, question);
 	if (err)
-		goto free;
-	/* The socket is not closed while it sends this request */
-	err = ats_ask(question, GFP_KERNEL_ACCOUNT, true, resolve_ended, resolve, &resolve->id);
-	if (!err)
-		return 0;
-	resolve_leave(resolve);
-free:
-	kfree(resolve);
+		kfree(resolve);
 	return err;
 }
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * One port of an HCA. Its work owns the addresses that netdevices have there, the sets that
- * are made from them, and the engine that registers the sets. Messages for the work are left
- * in the inbox, in the bits of events, and in the SA's list of answers.
+ * are made from them, and the engine that registers the sets.
  */
 #include <linux/slab.h>
 #include <net/net_namespace.h>
@@ -20,30 +19,23 @@ static const u64 set_mask = rid_mask | ATS_MASK_LEASE | ATS_MASK_KEY | ATS_MASK_
 			    ATS_MASK_DATA8;
 static const u64 read_mask = ATS_MASK_GID | ATS_MASK_PKEY | ATS_MASK_NAME;
 
-static struct ats_port *port_of_sa(struct ats_sa *sa)
-{
-	return container_of(sa, struct ats_port, sa);
-}
-
 static struct ats_port *port_of_engine(struct ats_engine *engine)
 {
 	return container_of(engine, struct ats_port, engine);
 }
 
-static void port_kick(struct ats_port *port)
-{
-	mod_delayed_work(port->wq, &port->work, 0);
-}
-
-static void port_wake(struct ats_sa *sa)
-{
-	port_kick(port_of_sa(sa));
-}
-
-static void port_event(struct ats_port *port, enum ats_event event)
+/**
+ * ats_port_event() - make the work of a port handle an event
+ * @port: the port
+ * @event: what has happened or is requested. After ATS_EVENT_LEAVE, ats_port_wait_idle() waits
+ *	until all records are deleted
+ *
+ * Context: any.
+ */
+void ats_port_event(struct ats_port *port, enum ats_event event)
 {
 	set_bit(event, &port->events);
-	port_kick(port);
+	ats_port_kick(port);
 }
 
 /* ---- Requests to the SA, for the engine ---- */
@@ -54,11 +46,9 @@ static enum ats_result engine_result(enum ats_result result)
 	return result == ATS_RESULT_NOBODY ? ATS_RESULT_BUSY : result;
 }
 
-static void port_answered(struct ats_sa *sa, struct ats_request *request,
+static void port_answered(struct ats_port *port, struct ats_request *request,
 			  enum ats_result result)
 {
-	struct ats_port *port = port_of_sa(sa);
-
 	if (result == ATS_RESULT_REFUSED)
 		request->set->slot[request->slot].refusal =
 			be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
@@ -72,30 +62,13 @@ static void port_read_each(void *context, const struct ats_record *record)
 	ats_engine_read_record(context, record);
 }
 
-static void port_read(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+static void port_read(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
-	struct ats_port *port = port_of_sa(sa);
-
 	if (result == ATS_RESULT_OK &&
 	    ats_table_each(request->answer, port_read_each, request->set) < 0)
 		result = ATS_RESULT_REFUSED;
 	ats_engine_read_end(&port->engine, request->set, engine_result(result), jiffies);
 	port->dirty = true;
-}
-
-static struct ats_request *request_create(struct ats_set *set, unsigned int slot,
-					  void (*done)(struct ats_sa *sa,
-						       struct ats_request *request,
-						       enum ats_result result))
-{
-	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
-
-	if (!request)
-		return NULL;
-	request->set = set;
-	request->slot = slot;
-	request->done = done;
-	return request;
 }
 
 /*
@@ -116,31 +89,34 @@ static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int 
 		.sid = ats_slot_sid(index),
 		.lease = ats_lease ?: ATS_LEASE_INFINITE,
 	};
-	struct ats_wire_record wire;
-	struct ats_request *request = request_create(set, index, port_answered);
+	struct ats_request request = {
+		.method = IB_SA_METHOD_DELETE,
+		.mask = delete_mask(slot),
+		.set = set,
+		.slot = index,
+		.done = port_answered,
+	};
 
-	if (!request)
-		return -ENOMEM;
-	if (slot->op == ATS_OP_SET)
+	if (slot->op == ATS_OP_SET) {
+		request.method = IB_MGMT_METHOD_SET;
+		request.mask = set_mask;
 		record.addr = slot->sent;
-	ats_record_encode(&wire, &record);
-	if (slot->op == ATS_OP_SET)
-		return ats_sa_post(&port_of_engine(engine)->sa, request, IB_MGMT_METHOD_SET,
-				   set_mask, &wire);
-	return ats_sa_post(&port_of_engine(engine)->sa, request, IB_SA_METHOD_DELETE,
-			   delete_mask(slot), &wire);
+	}
+	ats_record_encode(&request.record, &record);
+	return PTR_ERR_OR_ZERO(ats_sa_post(port_of_engine(engine), &request));
 }
 
 static int sa_read(struct ats_engine *engine, struct ats_set *set)
 {
-	struct ats_request *request = request_create(set, 0, port_read);
-	struct ats_wire_record wire;
+	struct ats_request request = {
+		.method = IB_SA_METHOD_GET_TABLE,
+		.mask = read_mask,
+		.set = set,
+		.done = port_read,
+	};
 
-	if (!request)
-		return -ENOMEM;
-	ats_record_init(&wire, &set->key);
-	return ats_sa_post(&port_of_engine(engine)->sa, request, IB_SA_METHOD_GET_TABLE,
-			   read_mask, &wire);
+	ats_record_init(&request.record, &set->key);
+	return PTR_ERR_OR_ZERO(ats_sa_post(port_of_engine(engine), &request));
 }
 
 static const struct ats_engine_ops sa_ops = {
@@ -148,44 +124,20 @@ static const struct ats_engine_ops sa_ops = {
 	.read = sa_read,
 };
 
-/* ---- Addresses of netdevices ---- */
-
-static void port_read_inbox(struct ats_port *port)
-{
-	struct ats_source *source, *next;
-	LIST_HEAD(inbox);
-
-	spin_lock_irq(&port->lock);
-	list_splice_init(&port->inbox, &inbox);
-	spin_unlock_irq(&port->lock);
-	list_for_each_entry_safe(source, next, &inbox, list) {
-		list_del(&source->list);
-		ats_source_replace(port, source);
-		port->dirty = true;
-	}
-}
-
 /**
  * ats_port_submit() - pass the addresses of a netdevice to its port
  * @port: the port
  * @source: the addresses; this function takes them over
  *
- * Replaces an earlier message of the same netdevice that the port has not read yet.
- *
- * Context: process.
+ * Context: may sleep.
  */
 void ats_port_submit(struct ats_port *port, struct ats_source *source)
 {
-	struct ats_source *old;
-
-	spin_lock_irq(&port->lock);
-	old = ats_source_find(&port->inbox, source->owner);
-	if (old)
-		list_del(&old->list);
-	list_add_tail(&source->list, &port->inbox);
-	spin_unlock_irq(&port->lock);
-	kvfree(old);
-	port_kick(port);
+	mutex_lock(&port->mutex);
+	ats_source_replace(port, source);
+	port->dirty = true;
+	mutex_unlock(&port->mutex);
+	ats_port_kick(port);
 }
 
 /* ---- The work ---- */
@@ -237,7 +189,7 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
 	if (events & (BIT(ATS_EVENT_SM) | BIT(ATS_EVENT_FORGET)))
-		ats_sa_forget_sm(&port->sa);
+		port->sa.found = false;
 	if (events & BIT(ATS_EVENT_FORGET)) {
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
@@ -253,7 +205,7 @@ static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned 
 	struct ats_engine *engine = &port->engine;
 	bool was = engine->online;
 
-	engine->online = !port->stopped && !ats_sa_find_sm(&port->sa);
+	engine->online = !port->stopped && !ats_sa_find_sm(port);
 	if (engine->online != was) {
 		port->dirty = true;
 		/* Queries of questions that have found something need not wait for a lost SA */
@@ -294,9 +246,8 @@ static void port_work(struct work_struct *work)
 	unsigned long events, now = jiffies, next = now + MAX_JIFFY_OFFSET / 2;
 
 	mutex_lock(&port->mutex);
-	ats_sa_finish(&port->sa);
+	ats_sa_finish(port);
 	events = port_read_events(port, now);
-	port_read_inbox(port);
 	port_find_sa(port, &events, now, &next);
 	if (port->dirty || time_after_eq(now, port->records_at))
 		port_records(port, now);
@@ -309,28 +260,6 @@ static void port_work(struct work_struct *work)
 				   time_after(next, now) ? next - now : 0);
 }
 
-/**
- * ats_port_hurry() - make a port check its queries, since some need not wait any longer
- * @port: the port
- *
- * Context: any.
- */
-void ats_port_hurry(struct ats_port *port)
-{
-	port_event(port, ATS_EVENT_HURRY);
-}
-
-/**
- * ats_port_audit() - request an audit of a port
- * @port: the port
- *
- * Context: any.
- */
-void ats_port_audit(struct ats_port *port)
-{
-	port_event(port, ATS_EVENT_AUDIT);
-}
-
 static void port_ib_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct ats_port *port = container_of(handler, struct ats_port, event_handler);
@@ -341,14 +270,14 @@ static void port_ib_event(struct ib_event_handler *handler, struct ib_event *eve
 	case IB_EVENT_PORT_ACTIVE:
 	case IB_EVENT_SM_CHANGE:
 	case IB_EVENT_CLIENT_REREGISTER:
-		port_event(port, ATS_EVENT_FORGET);
+		ats_port_event(port, ATS_EVENT_FORGET);
 		ats_netdev_rescan();
 		break;
 	case IB_EVENT_GID_CHANGE:
 	case IB_EVENT_PKEY_CHANGE:
 	case IB_EVENT_LID_CHANGE:
 	case IB_EVENT_PORT_ERR:
-		port_event(port, ATS_EVENT_SM);
+		ats_port_event(port, ATS_EVENT_SM);
 		ats_netdev_rescan();
 		break;
 	default:
@@ -366,9 +295,7 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	port->port = number;
 	port->id = atomic64_inc_return(&last_id);
 	port->host_cookie = read_pnet(&ibdev->coredev.rdma_net)->net_cookie;
-	spin_lock_init(&port->lock);
 	mutex_init(&port->mutex);
-	INIT_LIST_HEAD(&port->inbox);
 	INIT_LIST_HEAD(&port->sources);
 	ats_query_init(port);
 	ats_audit_init(port);
@@ -399,11 +326,11 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 					   dev_name(&ibdev->dev), number);
 	if (!port->wq)
 		goto free;
-	err = ats_sa_start(&port->sa, ibdev, number, port_wake);
+	err = ats_sa_start(port);
 	if (err)
 		goto destroy_wq;
 	ib_register_event_handler(&port->event_handler);
-	port_kick(port);
+	ats_port_kick(port);
 	return port;
 
 destroy_wq:
@@ -414,21 +341,8 @@ free:
 }
 
 /**
- * ats_port_leave() - begin to delete all records of a port
- * @port: the port
- *
- * Nothing is registered any more. ats_port_wait_idle() waits until the records are deleted.
- *
- * Context: any.
- */
-void ats_port_leave(struct ats_port *port)
-{
-	port_event(port, ATS_EVENT_LEAVE);
-}
-
-/**
  * ats_port_wait_idle() - wait until the records of a port are deleted
- * @port: the port, after ats_port_leave()
+ * @port: the port, after ATS_EVENT_LEAVE
  * @until: jiffies when the wait ends in any case
  *
  * Does not wait for an SA that does not answer.
@@ -452,22 +366,18 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until)
  */
 void ats_port_destroy(struct ats_port *port)
 {
-	struct ats_source *source, *next_source;
 	struct ats_set *set, *next_set;
 
 	ib_unregister_event_handler(&port->event_handler);
-	port_event(port, ATS_EVENT_STOP);
+	ats_port_event(port, ATS_EVENT_STOP);
 	flush_delayed_work(&port->work);
 	/* This cancels the requests under way; the work then ends them, and their queries */
-	ats_sa_stop(&port->sa);
-	port_kick(port);
+	ats_sa_stop(port);
+	ats_port_kick(port);
 	flush_delayed_work(&port->work);
 	cancel_delayed_work_sync(&port->work);
 	destroy_workqueue(port->wq);
-	ats_sa_forget_sm(&port->sa);
 	ats_source_drop_all(port);
-	list_for_each_entry_safe(source, next_source, &port->inbox, list)
-		kvfree(source);
 	list_for_each_entry_safe(set, next_set, &port->engine.sets, list)
 		ats_set_destroy(set);
 	kfree(port);

@@ -7,7 +7,7 @@
  *
  * Many queries may wait while few are under way, and the work runs for each answer. It
  * therefore examines the waiting ones only when the first of them is due, or when
- * ats_port_hurry() says that some need not wait any longer.
+ * ATS_EVENT_HURRY says that some need not wait any longer.
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -26,7 +26,7 @@
  * ats_query_create() - create the query of a port
  * @ask: the question, which the query reads its subject and deadline from
  * @port: the port
- * @ended: called once by the port's work, after ats_query_submit()
+ * @ended: called once, by ats_query_submit() or later by the port's work
  *
  * Context: may sleep.
  * Return: the query, or NULL if there is no memory.
@@ -44,22 +44,6 @@ struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
 	if (ats_source_is_guest(port, ask->question.net))
 		query->net_cookie = ask->question.net->net_cookie;
 	return query;
-}
-
-/**
- * ats_query_submit() - hand a query to its port
- * @query: the query
- *
- * Context: process.
- */
-void ats_query_submit(struct ats_query *query)
-{
-	struct ats_port *port = query->port;
-
-	spin_lock_irq(&port->lock);
-	list_add_tail(&query->list, &port->inquiries);
-	spin_unlock_irq(&port->lock);
-	ats_sa_wake(&port->sa);
 }
 
 /**
@@ -222,10 +206,10 @@ static void query_note(struct ats_query *query, unsigned long at)
 	port->queries_at = ats_earlier(port->queries_at, at);
 }
 
-/* Appends the query to those of its class that are to be sent */
-static void query_queue(struct ats_query *query)
+/* The queries of its class that are to be sent */
+static struct list_head *query_class(const struct ats_query *query)
 {
-	list_move_tail(&query->list, &query->port->queries[query->ask->user]);
+	return &query->port->queries[query->ask->user];
 }
 
 /* Another port has found something, and this one has sent a request or has no SA */
@@ -257,7 +241,7 @@ static void query_again(struct ats_query *query)
 		query_end(query, -ECANCELED);
 		return;
 	}
-	list_move(&query->list, &query->port->queries[query->ask->user]);
+	list_move(&query->list, query_class(query));
 	query_note(query, query->ask->deadline);
 }
 
@@ -305,12 +289,12 @@ static void query_received(struct ats_query *query, const struct ib_mad_recv_wc 
 		query_found_none(query);
 }
 
-static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_result result)
+static void query_done(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
 	struct ats_query *query = request->query;
 
 	query->request = NULL;
-	query->port->queries_in_flight[query->ask->user]--;
+	port->queries_in_flight[query->ask->user]--;
 	query->nobody = result == ATS_RESULT_NOBODY;
 	if (query->path && (result == ATS_RESULT_OK || result == ATS_RESULT_TOO_MANY)) {
 		query_found_path(query);
@@ -331,7 +315,7 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 		query_end(query, query->path ? -ENOENT : -EREMOTEIO);
 		break;
 	case ATS_RESULT_CANCELLED:
-		query_end(query, query->port->stopped ? -ENODEV : -ECANCELED);
+		query_end(query, port->stopped ? -ENODEV : -ECANCELED);
 		break;
 	default:
 		query_failed(query, -ETIMEDOUT, jiffies);
@@ -339,31 +323,31 @@ static void query_done(struct ats_sa *sa, struct ats_request *request, enum ats_
 	}
 }
 
-static u64 query_fill(const struct ats_query *query, struct ats_wire_record *wire)
+static void request_set_record(struct ats_request *request, const struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
+	struct ats_wire_record *wire = &request->record;
 	struct ats_key key = { .pkey = question->pkey };
-	u64 mask = ATS_MASK_NAME;
 	struct in6_addr addr;
 
+	request->mask = ATS_MASK_NAME;
 	if (question->pkey)
-		mask |= ATS_MASK_PKEY;
+		request->mask |= ATS_MASK_PKEY;
 	if (question->kind == IB_ATS_KIND_GID || question->kind == IB_ATS_KIND_PRIMARY) {
 		key.gid = question->gid;
-		mask |= ATS_MASK_GID;
+		request->mask |= ATS_MASK_GID;
 	}
 	ats_record_init(wire, &key);
 	if (question->kind == IB_ATS_KIND_PRIMARY || question->kind == IB_ATS_KIND_SID) {
 		wire->service_id = cpu_to_be64(question->kind == IB_ATS_KIND_SID ?
 					       question->sid : ATS_SID_PRIMARY);
-		mask |= ATS_MASK_SID;
+		request->mask |= ATS_MASK_SID;
 	}
 	if (question->kind == IB_ATS_KIND_ADDR) {
 		addr = query->mapped ? question->addr : question_addr(question);
 		memcpy(wire->data8, &addr, sizeof(wire->data8));
-		mask |= ATS_MASK_DATA8;
+		request->mask |= ATS_MASK_DATA8;
 	}
-	return mask;
 }
 
 /*
@@ -379,44 +363,41 @@ static u8 query_method(const struct ats_query *query)
 		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
 }
 
-static int query_post_path(struct ats_query *query, struct ats_request *request)
+/* Returns whether the port still has a GID for it */
+static bool request_set_path(struct ats_request *request, const struct ats_query *query)
 {
-	struct ats_wire_path path = {};
 	union ib_gid own;
 
-	if (!query_is_of_gid(query, &own)) {
-		kfree(request);
-		return -ENODEV;
-	}
-	memcpy(path.dgid, &query->ask->question.gid, sizeof(path.dgid));
-	memcpy(path.sgid, &own, sizeof(path.sgid));
-	request->path = &path;
-	return ats_sa_post(&query->port->sa, request, IB_MGMT_METHOD_GET,
-			   ATS_MASK_DGID | ATS_MASK_SGID, NULL);
+	if (!query_is_of_gid(query, &own))
+		return false;
+	request->is_path = true;
+	request->mask = ATS_MASK_DGID | ATS_MASK_SGID;
+	memcpy(request->path.dgid, &query->ask->question.gid, sizeof(request->path.dgid));
+	memcpy(request->path.sgid, &own, sizeof(request->path.sgid));
+	return true;
 }
 
 static int query_post(struct ats_query *query, unsigned long now)
 {
-	struct ats_request *request = kzalloc(sizeof(*request), GFP_KERNEL);
 	long left = query->ask->deadline - now;
-	struct ats_wire_record wire;
-	u64 mask;
-	int err;
+	struct ats_request *posted, request = {
+		.method = IB_MGMT_METHOD_GET,
+		.query = query,
+		.done = query_done,
+		.timeout_ms = jiffies_to_msecs(clamp(left, 1L, (long)ATS_QUERY_LONGEST)),
+	};
 
-	if (!request)
-		return -ENOMEM;
-	request->query = query;
-	request->done = query_done;
-	request->timeout_ms = jiffies_to_msecs(clamp(left, 1L, (long)ATS_QUERY_LONGEST));
-	if (query->path) {
-		err = query_post_path(query, request);
-	} else {
-		mask = query_fill(query, &wire);
-		err = ats_sa_post(&query->port->sa, request, query_method(query), mask, &wire);
+	if (!query->path) {
+		request.method = query_method(query);
+		request_set_record(&request, query);
+	} else if (!request_set_path(&request, query)) {
+		return -ENODEV;
 	}
-	if (!err)
-		query->request = request;
-	return err;
+	posted = ats_sa_post(query->port, &request);
+	if (IS_ERR(posted))
+		return PTR_ERR(posted);
+	query->request = posted;
+	return 0;
 }
 
 static void query_send(struct ats_query *query, unsigned long now)
@@ -445,20 +426,23 @@ static void query_expire(struct ats_query *query)
 		query_end(query, query->err ?: -ETIMEDOUT);
 }
 
-static void queries_take(struct ats_port *port)
+/**
+ * ats_query_submit() - hand a query to its port
+ * @query: the query
+ *
+ * Context: may sleep.
+ */
+void ats_query_submit(struct ats_query *query)
 {
-	struct ats_query *query, *next;
-	LIST_HEAD(inquiries);
+	struct ats_port *port = query->port;
 
-	spin_lock_irq(&port->lock);
-	list_splice_init(&port->inquiries, &inquiries);
-	spin_unlock_irq(&port->lock);
-	list_for_each_entry_safe(query, next, &inquiries, list) {
-		query_queue(query);
-		query_note(query, query->ask->deadline);
-		if (query_given_up(query))
-			query_end(query, -ECANCELED);
-	}
+	mutex_lock(&port->mutex);
+	list_add_tail(&query->list, query_class(query));
+	query_note(query, query->ask->deadline);
+	if (query_given_up(query))
+		query_end(query, -ECANCELED);
+	mutex_unlock(&port->mutex);
+	ats_port_kick(port);
 }
 
 /* Returns whether the query continues to wait */
@@ -490,7 +474,7 @@ static void retries_look(struct ats_port *port, unsigned long now)
 		if (!query_waits(query, now))
 			continue;
 		if (time_after_eq(now, query->retry_at))
-			query_queue(query);
+			list_move_tail(&query->list, query_class(query));
 		else
 			query_note(query, query->retry_at);
 	}
@@ -526,7 +510,6 @@ static void queries_send(struct ats_port *port, bool user, unsigned int max, uns
  */
 void ats_query_init(struct ats_port *port)
 {
-	INIT_LIST_HEAD(&port->inquiries);
 	INIT_LIST_HEAD(&port->queries[false]);
 	INIT_LIST_HEAD(&port->queries[true]);
 	INIT_LIST_HEAD(&port->queries_sent);
@@ -545,7 +528,6 @@ void ats_query_init(struct ats_port *port)
  */
 void ats_query_run(struct ats_port *port, bool hurry, unsigned long now, unsigned long *next)
 {
-	queries_take(port);
 	if (hurry || port->stopped || time_after_eq(now, port->queries_at)) {
 		port->queries_at = now + MAX_JIFFY_OFFSET / 2;
 		retries_look(port, now);

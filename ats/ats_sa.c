@@ -2,10 +2,11 @@
 /*
  * MADs to the SA of one port, and their answers. The port has a MAD agent of its own, since
  * ib_sa does not support ServiceRecords. All functions are called by the port's work, except
- * the two MAD handlers, ats_sa_start(), ats_sa_stop() and ats_sa_wake().
+ * the two MAD handlers, ats_sa_start() and ats_sa_stop().
  *
  * A request is sent once and not repeated here: the caller knows best what to send next.
  */
+#include <linux/slab.h>
 #include <rdma/ib_cache.h>
 #include <rdma/ib_sa.h>
 
@@ -15,22 +16,17 @@
 /* A table comes in many packets, so its timeout is longer */
 #define ATS_SA_TABLE_TIMEOUTS	4
 
-static void sa_finished(struct ats_sa *sa, struct ats_request *request)
-{
-	unsigned long flags;
-
-	spin_lock_irqsave(&sa->lock, flags);
-	list_add_tail(&request->list, &sa->done);
-	spin_unlock_irqrestore(&sa->lock, flags);
-	sa->wake(sa);
-}
-
 static void sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct ats_request *request = wc->send_buf->context[0];
+	struct ats_port *port = agent->context;
+	unsigned long flags;
 
 	request->status = wc->status;
-	sa_finished(agent->context, request);
+	spin_lock_irqsave(&port->sa.lock, flags);
+	list_add_tail(&request->list, &port->sa.done);
+	spin_unlock_irqrestore(&port->sa.lock, flags);
+	ats_port_kick(port);
 }
 
 /* Called before sa_sent() of the same request */
@@ -47,133 +43,80 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 
 /**
  * ats_sa_start() - start to use a port's SA
- * @sa: filled in
- * @ibdev: the HCA
- * @port: its port
- * @wake: queues the work that calls ats_sa_finish(); called in any context
+ * @port: the port; nothing else uses its ->sa yet
  *
  * Context: may sleep.
  * Return: 0, or the negative error of ib_register_mad_agent().
  */
-int ats_sa_start(struct ats_sa *sa, struct ib_device *ibdev, u32 port,
-		 void (*wake)(struct ats_sa *sa))
+int ats_sa_start(struct ats_port *port)
 {
 	struct ib_mad_agent *agent;
 
-	memset(sa, 0, sizeof(*sa));
-	sa->ibdev = ibdev;
-	sa->port = port;
-	sa->wake = wake;
-	spin_lock_init(&sa->lock);
-	INIT_LIST_HEAD(&sa->done);
-	agent = ib_register_mad_agent(ibdev, port, IB_QPT_GSI, NULL, IB_MGMT_RMPP_VERSION,
-				      sa_sent, sa_received, sa, 0);
+	spin_lock_init(&port->sa.lock);
+	INIT_LIST_HEAD(&port->sa.done);
+	agent = ib_register_mad_agent(port->ibdev, port->port, IB_QPT_GSI, NULL,
+				      IB_MGMT_RMPP_VERSION, sa_sent, sa_received, port, 0);
 	if (IS_ERR(agent))
 		return PTR_ERR(agent);
-	sa->agent = agent;
+	port->sa.agent = agent;
 	return 0;
 }
 
 /**
- * ats_sa_wake() - queue the work that owns a port's SA
- * @sa: the port's SA
- *
- * Context: any.
- */
-void ats_sa_wake(struct ats_sa *sa)
-{
-	sa->wake(sa);
-}
-
-static void sm_put(struct ats_sm *sm)
-{
-	if (--sm->refs)
-		return;
-	rdma_destroy_ah(sm->ah, RDMA_DESTROY_AH_SLEEPABLE);
-	kfree(sm);
-}
-
-/**
- * ats_sa_forget_sm() - forget the SM's address, since it may have changed
- * @sa: the port's SA
- *
- * Context: the port's work; may sleep.
- */
-void ats_sa_forget_sm(struct ats_sa *sa)
-{
-	if (sa->sm)
-		sm_put(sa->sm);
-	sa->sm = NULL;
-}
-
-/**
  * ats_sa_stop() - stop using a port's SA
- * @sa: the port's SA; nothing is posted any more
+ * @port: the port; nothing is posted any more
  *
  * Cancels the requests under way, and waits until ats_sa_finish() has ended them. The work
  * that calls ats_sa_finish() must therefore not call this.
  *
  * Context: may sleep.
  */
-void ats_sa_stop(struct ats_sa *sa)
+void ats_sa_stop(struct ats_port *port)
 {
-	if (sa->agent)
-		ib_unregister_mad_agent(sa->agent);
+	ib_unregister_mad_agent(port->sa.agent);
 }
 
-static struct ib_ah *sm_ah(struct ats_sa *sa, const struct ib_port_attr *attr)
+static void sm_ah_attr(const struct ats_port *port, const struct ib_port_attr *attr,
+		       struct rdma_ah_attr *sm)
 {
-	struct rdma_ah_attr ah_attr = {};
-
-	ah_attr.type = rdma_ah_find_type(sa->ibdev, sa->port);
-	rdma_ah_set_dlid(&ah_attr, attr->sm_lid);
-	rdma_ah_set_sl(&ah_attr, attr->sm_sl);
-	rdma_ah_set_port_num(&ah_attr, sa->port);
-	if (rdma_is_grh_required(sa->ibdev, sa->port)) {
-		rdma_ah_set_ah_flags(&ah_attr, IB_AH_GRH);
-		rdma_ah_set_subnet_prefix(&ah_attr, cpu_to_be64(attr->subnet_prefix));
-		rdma_ah_set_interface_id(&ah_attr, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
+	memset(sm, 0, sizeof(*sm));
+	sm->type = rdma_ah_find_type(port->ibdev, port->port);
+	rdma_ah_set_dlid(sm, attr->sm_lid);
+	rdma_ah_set_sl(sm, attr->sm_sl);
+	rdma_ah_set_port_num(sm, port->port);
+	if (rdma_is_grh_required(port->ibdev, port->port)) {
+		rdma_ah_set_ah_flags(sm, IB_AH_GRH);
+		rdma_ah_set_subnet_prefix(sm, cpu_to_be64(attr->subnet_prefix));
+		rdma_ah_set_interface_id(sm, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
 	}
-	return rdma_create_ah(sa->agent->qp->pd, &ah_attr, RDMA_CREATE_AH_SLEEPABLE);
 }
 
 /**
- * ats_sa_find_sm() - look up the SM's address
- * @sa: the port's SA
+ * ats_sa_find_sm() - look up the SM's address, unless ats_sa.found says that it is known
+ * @port: the port
  *
  * Context: the port's work; may sleep.
  * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or
  * another negative error.
  */
-int ats_sa_find_sm(struct ats_sa *sa)
+int ats_sa_find_sm(struct ats_port *port)
 {
 	struct ib_port_attr attr;
-	struct ats_sm *sm;
 	int err;
 
-	if (sa->sm)
+	if (port->sa.found)
 		return 0;
-	err = ib_query_port(sa->ibdev, sa->port, &attr);
+	err = ib_query_port(port->ibdev, port->port, &attr);
 	if (err)
 		return err;
 	if (attr.state != IB_PORT_ACTIVE || !attr.sm_lid)
 		return -ENETUNREACH;
-	sm = kmalloc(sizeof(*sm), GFP_KERNEL);
-	if (!sm)
-		return -ENOMEM;
-	sm->refs = 1;
-	sm->ah = sm_ah(sa, &attr);
-	if (IS_ERR(sm->ah)) {
-		err = PTR_ERR(sm->ah);
-		kfree(sm);
-		return err;
-	}
-	sa->sm = sm;
+	sm_ah_attr(port, &attr, &port->sa.sm);
+	port->sa.found = true;
 	return 0;
 }
 
-static void sa_fill_mad(struct ats_sa *sa, const struct ats_request *request, u8 method,
-			u64 mask, const struct ats_wire_record *wire)
+static void request_fill_mad(const struct ats_request *request, struct ats_sa *sa)
 {
 	struct ib_mad_send_buf *buf = request->mad;
 	struct ib_sa_mad *mad = buf->mad;
@@ -182,16 +125,17 @@ static void sa_fill_mad(struct ats_sa *sa, const struct ats_request *request, u8
 	hdr->base_version = IB_MGMT_BASE_VERSION;
 	hdr->mgmt_class = IB_MGMT_CLASS_SUBN_ADM;
 	hdr->class_version = IB_SA_CLASS_VERSION;
-	hdr->method = method;
-	hdr->attr_id = cpu_to_be16(request->path ? IB_SA_ATTR_PATH_REC : IB_SA_ATTR_SERVICE_REC);
+	hdr->method = request->method;
+	hdr->attr_id = cpu_to_be16(request->is_path ? IB_SA_ATTR_PATH_REC :
+						      IB_SA_ATTR_SERVICE_REC);
 	hdr->tid = cpu_to_be64((u64)sa->agent->hi_tid << 32 | ++sa->tid);
-	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(mask);
-	if (request->path)
-		memcpy(mad->data, request->path, sizeof(*request->path));
+	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(request->mask);
+	if (request->is_path)
+		memcpy(mad->data, &request->path, sizeof(request->path));
 	else
-		memcpy(mad->data, wire, sizeof(*wire));
+		memcpy(mad->data, &request->record, sizeof(request->record));
 	buf->timeout_ms = ats_sa_timeout_ms;
-	if (method == IB_SA_METHOD_GET_TABLE)
+	if (request->method == IB_SA_METHOD_GET_TABLE)
 		buf->timeout_ms *= ATS_SA_TABLE_TIMEOUTS;
 	if (request->timeout_ms)
 		buf->timeout_ms = min_t(unsigned int, buf->timeout_ms, request->timeout_ms);
@@ -199,58 +143,73 @@ static void sa_fill_mad(struct ats_sa *sa, const struct ats_request *request, u8
 
 static void request_free(struct ats_request *request)
 {
-	if (request->mad)
-		ib_free_send_mad(request->mad);
 	if (request->answer)
 		ib_free_recv_mad(request->answer);
-	if (request->sm)
-		sm_put(request->sm);
+	rdma_destroy_ah(request->mad->ah, RDMA_DESTROY_AH_SLEEPABLE);
+	ib_free_send_mad(request->mad);
 	kfree(request);
 }
 
-/**
- * ats_sa_post() - send a request
- * @sa: the port's SA
- * @request: zero except for the caller's members; it belongs to this file from now on, also
- *	if an error is returned
- * @method: the method of the MAD
- * @mask: its ComponentMask
- * @wire: its record; NULL: the request is for @request->path, which is not used any more
- *	after the return
- *
- * Context: the port's work; may sleep.
- * Return: 0 if ats_sa_finish() will call the request's done() once, or a negative error.
- */
-int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
-		const struct ats_wire_record *wire)
+/* Creates the MAD of a request, with a reference to the SM */
+static int request_make_mad(struct ats_request *request, struct ats_port *port)
 {
+	struct ib_mad_agent *agent = port->sa.agent;
 	struct ib_mad_send_buf *mad;
 	u16 pkey_index;
 	int err;
 
-	err = ats_sa_find_sm(sa);
+	err = ats_sa_find_sm(port);
 	if (!err)
-		err = ib_find_cached_pkey(sa->ibdev, sa->port, IB_DEFAULT_PKEY_FULL,
+		err = ib_find_cached_pkey(port->ibdev, port->port, IB_DEFAULT_PKEY_FULL,
 					  &pkey_index);
 	if (err)
-		goto free;
-	mad = ib_create_send_mad(sa->agent, ATS_SA_QPN, pkey_index, 0, IB_MGMT_SA_HDR,
+		return err;
+	mad = ib_create_send_mad(agent, ATS_SA_QPN, pkey_index, 0, IB_MGMT_SA_HDR,
 				 IB_MGMT_SA_DATA, GFP_KERNEL, IB_MGMT_BASE_VERSION);
-	err = PTR_ERR_OR_ZERO(mad);
-	if (err)
-		goto free;
-	request->mad = mad;
-	sa_fill_mad(sa, request, method, mask, wire);
-	request->sm = sa->sm;
-	request->sm->refs++;
-	mad->ah = request->sm->ah;
+	if (IS_ERR(mad))
+		return PTR_ERR(mad);
+	mad->ah = rdma_create_ah(agent->qp->pd, &port->sa.sm, RDMA_CREATE_AH_SLEEPABLE);
+	if (IS_ERR(mad->ah)) {
+		err = PTR_ERR(mad->ah);
+		ib_free_send_mad(mad);
+		return err;
+	}
 	mad->context[0] = request;
-	err = ib_post_send_mad(mad, NULL);
-	if (!err)
-		return 0;
-free:
+	request->mad = mad;
+	return 0;
+}
+
+/**
+ * ats_sa_post() - send a request
+ * @port: the port whose SA receives it
+ * @from: the request; copied
+ *
+ * Context: the port's work; may sleep.
+ * Return: the copy, for which ats_sa_finish() will call done() once and which it then frees, or
+ * an ERR_PTR.
+ */
+struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from)
+{
+	struct ats_request *request = kmemdup(from, sizeof(*from), GFP_KERNEL);
+	int err;
+
+	if (!request)
+		return ERR_PTR(-ENOMEM);
+	err = request_make_mad(request, port);
+	if (err)
+		goto err_request;
+	request_fill_mad(request, &port->sa);
+	err = ib_post_send_mad(request->mad, NULL);
+	if (err)
+		goto err_mad;
+	return request;
+
+err_mad:
 	request_free(request);
-	return err;
+	return ERR_PTR(err);
+err_request:
+	kfree(request);
+	return ERR_PTR(err);
 }
 
 /**
@@ -262,13 +221,6 @@ free:
 void ats_sa_cancel(struct ats_request *request)
 {
 	ib_cancel_mad(request->mad);
-}
-
-static u8 request_method(const struct ats_request *request)
-{
-	const struct ib_mad_hdr *hdr = request->mad->mad;
-
-	return hdr->method;
 }
 
 /*
@@ -293,10 +245,10 @@ static enum ats_result answer_result(const struct ats_request *request)
 		return ATS_RESULT_NOBODY;
 	if (status & ATS_STATUS_BUSY)
 		return ATS_RESULT_BUSY;
-		/* It may have room for an answer later. A refused record must not delay others */
-	if (status == ATS_STATUS_NO_RESOURCES && request_method(request) != IB_MGMT_METHOD_SET)
+	/* It may have room for an answer later. A refused record must not delay others */
+	if (status == ATS_STATUS_NO_RESOURCES && request->method != IB_MGMT_METHOD_SET)
 		return ATS_RESULT_BUSY;
-	if (status == ATS_STATUS_TOO_MANY && request_method(request) == IB_MGMT_METHOD_GET)
+	if (status == ATS_STATUS_TOO_MANY && request->method == IB_MGMT_METHOD_GET)
 		return ATS_RESULT_TOO_MANY;
 	return status == ATS_STATUS_NO_RECORDS ? ATS_RESULT_NO_RECORD : ATS_RESULT_REFUSED;
 }
@@ -311,21 +263,21 @@ static enum ats_result request_result(const struct ats_request *request)
 
 /**
  * ats_sa_finish() - call done() of the requests that have ended, and free them
- * @sa: the port's SA
+ * @port: the port
  *
  * Context: the port's work; may sleep.
  */
-void ats_sa_finish(struct ats_sa *sa)
+void ats_sa_finish(struct ats_port *port)
 {
 	struct ats_request *request, *next;
 	LIST_HEAD(done);
 
-	spin_lock_irq(&sa->lock);
-	list_splice_init(&sa->done, &done);
-	spin_unlock_irq(&sa->lock);
+	spin_lock_irq(&port->sa.lock);
+	list_splice_init(&port->sa.done, &done);
+	spin_unlock_irq(&port->sa.lock);
 	list_for_each_entry_safe(request, next, &done, list) {
 		list_del(&request->list);
-		request->done(sa, request, request_result(request));
+		request->done(port, request, request_result(request));
 		request_free(request);
 	}
 }

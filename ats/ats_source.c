@@ -68,18 +68,18 @@ bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
 }
 
 /**
- * ats_source_find() - find the addresses of a netdevice in a list
- * @sources: the list
+ * ats_source_find() - find the addresses of a netdevice on a port
+ * @port: the port
  * @owner: the netdevice's ats_source.owner
  *
- * Context: that of the list's owner.
+ * Context: port->mutex is held.
  * Return: the source, or NULL.
  */
-struct ats_source *ats_source_find(struct list_head *sources, const void *owner)
+struct ats_source *ats_source_find(struct ats_port *port, const void *owner)
 {
 	struct ats_source *source;
 
-	list_for_each_entry(source, sources, list)
+	list_for_each_entry(source, &port->sources, list)
 		if (source->owner == owner)
 			return source;
 	return NULL;
@@ -271,11 +271,11 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
  * The new addresses are added before the old ones are removed, so an address in both is held
  * all the time.
  *
- * Context: the port's work; may sleep.
+ * Context: may sleep; port->mutex is held.
  */
 void ats_source_replace(struct ats_port *port, struct ats_source *source)
 {
-	struct ats_source *old = ats_source_find(&port->sources, source->owner);
+	struct ats_source *old = ats_source_find(port, source->owner);
 	struct ats_key key = source->key, old_key;
 	unsigned int i;
 

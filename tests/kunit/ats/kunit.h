@@ -21,9 +21,7 @@
 /* A request as it was posted */
 struct fake_posted {
 	struct ats_request *request;	/* NULL: it has ended */
-	u8 method;
-	u64 mask;
-	struct ats_wire_record wire;
+	struct ats_request sent;
 	bool cancelled;
 };
 
@@ -51,16 +49,15 @@ struct fake_port {
 	unsigned int told_count;
 	union ib_gid gids[FAKE_GIDS];
 	unsigned int ports;		/* how often ats_each_port() visits this one */
-	atomic_t kicks;			/* ats_sa_wake() calls */
-	bool hurry;			/* ats_port_hurry() was called */
-	bool threaded;			/* both also queue the port's work */
-	struct work_struct work;
+	bool hurry;			/* ats_port_event() was called */
+	bool threaded;			/* the port's work runs when it is queued */
 };
 
 /* kunit_port.c */
 int fake_port_init(struct kunit *test);
 void fake_port_exit(struct kunit *test);
 void fake_run(struct fake_port *fake);
+size_t fake_waiting(struct fake_port *fake);
 void fake_end(struct fake_port *fake, unsigned int number, enum ats_result result,
 	      struct fake_answer *answer);
 void fake_answer_init(struct fake_answer *answer, unsigned int records);

@@ -58,16 +58,16 @@ static void audit_leftovers(struct kunit *test)
 	run(fake);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].method, IB_SA_METHOD_GET_TABLE);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].mask, mask);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.gid[15], 1);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.method, IB_SA_METHOD_GET_TABLE);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.mask, mask);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.record.gid[15], 1);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8001));
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8002));
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_LEFTOVERS], 2ull);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.gid[15], 2);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].sent.record.gid[15], 2);
 	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
@@ -145,19 +145,19 @@ static void audit_rivals(struct kunit *test)
 		fake->told_count = 0;
 		run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
-		KUNIT_EXPECT_EQ(test, fake->posted[0].method, IB_MGMT_METHOD_GET);
-		KUNIT_EXPECT_EQ(test, fake->posted[0].mask,
+		KUNIT_EXPECT_EQ(test, fake->posted[0].sent.method, IB_MGMT_METHOD_GET);
+		KUNIT_EXPECT_EQ(test, fake->posted[0].sent.mask,
 				ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8);
 		fake_end(fake, 0, ATS_RESULT_OK, single);
 		run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
-		KUNIT_EXPECT_EQ(test, fake->posted[1].wire.data8[15], 2);
+		KUNIT_EXPECT_EQ(test, fake->posted[1].sent.record.data8[15], 2);
 		fake_end(fake, 1, ATS_RESULT_TOO_MANY, NULL);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);
 		fake->port.audit.wait_until = fake->now;
 		run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
-		KUNIT_EXPECT_EQ(test, fake->posted[2].method, IB_SA_METHOD_GET_TABLE);
+		KUNIT_EXPECT_EQ(test, fake->posted[2].sent.method, IB_SA_METHOD_GET_TABLE);
 		fake_end(fake, 2, ATS_RESULT_OK, table);
 		run(fake);
 		KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
@@ -205,7 +205,7 @@ static void audit_rival_goes(struct kunit *test)
 	begin(fake);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.data8[15], 2);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.record.data8[15], 2);
 }
 
 /* If a query for one address fails, the audit continues with the others */
@@ -226,7 +226,7 @@ static void audit_rival_unanswered(struct kunit *test)
 	}
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
-	KUNIT_EXPECT_EQ(test, fake->posted[2].wire.data8[15], 3);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].sent.record.data8[15], 3);
 }
 
 /* An answer to a request from before the SM changed does not count */
@@ -240,7 +240,7 @@ static void audit_stale(struct kunit *test)
 	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.gid[15], 1);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].sent.record.gid[15], 1);
 	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 2u);

@@ -55,22 +55,12 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 	return !memcmp(gid, &fake_now->gids[0], sizeof(*gid));
 }
 
-void ats_sa_wake(struct ats_sa *sa)
-{
-	struct fake_port *fake = fake_of(container_of(sa, struct ats_port, sa));
-
-	atomic_inc(&fake->kicks);
-	if (fake->threaded)
-		schedule_work(&fake->work);
-}
-
-void ats_port_hurry(struct ats_port *port)
+void ats_port_event(struct ats_port *port, enum ats_event event)
 {
 	struct fake_port *fake = fake_of(port);
 
 	fake->hurry = true;
-	if (fake->threaded)
-		schedule_work(&fake->work);
+	ats_port_kick(port);
 }
 
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
@@ -96,27 +86,21 @@ static void user_told(const struct ats_port *port, const struct ats_source *sour
 	fake->told_count++;
 }
 
-int ats_sa_post(struct ats_sa *sa, struct ats_request *request, u8 method, u64 mask,
-		const struct ats_wire_record *wire)
+struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from)
 {
-	struct fake_port *fake = fake_of(container_of(sa, struct ats_port, sa));
+	struct fake_port *fake = fake_of(port);
 	struct fake_posted *posted = &fake->posted[fake->posted_count];
 	int err = fake->posted_count == FAKE_LOG ? -ENOSPC : fake->post_error;
 
-	if (err) {
-		kfree(request);
-		return err;
-	}
-	posted->request = request;
-	posted->method = method;
-	posted->mask = mask;
-	if (wire)
-		posted->wire = *wire;
-	else
-		memcpy(&posted->wire, request->path, sizeof(*request->path));
+	if (err)
+		return ERR_PTR(err);
+	posted->request = kmemdup(from, sizeof(*from), GFP_KERNEL);
+	if (!posted->request)
+		return ERR_PTR(-ENOMEM);
+	posted->sent = *from;
 	posted->cancelled = false;
 	fake->posted_count++;
-	return 0;
+	return posted->request;
 }
 
 void ats_sa_cancel(struct ats_request *request)
@@ -145,6 +129,24 @@ void fake_run(struct fake_port *fake)
 }
 
 /**
+ * fake_waiting() - count the queries that the port has not sent yet
+ * @fake: the port
+ *
+ * Context: may sleep.
+ * Return: their number.
+ */
+size_t fake_waiting(struct fake_port *fake)
+{
+	size_t count;
+
+	mutex_lock(&fake->port.mutex);
+	count = list_count_nodes(&fake->port.queries[false]) +
+		list_count_nodes(&fake->port.queries[true]);
+	mutex_unlock(&fake->port.mutex);
+	return count;
+}
+
+/**
  * fake_end() - end a request
  * @fake: the port
  * @number: the index of the request, in the order of posting
@@ -162,19 +164,23 @@ void fake_end(struct fake_port *fake, unsigned int number, enum ats_result resul
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, request);
 	fake->posted[number].request = NULL;
 	request->answer = answer ? &answer->wc : NULL;
-	request->done(&fake->port.sa, request, result);
+	request->done(&fake->port, request, result);
 	kfree(request);
 }
 
 static void fake_work(struct work_struct *work)
 {
-	struct fake_port *fake = container_of(work, struct fake_port, work);
+	struct fake_port *fake = container_of(to_delayed_work(work), struct fake_port, port.work);
 	unsigned int i;
 
+	if (!fake->threaded)
+		return;
+	mutex_lock(&fake->port.mutex);
 	fake_run(fake);
 	for (i = 0; i < fake->posted_count; i++)
 		if (fake->posted[i].request && fake->posted[i].cancelled)
 			fake_end(fake, i, ATS_RESULT_CANCELLED, NULL);
+	mutex_unlock(&fake->port.mutex);
 }
 
 static void port_init(struct fake_port *fake)
@@ -188,8 +194,9 @@ static void port_init(struct fake_port *fake)
 	port->port = 1;
 	port->sa.agent = &fake->agent;
 	port->host_cookie = FAKE_HOST;
-	spin_lock_init(&port->lock);
 	mutex_init(&port->mutex);
+	INIT_DELAYED_WORK(&port->work, fake_work);
+	port->wq = system_wq;
 	INIT_LIST_HEAD(&port->sources);
 	ats_query_init(port);
 	ats_audit_init(port);
@@ -221,7 +228,6 @@ int fake_port_init(struct kunit *test)
 		test->priv = NULL;
 		return err;
 	}
-	INIT_WORK(&fake->work, fake_work);
 	fake->gids[0] = fake_key(1).gid;
 	port_init(fake);
 	/* Must not be before the times that port_init() has set */
@@ -244,7 +250,7 @@ void fake_port_exit(struct kunit *test)
 
 	if (!fake)
 		return;
-	flush_work(&fake->work);
+	flush_delayed_work(&fake->port.work);
 	fake->port.stopped = true;
 	for (i = 0; i < fake->posted_count; i++)
 		if (fake->posted[i].request)

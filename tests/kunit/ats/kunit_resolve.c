@@ -52,16 +52,16 @@ static void ask_begin(struct fake_port *fake, struct asked *asked)
 					    asked, &asked->id), 0);
 }
 
-/* Returns when the query has been passed to the port */
+/* Returns when a query has been passed to each port */
 static void ask(struct fake_port *fake, struct asked *asked)
 {
 	unsigned long until = jiffies + 5 * HZ;
-	int kicks = atomic_read(&fake->kicks);
+	size_t wanted = fake_waiting(fake) + fake->ports;
 
 	ask_begin(fake, asked);
-	while (atomic_read(&fake->kicks) == kicks && time_before(jiffies, until))
+	while (fake_waiting(fake) < wanted && time_before(jiffies, until))
 		cond_resched();
-	KUNIT_ASSERT_NE(fake->test, atomic_read(&fake->kicks), kicks);
+	KUNIT_ASSERT_EQ(fake->test, fake_waiting(fake), wanted);
 }
 
 /* The number of calls of the callback, after all queued work is done */
@@ -122,9 +122,9 @@ static void expect_posted(struct fake_port *fake, struct asked *asked, u8 method
 	ask(fake, asked);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(fake->test, fake->posted_count, number + 1);
-	KUNIT_EXPECT_EQ(fake->test, fake->posted[number].method, method);
-	KUNIT_EXPECT_EQ(fake->test, fake->posted[number].mask, mask);
-	KUNIT_EXPECT_STREQ(fake->test, (const char *)fake->posted[number].wire.name,
+	KUNIT_EXPECT_EQ(fake->test, fake->posted[number].sent.method, method);
+	KUNIT_EXPECT_EQ(fake->test, fake->posted[number].sent.mask, mask);
+	KUNIT_EXPECT_STREQ(fake->test, (const char *)fake->posted[number].sent.record.name,
 			   ATS_SERVICE_NAME);
 	fake_end(fake, number, ATS_RESULT_REFUSED, NULL);
 	expect_ended(fake, asked, -EREMOTEIO);
@@ -137,11 +137,11 @@ static void resolve_asks_addr(struct kunit *test)
 	struct in6_addr ip = fake_ip(1);
 
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, ATS_MASK_NAME | ATS_MASK_DATA8);
-	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[0].wire.data8, &ip, sizeof(ip)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[0].sent.record.data8, &ip, sizeof(ip)), 0);
 	asked.question.pkey = 0x8001;
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET,
 		      ATS_MASK_NAME | ATS_MASK_DATA8 | ATS_MASK_PKEY);
-	KUNIT_EXPECT_EQ(test, be16_to_cpu(fake->posted[1].wire.pkey), 0x8001);
+	KUNIT_EXPECT_EQ(test, be16_to_cpu(fake->posted[1].sent.record.pkey), 0x8001);
 }
 
 static void resolve_asks_gid(struct kunit *test)
@@ -150,7 +150,7 @@ static void resolve_asks_gid(struct kunit *test)
 	struct fake_port *fake = test->priv;
 
 	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, ATS_MASK_NAME | ATS_MASK_GID);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.gid[15], 3);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.record.gid[15], 3);
 }
 
 static void resolve_asks_primary(struct kunit *test)
@@ -164,7 +164,7 @@ static void resolve_asks_primary(struct kunit *test)
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask);
 	asked.question.pkey = 0xffff;
 	expect_posted(fake, &asked, IB_MGMT_METHOD_GET, mask | ATS_MASK_PKEY);
-	KUNIT_EXPECT_EQ(test, be64_to_cpu(fake->posted[1].wire.service_id), ATS_SID_PRIMARY);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(fake->posted[1].sent.record.service_id), ATS_SID_PRIMARY);
 }
 
 static void resolve_asks_sid(struct kunit *test)
@@ -173,7 +173,8 @@ static void resolve_asks_sid(struct kunit *test)
 	struct fake_port *fake = test->priv;
 
 	expect_posted(fake, &asked, IB_SA_METHOD_GET_TABLE, ATS_MASK_NAME | ATS_MASK_SID);
-	KUNIT_EXPECT_EQ(test, be64_to_cpu(fake->posted[0].wire.service_id), ATS_SID_BASE + 7);
+	KUNIT_EXPECT_EQ(test, be64_to_cpu(fake->posted[0].sent.record.service_id),
+			ATS_SID_BASE + 7);
 }
 
 static int ask_error(const struct ib_ats_question *question)
@@ -270,7 +271,7 @@ static void resolve_other_form(struct kunit *test)
 	fake_end(fake, 1, ATS_RESULT_NO_RECORD, NULL);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
-	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].wire.data8, &ip, sizeof(ip)), 0);
+	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].sent.record.data8, &ip, sizeof(ip)), 0);
 	fake_end(fake, 2, ATS_RESULT_NO_RECORD, NULL);
 	expect_ended(fake, &asked, -ENOENT);
 
@@ -298,11 +299,12 @@ static void resolve_too_many(struct kunit *test)
 	fake_end(fake, 1, ATS_RESULT_TOO_MANY, NULL);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
-	KUNIT_EXPECT_EQ(test, fake->posted[1].method, IB_MGMT_METHOD_GET);
-	KUNIT_EXPECT_EQ(test, fake->posted[2].method, IB_SA_METHOD_GET_TABLE);
-	KUNIT_EXPECT_EQ(test, fake->posted[2].mask, fake->posted[1].mask);
-	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].wire.data8, fake->posted[1].wire.data8,
-				     sizeof(fake->posted[1].wire.data8)), 0);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].sent.method, IB_MGMT_METHOD_GET);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].sent.method, IB_SA_METHOD_GET_TABLE);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].sent.mask, fake->posted[1].sent.mask);
+	KUNIT_EXPECT_EQ(test, memcmp(fake->posted[2].sent.record.data8,
+				     fake->posted[1].sent.record.data8,
+				     sizeof(fake->posted[1].sent.record.data8)), 0);
 	fake_end(fake, 2, ATS_RESULT_OK, answer);
 	expect_ended(fake, &asked, 0);
 	KUNIT_ASSERT_EQ(test, asked.count, 2u);
@@ -409,7 +411,7 @@ static void resolve_window(struct kunit *test)
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);
 	for (i = 0; i < 5; i++) {
-		KUNIT_EXPECT_EQ(test, fake->posted[i].wire.data8[15], i + 1);
+		KUNIT_EXPECT_EQ(test, fake->posted[i].sent.record.data8[15], i + 1);
 		fake_end(fake, i, ATS_RESULT_REFUSED, NULL);
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, min(i + 3, 5u));
@@ -431,9 +433,9 @@ static void resolve_users(struct kunit *test)
 		ask_addr(fake, &asked[i], i + 1);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 3u);
-	KUNIT_EXPECT_EQ(test, fake->posted[0].wire.data8[15], 3);
-	KUNIT_EXPECT_EQ(test, fake->posted[1].wire.data8[15], 4);
-	KUNIT_EXPECT_EQ(test, fake->posted[2].wire.data8[15], 1);
+	KUNIT_EXPECT_EQ(test, fake->posted[0].sent.record.data8[15], 3);
+	KUNIT_EXPECT_EQ(test, fake->posted[1].sent.record.data8[15], 4);
+	KUNIT_EXPECT_EQ(test, fake->posted[2].sent.record.data8[15], 1);
 	fake_end(fake, 2, ATS_RESULT_REFUSED, NULL);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 4u);
@@ -510,7 +512,7 @@ static void resolve_cancelled(struct kunit *test)
 		ib_ats_cancel(asked[i].id);
 	}
 	KUNIT_EXPECT_TRUE(test, fake->posted[1].cancelled);
-	flush_work(&fake->work);
+	flush_delayed_work(&fake->port.work);
 	KUNIT_EXPECT_EQ(test, fake->port.queries_in_flight[false], 0u);
 }
 
@@ -568,7 +570,7 @@ static void resolve_again_late(struct kunit *test)
 	ask_addr(fake, &asked, 1);
 	fake_run(fake);
 	/* All waiting queries are checked once before the SA cannot be reached any more */
-	ats_port_hurry(&fake->port);
+	ats_port_event(&fake->port, ATS_EVENT_HURRY);
 	fake_run(fake);
 	fake_end(fake, 0, ATS_RESULT_NO_RECORD, NULL);
 	fake->port.engine.online = false;
@@ -743,9 +745,10 @@ static void resolve_gid_in_fabric(struct kunit *test)
 		fake_end(fake, 2 * i, ATS_RESULT_NO_RECORD, NULL);
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
-		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].method, IB_MGMT_METHOD_GET);
-		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].mask, ATS_MASK_DGID | ATS_MASK_SGID);
-		path = (const struct ats_wire_path *)&fake->posted[2 * i + 1].wire;
+		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.method, IB_MGMT_METHOD_GET);
+		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.mask,
+				ATS_MASK_DGID | ATS_MASK_SGID);
+		path = &fake->posted[2 * i + 1].sent.path;
 		KUNIT_EXPECT_EQ(test, path->dgid[15], 9);
 		KUNIT_EXPECT_EQ(test, path->sgid[15], 1);
 		fake_end(fake, 2 * i + 1, results[i], NULL);
@@ -808,8 +811,6 @@ static void two_ports(struct fake_port *fake, struct asked *asked)
 {
 	fake->ports = 2;
 	ask_addr(fake, asked, 1);
-	while (atomic_read(&fake->kicks) % 2)
-		cond_resched();
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(fake->test, fake->posted_count, 2u);
 }
@@ -843,8 +844,6 @@ static void resolve_none_of_two(struct kunit *test)
 	fake->ports = 2;
 	for (i = 0; i < 2; i++) {
 		ask(fake, &asked);
-		while (atomic_read(&fake->kicks) % 2)
-			cond_resched();
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
 		fake_end(fake, 2 * i, ATS_RESULT_NO_RECORD, NULL);

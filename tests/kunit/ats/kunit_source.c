@@ -74,10 +74,10 @@ static void source_again(struct kunit *test)
 	const struct ats_source *before;
 
 	has(fake, &one, 1, 1, 2, 2);
-	before = ats_source_find(&fake->port.sources, &one);
+	before = ats_source_find(&fake->port, &one);
 	has(fake, &one, 1, 1, 2, 2);
 	KUNIT_EXPECT_PTR_EQ(test, before,
-			    (const struct ats_source *)ats_source_find(&fake->port.sources, &one));
+			    (const struct ats_source *)ats_source_find(&fake->port, &one));
 	has(fake, &one, 1, 1, 3, 2);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
@@ -99,14 +99,14 @@ static void source_moves(struct kunit *test)
 	source = fake_source(fake, &one, 2, 1, 2);
 	source->net_cookie = FAKE_GUEST;
 	ats_source_replace(&fake->port, source);
-	source = ats_source_find(&fake->port.sources, &one);
+	source = ats_source_find(&fake->port, &one);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, source);
 	KUNIT_EXPECT_EQ(test, source->net_cookie, FAKE_GUEST + 0ull);
 	source = fake_source(fake, &one, 2, 1, 2);
 	source->net_cookie = FAKE_GUEST;
 	source->ifindex++;
 	ats_source_replace(&fake->port, source);
-	source = ats_source_find(&fake->port.sources, &one);
+	source = ats_source_find(&fake->port, &one);
 	KUNIT_EXPECT_EQ(test, source->ifindex, 8);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 2, 1), 1u);
 }

@@ -153,11 +153,11 @@ static void view_since(struct kunit *test)
 
 	has(fake, &one, 1, 1);
 	update(fake);
-	source = ats_source_find(&fake->port.sources, &one);
+	source = ats_source_find(&fake->port, &one);
 	source->local[0].since -= HZ;
 	has(fake, &one, 1, 2);
 	update(fake);
-	source = ats_source_find(&fake->port.sources, &one);
+	source = ats_source_find(&fake->port, &one);
 	KUNIT_EXPECT_TRUE(test, time_before_eq(source->local[0].since, jiffies - HZ));
 	answer(fake, 0, ATS_RESULT_OK);
 	update(fake);
