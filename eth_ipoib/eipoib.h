@@ -153,6 +153,7 @@ void eipoib_arp_announce_eth(struct eipoib_dev *eth, __be32 ip, const u8 *mac);
 
 /* eipoib_nd.c */
 bool eipoib_nd_is(struct sk_buff *skb);
+bool eipoib_nd_is_behind(const struct sk_buff *skb);
 void eipoib_nd_xmit(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether);
 void eipoib_nd_receive(struct eipoib_dev *eth, struct sk_buff *skb,
 		       const struct eipoib_lladdr *from);
@@ -181,10 +182,10 @@ void eipoib_query_igmp(struct eipoib_dev *eth, __be32 group);
 void eipoib_query_mld(struct eipoib_dev *eth, const struct in6_addr *group);
 
 /* eipoib_snoop.c */
-void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac);
-void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac);
-void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb);
-void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb);
+void eipoib_snoop4(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *mac);
+void eipoib_snoop6(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *mac);
+void eipoib_snoop_received4(struct eipoib_dev *eth, struct sk_buff *skb);
+void eipoib_snoop_received6(struct eipoib_dev *eth, struct sk_buff *skb);
 void eipoib_snoop_solicited(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac);
 
 #endif /* _EIPOIB_H */

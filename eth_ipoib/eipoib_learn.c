@@ -12,13 +12,16 @@
  * @mac: the host's MAC address, on the Ethernet side
  *
  * Context: any but hard interrupt.
- * Return: false if a static entry, or the lack of one while nothing is learned, says otherwise.
+ * Return: false if a static entry, or the lack of one while nothing is learned, says otherwise, or
+ * if the lower netdevice is that of another MAC address, to which it would have the packets go.
  */
 bool eipoib_learn_permits(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
 	struct eipoib_ip_table *local = &eth->domain->local;
 
-	if (READ_ONCE(eth->config.learning) && !eipoib_ip_is_static(local, ip))
+	if (eipoib_is_dedicated(eth) && !ether_addr_equal(mac, eth->slave.mac))
+		return false;
+	if (READ_ONCE(eth->domain->config.learning) && !eipoib_ip_is_static(local, ip))
 		return true;
 	return eipoib_ip_is(local, ip, mac);
 }
@@ -58,7 +61,7 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 {
 	if (!is_valid_ether_addr(mac) || !eipoib_learn_permits(eth, ip, mac))
 		return false;
-	if (!READ_ONCE(eth->config.learning))
+	if (!READ_ONCE(eth->domain->config.learning))
 		return true;
 	/* It is on the other side, whatever the packet says */
 	if (eipoib_remote_is(&eth->domain->remotes, mac) || eipoib_mac_is_own(eth, mac)) {

@@ -2,9 +2,9 @@
 /*
  * Neighbor discovery (RFC 4861). The options with link-layer addresses have another length on each
  * side: 8 octets on Ethernet, 24 on IPoIB (RFC 4391 section 9.3). So each packet is made anew,
- * with all other options as they are. Packets with extension headers, which no implementation
- * sends, pass as they are; so do those with the certificates of SEND (RFC 3971), which do not hold
- * any more.
+ * with all other options as they are. Those with the certificates of SEND (RFC 3971), which do not
+ * hold any more, pass as well. Messages behind extension headers, which no implementation sends but
+ * hosts accept, do not pass: what they say is not checked.
  */
 #include <linux/icmpv6.h>
 #include <linux/ipv6.h>
@@ -24,7 +24,7 @@ struct nd_copy {
 	struct eipoib_dev *eth;
 	bool to_ib;
 	struct sk_buff *skb;
-	u8 mac[ETH_ALEN];		/* that of the last such option, on the Ethernet side */
+	u8 mac[ETH_ALEN];		/* that of such options, on the Ethernet side */
 	bool has_address;
 };
 
@@ -61,6 +61,26 @@ bool eipoib_nd_is(struct sk_buff *skb)
 	       nd_fixed_len(((struct icmp6hdr *)(ipv6_hdr(skb) + 1))->icmp6_type);
 }
 
+/**
+ * eipoib_nd_is_behind() - tell whether a packet is one of neighbor discovery behind other headers
+ * @skb: the packet, whose data begins with its IPv6 header, which is linear
+ *
+ * Context: any.
+ * Return: true if there are extension headers, and such a message follows them.
+ */
+bool eipoib_nd_is_behind(const struct sk_buff *skb)
+{
+	u8 type, nexthdr = ipv6_hdr(skb)->nexthdr;
+	__be16 fragment;
+	int at;
+
+	if (!ipv6_ext_hdr(nexthdr))
+		return false;
+	at = ipv6_skip_exthdr(skb, sizeof(struct ipv6hdr), &nexthdr, &fragment);
+	return at >= 0 && nexthdr == IPPROTO_ICMPV6 &&
+	       !skb_copy_bits(skb, at, &type, sizeof(type)) && nd_fixed_len(type);
+}
+
 /* Returns whether a receiver would accept the packet, which is made linear */
 static bool nd_is_valid(struct sk_buff *skb)
 {
@@ -78,6 +98,18 @@ static bool nd_is_valid(struct sk_buff *skb)
 	return skb->ip_summed == CHECKSUM_PARTIAL || !eipoib_nd_checksum(ipv6_hdr(skb), len);
 }
 
+/* Notes the link-layer address of an option. Receivers differ in which one of several they use, so
+ * there may not be two of them.
+ */
+static bool address_note(struct nd_copy *copy, const u8 *mac)
+{
+	if (copy->has_address)
+		return ether_addr_equal(copy->mac, mac);
+	copy->has_address = true;
+	ether_addr_copy(copy->mac, mac);
+	return true;
+}
+
 /* Writes the option for IPoIB that says what this one for Ethernet does. A MAC address that is none
  * of the link's is one of this host's.
  */
@@ -92,8 +124,7 @@ static bool copy_to_ib(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	to = eipoib_nd_put_ib(copy->skb, from->nd_opt_type);
 	if (!eipoib_remote_lladdr(&copy->eth->domain->remotes, option->mac, &to->lladdr))
 		to->lladdr = *eipoib_own_lladdr(copy->eth);
-	ether_addr_copy(copy->mac, option->mac);
-	return true;
+	return address_note(copy, option->mac);
 }
 
 static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
@@ -109,8 +140,7 @@ static bool copy_to_eth(struct nd_copy *copy, const struct nd_opt_hdr *from)
 	if (!eipoib_remote_mac(&copy->eth->domain->remotes, &option->lladdr, to->mac))
 		eipoib_count(copy->eth, EIPOIB_STAT_REMOTE_REFUSED);
 	eipoib_remote_set_flags(&copy->eth->domain->remotes, &option->lladdr);
-	ether_addr_copy(copy->mac, to->mac);
-	return true;
+	return address_note(copy, to->mac);
 }
 
 static bool copy_option(struct nd_copy *copy, const struct nd_opt_hdr *from)
@@ -120,7 +150,6 @@ static bool copy_option(struct nd_copy *copy, const struct nd_opt_hdr *from)
 		skb_put_data(copy->skb, from, from->nd_opt_len * EIPOIB_ND_UNIT);
 		return true;
 	}
-	copy->has_address = true;
 	return copy->to_ib ? copy_to_ib(copy, from) : copy_to_eth(copy, from);
 }
 

@@ -49,16 +49,26 @@ static void eipoib_uninit(struct net_device *netdev)
 	free_percpu(netdev->tstats);
 }
 
+/* The hosts of the Ethernet side need what is sent to all nodes, which nobody reports (RFC 4541
+ * section 3), even if this host does not use IPv6. The kernel joins that group of IPv4 in any case.
+ */
+static const u8 all_nodes[ETH_ALEN] = { 0x33, 0x33, [5] = 1 };
+
 static int eipoib_open(struct net_device *netdev)
 {
 	const struct eipoib_dev *eth = eipoib_priv(netdev);
+	int err;
 
+	err = dev_mc_add(netdev, all_nodes);
+	if (err)
+		return err;
 	netif_stacked_transfer_operstate(eth->lower, netdev);
 	return 0;
 }
 
 static int eipoib_stop(struct net_device *netdev)
 {
+	dev_mc_del(netdev, all_nodes);
 	eipoib_groups_leave(eipoib_priv(netdev));
 	netif_carrier_off(netdev);
 	return 0;

@@ -72,7 +72,7 @@ static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
 	u8 mac[ETH_ALEN];
 
 	/* Nothing would be learned from the answer */
-	if (!READ_ONCE(eth->config.learning)) {
+	if (!READ_ONCE(eth->domain->config.learning)) {
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_UNKNOWN);
 		return;
 	}
@@ -163,6 +163,10 @@ static bool receive_ip6(struct eipoib_dev *eth, struct sk_buff *skb)
 	}
 	if (unlikely(ipv6_hdr(skb)->nexthdr == NEXTHDR_HOP))
 		eipoib_snoop_received6(eth, skb);
+	if (unlikely(eipoib_nd_is_behind(skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_RX_ND);
+		return false;
+	}
 	if (likely(!eipoib_nd_is(skb)))
 		return receive_ip(eth, skb);
 	header = (struct eipoib_header *)skb_mac_header(skb);

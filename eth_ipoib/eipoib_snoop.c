@@ -2,9 +2,11 @@
 /*
  * Messages of IGMP (RFC 1112, RFC 2236, RFC 3376) and MLD (RFC 2710, RFC 3810). Hosts of the
  * Ethernet side report by them which groups they want to receive; a bridge does not put the groups
- * of its ports into the lists of its other ports. They are passed on in any case.
+ * of its ports into the lists of its other ports. They are passed on in any case, but what one with
+ * a wrong checksum or length says is not used (RFC 4541 section 2.1.1).
  */
 #include <linux/icmpv6.h>
+#include <linux/igmp.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
 #include <net/addrconf.h>
@@ -12,25 +14,25 @@
 
 #include "eipoib.h"
 
-/* Types of messages. The kernel's header has them, and structures that sparse does not accept. */
-#define IGMP1_REPORT	0x12
-#define IGMP2_REPORT	0x16
-#define IGMP2_LEAVE	0x17
-#define IGMP3_REPORT	0x22
-
 /* Where IGMPv1 and IGMPv2 (RFC 2236 section 2) and MLDv1 (RFC 2710 section 3) have the group, and
- * the time in which to answer a query
+ * the time in which to answer a query; and where queries of IGMPv3 (RFC 3376 section 4.1) and MLDv2
+ * (RFC 3810 section 5.1) have the number of sources
  */
 #define IGMP_GROUP	4
 #define IGMP_TIME	1
+#define IGMP_SOURCES	10
 #define MLD_GROUP	8
 #define MLD_TIME	4
+#define MLD_SOURCES	26
 
 /* The longest time of queries that are noted, 12.8 s, in tenths of a second and milliseconds: with
  * larger values, the versions differ in what they mean
  */
 #define IGMP_TIME_MAX	128
 #define MLD_TIME_MAX	12800
+
+/* The group of a general query of IGMP */
+static const struct in6_addr ip4_none = { .s6_addr = { [10] = 0xff, 0xff } };
 
 /* What a record says about its group */
 enum wish {
@@ -142,12 +144,17 @@ static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
 	}
 }
 
-/* Returns whether a query is a general one, which is about no group */
-static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len)
+/* Returns whether hosts take a query for a general one, which is about no group and no sources.
+ * Only later versions have sources, whose number is at @sources.
+ */
+static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len, u32 sources)
 {
-	struct in6_addr ip;
+	struct in6_addr group;
+	__be16 count;
 
-	return group_read(skb, at, address_len, &ip) && !is_group(&ip);
+	return group_read(skb, at, address_len, &group) &&
+	       (ipv6_addr_any(&group) || ipv6_addr_equal(&group, &ip4_none)) &&
+	       (skb_copy_bits(skb, sources, &count, sizeof(count)) || !count);
 }
 
 /* Notes a general query that hosts answer, and in time. Others do not come from a router of the
@@ -159,8 +166,17 @@ static void query4_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 a
 
 	if (ip_hdr(skb)->ttl == 1 && ip_hdr(skb)->daddr == htonl(INADDR_ALLHOSTS_GROUP) &&
 	    !skb_copy_bits(skb, at + IGMP_TIME, &time, sizeof(time)) && time <= IGMP_TIME_MAX &&
-	    query_is_general(skb, at + IGMP_GROUP, sizeof(__be32)))
+	    query_is_general(skb, at + IGMP_GROUP, sizeof(__be32), at + IGMP_SOURCES))
 		eipoib_members_queried(eth->domain, htons(ETH_P_IP));
+}
+
+/* RFC 3810 section 6.2: a query without this option, which says that it is MLD, is not answered */
+static bool has_router_alert(const struct sk_buff *skb)
+{
+	static const u8 alert[] = { IPV6_TLV_ROUTERALERT, 2, 0, 0 };
+	int at = ipv6_find_tlv(skb, sizeof(struct ipv6hdr), IPV6_TLV_ROUTERALERT);
+
+	return at >= 0 && !memcmp(skb_network_header(skb) + at, alert, sizeof(alert));
 }
 
 static void query6_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 at)
@@ -169,10 +185,10 @@ static void query6_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 a
 	__be16 time;
 
 	if (ip6->hop_limit == 1 && ipv6_addr_equal(&ip6->daddr, &in6addr_linklocal_allnodes) &&
-	    ipv6_addr_type(&ip6->saddr) & IPV6_ADDR_LINKLOCAL &&
+	    has_router_alert(skb) &&
 	    !skb_copy_bits(skb, at + MLD_TIME, &time, sizeof(time)) &&
 	    ntohs(time) <= MLD_TIME_MAX &&
-	    query_is_general(skb, at + MLD_GROUP, sizeof(struct in6_addr)))
+	    query_is_general(skb, at + MLD_GROUP, sizeof(struct in6_addr), at + MLD_SOURCES))
 		eipoib_members_queried(eth->domain, htons(ETH_P_IPV6));
 }
 
@@ -186,20 +202,6 @@ static void report_note(struct eipoib_dev *eth, const struct sk_buff *skb, u32 a
 		eipoib_member_refresh(eth->domain, &ip);
 }
 
-/* Gets the type of an MLD message, and where it is. MLD has a hop-by-hop header in front of it
- * (RFC 3810 section 5).
- */
-static bool mld_find(const struct sk_buff *skb, u32 *at, u8 *type)
-{
-	struct ipv6_opt_hdr hop;
-
-	*at = sizeof(struct ipv6hdr);
-	if (skb_copy_bits(skb, *at, &hop, sizeof(hop)) || hop.nexthdr != IPPROTO_ICMPV6)
-		return false;
-	*at += ipv6_optlen(&hop);
-	return !skb_copy_bits(skb, *at, type, sizeof(*type));
-}
-
 /**
  * eipoib_snoop4() - see what an IGMP message of the Ethernet side says
  * @eth: the netdevice
@@ -208,22 +210,22 @@ static bool mld_find(const struct sk_buff *skb, u32 *at, u8 *type)
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
+void eipoib_snoop4(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *mac)
 {
-	u32 at = ip_hdrlen(skb);
-	u8 type;
+	u32 at;
 
-	if (skb_copy_bits(skb, at, &type, sizeof(type)))
+	if (ip_mc_check_igmp(skb))
 		return;
-	switch (type) {
-	case IGMP1_REPORT:
-	case IGMP2_REPORT:
+	at = skb_transport_offset(skb);
+	switch (*skb_transport_header(skb)) {
+	case IGMP_HOST_MEMBERSHIP_REPORT:
+	case IGMPV2_HOST_MEMBERSHIP_REPORT:
 		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_REPORT, mac);
 		break;
-	case IGMP2_LEAVE:
+	case IGMP_HOST_LEAVE_MESSAGE:
 		wish_at(eth, skb, at + IGMP_GROUP, sizeof(__be32), WISH_LEAVE, mac);
 		break;
-	case IGMP3_REPORT:
+	case IGMPV3_HOST_MEMBERSHIP_REPORT:
 		records_read(eth, skb, at, sizeof(__be32), mac);
 	}
 }
@@ -236,14 +238,14 @@ void eipoib_snoop4(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *mac)
+void eipoib_snoop6(struct eipoib_dev *eth, struct sk_buff *skb, const u8 *mac)
 {
 	u32 at;
-	u8 type;
 
-	if (!mld_find(skb, &at, &type))
+	if (ipv6_mc_check_mld(skb))
 		return;
-	switch (type) {
+	at = skb_transport_offset(skb);
+	switch (*skb_transport_header(skb)) {
 	case ICMPV6_MGM_REPORT:
 		wish_at(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr), WISH_REPORT, mac);
 		break;
@@ -262,19 +264,19 @@ void eipoib_snoop6(struct eipoib_dev *eth, const struct sk_buff *skb, const u8 *
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop_received4(struct eipoib_dev *eth, struct sk_buff *skb)
 {
-	u32 at = ip_hdrlen(skb);
-	u8 type;
+	u32 at;
 
-	if (skb_copy_bits(skb, at, &type, sizeof(type)))
+	if (ip_mc_check_igmp(skb))
 		return;
-	switch (type) {
+	at = skb_transport_offset(skb);
+	switch (*skb_transport_header(skb)) {
 	case EIPOIB_IGMP_QUERY:
 		query4_note(eth, skb, at);
 		break;
-	case IGMP1_REPORT:
-	case IGMP2_REPORT:
+	case IGMP_HOST_MEMBERSHIP_REPORT:
+	case IGMPV2_HOST_MEMBERSHIP_REPORT:
 		report_note(eth, skb, at + IGMP_GROUP, sizeof(__be32));
 	}
 }
@@ -286,15 +288,18 @@ void eipoib_snoop_received4(struct eipoib_dev *eth, const struct sk_buff *skb)
  *
  * Context: BHs disabled.
  */
-void eipoib_snoop_received6(struct eipoib_dev *eth, const struct sk_buff *skb)
+void eipoib_snoop_received6(struct eipoib_dev *eth, struct sk_buff *skb)
 {
 	u32 at;
-	u8 type;
 
-	if (!mld_find(skb, &at, &type))
+	if (ipv6_mc_check_mld(skb))
 		return;
-	if (type == ICMPV6_MGM_QUERY)
+	at = skb_transport_offset(skb);
+	switch (*skb_transport_header(skb)) {
+	case ICMPV6_MGM_QUERY:
 		query6_note(eth, skb, at);
-	else if (type == ICMPV6_MGM_REPORT)
+		break;
+	case ICMPV6_MGM_REPORT:
 		report_note(eth, skb, at + MLD_GROUP, sizeof(struct in6_addr));
+	}
 }

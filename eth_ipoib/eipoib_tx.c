@@ -152,6 +152,10 @@ static void xmit_ip6(struct eipoib_dev *eth, struct sk_buff *skb, const struct e
 		eipoib_drop(eth, skb, EIPOIB_STAT_TX_IP);
 		return;
 	}
+	if (unlikely(eipoib_nd_is_behind(skb))) {
+		eipoib_drop(eth, skb, EIPOIB_STAT_TX_ND);
+		return;
+	}
 	if (unlikely(eipoib_nd_is(skb))) {
 		eipoib_nd_xmit(eth, skb, ether);
 		return;

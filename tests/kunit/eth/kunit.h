@@ -51,6 +51,7 @@ void fixture_dropped(struct fixture *fx, const char *name);
 struct sk_buff *fixture_sent(struct fixture *fx, u16 ethertype);
 struct sk_buff *fixture_received(struct fixture *fx, u16 ethertype);
 void fixture_nothing(struct fixture *fx);
+void fixture_finish(u16 ethertype, void *packet, u32 len);
 struct eipoib_arp_eth fixture_arp(u16 op, const u8 *sha, __be32 spa, const u8 *tha, __be32 tpa);
 bool fixture_joined(struct fixture *fx, const struct in6_addr *group);
 

@@ -4,8 +4,12 @@
  * network stack: those that are sent end in the ndo_start_xmit of the lower netdevice, and those
  * that are received in an RX handler of the Ethernet one.
  */
+#include <linux/icmpv6.h>
 #include <linux/if_arp.h>
+#include <linux/igmp.h>
+#include <linux/ip.h>
 #include <linux/rtnetlink.h>
+#include <net/ip6_checksum.h>
 #include <net/rtnetlink.h>
 
 #include "kunit.h"
@@ -488,6 +492,60 @@ void fixture_nothing(struct fixture *fx)
 {
 	KUNIT_EXPECT_EQ(fx->test, skb_queue_len(&fx->sent), 0u);
 	KUNIT_EXPECT_EQ(fx->test, skb_queue_len(&fx->received), 0u);
+}
+
+static void finish4(void *packet, u32 len)
+{
+	struct iphdr *ip = packet;
+	u32 head = ip->ihl * 4;
+	struct igmphdr *igmp = packet + head;
+
+	if (head < sizeof(*ip) || head > len)
+		return;
+	ip->tot_len = htons(len);
+	ip->check = 0;
+	ip->check = ip_compute_csum(ip, head);
+	if (ip->protocol != IPPROTO_IGMP || len - head < sizeof(*igmp))
+		return;
+	igmp->csum = 0;
+	igmp->csum = ip_compute_csum(igmp, len - head);
+}
+
+static void finish6(void *packet, u32 len)
+{
+	struct ipv6hdr *ip = packet;
+	struct ipv6_opt_hdr *hop = packet + sizeof(*ip);
+	struct icmp6hdr *icmp;
+	u32 at = sizeof(*ip);
+	u8 next = ip->nexthdr;
+
+	ip->payload_len = htons(len - at);
+	if (next == NEXTHDR_HOP && len >= at + sizeof(*hop)) {
+		next = hop->nexthdr;
+		at += ipv6_optlen(hop);
+	}
+	if (next != IPPROTO_ICMPV6 || len < at + sizeof(*icmp))
+		return;
+	icmp = packet + at;
+	icmp->icmp6_cksum = 0;
+	icmp->icmp6_cksum = csum_ipv6_magic(&ip->saddr, &ip->daddr, len - at, IPPROTO_ICMPV6,
+					    csum_partial(icmp, len - at, 0));
+}
+
+/**
+ * fixture_finish() - write the lengths and checksums that belong to the octets of a packet
+ * @ethertype: the packet's protocol; only IPv4 and IPv6 have any
+ * @packet: the packet, from its IP header on; IGMP and ICMPv6 get their checksums, too
+ * @len: its length
+ *
+ * Context: any.
+ */
+void fixture_finish(u16 ethertype, void *packet, u32 len)
+{
+	if (ethertype == ETH_P_IP && len >= sizeof(struct iphdr))
+		finish4(packet, len);
+	else if (ethertype == ETH_P_IPV6 && len >= sizeof(struct ipv6hdr))
+		finish6(packet, len);
 }
 
 /**

@@ -323,30 +323,6 @@ static void make(struct frames *frames, enum kind kind)
 	}
 }
 
-/* Writes the lengths and checksums that belong to the octets as they are */
-static void finish(struct frames *frames)
-{
-	struct iphdr *ip4 = (struct iphdr *)frames->data;
-	struct ipv6hdr *ip6 = (struct ipv6hdr *)frames->data;
-	struct icmp6hdr *icmp = (struct icmp6hdr *)(ip6 + 1);
-	u32 len;
-
-	if (frames->ethertype == ETH_P_IP && frames->len >= sizeof(*ip4)) {
-		ip4->tot_len = htons(frames->len);
-		ip4->check = 0;
-		ip4->check = ip_compute_csum(ip4, sizeof(*ip4));
-	}
-	if (frames->ethertype != ETH_P_IPV6 || frames->len < sizeof(*ip6))
-		return;
-	len = frames->len - sizeof(*ip6);
-	ip6->payload_len = htons(len);
-	if (ip6->nexthdr != IPPROTO_ICMPV6 || len < sizeof(*icmp))
-		return;
-	icmp->icmp6_cksum = 0;
-	icmp->icmp6_cksum = csum_ipv6_magic(&ip6->saddr, &ip6->daddr, len, IPPROTO_ICMPV6,
-					    csum_partial(icmp, len, 0));
-}
-
 static void spoil(struct frames *frames)
 {
 	static const u8 values[] = { 0, 1, 2, 3, 0x7f, 0x80, 0xfe, 0xff };
@@ -397,11 +373,11 @@ void frames_next(struct frames *frames, bool ib)
 	frames->ib = ib;
 	frames->spoilt = spoils;
 	make(frames, below(frames, KINDS));
-	finish(frames);
+	fixture_finish(frames->ethertype, frames->data, frames->len);
 	while (spoils--)
 		spoil(frames);
 	if (frames->spoilt && one_in(frames, 2))
-		finish(frames);
+		fixture_finish(frames->ethertype, frames->data, frames->len);
 	any_mac(frames, frames->to);
 	any_mac(frames, frames->from);
 }

@@ -173,11 +173,34 @@ static void mapped_addresses(struct kunit *test)
 	}
 }
 
-static void igmp_query(struct fixture *fx, struct igmp_packet packet, bool counts)
+static void query4(struct fixture *fx, const void *packet, u32 len, bool counts)
 {
 	fx->eth->members.igmp.any = false;
-	receive(fx, ETH_P_IP, &packet, sizeof(packet), PACKET_MULTICAST);
+	receive(fx, ETH_P_IP, packet, len, PACKET_MULTICAST);
 	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.igmp.any, counts);
+}
+
+static void igmp_query(struct fixture *fx, struct igmp_packet packet, bool counts)
+{
+	fixture_finish(ETH_P_IP, &packet, sizeof(packet));
+	query4(fx, &packet, sizeof(packet), counts);
+	packet.checksum = (__force __sum16)~(__force u16)packet.checksum;
+	query4(fx, &packet, sizeof(packet), false);
+}
+
+/* A query of IGMPv3, with room for one source */
+static void igmp3_query(struct fixture *fx, u16 sources, u32 len, bool counts)
+{
+	struct {
+		struct igmp_packet igmp;
+		u8 qrv;
+		u8 qqic;
+		__be16 sources;
+		__be32 source;
+	} __packed packet = { .igmp = igmp_good, .sources = htons(sources) };
+
+	fixture_finish(ETH_P_IP, &packet, len);
+	query4(fx, &packet, len, counts);
 }
 
 /* Only what all hosts of the link answer within the time that is waited for counts as a query */
@@ -198,19 +221,49 @@ static void igmp_queries(struct kunit *test)
 	packet = igmp_good;
 	packet.group = htonl(0xef010001);
 	igmp_query(fx, packet, false);
+	packet.group = htonl(0x0a000001);
+	igmp_query(fx, packet, false);
+	igmp3_query(fx, 0, sizeof(packet) + 4, true);
+	igmp3_query(fx, 1, sizeof(packet) + 8, false);
+	igmp3_query(fx, 0, sizeof(packet) + 3, false);
+	packet = igmp_good;
+	fixture_finish(ETH_P_IP, &packet, sizeof(packet));
 	/* From the Ethernet side, whose bridges keep the answers to themselves */
 	fx->eth->members.igmp.any = false;
 	fixture_xmit(fx, fixture_frame(fx, (u8[]) { 1, 0, 0x5e, 0, 0, 1 }, guest_mac, ETH_P_IP,
-				       &igmp_good, sizeof(igmp_good)));
+				       &packet, sizeof(packet)));
 	kfree_skb(fixture_sent(fx, ETH_P_IP));
 	KUNIT_EXPECT_FALSE(test, fx->eth->members.igmp.any);
 }
 
-static void mld_query(struct fixture *fx, struct mld_packet packet, bool counts)
+static void query6(struct fixture *fx, const void *packet, u32 len, bool counts)
 {
 	fx->eth->members.mld.any = false;
-	receive(fx, ETH_P_IPV6, &packet, sizeof(packet), PACKET_MULTICAST);
+	receive(fx, ETH_P_IPV6, packet, len, PACKET_MULTICAST);
 	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.mld.any, counts);
+}
+
+static void mld_query(struct fixture *fx, struct mld_packet packet, bool counts)
+{
+	fixture_finish(ETH_P_IPV6, &packet, sizeof(packet));
+	query6(fx, &packet, sizeof(packet), counts);
+	packet.checksum = (__force __sum16)~(__force u16)packet.checksum;
+	query6(fx, &packet, sizeof(packet), false);
+}
+
+/* A query of MLDv2, with room for one source */
+static void mld2_query(struct fixture *fx, u16 sources, u32 len, bool counts)
+{
+	struct {
+		struct mld_packet mld;
+		u8 qrv;
+		u8 qqic;
+		__be16 sources;
+		struct in6_addr source;
+	} __packed packet = { .mld = mld_good, .sources = htons(sources) };
+
+	fixture_finish(ETH_P_IPV6, &packet, len);
+	query6(fx, &packet, len, counts);
 }
 
 static void mld_queries(struct kunit *test)
@@ -233,6 +286,49 @@ static void mld_queries(struct kunit *test)
 	packet = mld_good;
 	packet.group = packet.ip.daddr;
 	mld_query(fx, packet, false);
+	packet.group = packet.ip.saddr;
+	mld_query(fx, packet, false);
+	/* Without the router alert option, or with one that is not about MLD */
+	packet = mld_good;
+	memset(&packet.hop_by_hop[2], 0, 6);
+	mld_query(fx, packet, false);
+	packet = mld_good;
+	packet.hop_by_hop[5] = 1;
+	mld_query(fx, packet, false);
+	mld2_query(fx, 0, sizeof(packet) + 4, true);
+	mld2_query(fx, 1, sizeof(packet) + 20, false);
+	mld2_query(fx, 0, sizeof(packet) + 3, false);
+}
+
+/* With a QPN of its own, a host would be sent what is for the address of another one that it names;
+ * and the settings are those of the Ethernet netdevice.
+ */
+static void dedicated(struct kunit *test)
+{
+	struct eipoib_dev *slave = kunit_kzalloc(test, sizeof(*slave), GFP_KERNEL);
+	struct in6_addr theirs = ip(1), own = ip(2);
+	struct fixture *fx = test->priv;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, slave);
+	slave->domain = fx->eth;
+	ether_addr_copy(slave->slave.mac, guest_mac);
+	slave->config.learning = true;
+	KUNIT_EXPECT_EQ(test, eipoib_learn_static(fx->eth, &theirs, other_mac), 0);
+	KUNIT_EXPECT_TRUE(test, eipoib_learn_permits(slave, &own, guest_mac));
+	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &own, other_mac));
+	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &theirs, other_mac));
+	rtnl_lock();
+	eipoib_config_set_learning(fx->eth, false);
+	rtnl_unlock();
+	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &own, guest_mac));
+}
+
+/* What is sent to all nodes is received for the hosts behind the netdevice */
+static void all_nodes(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &mld_good.ip.daddr));
 }
 
 /* Two groups are left by a host; that of which a host of the link says that it is in it stays,
@@ -255,6 +351,7 @@ static void leaves(struct kunit *test)
 	report.type = 0x16;
 	report.group = kept.s6_addr32[3];
 	report.ip.daddr = report.group;
+	fixture_finish(ETH_P_IP, &report, sizeof(report));
 	receive(fx, ETH_P_IP, &report, sizeof(report), PACKET_MULTICAST);
 	for (n = 0; n < 15; n++) {
 		msleep(300);
@@ -277,6 +374,8 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(mapped_addresses),
 	KUNIT_CASE(igmp_queries),
 	KUNIT_CASE(mld_queries),
+	KUNIT_CASE(dedicated),
+	KUNIT_CASE(all_nodes),
 	KUNIT_CASE(leaves),
 	{}
 };

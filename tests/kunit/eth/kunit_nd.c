@@ -616,6 +616,64 @@ static void nd_too_long(struct kunit *test)
 	fixture_dropped(fx, "tx_bad_nd");
 }
 
+/* Puts eight octets in front of a message, which fit as an extension header of this kind */
+static void put_header(struct message *message, u8 kind)
+{
+	/* An option of padding, and the header of a fragment which is not the last */
+	static const u8 options[] = { IPPROTO_ICMPV6, 0, 1, 4, 0, 0, 0, 0 };
+	static const u8 fragment[] = { IPPROTO_ICMPV6, 0, 0, 1, 0, 0, 0, 0 };
+	const u8 *header = kind == NEXTHDR_FRAGMENT ? fragment : options;
+	u8 *icmp = message->data + sizeof(struct ipv6hdr);
+
+	memmove(icmp + sizeof(options), icmp, message->len - sizeof(struct ipv6hdr));
+	memcpy(icmp, header, sizeof(options));
+	message->len += sizeof(options);
+	ip6_of(message)->nexthdr = kind;
+	ip6_of(message)->payload_len = htons(message->len - sizeof(struct ipv6hdr));
+}
+
+/* Hosts accept messages behind extension headers, so these do not pass without being read */
+static void nd_behind_headers(struct kunit *test)
+{
+	static const u8 kinds[] = { NEXTHDR_DEST, NEXTHDR_HOP, NEXTHDR_ROUTING, NEXTHDR_FRAGMENT };
+	struct fixture *fx = test->priv;
+	struct addresses eth = guest(fx, false), ib = peer(fx, true);
+	static struct message message;
+	u32 n;
+
+	for (n = 0; n < ARRAY_SIZE(kinds); n++) {
+		advertisement(&message, &guest_ip, &all_nodes, &eth);
+		put_header(&message, kinds[n]);
+		refused_out(fx, &message);
+		advertisement(&message, &peer_ip, &all_nodes, &ib);
+		put_header(&message, kinds[n]);
+		refused_in(fx, &message);
+	}
+}
+
+/* Of two addresses, a receiver may use the one that was not checked */
+static void nd_two_addresses(struct kunit *test)
+{
+	static const u8 types[] = { ND_OPT_TARGET_LL_ADDR, ND_OPT_SOURCE_LL_ADDR };
+	struct fixture *fx = test->priv;
+	struct addresses own = guest(fx, false), other = peer(fx, false);
+	struct addresses own_ib = guest(fx, true), other_ib = peer(fx, true);
+	static struct message message;
+	u32 n;
+
+	for (n = 0; n < ARRAY_SIZE(types); n++) {
+		advertisement(&message, &guest_ip, &all_nodes, &other);
+		put_address(&message, types[n], &own);
+		end(&message);
+		refused_out(fx, &message);
+		own_ib.lladdr = fixture_peer(2);
+		advertisement(&message, &peer_ip, &all_nodes, &other_ib);
+		put_address(&message, types[n], &own_ib);
+		end(&message);
+		refused_in(fx, &message);
+	}
+}
+
 /* What an advertisement says of a group, or of no address, is nothing (RFC 4861 section 7.1.2) */
 static void nd_of_no_host(struct kunit *test)
 {
@@ -656,6 +714,8 @@ static struct kunit_case nd_cases[] = {
 	KUNIT_CASE(nd_malformed_out),
 	KUNIT_CASE(nd_malformed_in),
 	KUNIT_CASE(nd_too_long),
+	KUNIT_CASE(nd_behind_headers),
+	KUNIT_CASE(nd_two_addresses),
 	KUNIT_CASE(nd_of_no_host),
 	{}
 };

@@ -111,8 +111,8 @@ static void put_record(struct report *report, u8 type, u16 number, u16 sources, 
 		put(report, (u8[]) { 1, 2, 3, 4 }, 4);
 }
 
-/* Sends it, and expects that it is passed on as it is */
-static void send(struct fixture *fx, const struct report *report)
+/* Sends a packet as it is, and expects that it is passed on */
+static void send_raw(struct fixture *fx, const struct report *report)
 {
 	const u8 *mac = report->ip6 ? (u8[]) { 0x33, 0x33, 0, 0, 0, 0x16 } :
 				      (u8[]) { 0x01, 0x00, 0x5e, 0, 0, 0x16 };
@@ -125,6 +125,12 @@ static void send(struct fixture *fx, const struct report *report)
 	KUNIT_EXPECT_EQ(fx->test, memcmp(skb->data + sizeof(struct eipoib_header), report->data,
 					 report->len), 0);
 	kfree_skb(skb);
+}
+
+static void send(struct fixture *fx, struct report *report)
+{
+	fixture_finish(report->ip6 ? ETH_P_IPV6 : ETH_P_IP, report->data, report->len);
+	send_raw(fx, report);
 }
 
 static bool joined(struct fixture *fx, bool ip6, u16 number)
@@ -264,6 +270,25 @@ static void mld2_lies(struct kunit *test)
 	lies(test, true);
 }
 
+/* What arrives with errors is not used (RFC 4541 section 2.1.1) */
+static void wrong_checksums(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	static struct report report;
+	u32 n;
+
+	for (n = 0; n < 2; n++) {
+		begin(&report, n);
+		put_head(&report, 1);
+		put_record(&report, EIPOIB_MODE_IS_EXCLUDE, 2, 0, 0);
+		fixture_finish(n ? ETH_P_IPV6 : ETH_P_IP, report.data, report.len);
+		report.data[report.len - 1] ^= 1;
+		send_raw(fx, &report);
+	}
+	KUNIT_EXPECT_EQ(test, joins(fx), 0ull);
+	fixture_dropped(fx, NULL);
+}
+
 /* What is said to be a group, and is none, is not joined */
 static void no_groups(struct kunit *test)
 {
@@ -335,6 +360,7 @@ static struct kunit_case snoop_cases[] = {
 	KUNIT_CASE(mld2_records),
 	KUNIT_CASE(igmp3_lies),
 	KUNIT_CASE(mld2_lies),
+	KUNIT_CASE(wrong_checksums),
 	KUNIT_CASE(no_groups),
 	KUNIT_CASE(report_limit),
 	KUNIT_CASE(reports_end),
