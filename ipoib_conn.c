@@ -32,8 +32,8 @@ static unsigned int connection_idle = 300;
 module_param(connection_idle, uint, 0644);
 MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is closed; 0: never");
 
-/* How often connections are looked at while they have no limit, as the administrator may set one */
-#define CONN_LOOK		(60 * HZ)
+/* How often connections are looked at: one may be stuck, or the administrator may set a limit */
+#define CONN_LOOK		IPOIB_CSQ_STALL
 
 /* How long an HCA may take to drain a QP */
 #define CONN_DRAIN		(5 * HZ)
@@ -235,14 +235,6 @@ static void conn_destroy_qp(struct ipoib_conn *conn)
 	conn->qp = NULL;
 }
 
-static void conn_destroy_csq(struct ipoib_conn *conn)
-{
-	rcu_read_lock();
-	ipoib_csq_purge(conn, rcu_dereference(conn->priv));
-	rcu_read_unlock();
-	ipoib_csq_destroy(&conn->sq);
-}
-
 /* Ends a connection, after all that may report events of it: holders of the lock who find it on
  * the list, the QP, and the communication manager
  */
@@ -254,13 +246,16 @@ static void conn_free(struct ipoib_conn *conn)
 		conn_count(conn, IPOIB_STAT_CONN_FAILED);
 	conn_set_state(conn, IPOIB_CONN_GONE);
 	spin_lock_bh(&conns->lock);
+	/* A netdevice that is removed from now on does not find the connection */
+	ipoib_csq_abandon(conn);
 	list_del(&conn->node);
 	spin_unlock_bh(&conns->lock);
 	if (conn->qp)
 		conn_destroy_qp(conn);
 	if (!IS_ERR_OR_NULL(conn->id))
 		ib_destroy_cm_id(conn->id);
-	conn_destroy_csq(conn);
+	ipoib_csq_purge(conn);
+	ipoib_csq_destroy(&conn->sq);
 	/* One of them may have queued this work again */
 	cancel_delayed_work(&conn->work);
 	ipoib_conn_put(conn);
@@ -331,7 +326,7 @@ static void conn_close(struct ipoib_conn *conn)
 }
 
 /* Returns how long a connection that this driver has opened to a peer that cannot say that it has
- * lost it may still be used; or any long time for others
+ * lost it may still be used; for others, how long it need not be looked at
  */
 static long conn_time_left(const struct ipoib_conn *conn)
 {
@@ -356,6 +351,8 @@ static void conn_look(struct ipoib_conn *conn)
 	unsigned long ends = READ_ONCE(conn->used) + limit, now = jiffies;
 	long left = conn_time_left(conn);
 
+	if (conn->opened)
+		ipoib_csq_watch(conn);
 	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || (limit && time_after_eq(now, ends)))
 		conn_close(conn);
 	else if (left <= 0)

@@ -137,8 +137,7 @@ static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
 	list_for_each_entry(conn, &conns->list, node) {
 		if (!conn_is_of(conn, priv) || !filter(conn, priv))
 			continue;
-		ipoib_csq_abandon(conn, priv);
-		RCU_INIT_POINTER(conn->priv, NULL);
+		ipoib_csq_abandon(conn);
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 		any = true;
 	}

@@ -15,9 +15,6 @@
 #define CSQ_WAITING_MAX		SZ_1M
 #define CSQ_WAITING_SOCKETS	SZ_16M
 
-/* A connection without any completion for this time is broken */
-#define CSQ_STALL		(5 * HZ)
-
 static u32 csq_used(const struct ipoib_csq *sq)
 {
 	return sq->head - sq->tail;
@@ -114,7 +111,7 @@ static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
 /* Returns whether what was posted has not been completed for too long */
 static bool csq_is_stuck(const struct ipoib_csq *sq)
 {
-	return csq_used(sq) && time_after(jiffies, sq->moved + CSQ_STALL);
+	return csq_used(sq) && time_after(jiffies, sq->moved + IPOIB_CSQ_STALL);
 }
 
 /* Leaves the checksum to the peer if it can, or computes it. No HCA does this for connections. */
@@ -295,16 +292,22 @@ void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv)
 
 /**
  * ipoib_csq_abandon() - accept no more packets, as the netdevice lets go of the connection
- * @conn: the connection
- * @priv: the netdevice; counts the packets that are not acknowledged, too, because it will not
- *	know what becomes of them
+ * @conn: the connection, which is of no netdevice any more
  *
- * Context: any but hard interrupt.
+ * The netdevice counts the packets that are not acknowledged as lost, because it will not know what
+ * becomes of them. It may be freed when those who have read conn->priv before are done.
+ *
+ * Context: ipoib_conns.lock held.
  */
-void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv)
+void ipoib_csq_abandon(struct ipoib_conn *conn)
 {
+	struct ipoib_dev *priv = rcu_dereference_protected(conn->priv,
+							   lockdep_is_held(&conn->conns->lock));
 	u32 used;
 
+	RCU_INIT_POINTER(conn->priv, NULL);
+	if (!priv)
+		return;
 	ipoib_csq_close(conn, priv);
 	spin_lock_bh(&conn->sq.lock);
 	used = csq_used(&conn->sq);
@@ -325,6 +328,23 @@ void ipoib_csq_open(struct ipoib_csq *sq)
 	/* Pairs with ipoib_csq_is_open(): send_max is written before */
 	smp_store_release(&sq->open, true);
 	spin_unlock_bh(&sq->lock);
+}
+
+/**
+ * ipoib_csq_watch() - have a connection closed that completes nothing
+ * @conn: the connection
+ *
+ * Each packet that is sent checks this as well, but there may be none if the senders wait for the
+ * completions.
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_csq_watch(struct ipoib_conn *conn)
+{
+	spin_lock_bh(&conn->sq.lock);
+	if (csq_is_stuck(&conn->sq))
+		csq_break(conn);
+	spin_unlock_bh(&conn->sq.lock);
 }
 
 /**
@@ -368,18 +388,16 @@ bool ipoib_csq_shrink(struct ipoib_csq *sq)
 
 /**
  * ipoib_csq_purge() - free the packets whose completion the HCA did not report
- * @conn: the connection, closed; its QP is gone, or will complete nothing any more
- * @priv: its netdevice, which counts them, or NULL if it has let go of the connection
+ * @conn: the connection, which its netdevice has let go of; its QP is gone, or will complete
+ *	nothing any more
  *
  * Context: any but hard interrupt.
  */
-void ipoib_csq_purge(struct ipoib_conn *conn, struct ipoib_dev *priv)
+void ipoib_csq_purge(struct ipoib_conn *conn)
 {
 	struct ipoib_csq *sq = &conn->sq;
 	struct ipoib_tx_buf *buf;
 
-	if (priv)
-		csq_count_lost(priv, csq_used(sq));
 	for (; csq_used(sq); sq->tail++) {
 		buf = csq_slot(sq, sq->tail);
 		ipoib_map_undo(conn->conns->ibdev, buf, skb_shinfo(buf->skb)->nr_frags);

@@ -15,6 +15,9 @@ struct ipoib_tx_buf;
 
 #define IPOIB_CSQ_SIZE	64	/* WRs, a power of two */
 
+/* A connection without any completion for this time is broken */
+#define IPOIB_CSQ_STALL	(5 * HZ)
+
 /* Bit of the wr_id of a connection's sends. The wr_ids of its other WRs do not have it. */
 #define IPOIB_CSQ_WR	BIT_ULL(32)
 
@@ -48,12 +51,13 @@ static inline bool ipoib_csq_is_open(const struct ipoib_csq *sq)
 
 int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev);
 bool ipoib_csq_shrink(struct ipoib_csq *sq);
-void ipoib_csq_purge(struct ipoib_conn *conn, struct ipoib_dev *priv);
+void ipoib_csq_purge(struct ipoib_conn *conn);
 void ipoib_csq_destroy(struct ipoib_csq *sq);
 void ipoib_csq_open(struct ipoib_csq *sq);
+void ipoib_csq_watch(struct ipoib_conn *conn);
 bool ipoib_csq_retire(struct ipoib_csq *sq);
 void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv);
-void ipoib_csq_abandon(struct ipoib_conn *conn, struct ipoib_dev *priv);
+void ipoib_csq_abandon(struct ipoib_conn *conn);
 bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_buff *skb);
 void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const struct ib_wc *wc);
 

@@ -73,6 +73,10 @@ void ipoib_link_carrier(struct ipoib_dev *priv)
 	if (priv->link.state == IPOIB_LINK_RUNNING)
 		netif_carrier_on(priv->netdev);
 	spin_unlock_bh(&priv->link.lock);
+	/* A packet may have been left in a qdisc while the queues were stopped. If the stack has
+	 * not noticed that there was no carrier, nothing else has it sent.
+	 */
+	netif_tx_schedule_all(priv->netdev);
 }
 
 /* Turns the carrier off and discards paths and groups, but leaves the QP running */

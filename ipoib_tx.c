@@ -145,13 +145,23 @@ static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
 	return !skb_is_gso(skb) || !skb_gso_validate_network_len(skb, mtu);
 }
 
+/* Returns whether a packet has its headers. A packet socket may say that a checksum begins within
+ * them, or in the pseudo header, which is not sent.
+ */
+static bool tx_is_whole(struct sk_buff *skb)
+{
+	return pskb_may_pull(skb, IPOIB_HARD_LEN) &&
+	       (skb->ip_summed != CHECKSUM_PARTIAL ||
+		skb_checksum_start_offset(skb) >= (int)IPOIB_HARD_LEN);
+}
+
 /* Returns the AH for a packet, or NULL if the packet was consumed: queued for later, or dropped */
 static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	const struct ipoib_header *header;
 	struct ipoib_dev *priv = tx->priv;
 
-	if (unlikely(!pskb_may_pull(skb, IPOIB_HARD_LEN))) {
+	if (unlikely(!tx_is_whole(skb))) {
 		ipoib_tx_drop(priv, skb, IPOIB_STAT_TX_SHORT);
 		return NULL;
 	}
@@ -219,7 +229,7 @@ static struct sk_buff *tx_shorten(struct ipoib_txq *tx, struct ipoib_conn *conn,
  */
 static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk_buff *skb)
 {
-	u32 mtu = READ_ONCE(tx->priv->mtu);
+	u32 slots, mtu = READ_ONCE(tx->priv->mtu);
 	struct sk_buff *next;
 	bool kick = false;
 
@@ -227,7 +237,8 @@ static bool tx_datagrams(struct ipoib_txq *tx, struct ipoib_conn *conn, struct s
 		skb = tx_shorten(tx, conn, skb, mtu);
 	skb_list_walk_safe(skb, skb, next) {
 		skb_mark_not_on_list(skb);
-		if (likely(ipoib_sq_used(&tx->sq) < tx->sq.size))
+		slots = skb_is_gso(skb) ? tx->sq.segments_max : 1;
+		if (likely(ipoib_sq_used(&tx->sq) + slots <= tx->sq.size))
 			kick |= tx_datagram(tx, skb);
 		else
 			ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_TOO_LONG);
@@ -261,7 +272,7 @@ static bool tx_connected(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	struct ipoib_conn *conn;
 
-	if (unlikely(!pskb_may_pull(skb, IPOIB_HARD_LEN))) {
+	if (unlikely(!tx_is_whole(skb))) {
 		ipoib_tx_drop(tx->priv, skb, IPOIB_STAT_TX_SHORT);
 		return false;
 	}

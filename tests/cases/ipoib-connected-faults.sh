@@ -88,6 +88,17 @@ assert [ "$(fabric_counter ibfab1 port1.rc.rnr_naks_sent)" -gt "$refused" ]
 assert_eq "failed" "$(stat_of h0 conns_failed)" "$failed"
 assert_eq "lost" "$(stat_of h0 tx_conn_lost)" 0
 
+step "It stays dry: the connection is closed, although nothing else is sent by it"
+traffic_start drain on h1 socat -u UDP4-RECV:6001,rcvbuf=4194304 OPEN:/run/drained,creat,trunc
+wait_for 10 listening h1 6001 u
+echo "late 60000" >"$ibfab/ibfab1/completions"
+on h0 socat -u -b 200 OPEN:/run/burst UDP4:10.0.0.2:6001
+wait_for 2 stat_reaches h0 conns_failed $((failed + 1))
+echo "late 0" >"$ibfab/ibfab1/completions"
+traffic_stop drain
+wait_for 30 opens h0 2 10.0.0.2
+wait_for 30 opens h1 1 10.0.0.1
+
 step "The CQ of a port's connections overruns: it is replaced, and TCP goes on"
 failed=$(stat_of h0 conns_failed)
 rm /run/got

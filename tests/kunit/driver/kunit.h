@@ -15,9 +15,9 @@
 #define HCA_LOG		64	/* sends that are recorded */
 #define FABRIC_LOG	128	/* path queries that can be outstanding */
 
-/* Slots of the receive ring. Each test sets an interface up, and on the debug kernel a page for each
- * slot of a longer ring takes milliseconds. Module parameters cannot set it: KUnit runs the suites
- * before the kernel parses them.
+/* Slots of the receive ring. Each test sets an interface up, and on the debug kernel a page for
+ * each slot of a longer ring takes milliseconds. Module parameters cannot set it: KUnit runs the
+ * suites before the kernel parses them.
  */
 #define FIXTURE_RX_RING	64
 

@@ -3,6 +3,7 @@
  * Suite of the data path's sending half: chains of WRs, WRs that the HCA
  * refuses or fails, and headers.
  */
+#include <linux/delay.h>
 #include <linux/platform_device.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
@@ -291,6 +292,83 @@ static void tx_short(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
 }
 
+/* A packet socket may say that a checksum begins anywhere, such as in the pseudo header */
+static void tx_checksum_in_headers(struct kunit *test)
+{
+	static const u32 starts[] = { 0, INFINIBAND_ALEN - 1, INFINIBAND_ALEN, IPOIB_HARD_LEN - 1 };
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
+	u32 i;
+
+	fixture_gid(&gid, 9);
+	for (i = 0; i < 2 * ARRAY_SIZE(starts); i++) {
+		skb = fixture_packet(test, gid.raw, i % 2 ? 400 : 40);
+		skb->ip_summed = CHECKSUM_PARTIAL;
+		skb->csum_start = skb_headroom(skb) + starts[i / 2];
+		skb->csum_offset = 30;
+		fixture_send(fx, skb, false);
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_SHORT), (u64)i);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+}
+
+/* Datagrams for which there are not enough slots. The stack stops to send before, but a connection
+ * may turn back several large packets into which it has cut one.
+ */
+static void tx_datagrams_without_room(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
+	u32 used, segments = tx->sq.segments_max;
+	struct sk_buff *skb;
+	union ib_gid gid;
+
+	fx->hca->hold = true;
+	do
+		send(test, 1, false);
+	while (!ipoib_sq_is_full(&tx->sq));
+	used = ipoib_sq_used(&tx->sq);
+	fixture_gid(&gid, 9);
+	skb = fixture_packet(test, gid.raw, 40 + 4 * segments);
+	skb_set_network_header(skb, IPOIB_HARD_LEN);
+	skb_set_transport_header(skb, IPOIB_HARD_LEN + 20);
+	tcp_hdr(skb)->doff = 5;
+	skb_shinfo(skb)->gso_size = 4;
+	skb_shinfo(skb)->gso_segs = segments;
+	skb_shinfo(skb)->gso_type = SKB_GSO_TCPV4;
+	local_bh_disable();
+	rcu_read_lock();
+	tx_datagrams(tx, ERR_PTR(-EINPROGRESS), skb);
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&tx->sq), used);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_TOO_LONG), 1ull);
+	hca_complete(fx->hca, U32_MAX, IB_WC_SUCCESS);
+}
+
+/* What is left in a qdisc while the queues are stopped is sent when the link runs again, even if
+ * the stack has not noticed that there was no carrier
+ */
+static void tx_left_in_qdisc(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+	union ib_gid gid;
+
+	fixture_gid(&gid, 9);
+	netif_tx_disable(fx->netdev);
+	skb = fixture_packet(test, gid.raw, 10);
+	skb_reset_mac_header(skb);
+	KUNIT_EXPECT_EQ(test, dev_queue_xmit(skb), NET_XMIT_SUCCESS);
+	msleep(50);
+	netif_tx_start_all_queues(fx->netdev);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
+	ipoib_link_carrier(fx->priv);
+	msleep(50);
+	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
+}
+
 static void tx_length_limit(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -522,6 +600,9 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_stale_completion),
 	KUNIT_CASE(tx_silence),
 	KUNIT_CASE(tx_short),
+	KUNIT_CASE(tx_checksum_in_headers),
+	KUNIT_CASE(tx_datagrams_without_room),
+	KUNIT_CASE(tx_left_in_qdisc),
 	KUNIT_CASE(tx_length_limit),
 	KUNIT_CASE(tx_pieces),
 	KUNIT_CASE(tx_features),

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/*
+ * Suite of a connection's end, and of one that completes nothing.
+ */
+#include <kunit/test.h>
+
+#include "ipoib_conn.c"
+#include "ipoib_map.h"
+#include "kunit.h"
+
+static struct ipoib_conn *conn_now;
+static bool netdevice_known;
+
+static void packet_freed(struct sk_buff *skb)
+{
+	netdevice_known = rcu_access_pointer(conn_now->priv);
+}
+
+/* A connection of the fixture's netdevice with a packet that the HCA has not sent; the test has a
+ * reference
+ */
+static struct ipoib_conn *conn_make(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_alloc(IPOIB_CONN_LIVE, GFP_KERNEL);
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	KUNIT_ASSERT_EQ(test, ipoib_csq_create(&conn->sq, &fx->hca->ibdev), 0);
+	skb = alloc_skb(100, GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	skb->destructor = packet_freed;
+	conn->sq.buf[0].skb = skb;
+	KUNIT_ASSERT_EQ(test, ipoib_map(&fx->hca->ibdev, &conn->sq.buf[0]), 0);
+	conn->sq.head = 1;
+	conn->sq.moved = jiffies;
+	refcount_inc(&conn->refs);
+	/* Like conn_start(), but its work does not run */
+	conn->conns = &fx->port->conns;
+	rcu_assign_pointer(conn->priv, fx->priv);
+	list_add_tail(&conn->node, &conn->conns->list);
+	atomic_inc(&conn->conns->alive);
+	conn_now = conn;
+	return conn;
+}
+
+/* When a connection cannot be found any more by a netdevice that is removed, nothing is done with
+ * that netdevice
+ */
+static void conn_ends(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_make(test);
+	struct fixture *fx = test->priv;
+
+	netdevice_known = true;
+	conn_free(conn);
+	KUNIT_EXPECT_FALSE(test, netdevice_known);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_CONN_LOST), 1ull);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->port->conns.alive), 0);
+	ipoib_conn_put(conn);
+}
+
+/* Senders may wait for what they have sent, and send nothing more */
+static void conn_stuck(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_make(test);
+
+	ipoib_csq_watch(conn);
+	KUNIT_EXPECT_EQ(test, conn->events, 0ul);
+	conn->sq.moved = jiffies - IPOIB_CSQ_STALL - 1;
+	/* Not its work, which would close it by the communication manager */
+	set_bit(IPOIB_CONN_CLOSE, &conn->events);
+	ipoib_csq_watch(conn);
+	KUNIT_EXPECT_TRUE(test, test_bit(IPOIB_CONN_BROKEN, &conn->events));
+	conn_free(conn);
+	ipoib_conn_put(conn);
+}
+
+static struct kunit_case conn_cases[] = {
+	KUNIT_CASE(conn_ends),
+	KUNIT_CASE(conn_stuck),
+	{}
+};
+
+static struct kunit_suite conn_suite = {
+	.name = "ipoib_conn",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
+	.test_cases = conn_cases,
+};
+
+kunit_test_suites(&conn_suite);
