@@ -30,9 +30,12 @@ not_zero()
 }
 
 # figures_show: prints counters of the first hosts' IP layer and netdevices, of the first HCAs, and
-# of the trunk.
+# of the trunk; and the end of what the traffic has printed.
 figures_show()
 {
+	for _log in /run/traffic.*.log; do
+		[ ! -s "$_log" ] || tail -n 3 "$_log" | sed "s|^|    ${_log##*/}: |"
+	done
 	for _host in $(ip netns list | cut -d ' ' -f 1 | sort | head -n 4); do
 		in_netns "$_host" nstat -as |
 			grep -E '^Ip[^E]|Echo|Err|Discard' | not_zero "$_host"

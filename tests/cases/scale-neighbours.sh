@@ -74,12 +74,13 @@ traced()
 many()
 {
 	_what=$1 _lookup=$2 _say=$3
-	"$_say" 1
-	wait_for 5 neighbours_are 1
-	ping_from 1
-	traced "$_lookup" ping_from 1
+	# The tracer of newer kernels misses the first call
+	"$_say" 10
+	wait_for 5 neighbours_are 10
+	ping_from 10
+	traced "$_lookup" ping_from 10
 	_few=$instructions
-	traced ipoib_hard_header ping_from 1
+	traced ipoib_hard_header ping_from 10
 	_least=$instructions
 	slab_list /run/slab.before
 	sa_count_begin
@@ -92,7 +93,7 @@ many()
 		"kernel's own entry ($(slab_growth_by /run/slab.before /run/slab.after "$neighbours")" \
 		"octets in all $_bytes)"
 	traced "$_lookup" ping_from "$neighbours"
-	note "$_what: a lookup takes $instructions instructions ($calls traced), with one neighbour $_few;" \
+	note "$_what: a lookup takes $instructions instructions ($calls traced), with ten neighbours $_few;" \
 		"of these the tracer's own and a few are $_least"
 	assert test "$calls" -ge $((neighbours * 99 / 100))
 	# Some hash chains may be longer, but must not grow with the number of neighbours

@@ -144,6 +144,17 @@ limit_of()
 	echo $(((limit + extra) * crowd))
 }
 
+# kernels_of_matrix SCRIPT: prints all kinds but that of guest b, if it has another kernel.
+kernels_of_matrix()
+{
+	local peer kind
+
+	peer=$(header "$1" peer '')
+	for kind in $debian_kernels; do
+		[ "$kind" = "$peer" ] || echo "$kind"
+	done
+}
+
 # kernels_of SCRIPT: prints the kinds of kernels that it runs on.
 kernels_of()
 {
@@ -154,7 +165,7 @@ kernels_of()
 	kinds=${kinds/both/stock debug}
 	if [ "$(header "$1" runs guest)" = guest ]; then
 		[ -z "$kernel" ] || kinds=$kernel
-		[ -z "$matrix" ] || [ "$kinds" = debug ] || kinds=$debian_kernels
+		[ -z "$matrix" ] || [ "$kinds" = debug ] || kinds=$(kernels_of_matrix "$1")
 	fi
 	echo "$kinds"
 }
