@@ -523,8 +523,9 @@ runs_of()
 	done
 }
 
-# Prints the runs that match the pattern. Those with the longest limits come first, because a
-# long run at the end would leave other CPUs idle.
+# Prints the runs that match the pattern. Those that count as several guests come first, since later
+# there is never room for one while others that count as one are left; then those with the longest
+# limits, because a long run at the end would leave other CPUs idle.
 select_cases()
 {
 	local script name
@@ -539,8 +540,8 @@ select_cases()
 			[ "$(header "$script" when check)" = check ] || continue
 		runs_of "$script"
 	done | while read -r name; do
-		echo "$(limit_of "$name") $name"
-	done | sort -k1,1nr -s | cut -d ' ' -f 2
+		echo "$(weight_of "$name") $(limit_of "$name") $name"
+	done | sort -k1,1nr -k2,2nr -s | cut -d ' ' -f 3
 }
 
 mapfile -t names < <(select_cases)
