@@ -323,12 +323,36 @@ static void dedicated(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &own, guest_mac));
 }
 
-/* What is sent to all nodes is received for the hosts behind the netdevice */
+/* How often a group is wanted on the Ethernet netdevice, or joined on the lower one */
+static int group_uses(struct fixture *fx, const u8 *mac)
+{
+	struct netdev_hw_addr *entry;
+	int uses = 0;
+
+	netif_addr_lock_bh(fx->netdev);
+	netdev_for_each_mc_addr(entry, fx->netdev)
+		if (ether_addr_equal(entry->addr, mac))
+			uses = entry->refcount;
+	netif_addr_unlock_bh(fx->netdev);
+	return uses;
+}
+
+/* What is sent to all nodes is received for the hosts behind the netdevice, whether or not IPv6 of
+ * this host wants it, too
+ */
 static void all_nodes(struct kunit *test)
 {
+	static const u8 mac[ETH_ALEN] = { 0x33, 0x33, [5] = 1 };
 	struct fixture *fx = test->priv;
+	int uses = group_uses(fx, mac);
 
 	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &mld_good.ip.daddr));
+	rtnl_lock();
+	fx->netdev->netdev_ops->ndo_stop(fx->netdev);
+	KUNIT_EXPECT_LT(test, group_uses(fx, mac), uses);
+	KUNIT_EXPECT_EQ(test, fx->netdev->netdev_ops->ndo_open(fx->netdev), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, group_uses(fx, mac), uses);
 }
 
 /* Two groups are left by a host; that of which a host of the link says that it is in it stays,
