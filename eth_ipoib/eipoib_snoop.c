@@ -31,9 +31,6 @@
 #define IGMP_TIME_MAX	128
 #define MLD_TIME_MAX	12800
 
-/* The group of a general query of IGMP */
-static const struct in6_addr ip4_none = { .s6_addr = { [10] = 0xff, 0xff } };
-
 /* What a record says about its group */
 enum wish {
 	WISH_NOTHING,
@@ -149,7 +146,7 @@ static void records_read(struct eipoib_dev *eth, const struct sk_buff *skb, u32 
  */
 static bool query_is_general(const struct sk_buff *skb, u32 at, u32 address_len, u32 sources)
 {
-	struct in6_addr group;
+	struct in6_addr group, ip4_none = eipoib_ip4(htonl(INADDR_ANY));
 	__be16 count;
 
 	return group_read(skb, at, address_len, &group) &&

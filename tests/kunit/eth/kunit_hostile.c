@@ -173,19 +173,23 @@ static void mapped_addresses(struct kunit *test)
 	}
 }
 
-static void query4(struct fixture *fx, const void *packet, u32 len, bool counts)
+/* Expects that a packet counts as a query, or does not */
+static void query(struct fixture *fx, u16 ethertype, const void *packet, u32 len, bool counts)
 {
-	fx->eth->members.igmp.any = false;
-	receive(fx, ETH_P_IP, packet, len, PACKET_MULTICAST);
-	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.igmp.any, counts);
+	bool *any = ethertype == ETH_P_IP ? &fx->eth->members.igmp.any :
+					    &fx->eth->members.mld.any;
+
+	*any = false;
+	receive(fx, ethertype, packet, len, PACKET_MULTICAST);
+	KUNIT_EXPECT_EQ(fx->test, *any, counts);
 }
 
 static void igmp_query(struct fixture *fx, struct igmp_packet packet, bool counts)
 {
 	fixture_finish(ETH_P_IP, &packet, sizeof(packet));
-	query4(fx, &packet, sizeof(packet), counts);
+	query(fx, ETH_P_IP, &packet, sizeof(packet), counts);
 	packet.checksum = (__force __sum16)~(__force u16)packet.checksum;
-	query4(fx, &packet, sizeof(packet), false);
+	query(fx, ETH_P_IP, &packet, sizeof(packet), false);
 }
 
 /* A query of IGMPv3, with room for one source */
@@ -200,7 +204,7 @@ static void igmp3_query(struct fixture *fx, u16 sources, u32 len, bool counts)
 	} __packed packet = { .igmp = igmp_good, .sources = htons(sources) };
 
 	fixture_finish(ETH_P_IP, &packet, len);
-	query4(fx, &packet, len, counts);
+	query(fx, ETH_P_IP, &packet, len, counts);
 }
 
 /* Only what all hosts of the link answer within the time that is waited for counts as a query */
@@ -236,19 +240,12 @@ static void igmp_queries(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, fx->eth->members.igmp.any);
 }
 
-static void query6(struct fixture *fx, const void *packet, u32 len, bool counts)
-{
-	fx->eth->members.mld.any = false;
-	receive(fx, ETH_P_IPV6, packet, len, PACKET_MULTICAST);
-	KUNIT_EXPECT_EQ(fx->test, fx->eth->members.mld.any, counts);
-}
-
 static void mld_query(struct fixture *fx, struct mld_packet packet, bool counts)
 {
 	fixture_finish(ETH_P_IPV6, &packet, sizeof(packet));
-	query6(fx, &packet, sizeof(packet), counts);
+	query(fx, ETH_P_IPV6, &packet, sizeof(packet), counts);
 	packet.checksum = (__force __sum16)~(__force u16)packet.checksum;
-	query6(fx, &packet, sizeof(packet), false);
+	query(fx, ETH_P_IPV6, &packet, sizeof(packet), false);
 }
 
 /* A query of MLDv2, with room for one source */
@@ -263,7 +260,7 @@ static void mld2_query(struct fixture *fx, u16 sources, u32 len, bool counts)
 	} __packed packet = { .mld = mld_good, .sources = htons(sources) };
 
 	fixture_finish(ETH_P_IPV6, &packet, len);
-	query6(fx, &packet, len, counts);
+	query(fx, ETH_P_IPV6, &packet, len, counts);
 }
 
 static void mld_queries(struct kunit *test)
