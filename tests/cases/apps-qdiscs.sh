@@ -4,6 +4,7 @@
 # has its effect, all other packets arrive unchanged, and none loses its destination.
 # timeout: 400
 # soak: 900
+# smp: 2
 
 . /cases/lib-streams.sh
 

@@ -4,6 +4,7 @@
 # queues change, and finally the interface itself goes down and up.
 # timeout: 240
 # soak: 900
+# smp: 2
 # when: soak
 # mem: 1536
 

@@ -5,6 +5,7 @@
 # the header and passes the packet loses it.
 # timeout: 200
 # soak: 900
+# smp: 2
 
 . /cases/lib-streams.sh
 

@@ -7,6 +7,7 @@
 # soak-kernel: debug
 # timeout: 180
 # soak: 300
+# smp: 2
 
 . /cases/lib.sh
 # shellcheck source=lib-ats.sh

@@ -3,6 +3,7 @@
 # 200 random changes of addresses while OpenSM is stopped for 30 s, while another SM takes
 # over, and while it loses its records: in the end the SA has what the interfaces have.
 # timeout: 300
+# smp: 2
 
 . /cases/lib.sh
 . /cases/lib-ats.sh

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-churn.sh
 # All actions of the churn-* cases, a few times each, on the stock kernel, which is faster.
 # timeout: 240
+# smp: 2
 
 . /cases/lib-churn.sh
 

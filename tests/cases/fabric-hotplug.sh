@@ -3,6 +3,7 @@
 # HCAs that are unplugged under traffic and plugged in again, many times, leave nothing behind
 # and come back as they were.
 # timeout: 600
+# smp: 2
 # append: slub_debug=F
 
 . /cases/lib.sh

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # The fabric is loaded and unloaded many times while it is used, and leaks no memory.
 # timeout: 300
+# smp: 2
 # append: slub_debug=F
 
 . /cases/lib.sh

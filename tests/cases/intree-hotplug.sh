@@ -3,6 +3,7 @@
 # The in-tree driver loses its HCA under traffic, many times, and has a netdevice again when
 # the HCA returns.
 # timeout: 120
+# smp: 2
 # allow: debugfs: File 'ib[0-9]*_(mcg|path)' in directory 'ipoib' already present
 
 . /cases/lib.sh

@@ -7,6 +7,7 @@
 # kernel: stock
 # soak-kernel: debug
 # soak: 900
+# smp: 2
 
 . /cases/lib.sh
 # shellcheck source=lib-connected.sh

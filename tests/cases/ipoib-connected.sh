@@ -4,6 +4,7 @@
 # traffic, packets of all sizes, peers without connections and groups, a peer that goes away, and
 # one that refuses.
 # timeout: 300
+# smp: 2
 # kernel: stock newest
 
 . /cases/lib.sh

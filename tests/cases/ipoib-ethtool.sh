@@ -3,6 +3,7 @@
 # ethtool: driver, speed, statistics that agree with the traffic, channels, and rings resized
 # under traffic.
 # timeout: 180
+# smp: 2
 # profiles: virtual connectx3 connectx5
 
 . /cases/lib.sh

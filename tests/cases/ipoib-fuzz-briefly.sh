@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib-fuzz.sh
 # ipoib-fuzz for 12 seconds, or a comparable amount on the debug kernel.
 # timeout: 240
+# smp: 2
 
 . /cases/lib-fuzz.sh
 

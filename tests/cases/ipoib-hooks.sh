@@ -4,6 +4,7 @@
 # netfilter's and conntrack's log, packet sockets and their rings, tcpdump -e, generic XDP; on
 # an interface and on a bond of two.
 # timeout: 400
+# smp: 2
 # profiles: connectx5 connectx3 small virtual
 
 . /cases/lib.sh

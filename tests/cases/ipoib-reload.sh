@@ -4,6 +4,7 @@
 # than before.
 # timeout: 900
 # soak: 900
+# smp: 2
 # append: slub_debug=F
 # profiles: small connectx3 connectx5 virtual
 # kernel: stock 6.12 newest

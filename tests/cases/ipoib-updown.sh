@@ -4,6 +4,7 @@
 # before.
 # timeout: 600
 # soak: 600
+# smp: 2
 # append: slub_debug=F
 # profiles: connectx5 connectx3 small virtual
 

@@ -16,7 +16,9 @@
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120), if no more runs than CPUs are active at once
-#   smp      virtual CPUs (default 2)
+#   smp      virtual CPUs (default: 1; 2 for longer forms and on the debug kernel). Emulated CPUs
+#            that run at once cost a third more, so in a check only cases in which something happens
+#            at the same time have several.
 #   mem      MiB (default 1024)
 #   append   additional kernel parameters
 #   icount   yes: one virtual CPU, on which an instruction takes a nanosecond of the
@@ -144,6 +146,15 @@ limit_of()
 	echo $(((limit + extra) * crowd))
 }
 
+# cpus_of RUN: prints how many virtual CPUs its guest has.
+cpus_of()
+{
+	local cpus=1
+
+	[ "$(kernel_of "$1")" != debug ] && ! is_long "$1" || cpus=2
+	header "$(script_of "$1")" smp "$cpus"
+}
+
 # kernels_of_matrix SCRIPT: prints all kinds but that of guest b, if it has another kernel.
 kernels_of_matrix()
 {
@@ -221,7 +232,7 @@ run_on_guest()
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
 		--root "$root" \
-		--smp "$(header "$script" smp 2)" "${counted[@]}" \
+		--smp "$(cpus_of "$name")" "${counted[@]}" \
 		--mem "$(header "$script" mem 1024)" \
 		--append "$(header "$script" append '')" \
 		--modules "$built/driver" --modules "$built/fabric" \
