@@ -75,6 +75,7 @@ static struct announcement *take_due(struct eipoib_announce *announce, struct li
 	return next;
 }
 
+/* No other one is due later */
 static void put_back(struct eipoib_announce *announce, struct announcement *again)
 {
 	spin_lock_bh(&announce->lock);
@@ -249,11 +250,14 @@ void eipoib_announce_destroy(struct eipoib_dev *eth)
 		kfree(entry);
 }
 
-/* Appends an announcement to a list. It is counted if there are too many, or there is no memory. */
+/* Adds a new announcement to a list, which is sorted by the time when they are due: behind other
+ * new ones, and before those that are only made again. It is counted if there are too many, or
+ * there is no memory.
+ */
 static void append(struct eipoib_dev *eth, struct list_head *list, const struct in6_addr *ip)
 {
 	struct eipoib_announce *announce = &eth->announce;
-	struct announcement *entry = NULL;
+	struct announcement *entry = NULL, *before;
 
 	spin_lock_bh(&announce->lock);
 	if (announce->count < ANNOUNCE_MAX)
@@ -266,7 +270,10 @@ static void append(struct eipoib_dev *eth, struct list_head *list, const struct 
 	entry->list = list;
 	entry->times = announce->count < ANNOUNCE_MANY ? ANNOUNCE_TIMES : 1;
 	entry->due = jiffies;
-	list_add_tail(&entry->node, list);
+	list_for_each_entry_reverse(before, list, node)
+		if (!time_after(before->due, entry->due))
+			break;
+	list_add(&entry->node, &before->node);
 	if (!announce->count++)
 		schedule_delayed_work(&announce->work, 0);
 out:

@@ -466,6 +466,34 @@ static void announced_with_carrier(struct kunit *test)
 	cancel_delayed_work_sync(&fx->eth->announce.work);
 }
 
+/* An address that has come is announced at the next opportunity, although another one is about to
+ * be announced again
+ */
+static void announced_before_repeats(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct delayed_work *work = &fx->eth->announce.work;
+	struct in6_addr first = ip4(1), second = ip4(2);
+	unsigned long begin;
+
+	hear(fx, first);
+	hear(fx, second);
+	begin = jiffies;
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &first, guest_mac));
+	local_bh_enable();
+	flush_delayed_work(work);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced"), 1ull);
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &second, guest_mac));
+	local_bh_enable();
+	flush_delayed_work(work);
+	KUNIT_EXPECT_EQ(test, announcements(fx), 2u);
+	if (time_before(jiffies, begin + HZ / 2))
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, "announced"), 2ull);
+	cancel_delayed_work_sync(work);
+}
+
 static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_asks),
 	KUNIT_CASE(arrival_answers),
@@ -474,6 +502,7 @@ static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_recent_first),
 	KUNIT_CASE(announced_once),
 	KUNIT_CASE(announced_with_carrier),
+	KUNIT_CASE(announced_before_repeats),
 	KUNIT_CASE(arrival_without_heard),
 	KUNIT_CASE(arrival_learning_off),
 	KUNIT_CASE(arrival_bounded),
