@@ -238,6 +238,7 @@ bool ipoib_is_ours(const struct net_device *netdev);
 
 /* ipoib_address.c: the netdevice's link-layer address */
 void ipoib_address_init(struct ipoib_dev *priv);
+struct net_device *ipoib_address_bond(struct net_device *netdev);
 void ipoib_address_follow(struct ipoib_dev *priv);
 int ipoib_address_set(struct net_device *netdev, void *address);
 int ipoib_address_port_id(struct net_device *netdev, struct netdev_phys_item_id *id);

@@ -29,22 +29,53 @@ void ipoib_address_init(struct ipoib_dev *priv)
 }
 
 /**
+ * ipoib_address_bond() - find the bond that has this netdevice's address
+ * @netdev: the netdevice
+ *
+ * With the only policy that IPoIB permits, fail_over_mac=active, a bond copies the address of its
+ * active slave when it chooses that slave.
+ *
+ * Context: rtnl held.
+ * Return: the bond, or NULL.
+ */
+struct net_device *ipoib_address_bond(struct net_device *netdev)
+{
+	struct net_device *master = netdev_master_upper_dev_get(netdev);
+
+	if (!master || !netif_is_bond_master(master) || master->addr_len != netdev->addr_len ||
+	    memcmp(master->dev_addr, netdev->dev_addr, netdev->addr_len))
+		return NULL;
+	return master;
+}
+
+static void address_change(struct net_device *netdev, const struct ipoib_hwaddr *hwaddr)
+{
+	__dev_addr_set(netdev, hwaddr, sizeof(*hwaddr));
+	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
+}
+
+/**
  * ipoib_address_follow() - update the address to the current QPN and port GID
  * @priv: the device
+ *
+ * A bond that has the address gets the new one. The bonding driver itself does not heed a change of
+ * the address, so the bond would go on to answer with the QPN of a QP that no longer exists.
  *
  * Context: rtnl held.
  */
 void ipoib_address_follow(struct ipoib_dev *priv)
 {
 	struct net_device *netdev = priv->netdev;
+	struct net_device *bond = ipoib_address_bond(netdev);
 	struct ipoib_hwaddr hwaddr;
 
 	ipoib_hwaddr_build(&hwaddr, priv->qp->qp_num, &priv->local_gid);
 	hwaddr.flags = ipoib_cm_flags(priv);
 	if (!memcmp(netdev->dev_addr, &hwaddr, sizeof(hwaddr)))
 		return;
-	__dev_addr_set(netdev, &hwaddr, sizeof(hwaddr));
-	call_netdevice_notifiers(NETDEV_CHANGEADDR, netdev);
+	address_change(netdev, &hwaddr);
+	if (bond)
+		address_change(bond, &hwaddr);
 	priv->announcements = IPOIB_ANNOUNCEMENTS;
 }
 

@@ -129,8 +129,11 @@ static bool name_is_taken(const char *name)
 {
 	struct dentry *file = debugfs_lookup(name, ipoib_debugfs_root);
 
+	/* An error is returned by kernels that are built without debugfs */
+	if (IS_ERR_OR_NULL(file))
+		return false;
 	dput(file);
-	return file;
+	return true;
 }
 
 /* Several network namespaces may have an ib0. If the name of a file is in use, the inode number of

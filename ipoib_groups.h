@@ -48,7 +48,7 @@ struct ipoib_group {
 	/* control path only */
 	struct list_head all;		/* in ipoib_groups.all */
 	enum ipoib_group_role role;	/* written under ipoib_dests.lock */
-	bool joined;
+	bool joined;			/* siblings read it, too */
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* the mark of a mark-and-sweep pass */
 	bool fleeting;			/* counted in ipoib_groups.fleeting */
@@ -99,6 +99,7 @@ struct ipoib_groups {
 
 	/* control path only */
 	bool routing;			/* a router: joins all groups of the link */
+	unsigned long left_at;		/* jiffies when a membership was last given up */
 	unsigned int fleeting;		/* number of groups that are ipoib_group.fleeting */
 	struct list_head all;
 	struct ipoib_group *broadcast;	/* NULL until the link is brought up */
@@ -106,6 +107,11 @@ struct ipoib_groups {
 	struct delayed_work work;
 	struct delayed_work expire_work;
 };
+
+/* For how long the port may still be a member of a group that was left: ib_core sends the SA up to
+ * four requests, three seconds apart
+ */
+#define IPOIB_LEAVE_TIME	(15 * HZ)
 
 /* Delay until the fabric's list of groups is read when a group may no longer exist. One reading
  * serves all the groups that come into doubt within that time.
@@ -121,6 +127,7 @@ void ipoib_group_detach(struct ipoib_group *group);
 void ipoib_group_leave(struct ipoib_group *group);
 void ipoib_group_set_role(struct ipoib_group *group, enum ipoib_group_role role);
 void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role);
+void ipoib_groups_hurry(struct ipoib_dev *priv);
 void ipoib_group_drop_queued(struct ipoib_group *group);
 void ipoib_group_set_fleeting(struct ipoib_group *group, bool fleeting);
 unsigned long ipoib_groups_join(struct ipoib_dev *priv);
@@ -131,6 +138,7 @@ struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_group_forget(struct ipoib_group *group);
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
 void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
+bool ipoib_group_is_of_sibling(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);
 void ipoib_groups_sweep(struct ipoib_dev *priv);
 void ipoib_groups_follow_routing(struct ipoib_dev *priv);

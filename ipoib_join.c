@@ -165,12 +165,16 @@ static int group_set_params(struct ipoib_group *group, const struct ipoib_group_
  */
 void ipoib_group_leave(struct ipoib_group *group)
 {
-	if (group->membership)
-		group->priv->port->fabric->leave(group);
+	struct ipoib_dev *priv = group->priv;
+
+	if (group->membership) {
+		priv->port->fabric->leave(group);
+		priv->groups.left_at = jiffies;
+	}
 	group->membership = NULL;
-	group->joined = false;
+	WRITE_ONCE(group->joined, false);
 	list_del_init(&group->dest.waits);
-	ipoib_dest_not_asked(&group->priv->groups.dests, &group->dest);
+	ipoib_dest_not_asked(&priv->groups.dests, &group->dest);
 }
 
 /* Moves the packets that wait for a group to @queue */
@@ -298,7 +302,7 @@ static void group_succeeded(struct ipoib_group *group)
 	struct ipoib_dev *priv = group->priv;
 
 	group->dest.failures = 0;
-	group->joined = true;
+	WRITE_ONCE(group->joined, true);
 	ipoib_group_set_fleeting(group, group->params.fleeting);
 	trace_ipoib_group_state(group, 0);
 	ipoib_mcast_debug(priv, "joined %pI6: MLID %#x\n", group->dest.gid.raw, group->params.mlid);
@@ -418,6 +422,29 @@ void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role)
 	ipoib_groups_kick(group->priv);
 }
 
+/**
+ * ipoib_groups_hurry() - join those groups soon whose join has failed
+ * @priv: the device; a subnet manager has appeared, or the port is at another place of the fabric
+ *
+ * The time of a back-off was chosen for a subnet manager that did not answer, or refused. The delay
+ * is random, so that not all ports ask at once.
+ *
+ * Context: control path.
+ */
+void ipoib_groups_hurry(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group;
+
+	list_for_each_entry(group, &priv->groups.all, all) {
+		if (!group->dest.failures)
+			continue;
+		group->dest.failures = 0;
+		group->dest.retry_at = jiffies + get_random_u32_below(HZ / 8);
+		group_await(group);
+	}
+	ipoib_groups_kick(priv);
+}
+
 /* Processes a busy group. If the data path created it, it is not in ipoib_groups.all yet. */
 static void group_serve(struct ipoib_dev *priv, struct ipoib_dest *dest)
 {
@@ -486,5 +513,6 @@ unsigned long ipoib_groups_join(struct ipoib_dev *priv)
  */
 int ipoib_groups_join_init(struct ipoib_dev *priv)
 {
+	priv->groups.left_at = jiffies - IPOIB_LEAVE_TIME;
 	return ipoib_dests_init(&priv->groups.dests, priv, &groups_pace);
 }

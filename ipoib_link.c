@@ -237,6 +237,7 @@ static void link_flush(struct ipoib_dev *priv, unsigned long events)
 		/* They were made with the GID and the P_Key's index of that time */
 		ipoib_conns_detach(priv);
 	} else if (events & BIT(IPOIB_EVENT_LIGHT)) {
+		ipoib_groups_hurry(priv);
 		ipoib_paths_refresh(priv);
 		ipoib_conns_relocate(priv);
 	}

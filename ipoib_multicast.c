@@ -268,6 +268,31 @@ static bool sibling_has_group(struct ipoib_dev *sibling, const void *mgid)
 	return group_find(sibling, mgid);
 }
 
+static bool sibling_is_member(struct ipoib_dev *sibling, const void *mgid)
+{
+	struct ipoib_dest *dest;
+	bool joined;
+
+	spin_lock_bh(&sibling->groups.dests.lock);
+	dest = ipoib_dest_find(&sibling->groups.dests, mgid);
+	joined = dest && READ_ONCE(ipoib_group_of(dest)->joined);
+	spin_unlock_bh(&sibling->groups.dests.lock);
+	return joined;
+}
+
+/**
+ * ipoib_group_is_of_sibling() - tell whether another netdevice of the port is a member of a group
+ * @priv: the device
+ * @mgid: the group
+ *
+ * Context: control path.
+ * Return: true if there is such a netdevice.
+ */
+bool ipoib_group_is_of_sibling(struct ipoib_dev *priv, const union ib_gid *mgid)
+{
+	return ipoib_port_any_other(priv, sibling_is_member, mgid);
+}
+
 /**
  * ipoib_group_is_of_user() - tell whether a group is left to a user-space program that joined it
  * @priv: the device
@@ -286,16 +311,27 @@ bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid)
 	       !ipoib_port_any_other(priv, sibling_has_group, mgid);
 }
 
+/* Returns whether what looks like a program's membership may be one that this device has left, as
+ * it does with all of them when its address changes
+ */
+static bool groups_are_leaving(const struct ipoib_dev *priv)
+{
+	return time_before(jiffies, priv->groups.left_at + IPOIB_LEAVE_TIME);
+}
+
 static void group_want(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	struct ipoib_group *group = group_find(priv, mgid);
+	bool of_user = !group && ipoib_group_is_of_user(priv, mgid);
 
-	if (!group && ipoib_group_is_of_user(priv, mgid))
+	if (of_user && !groups_are_leaving(priv))
 		return;
-	if (!group)
+	if (!group && !of_user)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_MEMBER);
 	if (!group) {
-		/* No memory, or the data path has just created the group: read the list again */
+		/* No memory, the data path has just created the group, or it is not known whether a
+		 * program has joined it: read the list again
+		 */
 		WRITE_ONCE(priv->groups.mc_list_changed, true);
 		return;
 	}
@@ -412,14 +448,15 @@ void ipoib_groups_follow_list(struct ipoib_dev *priv)
  * MLIDs. A group beyond this limit is counted and ignored.
  *
  * Context: control path.
- * Return: false if there was no memory for the group.
+ * Return: false if it has to be called again: there was no memory for the group, or it is not known
+ * whether a program has joined it.
  */
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 {
 	struct ipoib_group *group = group_find(priv, mgid);
 
 	if (!group && ipoib_group_is_of_user(priv, mgid))
-		return true;
+		return !groups_are_leaving(priv);
 	if (!group && priv->groups.of[IPOIB_GROUP_ROUTER] >= IPOIB_GROUPS_HEARD_MAX) {
 		ipoib_count(priv, IPOIB_STAT_GROUP_LIMIT);
 		return true;

@@ -23,6 +23,16 @@ static void netdev_announce(struct ipoib_dev *priv, unsigned long delay)
 		ipoib_netdev_later(priv, &priv->announce_work, delay);
 }
 
+/* The IP addresses may be those of a bond */
+static void notify_peers(struct net_device *netdev)
+{
+	struct net_device *bond = ipoib_address_bond(netdev);
+
+	call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
+	if (bond)
+		call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, bond);
+}
+
 static void announce_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, announce_work.work);
@@ -31,7 +41,7 @@ static void announce_work(struct work_struct *work)
 	rtnl_lock();
 	if (netdev->reg_state == NETREG_REGISTERED && netif_carrier_ok(netdev) &&
 	    priv->announcements) {
-		call_netdevice_notifiers(NETDEV_NOTIFY_PEERS, netdev);
+		notify_peers(netdev);
 		if (--priv->announcements)
 			netdev_announce(priv, announce_gaps[IPOIB_ANNOUNCEMENTS - 1 -
 							    priv->announcements]);

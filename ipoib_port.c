@@ -3,9 +3,8 @@
  * A port and its netdevices: its own, which is created when the port is found, and the
  * children. Events of the port are received here once and passed on to each netdevice.
  *
- * The state of the port, its GIDs and its P_Key table are not stored here, but read from
- * ib_core's cache. ib_core updates the cache before it reports an event, and reading it
- * costs no firmware command.
+ * The port's GIDs and its P_Key table are not stored here, but read from ib_core's cache. ib_core
+ * updates the cache before it reports an event, and reading it costs no firmware command.
  */
 #include "ipoib.h"
 #include "ipoib_trace.h"
@@ -30,6 +29,35 @@ static int port_event_meaning(enum ib_event_type event)
 	default:
 		return -ENOMSG;
 	}
+}
+
+/**
+ * ipoib_port_state() - get the state of a port
+ * @port: the port
+ *
+ * The HCA is asked, which costs a firmware command, by the first netdevice that needs the state
+ * after an event. ib_core's cache is not used: its updates for several events run at the same time,
+ * and each stores the state that it has read before it reads the P_Key table. So the last one may
+ * store the oldest state, for example INIT after ACTIVE.
+ *
+ * Context: may sleep.
+ * Return: the state, or IB_PORT_NOP if the HCA does not tell.
+ */
+enum ib_port_state ipoib_port_state(struct ipoib_port *port)
+{
+	struct ib_port_attr attr;
+	enum ib_port_state state;
+
+	mutex_lock(&port->look_lock);
+	if (!READ_ONCE(port->looked)) {
+		/* An event that comes while the HCA is asked clears it again */
+		smp_store_mb(port->looked, true);
+		port->state = ib_query_port(port->ibdev, port->number, &attr) ? IB_PORT_NOP :
+										attr.state;
+	}
+	state = port->state;
+	mutex_unlock(&port->look_lock);
+	return state;
 }
 
 /**
@@ -61,6 +89,7 @@ static void port_event(struct ib_event_handler *handler, struct ib_event *event)
 	trace_ipoib_port_event(port, event->event);
 	if (meaning < 0)
 		return;
+	WRITE_ONCE(port->looked, false);
 	if (meaning == IPOIB_EVENT_LIGHT && port->fabric->reports_void)
 		port->fabric->reports_void(port);
 	ipoib_port_tell(port, meaning);
@@ -92,6 +121,7 @@ struct ipoib_port *ipoib_port_create(struct ib_device *ibdev, u32 number,
 	port->number = number;
 	port->max_mtu = attr.max_mtu;
 	port->fabric = fabric;
+	mutex_init(&port->look_lock);
 	spin_lock_init(&port->lock);
 	INIT_LIST_HEAD(&port->children);
 	err = ipoib_conns_create(port);

@@ -6,6 +6,7 @@
 #define _IPOIB_PORT_H
 
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <rdma/ib_verbs.h>
 
@@ -24,6 +25,11 @@ struct ipoib_port {
 	void *fabric_own;		/* private to the fabric service */
 	struct ib_event_handler event_handler;
 
+	/* What the HCA has said about the port since the last event, see ipoib_port_state() */
+	struct mutex look_lock;		/* guards the state; nothing nests inside */
+	enum ib_port_state state;
+	bool looked;			/* no event has come since; cleared without the lock */
+
 	/* The netdevices. Writers hold rtnl and the lock, readers either of them; the children
 	 * may also be read under RCU. Holders of the lock only queue work.
 	 */
@@ -38,6 +44,7 @@ struct ipoib_port {
 struct ipoib_port *ipoib_port_create(struct ib_device *ibdev, u32 number,
 				     const struct ipoib_fabric_ops *fabric);
 void ipoib_port_destroy(struct ipoib_port *port);
+enum ib_port_state ipoib_port_state(struct ipoib_port *port);
 void ipoib_port_tell(struct ipoib_port *port, enum ipoib_link_event event);
 void ipoib_port_enter(struct ipoib_dev *priv);
 void ipoib_port_leave(struct ipoib_dev *priv);

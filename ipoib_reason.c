@@ -118,12 +118,10 @@ enum ipoib_reason ipoib_reason_of_port(enum ib_port_state state)
 
 /**
  * ipoib_reason_of_idle() - ask the HCA why the port is not ACTIVE
- * @priv: the device; according to ib_core's cache, its port is not ACTIVE
- *
- * The cache does not tell why, as a port reports no event when it goes from DOWN to INIT or back.
+ * @priv: the device, whose port was not ACTIVE
  *
  * Context: may sleep.
- * Return: the reason; not IPOIB_REASON_NONE.
+ * Return: the reason; IPOIB_REASON_NONE if the port is ACTIVE now.
  */
 enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv)
 {
@@ -138,8 +136,7 @@ enum ipoib_reason ipoib_reason_of_idle(const struct ipoib_dev *priv)
 		return IPOIB_REASON_VF_DOWN;
 	if (vf && reason == IPOIB_REASON_PORT_INIT)
 		return IPOIB_REASON_VF_INIT;
-	/* If it has become ACTIVE right now, its event is about to come */
-	return reason ?: IPOIB_REASON_JOINING;
+	return reason;
 }
 
 /**
@@ -153,7 +150,10 @@ enum ipoib_reason ipoib_reason_now(const struct ipoib_dev *priv)
 {
 	enum ipoib_reason reason = ipoib_link_reason(priv);
 
-	return ipoib_reason_is_of_port(reason) ? ipoib_reason_of_idle(priv) : reason;
+	if (!ipoib_reason_is_of_port(reason))
+		return reason;
+	/* If it has become ACTIVE right now, its event is about to come */
+	return ipoib_reason_of_idle(priv) ?: IPOIB_REASON_JOINING;
 }
 
 /**

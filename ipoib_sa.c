@@ -42,22 +42,14 @@ static const ib_sa_comp_mask sa_path_mask =
 	IB_SA_PATH_REC_DGID | IB_SA_PATH_REC_SGID | IB_SA_PATH_REC_NUMB_PATH |
 	IB_SA_PATH_REC_TRAFFIC_CLASS | IB_SA_PATH_REC_PKEY;
 
-/* Reads the state of the port from ib_core's cache, which ib_core updates before it reports an
- * event of the port. The HCA itself, which this costs a firmware command, is only asked why a port
- * is not ACTIVE, and only if a netdevice is waiting for it.
+/* If the port was not ACTIVE at the last event, the HCA is asked again for each netdevice that
+ * waits for it: a port reports no event when it goes from DOWN to INIT or back.
  */
 static enum ipoib_reason sa_port_ready(struct ipoib_dev *priv, union ib_gid *gid)
 {
-	enum ib_port_state state;
-	int err;
-
-	err = ib_get_cached_port_state(priv->ibdev, priv->port->number, &state);
-	if (err)
-		return IPOIB_REASON_HCA_FAILED;
-	err = rdma_query_gid(priv->ibdev, priv->port->number, 0, gid);
-	if (err)
+	if (rdma_query_gid(priv->ibdev, priv->port->number, 0, gid))
 		return IPOIB_REASON_NO_GID;
-	if (state == IB_PORT_ACTIVE)
+	if (ipoib_port_state(priv->port) == IB_PORT_ACTIVE)
 		return IPOIB_REASON_NONE;
 	return READ_ONCE(priv->admin_up) ? ipoib_reason_of_idle(priv) : IPOIB_REASON_PORT_DOWN;
 }
@@ -213,8 +205,9 @@ static ib_sa_comp_mask sa_join_rec(struct ipoib_group *group, struct ib_sa_mcmem
 
 /* Returns whether an earlier membership of the same kind is still being given up. While the port
  * has such a membership, ib_core answers a join itself, without the SA. If the group was deleted in
- * the meantime, the answer would contain the old MLID. No other user in the kernel requests
- * memberships of these kinds.
+ * the meantime, the answer would contain the old MLID. The only other users in the kernel that
+ * request memberships of these kinds are this driver's further netdevices with the same P_Key.
+ * While one of these is a member, its MLID is the current one.
  */
 static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
 {
@@ -222,7 +215,8 @@ static bool sa_is_leaving(struct ipoib_group *group, u8 join_state)
 	struct ib_sa_mcmember_rec rec;
 
 	return !ib_sa_get_mcmember_rec(priv->ibdev, priv->port->number, &group->dest.gid, &rec) &&
-	       (rec.join_state & join_state & SA_JOIN_FLEETING);
+	       (rec.join_state & join_state & SA_JOIN_FLEETING) &&
+	       !ipoib_group_is_of_sibling(priv, &group->dest.gid);
 }
 
 static int sa_join(struct ipoib_group *group)

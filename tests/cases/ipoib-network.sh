@@ -33,6 +33,12 @@ step "Addresses derived from the GUID"
 host_make h3 ibfab3 3
 dev=$(dev_of h3)
 wait_for 20 has_carrier h3 "$dev"
+# peer_follows: whether h3 has the slave's address for that of the bond.
+peer_follows()
+{
+	says " lladdr $(on hb cat /sys/class/net/port1/address) " ip -n h3 neigh show 10.0.0.1
+}
+
 assert_match "the link-local address" "$(ip -n h3 -6 address show dev "$dev" scope link)" \
 	'fe80::21b:fa01:0:301/64'
 
@@ -56,6 +62,24 @@ wait_for 30 pings h3 10.0.0.1
 wait_for 30 pings h3 fd00::1
 assert_eq "the bond's address" "$(on hb cat /sys/class/net/bond0/address)" \
 	"$(on hb cat /sys/class/net/port1/address)"
+
+step "A slave whose QP is replaced: the bond and its peers follow"
+slave_was=$(on hb cat /sys/class/net/port1/address)
+# The bond looks at its slaves seldom, so that it does not notice the moment without carrier
+ip -n hb link set bond0 type bond miimon 5000
+sleep 0.3
+on hb ethtool -G port1 tx 128
+wait_for 30 has_carrier hb port1
+assert active_is port1
+refute [ "$(on hb cat /sys/class/net/port1/address)" = "$slave_was" ]
+assert_eq "the bond's address" "$(on hb cat /sys/class/net/bond0/address)" \
+	"$(on hb cat /sys/class/net/port1/address)"
+wait_for 10 peer_follows
+ip -n h3 neigh flush all
+wait_for 10 pings h3 10.0.0.1
+wait_for 10 pings h3 fd00::1
+assert peer_follows
+ip -n hb link set bond0 type bond miimon 100
 
 step "It fails over, and peers follow"
 iperf_server hb

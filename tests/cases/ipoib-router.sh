@@ -183,6 +183,16 @@ forwards 1
 listen h2 b2 5
 wait_for 20 hears "$(mgid4 $b 5)" "$(mgid6 $b 5)"
 
+step "Another interface with the same P_Key receives from all groups, too"
+ip -n h1 link add link ib1 name pod1 type ipoib pkey 0x8001
+ip -n h1 link set pod1 up allmulticast on
+wait_for 20 has_carrier h1 pod1
+wait_for 20 group_has pod1 ff12:401b:8001:0:0:0:f07:701 'joined: *yes'
+wait_for 20 group_has pod1 ff12:401b:8001:0:0:0:f07:705 'joined: *yes'
+assert [ "$(stat_of pod1 group_joins)" -lt 30 ]
+ip -n h1 link delete pod1
+assert hears "$(mgid4 $b 1)" "$(mgid6 $b 1)"
+
 step "Also on the port that OpenSM and saquery use"
 ip -n h0 link set ib0 allmulticast on
 wait_for 20 subscribed_to "66 66 67 67 "

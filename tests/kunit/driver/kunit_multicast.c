@@ -540,6 +540,47 @@ static void group_of_user_space(struct kunit *test)
 	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 2));
 }
 
+/* A membership that is being left looks like a program's. The list is read again. */
+static void group_of_own_past(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	rtnl_lock();
+	ipoib_set_umcast(fx->priv, true);
+	rtnl_unlock();
+	listen(fx, 1, true);
+	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 1));
+	fx->fabric.taken = true;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NULL(test, group_of(fx, 1));
+	fx->fabric.taken = false;
+	mod_delayed_work(fx->priv->wq, &fx->priv->groups.work, 0);
+	fixture_settle(fx);
+	KUNIT_EXPECT_NOT_NULL(test, group_of(fx, 1));
+}
+
+/* Failed joins do not wait for the end of their back-off when a subnet manager appears */
+static void group_hurries(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group;
+	int i;
+
+	fx->fabric.refusal = -ETIMEDOUT;
+	listen(fx, 1, true);
+	group = group_of(fx, 1);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	for (i = 0; i < 8; i++)
+		fixture_group_retry(fx, group);
+	KUNIT_EXPECT_TRUE(test, time_after(group->dest.retry_at, jiffies + 2 * HZ));
+	fx->fabric.refusal = 0;
+	hca_event(fx->hca, IB_EVENT_CLIENT_REREGISTER);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, group->dest.failures, 0);
+	KUNIT_EXPECT_TRUE(test, time_before(group->dest.retry_at, jiffies + HZ));
+}
+
 /* The address of the IPv4 group 239.1.0.0 + N */
 static void many_address(struct fixture *fx, struct ipoib_hwaddr *hwaddr, u16 n)
 {
@@ -748,6 +789,8 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_dead),
 	KUNIT_CASE(group_expires),
 	KUNIT_CASE(group_of_user_space),
+	KUNIT_CASE(group_of_own_past),
+	KUNIT_CASE(group_hurries),
 	KUNIT_CASE(groups_are_paced),
 	KUNIT_CASE(groups_rejoin_paced),
 	KUNIT_CASE(groups_sent_are_bounded),
