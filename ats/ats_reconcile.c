@@ -184,7 +184,8 @@ static void set_verify(struct ats_engine *engine, struct ats_set *set, unsigned 
 
 /*
  * In a full set whose addresses swap places, all remaining slots may wait for each other.
- * Then one of them is sent although it is blocked.
+ * Then one of them is sent although it is blocked. A slot that the SA may refuse for ever
+ * does not delay that.
  */
 static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned long now,
 		    unsigned long *next)
@@ -203,7 +204,7 @@ static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned lon
 			blocked = blocked ?: slot;
 			break;
 		case SLOT_WAITS:
-			waits = true;
+			waits |= slot->refusals < ATS_REFUSALS_WAIT;
 			*next = ats_earlier(*next, slot->retry_at);
 			break;
 		case SLOT_SETTLED:
@@ -337,7 +338,10 @@ void ats_engine_read_record(struct ats_set *set, const struct ats_record *record
 	slot->found = record->addr;
 }
 
-/* Returns whether the SA's record differs from what it was known to be */
+/*
+ * Returns whether the SA's record differs from what it was known to be. An SA that refuses
+ * requests about a record, since the port has lost the P_Key, may also hide it.
+ */
 static bool slot_found(struct ats_slot *slot)
 {
 	bool believed = slot->known != ATS_DOUBT, was = slot->known == ATS_PRESENT;
@@ -345,7 +349,7 @@ static bool slot_found(struct ats_slot *slot)
 
 	if (slot->seen && was)
 		differs = slot->odd || memcmp(&slot->has, &slot->found, sizeof(slot->has));
-	slot->known = slot->seen ? ATS_PRESENT : ATS_ABSENT;
+	slot->known = slot->seen ? ATS_PRESENT : slot->refusals ? ATS_DOUBT : ATS_ABSENT;
 	slot->has = slot->found;
 	if (slot->seen && slot->odd)
 		slot->known = ATS_DOUBT;

@@ -478,6 +478,34 @@ static void engine_gives_up(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, list_empty(&fake->engine.sets));
 }
 
+/* The SA refuses a deletion, and hides the record when the set is read back */
+static void engine_refused_hidden(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct fake_request *read;
+
+	fake_toggle(fake, 0);
+	fake_finish(fake);
+	fake_toggle(fake, 0);
+	ats_engine_forget(&fake->engine, fake->now);
+	fake->now += HZ;
+	fake_run(fake);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
+	KUNIT_EXPECT_EQ(test, (int)fake_first(fake)->op, (int)ATS_OP_DELETE);
+	fake_end(fake, fake_first(fake), FATE_REFUSED);
+	fake_run(fake);
+	read = fake_first(fake);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, read);
+	KUNIT_ASSERT_EQ(test, (int)read->op, (int)ATS_OP_NONE);
+	list_del(&read->list);
+	ats_engine_read_end(&fake->engine, read->set, ATS_RESULT_OK, fake->now);
+	kfree(read);
+	KUNIT_EXPECT_TRUE(test, fake->has[0]);
+	fake_finish(fake);
+	KUNIT_EXPECT_FALSE(test, fake->has[0]);
+	KUNIT_EXPECT_EQ(test, fake->engine.count[IB_ATS_COUNTER_DELETES], 2ull);
+}
+
 static void engine_cannot_send(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -565,10 +593,9 @@ static void engine_no_window(struct kunit *test)
 	}
 }
 
-/* In a full set, without a free slot, three addresses can exchange their slots */
-static void engine_full_set(struct kunit *test)
+/* There is an address for each slot */
+static struct ats_set *fake_fill(struct fake *fake)
 {
-	struct fake *fake = test->priv;
 	struct ats_set *set = fake_set(fake);
 	struct in6_addr ip;
 	int i;
@@ -577,8 +604,19 @@ static void engine_full_set(struct kunit *test)
 		fake_toggle(fake, i);
 	for (i = FAKE_IPS; i < ATS_SIDS; i++) {
 		fake_ip(&ip, i + 1);
-		KUNIT_ASSERT_EQ(test, ats_set_get(set, &ip, true), 0);
+		KUNIT_ASSERT_EQ(fake->test, ats_set_get(set, &ip, true), 0);
 	}
+	return set;
+}
+
+/* In a full set, without a free slot, three addresses can exchange their slots */
+static void engine_full_set(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct ats_set *set = fake_fill(fake);
+	struct in6_addr ip;
+	int i;
+
 	fake_finish(fake);
 	fake->engine.online = false;
 	for (i = 2; i <= 3; i++) {
@@ -591,6 +629,30 @@ static void engine_full_set(struct kunit *test)
 	for (i = 0; i < ATS_SIDS; i++)
 		KUNIT_EXPECT_EQ(test, memcmp(&fake->ip[i], &set->slot[i].want->ip, 16), 0);
 	KUNIT_EXPECT_EQ(test, memcmp(&fake->ip[0], &ip, sizeof(ip)), 0);
+}
+
+/* They can do so also while another slot of the set is refused again and again */
+static void engine_full_set_refused(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct ats_set *set = fake_fill(fake);
+	struct in6_addr ip;
+	int i;
+
+	fake_ip(&ip, 2);
+	for (i = 0; i < FAKE_ROUNDS; i++) {
+		if (i == FAKE_ROUNDS / 2)
+			ats_set_choose(set, &ip);
+		fake_run(fake);
+		if (fake_first(fake))
+			fake_end(fake, fake_first(fake), fake_first(fake)->slot == 200 ?
+				 FATE_REFUSED : FATE_DONE);
+		else
+			fake->now = fake->next;
+	}
+	KUNIT_EXPECT_FALSE(test, fake->has[200]);
+	KUNIT_EXPECT_EQ(test, memcmp(&fake->ip[0], &ip, sizeof(ip)), 0);
+	KUNIT_EXPECT_TRUE(test, fake_has(fake, 0));
 }
 
 /* ---- All orders of events ---- */
@@ -760,11 +822,13 @@ static struct kunit_case engine_cases[] = {
 	KUNIT_CASE(engine_repairs),
 	KUNIT_CASE(engine_refused),
 	KUNIT_CASE(engine_gives_up),
+	KUNIT_CASE(engine_refused_hidden),
 	KUNIT_CASE(engine_cannot_send),
 	KUNIT_CASE(engine_cannot_read),
 	KUNIT_CASE(engine_read_refused),
 	KUNIT_CASE(engine_no_window),
 	KUNIT_CASE(engine_full_set),
+	KUNIT_CASE(engine_full_set_refused),
 	KUNIT_CASE(engine_every_order),
 	KUNIT_CASE(engine_renews),
 	KUNIT_CASE(engine_random),
