@@ -109,6 +109,7 @@ check()
 case_of_suite()
 {
 	case $1 in
+	ats_*) echo ats-kunit ;;
 	eipoib_*) echo eipoib-kunit ;;
 	*) echo kunit ;;
 	esac
