@@ -196,19 +196,15 @@ struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request 
 	if (!request)
 		return ERR_PTR(-ENOMEM);
 	err = request_make_mad(request, port);
-	if (err)
-		goto err_request;
+	if (err) {
+		kfree(request);
+		return ERR_PTR(err);
+	}
 	request_fill_mad(request, &port->sa);
 	err = ib_post_send_mad(request->mad, NULL);
-	if (err)
-		goto err_mad;
-	return request;
-
-err_mad:
+	if (!err)
+		return request;
 	request_free(request);
-	return ERR_PTR(err);
-err_request:
-	kfree(request);
 	return ERR_PTR(err);
 }
 
@@ -265,11 +261,15 @@ static enum ats_result request_result(const struct ats_request *request)
  * ats_sa_finish() - call done() of the requests that have ended, and free them
  * @port: the port
  *
+ * If an SA does not answer, its address is looked up again, since not every HCA notifies of an
+ * SM that has moved.
+ *
  * Context: the port's work; may sleep.
  */
 void ats_sa_finish(struct ats_port *port)
 {
 	struct ats_request *request, *next;
+	enum ats_result result;
 	LIST_HEAD(done);
 
 	spin_lock_irq(&port->sa.lock);
@@ -277,7 +277,10 @@ void ats_sa_finish(struct ats_port *port)
 	spin_unlock_irq(&port->sa.lock);
 	list_for_each_entry_safe(request, next, &done, list) {
 		list_del(&request->list);
-		request->done(port, request, request_result(request));
+		result = request_result(request);
+		if (result == ATS_RESULT_TIMEOUT || result == ATS_RESULT_NOBODY)
+			port->sa.found = false;
+		request->done(port, request, result);
 		request_free(request);
 	}
 }

@@ -38,6 +38,9 @@ struct fake_port {
 	struct ib_device ibdev;
 	struct ib_port_data port_data[2];	/* by port number */
 	struct ib_mad_agent agent;
+	struct ib_qp qp;
+	struct ib_ah ah;
+	u16 sm_lid;
 	unsigned long now;
 	unsigned long next;		/* when the port's work has to run again */
 	int post_error;

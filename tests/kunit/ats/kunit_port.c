@@ -15,6 +15,7 @@ unsigned int ats_netns_records = 4;
 bool ats_foreign_partitions;
 unsigned int ats_lease;
 unsigned int ats_audit_interval = 600;
+unsigned int ats_sa_timeout_ms = 1000;
 
 static struct fake_port *fake_of(const struct ats_port *port)
 {
@@ -86,30 +87,101 @@ static void user_told(const struct ats_port *port, const struct ats_source *sour
 	fake->told_count++;
 }
 
-struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from)
-{
-	struct fake_port *fake = fake_of(port);
-	struct fake_posted *posted = &fake->posted[fake->posted_count];
-	int err = fake->posted_count == FAKE_LOG ? -ENOSPC : fake->post_error;
+/* ---- The MAD layer, and the port's SM ---- */
 
-	if (err)
-		return ERR_PTR(err);
-	posted->request = kmemdup(from, sizeof(*from), GFP_KERNEL);
-	if (!posted->request)
-		return ERR_PTR(-ENOMEM);
-	posted->sent = *from;
-	posted->cancelled = false;
-	fake->posted_count++;
-	return posted->request;
+struct fake_mad {
+	struct ib_mad_send_buf buf;
+	struct ib_sa_mad mad;
+};
+
+int ib_query_port(struct ib_device *device, u32 port_num, struct ib_port_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->state = IB_PORT_ACTIVE;
+	attr->sm_lid = fake_now->sm_lid;
+	return 0;
 }
 
-void ats_sa_cancel(struct ats_request *request)
+int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *index)
+{
+	*index = 0;
+	return 0;
+}
+
+struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device, u32 port_num,
+					   enum ib_qp_type qp_type,
+					   struct ib_mad_reg_req *mad_reg_req, u8 rmpp_version,
+					   ib_mad_send_handler send_handler,
+					   ib_mad_recv_handler recv_handler, void *context,
+					   u32 registration_flags)
+{
+	struct fake_port *fake = container_of(device, struct fake_port, ibdev);
+
+	fake->agent.qp = &fake->qp;
+	fake->agent.send_handler = send_handler;
+	fake->agent.context = context;
+	return &fake->agent;
+}
+
+void ib_unregister_mad_agent(struct ib_mad_agent *agent)
+{
+}
+
+struct ib_mad_send_buf *ib_create_send_mad(struct ib_mad_agent *agent, u32 remote_qpn,
+					   u16 pkey_index, int rmpp_active, int hdr_len,
+					   int data_len, gfp_t gfp, u8 base_version)
+{
+	struct fake_mad *fake = kzalloc(sizeof(*fake), gfp);
+
+	if (!fake)
+		return ERR_PTR(-ENOMEM);
+	fake->buf.mad = &fake->mad;
+	return &fake->buf;
+}
+
+void ib_free_send_mad(struct ib_mad_send_buf *buf)
+{
+	kfree(container_of(buf, struct fake_mad, buf));
+}
+
+void ib_free_recv_mad(struct ib_mad_recv_wc *wc)
+{
+}
+
+struct ib_ah *rdma_create_ah(struct ib_pd *pd, struct rdma_ah_attr *attr, u32 flags)
+{
+	return &fake_now->ah;
+}
+
+int rdma_destroy_ah_user(struct ib_ah *ah, u32 flags, struct ib_udata *udata)
+{
+	return 0;
+}
+
+int ib_post_send_mad(struct ib_mad_send_buf *buf, struct ib_mad_send_buf **bad)
+{
+	struct fake_posted *posted = &fake_now->posted[fake_now->posted_count];
+	struct ats_request *request = buf->context[0];
+	int err = fake_now->posted_count == FAKE_LOG ? -ENOSPC : fake_now->post_error;
+
+	if (err)
+		return err;
+	posted->request = request;
+	posted->sent = *request;
+	posted->cancelled = false;
+	fake_now->posted_count++;
+	return 0;
+}
+
+/* Only called to cancel */
+int ib_modify_mad(struct ib_mad_send_buf *buf, u32 timeout_ms)
 {
 	unsigned int i;
 
 	for (i = 0; i < fake_now->posted_count; i++)
-		if (fake_now->posted[i].request == request)
+		if (fake_now->posted[i].request == buf->context[0])
 			fake_now->posted[i].cancelled = true;
+	return 0;
 }
 
 /* ---- Functions for the tests ---- */
@@ -165,6 +237,7 @@ void fake_end(struct fake_port *fake, unsigned int number, enum ats_result resul
 	fake->posted[number].request = NULL;
 	request->answer = answer ? &answer->wc : NULL;
 	request->done(&fake->port, request, result);
+	ib_free_send_mad(request->mad);
 	kfree(request);
 }
 
@@ -190,14 +263,16 @@ static void port_init(struct fake_port *fake)
 	fake->ibdev.dev.init_name = "fake0";
 	fake->ibdev.port_data = fake->port_data;
 	fake->port_data[1].immutable.gid_tbl_len = FAKE_GIDS;
+	fake->port_data[1].immutable.core_cap_flags = RDMA_CORE_CAP_PROT_IB;
 	port->ibdev = &fake->ibdev;
 	port->port = 1;
-	port->sa.agent = &fake->agent;
+	fake->sm_lid = 1;
 	port->host_cookie = FAKE_HOST;
 	mutex_init(&port->mutex);
 	INIT_DELAYED_WORK(&port->work, fake_work);
 	port->wq = system_wq;
 	INIT_LIST_HEAD(&port->sources);
+	ats_sa_start(port);
 	ats_query_init(port);
 	ats_audit_init(port);
 	ats_engine_init(&port->engine, &engine_ops, 2 * ATS_SIDS);
@@ -229,10 +304,10 @@ int fake_port_init(struct kunit *test)
 		return err;
 	}
 	fake->gids[0] = fake_key(1).gid;
+	fake_now = fake;
 	port_init(fake);
 	/* Must not be before the times that port_init() has set */
 	fake->now = jiffies;
-	fake_now = fake;
 	return 0;
 }
 
