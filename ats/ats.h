@@ -117,13 +117,11 @@ struct ats_set {
 	struct ats_key key;
 	struct rb_root addrs;		/* by address */
 	struct list_head order;		/* the same, in the order in which they were added */
-	struct in6_addr choice;		/* the administrator's primary address */
-	bool has_choice;
+	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
 	bool told_full;			/* the warning about a full set is in the log */
 	unsigned int in_flight;		/* requests for its slots */
-	bool verify;			/* to be read back when it has settled */
+	bool verify;			/* to be read back when it has settled, also once more */
 	bool reading;			/* is being read back */
-	bool read_stale;		/* the result of that is of no use any more */
 	u8 read_refusals;		/* in a row */
 	unsigned long verify_at;	/* jiffies; valid if read_refusals is not 0 */
 	struct ats_slot slot[ATS_SIDS];
@@ -164,13 +162,12 @@ struct ats_local {
 	bool held;			/* in its set; if not, the quota or memory is exhausted */
 	bool told;			/* the following members are valid and were reported */
 	bool chosen;			/* it was chosen to be the primary one, and is */
-	bool has_rival;
 	int slot;			/* -1: none */
 	enum ib_ats_record_state state;
 	unsigned long since;		/* jiffies when it entered that state */
 	u16 refusal;			/* the SA's status, if it is refused */
 	unsigned int round;		/* the audit that last looked for a rival */
-	union ib_gid rival;		/* GID of another host that has the address, too */
+	union ib_gid rival;		/* GID of another host that has it, too; or zero */
 };
 
 /* The addresses of a netdevice */
@@ -180,8 +177,7 @@ struct ats_source {
 	u64 net_cookie;			/* of the namespace that it is in */
 	int ifindex;			/* in that namespace */
 	struct ats_key key;
-	struct in6_addr choice;		/* the administrator's primary address */
-	bool has_choice;
+	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
 	unsigned int chosen_at;		/* value of ats_port.choices at that time */
 	unsigned int count;
 	struct ats_local local[];
@@ -199,8 +195,8 @@ typedef void (*ats_view_listener)(const struct ats_port *port, const struct ats_
  * Passes the addresses of a netdevice to the port that it is on; implemented by ats_route().
  * @parent is its parent device or NULL, @dev_port the number of its port or 0.
  */
-typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, struct ats_source *source,
-				 u64 *port_id);
+typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, const void *owner,
+				 struct ats_source *source, u64 *port_id);
 
 /* A request to the SA. The caller of ats_sa_post() fills in the first members; the rest is zero */
 struct ats_request {
@@ -255,8 +251,7 @@ struct ats_audit {
 	unsigned int round;		/* then addresses with another round are checked */
 	struct ats_key key;		/* the address being checked for rivals */
 	struct in6_addr ip;
-	bool has_rival;
-	union ib_gid rival;
+	union ib_gid rival;		/* as ats_local.rival */
 };
 
 /*
@@ -353,6 +348,11 @@ static inline bool ats_ip_same(const struct in6_addr *a, const struct in6_addr *
 	return !memcmp(a, b, sizeof(*a));
 }
 
+static inline bool ats_has_rival(const struct ats_local *local)
+{
+	return memchr_inv(&local->rival, 0, sizeof(local->rival));
+}
+
 static inline unsigned long ats_earlier(unsigned long a, unsigned long b)
 {
 	return time_before(a, b) ? a : b;
@@ -379,7 +379,6 @@ int ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host);
 void ats_set_put(struct ats_set *set, const struct in6_addr *ip, bool host, unsigned long until);
 void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next);
 unsigned int ats_set_assign(struct ats_set *set);
-void ats_set_choose(struct ats_set *set, const struct in6_addr *ip);
 
 /* ats_reconcile.c: turns the SA's records into the wanted ones */
 void ats_engine_init(struct ats_engine *engine, const struct ats_engine_ops *ops,
@@ -388,7 +387,7 @@ struct ats_set *ats_engine_find(struct ats_engine *engine, const struct ats_key 
 unsigned long ats_engine_run(struct ats_engine *engine, unsigned long now);
 void ats_engine_answer(struct ats_engine *engine, struct ats_set *set, unsigned int slot,
 		       enum ats_result result, unsigned long now);
-void ats_engine_read_record(struct ats_set *set, const struct ats_record *record);
+void ats_engine_read_record(void *of, const struct ats_record *record);
 void ats_engine_read_end(struct ats_engine *engine, struct ats_set *set,
 			 enum ats_result result, unsigned long now);
 void ats_engine_forget(struct ats_engine *engine, unsigned long now);
@@ -416,6 +415,7 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
 void ats_port_event(struct ats_port *port, enum ats_event event);
 void ats_port_submit(struct ats_port *port, struct ats_source *source);
+void ats_port_drop(struct ats_port *port, const void *owner);
 
 /* ats_audit.c: finds records that the SA should not have */
 void ats_audit_init(struct ats_port *port);
@@ -428,8 +428,9 @@ bool ats_source_is_guest(const struct ats_port *port, const struct net *net);
 bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey);
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey);
 struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
-void ats_source_find_leftover(struct ats_port *port, const struct ats_key *key);
+void ats_source_find_leftover(void *of, const struct ats_record *record);
 void ats_source_replace(struct ats_port *port, struct ats_source *source);
+void ats_source_drop(struct ats_port *port, const void *owner);
 void ats_source_drop_all(struct ats_port *port);
 
 /* ats_view.c: shows the addresses of a port to others, and notifies them of changes */
@@ -438,7 +439,7 @@ void ats_view_update(struct ats_port *port);
 void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 		   const struct ats_local *local);
 void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source);
-unsigned int ats_view_version(void);
+extern atomic_t ats_view_version;
 int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, void *arg);
 void ats_view_record(const struct ats_port *port, const struct ats_source *source,
 		     const struct ats_local *local, struct ib_ats_answer *record);
@@ -485,11 +486,10 @@ void ats_nl_resolve_exit(void);
 /* ats_hca.c: HCAs, and the port that a netdevice is on */
 int ats_hca_init(void);
 void ats_hca_exit(unsigned long until);
-void ats_hcas_leave(void);
-void ats_hcas_wait_idle(unsigned long until);
-unsigned int ats_ports_version(void);
+void ats_hcas_leave(unsigned long until);
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg);
-void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u64 *port_id);
+void ats_route(struct device *parent, u32 dev_port, const void *owner, struct ats_source *source,
+	       u64 *port_id);
 
 /* ats_param.c: the module's parameters */
 extern unsigned int ats_max_in_flight;

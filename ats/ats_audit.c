@@ -52,13 +52,6 @@ static bool audit_answered(struct ats_port *port, enum ats_result result)
 
 /* ---- Leftovers ---- */
 
-static void leftover_each(void *context, const struct ats_record *record)
-{
-	struct ats_port *port = context;
-
-	ats_source_find_leftover(port, &record->key);
-}
-
 static void leftovers_done(struct ats_port *port, struct ats_request *request,
 			   enum ats_result result)
 {
@@ -69,13 +62,17 @@ static void leftovers_done(struct ats_port *port, struct ats_request *request,
 		return;
 	port->audit.gid_index++;
 	if (result == ATS_RESULT_OK)
-		ats_table_each(request->answer, leftover_each, port);
+		ats_table_each(request->answer, ats_source_find_leftover, port);
+}
+
+static int port_gids(const struct ats_port *port)
+{
+	return port->ibdev->port_data[port->port].immutable.gid_tbl_len;
 }
 
 /* Returns whether a request was sent */
 static bool leftovers_ask(struct ats_port *port)
 {
-	int len = port->ibdev->port_data[port->port].immutable.gid_tbl_len;
 	struct ats_audit *audit = &port->audit;
 	struct ats_request request = {
 		.method = IB_SA_METHOD_GET_TABLE,
@@ -84,7 +81,7 @@ static bool leftovers_ask(struct ats_port *port)
 	};
 	struct ats_key key = {};
 
-	for (; audit->gid_index < len; audit->gid_index++) {
+	for (; audit->gid_index < port_gids(port); audit->gid_index++) {
 		if (rdma_query_gid(port->ibdev, port->port, audit->gid_index, &key.gid) ||
 		    !key.gid.global.interface_id)
 			continue;
@@ -102,7 +99,6 @@ static void rival_each(void *context, const struct ats_record *record)
 
 	if (!ats_ip_same(&record->addr, &audit->ip) || ats_netdev_has_gid(&record->key.gid))
 		return;
-	audit->has_rival = true;
 	audit->rival = record->key.gid;
 }
 
@@ -110,16 +106,14 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 		       struct ats_local *local)
 {
 	const struct ats_audit *audit = &port->audit;
-	/* If there is no rival, its GID is zero */
 	bool news = memcmp(&audit->rival, &local->rival, sizeof(audit->rival));
 	struct in6_addr ip = local->ip;
 
-	local->has_rival = audit->has_rival;
 	local->rival = audit->rival;
 	if (!news)
 		return;
 	ats_addr_to_mapped(&ip);
-	if (local->has_rival) {
+	if (ats_has_rival(local)) {
 		port->engine.count[IB_ATS_COUNTER_CONFLICTS]++;
 		dev_warn_ratelimited(&port->ibdev->dev,
 				     "port %u, P_Key 0x%04x: %pI6c is registered by %pI6c, too\n",
@@ -181,7 +175,6 @@ static bool rival_ask(struct ats_port *port)
 		return false;
 	audit->key = source->key;
 	audit->ip = local->ip;
-	audit->has_rival = false;
 	memset(&audit->rival, 0, sizeof(audit->rival));
 	ats_record_init(&request.record, &source->key);
 	memcpy(request.record.data8, &local->ip, sizeof(request.record.data8));

@@ -14,7 +14,6 @@
 
 static DEFINE_MUTEX(ports_lock);	/* guards the list */
 static LIST_HEAD(ports);
-static unsigned int ports_version;	/* also read without the mutex */
 static bool exiting;
 static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer */
 
@@ -28,17 +27,6 @@ static struct ats_port *port_by_id(u64 id)
 		if (port->id == id)
 			return port;
 	return NULL;
-}
-
-/**
- * ats_ports_version() - detect changes of the list of ports
- *
- * Context: any.
- * Return: a number that changes whenever an HCA is added or removed.
- */
-unsigned int ats_ports_version(void)
-{
-	return READ_ONCE(ports_version);
 }
 
 /**
@@ -92,62 +80,44 @@ static struct ats_port *port_by_key(struct device *parent, u32 dev_port,
 	return NULL;
 }
 
-static bool port_clear(struct ats_port *port, const void *owner)
-{
-	struct ats_source *source = kvzalloc(sizeof(*source), GFP_KERNEL);
-
-	if (!source)
-		return false;
-	source->owner = owner;
-	ats_port_submit(port, source);
-	return true;
-}
-
 /**
  * ats_route() - pass the addresses of a netdevice to the port that it is on
  * @parent: the netdevice's parent device, or NULL
  * @dev_port: the number of the HCA's port that it is on; 0: only the GID determines the port
- * @source: the addresses; this function takes them over
- * @port_id: ID of the port that has the netdevice's former addresses, 0 for none; updated. If
- *	there is no memory to withdraw them from there, it stays unchanged, and @source
- *	is dropped
+ * @owner: identifies the netdevice, as in @source
+ * @source: the addresses; NULL: the netdevice is gone. This function takes them over
+ * @port_id: ID of the port that has the netdevice's former addresses, 0 for none; updated
  *
  * Context: may sleep.
  */
-void ats_route(struct device *parent, u32 dev_port, struct ats_source *source, u64 *port_id)
+void ats_route(struct device *parent, u32 dev_port, const void *owner, struct ats_source *source,
+	       u64 *port_id)
 {
 	struct ats_port *old, *port = NULL;
 
 	mutex_lock(&ports_lock);
 	old = port_by_id(*port_id);
-	if (source->count)
+	if (source && source->count)
 		port = port_by_key(parent, dev_port, &source->key);
-	if (old && old != port && !port_clear(old, source->owner))
-		goto out;
+	if (old && old != port)
+		ats_port_drop(old, owner);
 	*port_id = port ? port->id : 0;
-	if (port) {
+	if (port)
 		ats_port_submit(port, source);
-		source = NULL;
-	}
-out:
+	else
+		kvfree(source);
 	mutex_unlock(&ports_lock);
-	kvfree(source);
 }
 
 /* ---- HCAs ---- */
 
-static void ports_leave(struct list_head *list)
+/* Has the ports delete all their records, and waits for the end of that, but not after @until */
+static void ports_leave(struct list_head *list, unsigned long until)
 {
 	struct ats_port *port;
 
 	list_for_each_entry(port, list, list)
 		ats_port_event(port, ATS_EVENT_LEAVE);
-}
-
-static void ports_wait_idle(struct list_head *list, unsigned long until)
-{
-	struct ats_port *port;
-
 	list_for_each_entry(port, list, list)
 		ats_port_wait_idle(port, until);
 }
@@ -180,7 +150,7 @@ static int ats_add(struct ib_device *ibdev)
 		return -EOPNOTSUPP;
 	mutex_lock(&ports_lock);
 	list_splice_tail(&added, &ports);
-	WRITE_ONCE(ports_version, ports_version + 1);
+	atomic_inc(&ats_view_version);
 	mutex_unlock(&ports_lock);
 	ats_netdev_rescan();
 	return 0;
@@ -195,10 +165,9 @@ static void ats_remove(struct ib_device *ibdev, void *client_data)
 	list_for_each_entry_safe(port, next, &ports, list)
 		if (port->ibdev == ibdev)
 			list_move_tail(&port->list, &removed);
-	WRITE_ONCE(ports_version, ports_version + 1);
+	atomic_inc(&ats_view_version);
 	mutex_unlock(&ports_lock);
-	ports_leave(&removed);
-	ports_wait_idle(&removed, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
+	ports_leave(&removed, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
 	ports_destroy(&removed);
 }
 
@@ -209,31 +178,15 @@ static struct ib_client ats_client = {
 };
 
 /**
- * ats_hcas_leave() - begin to delete all records of all ports
- *
- * Does not wait for the end: see ats_hcas_wait_idle().
- *
- * Context: may sleep.
- */
-void ats_hcas_leave(void)
-{
-	mutex_lock(&ports_lock);
-	ports_leave(&ports);
-	mutex_unlock(&ports_lock);
-}
-
-/**
- * ats_hcas_wait_idle() - wait until the records of all ports are deleted
- * @until: jiffies when the wait ends in any case
- *
- * To be called after ats_hcas_leave().
+ * ats_hcas_leave() - delete all records of all ports
+ * @until: jiffies when the wait for the end of that ends in any case
  *
  * Context: may sleep.
  */
-void ats_hcas_wait_idle(unsigned long until)
+void ats_hcas_leave(unsigned long until)
 {
 	mutex_lock(&ports_lock);
-	ports_wait_idle(&ports, until);
+	ports_leave(&ports, until);
 	mutex_unlock(&ports_lock);
 }
 
@@ -260,6 +213,7 @@ void ats_hca_exit(unsigned long until)
 {
 	exit_until = until;
 	exiting = true;
-	ats_hcas_leave();
+	/* Nobody who needs the list of ports waits for an SA */
+	ats_hcas_leave(jiffies);
 	ib_unregister_client(&ats_client);
 }

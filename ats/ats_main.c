@@ -24,8 +24,7 @@ MODULE_VERSION(IB_IPOIB_VERSION);
 /* ATS section 2.1: records are deleted before their service goes offline */
 static int reboot_event(struct notifier_block *nb, unsigned long event, void *unused)
 {
-	ats_hcas_leave();
-	ats_hcas_wait_idle(jiffies + ATS_REBOOT_WAIT);
+	ats_hcas_leave(jiffies + ATS_REBOOT_WAIT);
 	return NOTIFY_DONE;
 }
 
@@ -68,8 +67,8 @@ static void __exit ats_exit(void)
 	unregister_reboot_notifier(&reboot_nb);
 	ats_netdev_stop();
 	ats_hca_exit(jiffies + ATS_EXIT_WAIT);
-	ats_netdev_exit();
 	ats_netlink_exit();
+	ats_netdev_exit();
 	ats_ask_exit();
 }
 

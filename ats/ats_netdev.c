@@ -42,8 +42,7 @@ struct ats_netdev {
 	int ifindex;
 	u16 pkey;			/* of the partition that it is in; 0: none */
 	u32 dev_port;			/* port of its HCA; 0: only its GID determines the port */
-	bool has_choice;
-	struct in6_addr choice;		/* the administrator's primary address */
+	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
 	unsigned long look_at;		/* jiffies when the work looks at it */
 	u64 port_id;			/* the port that has its addresses; 0: none; the work's */
 };
@@ -154,39 +153,30 @@ static u32 dev_hca_port(const struct net_device *dev)
 	return dev_is_ipoib(dev) && dev->dev_port ? dev->dev_port + 1 : 0;
 }
 
-/* Context: rtnl held */
+/* Begins to follow a netdevice, or notes where it is now. Context: rtnl held */
 static void netdev_place(struct net_device *dev)
 {
+	struct ats_netdev *netdev, *new = kzalloc(sizeof(*new), GFP_KERNEL);
 	u32 dev_port = dev_hca_port(dev);
-	struct ats_netdev *netdev;
 	u16 pkey = dev_pkey(dev);
 
 	spin_lock_bh(&netdevs_lock);
 	netdev = netdev_find(dev);
+	if (!netdev && new) {
+		netdev = new;
+		new = NULL;
+		netdev->dev = dev;
+		netdev->net_cookie = dev_net(dev)->net_cookie;
+		netdev->ifindex = dev->ifindex;
+		list_add_tail(&netdev->list, &netdevs);
+	}
 	if (netdev) {
 		netdev->pkey = pkey;
 		netdev->dev_port = dev_port;
 		netdev_look(netdev);
 	}
 	spin_unlock_bh(&netdevs_lock);
-}
-
-static void netdev_track(struct net_device *dev)
-{
-	struct ats_netdev *netdev;
-
-	netdev = kzalloc(sizeof(*netdev), GFP_KERNEL);
-	if (!netdev)
-		return;
-	netdev->dev = dev;
-	netdev->net_cookie = dev_net(dev)->net_cookie;
-	netdev->ifindex = dev->ifindex;
-	spin_lock_bh(&netdevs_lock);
-	if (netdev_find(dev))
-		kfree(netdev);
-	else
-		list_add_tail(&netdev->list, &netdevs);
-	spin_unlock_bh(&netdevs_lock);
+	kfree(new);
 }
 
 static void netdev_untrack(const struct net_device *dev)
@@ -224,7 +214,6 @@ static int netdev_event(struct notifier_block *nb, unsigned long event, void *in
 		if (dev->reg_state != NETREG_REGISTERED || dev->type != ARPHRD_INFINIBAND ||
 		    dev->addr_len != INFINIBAND_ALEN)
 			break;
-		netdev_track(dev);
 		netdev_place(dev);
 		break;
 	}
@@ -323,6 +312,7 @@ static bool ipv6_is_global(const struct in6_addr *ip)
 /* The kernel's list begins with the newest address */
 static void collect_ipv6(struct collection *found, const struct net_device *dev)
 {
+	unsigned long soon = netif_carrier_ok(dev) ? ATS_SCAN_TENTATIVE : ATS_SCAN_ALL;
 	struct inet6_dev *idev = __in6_dev_get(dev);
 	const struct inet6_ifaddr *ifa;
 
@@ -332,9 +322,9 @@ static void collect_ipv6(struct collection *found, const struct net_device *dev)
 	list_for_each_entry_reverse(ifa, &idev->addr_list, if_list) {
 		if (!ipv6_is_global(&ifa->addr) || ifa->flags & IFA_F_DADFAILED)
 			continue;
+		/* Without a carrier, an address stays tentative */
 		if (ifa->flags & IFA_F_TENTATIVE)
-			found->look_at = ats_earlier(found->look_at,
-						     found->now + ATS_SCAN_TENTATIVE);
+			found->look_at = ats_earlier(found->look_at, found->now + soon);
 		else if (is_preferred(found, ifa->flags, ifa->prefered_lft, ifa->tstamp))
 			collect(found, &ifa->addr);
 	}
@@ -354,20 +344,13 @@ static void collect_all(struct collection *found, const struct net_device *dev)
 	rcu_read_unlock();
 }
 
-static struct ats_source *source_alloc(unsigned int room)
-{
-	struct ats_source *source;
-
-	return kvzalloc(struct_size(source, local, room), GFP_KERNEL);
-}
-
 /* Repeated with more room if there were too many addresses; more may be added meanwhile */
 static struct ats_source *source_read(const struct net_device *dev, unsigned long *look_at)
 {
 	struct collection found = { .room = ATS_SCAN_ROOM };
 
 	for (;;) {
-		found.source = source_alloc(found.room);
+		found.source = kvzalloc(struct_size(found.source, local, found.room), GFP_KERNEL);
 		if (!found.source)
 			return NULL;
 		collect_all(&found, dev);
@@ -403,7 +386,6 @@ static bool source_sign(struct ats_source *source, struct ats_netdev *netdev,
 	source->owner = netdev;
 	source->net_cookie = netdev->net_cookie;
 	source->ifindex = netdev->ifindex;
-	source->has_choice = netdev->has_choice;
 	source->choice = netdev->choice;
 	spin_unlock_bh(&netdevs_lock);
 	return !gone;
@@ -418,22 +400,14 @@ static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 
 	source = source_read(dev, &look_at);
 	if (source && source_sign(source, netdev, look_at, &dev_port))
-		route(parent, dev_port, source, &netdev->port_id);
+		route(parent, dev_port, netdev, source, &netdev->port_id);
 	else
 		kvfree(source);
 }
 
-/* If there is no memory for the message to the port, the work looks at it again */
 static void netdev_forget(struct ats_netdev *netdev)
 {
-	struct ats_source *source = source_alloc(0);
-
-	if (source) {
-		source->owner = netdev;
-		route(NULL, 0, source, &netdev->port_id);
-	}
-	if (netdev->port_id)
-		return;
+	route(NULL, 0, netdev, NULL, &netdev->port_id);
 	spin_lock_bh(&netdevs_lock);
 	list_del(&netdev->list);
 	spin_unlock_bh(&netdevs_lock);
@@ -529,7 +503,6 @@ static int netdev_choose(const struct net_device *dev, u64 net_cookie, const str
 	spin_lock_bh(&netdevs_lock);
 	netdev = netdev_find(dev);
 	if (netdev && netdev->net_cookie == net_cookie) {
-		netdev->has_choice = ip;
 		netdev->choice = ip ? *ip : in6addr_any;
 		netdev_look(netdev);
 		err = 0;
@@ -644,9 +617,14 @@ void ats_netdev_stop(void)
 void ats_netdev_exit(void)
 {
 	struct ats_netdev *netdev, *next;
+	LIST_HEAD(gone);
 
+	/* User space may still look for netdevices, and queue the work for those that it finds */
+	spin_lock_bh(&netdevs_lock);
+	list_splice_init(&netdevs, &gone);
+	spin_unlock_bh(&netdevs_lock);
 	cancel_delayed_work_sync(&scan);
 	destroy_workqueue(scan_wq);
-	list_for_each_entry_safe(netdev, next, &netdevs, list)
+	list_for_each_entry_safe(netdev, next, &gone, list)
 		kfree(netdev);
 }

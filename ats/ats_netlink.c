@@ -43,8 +43,8 @@ static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
 	       nla_put_u64_64bit(skb, IB_ATS_ATTR_AGE, age, IB_ATS_ATTR_PAD) ||
 	       (local->refusal && nla_put_u16(skb, IB_ATS_ATTR_REFUSAL, local->refusal)) ||
-	       (local->has_rival && nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival),
-					    &local->rival));
+	       (ats_has_rival(local) && nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival),
+						&local->rival));
 }
 
 static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {
@@ -134,7 +134,7 @@ static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.skip = cb->args[0],
 	};
 
-	cb->seq = ats_view_version();
+	cb->seq = atomic_read(&ats_view_version);
 	ats_each_port(NULL, record_port, &walk);
 	cb->args[0] += walk.told;
 	return skb->len;
@@ -285,7 +285,7 @@ static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 		.skip = cb->args[0],
 	};
 
-	cb->seq = ats_ports_version();
+	cb->seq = atomic_read(&ats_view_version);
 	ats_each_port(sock_net(cb->skb->sk), stats_port, &walk);
 	cb->args[0] += walk.told;
 	return skb->len;

@@ -40,34 +40,22 @@ void ats_port_event(struct ats_port *port, enum ats_event event)
 
 /* ---- Requests to the SA, for the engine ---- */
 
-/* If there is no SA at the moment, there may be one soon: wait as for a busy one */
-static enum ats_result engine_result(enum ats_result result)
-{
-	return result == ATS_RESULT_NOBODY ? ATS_RESULT_BUSY : result;
-}
-
 static void port_answered(struct ats_port *port, struct ats_request *request,
 			  enum ats_result result)
 {
 	if (result == ATS_RESULT_REFUSED)
 		request->set->slot[request->slot].refusal =
 			be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
-	ats_engine_answer(&port->engine, request->set, request->slot, engine_result(result),
-			  jiffies);
+	ats_engine_answer(&port->engine, request->set, request->slot, result, jiffies);
 	port->dirty = true;
-}
-
-static void port_read_each(void *context, const struct ats_record *record)
-{
-	ats_engine_read_record(context, record);
 }
 
 static void port_read(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
 	if (result == ATS_RESULT_OK &&
-	    ats_table_each(request->answer, port_read_each, request->set) < 0)
+	    ats_table_each(request->answer, ats_engine_read_record, request->set) < 0)
 		result = ATS_RESULT_REFUSED;
-	ats_engine_read_end(&port->engine, request->set, engine_result(result), jiffies);
+	ats_engine_read_end(&port->engine, request->set, result, jiffies);
 	port->dirty = true;
 }
 
@@ -135,9 +123,21 @@ void ats_port_submit(struct ats_port *port, struct ats_source *source)
 {
 	mutex_lock(&port->mutex);
 	ats_source_replace(port, source);
-	port->dirty = true;
 	mutex_unlock(&port->mutex);
-	ats_port_kick(port);
+}
+
+/**
+ * ats_port_drop() - withdraw the addresses of a netdevice
+ * @port: the port
+ * @owner: the netdevice's ats_source.owner
+ *
+ * Context: may sleep.
+ */
+void ats_port_drop(struct ats_port *port, const void *owner)
+{
+	mutex_lock(&port->mutex);
+	ats_source_drop(port, owner);
+	mutex_unlock(&port->mutex);
 }
 
 /* ---- The work ---- */

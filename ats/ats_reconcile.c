@@ -160,7 +160,7 @@ static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned lo
 	for (i = 0; i < ATS_SIDS; i++)
 		set->slot[i].seen = false;
 	set->reading = true;
-	set->read_stale = false;
+	set->verify = false;
 	engine->in_flight++;
 	err = engine->ops->read(engine, set);
 	if (!err) {
@@ -250,7 +250,9 @@ static void engine_heard(struct ats_engine *engine, enum ats_result result, unsi
 		return;
 	if (result == ATS_RESULT_REFUSED)
 		engine->count[IB_ATS_COUNTER_REFUSALS]++;
-	if (result != ATS_RESULT_TIMEOUT && result != ATS_RESULT_BUSY) {
+	/* If there is no SA at the moment, there may be one soon: that is like a busy one */
+	if (result != ATS_RESULT_TIMEOUT && result != ATS_RESULT_BUSY &&
+	    result != ATS_RESULT_NOBODY) {
 		engine->trouble = 0;
 		return;
 	}
@@ -320,14 +322,15 @@ void ats_engine_answer(struct ats_engine *engine, struct ats_set *set, unsigned 
 
 /**
  * ats_engine_read_record() - process a record of a set that is being read back
- * @set: the set
+ * @of: the set, for ats_table_each()
  * @record: the record; ignored if it belongs to another set
  *
  * Context: that of the engine's owner.
  */
-void ats_engine_read_record(struct ats_set *set, const struct ats_record *record)
+void ats_engine_read_record(void *of, const struct ats_record *record)
 {
 	int index = ats_sid_slot(record->sid);
+	struct ats_set *set = of;
 	struct ats_slot *slot;
 
 	if (index < 0 || !ats_key_same(&record->key, &set->key))
@@ -377,10 +380,11 @@ void ats_engine_read_end(struct ats_engine *engine, struct ats_set *set,
 		set->read_refusals = min(set->read_refusals + 1, U8_MAX);
 		set->verify_at = now + backoff(set->read_refusals);
 	}
-	if ((result != ATS_RESULT_OK && result != ATS_RESULT_NO_RECORD) || set->read_stale)
+	set->verify |= result != ATS_RESULT_OK && result != ATS_RESULT_NO_RECORD;
+	/* Without an answer, or with one from before the SA changed */
+	if (set->verify)
 		return;
 	set->read_refusals = 0;
-	set->verify = false;
 	for (i = 0; i < ATS_SIDS; i++)
 		engine->count[IB_ATS_COUNTER_REPAIRS] += slot_found(&set->slot[i]);
 }
@@ -395,7 +399,6 @@ static void set_forget(struct ats_set *set)
 		if (slot->known == ATS_PRESENT)
 			slot->known = ATS_DOUBT;
 	}
-	set->read_stale = true;
 	set->read_refusals = 0;
 	set->verify = true;
 }
@@ -424,6 +427,8 @@ void ats_engine_forget(struct ats_engine *engine, unsigned long now)
  * ats_engine_verify() - read all sets back
  * @engine: the engine
  *
+ * Those that are being read back already are not read once more.
+ *
  * Context: that of the engine's owner, who calls ats_engine_run() next.
  */
 void ats_engine_verify(struct ats_engine *engine)
@@ -431,7 +436,7 @@ void ats_engine_verify(struct ats_engine *engine)
 	struct ats_set *set;
 
 	list_for_each_entry(set, &engine->sets, list)
-		set->verify = true;
+		set->verify |= !set->reading;
 }
 
 /**

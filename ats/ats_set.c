@@ -165,9 +165,8 @@ static int primary_rank(const struct ats_addr *addr)
 /* The administrator's choice, otherwise the first address of the highest rank */
 static struct ats_addr *select_primary(struct ats_set *set)
 {
-	struct ats_addr *addr, *best = NULL;
+	struct ats_addr *addr = ats_set_find(set, &set->choice), *best = NULL;
 
-	addr = set->has_choice ? ats_set_find(set, &set->choice) : NULL;
 	if (addr)
 		return addr;
 	list_for_each_entry(addr, &set->order, order)
@@ -268,19 +267,4 @@ unsigned int ats_set_assign(struct ats_set *set)
 		addr->refused = slot < 0;
 	}
 	return refused;
-}
-
-/**
- * ats_set_choose() - choose the primary address
- * @set: the set
- * @ip: any address; it is the primary one whenever the set has it. NULL: no address is
- *	preferred
- *
- * Context: that of the set's owner, who calls ats_set_assign() next.
- */
-void ats_set_choose(struct ats_set *set, const struct in6_addr *ip)
-{
-	set->has_choice = ip;
-	if (ip)
-		set->choice = *ip;
 }

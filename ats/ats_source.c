@@ -87,8 +87,7 @@ struct ats_source *ats_source_find(struct ats_port *port, const void *owner)
 
 static bool choice_same(const struct ats_source *a, const struct ats_source *b)
 {
-	return a->has_choice == b->has_choice && ats_key_same(&a->key, &b->key) &&
-	       ats_ip_same(&a->choice, &b->choice);
+	return ats_key_same(&a->key, &b->key) && ats_ip_same(&a->choice, &b->choice);
 }
 
 static bool place_same(const struct ats_source *a, const struct ats_source *b)
@@ -127,19 +126,19 @@ static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key
 }
 
 /**
- * ats_source_find_leftover() - look for records from before a restart in a set
- * @port: the port
- * @key: the set's GID and P_Key
+ * ats_source_find_leftover() - look for more records from before a restart
+ * @of: the port, for ats_table_each()
+ * @record: a record under one of its GIDs
  *
- * Creates the set if there is none, and counts it: the engine then reads it back.
+ * Creates the record's set if there is none, and counts it: the engine then reads it back.
  *
  * Context: the port's work; may sleep.
  */
-void ats_source_find_leftover(struct ats_port *port, const struct ats_key *key)
+void ats_source_find_leftover(void *of, const struct ats_record *record)
 {
-	if (ats_engine_find(&port->engine, key))
-		return;
-	if (port_set(port, key))
+	struct ats_port *port = of;
+
+	if (!ats_engine_find(&port->engine, &record->key) && port_set(port, &record->key))
 		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }
 
@@ -175,6 +174,7 @@ static void source_get(struct ats_port *port, struct ats_source *source)
 		source->local[i].held = !ats_set_get(set, &source->local[i].ip, host);
 }
 
+/* Others are notified first */
 static void source_put(struct ats_port *port, struct ats_source *source)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(port->leaving ? 0 : ats_linger_ms);
@@ -182,6 +182,7 @@ static void source_put(struct ats_port *port, struct ats_source *source)
 	bool host = source_is_host(port, source);
 	unsigned int i;
 
+	ats_view_tell_gone(port, source);
 	for (i = 0; i < source->count; i++)
 		if (source->local[i].held)
 			ats_set_put(set, &source->local[i].ip, host, until);
@@ -214,20 +215,25 @@ static bool source_chooses(const struct ats_source *source)
 {
 	unsigned int i;
 
-	for (i = 0; i < source->count && source->has_choice; i++)
+	for (i = 0; i < source->count; i++)
 		if (source->local[i].held &&
 		    ats_ip_same(&source->local[i].ip, &source->choice))
 			return true;
 	return false;
 }
 
-/* The latest choice in the owner's namespace counts */
-static void set_choose(struct ats_port *port, const struct ats_key *key)
+/*
+ * After a change of the addresses of a set: the latest choice in the owner's namespace counts,
+ * and the work looks at the set.
+ */
+static void port_choose(struct ats_port *port, const struct ats_key *key)
 {
 	struct ats_set *set = ats_engine_find(&port->engine, key);
 	const struct ats_source *source, *last = NULL;
 	u64 owner;
 
+	port->dirty = true;
+	ats_port_kick(port);
 	if (!set)
 		return;
 	if (set_owner(port, key, &owner)) {
@@ -237,7 +243,7 @@ static void set_choose(struct ats_port *port, const struct ats_key *key)
 			    (!last || source->chosen_at > last->chosen_at))
 				last = source;
 	}
-	ats_set_choose(set, last ? &last->choice : NULL);
+	set->choice = last ? last->choice : in6addr_any;
 }
 
 /* What was reported about an address remains valid for the new source */
@@ -265,25 +271,27 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 /**
  * ats_source_replace() - replace the addresses of a netdevice
  * @port: the port that it is on
- * @source: its addresses; none if it is not on this port any more. This function takes
- *	@source over
+ * @source: its addresses. This function takes @source over
  *
  * The new addresses are added before the old ones are removed, so an address in both is held
- * all the time.
+ * all the time. They take the place of the old ones, where a list that is being read continues.
+ *
+ * Makes the port's work run only if something changes, as each scan of the netdevices passes
+ * the addresses of all of them.
  *
  * Context: may sleep; port->mutex is held.
  */
 void ats_source_replace(struct ats_port *port, struct ats_source *source)
 {
 	struct ats_source *old = ats_source_find(port, source->owner);
-	struct ats_key key = source->key, old_key;
+	struct ats_key old_key;
 	unsigned int i;
 
 	if ((old && source_same(old, source)) || port->leaving) {
 		kvfree(source);
 		return;
 	}
-	old_key = old ? old->key : key;
+	old_key = old ? old->key : source->key;
 	source->chosen_at = ++port->choices;
 	/* Rivals of new addresses are looked for by the next audit */
 	for (i = 0; i < source->count; i++)
@@ -291,16 +299,32 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source)
 	if (old)
 		source_inherit(port, source, old);
 	source_get(port, source);
-	if (old) {
-		ats_view_tell_gone(port, old);
+	list_add_tail(&source->list, old ? &old->list : &port->sources);
+	if (old)
 		source_put(port, old);
-	}
-	if (source->count)
-		list_add_tail(&source->list, &port->sources);
-	else
-		kvfree(source);
-	set_choose(port, &key);
-	set_choose(port, &old_key);
+	port_choose(port, &source->key);
+	port_choose(port, &old_key);
+}
+
+/**
+ * ats_source_drop() - remove the addresses of a netdevice
+ * @port: the port
+ * @owner: the netdevice's ats_source.owner; it may have no addresses there
+ *
+ * Makes the port's work run if it has.
+ *
+ * Context: may sleep; port->mutex is held.
+ */
+void ats_source_drop(struct ats_port *port, const void *owner)
+{
+	struct ats_source *source = ats_source_find(port, owner);
+	struct ats_key key;
+
+	if (!source)
+		return;
+	key = source->key;
+	source_put(port, source);
+	port_choose(port, &key);
 }
 
 /**
@@ -313,8 +337,6 @@ void ats_source_drop_all(struct ats_port *port)
 {
 	struct ats_source *source, *next;
 
-	list_for_each_entry_safe(source, next, &port->sources, list) {
-		ats_view_tell_gone(port, source);
+	list_for_each_entry_safe(source, next, &port->sources, list)
 		source_put(port, source);
-	}
 }

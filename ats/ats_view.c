@@ -10,19 +10,10 @@
 #include "ats.h"
 
 static BLOCKING_NOTIFIER_HEAD(changes);
-static atomic_t version;		/* incremented by each notification */
 static ats_view_listener listener;
 
-/**
- * ats_view_version() - detect changes while a list is being read
- *
- * Context: any.
- * Return: a number that changes with each notification.
- */
-unsigned int ats_view_version(void)
-{
-	return atomic_read(&version);
-}
+/* Changes with each notification, and with the list of ports, which may be being read meanwhile */
+atomic_t ats_view_version;
 
 /**
  * ats_view_listen() - set the function that notifies user space
@@ -97,7 +88,7 @@ void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 {
 	struct ib_ats_change change = { .state = local->state };
 
-	atomic_inc(&version);
+	atomic_inc(&ats_view_version);
 	ats_view_record(port, source, local, &change.record);
 	blocking_notifier_call_chain(&changes, change.state, &change);
 	listener(port, source, local);
@@ -131,8 +122,7 @@ static void local_look(const struct ats_set *set, struct ats_local *local)
 
 	local->slot = addr ? addr->slot : -1;
 	local->state = addr ? ats_set_state(set, addr) : IB_ATS_RECORD_QUOTA;
-	local->chosen = !local->slot && set->has_choice &&
-			ats_ip_same(&set->choice, &local->ip);
+	local->chosen = !local->slot && ats_ip_same(&set->choice, &local->ip);
 	local->refusal = local->state == IB_ATS_RECORD_REFUSED ?
 				 set->slot[local->slot].refusal : 0;
 }

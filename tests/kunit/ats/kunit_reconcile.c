@@ -577,7 +577,7 @@ static void engine_no_window(struct kunit *test)
 	fake_finish(fake);
 	for (round = 1; round < 12; round++) {
 		fake_ip(&ip, round % FAKE_IPS + 1);
-		ats_set_choose(fake_set(fake), &ip);
+		fake_set(fake)->choice = ip;
 		do {
 			fake_run(fake);
 			if (list_empty(&fake->pending))
@@ -621,7 +621,7 @@ static void engine_full_set(struct kunit *test)
 	fake->engine.online = false;
 	for (i = 2; i <= 3; i++) {
 		fake_ip(&ip, i);
-		ats_set_choose(set, &ip);
+		set->choice = ip;
 		fake_run(fake);
 	}
 	fake->engine.online = true;
@@ -642,7 +642,7 @@ static void engine_full_set_refused(struct kunit *test)
 	fake_ip(&ip, 2);
 	for (i = 0; i < FAKE_ROUNDS; i++) {
 		if (i == FAKE_ROUNDS / 2)
-			ats_set_choose(set, &ip);
+			set->choice = ip;
 		fake_run(fake);
 		if (fake_first(fake))
 			fake_end(fake, fake_first(fake), fake_first(fake)->slot == 200 ?
@@ -673,7 +673,7 @@ static void fake_choose(struct fake *fake, unsigned int number)
 	struct in6_addr ip;
 
 	fake_ip(&ip, number + 1);
-	ats_set_choose(fake_set(fake), &ip);
+	fake_set(fake)->choice = ip;
 }
 
 static void fake_event(struct fake *fake, unsigned int event)

@@ -194,7 +194,7 @@ static void set_primary(struct kunit *test)
 
 	/* The administrator chooses another primary address: the former one gets a free slot */
 	set_ip(&choice, 3);
-	ats_set_choose(set, &choice);
+	set->choice = choice;
 	assign(test);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 3), 0);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 4);
@@ -206,7 +206,7 @@ static void set_primary(struct kunit *test)
 	add(test, 3);
 	assign(test);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 3), 0);
-	ats_set_choose(set, NULL);
+	set->choice = in6addr_any;
 	assign(test);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 0);
 }
@@ -221,14 +221,14 @@ static void set_primary_of_full(struct kunit *test)
 		add(test, i);
 	assign(test);
 	set_ip(&choice, 50);
-	ats_set_choose(set, &choice);
+	set->choice = choice;
 	assign(test);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 50), 0);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 1), 49);
 
 	/* The chosen address has no slot: the former primary address loses its own */
 	set_ip(&choice, 257);
-	ats_set_choose(set, &choice);
+	set->choice = choice;
 	KUNIT_EXPECT_EQ(test, assign(test), 1u);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 257), 0);
 	KUNIT_EXPECT_EQ(test, slot_of(test, 50), -1);

@@ -23,7 +23,6 @@ static void has(struct fake_port *fake, const void *owner, u8 guid, unsigned int
 {
 	struct ats_source *source = fake_source(fake, owner, guid, first, count);
 
-	source->has_choice = choice;
 	if (choice)
 		source->choice = fake_ip(choice);
 	ats_source_replace(&fake->port, source);
@@ -57,11 +56,11 @@ static void source_shared(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 2u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
-	has(fake, &one, 1, 0, 0, 0);
+	ats_source_drop(&fake->port, &one);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 0u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 1u);
 	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
-	has(fake, &one, 1, 0, 0, 0);
+	ats_source_drop(&fake->port, &one);
 	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
 	ats_source_drop_all(&fake->port);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 2), 0u);
@@ -75,13 +74,33 @@ static void source_again(struct kunit *test)
 
 	has(fake, &one, 1, 1, 2, 2);
 	before = ats_source_find(&fake->port, &one);
+	KUNIT_EXPECT_TRUE(test, fake->port.dirty);
+	fake->port.dirty = false;
 	has(fake, &one, 1, 1, 2, 2);
+	ats_source_drop(&fake->port, &two);
+	/* Nothing has changed, so the port's work has nothing to do */
+	KUNIT_EXPECT_FALSE(test, fake->port.dirty);
 	KUNIT_EXPECT_PTR_EQ(test, before,
 			    (const struct ats_source *)ats_source_find(&fake->port, &one));
 	has(fake, &one, 1, 1, 3, 2);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 1), 1u);
 	KUNIT_EXPECT_EQ(test, refs_of(fake, 1, 3), 1u);
 	KUNIT_EXPECT_EQ(test, sources(fake), 1u);
+}
+
+/* A list that is read in parts continues behind the netdevice that it has reached */
+static void source_place(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	const struct ats_source *first;
+
+	has(fake, &one, 1, 1, 2, 0);
+	has(fake, &two, 1, 11, 2, 0);
+	has(fake, &one, 1, 1, 3, 0);
+	first = list_first_entry(&fake->port.sources, struct ats_source, list);
+	KUNIT_EXPECT_PTR_EQ(test, first->owner, (const void *)&one);
+	KUNIT_EXPECT_EQ(test, first->count, 3u);
+	KUNIT_EXPECT_EQ(test, sources(fake), 2u);
 }
 
 /* A netdevice moves to another GID, then to another namespace; then another
@@ -138,7 +157,6 @@ static void guest_has(struct fake_port *fake, const void *owner, u64 net_cookie,
 	struct ats_source *source = fake_source(fake, owner, 1, first, count);
 
 	source->net_cookie = net_cookie;
-	source->has_choice = choice;
 	if (choice)
 		source->choice = fake_ip(choice);
 	ats_source_replace(&fake->port, source);
@@ -153,13 +171,13 @@ static void source_choice_of_guests(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 2u);
 	guest_has(fake, &two, FAKE_GUEST + 1, 3, 2, 4);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
-	guest_has(fake, &one, FAKE_GUEST, 0, 0, 0);
+	ats_source_drop(&fake->port, &one);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
 	has(fake, &three, 1, 7, 2, 0);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 7u);
 	has(fake, &three, 1, 7, 2, 8);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 8u);
-	has(fake, &three, 1, 0, 0, 0);
+	ats_source_drop(&fake->port, &three);
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 4u);
 }
 
@@ -233,9 +251,9 @@ static void source_choice_goes(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, primary(fake, 1), 1u);
 	KUNIT_EXPECT_EQ(test, primary(fake, 2), 3u);
 	has(fake, &two, 2, 1, 3, 2);
-	has(fake, &one, 2, 0, 0, 0);
+	ats_source_drop(&fake->port, &one);
 	KUNIT_EXPECT_EQ(test, primary(fake, 2), 2u);
-	has(fake, &two, 2, 0, 0, 0);
+	ats_source_drop(&fake->port, &two);
 	has(fake, &one, 2, 1, 3, 0);
 	KUNIT_EXPECT_EQ(test, primary(fake, 2), 1u);
 }
@@ -249,7 +267,7 @@ static void source_linger(struct kunit *test)
 
 	ats_linger_ms = 10 * MSEC_PER_SEC;
 	has(fake, &one, 1, 1, 1, 0);
-	has(fake, &one, 1, 0, 0, 0);
+	ats_source_drop(&fake->port, &one);
 	ats_set_expire(fake_set(fake, 1), jiffies, &next);
 	KUNIT_EXPECT_NOT_ERR_OR_NULL(test, ats_set_find(fake_set(fake, 1), &ip));
 	KUNIT_EXPECT_TRUE(test, time_before(next, jiffies + 11 * HZ));
@@ -266,6 +284,7 @@ static void source_linger(struct kunit *test)
 static struct kunit_case source_cases[] = {
 	KUNIT_CASE(source_shared),
 	KUNIT_CASE(source_again),
+	KUNIT_CASE(source_place),
 	KUNIT_CASE(source_moves),
 	KUNIT_CASE(source_choice),
 	KUNIT_CASE(source_choice_of_guests),
