@@ -241,9 +241,10 @@ enum ats_event {
 
 /* Progress of an audit, which sends one request at a time; owned by ats_audit.c */
 struct ats_audit {
-	unsigned long at;		/* jiffies when the next one is due */
+	unsigned long at;		/* jiffies when the next regular one is due */
 	unsigned long last;		/* jiffies when the last one began */
 	unsigned long wait_until;	/* jiffies; after a request that failed */
+	bool wished;			/* one was requested */
 	bool busy;			/* a request is under way */
 	bool stale;			/* its answer does not apply to the SA any more */
 	bool table;			/* the address being checked has several records */

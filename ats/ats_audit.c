@@ -211,25 +211,45 @@ void ats_audit_contact(struct ats_port *port, unsigned long now)
 }
 
 /**
- * ats_audit_wish() - make the next audit take place as soon as allowed
+ * ats_audit_wish() - make an audit take place as soon as allowed
  * @port: the port
+ *
+ * It begins when the last one has ended, so that even if there are requests all the time each
+ * address is checked. A regular audit does not wait for that.
  *
  * Context: the port's work.
  */
 void ats_audit_wish(struct ats_port *port)
 {
-	port->audit.at = ats_earlier(port->audit.at, port->audit.last + ATS_AUDIT_WISH);
+	port->audit.wished = true;
 }
 
 static void audit_begin(struct ats_port *port, unsigned long now)
 {
+	port->audit.wished = false;
 	port->audit.last = now;
-	port->audit.at = now + audit_delay();
 	port->audit.round++;
 	ats_audit_contact(port, now);
 	ats_engine_verify(&port->engine);
-	if (ats_lease)
-		ats_engine_renew(&port->engine);
+}
+
+static bool audit_ended(struct ats_port *port)
+{
+	struct ats_source *source;
+
+	return port->audit.gid_index >= port_gids(port) && !rival_next(port, &source);
+}
+
+/* Begins an audit that was requested, or notes when it may begin */
+static void audit_grant(struct ats_port *port, unsigned long now, unsigned long *next)
+{
+	unsigned long at = port->audit.last + ATS_AUDIT_WISH;
+
+	if (time_after_eq(now, at)) {
+		audit_begin(port, now);
+		at = now;
+	}
+	*next = ats_earlier(*next, at);
 }
 
 /**
@@ -245,8 +265,13 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 	struct ats_audit *audit = &port->audit;
 	unsigned long wait_until;
 
-	if (time_after_eq(now, audit->at))
+	/* Only these audits renew leases, which suffices; requested ones do not put them off */
+	if (time_after_eq(now, audit->at)) {
+		audit->at = now + audit_delay();
 		audit_begin(port, now);
+		if (ats_lease)
+			ats_engine_renew(&port->engine);
+	}
 	*next = ats_earlier(*next, audit->at);
 	if (audit->busy || port->leaving || !port->engine.online)
 		return;
@@ -258,4 +283,6 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 		return;
 	}
 	audit->busy = leftovers_ask(port) || rival_ask(port);
+	if (audit->wished && audit_ended(port))
+		audit_grant(port, now, next);
 }

@@ -252,7 +252,10 @@ static void audit_wishes(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	unsigned int round = fake->port.audit.round;
 
+	pass_leftovers(fake);
 	ats_audit_wish(&fake->port);
+	run(fake);
+	pass_leftovers(fake);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
 	ats_audit_wish(&fake->port);
@@ -262,6 +265,53 @@ static void audit_wishes(struct kunit *test)
 	fake->now = fake->next;
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 2);
+}
+
+/* However often somebody requests audits, each of them comes to its end */
+static void audit_wishes_always(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned int round, i;
+
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 3));
+	pass_leftovers(fake);
+	begin(fake);
+	round = fake->port.audit.round;
+	for (i = 0; i < 3; i++) {
+		fake->now += 3 * HZ;
+		ats_audit_wish(&fake->port);
+		run(fake);
+		KUNIT_EXPECT_EQ(test, fake->port.audit.round, round);
+		KUNIT_ASSERT_EQ(test, fake->posted_count, i + 1);
+		KUNIT_EXPECT_EQ(test, fake->posted[i].sent.record.data8[15], i + 1);
+		fake_end(fake, i, ATS_RESULT_NO_RECORD, NULL);
+	}
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
+	/* A regular one does not wait for the end of another */
+	fake->now = fake->port.audit.at;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 2);
+}
+
+/* Leases are renewed by regular audits, which requested ones do not put off */
+static void audit_wish_renews_nothing(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned long at = fake->port.audit.at;
+
+	ats_lease = 90;
+	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 1));
+	pass_leftovers(fake);
+	ats_audit_wish(&fake->port);
+	run(fake);
+	pass_leftovers(fake);
+	KUNIT_EXPECT_FALSE(test, fake_set(fake, 1)->slot[0].renew);
+	KUNIT_EXPECT_EQ(test, fake->port.audit.at, at);
+	fake->now = at;
+	run(fake);
+	KUNIT_EXPECT_TRUE(test, fake_set(fake, 1)->slot[0].renew);
+	ats_lease = 0;
 }
 
 /* Audits are frequent enough for the lease, or disabled */
@@ -289,6 +339,8 @@ static struct kunit_case audit_cases[] = {
 	KUNIT_CASE(audit_rival_unanswered),
 	KUNIT_CASE(audit_stale),
 	KUNIT_CASE(audit_wishes),
+	KUNIT_CASE(audit_wishes_always),
+	KUNIT_CASE(audit_wish_renews_nothing),
 	KUNIT_CASE(audit_times),
 	{}
 };
