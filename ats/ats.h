@@ -129,8 +129,6 @@ struct ats_set {
 
 struct ats_engine;
 struct ats_port;
-struct genl_family;
-struct genl_info;
 
 /**
  * struct ats_engine_ops - how the engine reaches an SA
@@ -470,19 +468,9 @@ void ats_netdev_rescan(void);
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip);
 bool ats_netdev_has_gid(const union ib_gid *gid);
 
-/* ats_netlink.c: user space lists records, and chooses primary addresses */
+/* ats_netlink.c: the interface for user space */
 int ats_netlink_init(void);
 void ats_netlink_exit(void);
-
-/* ats_nl_put.c: common parts of messages to user space */
-int ats_nl_end(struct sk_buff *skb, void *hdr, bool failed);
-bool ats_nl_put_port(struct sk_buff *skb, const char *device, u32 port);
-bool ats_nl_put_record(struct sk_buff *skb, const struct ib_ats_answer *record);
-
-/* ats_nl_resolve.c: questions of user space */
-int ats_nl_resolve(struct sk_buff *skb, struct genl_info *info);
-int ats_nl_resolve_init(struct genl_family *family);
-void ats_nl_resolve_exit(void);
 
 /* ats_hca.c: HCAs, and the port that a netdevice is on */
 int ats_hca_init(void);
@@ -496,8 +484,6 @@ void ats_route(struct device *parent, u32 dev_port, const void *owner, struct at
 extern unsigned int ats_max_in_flight;
 extern unsigned int ats_max_queries;
 extern unsigned int ats_max_user_queries;
-extern unsigned int ats_max_questions;
-extern unsigned int ats_max_user_questions;
 extern unsigned int ats_netns_records;
 extern bool ats_foreign_partitions;
 extern unsigned int ats_linger_ms;

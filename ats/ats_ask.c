@@ -119,6 +119,7 @@ static bool ask_unhold(struct ats_ask *ask)
 static bool port_fits(const struct ats_port *port, const struct ib_ats_question *question)
 {
 	return (!question->ibdev || question->ibdev == port->ibdev) &&
+	       (!*question->device || !strcmp(question->device, dev_name(&port->ibdev->dev))) &&
 	       (!question->port || question->port == port->port);
 }
 
@@ -278,14 +279,6 @@ static struct ats_ask *ask_get(u64 id)
 	return found;
 }
 
-static void ask_cancel(struct ats_ask *ask)
-{
-	spin_lock_irq(&ask->lock);
-	ask->cancelled = true;
-	ask_hurry(ask);
-	spin_unlock_irq(&ask->lock);
-}
-
 /**
  * ats_ask_cancel() - make a question end soon, with -ECANCELED
  * @id: its ID
@@ -300,7 +293,10 @@ void ats_ask_cancel(u64 id)
 
 	if (!ask)
 		return;
-	ask_cancel(ask);
+	spin_lock_irq(&ask->lock);
+	ask->cancelled = true;
+	ask_hurry(ask);
+	spin_unlock_irq(&ask->lock);
 	kref_put(&ask->refs, ask_free);
 }
 
@@ -319,7 +315,7 @@ void ib_ats_cancel(u64 id)
 
 	if (!ask)
 		return;
-	ask_cancel(ask);
+	ats_ask_cancel(id);
 	wait_for_completion(&ask->ended_all);
 	kref_put(&ask->refs, ask_free);
 }

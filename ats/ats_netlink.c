@@ -1,14 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * The generic netlink family: user space lists the records of its namespace's interfaces,
- * chooses primary addresses, and asks who has an address (ats_nl_resolve.c). No handler
- * waits for an SA, since that would delay everybody who registers a family.
+ * chooses primary addresses, and asks who has an address. No handler waits for an SA, since
+ * that would delay everybody who registers a family.
+ *
+ * The request of a question only begins it. When the answer is available, it is sent to the
+ * socket that asked, and charged to that socket's receive buffer. A process that forks, stops
+ * or never reads thus delays only itself. Closing a socket ends its questions.
  */
+#include <linux/cred.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 #include <net/genetlink.h>
 #include <net/net_namespace.h>
 
 #include "ats.h"
+
+/* Records are put into messages of about this many octets */
+#define ATS_NL_CHUNK	8192
+
+static unsigned int max_questions = 512;
+module_param(max_questions, uint, 0644);
+MODULE_PARM_DESC(max_questions, "Questions that user space may have open at a time");
+
+static unsigned int max_user_questions = 32;
+module_param(max_user_questions, uint, 0644);
+MODULE_PARM_DESC(max_user_questions, "Questions that one user may have open at a time");
 
 enum ats_nl_group {
 	ATS_NL_RECORDS,
@@ -28,6 +47,36 @@ static void *message_begin(struct sk_buff *skb, const struct netlink_callback *c
 	return hdr;
 }
 
+/* Ends a message, or removes it again if an attribute did not fit */
+static int message_end(struct sk_buff *skb, void *hdr, bool failed)
+{
+	if (!failed) {
+		genlmsg_end(skb, hdr);
+		return 0;
+	}
+	genlmsg_cancel(skb, hdr);
+	return -EMSGSIZE;
+}
+
+/* Like all functions of this kind, returns true if it does not fit */
+static bool put_port(struct sk_buff *skb, const char *device, u32 port)
+{
+	return nla_put_string(skb, IB_ATS_ATTR_DEVICE, device) ||
+	       nla_put_u32(skb, IB_ATS_ATTR_PORT, port);
+}
+
+/* A record, and the port through which it is known */
+static bool put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
+{
+	return put_port(skb, record->device, record->port) ||
+	       nla_put(skb, IB_ATS_ATTR_GID, sizeof(record->gid), &record->gid) ||
+	       nla_put_u16(skb, IB_ATS_ATTR_PKEY, record->pkey) ||
+	       nla_put_in6_addr(skb, IB_ATS_ATTR_ADDR, &record->addr) ||
+	       (record->sid && nla_put_u64_64bit(skb, IB_ATS_ATTR_SID, record->sid,
+						 IB_ATS_ATTR_PAD)) ||
+	       (record->primary && nla_put_flag(skb, IB_ATS_ATTR_IS_PRIMARY));
+}
+
 /* ---- Records of a namespace ---- */
 
 static bool put_local(struct sk_buff *skb, const struct ats_port *port,
@@ -37,7 +86,7 @@ static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 	struct ib_ats_answer record;
 
 	ats_view_record(port, source, local, &record);
-	return ats_nl_put_record(skb, &record) ||
+	return put_record(skb, &record) ||
 	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, source->ifindex) ||
 	       (local->chosen && nla_put_flag(skb, IB_ATS_ATTR_IS_CHOICE)) ||
 	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
@@ -109,7 +158,7 @@ static int record_visit(struct ats_port *port, const struct ats_source *source,
 		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
 	}
 	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_RECORD_GET);
-	err = hdr ? ats_nl_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
+	err = hdr ? message_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
 		    -EMSGSIZE;
 	walk->told += !err;
 	return err;
@@ -267,10 +316,10 @@ static int stats_port(struct ats_port *port, void *arg)
 	if (!hdr)
 		return -EMSGSIZE;
 	mutex_lock(&port->mutex);
-	err = ats_nl_end(walk->skb, hdr,
-			 ats_nl_put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
-			 nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
-			 put_counters(walk->skb, port->engine.count));
+	err = message_end(walk->skb, hdr,
+			  put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
+			  nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
+			  put_counters(walk->skb, port->engine.count));
 	mutex_unlock(&port->mutex);
 	walk->told += !err;
 	return err;
@@ -318,7 +367,7 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	if (!skb)
 		return NULL;
 	hdr = genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF);
-	if (hdr && !ats_nl_end(skb, hdr, put_local(skb, port, source, local)))
+	if (hdr && !message_end(skb, hdr, put_local(skb, port, source, local)))
 		return skb;
 	nlmsg_free(skb);
 	return NULL;
@@ -344,6 +393,233 @@ static void netlink_notify(const struct ats_port *port, const struct ats_source 
 	put_net(net);
 }
 
+/*
+ * A question that has not ended. It stays here even if its socket is closed, so that users
+ * cannot query faster by closing sockets.
+ */
+struct resolve {
+	struct list_head list;		/* in resolves */
+	bool closed;
+	struct net *net;		/* of the socket; only compared if that is closed */
+	u32 portid;
+	u32 seq;
+	kuid_t uid;
+	u64 id;
+};
+
+static DEFINE_MUTEX(resolves_lock);	/* guards the list, and sending to a socket of it */
+static LIST_HEAD(resolves);
+
+/* ---- Questions ---- */
+
+/* What a question of each kind is about */
+static const enum ib_ats_attr subjects[] = {
+	[IB_ATS_KIND_ADDR] = IB_ATS_ATTR_ADDR,
+	[IB_ATS_KIND_GID] = IB_ATS_ATTR_GID,
+	[IB_ATS_KIND_PRIMARY] = IB_ATS_ATTR_GID,
+	[IB_ATS_KIND_SID] = IB_ATS_ATTR_SID,
+};
+
+static_assert(ARRAY_SIZE(subjects) == IB_ATS_KIND_MAX + 1);
+
+static int question_parse(struct ib_ats_question *question, struct nlattr **attrs,
+			  struct netlink_ext_ack *extack)
+{
+	const struct nlattr *subject;
+
+	if (attrs[IB_ATS_ATTR_KIND])
+		question->kind = nla_get_u32(attrs[IB_ATS_ATTR_KIND]);
+	if (attrs[IB_ATS_ATTR_DEVICE])
+		nla_strscpy(question->device, attrs[IB_ATS_ATTR_DEVICE], sizeof(question->device));
+	if (attrs[IB_ATS_ATTR_PORT])
+		question->port = nla_get_u32(attrs[IB_ATS_ATTR_PORT]);
+	if (attrs[IB_ATS_ATTR_PKEY])
+		question->pkey = nla_get_u16(attrs[IB_ATS_ATTR_PKEY]);
+	if (attrs[IB_ATS_ATTR_TIMEOUT])
+		question->timeout_ms = nla_get_u32(attrs[IB_ATS_ATTR_TIMEOUT]);
+	subject = attrs[subjects[question->kind]];
+	if (!subject) {
+		NL_SET_ERR_MSG(extack, "Give what is to be found: ADDR, GID or SID, as KIND says");
+		return -EINVAL;
+	}
+	if (question->kind == IB_ATS_KIND_ADDR)
+		question->addr = nla_get_in6_addr(subject);
+	else if (question->kind == IB_ATS_KIND_SID)
+		question->sid = nla_get_u64(subject);
+	else
+		memcpy(&question->gid, nla_data(subject), sizeof(question->gid));
+	return 0;
+}
+
+/* ---- Answers ---- */
+
+/* Puts an answer or, as the last message, the error */
+static int resolve_put(struct sk_buff *skb, const struct resolve *resolve, int err,
+		       const struct ib_ats_answer *answer)
+{
+	void *hdr = genlmsg_put(skb, resolve->portid, resolve->seq, &ats_family, 0,
+				IB_ATS_CMD_RESOLVE_NTF);
+
+	if (!hdr)
+		return -EMSGSIZE;
+	return message_end(skb, hdr, answer ? put_record(skb, answer) :
+					      nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
+}
+
+/* Messages for which the socket has no room are lost; netlink sets its error to ENOBUFS */
+static void resolve_send(const struct resolve *resolve, int err,
+			 const struct ib_ats_answer *answers, unsigned int count)
+{
+	struct sk_buff *skb;
+	unsigned int i = 0;
+	bool ended = false;
+
+	while (!ended) {
+		skb = nlmsg_new(ATS_NL_CHUNK, GFP_KERNEL);
+		if (!skb)
+			return;
+		while (i < count && !resolve_put(skb, resolve, err, &answers[i]))
+			i++;
+		ended = i == count && !resolve_put(skb, resolve, err, NULL);
+		if (genlmsg_unicast(resolve->net, skb, resolve->portid))
+			return;
+	}
+}
+
+static void resolve_ended(void *context, int err, const struct ib_ats_answer *answers,
+			  unsigned int count)
+{
+	struct resolve *resolve = context;
+
+	mutex_lock(&resolves_lock);
+	list_del(&resolve->list);
+	if (!resolve->closed)
+		resolve_send(resolve, err, answers, count);
+	mutex_unlock(&resolves_lock);
+	kfree(resolve);
+}
+
+/* ---- The bounds of questions ---- */
+
+/*
+ * Whether there is room for one more. The administrator is not bounded, so that the users
+ * cannot keep him from asking. The containers of the host's root are told apart by their
+ * namespaces; those of a user are not, as he may make any number of them.
+ */
+static bool resolves_room(const struct resolve *by)
+{
+	unsigned int all = 0, own = 0;
+	const struct resolve *resolve;
+
+	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
+		return true;
+	list_for_each_entry(resolve, &resolves, list) {
+		all++;
+		own += uid_eq(resolve->uid, by->uid) &&
+		       (resolve->net == by->net || !uid_eq(by->uid, GLOBAL_ROOT_UID));
+	}
+	return own < max_user_questions && all < max_questions;
+}
+
+/*
+ * All users of a user namespace, and of those that were made in it, count as the user who
+ * created it
+ */
+static kuid_t asker_uid(void)
+{
+	const struct user_namespace *ns = current_user_ns();
+
+	if (ns == &init_user_ns)
+		return current_euid();
+	while (ns->parent != &init_user_ns)
+		ns = ns->parent;
+	return ns->owner;
+}
+
+static bool resolve_admit(struct resolve *resolve)
+{
+	bool room;
+
+	mutex_lock(&resolves_lock);
+	room = resolves_room(resolve);
+	if (room)
+		list_add_tail(&resolve->list, &resolves);
+	mutex_unlock(&resolves_lock);
+	return room;
+}
+
+/*
+ * The socket is not closed while it sends this request. The question is in the list before it
+ * can end. Memory is not allocated under the lock, as everybody who closes a socket of generic
+ * netlink needs that, and a full memory control group delays the allocation.
+ */
+static int resolve_ask(const struct ib_ats_question *question, struct genl_info *info)
+{
+	struct resolve *resolve = kzalloc(sizeof(*resolve), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!resolve)
+		return -ENOMEM;
+	resolve->net = genl_info_net(info);
+	resolve->portid = info->snd_portid;
+	resolve->seq = info->snd_seq;
+	resolve->uid = asker_uid();
+	if (!resolve_admit(resolve)) {
+		kfree(resolve);
+		return -EDQUOT;
+	}
+	err = ats_ask(question, GFP_KERNEL_ACCOUNT, true, resolve_ended, resolve, &resolve->id);
+	if (err) {
+		resolve->closed = true;
+		resolve_ended(resolve, err, NULL, 0);
+	}
+	return err;
+}
+
+/* Does not wait for the answer */
+static int resolve_do(struct sk_buff *skb, struct genl_info *info)
+{
+	struct ib_ats_question question = { .net = genl_info_net(info) };
+	int err;
+
+	err = question_parse(&question, info->attrs, info->extack);
+	if (err)
+		return err;
+	err = resolve_ask(&question, info);
+	if (err == -EINVAL && question.kind == IB_ATS_KIND_SID)
+		NL_SET_ERR_MSG(info->extack,
+			       "Give a Service ID from 0x10000ce100415400 to 0x10000ce1004154ff");
+	else if (err == -EINVAL)
+		NL_SET_ERR_MSG(info->extack, "Give an address other than the unspecified one");
+	else if (err == -EDQUOT)
+		NL_SET_ERR_MSG(info->extack,
+			       "Too many questions are open; wait for the answers to some");
+	return err;
+}
+
+/* ---- Sockets that are closed ---- */
+
+static int netlink_event(struct notifier_block *nb, unsigned long event, void *data)
+{
+	const struct netlink_notify *closed = data;
+	struct resolve *resolve;
+
+	if (event != NETLINK_URELEASE || closed->protocol != NETLINK_GENERIC)
+		return NOTIFY_DONE;
+	mutex_lock(&resolves_lock);
+	list_for_each_entry(resolve, &resolves, list) {
+		if (resolve->closed || resolve->portid != closed->portid ||
+		    !net_eq(resolve->net, closed->net))
+			continue;
+		resolve->closed = true;
+		ats_ask_cancel(resolve->id);
+	}
+	mutex_unlock(&resolves_lock);
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block netlink_nb = { .notifier_call = netlink_event };
+
 /* ---- The family ---- */
 
 static struct netlink_range_validation timeout_range = {
@@ -367,7 +643,7 @@ static const struct genl_ops ats_ops[] = {
 		.cmd = IB_ATS_CMD_RESOLVE,
 		.policy = resolve_policy,
 		.maxattr = ARRAY_SIZE(resolve_policy) - 1,
-		.doit = ats_nl_resolve,
+		.doit = resolve_do,
 	},
 	{
 		.cmd = IB_ATS_CMD_RECORD_GET,
@@ -425,24 +701,27 @@ static struct genl_family ats_family __ro_after_init = {
  */
 int __init ats_netlink_init(void)
 {
-	int err = ats_nl_resolve_init(&ats_family);
+	int err = netlink_register_notifier(&netlink_nb);
 
 	if (err)
 		return err;
 	ats_view_listen(netlink_notify);
 	err = genl_register_family(&ats_family);
 	if (err)
-		ats_nl_resolve_exit();
+		netlink_unregister_notifier(&netlink_nb);
 	return err;
 }
 
 /**
  * ats_netlink_exit() - unregister the family, when there are no ports any more
  *
+ * Waits for the end of all questions.
+ *
  * Context: may sleep.
  */
 void ats_netlink_exit(void)
 {
 	genl_unregister_family(&ats_family);
-	ats_nl_resolve_exit();
+	ats_ask_flush_users();
+	netlink_unregister_notifier(&netlink_nb);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* The module's parameters. Documentation/ats.rst describes them. */
+/* Parameters that several files use, or KUnit suites set. Documentation/ats.rst has all of them. */
 #include <linux/module.h>
 
 #include "ats.h"
@@ -17,14 +17,6 @@ unsigned int ats_max_user_queries = 2;
 module_param_named(max_user_queries, ats_max_user_queries, uint, 0444);
 MODULE_PARM_DESC(max_user_queries,
 		 "Queries of user space that may be under way at once, for each port");
-
-unsigned int ats_max_questions = 512;
-module_param_named(max_questions, ats_max_questions, uint, 0644);
-MODULE_PARM_DESC(max_questions, "Questions that user space may have open at a time");
-
-unsigned int ats_max_user_questions = 32;
-module_param_named(max_user_questions, ats_max_user_questions, uint, 0644);
-MODULE_PARM_DESC(max_user_questions, "Questions that one user may have open at a time");
 
 unsigned int ats_netns_records = 64;
 module_param_named(netns_records, ats_netns_records, uint, 0644);

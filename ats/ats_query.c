@@ -404,8 +404,9 @@ static void query_send(struct ats_query *query, unsigned long now)
 {
 	int err = query_post(query, now);
 
+	/* Whatever keeps this host from sending, no SA has said that there is no record */
 	if (err) {
-		query_failed(query, err, now);
+		query_failed(query, err == -ENOMEM ? err : -ENETUNREACH, now);
 		return;
 	}
 	query->sent = true;

@@ -18,6 +18,7 @@ struct notifier_block;
  * struct ib_ats_question - what to look for, and through which ports
  * @kind: what is requested
  * @ibdev: the HCA through which SAs are queried; NULL: all HCAs
+ * @device: its name; empty: any
  * @port: its port; 0: all ports
  * @net: the network namespace of the asker: only ports that it may use are queried, and only
  *	records of partitions that one of its interfaces is in are returned, unless the HCA
@@ -32,6 +33,7 @@ struct notifier_block;
 struct ib_ats_question {
 	enum ib_ats_kind kind;
 	const struct ib_device *ibdev;
+	char device[IB_DEVICE_NAME_MAX];
 	u32 port;
 	struct net *net;
 	u16 pkey;

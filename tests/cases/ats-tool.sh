@@ -298,14 +298,17 @@ ends 1 ibats -j -k 0x8001 -d ibfab2 resolve 10.0.0.2
 ip -n h1 link delete ib.8001
 wait_for 10 sr_count 101 2
 
-step "The limit of a user's outstanding queries"
-most=/sys/module/ib_ats/parameters/max_user_questions
-usual=$(cat $most)
-echo 0 >$most
-tool 4 -j resolve 10.0.0.2
-err_matches '[Tt]oo many questions are open'
-echo "$usual" >$most
-tool 0 resolve 10.0.0.2
+step "The limits of users' outstanding queries, which the administrator is not subject to"
+for name in max_user_questions max_questions; do
+	most=/sys/module/ib_ats/parameters/$name
+	usual=$(cat $most)
+	echo 0 >$most
+	nobody 4 -j resolve 10.0.0.2
+	err_matches '[Tt]oo many questions are open'
+	tool 0 resolve 10.0.0.2
+	echo "$usual" >$most
+	nobody 0 -j resolve 10.0.0.2
+done
 
 step "Another host has an address, too"
 sa_forge 02

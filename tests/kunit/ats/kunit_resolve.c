@@ -41,7 +41,7 @@ static void asked_done(void *context, int err, const struct ib_ats_answer *answe
 	asked->err = err;
 	asked->count = count;
 	memcpy(asked->answers, answers, min(count, ASKED_ANSWERS + 0u) * sizeof(*answers));
-	complete(&asked->told);
+	complete_all(&asked->told);
 }
 
 static void ask_begin(struct fake_port *fake, struct asked *asked)
@@ -88,11 +88,10 @@ static void ask_addr(struct fake_port *fake, struct asked *asked, unsigned int n
 	ask(fake, asked);
 }
 
-/* Expects that the query has ended with this error */
+/* Expects that the query has ended with this error. Then the callback does not use it any more */
 static void expect_ended(struct fake_port *fake, struct asked *asked, int err)
 {
-	if (!asked->ended)
-		wait_for_completion_timeout(&asked->told, 5 * HZ);
+	wait_for_completion_timeout(&asked->told, 5 * HZ);
 	KUNIT_EXPECT_EQ(fake->test, asked->ended, 1u);
 	KUNIT_EXPECT_EQ(fake->test, asked->err, err);
 	if (err)
@@ -198,7 +197,7 @@ static void resolve_senseless(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
 }
 
-/* No port matches the number, the HCA, or the partitions of the caller's namespace */
+/* No port matches the number, the HCA, its name, or the partitions of the caller's namespace */
 static void resolve_no_port(struct kunit *test)
 {
 	struct asked asked = { .question = { .kind = IB_ATS_KIND_GID, .port = 9 } };
@@ -211,6 +210,10 @@ static void resolve_no_port(struct kunit *test)
 	ask_begin(fake, &asked);
 	expect_ended(fake, &asked, -ENODEV);
 	asked.question.ibdev = &fake->ibdev;
+	strscpy(asked.question.device, "fake", sizeof(asked.question.device));
+	ask_begin(fake, &asked);
+	expect_ended(fake, &asked, -ENODEV);
+	strscpy(asked.question.device, "fake0", sizeof(asked.question.device));
 	asked.question.net = &init_net;
 	ask_begin(fake, &asked);
 	expect_ended(fake, &asked, -ENODEV);
@@ -396,6 +399,25 @@ static void resolve_cannot_send(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
 	fake_end(fake, 0, ATS_RESULT_REFUSED, NULL);
 	expect_ended(fake, &asked, -EREMOTEIO);
+}
+
+/* A local error is not the SA's answer that there is no such record */
+static void resolve_cannot_ever_send(struct kunit *test)
+{
+	static const int errors[] = { -ENOENT, -ENODEV, -EAGAIN };
+	struct fake_port *fake = test->priv;
+	struct asked asked = {};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(errors); i++) {
+		fake->post_error = errors[i];
+		ask_addr(fake, &asked, 1);
+		fake_run(fake);
+		fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) + 1;
+		fake_run(fake);
+		expect_ended(fake, &asked, -ENETUNREACH);
+		fake->now = jiffies;
+	}
 }
 
 /* Two queries are outstanding at a time, in the order of the calls */
@@ -867,6 +889,7 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_again),
 	KUNIT_CASE(resolve_gives_up),
 	KUNIT_CASE(resolve_cannot_send),
+	KUNIT_CASE(resolve_cannot_ever_send),
 	KUNIT_CASE(resolve_window),
 	KUNIT_CASE(resolve_users),
 	KUNIT_CASE(resolve_expires),
