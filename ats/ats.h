@@ -413,8 +413,6 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
 void ats_port_event(struct ats_port *port, enum ats_event event);
-void ats_port_submit(struct ats_port *port, struct ats_source *source);
-void ats_port_drop(struct ats_port *port, const void *owner);
 
 /* ats_audit.c: finds records that the SA should not have */
 void ats_audit_init(struct ats_port *port);

@@ -100,10 +100,10 @@ void ats_route(struct device *parent, u32 dev_port, const void *owner, struct at
 	if (source && source->count)
 		port = port_by_key(parent, dev_port, &source->key);
 	if (old && old != port)
-		ats_port_drop(old, owner);
+		ats_source_drop(old, owner);
 	*port_id = port ? port->id : 0;
 	if (port)
-		ats_port_submit(port, source);
+		ats_source_replace(port, source);
 	else
 		kvfree(source);
 	mutex_unlock(&ports_lock);

@@ -112,34 +112,6 @@ static const struct ats_engine_ops sa_ops = {
 	.read = sa_read,
 };
 
-/**
- * ats_port_submit() - pass the addresses of a netdevice to its port
- * @port: the port
- * @source: the addresses; this function takes them over
- *
- * Context: may sleep.
- */
-void ats_port_submit(struct ats_port *port, struct ats_source *source)
-{
-	mutex_lock(&port->mutex);
-	ats_source_replace(port, source);
-	mutex_unlock(&port->mutex);
-}
-
-/**
- * ats_port_drop() - withdraw the addresses of a netdevice
- * @port: the port
- * @owner: the netdevice's ats_source.owner
- *
- * Context: may sleep.
- */
-void ats_port_drop(struct ats_port *port, const void *owner)
-{
-	mutex_lock(&port->mutex);
-	ats_source_drop(port, owner);
-	mutex_unlock(&port->mutex);
-}
-
 /* ---- The work ---- */
 
 static void set_update(struct ats_port *port, struct ats_set *set, unsigned long now,

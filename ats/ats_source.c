@@ -268,30 +268,15 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 	}
 }
 
-/**
- * ats_source_replace() - replace the addresses of a netdevice
- * @port: the port that it is on
- * @source: its addresses. This function takes @source over
- *
+/*
  * The new addresses are added before the old ones are removed, so an address in both is held
  * all the time. They take the place of the old ones, where a list that is being read continues.
- *
- * Makes the port's work run only if something changes, as each scan of the netdevices passes
- * the addresses of all of them.
- *
- * Context: may sleep; port->mutex is held.
  */
-void ats_source_replace(struct ats_port *port, struct ats_source *source)
+static void source_change(struct ats_port *port, struct ats_source *source, struct ats_source *old)
 {
-	struct ats_source *old = ats_source_find(port, source->owner);
-	struct ats_key old_key;
+	struct ats_key old_key = old ? old->key : source->key;
 	unsigned int i;
 
-	if ((old && source_same(old, source)) || port->leaving) {
-		kvfree(source);
-		return;
-	}
-	old_key = old ? old->key : source->key;
 	source->chosen_at = ++port->choices;
 	/* Rivals of new addresses are looked for by the next audit */
 	for (i = 0; i < source->count; i++)
@@ -307,24 +292,48 @@ void ats_source_replace(struct ats_port *port, struct ats_source *source)
 }
 
 /**
+ * ats_source_replace() - replace the addresses of a netdevice
+ * @port: the port that it is on
+ * @source: its addresses. This function takes @source over
+ *
+ * Makes the port's work run only if something changes, as each scan of the netdevices passes
+ * the addresses of all of them.
+ *
+ * Context: may sleep; takes port->mutex.
+ */
+void ats_source_replace(struct ats_port *port, struct ats_source *source)
+{
+	struct ats_source *old;
+
+	mutex_lock(&port->mutex);
+	old = ats_source_find(port, source->owner);
+	if ((old && source_same(old, source)) || port->leaving)
+		kvfree(source);
+	else
+		source_change(port, source, old);
+	mutex_unlock(&port->mutex);
+}
+
+/**
  * ats_source_drop() - remove the addresses of a netdevice
  * @port: the port
  * @owner: the netdevice's ats_source.owner; it may have no addresses there
  *
- * Makes the port's work run if it has.
- *
- * Context: may sleep; port->mutex is held.
+ * Context: may sleep; takes port->mutex.
  */
 void ats_source_drop(struct ats_port *port, const void *owner)
 {
-	struct ats_source *source = ats_source_find(port, owner);
+	struct ats_source *source;
 	struct ats_key key;
 
-	if (!source)
-		return;
-	key = source->key;
-	source_put(port, source);
-	port_choose(port, &key);
+	mutex_lock(&port->mutex);
+	source = ats_source_find(port, owner);
+	if (source) {
+		key = source->key;
+		source_put(port, source);
+		port_choose(port, &key);
+	}
+	mutex_unlock(&port->mutex);
 }
 
 /**
