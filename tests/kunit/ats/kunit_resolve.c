@@ -497,10 +497,12 @@ static void resolve_expires(struct kunit *test)
 static void resolve_request_time(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
+	const struct ats_query *query;
 	struct asked asked = {};
 
 	ask_addr(fake, &asked, 1);
-	fake->now = jiffies + msecs_to_jiffies(TIMEOUT_MS) - msecs_to_jiffies(100);
+	query = list_first_entry(&fake->port.queries[false], struct ats_query, list);
+	fake->now = query->ask->deadline - msecs_to_jiffies(100);
 	fake_run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
 	KUNIT_EXPECT_GE(test, fake->posted[0].request->timeout_ms, 1u);
