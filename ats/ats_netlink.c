@@ -502,9 +502,9 @@ static void resolve_ended(void *context, int err, const struct ib_ats_answer *an
 /* ---- The bounds of questions ---- */
 
 /*
- * Whether there is room for one more. The administrator is not bounded, so that the users
- * cannot keep him from asking. The containers of the host's root are told apart by their
- * namespaces; those of a user are not, as he may make any number of them.
+ * Whether there is room for one more. The administrator is not bounded: users must not be able
+ * to use up those questions. Containers that root has made are told apart by their network
+ * namespaces. Those of other users are not, as a user may make any number of them.
  */
 static bool resolves_room(const struct resolve *by)
 {
@@ -521,10 +521,7 @@ static bool resolves_room(const struct resolve *by)
 	return own < max_user_questions && all < max_questions;
 }
 
-/*
- * All users of a user namespace, and of those that were made in it, count as the user who
- * created it
- */
+/* All users of a user namespace, and of those made in it, count as the user who created it */
 static kuid_t asker_uid(void)
 {
 	const struct user_namespace *ns = current_user_ns();
@@ -549,9 +546,9 @@ static bool resolve_admit(struct resolve *resolve)
 }
 
 /*
- * The socket is not closed while it sends this request. The question is in the list before it
- * can end. Memory is not allocated under the lock, as everybody who closes a socket of generic
- * netlink needs that, and a full memory control group delays the allocation.
+ * The socket is not closed while it sends this request, and the question is in the list before
+ * it can end. No memory is allocated under the lock: whoever closes a socket of generic netlink
+ * takes it, and a full memory control group delays an allocation.
  */
 static int resolve_ask(const struct ib_ats_question *question, struct genl_info *info)
 {
