@@ -98,10 +98,10 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	skb_pull(skb, IPOIB_HARD_LEN);
 }
 
-/* Returns whether a packet may claim a link-layer address: ARP, or IPv6, which includes ND */
+/* Returns whether a packet may claim a link-layer address: whatever is not IPv4 */
 static bool rx_makes_claim(const struct sk_buff *skb)
 {
-	return skb->protocol == htons(ETH_P_ARP) || skb->protocol == htons(ETH_P_IPV6);
+	return skb->protocol != htons(ETH_P_IP);
 }
 
 /* What one poll has delivered: packets and octets for the statistics */

@@ -285,15 +285,15 @@ static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_ring *ri
 	return skb;
 }
 
-/* Returns whether a packet may claim a link-layer address: ARP, or what may be ND. The headers that
- * are read are in the linear part.
+/* Returns whether a packet may claim a link-layer address: whatever is not IP, or may be ND. The
+ * headers that are read are in the linear part.
  */
 static bool srq_makes_claim(const struct sk_buff *skb)
 {
 	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
 
 	if (skb->protocol != htons(ETH_P_IPV6))
-		return skb->protocol == htons(ETH_P_ARP);
+		return skb->protocol != htons(ETH_P_IP);
 	return skb->len >= sizeof(*ip) &&
 	       (ip->nexthdr == NEXTHDR_ICMP || ipv6_ext_hdr(ip->nexthdr));
 }

@@ -5,12 +5,13 @@
  * The sender's HCA writes the LID and the QPN that a packet comes from, and the GID if
  * the packet has a GRH. The claimed link-layer address must agree with them. If there is
  * no GRH, the LID is compared with the path to the claimed GID, or with the LID that
- * recent packets of that GID came from.
+ * recent packets of that GID came from. A packet with the tag of a VLAN could hide a claim.
  *
  * A claim never creates or changes a path, whether it is true or not. A claim that
  * contradicts the path in use only causes a new query to the fabric.
  */
 #include <linux/if_arp.h>
+#include <linux/if_vlan.h>
 #include <net/ipv6.h>
 #include <net/ndisc.h>
 
@@ -49,6 +50,18 @@ static size_t nd_length(u8 message, u8 *type)
 	}
 }
 
+/* Returns the octets of an IPv6 packet. As the stack does, takes all that was received if the
+ * payload has no length, which jumbograms do not have (RFC 2675).
+ */
+static u32 ip6_length(const struct sk_buff *skb)
+{
+	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
+
+	if (!ip->payload_len && ip->nexthdr == NEXTHDR_HOP)
+		return skb->len;
+	return min_t(u32, skb->len, sizeof(*ip) + be16_to_cpu(ip->payload_len));
+}
+
 /* Returns the beginning of the options of an ND message, and sets *end to their end. Returns NULL
  * if the packet is not an ND message. There may be extension headers before the ICMPv6 header.
  */
@@ -68,7 +81,7 @@ static const u8 *nd_options_find(const struct sk_buff *skb, const u8 **end, u8 *
 	if (next != NEXTHDR_ICMP || offset < 0 || offset >= skb->len)
 		return NULL;
 	len = nd_length(skb->data[offset], type);
-	*end = skb->data + min_t(u32, skb->len, sizeof(*ip) + be16_to_cpu(ip->payload_len));
+	*end = skb->data + ip6_length(skb);
 	if (!len || offset + len > *end - skb->data)
 		return NULL;
 	return skb->data + offset + len;
@@ -158,32 +171,43 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 	return true;
 }
 
+/* Returns whether a packet's claim may be true. A tag of a VLAN is a false one: IPoIB has no VLANs,
+ * but the stack removes the tag, and takes what is behind it for a message of the sender.
+ */
+static bool packet_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
+			 const struct ipoib_hwaddr *known, const struct sk_buff *skb)
+{
+	switch (skb->protocol) {
+	case htons(ETH_P_ARP):
+		return arp_holds(priv, wc, known, skb);
+	case htons(ETH_P_IPV6):
+		return nd_holds(priv, wc, known, skb);
+	default:
+		return !eth_type_vlan(skb->protocol);
+	}
+}
+
 /**
  * ipoib_verify_claim() - compare the address that ARP or ND claims with the packet's true sender
  * @priv: the device
  * @wc: the packet's CQE; for one of a connection, the QPN of the peer's UD QP, and its LID
- * @skb: the packet, ARP or IPv6, linear. The address in its pseudo header was set by
- *	ipoib_learn_sender(), and its data begins with the network header
+ * @skb: the packet, linear. The address in its pseudo header was set by ipoib_learn_sender(), and
+ *	its data begins with the network header
  *
  * The QPN can always be checked. The GID can be checked if the packet has a GRH, if its sender
  * has sent a packet with a GRH before, or if the claimed GID is known to belong to another port.
- * Counts packets with a false claim.
+ * Counts packets with a false claim, or with the tag of a VLAN.
  *
  * Context: the receive poll.
  * Return: false if the packet must be dropped, because it claims a link-layer address that it
- * cannot have come from and the private flag arp-verify is set.
+ * cannot have come from, or has a tag, and the private flag arp-verify is set.
  */
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb)
 {
 	const struct ipoib_header *header = (struct ipoib_header *)skb_mac_header(skb);
-	bool holds;
 
-	if (skb->protocol == htons(ETH_P_ARP))
-		holds = arp_holds(priv, wc, &header->hwaddr, skb);
-	else
-		holds = nd_holds(priv, wc, &header->hwaddr, skb);
-	if (likely(holds))
+	if (likely(packet_holds(priv, wc, &header->hwaddr, skb)))
 		return true;
 	ipoib_count(priv, IPOIB_STAT_RX_FORGED);
 	if (!READ_ONCE(priv->arp_verify))

@@ -437,6 +437,31 @@ static void arp_malformed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
 }
 
+/* The stack would remove the tag of a VLAN, and see the claim behind it */
+static void arp_behind_tag(struct kunit *test)
+{
+	static const u16 tags[] = { ETH_P_8021Q, ETH_P_8021AD };
+	struct frame *f = arp(test, PEER_QPN + 1, PEER_LID);
+	struct fixture *fx = test->priv;
+	struct ib_wc wc = peer(0);
+	int i;
+
+	forged(test);
+	fx->priv->arp_verify = true;
+	memmove(f->data + 4, f->data, ARP_LEN);
+	memset(f->data, 0, 2);
+	put_unaligned_be16(ETH_P_ARP, f->data + 2);
+	for (i = 0; i < ARRAY_SIZE(tags); i++) {
+		f->encap.ethertype = htons(tags[i]);
+		receive(test, f, 4 + ARP_LEN, &wc);
+		KUNIT_EXPECT_EQ(test, forged(test), 1ull);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED_DROPPED), i + 1ull);
+	}
+	f->encap.ethertype = htons(ETH_P_802_EX1);
+	receive(test, f, 4 + ARP_LEN, &wc);
+	KUNIT_EXPECT_EQ(test, forged(test), 0ull);
+}
+
 static u8 *put_option(u8 *at, u8 type, u32 qpn)
 {
 	union ib_gid gid;
@@ -560,6 +585,25 @@ static void nd_two_options(struct kunit *test)
 	}
 }
 
+/* The stack accepts a packet without a payload length if it has a hop-by-hop header */
+static void nd_without_length(struct kunit *test)
+{
+	struct frame *f = frame(test, ETH_P_IPV6);
+	struct ipv6hdr *ip = (struct ipv6hdr *)f->data;
+	struct ib_wc wc = peer(0);
+	u32 i, len;
+
+	forged(test);
+	for (i = 0; i < 2; i++) {
+		len = put_nd(f, NDISC_NEIGHBOUR_ADVERTISEMENT, 8, 24, ND_OPT_TARGET_LL_ADDR,
+			     PEER_QPN + i);
+		ip->nexthdr = NEXTHDR_HOP;
+		ip->payload_len = 0;
+		receive(test, f, len, &wc);
+		KUNIT_EXPECT_EQ(test, forged(test), (u64)i);
+	}
+}
+
 static struct kunit_case claim_cases[] = {
 	KUNIT_CASE(claim_by_qpn),
 	KUNIT_CASE(claim_by_grh),
@@ -568,9 +612,11 @@ static struct kunit_case claim_cases[] = {
 	KUNIT_CASE(claim_by_other),
 	KUNIT_CASE(claim_unknown),
 	KUNIT_CASE(arp_malformed),
+	KUNIT_CASE(arp_behind_tag),
 	KUNIT_CASE(nd_claims),
 	KUNIT_CASE(nd_malformed),
 	KUNIT_CASE(nd_two_options),
+	KUNIT_CASE(nd_without_length),
 	{}
 };
 
