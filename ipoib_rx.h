@@ -15,6 +15,11 @@
 #error "ib_ipoib needs a kernel with CONFIG_PAGE_POOL, which most network drivers select"
 #endif
 
+/* Where page pools need this flag, they refuse it on such kernels */
+#if PP_FLAG_PAGE_FRAG && defined(CONFIG_ARCH_DMA_ADDR_T_64BIT) && !defined(CONFIG_64BIT)
+#error "ib_ipoib needs a newer 32-bit kernel, or one whose DMA addresses have 32 bits"
+#endif
+
 struct ipoib_dev;
 struct page_pool;
 
