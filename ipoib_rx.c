@@ -302,16 +302,22 @@ static void rx_repost(struct ipoib_rx_ring *rx, int n)
 		rx_post_kept(rx);
 }
 
-/* Returns whether the stack could not reply to a packet now, because there is no carrier, or
- * linkwatch has not activated the qdisc yet, which happens a moment after the carrier. Then the
- * stack's packets are dropped, and so would be the ARP request for its reply, which it repeats only
- * after a second. It is better to drop the received packet, as its sender repeats it sooner.
+/* Returns whether linkwatch has not activated the qdisc yet, which happens a moment after the
+ * carrier. The qdisc is also inactive while it is changed: this is no reason to drop packets.
+ */
+static bool rx_awaits_qdisc(struct net_device *netdev)
+{
+	return test_bit(__LINK_STATE_LINKWATCH_PENDING, &netdev->state) &&
+	       rcu_access_pointer(netdev_get_tx_queue(netdev, 0)->qdisc) == &noop_qdisc;
+}
+
+/* Returns whether the stack could not reply to a packet now. Then the stack's packets are dropped,
+ * and so would be the ARP request for its reply, which it repeats only after a second. It is better
+ * to drop the received packet, as its sender repeats it sooner.
  */
 static bool rx_is_unanswerable(const struct ipoib_dev *priv)
 {
-	const struct netdev_queue *txq = netdev_get_tx_queue(priv->netdev, 0);
-
-	return !netif_carrier_ok(priv->netdev) || rcu_access_pointer(txq->qdisc) == &noop_qdisc;
+	return !netif_carrier_ok(priv->netdev) || unlikely(rx_awaits_qdisc(priv->netdev));
 }
 
 static void rx_refuse(struct ipoib_rx_ring *rx, const struct ib_wc *wc)

@@ -8,6 +8,7 @@
 #include <linux/rtnetlink.h>
 #include <linux/tcp.h>
 #include <net/ip.h>
+#include <net/sch_generic.h>
 
 #include "kunit.h"
 
@@ -376,6 +377,30 @@ static void rx_without_carrier(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.packets, 1u);
 }
 
+/* The qdisc is inactive while it is changed. Packets are dropped only if it is inactive because
+ * linkwatch has not seen the carrier yet.
+ */
+static void rx_without_qdisc(struct kunit *test)
+{
+	struct rx_packet *packet = rx_packet(test);
+	struct fixture *fx = test->priv;
+	struct netdev_queue *txq = netdev_get_tx_queue(fx->netdev, 0);
+	void *qdisc;
+	int i;
+
+	rtnl_lock();
+	qdisc = rcu_replace_pointer(txq->qdisc, &noop_qdisc, lockdep_rtnl_is_held());
+	for (i = 0; i < 2; i++) {
+		hca_receive(fx->hca, packet, 100, &rx_like);
+		KUNIT_EXPECT_EQ(test, received.packets, 1u);
+		KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_NO_CARRIER), (u64)i);
+		set_bit(__LINK_STATE_LINKWATCH_PENDING, &fx->netdev->state);
+	}
+	clear_bit(__LINK_STATE_LINKWATCH_PENDING, &fx->netdev->state);
+	rcu_assign_pointer(txq->qdisc, qdisc);
+	rtnl_unlock();
+}
+
 /* If the HCA refuses to take back a receive, the QP is reset and no buffer is lost */
 static void rx_repost_refused(struct kunit *test)
 {
@@ -510,6 +535,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_never_flushed),
 	KUNIT_CASE(rx_repost_refused),
 	KUNIT_CASE(rx_without_carrier),
+	KUNIT_CASE(rx_without_qdisc),
 	KUNIT_CASE(rx_gro),
 	{}
 };
