@@ -99,7 +99,6 @@ static void sq_chain(struct ipoib_sq *sq, struct ib_ud_wr *ud, struct ib_ah *iba
 	ud->wr.next = &sq->chain[sq->chained + 1].wr;
 	sq->chained++;
 	sq->sges += ud->wr.num_sge;
-	sq_slot(sq, sq->head)->fate = IPOIB_TX_POSTED;
 	WRITE_ONCE(sq->head, sq->head + 1);
 }
 
@@ -333,7 +332,7 @@ static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budg
 	struct ipoib_tx_buf *buf = sq_slot(sq, sq->tail);
 	struct sk_buff *skb = buf->skb;
 
-	if (unlikely(buf->torn || sq_fate(sq) == IPOIB_TX_REFUSED))
+	if (unlikely(buf->torn || READ_ONCE(buf->fate) == IPOIB_TX_REFUSED))
 		why = IPOIB_STAT_TX_POST;
 	if (buf->len) {
 		done->packets++;
@@ -352,6 +351,8 @@ static void sq_reclaim(struct ipoib_sq *sq, struct ipoib_sq_done *done, int budg
 		buf->skb = NULL;
 		napi_consume_skb(skb, budget);
 	}
+	/* Not left to the producer: another CPU could see the new head, but still the old fate */
+	WRITE_ONCE(buf->fate, IPOIB_TX_POSTED);
 	/* Pairs with ipoib_sq_used() in the producer, which may reuse the slot from now on */
 	smp_store_release(&sq->tail, sq->tail + 1);
 }

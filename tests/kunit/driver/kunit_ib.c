@@ -144,6 +144,7 @@ static void tx_chain_ends_with_drop(struct kunit *test)
 static void tx_refusal(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
+	struct ipoib_sq *sq = &fx->priv->channels->tx.sq;
 	int i;
 
 	atomic_set(&fx->hca->fail_in, 2);
@@ -156,7 +157,9 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 4ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FLUSHED), 1ull);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
-	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(sq), 0u);
+	for (i = 0; i < sq->size; i++)
+		KUNIT_EXPECT_EQ(test, (int)sq->buf[i].fate, (int)IPOIB_TX_POSTED);
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	send(test, 10, false);
 	fixture_settle(fx);
