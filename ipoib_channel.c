@@ -137,8 +137,6 @@ void ipoib_channels_stop(struct ipoib_dev *priv)
 
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
 		napi_disable(&channel->napi);
-	/* The last poll may have woken the queues. Nothing wakes them after this. */
-	netif_tx_disable(priv->netdev);
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
 		ipoib_tx_empty(&channel->tx);
 	ipoib_rx_empty(&priv->rx);

@@ -336,17 +336,26 @@ static void tx_complete(struct ipoib_txq *tx, const struct ib_wc *wc,
 	ipoib_sq_complete(sq, wc->wr_id, why, done, budget);
 }
 
+/* Wakes a stopped queue, unless it is closed, since its QP is about to be reset. The lock is that
+ * under which it is closed.
+ */
+static void tx_reopen(struct ipoib_txq *tx)
+{
+	__netif_tx_lock(tx->queue, smp_processor_id());
+	if (READ_ONCE(tx->priv->qp_running))
+		netif_tx_wake_queue(tx->queue);
+	__netif_tx_unlock(tx->queue);
+}
+
 static void tx_wake(struct ipoib_txq *tx, const struct ipoib_sq_done *done)
 {
-	struct ipoib_dev *priv = tx->priv;
-
 	netdev_tx_completed_queue(tx->queue, done->packets, done->bytes);
 	/* Pairs with the barrier in tx_stop_if_full() */
 	smp_mb();
-	if (unlikely(netif_tx_queue_stopped(tx->queue)) && READ_ONCE(priv->qp_running) &&
+	if (unlikely(netif_tx_queue_stopped(tx->queue)) &&
 	    ipoib_sq_used(&tx->sq) <= tx->sq.size / 2)
-		netif_tx_wake_queue(tx->queue);
-	ipoib_ahs_moved(priv);
+		tx_reopen(tx);
+	ipoib_ahs_moved(tx->priv);
 }
 
 static void tx_account(struct ipoib_txq *tx, const struct ipoib_sq_done *done)

@@ -228,6 +228,23 @@ static void tx_ring_fills(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
 }
 
+/* A poll that has found the QP running does not open the queue if it has been closed meanwhile */
+static void tx_closed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_txq *tx = &fx->priv->channels->tx;
+	int running;
+
+	for (running = 0; running <= 1; running++) {
+		WRITE_ONCE(fx->priv->qp_running, running);
+		netif_tx_disable(fx->netdev);
+		local_bh_disable();
+		tx_reopen(tx);
+		local_bh_enable();
+		KUNIT_EXPECT_EQ(test, netif_tx_queue_stopped(tx->queue), !running);
+	}
+}
+
 /* A stale CQE, of a WR that was given up, does not complete any current WR */
 static void tx_stale_completion(struct kunit *test)
 {
@@ -600,6 +617,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_failure),
 	KUNIT_CASE(tx_silent_error),
 	KUNIT_CASE(tx_ring_fills),
+	KUNIT_CASE(tx_closed),
 	KUNIT_CASE(tx_stale_completion),
 	KUNIT_CASE(tx_silence),
 	KUNIT_CASE(tx_short),
