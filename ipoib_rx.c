@@ -250,7 +250,8 @@ static void rx_complete(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct
 
 static int rx_post(struct ipoib_rx_ring *rx, struct ib_recv_wr *first, u32 n)
 {
-	const struct ib_recv_wr *bad, *wr;
+	/* Not every HCA says which WR it has refused, if it has refused all */
+	const struct ib_recv_wr *bad = first, *wr;
 	int err;
 
 	rx->posted += n;

@@ -56,8 +56,9 @@ static void sq_refused(struct ipoib_sq *sq, u32 first, const struct ib_send_wr *
  */
 void ipoib_sq_doorbell(struct ipoib_sq *sq)
 {
+	/* Not every HCA says which WR it has refused, if it has refused all */
+	const struct ib_send_wr *bad = &sq->chain[0].wr;
 	struct ib_send_wr *last;
-	const struct ib_send_wr *bad;
 	int err;
 
 	if (!sq->chained)

@@ -100,6 +100,7 @@ struct hca_ah {
  * @send_room: limit of a send queue's octets, a WR counts 64 and each SGE 16; 0: none
  * @cq_room: the maximum number of CQEs of a CQ; 0: no limit
  * @hold: sends complete when the test calls hca_complete(), instead of at once
+ * @mute: WRs are refused with -EINVAL, without a word on which of them
  * @stuck: QPs in the error state do not flush their WRs
  * @dies_loudly: a QP reports IB_EVENT_QP_FATAL while it is destroyed
  * @gate: modify_cq waits up to five seconds for this completion; NULL: it does not wait
@@ -122,6 +123,7 @@ struct hca {
 	atomic_t objects[HCA_OBJECTS];
 	u16 attached_mlid;	/* MLID of the group that a QP was attached to last */
 	bool hold;
+	bool mute;
 	bool stuck;
 	bool dies_loudly;
 	u32 deaths;		/* number of QPs that reported this */

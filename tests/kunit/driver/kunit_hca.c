@@ -432,6 +432,8 @@ static int post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	struct hca_qp *qp = to_qp(ibqp);
 
 	hca->doorbells++;
+	if (hca->mute)
+		return -EINVAL;
 	for (; wr; wr = wr->next) {
 		if (fails(ibqp->device) || qp->send_head - qp->send_tail == qp->send_size) {
 			*bad = wr;
@@ -456,6 +458,8 @@ static int post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 	struct hca_qp *qp = to_qp(ibqp);
 	struct hca_recv *recv;
 
+	if (to_hca(ibqp->device)->mute)
+		return -EINVAL;
 	*bad = wr;
 	if (fails(ibqp->device))
 		return -ENOMEM;

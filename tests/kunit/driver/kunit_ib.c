@@ -166,6 +166,24 @@ static void tx_refusal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 }
 
+/* The HCA refuses a chain, and does not say at which WR */
+static void tx_refusal_of_all(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct fixture_block block;
+	int i;
+
+	fixture_block(fx, &block);
+	fx->hca->mute = true;
+	for (i = 0; i < 3; i++)
+		send(test, 10, i < 2);
+	fx->hca->mute = false;
+	fixture_unblock(fx, &block);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_POST), 3ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 1ull);
+	KUNIT_EXPECT_EQ(test, ipoib_sq_used(&fx->priv->channels->tx.sq), 0u);
+}
+
 /* A send fails and the QP is reset. Until then no packet is outstanding for BQL. */
 static void tx_failure(struct kunit *test)
 {
@@ -614,6 +632,7 @@ static struct kunit_case tx_cases[] = {
 	KUNIT_CASE(tx_chain_ends_with_drop),
 	KUNIT_CASE(tx_reaper_hurries),
 	KUNIT_CASE(tx_refusal),
+	KUNIT_CASE(tx_refusal_of_all),
 	KUNIT_CASE(tx_failure),
 	KUNIT_CASE(tx_silent_error),
 	KUNIT_CASE(tx_ring_fills),
