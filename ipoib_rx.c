@@ -34,6 +34,12 @@ static u64 rx_frag_addr(const struct ipoib_rx_ring *rx, const struct rx_frag *fr
 	return ipoib_pool_addr(rx->priv->ibdev, frag->page) + frag->offset + IPOIB_RX_HEADROOM;
 }
 
+/* Returns the packet in a slot's buffer, which begins with the GRH */
+static void *rx_data(const struct ipoib_rx_buf *buf)
+{
+	return page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
+}
+
 static int rx_frag_alloc(struct ipoib_rx_ring *rx, struct rx_frag *frag, gfp_t gfp)
 {
 	frag->page = page_pool_alloc_frag(rx->pool, &frag->offset, rx->frag_len, gfp);
@@ -173,12 +179,10 @@ static bool qpn_is_ours(const struct ipoib_dev *priv, u32 qpn)
  */
 static bool rx_is_loopback(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 {
-	const struct ipoib_rx_buf *buf = &rx->buf[wc->wr_id];
-	const struct ib_grh *grh;
+	const struct ib_grh *grh = rx_data(&rx->buf[wc->wr_id]);
 
-	if (likely(!qpn_is_ours(rx->priv, wc->src_qp)) || !(wc->wc_flags & IB_WC_GRH))
+	if (!(wc->wc_flags & IB_WC_GRH) || likely(!qpn_is_ours(rx->priv, wc->src_qp)))
 		return false;
-	grh = page_address(buf->page) + buf->offset + IPOIB_RX_HEADROOM;
 	return !memcmp(&grh->sgid, &rx->priv->local_gid, sizeof(grh->sgid));
 }
 
