@@ -138,20 +138,9 @@ static void rx_hand_up(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	netif_receive_skb(skb);
 }
 
-static void rx_deliver(struct ipoib_rx_ring *rx, const struct rx_frag *frag,
-		       const struct ib_wc *wc, struct rx_done *done)
+static void rx_deliver(struct ipoib_rx_ring *rx, struct sk_buff *skb, const struct ib_wc *wc,
+		       struct rx_done *done)
 {
-	struct sk_buff *skb = napi_build_skb(page_address(frag->page) + frag->offset,
-					     rx->frag_len);
-
-	if (unlikely(!skb)) {
-		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
-		page_pool_put_full_page(rx->pool, frag->page, true);
-		return;
-	}
-	skb_mark_for_recycle(skb);
-	skb_reserve(skb, IPOIB_RX_HEADROOM);
-	skb_put(skb, wc->byte_len);
 	rx_headers(rx, skb, wc);
 	if (unlikely(rx_makes_claim(skb) && !ipoib_verify_claim(rx->priv, wc, skb))) {
 		dev_kfree_skb_any(skb);
@@ -222,34 +211,69 @@ static bool rx_is_good(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 	return true;
 }
 
-/* Takes a packet out of its slot, and gives the slot a new buffer. Returns false if the packet is
- * not wanted or there is no memory for a new buffer: then the slot keeps its buffer.
+/* Makes a packet of a buffer that was taken out of its slot */
+static struct sk_buff *rx_build(struct ipoib_rx_ring *rx, const struct rx_frag *frag, u32 len)
+{
+	struct sk_buff *skb = napi_build_skb(page_address(frag->page) + frag->offset,
+					     rx->frag_len);
+
+	if (unlikely(!skb)) {
+		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
+		page_pool_put_full_page(rx->pool, frag->page, true);
+		return NULL;
+	}
+	skb_mark_for_recycle(skb);
+	skb_reserve(skb, IPOIB_RX_HEADROOM);
+	skb_put(skb, len);
+	return skb;
+}
+
+/* Makes a copy of a packet. This needs less memory at one place than a page of the pool. */
+static struct sk_buff *rx_copy(struct ipoib_rx_ring *rx, const struct ipoib_rx_buf *buf, u32 len)
+{
+	struct sk_buff *skb = napi_alloc_skb(rx->napi, len);
+
+	if (likely(skb))
+		skb_put_data(skb, rx_data(buf), len);
+	else
+		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
+	return skb;
+}
+
+/* Takes a packet out of its slot, and gives the slot a new buffer. If there is no memory for one,
+ * the slot keeps its buffer, and the packet is copied. Returns NULL if the packet is not wanted or
+ * there is no memory for it, either.
  */
-static bool rx_take(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct rx_frag *frag)
+static struct sk_buff *rx_take(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 {
 	struct ipoib_rx_buf *buf = &rx->buf[wc->wr_id];
+	struct sk_buff *skb = NULL;
+	struct rx_frag frag;
 
 	ib_dma_sync_single_for_cpu(rx->priv->ibdev, buf->sge[0].addr, wc->byte_len,
 				   DMA_FROM_DEVICE);
 	if (unlikely(rx_is_loopback(rx, wc)))
 		ipoib_count(rx->priv, IPOIB_STAT_RX_LOOPBACK);
-	else if (unlikely(rx_exchange(rx, buf, frag)))
-		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
+	else if (unlikely(rx_exchange(rx, buf, &frag)))
+		skb = rx_copy(rx, buf, wc->byte_len);
 	else
-		return true;
+		return rx_build(rx, &frag, wc->byte_len);
 	ib_dma_sync_single_for_device(rx->priv->ibdev, buf->sge[0].addr, wc->byte_len,
 				      DMA_FROM_DEVICE);
-	return false;
+	return skb;
 }
 
 static void rx_complete(struct ipoib_rx_ring *rx, const struct ib_wc *wc, struct rx_done *done)
 {
-	struct rx_frag frag;
+	struct sk_buff *skb;
 
 	trace_ipoib_rx(rx->priv, wc);
 	rx->posted--;
-	if (rx_is_good(rx, wc) && rx_take(rx, wc, &frag))
-		rx_deliver(rx, &frag, wc, done);
+	if (!rx_is_good(rx, wc))
+		return;
+	skb = rx_take(rx, wc);
+	if (likely(skb))
+		rx_deliver(rx, skb, wc, done);
 }
 
 static int rx_post(struct ipoib_rx_ring *rx, struct ib_recv_wr *first, u32 n)
@@ -480,10 +504,11 @@ static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 	u32 longest = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
 	u32 buf_len = rx->has_spill ? longest : IPOIB_RX_LONGEST;
 	u32 frag_len = rx_frag_len(buf_len);
+	unsigned int order = rx_page_order(frag_len);
 	struct page_pool_params params = {
 		.flags = PP_FLAG_PAGE_FRAG,
-		.order = rx_page_order(frag_len),
-		.pool_size = rx->size,
+		.order = order,
+		.pool_size = DIV_ROUND_UP(rx->size, (PAGE_SIZE << order) / frag_len),
 		.nid = ibdev_to_node(rx->priv->ibdev),
 	};
 	struct page_pool *pool;

@@ -401,6 +401,30 @@ static void rx_without_qdisc(struct kunit *test)
 	rtnl_unlock();
 }
 
+/* No page of the pool can be allocated: packets are copied, and slots keep their buffers */
+static void rx_without_pages(struct kunit *test)
+{
+	struct page_pool_params params = {
+		.flags = PP_FLAG_PAGE_FRAG, .order = 16, .pool_size = 1, .nid = NUMA_NO_NODE,
+	};
+	struct rx_packet *packet = rx_packet(test);
+	struct fixture *fx = test->priv;
+	struct page_pool *pool = page_pool_create(&params);
+	u32 i;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(pool));
+	swap(fx->priv->rx.pool, pool);
+	for (i = 1; i <= 2 * fx->priv->rx.size; i++) {
+		hca_receive(fx->hca, packet, 100, &rx_like);
+		KUNIT_EXPECT_EQ(test, received.packets, i);
+		KUNIT_EXPECT_EQ(test, received.len, 56u);
+		KUNIT_EXPECT_EQ(test, received.header.encap.ethertype, htons(ETH_P_802_EX1));
+	}
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_NO_MEMORY), 0ull);
+	swap(fx->priv->rx.pool, pool);
+	page_pool_destroy(pool);
+}
+
 /* If the HCA refuses to take back a receive, the QP is reset and no buffer is lost. It may not say
  * which receive it has refused.
  */
@@ -542,6 +566,7 @@ static struct kunit_case rx_cases[] = {
 	KUNIT_CASE(rx_silent_error),
 	KUNIT_CASE(rx_never_flushed),
 	KUNIT_CASE(rx_repost_refused),
+	KUNIT_CASE(rx_without_pages),
 	KUNIT_CASE(rx_without_carrier),
 	KUNIT_CASE(rx_without_qdisc),
 	KUNIT_CASE(rx_gro),
