@@ -285,6 +285,18 @@ static void queues_hide_napi(struct net_device *netdev, const struct ipoib_queue
 		netif_queue_set_napi(netdev, i, NETDEV_QUEUE_TYPE_TX, NULL);
 }
 
+/* Sets how many segments a large packet may have. The stack's own limit follows, unless it was set
+ * to less (ip link set gso_max_segs): netif_set_tso_max_segs() only lowers it.
+ */
+static void limit_segments(struct net_device *netdev, u32 segments)
+{
+	bool follows = netdev->gso_max_segs == netdev->tso_max_segs;
+
+	netif_set_tso_max_segs(netdev, segments);
+	if (follows)
+		WRITE_ONCE(netdev->gso_max_segs, segments);
+}
+
 /* Makes new queues those of the device, and copies what the data path needs of them to the rings */
 static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues)
 {
@@ -295,7 +307,7 @@ static void queues_use(struct ipoib_dev *priv, const struct ipoib_queues *queues
 	ipoib_rx_use(&priv->rx, queues->rx_cq, &queues->channels->napi, queues->rx_size,
 		     queues->max_recv_sge > 1);
 	queues_show_napi(priv->netdev, queues);
-	netif_set_tso_max_segs(priv->netdev, queues->channels->tx.sq.segments_max);
+	limit_segments(priv->netdev, queues->channels->tx.sq.segments_max);
 	WRITE_ONCE(priv->cq_failed, false);
 }
 

@@ -202,6 +202,22 @@ static int create_again(struct fixture *fx, u32 tx_size, u32 rx_size)
 	return err;
 }
 
+/* The segments of large packets are limited by the ring, and perhaps by the administrator */
+static void qp_limits_segments(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
+	KUNIT_EXPECT_EQ(test, (u32)fx->netdev->gso_max_segs, 16u);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 256, 64), 0);
+	KUNIT_EXPECT_EQ(test, (u32)fx->netdev->gso_max_segs, 64u);
+	fx->netdev->gso_max_segs = 20;
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 512, 64), 0);
+	KUNIT_EXPECT_EQ(test, (u32)fx->netdev->gso_max_segs, 20u);
+	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 64, 64), 0);
+	KUNIT_EXPECT_EQ(test, (u32)fx->netdev->gso_max_segs, 16u);
+}
+
 /* Rings are shortened until the HCA can hold them, then WRs */
 static void qp_fits_hca(struct kunit *test)
 {
@@ -450,6 +466,7 @@ static struct kunit_case qp_cases[] = {
 	KUNIT_CASE(qp_created),
 	KUNIT_CASE(qp_vectors),
 	KUNIT_CASE(qp_flags),
+	KUNIT_CASE(qp_limits_segments),
 	KUNIT_CASE(qp_fits_hca),
 	KUNIT_CASE(qp_refuses_rings),
 	KUNIT_CASE(qp_replaced),
