@@ -57,7 +57,7 @@ static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct sk_buff *skb)
 	buf->skb = skb;
 	if (unlikely(ipoib_map(conn->qp->device, buf)))
 		goto err_skb;
-	wr.num_sge = ipoib_map_sges(conn->qp->pd, buf, sq->sge);
+	wr.num_sge = ipoib_map_sges(conn->qp->pd->local_dma_lkey, buf, sq->sge);
 	skb_tx_timestamp(skb);
 	why = IPOIB_STAT_TX_POST;
 	if (unlikely(ib_post_send(conn->qp, &wr, &bad)))

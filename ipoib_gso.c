@@ -162,7 +162,7 @@ static u32 cut_payload(struct ipoib_gso *gso, u32 len, struct ib_sge *sge, __wsu
 		piece = min_t(u32, gso->tso.size, len - done);
 		sge[n].addr = payload_addr(gso);
 		sge[n].length = piece;
-		sge[n].lkey = gso->sq->priv->pd->local_dma_lkey;
+		sge[n].lkey = gso->sq->lkey;
 		if (!gso->hca_sums)
 			*sum = csum_block_add(*sum, csum_partial(gso->tso.data, piece, 0), done);
 		tso_build_data(gso->buf->skb, &gso->tso, piece);
@@ -232,6 +232,6 @@ u32 ipoib_gso_next(struct ipoib_gso *gso, const struct ipoib_tx_headers *headers
 	set_sum(gso, header, gso->tso.tlen + size, sum);
 	sge->addr = headers->addr + offset;
 	sge->length = gso->buf->header_len;
-	sge->lkey = gso->sq->priv->pd->local_dma_lkey;
+	sge->lkey = gso->sq->lkey;
 	return n + 1;
 }

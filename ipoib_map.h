@@ -21,11 +21,12 @@ static inline u32 ipoib_map_linear_len(const struct ipoib_tx_buf *buf)
 static inline void ipoib_map_undo(struct ib_device *ibdev, struct ipoib_tx_buf *buf, int frags)
 {
 	struct sk_buff *skb = buf->skb;
+	u32 len = ipoib_map_linear_len(buf);
 	u64 *mapping = buf->mapping;
 	int i;
 
-	if (ipoib_map_linear_len(buf))
-		ib_dma_unmap_single(ibdev, *mapping++, ipoib_map_linear_len(buf), DMA_TO_DEVICE);
+	if (len)
+		ib_dma_unmap_single(ibdev, *mapping++, len, DMA_TO_DEVICE);
 	for (i = 0; i < frags; i++)
 		ib_dma_unmap_page(ibdev, mapping[i],
 				  skb_frag_size(&skb_shinfo(skb)->frags[i]), DMA_TO_DEVICE);
@@ -53,11 +54,12 @@ static inline int ipoib_map_frags(struct ib_device *ibdev, struct ipoib_tx_buf *
 static inline int ipoib_map(struct ib_device *ibdev, struct ipoib_tx_buf *buf)
 {
 	struct sk_buff *skb = buf->skb;
+	u32 len = ipoib_map_linear_len(buf);
 	u64 *mapping = buf->mapping;
 
-	if (ipoib_map_linear_len(buf)) {
-		*mapping = ib_dma_map_single(ibdev, skb->data + buf->header_len,
-					     ipoib_map_linear_len(buf), DMA_TO_DEVICE);
+	if (len) {
+		*mapping = ib_dma_map_single(ibdev, skb->data + buf->header_len, len,
+					     DMA_TO_DEVICE);
 		if (ib_dma_mapping_error(ibdev, *mapping))
 			return -EIO;
 		mapping++;
@@ -66,19 +68,18 @@ static inline int ipoib_map(struct ib_device *ibdev, struct ipoib_tx_buf *buf)
 }
 
 /* Fills in the SGEs of a packet that is mapped, and returns their number */
-static inline u32 ipoib_map_sges(const struct ib_pd *pd, const struct ipoib_tx_buf *buf,
-				 struct ib_sge *sge)
+static inline u32 ipoib_map_sges(u32 lkey, const struct ipoib_tx_buf *buf, struct ib_sge *sge)
 {
 	const struct sk_buff *skb = buf->skb;
-	u32 i, n = 0;
+	u32 i, n = 0, len = ipoib_map_linear_len(buf);
 
-	if (ipoib_map_linear_len(buf))
-		sge[n++].length = ipoib_map_linear_len(buf);
+	if (len)
+		sge[n++].length = len;
 	for (i = 0; i < skb_shinfo(skb)->nr_frags; i++)
 		sge[n++].length = skb_frag_size(&skb_shinfo(skb)->frags[i]);
 	for (i = 0; i < n; i++) {
 		sge[i].addr = buf->mapping[i];
-		sge[i].lkey = pd->local_dma_lkey;
+		sge[i].lkey = lkey;
 	}
 	return n;
 }

@@ -59,12 +59,11 @@ static int rx_exchange(struct ipoib_rx_ring *rx, struct ipoib_rx_buf *buf, struc
 	return 0;
 }
 
-static unsigned char rx_pkt_type(const struct ipoib_rx_ring *rx, const struct ib_wc *wc,
-				 const struct ib_grh *grh)
+static unsigned char rx_pkt_type(const struct ipoib_rx_ring *rx, const struct ib_grh *grh)
 {
 	const struct ipoib_hwaddr *broadcast = (void *)rx->priv->netdev->broadcast;
 
-	if (!(wc->wc_flags & IB_WC_GRH) || !ipoib_gid_is_multicast(grh->dgid.raw))
+	if (!ipoib_gid_is_multicast(grh->dgid.raw))
 		return PACKET_HOST;
 	if (!memcmp(grh->dgid.raw, broadcast->gid, sizeof(grh->dgid)))
 		return PACKET_BROADCAST;
@@ -90,7 +89,8 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	struct ipoib_hwaddr sender;
 	struct ipoib_heard from;
 
-	skb->pkt_type = rx_pkt_type(rx, wc, (struct ib_grh *)skb->data);
+	if (wc->wc_flags & IB_WC_GRH)
+		skb->pkt_type = rx_pkt_type(rx, (struct ib_grh *)skb->data);
 	if (unlikely(ipoib_learn_sender(rx->priv, wc, (struct ib_grh *)skb->data, &sender, &from)))
 		rx_heard(rx, &sender, &from);
 	skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);

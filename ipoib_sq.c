@@ -85,6 +85,8 @@ static struct ib_ud_wr *sq_next_wr(struct ipoib_sq *sq)
 	    sq->sges + IPOIB_TX_SGE_MAX > IPOIB_TX_CHAIN_SGES)
 		ipoib_sq_doorbell(sq);
 	ud = &sq->chain[sq->chained];
+	if (sq->chained)
+		ud[-1].wr.next = &ud->wr;
 	ud->wr.sg_list = &sq->sge[sq->sges];
 	ud->wr.wr_id = sq->head;
 	ud->wr.opcode = IB_WR_SEND;
@@ -97,7 +99,6 @@ static void sq_chain(struct ipoib_sq *sq, struct ib_ud_wr *ud, struct ib_ah *iba
 	ud->ah = ibah;
 	ud->remote_qpn = qpn;
 	ud->remote_qkey = READ_ONCE(sq->priv->qkey);
-	ud->wr.next = &sq->chain[sq->chained + 1].wr;
 	sq->chained++;
 	sq->sges += ud->wr.num_sge;
 	WRITE_ONCE(sq->head, sq->head + 1);
@@ -110,7 +111,7 @@ static void sq_whole(struct ipoib_sq *sq, const struct ipoib_tx_buf *buf,
 	struct ib_ud_wr *ud = sq_next_wr(sq);
 	struct sk_buff *skb = buf->skb;
 
-	ud->wr.num_sge = ipoib_map_sges(sq->priv->pd, buf, ud->wr.sg_list);
+	ud->wr.num_sge = ipoib_map_sges(sq->lkey, buf, ud->wr.sg_list);
 	if (skb->ip_summed == CHECKSUM_PARTIAL)
 		ud->wr.send_flags |= IB_SEND_IP_CSUM;
 	if (buf->header_len) {
@@ -160,11 +161,10 @@ static bool sq_hca_sums(const struct ipoib_sq *sq, const struct sk_buff *skb)
 	return sq->hca_offloads && ipoib_csum_is_ip4(skb);
 }
 
-/* Returns whether a packet takes one WR per segment */
+/* Returns whether a large packet takes one WR per segment */
 static bool sq_is_cut(const struct ipoib_sq *sq, const struct sk_buff *skb)
 {
-	return skb_is_gso(skb) &&
-	       !(sq->hca_offloads && (skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4));
+	return !sq->hca_offloads || !(skb_shinfo(skb)->gso_type & SKB_GSO_TCPV4);
 }
 
 /**
@@ -203,10 +203,8 @@ static int sq_linearize(struct ipoib_sq *sq, struct sk_buff *skb)
 /* Prepares a packet for posting: makes its headers linear if it is large, reduces its fragments to
  * what the HCA supports, and computes the checksum if the HCA does not.
  */
-static int sq_prepare(struct ipoib_sq *sq, struct sk_buff *skb)
+static int sq_prepare(struct ipoib_sq *sq, struct sk_buff *skb, u32 header_len)
 {
-	int header_len = skb_is_gso(skb) ? ipoib_gso_header_len(skb) : 0;
-
 	if (unlikely(!pskb_may_pull(skb, header_len) || sq_linearize(sq, skb)))
 		return -ENOMEM;
 	if (skb->ip_summed != CHECKSUM_PARTIAL || header_len || sq_hca_sums(sq, skb))
@@ -214,17 +212,13 @@ static int sq_prepare(struct ipoib_sq *sq, struct sk_buff *skb)
 	return skb_checksum_help(skb);
 }
 
-static void sq_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb)
+static void sq_buf_init(struct ipoib_tx_buf *buf, struct sk_buff *skb, u32 header_len)
 {
 	buf->skb = skb;
 	buf->len = skb->len;
-	buf->header_len = 0;
-	buf->packets = 1;
+	buf->header_len = header_len;
+	buf->packets = header_len ? ipoib_gso_segments(skb) : 1;
 	buf->torn = false;
-	if (!skb_is_gso(skb))
-		return;
-	buf->header_len = ipoib_gso_header_len(skb);
-	buf->packets = ipoib_gso_segments(skb);
 }
 
 static bool sq_is_small(const struct sk_buff *skb)
@@ -270,7 +264,7 @@ static int sq_small(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah
 	sq_copy(sq, skb, ud, page->octets + offset);
 	sge->addr = page->addr + offset;
 	sge->length = len;
-	sge->lkey = sq->priv->pd->local_dma_lkey;
+	sge->lkey = sq->lkey;
 	ud->wr.num_sge = 1;
 	skb_tx_timestamp(skb);
 	dev_consume_skb_any(skb);
@@ -295,14 +289,15 @@ static int sq_small(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah
 int ipoib_sq_put(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u32 qpn, u32 slots)
 {
 	struct ipoib_tx_buf *buf;
-	u32 len;
+	u32 len, header_len;
 
 	if (sq_is_small(skb))
 		return sq_small(sq, skb, ibah, qpn);
-	if (unlikely(sq_prepare(sq, skb)))
+	header_len = skb_is_gso(skb) ? ipoib_gso_header_len(skb) : 0;
+	if (unlikely(sq_prepare(sq, skb, header_len)))
 		return -ENOMEM;
 	buf = sq_slot(sq, sq->head + slots - 1);
-	sq_buf_init(buf, skb);
+	sq_buf_init(buf, skb, header_len);
 	if (unlikely(ipoib_map(sq->priv->ibdev, buf))) {
 		buf->skb = NULL;
 		buf->len = 0;
@@ -310,7 +305,7 @@ int ipoib_sq_put(struct ipoib_sq *sq, struct sk_buff *skb, struct ib_ah *ibah, u
 	}
 	len = skb->len;
 	skb_tx_timestamp(skb);
-	if (sq_is_cut(sq, skb))
+	if (header_len && sq_is_cut(sq, skb))
 		sq_segments(sq, buf, ibah, qpn);
 	else
 		sq_whole(sq, buf, ibah, qpn);
@@ -491,7 +486,7 @@ int ipoib_sq_create(struct ipoib_sq *sq)
 	sq->buf = kvcalloc(sq->size, sizeof(*sq->buf), GFP_KERNEL);
 	if (!sq->buf)
 		return err;
-	sq->chain = kcalloc(IPOIB_TX_CHAIN_MAX + 1, sizeof(*sq->chain), GFP_KERNEL);
+	sq->chain = kcalloc(IPOIB_TX_CHAIN_MAX, sizeof(*sq->chain), GFP_KERNEL);
 	if (!sq->chain)
 		goto err_buf;
 	sq->sge = kcalloc(IPOIB_TX_CHAIN_SGES, sizeof(*sq->sge), GFP_KERNEL);

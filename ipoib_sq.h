@@ -60,12 +60,13 @@ struct ipoib_sq {
 	u32 size;			/* a power of two */
 	u32 segments_max;		/* limit of the segments of a packet */
 	u32 refusals;			/* number of failed calls of ib_post_send() */
+	u32 lkey;			/* of the PD, for each SGE */
 	u32 held;			/* value of head after the last slot that holds a packet */
 	bool hca_offloads;		/* the HCA computes TCP and UDP checksums over IPv4, and
 					 * segments large TCP packets over IPv4
 					 */
 	struct ipoib_tx_buf *buf;
-	struct ib_ud_wr *chain;		/* IPOIB_TX_CHAIN_MAX + 1 WRs */
+	struct ib_ud_wr *chain;		/* IPOIB_TX_CHAIN_MAX WRs */
 	struct ib_sge *sge;		/* IPOIB_TX_CHAIN_SGES entries */
 	struct ipoib_tx_headers *headers;
 

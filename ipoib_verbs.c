@@ -122,6 +122,7 @@ static int qp_create(struct ipoib_queues *queues, struct ipoib_txq *tx)
 	sq->size = queues->tx_size;
 	sq->segments_max = min_t(u32, sq->size / 4, IPOIB_TX_SEGMENTS_MAX);
 	sq->hca_offloads = hca_offloads(attrs);
+	sq->lkey = tx->priv->pd->local_dma_lkey;
 	sq->qp = ib_create_qp(tx->priv->pd, &init);
 	if (IS_ERR(sq->qp))
 		return PTR_ERR(sq->qp);
