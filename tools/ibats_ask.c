@@ -133,11 +133,10 @@ static enum status host_unknown(const char *name, int err)
 
 	/* An unknown name, and a name without an address, are two different errors */
 	if (err == EAI_NONAME || err == EAI_NODATA) {
-		fprintf(stderr, "ibats: %s: no host of that name has an address\n",
-			name);
+		say(name, "no host of that name has an address");
 		return STATUS_NOT_FOUND;
 	}
-	fprintf(stderr, "ibats: %s: %s\n", name, text);
+	say(name, text);
 	return STATUS_FAILED;
 }
 

@@ -149,6 +149,7 @@ uint8_t message_command(const struct nlmsghdr *message);
 void row_add_fields(struct json_object *row, const struct nlmsghdr *message, size_t offset,
 		    const struct field *fields, unsigned int count);
 bool row_is(struct json_object *row, const char *key);
+void text_clean(char *text);
 void add_text(struct json_object *row, const char *key, const char *text);
 void add_bool(struct json_object *row, const char *key, bool value);
 void add_name(struct json_object *row, const char *key, const char *const *names,
@@ -169,6 +170,7 @@ const char *row_text(struct json_object *row, const char *key);
 void age_text(__u64 ms, char *text, size_t size);
 
 /* tool_say.c: error messages */
+void say(const char *what, const char *text);
 enum status failed(const struct nl *nl, const char *what, int err);
 enum status misused(const char *what, const char *text);
 unsigned int interface_find(const char *name);

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <linux/genetlink.h>
@@ -14,14 +15,34 @@
 /* ---- Values ---- */
 
 /**
+ * text_clean() - replace the octets of a text that are not printable ASCII characters, by '?'
+ * @text: the text
+ *
+ * The names of interfaces may be anybody's choice. A terminal would obey some of them, and others
+ * are no UTF-8, which JSON has to be.
+ */
+void text_clean(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
+/**
  * add_text() - add a text to a row
  * @row: the row
  * @key: the key
- * @text: the text
+ * @text: the text, of which text_clean() is added
  */
 void add_text(struct json_object *row, const char *key, const char *text)
 {
-	json_object_object_add(row, key, json_object_new_string(text));
+	char *clean = strdup(text);
+
+	if (!clean)
+		return;
+	text_clean(clean);
+	json_object_object_add(row, key, json_object_new_string(clean));
+	free(clean);
 }
 
 /**

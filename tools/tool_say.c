@@ -8,6 +8,25 @@
 
 #include "tool.h"
 
+/* The longest message; the rest is left out */
+#define LINE_SIZE	512
+
+/**
+ * say() - print an error message
+ * @what: what it is about, such as the name of an interface
+ * @text: what is wrong with it
+ *
+ * It goes to a terminal, so text_clean() of it is printed.
+ */
+void say(const char *what, const char *text)
+{
+	char line[LINE_SIZE];
+
+	snprintf(line, sizeof(line), "%s: %s: %s", program.name, what, text);
+	text_clean(line);
+	fprintf(stderr, "%s\n", line);
+}
+
 /* Returns the last one, which has no text, if the error has no meaning of its own */
 static const struct meaning *meaning_of(int number)
 {
@@ -41,7 +60,7 @@ enum status failed(const struct nl *nl, const char *what, int err)
 	if (err == -ENOPKG)
 		fprintf(stderr, "%s: %s\n", program.name, text);
 	else
-		fprintf(stderr, "%s: %s: %s\n", program.name, what, text);
+		say(what, text);
 	return meaning->number ? meaning->status : STATUS_FAILED;
 }
 
@@ -54,7 +73,7 @@ enum status failed(const struct nl *nl, const char *what, int err)
  */
 enum status misused(const char *what, const char *text)
 {
-	fprintf(stderr, "%s: %s: %s\n", program.name, what, text);
+	say(what, text);
 	return STATUS_USAGE;
 }
 
@@ -69,6 +88,6 @@ unsigned int interface_find(const char *name)
 	unsigned int index = if_nametoindex(name);
 
 	if (!index)
-		fprintf(stderr, "%s: %s: there is no such interface\n", program.name, name);
+		say(name, "there is no such interface");
 	return index;
 }
