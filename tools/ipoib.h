@@ -34,11 +34,14 @@ struct link {
 	bool carrier;
 	char reason[32];		/* the driver's, see ipoib_reason.c; empty: it tells none */
 	char parent[32];		/* of a child */
-	bool parent_up;
+	bool parent_down;		/* the parent is here, and is not set up */
 	unsigned long pkey;
 	enum membership membership;
 	struct port port;
 };
+
+/* ipoib_net.c: asks rtnetlink */
+bool net_has_address(unsigned int index, const char *address);
 
 /* ipoib_sys.c: reads /sys */
 bool sys_has_devices(void);

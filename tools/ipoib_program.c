@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * What ipoib is called. It only reads /sys, and talks to no module by netlink.
+ * What ipoib is called. It reads /sys, and has no family of generic netlink.
  */
 #include "ipoib.h"
 

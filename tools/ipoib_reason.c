@@ -330,7 +330,7 @@ void reason_text(const struct link *link, const char *reason, char *text, size_t
 static const char *hint_of(const struct link *link, const char *reason)
 {
 	if (!strcmp(reason, "admin-down"))
-		return link->parent[0] && !link->parent_up ? HINT_PARENT : NULL;
+		return link->parent_down ? HINT_PARENT : NULL;
 	if (strcmp(reason, "none") && strcmp(reason, "refused"))
 		return NULL;
 	return link->membership == MEMBER_LIMITED ? HINT_LIMITED : NULL;

@@ -16,6 +16,9 @@
 /* The longest path of a file that is read */
 #define PATH_LEN	256
 
+/* The longest link-layer address as text, of 32 octets, and its end */
+#define ADDRESS_LEN	(3 * 32 + 1)
+
 /* ARPHRD_INFINIBAND */
 #define TYPE_INFINIBAND	32
 
@@ -59,6 +62,11 @@ static unsigned long number_read(const char *name, const char *file)
 
 	net_read(name, file, text, sizeof(text));
 	return strtoul(text, NULL, 0);
+}
+
+static bool is_up(const char *name)
+{
+	return number_read(name, "flags") & IFF_UP;
 }
 
 /* Calls see() for each entry of a folder, until it returns true. Returns whether it has done so. */
@@ -111,13 +119,25 @@ bool sys_has_driver(void)
  * @name: the interface's name
  * @index: its number
  *
- * /sys belongs to the namespace in which it was mounted, which may be another one.
+ * /sys belongs to the namespace in which it was mounted, which may be another one. Interfaces of
+ * two namespaces may have the same name and number, but those of InfiniBand ports differ in their
+ * addresses. An address may change between two looks at it.
  *
  * Return: true if it does.
  */
 bool sys_is_of_namespace(const char *name, unsigned int index)
 {
-	return number_read(name, "ifindex") == index;
+	unsigned int looks = 3;
+	char address[ADDRESS_LEN];
+
+	if (number_read(name, "ifindex") != index)
+		return false;
+	while (looks--) {
+		net_read(name, "address", address, sizeof(address));
+		if (net_has_address(index, address))
+			return true;
+	}
+	return false;
 }
 
 /**
@@ -177,6 +197,7 @@ static void port_read(struct port *port)
 struct port_search {
 	struct port *port;
 	char guid[32];			/* in the interface's address, without colons */
+	bool any;			/* a port with another GUID is better than none */
 };
 
 /* Copies a text without its colons */
@@ -188,40 +209,46 @@ static void colons_drop(const char *from, char *to)
 	} while (*from++);
 }
 
-/* Several RDMA devices may be parts of one device of a bus: the GUID tells which it is. It may be
- * one that the administrator has chosen, so that any device is better than none.
- */
+/* Several RDMA devices may be parts of one device of a bus: the GUID tells which it is */
 static bool device_see(const char *device, void *context)
 {
 	struct port_search *search = context;
 	struct port port = { .number = search->port->number };
 	char guid[sizeof(port.guid)];
+	bool matches;
 
 	snprintf(port.device, sizeof(port.device), "%.*s", (int)sizeof(port.device) - 1, device);
 	port_read(&port);
 	if (!port.state[0])
 		return false;
-	*search->port = port;
 	colons_drop(port.guid, guid);
-	return !strcmp(guid, search->guid);
+	matches = !strcmp(guid, search->guid);
+	if (matches || search->any)
+		*search->port = port;
+	return matches;
 }
 
-/* A child has no device in /sys, but its parent has. That may be in another network namespace:
- * then only the GUID tells.
+/* Finds the port, and the state of a parent. An interface with a GUID that the administrator has
+ * chosen is still over its own device. A child has no device in /sys, but its parent has. That may
+ * be in another network namespace, and another interface here may have its name: then only the GUID
+ * tells.
  */
 static void port_find(struct link *link)
 {
 	const char *owner = link->parent[0] ? link->parent : link->name;
 	struct port *port = &link->port;
-	struct port_search search = { .port = port };
-	char path[PATH_LEN], address[64];
+	struct port_search search = { .port = port, .any = !link->parent[0] };
+	char path[PATH_LEN], address[ADDRESS_LEN];
+	bool matches;
 
 	port->number = number_read(link->name, "dev_port") + 1;
 	net_read(link->name, "address", address, sizeof(address));
 	if (strlen(address) > GUID_OF_ADDRESS)
 		colons_drop(address + GUID_OF_ADDRESS, search.guid);
 	snprintf(path, sizeof(path), NET "/%s/device/infiniband", owner);
-	folder_find(path, device_see, &search);
+	matches = folder_find(path, device_see, &search);
+	link->parent_down = matches && link->parent[0] && !is_up(link->parent);
+	search.any = false;
 	if (!port->device[0] && !folder_find(RDMA, device_see, &search))
 		*port = (struct port) {};
 }
@@ -283,11 +310,6 @@ static enum membership membership_read(const struct port *port, unsigned long pk
 
 /* ---- Interfaces ---- */
 
-static bool is_up(const char *name)
-{
-	return number_read(name, "flags") & IFF_UP;
-}
-
 /**
  * sys_read_link() - read the state of an IPoIB interface and of its port
  * @name: its name
@@ -301,7 +323,6 @@ void sys_read_link(const char *name, struct link *link)
 	link->carrier = number_read(name, "carrier") == 1;
 	net_read(name, "no_carrier_reason", link->reason, sizeof(link->reason));
 	net_read(name, "parent", link->parent, sizeof(link->parent));
-	link->parent_up = link->parent[0] && is_up(link->parent);
 	link->pkey = pkey_read(name);
 	port_find(link);
 	link->membership = membership_read(&link->port, link->pkey);

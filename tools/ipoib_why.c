@@ -120,17 +120,22 @@ static bool link_why(struct session *session, const char *name)
 
 static enum status other_sys(const char *name)
 {
-	fprintf(stderr, "%s: %s: /sys shows another network namespace; use 'ip netns exec'\n",
-		program.name, name);
+	say(name, "/sys shows another network namespace; use 'ip netns exec'");
 	return STATUS_FAILED;
 }
 
-static enum status one_why(struct session *session, const char *name)
+static enum status one_why(struct session *session, const char *given)
 {
-	unsigned int index = interface_find(name);
+	unsigned int index = interface_find(given);
+	char name[IF_NAMESIZE];
 
 	if (!index)
 		return STATUS_FAILED;
+	/* /sys does not have its alternative names, one of which may be given */
+	if (!if_indextoname(index, name)) {
+		say(given, "it has just disappeared");
+		return STATUS_FAILED;
+	}
 	if (!sys_is_of_namespace(name, index))
 		return other_sys(name);
 	if (!sys_is_ipoib(name))

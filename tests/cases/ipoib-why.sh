@@ -33,6 +33,12 @@ out_matches()
 	assert_match "what it prints" "$(tr -s '\n ' '  ' </run/out)" "$1"
 }
 
+# printable FILE: it has nothing that a terminal would obey, and that JSON cannot have.
+printable()
+{
+	assert_eq "octets that are not printable" "$(LC_ALL=C tr -d '\n -~' <"$1" | od -An -tx1)" ""
+}
+
 # told DEV REASON FROM SENTENCE ADVICE: waits for the reason, which is known FROM the driver or sysfs.
 # The last two are extended regexes.
 told()
@@ -157,6 +163,45 @@ ends 4 in_netns other ipoib why
 ip -n other link set "$dev" netns 1
 ip link set "$dev" up
 carrier
+
+step "An alternative name, and a name that a terminal would obey"
+ip link property add dev "$dev" altname ibalt
+ends 0 ipoib why ibalt
+out_matches "^$dev has carrier"
+ip link property del dev "$dev" altname ibalt
+dev0=$(netdev_of ibfab0)
+wild=$(printf 'x\033[31m\377')
+ip link set "$dev0" name "$wild"
+for option in '' -j; do
+	# shellcheck disable=SC2086  # none, or a word
+	ends 1 ipoib $option why
+	printable /run/out
+done
+json 'any(.interface == "x?[31m?")'
+ip link set "$wild" name "$dev0"
+
+step "Other namespaces: an interface of the same name and number, and one of the parent's name"
+ip netns add twin
+ip -n twin link add "$wild" type dummy
+ends 4 in_netns twin ipoib why
+printable /run/err
+ip -n twin link delete "$wild"
+ip -n twin link add "$dev" index "$(cat "/sys/class/net/$dev/ifindex")" type dummy
+for words in why "why $dev"; do
+	# shellcheck disable=SC2086  # words
+	ends 4 in_netns twin ipoib $words
+	err_matches "^ipoib: $dev: .* use 'ip netns exec'"
+done
+ip netns delete twin
+child_add 8003
+carrier "$dev.8003"
+ip link set "$dev.8003" netns other
+ip link set "$dev0" netns other name "$dev"
+ends 1 ip netns exec other ipoib -j why "$dev.8003"
+json '.[0] | .device == "ibfab1" and .membership == "limited" and .reason == "admin-down"'
+json '.[0].advice | contains("parent") | not'
+ip -n other link set "$dev" netns 1 name "$dev0"
+ip -n other link delete "$dev.8003"
 
 step "A cable that is pulled while there is carrier"
 echo "switch0 2 down" >"$ibfab/cable"
