@@ -82,7 +82,7 @@ static bool put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
 static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 		      const struct ats_source *source, const struct ats_local *local)
 {
-	u64 age = jiffies_to_msecs(jiffies - local->since);
+	u64 age = jiffies64_to_msecs(jiffies - local->since);
 	struct ib_ats_answer record;
 
 	ats_view_record(port, source, local, &record);

@@ -71,7 +71,7 @@ static bool entry_end(struct dump *dump, void *header, bool failed, unsigned lon
 
 static bool put_age(struct sk_buff *skb, unsigned long age)
 {
-	return nla_put_u64_64bit(skb, EIPOIB_ATTR_AGE, jiffies_to_msecs(age), EIPOIB_ATTR_PAD);
+	return nla_put_u64_64bit(skb, EIPOIB_ATTR_AGE, jiffies64_to_msecs(age), EIPOIB_ATTR_PAD);
 }
 
 static bool put_ip(struct sk_buff *skb, const struct eipoib_ip_info *info)
