@@ -67,20 +67,33 @@ struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index)
 	return message;
 }
 
-/* Adds the settings to each row. A netdevice that has been deleted meanwhile has none. */
-static int links_get(struct session *session)
+static int link_get(struct session *session, struct json_object *row)
 {
-	size_t i, count = json_object_array_length(session->rows);
-	struct json_object *row;
+	link_begin(&session->nl, RTM_GETLINK, 0,
+		   json_object_get_int(json_object_object_get(row, "ifindex")));
+	return nl_talk(&session->nl, link_take, row);
+}
+
+/* Adds the settings to each row. If @all are wanted, a netdevice that has been deleted meanwhile is
+ * left out.
+ */
+static int links_get(struct session *session, bool all)
+{
 	int err = nl_open_route(&session->nl);
+	size_t i = 0;
 
 	if (err)
 		return err;
-	for (i = 0; i < count && !err; i++) {
-		row = json_object_array_get_idx(session->rows, i);
-		link_begin(&session->nl, RTM_GETLINK, 0,
-			   json_object_get_int(json_object_object_get(row, "ifindex")));
-		err = nl_talk(&session->nl, link_take, row);
+	while (i < json_object_array_length(session->rows)) {
+		err = link_get(session, json_object_array_get_idx(session->rows, i));
+		if (!err) {
+			i++;
+			continue;
+		}
+		if (err != -ENODEV || !all)
+			break;
+		json_object_array_del_idx(session->rows, i, 1);
+		err = 0;
 	}
 	nl_close(&session->nl);
 	return err;
@@ -107,7 +120,7 @@ enum status run_show(struct session *session, char **arguments)
 		if (!index)
 			return STATUS_NOT_FOUND;
 	}
-	err = table_get(session, EIPOIB_CMD_DEV_GET, index) ?: links_get(session);
+	err = table_get(session, EIPOIB_CMD_DEV_GET, index) ?: links_get(session, !dev);
 	table_show(session, show_columns, cell_text);
 	return failed(&session->nl, dev ?: "show", err);
 }

@@ -54,6 +54,21 @@ static bool change_take(void *context, const struct nlmsghdr *message)
 	return monitor->ended || ferror(stdout);
 }
 
+/* The module may have been unloaded, and loaded again as another family, among what was lost */
+static int family_look(struct monitor *monitor)
+{
+	struct nl other;
+	int err = nl_open(&other);
+
+	if (err) {
+		memcpy(monitor->nl.error, other.error, sizeof(other.error));
+		return err;
+	}
+	monitor->ended = other.family != monitor->nl.family;
+	nl_close(&other);
+	return 0;
+}
+
 static int changes_take(struct monitor *monitor)
 {
 	int err = nl_listen(&monitor->nl, change_take, monitor);
@@ -61,7 +76,7 @@ static int changes_take(struct monitor *monitor)
 	if (err != -ENOBUFS)
 		return err;
 	fputs("eipoib: changes were lost; 'eipoib local' prints what there is now\n", stderr);
-	return nl_drain(&monitor->nl);
+	return nl_drain(&monitor->nl) ?: family_look(monitor);
 }
 
 static int monitor_watch(struct monitor *monitor)
