@@ -167,6 +167,8 @@ enum status run_slave(struct session *session, char **arguments)
 		return STATUS_USAGE;
 	if (!arguments[2])
 		return misused(values[SLAVE_DEV], "give a vlan or a mac; see 'eipoib slave help'");
+	if (values[SLAVE_VLAN] && values[SLAVE_MAC])
+		return misused(values[SLAVE_DEV], "give a vlan or a mac, and not both");
 	err = nl_open_route(&session->nl);
 	if (err)
 		return failed(&session->nl, values[SLAVE_DEV], err);

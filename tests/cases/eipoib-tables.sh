@@ -145,6 +145,8 @@ err_matches 'there is no setting'
 tool 2 set dev eth5 max_ips 0
 tool 2 set dev eth5 max_ips many
 err_matches 'many: not a number'
+tool 2 slave dev "$dev0" vlan 5 mac 02:00:00:00:00:05
+err_matches 'a vlan or a mac, and not both'
 ip -n h0 link set eth5 up
 bridge_make h0
 guest_make g1 h0 61
@@ -323,9 +325,39 @@ assert local_is 'length == 51 and all(.static)'
 tool 4 local add 10.3.0.1 lladdr 02:00:00:00:03:01 dev eth5
 err_matches 'All entries are static; delete some, or raise max_ips'
 
-step "The module is unloaded while somebody listens and an interface has entries"
+step "All are shown, whichever disappears meanwhile"
+ip -n h0 link add link "$dev0" name ib.8001 type ipoib pkey 0x8001
+for n in $(seq 200); do
+	printf 'link add link ib.8001 name eth6 type eipoib\nlink delete eth6\n'
+done >/run/batch
+traffic_start eth6 ip -n h0 -batch /run/batch
+eth6=$(cat /run/traffic.eth6.pid)
+wait_for 10 kill -s 0 -- "-$eth6"
+n=0
+while not group_ended "$eth6" 2>/run/kill.log; do
+	tool 0 -j show
+	json "those that are shown" 'any(.interface == "eth5") and all(.lower)'
+	n=$((n + 1))
+done
+note "shown $n times meanwhile"
+assert_eq "what ip says" "$(cat /run/traffic.eth6.log)" ""
+ip -n h0 link delete ib.8001
+
+step "The module is unloaded while somebody listens, another does not, and an interface has entries"
+tool 0 set dev eth5 max_ips 100
+room=$(cat /proc/sys/net/core/rmem_default)
+echo 4096 >/proc/sys/net/core/rmem_default
 traffic_start monitor on h0 eipoib monitor
-sleep 1
+traffic_start lines on h0 eipoib -j monitor
+wait_for 10 monitors_hear
+echo "$room" >/proc/sys/net/core/rmem_default
+kill -s STOP -- "-$(cat /run/traffic.lines.pid)"
+for n in $(seq 40); do
+	on h0 eipoib local del "10.2.0.$n" dev eth5
+done
 rmmod eth_ipoib
 wait_for 10 grep -q 'module eth_ipoib is not loaded' /run/traffic.monitor.log
+kill -s CONT -- "-$(cat /run/traffic.lines.pid)"
+wait_for 10 grep -q 'changes were lost' /run/traffic.lines.log
+wait_for 10 grep -q 'module eth_ipoib is not loaded' /run/traffic.lines.log
 no_eth5
