@@ -360,15 +360,19 @@ int eipoib_slave_changelink(struct net_device *netdev, struct net_device *lower,
 			    struct netlink_ext_ack *extack)
 {
 	struct eipoib_dev *base = eipoib_priv(netdev), *eth = eipoib_of_lower(lower);
-	int err = 0;
 
 	if (!data || !eth)
 		return 0;
+	/* One of them is refused, and then the other must not have been changed */
+	if (data[IFLA_EIPOIB_SLAVE_VLAN] && data[IFLA_EIPOIB_SLAVE_MAC]) {
+		NL_SET_ERR_MSG(extack, "Give a VLAN or an address, and not both");
+		return -EINVAL;
+	}
 	if (data[IFLA_EIPOIB_SLAVE_VLAN])
-		err = vlan_change(base, eth, nla_get_u16(data[IFLA_EIPOIB_SLAVE_VLAN]), extack);
-	if (!err && data[IFLA_EIPOIB_SLAVE_MAC])
-		err = mac_change(base, eth, nla_data(data[IFLA_EIPOIB_SLAVE_MAC]), extack);
-	return err;
+		return vlan_change(base, eth, nla_get_u16(data[IFLA_EIPOIB_SLAVE_VLAN]), extack);
+	if (data[IFLA_EIPOIB_SLAVE_MAC])
+		return mac_change(base, eth, nla_data(data[IFLA_EIPOIB_SLAVE_MAC]), extack);
+	return 0;
 }
 
 /**

@@ -320,6 +320,35 @@ static void dedicated(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &own, guest_mac));
 }
 
+/* Of a VLAN and an address at once one is refused, so the other must not be set either */
+static void vlan_and_mac(struct kunit *test)
+{
+	struct { struct nlattr head; u16 vlan; } vlan = {
+		.head = { .nla_len = nla_attr_size(sizeof(u16)) },
+		.vlan = 6,
+	};
+	struct { struct nlattr head; u8 mac[ETH_ALEN]; } mac = {
+		.head = { .nla_len = nla_attr_size(ETH_ALEN) },
+	};
+	struct nlattr *data[IFLA_EIPOIB_SLAVE_MAX + 1] = {
+		[IFLA_EIPOIB_SLAVE_VLAN] = &vlan.head,
+		[IFLA_EIPOIB_SLAVE_MAC] = &mac.head,
+	};
+	struct netlink_ext_ack extack = { };
+	struct fixture *fx = test->priv;
+	int err;
+
+	ether_addr_copy(mac.mac, guest_mac);
+	fx->eth->slave.vlan = 5;
+	rtnl_lock();
+	err = eipoib_slave_changelink(fx->netdev, fx->lower, NULL, data, &extack);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, err, -EINVAL);
+	KUNIT_EXPECT_NOT_NULL(test, extack._msg);
+	KUNIT_EXPECT_EQ(test, fx->eth->slave.vlan, 5);
+	fx->eth->slave.vlan = 0;
+}
+
 /* How often a group is wanted on the Ethernet netdevice, or joined on the lower one */
 static int group_uses(struct fixture *fx, const u8 *mac)
 {
@@ -396,6 +425,7 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(igmp_queries),
 	KUNIT_CASE(mld_queries),
 	KUNIT_CASE(dedicated),
+	KUNIT_CASE(vlan_and_mac),
 	KUNIT_CASE(all_nodes),
 	KUNIT_CASE(leaves),
 	{}
