@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=bash
 # The packages of `make rpm` pass rpmlint, and have the same sources for DKMS as the Debian packages.
-# With Debian's rpm and dkms they can be installed, upgraded and removed.
+# With Debian's rpm and dkms they can be installed, upgraded and removed, while any kernel runs.
 # runs: host
 # timeout: 300
 # when: soak
@@ -43,6 +43,8 @@ check_install()
 {
 	loads_in_tree "before" "$release"
 	cp "$top"/build/rpm/*-"$version"-1.{noarch,x86_64}.rpm "$system/packages"
+	# Built for a kernel that does not run
+	kernel_runs 6.1.0-none
 	rpm_do -i "/packages/ib-ipoib-dkms-$version-1.noarch.rpm" \
 		"/packages/ib-ipoib-tools-$version-1.x86_64.rpm"
 	dkms_has "ib-ipoib/$version, $release, x86_64: installed"
@@ -50,6 +52,7 @@ check_install()
 	loads_own "$release" ib_ats "$version"
 	loads_own "$release" eth_ipoib "$version"
 	same "ibats -V" "$(inside ibats -V)" "ibats $version"
+	kernel_runs "$release"
 }
 
 check_upgrade()
