@@ -136,6 +136,28 @@ static void record_lenient(struct kunit *test)
 	KUNIT_EXPECT_LT(test, ats_record_decode(&read, &wire), 0);
 }
 
+static int ask_error(const struct ib_ats_question *question)
+{
+	u64 id;
+
+	return ib_ats_ask(question, GFP_ATOMIC, NULL, NULL, &id);
+}
+
+/* Questions for records that cannot be */
+static void record_senseless(struct kunit *test)
+{
+	struct ib_ats_question question = { .kind = IB_ATS_KIND_SID, .sid = ATS_SID_BASE - 1 };
+
+	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
+	question.sid = ATS_SID_BASE + ATS_SIDS;
+	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
+	question.kind = IB_ATS_KIND_ADDR;
+	question.addr = in6addr_any;
+	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
+	question.kind = IB_ATS_KIND_SID + 1;
+	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
+}
+
 static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_sids),
 	KUNIT_CASE(record_ipv4),
@@ -143,6 +165,7 @@ static struct kunit_case record_cases[] = {
 	KUNIT_CASE(record_query),
 	KUNIT_CASE(record_masks),
 	KUNIT_CASE(record_lenient),
+	KUNIT_CASE(record_senseless),
 	{}
 };
 

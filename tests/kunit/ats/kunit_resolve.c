@@ -176,27 +176,6 @@ static void resolve_asks_sid(struct kunit *test)
 			ATS_SID_BASE + 7);
 }
 
-static int ask_error(const struct ib_ats_question *question)
-{
-	u64 id;
-
-	return ib_ats_ask(question, GFP_ATOMIC, asked_done, NULL, &id);
-}
-
-static void resolve_senseless(struct kunit *test)
-{
-	struct ib_ats_question question = { .kind = IB_ATS_KIND_SID, .sid = ATS_SID_BASE - 1 };
-
-	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.sid = ATS_SID_BASE + ATS_SIDS;
-	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.kind = IB_ATS_KIND_ADDR;
-	question.addr = in6addr_any;
-	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-	question.kind = IB_ATS_KIND_SID + 1;
-	KUNIT_EXPECT_EQ(test, ask_error(&question), -EINVAL);
-}
-
 /* No port matches the number, the HCA, its name, or the partitions of the caller's namespace */
 static void resolve_no_port(struct kunit *test)
 {
@@ -829,8 +808,6 @@ static void resolve_guest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.count, 2u);
 }
 
-/* ---- Several ports ---- */
-
 static void two_ports(struct fake_port *fake, struct asked *asked)
 {
 	fake->ports = 2;
@@ -881,7 +858,6 @@ static struct kunit_case resolve_cases[] = {
 	KUNIT_CASE(resolve_asks_gid),
 	KUNIT_CASE(resolve_asks_primary),
 	KUNIT_CASE(resolve_asks_sid),
-	KUNIT_CASE(resolve_senseless),
 	KUNIT_CASE(resolve_no_port),
 	KUNIT_CASE(resolve_order),
 	KUNIT_CASE(resolve_other_form),

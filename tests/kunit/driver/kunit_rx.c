@@ -418,7 +418,7 @@ static void rx_without_pages(struct kunit *test)
 		hca_receive(fx->hca, packet, 100, &rx_like);
 		KUNIT_EXPECT_EQ(test, received.packets, i);
 		KUNIT_EXPECT_EQ(test, received.len, 56u);
-		KUNIT_EXPECT_EQ(test, received.header.encap.ethertype, htons(ETH_P_802_EX1));
+		KUNIT_EXPECT_EQ(test, be16_to_cpu(received.header.encap.ethertype), ETH_P_802_EX1);
 	}
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_NO_MEMORY), 0ull);
 	swap(fx->priv->rx.pool, pool);
