@@ -504,11 +504,10 @@ static int rx_pool_create(struct ipoib_rx_ring *rx, u32 mtu)
 	u32 longest = IB_GRH_BYTES + IPOIB_ENCAP_LEN + mtu;
 	u32 buf_len = rx->has_spill ? longest : IPOIB_RX_LONGEST;
 	u32 frag_len = rx_frag_len(buf_len);
-	unsigned int order = rx_page_order(frag_len);
 	struct page_pool_params params = {
 		.flags = PP_FLAG_PAGE_FRAG,
-		.order = order,
-		.pool_size = DIV_ROUND_UP(rx->size, (PAGE_SIZE << order) / frag_len),
+		.order = rx_page_order(frag_len),
+		.pool_size = rx->size,	/* pages; sockets give many back at once */
 		.nid = ibdev_to_node(rx->priv->ibdev),
 	};
 	struct page_pool *pool;
