@@ -22,6 +22,12 @@ active_is()
 	[ "$(active_slave)" = "$1" ]
 }
 
+# peer_follows: whether h3 has the slave's address for that of the bond.
+peer_follows()
+{
+	says " lladdr $(on hb cat /sys/class/net/port1/address) " ip -n h3 neigh show 10.0.0.1
+}
+
 fabric_start hcas=4
 opensm_start
 ipoib_load
@@ -33,12 +39,6 @@ step "Addresses derived from the GUID"
 host_make h3 ibfab3 3
 dev=$(dev_of h3)
 wait_for 20 has_carrier h3 "$dev"
-# peer_follows: whether h3 has the slave's address for that of the bond.
-peer_follows()
-{
-	says " lladdr $(on hb cat /sys/class/net/port1/address) " ip -n h3 neigh show 10.0.0.1
-}
-
 assert_match "the link-local address" "$(ip -n h3 -6 address show dev "$dev" scope link)" \
 	'fe80::21b:fa01:0:301/64'
 
