@@ -369,6 +369,8 @@ void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *re
 int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire);
 void ats_record_answer(const struct ats_record *record, const struct ats_port *port,
 		       struct ib_ats_answer *answer);
+int ats_table_each(const struct ib_mad_recv_wc *answer,
+		   void (*each)(void *context, const struct ats_record *record), void *context);
 
 /* ats_set.c: the addresses of one GID and P_Key */
 struct ats_set *ats_set_create(const struct ats_key *key);
@@ -403,10 +405,6 @@ int ats_sa_find_sm(struct ats_port *port);
 struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
 void ats_sa_cancel(struct ats_request *request);
 void ats_sa_finish(struct ats_port *port);
-
-/* ats_table.c: the records of an SA's answer */
-int ats_table_each(const struct ib_mad_recv_wc *answer,
-		   void (*each)(void *context, const struct ats_record *record), void *context);
 
 /* ats_port.c: the state of a port, owned by its work */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
