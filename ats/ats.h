@@ -177,7 +177,9 @@ struct ats_source {
 	struct ats_key key;
 	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
 	unsigned int chosen_at;		/* value of ats_port.choices at that time */
-	unsigned int count;
+	unsigned long look_at;		/* jiffies when the addresses have to be read again */
+	unsigned int room;		/* members of local that are allocated; of ats_netdev.c */
+	unsigned int count;		/* until they are all read, it may exceed room */
 	struct ats_local local[];
 };
 

@@ -47,15 +47,6 @@ struct ats_netdev {
 	u64 port_id;			/* the port that has its addresses; 0: none; the work's */
 };
 
-/* Addresses as they are being collected */
-struct collection {
-	struct ats_source *source;
-	unsigned int room;
-	unsigned int wanted;		/* number of addresses, including those without room */
-	unsigned long now;
-	unsigned long look_at;
-};
-
 static DEFINE_SPINLOCK(netdevs_lock);	/* guards the list, and all that the work does not own */
 static LIST_HEAD(netdevs);
 
@@ -243,24 +234,24 @@ static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event }
 /* ---- Addresses of a netdevice ---- */
 
 /* The same IPv4 address may be present more than once, with different prefixes */
-static void collect(struct collection *found, const struct in6_addr *ip)
+static void collect(struct ats_source *source, const struct in6_addr *ip)
 {
 	unsigned int i;
 
-	if (found->wanted >= ATS_SCAN_MAX)
+	if (source->count >= ATS_SCAN_MAX)
 		return;
-	for (i = 0; i < min(found->wanted, found->room); i++)
-		if (ats_ip_same(&found->source->local[i].ip, ip))
+	for (i = 0; i < min(source->count, source->room); i++)
+		if (ats_ip_same(&source->local[i].ip, ip))
 			return;
-	if (found->wanted < found->room)
-		found->source->local[found->wanted].ip = *ip;
-	found->wanted++;
+	if (source->count < source->room)
+		source->local[source->count].ip = *ip;
+	source->count++;
 }
 
 /* Also notes when the lifetime ends. A permanent address may still have an old lifetime */
-static bool is_preferred(struct collection *found, u32 flags, u32 lifetime, unsigned long since)
+static bool is_preferred(struct ats_source *source, u32 flags, u32 lifetime, unsigned long since)
 {
-	unsigned long passed = (found->now - since) / HZ;
+	unsigned long passed = (jiffies - since) / HZ;
 
 	if (flags & IFA_F_DEPRECATED)
 		return false;
@@ -269,8 +260,8 @@ static bool is_preferred(struct collection *found, u32 flags, u32 lifetime, unsi
 	if (passed >= lifetime)
 		return false;
 	if (lifetime - passed < ATS_SCAN_ALL / HZ)
-		found->look_at = ats_earlier(found->look_at,
-					     since + lifetime * (unsigned long)HZ);
+		source->look_at = ats_earlier(source->look_at,
+					      since + lifetime * (unsigned long)HZ);
 	return true;
 }
 
@@ -281,7 +272,7 @@ static bool ipv4_is_global(const struct in_ifaddr *ifa)
 	       !ipv4_is_linklocal_169(ifa->ifa_local) && !ipv4_is_lbcast(ifa->ifa_local);
 }
 
-static void collect_ipv4(struct collection *found, const struct net_device *dev)
+static void collect_ipv4(struct ats_source *source, const struct net_device *dev)
 {
 	const struct in_device *in_dev = __in_dev_get_rcu(dev);
 	const struct in_ifaddr *ifa;
@@ -292,12 +283,12 @@ static void collect_ipv4(struct collection *found, const struct net_device *dev)
 	in_dev_for_each_ifa_rcu(ifa, in_dev) {
 		/* For IPv4, the kernel represents an infinite lifetime by 0 */
 		if (!ipv4_is_global(ifa) ||
-		    !is_preferred(found, ifa->ifa_flags,
+		    !is_preferred(source, ifa->ifa_flags,
 				  ifa->ifa_preferred_lft ?: ATS_LIFETIME_INFINITE,
 				  ifa->ifa_tstamp))
 			continue;
 		ats_addr_from_ipv4(&ip, ifa->ifa_local);
-		collect(found, &ip);
+		collect(source, &ip);
 	}
 }
 
@@ -310,7 +301,7 @@ static bool ipv6_is_global(const struct in6_addr *ip)
 }
 
 /* The kernel's list begins with the newest address */
-static void collect_ipv6(struct collection *found, const struct net_device *dev)
+static void collect_ipv6(struct ats_source *source, const struct net_device *dev)
 {
 	unsigned long soon = netif_carrier_ok(dev) ? ATS_SCAN_TENTATIVE : ATS_SCAN_ALL;
 	struct inet6_dev *idev = __in6_dev_get(dev);
@@ -324,45 +315,37 @@ static void collect_ipv6(struct collection *found, const struct net_device *dev)
 			continue;
 		/* Without a carrier, an address stays tentative */
 		if (ifa->flags & IFA_F_TENTATIVE)
-			found->look_at = ats_earlier(found->look_at, found->now + soon);
-		else if (is_preferred(found, ifa->flags, ifa->prefered_lft, ifa->tstamp))
-			collect(found, &ifa->addr);
+			source->look_at = ats_earlier(source->look_at, jiffies + soon);
+		else if (is_preferred(source, ifa->flags, ifa->prefered_lft, ifa->tstamp))
+			collect(source, &ifa->addr);
 	}
 	read_unlock_bh(&idev->lock);
 }
 
-static void collect_all(struct collection *found, const struct net_device *dev)
-{
-	found->wanted = 0;
-	found->now = jiffies;
-	found->look_at = found->now + ATS_SCAN_ALL;
-	rcu_read_lock();
-	if (dev->flags & IFF_UP) {
-		collect_ipv4(found, dev);
-		collect_ipv6(found, dev);
-	}
-	rcu_read_unlock();
-}
-
 /* Repeated with more room if there were too many addresses; more may be added meanwhile */
-static struct ats_source *source_read(const struct net_device *dev, unsigned long *look_at)
+static struct ats_source *source_read(const struct net_device *dev)
 {
-	struct collection found = { .room = ATS_SCAN_ROOM };
+	unsigned int room = ATS_SCAN_ROOM;
+	struct ats_source *source;
 
 	for (;;) {
-		found.source = kvzalloc(struct_size(found.source, local, found.room), GFP_KERNEL);
-		if (!found.source)
+		source = kvzalloc(struct_size(source, local, room), GFP_KERNEL);
+		if (!source)
 			return NULL;
-		collect_all(&found, dev);
-		if (found.wanted <= found.room)
-			break;
-		kvfree(found.source);
-		found.room = found.wanted + ATS_SCAN_ROOM;
+		source->room = room;
+		source->look_at = jiffies + ATS_SCAN_ALL;
+		source->key.gid = *dev_gid(dev);
+		rcu_read_lock();
+		if (dev->flags & IFF_UP) {
+			collect_ipv4(source, dev);
+			collect_ipv6(source, dev);
+		}
+		rcu_read_unlock();
+		if (source->count <= room)
+			return source;
+		room = source->count + ATS_SCAN_ROOM;
+		kvfree(source);
 	}
-	found.source->count = found.wanted;
-	found.source->key.gid = *dev_gid(dev);
-	*look_at = found.look_at;
-	return found.source;
 }
 
 /* ---- The work ---- */
@@ -371,15 +354,18 @@ static struct ats_source *source_read(const struct net_device *dev, unsigned lon
  * Addresses that were read while the netdevice moved to another namespace may be those that
  * it has there. Another struct ats_netdev is responsible for those.
  */
-static bool source_sign(struct ats_source *source, struct ats_netdev *netdev,
-			unsigned long look_at, u32 *dev_port)
+static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
 {
+	struct ats_source *source = source_read(dev);
+	u32 dev_port;
 	bool gone;
 
+	if (!source)
+		return;
 	spin_lock_bh(&netdevs_lock);
 	gone = !netdev->dev;
-	netdev->look_at = ats_earlier(netdev->look_at, look_at);
-	*dev_port = netdev->dev_port;
+	netdev->look_at = ats_earlier(netdev->look_at, source->look_at);
+	dev_port = netdev->dev_port;
 	source->key.pkey = netdev->pkey;
 	if (!netdev->pkey)
 		source->count = 0;
@@ -388,21 +374,10 @@ static bool source_sign(struct ats_source *source, struct ats_netdev *netdev,
 	source->ifindex = netdev->ifindex;
 	source->choice = netdev->choice;
 	spin_unlock_bh(&netdevs_lock);
-	return !gone;
-}
-
-static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
-{
-	struct device *parent = dev->dev.parent;
-	struct ats_source *source;
-	unsigned long look_at;
-	u32 dev_port;
-
-	source = source_read(dev, &look_at);
-	if (source && source_sign(source, netdev, look_at, &dev_port))
-		route(parent, dev_port, netdev, source, &netdev->port_id);
-	else
+	if (gone)
 		kvfree(source);
+	else
+		route(dev->dev.parent, dev_port, netdev, source, &netdev->port_id);
 }
 
 static void netdev_forget(struct ats_netdev *netdev)
@@ -414,13 +389,19 @@ static void netdev_forget(struct ats_netdev *netdev)
 	kfree(netdev);
 }
 
-/* Returns a netdevice that is due, and holds its struct net_device if it is not gone */
-static struct ats_netdev *netdev_next_due(unsigned long now, struct net_device **dev)
+/*
+ * Returns a netdevice that is due, and holds its struct net_device if it is not gone. If none is
+ * due, sets *next to the time, in jiffies, when the next one will be.
+ */
+static struct ats_netdev *netdev_next_due(unsigned long now, struct net_device **dev,
+					  unsigned long *next)
 {
 	struct ats_netdev *netdev, *found = NULL;
 
+	*next = now + ATS_SCAN_ALL;
 	spin_lock_bh(&netdevs_lock);
 	list_for_each_entry(netdev, &netdevs, list) {
+		*next = ats_earlier(*next, netdev->look_at);
 		if (time_before(now, netdev->look_at))
 			continue;
 		netdev->look_at = now + ATS_SCAN_ALL;
@@ -433,34 +414,20 @@ static struct ats_netdev *netdev_next_due(unsigned long now, struct net_device *
 	return found;
 }
 
-/* Returns jiffies when the next netdevice is due */
-static unsigned long netdevs_due(unsigned long now)
-{
-	unsigned long next = now + ATS_SCAN_ALL;
-	struct ats_netdev *netdev;
-
-	spin_lock_bh(&netdevs_lock);
-	list_for_each_entry(netdev, &netdevs, list)
-		next = ats_earlier(next, netdev->look_at);
-	spin_unlock_bh(&netdevs_lock);
-	return next;
-}
-
 static void scan_work(struct work_struct *work)
 {
 	unsigned long now = jiffies, next;
 	struct ats_netdev *netdev;
 	struct net_device *dev;
 
-	while ((netdev = netdev_next_due(now, &dev))) {
+	while ((netdev = netdev_next_due(now, &dev, &next))) {
 		if (dev)
 			netdev_scan(netdev, dev);
 		else
 			netdev_forget(netdev);
 		dev_put(dev);
 	}
-	next = netdevs_due(now);
-	queue_delayed_work(scan_wq, &scan, time_after(next, now) ? next - now : 0);
+	queue_delayed_work(scan_wq, &scan, next - now);
 }
 
 /**
@@ -480,12 +447,10 @@ void ats_netdev_rescan(void)
 
 static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
 {
-	struct ats_source *source;
-	unsigned long look_at;
-	unsigned int i;
+	struct ats_source *source = source_read(dev);
 	int err = -EADDRNOTAVAIL;
+	unsigned int i;
 
-	source = source_read(dev, &look_at);
 	if (!source)
 		return -ENOMEM;
 	for (i = 0; i < source->count; i++)
@@ -575,23 +540,14 @@ int ats_netdev_init(ats_netdev_route to)
 		return -ENOMEM;
 	/* This also notifies of all existing netdevices */
 	err = register_netdevice_notifier(&netdev_nb);
-	if (err)
-		goto exit;
-	err = register_inetaddr_notifier(&inetaddr_nb);
-	if (err)
-		goto unregister_netdev;
-	err = register_inet6addr_notifier(&inet6addr_nb);
-	if (err)
-		goto unregister_inetaddr;
+	if (err) {
+		ats_netdev_exit();
+		return err;
+	}
+	/* These fail only for what is registered already */
+	register_inetaddr_notifier(&inetaddr_nb);
+	register_inet6addr_notifier(&inet6addr_nb);
 	return 0;
-
-unregister_inetaddr:
-	unregister_inetaddr_notifier(&inetaddr_nb);
-unregister_netdev:
-	unregister_netdevice_notifier(&netdev_nb);
-exit:
-	ats_netdev_exit();
-	return err;
 }
 
 /**

@@ -222,34 +222,28 @@ static const struct nla_policy primary_policy[IB_ATS_ATTR_ADDR + 1] = {
 	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
 };
 
-static int primary_choose(struct net *net, int ifindex, const struct nlattr *attr)
-{
-	struct in6_addr ip;
-
-	if (!attr)
-		return ats_netdev_choose(net, ifindex, NULL);
-	ip = nla_get_in6_addr(attr);
-	ats_addr_from_mapped(&ip);
-	return ats_netdev_choose(net, ifindex, &ip);
-}
-
 static int primary_do(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *ifindex = info->attrs[IB_ATS_ATTR_IFINDEX];
+	const struct nlattr *addr = info->attrs[IB_ATS_ATTR_ADDR];
+	struct in6_addr ip;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_IFINDEX)) {
 		NL_SET_ERR_MSG(info->extack, "Give the interface, IFINDEX");
 		return -EINVAL;
 	}
-	err = primary_choose(genl_info_net(info), nla_get_s32(ifindex),
-			     info->attrs[IB_ATS_ATTR_ADDR]);
+	if (addr) {
+		ip = nla_get_in6_addr(addr);
+		ats_addr_from_mapped(&ip);
+	}
+	err = ats_netdev_choose(genl_info_net(info), nla_get_s32(ifindex), addr ? &ip : NULL);
 	if (err == -ENODEV)
 		NL_SET_ERR_MSG_ATTR(info->extack, ifindex, "There is no such interface here");
 	if (err == -EOPNOTSUPP)
 		NL_SET_ERR_MSG_ATTR(info->extack, ifindex, "Give an interface of InfiniBand");
 	if (err == -EADDRNOTAVAIL)
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[IB_ATS_ATTR_ADDR],
+		NL_SET_ERR_MSG_ATTR(info->extack, addr,
 				    "Give an address of this interface that can be registered");
 	return err;
 }
