@@ -17,7 +17,7 @@
  * timer, queues it again.
  *
  * Lock order: rtnl, then ats_hca.c's mutex, then ats_port.mutex, then ats_netlink.c's
- * mutex, then spinlocks: ats_ask.lock, ats_sa.lock, ats_netdev.c's.
+ * mutex, then spinlocks: ats_ask.lock, ats_netdev.c's.
  */
 #ifndef _ATS_H
 #define _ATS_H
@@ -27,6 +27,7 @@
 #include <linux/jiffies.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rbtree.h>
@@ -213,7 +214,7 @@ struct ats_request {
 	struct ats_query *query;
 	void (*done)(struct ats_port *port, struct ats_request *request, enum ats_result result);
 	/* Owned by ats_sa.c */
-	struct list_head list;		/* in ats_sa.done */
+	struct llist_node node;		/* in ats_sa.done */
 	struct ib_mad_send_buf *mad;
 	struct ib_mad_recv_wc *answer;
 	enum ib_wc_status status;
@@ -222,8 +223,7 @@ struct ats_request {
 /* The connection of a port to its SA */
 struct ats_sa {
 	struct ib_mad_agent *agent;
-	spinlock_t lock;		/* guards done */
-	struct list_head done;
+	struct llist_head done;		/* requests that have ended, the last one first */
 	bool found;			/* the SM's address is known; owned by the port's work */
 	struct rdma_ah_attr sm;
 	u32 tid;
@@ -402,10 +402,8 @@ void ats_engine_reap(struct ats_engine *engine);
 
 /* ats_sa.c: MADs to the SA of a port */
 int ats_sa_start(struct ats_port *port);
-void ats_sa_stop(struct ats_port *port);
 int ats_sa_find_sm(struct ats_port *port);
 struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
-void ats_sa_cancel(struct ats_request *request);
 void ats_sa_finish(struct ats_port *port);
 
 /* ats_port.c: the state of a port, owned by its work */

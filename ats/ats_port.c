@@ -344,7 +344,7 @@ void ats_port_destroy(struct ats_port *port)
 	ats_port_event(port, ATS_EVENT_STOP);
 	flush_delayed_work(&port->work);
 	/* This cancels the requests under way; the work then ends them, and their queries */
-	ats_sa_stop(port);
+	ib_unregister_mad_agent(port->sa.agent);
 	ats_port_kick(port);
 	flush_delayed_work(&port->work);
 	cancel_delayed_work_sync(&port->work);

@@ -492,7 +492,7 @@ static void queries_cancel(struct ats_port *port)
 
 	list_for_each_entry(query, &port->queries_sent, list)
 		if (READ_ONCE(query->ask->cancelled) && !query->ask->user)
-			ats_sa_cancel(query->request);
+			ib_cancel_mad(query->request->mad);
 }
 
 static void queries_send(struct ats_port *port, bool user, unsigned int max, unsigned long now)

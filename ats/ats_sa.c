@@ -2,7 +2,7 @@
 /*
  * MADs to the SA of one port, and their answers. The port has a MAD agent of its own, since
  * ib_sa does not support ServiceRecords. All functions are called by the port's work, except
- * the two MAD handlers, ats_sa_start() and ats_sa_stop().
+ * the two MAD handlers and ats_sa_start().
  *
  * A request is sent once and not repeated here: the caller knows best what to send next.
  */
@@ -20,12 +20,9 @@ static void sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 {
 	struct ats_request *request = wc->send_buf->context[0];
 	struct ats_port *port = agent->context;
-	unsigned long flags;
 
 	request->status = wc->status;
-	spin_lock_irqsave(&port->sa.lock, flags);
-	list_add_tail(&request->list, &port->sa.done);
-	spin_unlock_irqrestore(&port->sa.lock, flags);
+	llist_add(&request->node, &port->sa.done);
 	ats_port_kick(port);
 }
 
@@ -45,35 +42,18 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
  * ats_sa_start() - start to use a port's SA
  * @port: the port; nothing else uses its ->sa yet
  *
+ * To stop, unregister ats_sa.agent. That cancels the requests under way, and waits until
+ * ats_sa_finish() has ended them, so the work that calls ats_sa_finish() must not do it.
+ *
  * Context: may sleep.
  * Return: 0, or the negative error of ib_register_mad_agent().
  */
 int ats_sa_start(struct ats_port *port)
 {
-	struct ib_mad_agent *agent;
-
-	spin_lock_init(&port->sa.lock);
-	INIT_LIST_HEAD(&port->sa.done);
-	agent = ib_register_mad_agent(port->ibdev, port->port, IB_QPT_GSI, NULL,
-				      IB_MGMT_RMPP_VERSION, sa_sent, sa_received, port, 0);
-	if (IS_ERR(agent))
-		return PTR_ERR(agent);
-	port->sa.agent = agent;
-	return 0;
-}
-
-/**
- * ats_sa_stop() - stop using a port's SA
- * @port: the port; nothing is posted any more
- *
- * Cancels the requests under way, and waits until ats_sa_finish() has ended them. The work
- * that calls ats_sa_finish() must therefore not call this.
- *
- * Context: may sleep.
- */
-void ats_sa_stop(struct ats_port *port)
-{
-	ib_unregister_mad_agent(port->sa.agent);
+	init_llist_head(&port->sa.done);
+	port->sa.agent = ib_register_mad_agent(port->ibdev, port->port, IB_QPT_GSI, NULL,
+					       IB_MGMT_RMPP_VERSION, sa_sent, sa_received, port, 0);
+	return PTR_ERR_OR_ZERO(port->sa.agent);
 }
 
 static void sm_ah_attr(const struct ats_port *port, const struct ib_port_attr *attr,
@@ -130,10 +110,8 @@ static void request_fill_mad(const struct ats_request *request, struct ats_sa *s
 						      IB_SA_ATTR_SERVICE_REC);
 	hdr->tid = cpu_to_be64((u64)sa->agent->hi_tid << 32 | ++sa->tid);
 	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(request->mask);
-	if (request->is_path)
-		memcpy(mad->data, &request->path, sizeof(request->path));
-	else
-		memcpy(mad->data, &request->record, sizeof(request->record));
+	/* A path is shorter; the octets behind it are zero */
+	memcpy(mad->data, &request->record, sizeof(request->record));
 	buf->timeout_ms = ats_sa_timeout_ms;
 	if (request->method == IB_SA_METHOD_GET_TABLE)
 		buf->timeout_ms *= ATS_SA_TABLE_TIMEOUTS;
@@ -168,15 +146,13 @@ static int request_make_mad(struct ats_request *request, struct ats_port *port)
 				 IB_MGMT_SA_DATA, GFP_KERNEL, IB_MGMT_BASE_VERSION);
 	if (IS_ERR(mad))
 		return PTR_ERR(mad);
-	mad->ah = rdma_create_ah(agent->qp->pd, &port->sa.sm, RDMA_CREATE_AH_SLEEPABLE);
-	if (IS_ERR(mad->ah)) {
-		err = PTR_ERR(mad->ah);
-		ib_free_send_mad(mad);
-		return err;
-	}
 	mad->context[0] = request;
+	mad->ah = rdma_create_ah(agent->qp->pd, &port->sa.sm, RDMA_CREATE_AH_SLEEPABLE);
 	request->mad = mad;
-	return 0;
+	err = PTR_ERR_OR_ZERO(mad->ah);
+	if (err)
+		ib_free_send_mad(mad);
+	return err;
 }
 
 /**
@@ -206,17 +182,6 @@ struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request 
 		return request;
 	request_free(request);
 	return ERR_PTR(err);
-}
-
-/**
- * ats_sa_cancel() - make a request end soon
- * @request: a request that was posted and has not ended
- *
- * Context: the port's work; may sleep.
- */
-void ats_sa_cancel(struct ats_request *request)
-{
-	ib_cancel_mad(request->mad);
 }
 
 /*
@@ -270,13 +235,10 @@ void ats_sa_finish(struct ats_port *port)
 {
 	struct ats_request *request, *next;
 	enum ats_result result;
-	LIST_HEAD(done);
+	struct llist_node *done;
 
-	spin_lock_irq(&port->sa.lock);
-	list_splice_init(&port->sa.done, &done);
-	spin_unlock_irq(&port->sa.lock);
-	list_for_each_entry_safe(request, next, &done, list) {
-		list_del(&request->list);
+	done = llist_reverse_order(llist_del_all(&port->sa.done));
+	llist_for_each_entry_safe(request, next, done, node) {
 		result = request_result(request);
 		if (result == ATS_RESULT_TIMEOUT || result == ATS_RESULT_NOBODY)
 			port->sa.found = false;
