@@ -25,15 +25,6 @@
 /* After this many refusals, the deletion of an unwanted record is given up */
 #define ATS_REFUSALS_MAX	12
 
-/* What has to be done about a slot now */
-enum slot_need {
-	SLOT_SETTLED,
-	SLOT_UNDER_WAY,
-	SLOT_DUE,
-	SLOT_BLOCKED,			/* it has the only record of an address that is wanted */
-	SLOT_WAITS,			/* it is repeated later, after a refusal */
-};
-
 /* Random, so that the hosts of a fabric do not send all at once */
 static unsigned long backoff(unsigned int times)
 {
@@ -112,18 +103,6 @@ static bool slot_blocked(const struct ats_set *set, const struct ats_slot *slot)
 	       other->refusals < ATS_REFUSALS_WAIT;
 }
 
-static enum slot_need slot_need(const struct ats_set *set, const struct ats_slot *slot,
-				unsigned long now)
-{
-	if (slot->op != ATS_OP_NONE)
-		return SLOT_UNDER_WAY;
-	if (slot_settled(slot))
-		return SLOT_SETTLED;
-	if (slot->refusals && time_before(now, slot->retry_at))
-		return SLOT_WAITS;
-	return slot_blocked(set, slot) ? SLOT_BLOCKED : SLOT_DUE;
-}
-
 static void slot_send(struct ats_engine *engine, struct ats_set *set, struct ats_slot *slot,
 		      unsigned long now)
 {
@@ -196,20 +175,15 @@ static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned lon
 	for (slot = set->slot; slot < set->slot + ATS_SIDS; slot++) {
 		if (engine_full(engine) || engine_quiet(engine, now))
 			return;
-		switch (slot_need(set, slot, now)) {
-		case SLOT_DUE:
-			slot_send(engine, set, slot, now);
-			break;
-		case SLOT_BLOCKED:
-			blocked = blocked ?: slot;
-			break;
-		case SLOT_WAITS:
+		if (slot->op != ATS_OP_NONE || slot_settled(slot))
+			continue;
+		if (slot->refusals && time_before(now, slot->retry_at)) {
 			waits |= slot->refusals < ATS_REFUSALS_WAIT;
 			*next = ats_earlier(*next, slot->retry_at);
-			break;
-		case SLOT_SETTLED:
-		case SLOT_UNDER_WAY:
-			break;
+		} else if (slot_blocked(set, slot)) {
+			blocked = blocked ?: slot;
+		} else {
+			slot_send(engine, set, slot, now);
 		}
 	}
 	if (blocked && !set->in_flight && !waits)
