@@ -77,9 +77,7 @@ static bool slot_has(const struct ats_slot *slot, const struct in6_addr *ip)
 /* Whether the SA has the wanted record, regardless of its lease */
 static bool slot_right(const struct ats_slot *slot)
 {
-	if (!slot->want)
-		return slot->known == ATS_ABSENT;
-	return slot_has(slot, &slot->want->ip);
+	return slot->want ? slot_has(slot, &slot->want->ip) : slot->known == ATS_ABSENT;
 }
 
 static bool slot_settled(const struct ats_slot *slot)
@@ -114,10 +112,7 @@ static void slot_send(struct ats_engine *engine, struct ats_set *set, struct ats
 		slot->sent = slot->want->ip;
 	set->in_flight++;
 	engine->in_flight++;
-	if (slot->want)
-		engine->count[IB_ATS_COUNTER_SETS]++;
-	else
-		engine->count[IB_ATS_COUNTER_DELETES]++;
+	engine->count[slot->want ? IB_ATS_COUNTER_SETS : IB_ATS_COUNTER_DELETES]++;
 	if (engine->ops->send(engine, set, index))
 		ats_engine_answer(engine, set, index, ATS_RESULT_BUSY, now);
 }
@@ -134,19 +129,17 @@ static bool engine_quiet(const struct ats_engine *engine, unsigned long now)
 
 static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned long now)
 {
-	int i, err;
+	int i;
 
 	for (i = 0; i < ATS_SIDS; i++)
 		set->slot[i].seen = false;
 	set->reading = true;
 	set->verify = false;
 	engine->in_flight++;
-	err = engine->ops->read(engine, set);
-	if (!err) {
+	if (engine->ops->read(engine, set))
+		ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
+	else
 		engine->count[IB_ATS_COUNTER_READS]++;
-		return;
-	}
-	ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
 }
 
 /* Waits until the set has settled, so that it is certain which state was read */
@@ -230,10 +223,8 @@ static void engine_heard(struct ats_engine *engine, enum ats_result result, unsi
 		engine->trouble = 0;
 		return;
 	}
-	if (result == ATS_RESULT_TIMEOUT)
-		engine->count[IB_ATS_COUNTER_TIMEOUTS]++;
-	else
-		engine->count[IB_ATS_COUNTER_BUSY]++;
+	engine->count[result == ATS_RESULT_TIMEOUT ? IB_ATS_COUNTER_TIMEOUTS :
+						     IB_ATS_COUNTER_BUSY]++;
 	/* Requests that were under way together count as one failure */
 	if (engine_quiet(engine, now))
 		return;
@@ -363,20 +354,6 @@ void ats_engine_read_end(struct ats_engine *engine, struct ats_set *set,
 		engine->count[IB_ATS_COUNTER_REPAIRS] += slot_found(&set->slot[i]);
 }
 
-static void set_forget(struct ats_set *set)
-{
-	struct ats_slot *slot;
-
-	for (slot = set->slot; slot < set->slot + ATS_SIDS; slot++) {
-		slot->stale = true;
-		slot->refusals = 0;
-		if (slot->known == ATS_PRESENT)
-			slot->known = ATS_DOUBT;
-	}
-	set->read_refusals = 0;
-	set->verify = true;
-}
-
 /**
  * ats_engine_forget() - the SA has changed, or has lost its records
  * @engine: the engine
@@ -389,10 +366,19 @@ static void set_forget(struct ats_set *set)
  */
 void ats_engine_forget(struct ats_engine *engine, unsigned long now)
 {
+	struct ats_slot *slot;
 	struct ats_set *set;
 
-	list_for_each_entry(set, &engine->sets, list)
-		set_forget(set);
+	list_for_each_entry(set, &engine->sets, list) {
+		for (slot = set->slot; slot < set->slot + ATS_SIDS; slot++) {
+			slot->stale = true;
+			slot->refusals = 0;
+			if (slot->known == ATS_PRESENT)
+				slot->known = ATS_DOUBT;
+		}
+		set->read_refusals = 0;
+		set->verify = true;
+	}
 	engine->trouble = 1;
 	engine->quiet_until = now + get_random_u32_below(ATS_REREGISTER_JITTER);
 }
