@@ -29,25 +29,24 @@ static unsigned int max_user_questions = 32;
 module_param(max_user_questions, uint, 0644);
 MODULE_PARM_DESC(max_user_questions, "Questions that one user may have open at a time");
 
-enum ats_nl_group {
-	ATS_NL_RECORDS,
-};
+/* The multicast groups of the family */
+#define ATS_NL_RECORDS	0
 
 static struct genl_family ats_family;
 
 /* ---- Common parts of messages ---- */
 
-static void *message_begin(struct sk_buff *skb, const struct netlink_callback *cb, u8 cmd)
+static void *message_begin(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd)
 {
 	void *hdr = genlmsg_put(skb, NETLINK_CB(cb->skb).portid, cb->nlh->nlmsg_seq, &ats_family,
 				NLM_F_MULTI, cmd);
 
 	if (hdr)
-		genl_dump_check_consistent((struct netlink_callback *)cb, hdr);
+		genl_dump_check_consistent(cb, hdr);
 	return hdr;
 }
 
-/* Ends a message, or removes it again if an attribute did not fit */
+/* Ends a message, or removes it again if an attribute, or even the header, did not fit */
 static int message_end(struct sk_buff *skb, void *hdr, bool failed)
 {
 	if (!failed) {
@@ -107,12 +106,26 @@ static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {
 /* An iteration over records or ports: a filter, and the message that receives the results */
 struct walk {
 	struct sk_buff *skb;
-	const struct netlink_callback *cb;	/* NULL: a single record is requested */
+	struct netlink_callback *cb;	/* args[0]: results sent so far; NULL: this is no dump */
 	struct nlattr **attrs;
 	const struct net *net;
-	unsigned int skip;		/* already sent in earlier messages */
-	unsigned int told;		/* put into this one */
+	unsigned int at;		/* number of the next result */
 };
+
+static int walk_dump(struct sk_buff *skb, struct netlink_callback *cb, struct net *ports_of,
+		     int (*act)(struct ats_port *port, void *arg))
+{
+	struct walk walk = {
+		.skb = skb,
+		.cb = cb,
+		.attrs = genl_info_dump(cb)->attrs,
+		.net = sock_net(cb->skb->sk),
+	};
+
+	cb->seq = atomic_read(&ats_view_version);
+	ats_each_port(ports_of, act, &walk);
+	return skb->len;
+}
 
 static bool attr_is_not(const struct nlattr *attr, u32 number)
 {
@@ -149,18 +162,13 @@ static int record_visit(struct ats_port *port, const struct ats_source *source,
 
 	if (!local_wanted(source, local, walk->attrs))
 		return 0;
-	if (walk->skip) {
-		walk->skip--;
-		return 0;
-	}
-	if (!walk->cb) {
-		walk->told++;
+	if (!walk->cb)
 		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
-	}
+	if (walk->at++ < walk->cb->args[0])
+		return 0;
 	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_RECORD_GET);
-	err = hdr ? message_end(walk->skb, hdr, put_local(walk->skb, port, source, local)) :
-		    -EMSGSIZE;
-	walk->told += !err;
+	err = message_end(walk->skb, hdr, !hdr || put_local(walk->skb, port, source, local));
+	walk->cb->args[0] += !err;
 	return err;
 }
 
@@ -175,18 +183,7 @@ static int record_port(struct ats_port *port, void *arg)
 
 static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct walk walk = {
-		.skb = skb,
-		.cb = cb,
-		.attrs = genl_info_dump(cb)->attrs,
-		.net = sock_net(cb->skb->sk),
-		.skip = cb->args[0],
-	};
-
-	cb->seq = atomic_read(&ats_view_version);
-	ats_each_port(NULL, record_port, &walk);
-	cb->args[0] += walk.told;
-	return skb->len;
+	return walk_dump(skb, cb, NULL, record_port);
 }
 
 static int record_do(struct sk_buff *request, struct genl_info *info)
@@ -259,7 +256,7 @@ static int audit_port(struct ats_port *port, void *arg)
 
 	if (!port_wanted(port, walk->attrs) || !ats_source_may_ask(port, walk->net, 0))
 		return 0;
-	walk->told++;
+	walk->at++;
 	ats_port_event(port, ATS_EVENT_AUDIT);
 	return 0;
 }
@@ -272,7 +269,7 @@ static int audit_do(struct sk_buff *skb, struct genl_info *info)
 	};
 
 	ats_each_port(NULL, audit_port, &walk);
-	if (walk.told)
+	if (walk.at)
 		return 0;
 	NL_SET_ERR_MSG(info->extack, "No interface here has addresses on such a port");
 	return -ENODEV;
@@ -300,38 +297,22 @@ static int stats_port(struct ats_port *port, void *arg)
 	void *hdr;
 	int err;
 
-	if (!port_wanted(port, walk->attrs))
+	if (!port_wanted(port, walk->attrs) || walk->at++ < walk->cb->args[0])
 		return 0;
-	if (walk->skip) {
-		walk->skip--;
-		return 0;
-	}
 	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_STATS_GET);
-	if (!hdr)
-		return -EMSGSIZE;
 	mutex_lock(&port->mutex);
-	err = message_end(walk->skb, hdr,
+	err = message_end(walk->skb, hdr, !hdr ||
 			  put_port(walk->skb, dev_name(&port->ibdev->dev), port->port) ||
 			  nla_put_u32(walk->skb, IB_ATS_ATTR_SA, ats_view_sa(port)) ||
 			  put_counters(walk->skb, port->engine.count));
 	mutex_unlock(&port->mutex);
-	walk->told += !err;
+	walk->cb->args[0] += !err;
 	return err;
 }
 
 static int stats_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct walk walk = {
-		.skb = skb,
-		.cb = cb,
-		.attrs = genl_info_dump(cb)->attrs,
-		.skip = cb->args[0],
-	};
-
-	cb->seq = atomic_read(&ats_view_version);
-	ats_each_port(sock_net(cb->skb->sk), stats_port, &walk);
-	cb->args[0] += walk.told;
-	return skb->len;
+	return walk_dump(skb, cb, sock_net(cb->skb->sk), stats_port);
 }
 
 /* ---- Notifications ---- */
@@ -361,7 +342,7 @@ static struct sk_buff *notification(const struct ats_port *port, const struct at
 	if (!skb)
 		return NULL;
 	hdr = genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF);
-	if (hdr && !message_end(skb, hdr, put_local(skb, port, source, local)))
+	if (!message_end(skb, hdr, !hdr || put_local(skb, port, source, local)))
 		return skb;
 	nlmsg_free(skb);
 	return NULL;
@@ -454,10 +435,9 @@ static int resolve_put(struct sk_buff *skb, const struct resolve *resolve, int e
 	void *hdr = genlmsg_put(skb, resolve->portid, resolve->seq, &ats_family, 0,
 				IB_ATS_CMD_RESOLVE_NTF);
 
-	if (!hdr)
-		return -EMSGSIZE;
-	return message_end(skb, hdr, answer ? put_record(skb, answer) :
-					      nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
+	if (answer)
+		return message_end(skb, hdr, !hdr || put_record(skb, answer));
+	return message_end(skb, hdr, !hdr || nla_put_s32(skb, IB_ATS_ATTR_ERROR, err));
 }
 
 /* Messages for which the socket has no room are lost; netlink sets its error to ENOBUFS */
@@ -496,23 +476,28 @@ static void resolve_ended(void *context, int err, const struct ib_ats_answer *an
 /* ---- The bounds of questions ---- */
 
 /*
- * Whether there is room for one more. The administrator is not bounded: users must not be able
- * to use up those questions. Containers that root has made are told apart by their network
- * namespaces. Those of other users are not, as a user may make any number of them.
+ * Adds a question, if there is room for one more. The administrator is not bounded: users must
+ * not be able to use up those questions. Containers that root has made are told apart by their
+ * network namespaces. Those of other users are not, as a user may make any number of them.
  */
-static bool resolves_room(const struct resolve *by)
+static bool resolve_admit(struct resolve *resolve)
 {
 	unsigned int all = 0, own = 0;
-	const struct resolve *resolve;
+	const struct resolve *other;
+	bool room;
 
-	if (ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN))
-		return true;
-	list_for_each_entry(resolve, &resolves, list) {
+	mutex_lock(&resolves_lock);
+	list_for_each_entry(other, &resolves, list) {
 		all++;
-		own += uid_eq(resolve->uid, by->uid) &&
-		       (resolve->net == by->net || !uid_eq(by->uid, GLOBAL_ROOT_UID));
+		own += uid_eq(other->uid, resolve->uid) &&
+		       (other->net == resolve->net || !uid_eq(resolve->uid, GLOBAL_ROOT_UID));
 	}
-	return own < max_user_questions && all < max_questions;
+	room = ns_capable_noaudit(&init_user_ns, CAP_NET_ADMIN) ||
+	       (own < max_user_questions && all < max_questions);
+	if (room)
+		list_add_tail(&resolve->list, &resolves);
+	mutex_unlock(&resolves_lock);
+	return room;
 }
 
 /* All users of a user namespace, and of those made in it, count as the user who created it */
@@ -525,18 +510,6 @@ static kuid_t asker_uid(void)
 	while (ns->parent != &init_user_ns)
 		ns = ns->parent;
 	return ns->owner;
-}
-
-static bool resolve_admit(struct resolve *resolve)
-{
-	bool room;
-
-	mutex_lock(&resolves_lock);
-	room = resolves_room(resolve);
-	if (room)
-		list_add_tail(&resolve->list, &resolves);
-	mutex_unlock(&resolves_lock);
-	return room;
 }
 
 /*
