@@ -23,7 +23,6 @@
 #define _ATS_H
 
 #include <linux/completion.h>
-#include <linux/in6.h>
 #include <linux/jiffies.h>
 #include <linux/kref.h>
 #include <linux/list.h>
@@ -31,11 +30,12 @@
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/rbtree.h>
+#include <linux/slab.h>
 #include <linux/spinlock.h>
-#include <linux/string.h>
 #include <linux/workqueue.h>
-#include <rdma/ib_mad.h>
-#include <rdma/ib_verbs.h>
+#include <net/ipv6.h>
+#include <rdma/ib_cache.h>
+#include <rdma/ib_sa.h>
 
 #include "ats_wire.h"
 #include "compat.h"
@@ -344,16 +344,6 @@ static inline bool ats_key_same(const struct ats_key *a, const struct ats_key *b
 	return a->pkey == b->pkey && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
 }
 
-static inline bool ats_ip_same(const struct in6_addr *a, const struct in6_addr *b)
-{
-	return !memcmp(a, b, sizeof(*a));
-}
-
-static inline bool ats_has_rival(const struct ats_local *local)
-{
-	return memchr_inv(&local->rival, 0, sizeof(local->rival));
-}
-
 static inline unsigned long ats_earlier(unsigned long a, unsigned long b)
 {
 	return time_before(a, b) ? a : b;
@@ -362,7 +352,6 @@ static inline unsigned long ats_earlier(unsigned long a, unsigned long b)
 /* ats_record.c: Service IDs and records on the wire */
 u64 ats_slot_sid(unsigned int slot);
 int ats_sid_slot(u64 sid);
-void ats_addr_from_ipv4(struct in6_addr *addr, __be32 ipv4);
 bool ats_addr_is_ipv4(const struct in6_addr *addr);
 void ats_addr_from_mapped(struct in6_addr *addr);
 void ats_addr_to_mapped(struct in6_addr *addr);

@@ -10,13 +10,8 @@
  * Questions of users have a workqueue of their own that runs one work at a time, so that
  * any number of them delays a module's question by no more than the time of one.
  */
-#include <linux/completion.h>
 #include <linux/hashtable.h>
-#include <linux/kref.h>
-#include <linux/slab.h>
 #include <linux/sort.h>
-#include <net/ipv6.h>
-#include <net/net_namespace.h>
 
 #include "ats.h"
 

@@ -10,8 +10,6 @@
  * One request of this kind is under way at a time.
  */
 #include <linux/random.h>
-#include <rdma/ib_cache.h>
-#include <rdma/ib_sa.h>
 
 #include "ats.h"
 
@@ -97,7 +95,7 @@ static void rival_each(void *context, const struct ats_record *record)
 {
 	struct ats_audit *audit = context;
 
-	if (!ats_ip_same(&record->addr, &audit->ip) || ats_netdev_has_gid(&record->key.gid))
+	if (!ipv6_addr_equal(&record->addr, &audit->ip) || ats_netdev_has_gid(&record->key.gid))
 		return;
 	audit->rival = record->key.gid;
 }
@@ -113,7 +111,7 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 	if (!news)
 		return;
 	ats_addr_to_mapped(&ip);
-	if (ats_has_rival(local)) {
+	if (!rdma_is_zero_gid(&local->rival)) {
 		port->engine.count[IB_ATS_COUNTER_CONFLICTS]++;
 		dev_warn_ratelimited(&port->ibdev->dev,
 				     "port %u, P_Key 0x%04x: %pI6c is registered by %pI6c, too\n",
@@ -148,7 +146,7 @@ static void rival_done(struct ats_port *port, struct ats_request *request, enum 
 	}
 	port->audit.table = false;
 	local = rival_next(port, &source);
-	if (!local || !ats_ip_same(&local->ip, &port->audit.ip) ||
+	if (!local || !ipv6_addr_equal(&local->ip, &port->audit.ip) ||
 	    !ats_key_same(&source->key, &port->audit.key))
 		return;
 	/* Without an answer, the address is checked by the next audit */

@@ -3,10 +3,6 @@
  * The HCAs, of which this module is an ib_client, with their ports, and the lookup of the
  * port that an interface is on.
  */
-#include <linux/mutex.h>
-#include <linux/slab.h>
-#include <rdma/ib_cache.h>
-
 #include "ats.h"
 
 /* How long the removal of an HCA waits until its records are deleted */

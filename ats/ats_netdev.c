@@ -11,13 +11,8 @@
  */
 #include <linux/if_arp.h>
 #include <linux/if_infiniband.h>
-#include <linux/if_link.h>
 #include <linux/inetdevice.h>
-#include <linux/rtnetlink.h>
-#include <linux/slab.h>
 #include <net/addrconf.h>
-#include <net/if_inet6.h>
-#include <net/netlink.h>
 #include <net/rtnetlink.h>
 
 #include "ats.h"
@@ -241,7 +236,7 @@ static void collect(struct ats_source *source, const struct in6_addr *ip)
 	if (source->count >= ATS_SCAN_MAX)
 		return;
 	for (i = 0; i < min(source->count, source->room); i++)
-		if (ats_ip_same(&source->local[i].ip, ip))
+		if (ipv6_addr_equal(&source->local[i].ip, ip))
 			return;
 	if (source->count < source->room)
 		source->local[source->count].ip = *ip;
@@ -287,7 +282,7 @@ static void collect_ipv4(struct ats_source *source, const struct net_device *dev
 				  ifa->ifa_preferred_lft ?: ATS_LIFETIME_INFINITE,
 				  ifa->ifa_tstamp))
 			continue;
-		ats_addr_from_ipv4(&ip, ifa->ifa_local);
+		ipv6_addr_set(&ip, 0, 0, 0, ifa->ifa_local);
 		collect(source, &ip);
 	}
 }
@@ -454,7 +449,7 @@ static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
 	if (!source)
 		return -ENOMEM;
 	for (i = 0; i < source->count; i++)
-		if (ats_ip_same(&source->local[i].ip, ip))
+		if (ipv6_addr_equal(&source->local[i].ip, ip))
 			err = 0;
 	kvfree(source);
 	return err;

@@ -11,10 +11,8 @@
 #include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/netlink.h>
-#include <linux/slab.h>
 #include <linux/user_namespace.h>
 #include <net/genetlink.h>
-#include <net/net_namespace.h>
 
 #include "ats.h"
 
@@ -91,8 +89,8 @@ static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
 	       nla_put_u64_64bit(skb, IB_ATS_ATTR_AGE, age, IB_ATS_ATTR_PAD) ||
 	       (local->refusal && nla_put_u16(skb, IB_ATS_ATTR_REFUSAL, local->refusal)) ||
-	       (ats_has_rival(local) && nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival),
-						&local->rival));
+	       (!rdma_is_zero_gid(&local->rival) &&
+		nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival), &local->rival));
 }
 
 static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {

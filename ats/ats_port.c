@@ -3,10 +3,6 @@
  * One port of an HCA. Its work owns the addresses that netdevices have there, the sets that
  * are made from them, and the engine that registers the sets.
  */
-#include <linux/slab.h>
-#include <net/net_namespace.h>
-#include <rdma/ib_sa.h>
-
 #include "ats.h"
 
 /* How often an SM is looked for if no event has reported one */

@@ -10,10 +10,6 @@
  * ATS_EVENT_HURRY says that some need not wait any longer.
  */
 #include <linux/random.h>
-#include <linux/slab.h>
-#include <net/ipv6.h>
-#include <rdma/ib_cache.h>
-#include <rdma/ib_sa.h>
 
 #include "ats.h"
 
@@ -123,7 +119,7 @@ static bool question_fits(const struct ib_ats_question *question,
 	switch (question->kind) {
 	case IB_ATS_KIND_ADDR:
 		addr = question_addr(question);
-		return ats_ip_same(&record->addr, &addr);
+		return ipv6_addr_equal(&record->addr, &addr);
 	case IB_ATS_KIND_SID:
 		return record->sid == question->sid;
 	case IB_ATS_KIND_PRIMARY:

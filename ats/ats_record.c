@@ -5,9 +5,6 @@
  * of many packets (IBA 13.6, 15.2). The MAD layer reassembles the packets but does not check
  * their content. Whatever lengths the answer claims, only received octets are read.
  */
-#include <net/ipv6.h>
-#include <rdma/ib_sa.h>
-
 #include "ats.h"
 
 /**
@@ -46,18 +43,6 @@ static bool sid_is_known(u64 sid)
 }
 
 /**
- * ats_addr_from_ipv4() - convert an IPv4 address to the form that records have
- * @addr: filled in: ::a.b.c.d (ATS section 2.5)
- * @ipv4: the address
- *
- * Context: any.
- */
-void ats_addr_from_ipv4(struct in6_addr *addr, __be32 ipv4)
-{
-	ipv6_addr_set(addr, 0, 0, 0, ipv4);
-}
-
-/**
  * ats_addr_is_ipv4() - whether the address of a record is an IPv4 address
  * @addr: the address, in the form that records have
  *
@@ -82,7 +67,7 @@ bool ats_addr_is_ipv4(const struct in6_addr *addr)
 void ats_addr_from_mapped(struct in6_addr *addr)
 {
 	if (ipv6_addr_v4mapped(addr))
-		ats_addr_from_ipv4(addr, addr->s6_addr32[3]);
+		ipv6_addr_set(addr, 0, 0, 0, addr->s6_addr32[3]);
 }
 
 /**

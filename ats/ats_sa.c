@@ -6,10 +6,6 @@
  *
  * A request is sent once and not repeated here: the caller knows best what to send next.
  */
-#include <linux/slab.h>
-#include <rdma/ib_cache.h>
-#include <rdma/ib_sa.h>
-
 #include "ats.h"
 
 #define ATS_SA_QPN		1

@@ -4,8 +4,6 @@
  * which one is the primary one, and the slot (Service ID) of each. This file does not
  * depend on an SA.
  */
-#include <linux/slab.h>
-
 #include "ats.h"
 
 static int addr_cmp(const void *key, const struct rb_node *node)

@@ -8,9 +8,6 @@
  * limited number of addresses on a port. It cannot choose the primary address of a set in
  * which the host has addresses, and does not see partitions that it is not in.
  */
-#include <linux/slab.h>
-#include <net/net_namespace.h>
-
 #include "ats.h"
 
 /**
@@ -87,7 +84,7 @@ struct ats_source *ats_source_find(struct ats_port *port, const void *owner)
 
 static bool choice_same(const struct ats_source *a, const struct ats_source *b)
 {
-	return ats_key_same(&a->key, &b->key) && ats_ip_same(&a->choice, &b->choice);
+	return ats_key_same(&a->key, &b->key) && ipv6_addr_equal(&a->choice, &b->choice);
 }
 
 static bool place_same(const struct ats_source *a, const struct ats_source *b)
@@ -108,7 +105,7 @@ static bool source_same(const struct ats_source *old, const struct ats_source *n
 	if (!place_same(old, new) || !choice_same(old, new) || old->count != new->count)
 		return false;
 	for (i = 0; i < old->count; i++)
-		if (!old->local[i].held || !ats_ip_same(&old->local[i].ip, &new->local[i].ip))
+		if (!old->local[i].held || !ipv6_addr_equal(&old->local[i].ip, &new->local[i].ip))
 			return false;
 	return true;
 }
@@ -217,7 +214,7 @@ static bool source_chooses(const struct ats_source *source)
 
 	for (i = 0; i < source->count; i++)
 		if (source->local[i].held &&
-		    ats_ip_same(&source->local[i].ip, &source->choice))
+		    ipv6_addr_equal(&source->local[i].ip, &source->choice))
 			return true;
 	return false;
 }
@@ -258,7 +255,7 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 		return;
 	for (i = 0; i < source->count; i++) {
 		for (j = 0; j < old->count; j++) {
-			if (!ats_ip_same(&source->local[i].ip, &old->local[j].ip))
+			if (!ipv6_addr_equal(&source->local[i].ip, &old->local[j].ip))
 				continue;
 			source->local[i] = old->local[j];
 			source->local[i].held = false;

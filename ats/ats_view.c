@@ -122,7 +122,7 @@ static void local_look(const struct ats_set *set, struct ats_local *local)
 
 	local->slot = addr ? addr->slot : -1;
 	local->state = addr ? ats_set_state(set, addr) : IB_ATS_RECORD_QUOTA;
-	local->chosen = !local->slot && ats_ip_same(&set->choice, &local->ip);
+	local->chosen = !local->slot && ipv6_addr_equal(&set->choice, &local->ip);
 	local->refusal = local->state == IB_ATS_RECORD_REFUSED ?
 				 set->slot[local->slot].refusal : 0;
 }

@@ -8,7 +8,6 @@
 
 #include <kunit/test.h>
 #include <linux/workqueue.h>
-#include <rdma/ib_sa.h>
 
 #include "ats.h"
 

@@ -166,7 +166,7 @@ static void audit_rivals(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, fake->told_count, 1u - i);
 		fake->posted_count = 0;
 	}
-	KUNIT_EXPECT_TRUE(test, ats_has_rival(&fake->told[0]));
+	KUNIT_EXPECT_FALSE(test, rdma_is_zero_gid(&fake->told[0].rival));
 	KUNIT_EXPECT_EQ(test, fake->told[0].rival.raw[15], 7);
 
 	/* The end of the conflict is reported, too */
@@ -177,7 +177,7 @@ static void audit_rivals(struct kunit *test)
 		fake_end(fake, i, ATS_RESULT_NO_RECORD, NULL);
 	}
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
-	KUNIT_EXPECT_FALSE(test, ats_has_rival(&fake->told[0]));
+	KUNIT_EXPECT_TRUE(test, rdma_is_zero_gid(&fake->told[0].rival));
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_CONFLICTS], 1ull);
 }
 

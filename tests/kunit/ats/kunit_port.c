@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /* The port for the suites, and the functions that the files under test call. */
 #include <linux/slab.h>
-#include <rdma/ib_cache.h>
 
 #include "kunit.h"
 
@@ -412,7 +411,7 @@ struct in6_addr fake_ip(unsigned int number)
 {
 	struct in6_addr ip;
 
-	ats_addr_from_ipv4(&ip, cpu_to_be32(0x0a000000 | number));
+	ipv6_addr_set(&ip, 0, 0, 0, cpu_to_be32(0x0a000000 | number));
 	return ip;
 }
 

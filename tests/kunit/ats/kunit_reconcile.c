@@ -57,7 +57,7 @@ static struct fake *fake_of(struct ats_engine *engine)
 
 static void fake_ip(struct in6_addr *ip, unsigned int number)
 {
-	ats_addr_from_ipv4(ip, cpu_to_be32(0x0a000000 | number));
+	ipv6_addr_set(ip, 0, 0, 0, cpu_to_be32(0x0a000000 | number));
 }
 
 static int fake_queue(struct fake *fake, struct ats_set *set, unsigned int slot)

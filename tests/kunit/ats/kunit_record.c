@@ -65,7 +65,7 @@ static void record_ipv4(struct kunit *test)
 	}, read;
 	struct ats_wire_record wire;
 
-	ats_addr_from_ipv4(&record.addr, cpu_to_be32(0x0a010203));
+	ipv6_addr_set(&record.addr, 0, 0, 0, cpu_to_be32(0x0a010203));
 	KUNIT_EXPECT_TRUE(test, ats_addr_is_ipv4(&record.addr));
 	memset(&wire, 0xff, sizeof(wire));
 	ats_record_encode(&wire, &record);
@@ -115,7 +115,7 @@ static void record_lenient(struct kunit *test)
 	struct ats_record read;
 	struct in6_addr ip;
 
-	ats_addr_from_ipv4(&ip, cpu_to_be32(0x0a010203));
+	ipv6_addr_set(&ip, 0, 0, 0, cpu_to_be32(0x0a010203));
 	from_hex(test, &wire, ipv4_hex);
 	wire.data8[10] = 0xff;
 	wire.data8[11] = 0xff;

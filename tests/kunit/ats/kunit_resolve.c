@@ -2,7 +2,6 @@
 /* Suite of queries. Up to two queries of modules and one of users are outstanding at a time. */
 #include <linux/completion.h>
 #include <linux/delay.h>
-#include <net/ipv6.h>
 #include <net/net_namespace.h>
 
 #include "kunit.h"
@@ -210,7 +209,7 @@ static void expect_answer(struct fake_port *fake, const struct asked *asked, uns
 	KUNIT_EXPECT_EQ(fake->test, answer->sid, ats_slot_sid(slot));
 	KUNIT_EXPECT_EQ(fake->test, answer->primary, !slot);
 	KUNIT_EXPECT_EQ(fake->test, answer->pkey, 0xffff);
-	KUNIT_EXPECT_TRUE(fake->test, ats_ip_same(&answer->addr, &addr));
+	KUNIT_EXPECT_TRUE(fake->test, ipv6_addr_equal(&answer->addr, &addr));
 	KUNIT_EXPECT_PTR_EQ(fake->test, answer->ibdev, (const struct ib_device *)&fake->ibdev);
 	KUNIT_EXPECT_STREQ(fake->test, answer->device, "fake0");
 	KUNIT_EXPECT_EQ(fake->test, answer->port, 1u);

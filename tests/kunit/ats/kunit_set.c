@@ -10,7 +10,7 @@ static const struct ats_key set_key = { .pkey = 0xffff };
 
 static void set_ip(struct in6_addr *ip, unsigned int number)
 {
-	ats_addr_from_ipv4(ip, cpu_to_be32(0x0a000000 | number));
+	ipv6_addr_set(ip, 0, 0, 0, cpu_to_be32(0x0a000000 | number));
 }
 
 static void set_ip6(struct in6_addr *ip, unsigned int number)

@@ -53,7 +53,7 @@ static void table_expect(struct kunit *test, unsigned int count)
 	for (i = 0; i < count; i++) {
 		ip = fake_ip(i + 1);
 		KUNIT_EXPECT_EQ(test, table->read[i].sid, ats_slot_sid(i));
-		KUNIT_EXPECT_TRUE(test, ats_ip_same(&table->read[i].addr, &ip));
+		KUNIT_EXPECT_TRUE(test, ipv6_addr_equal(&table->read[i].addr, &ip));
 		KUNIT_EXPECT_EQ(test, table->read[i].key.pkey, 0xffff);
 	}
 }

@@ -41,7 +41,7 @@ static void expect_local(struct fake_port *fake, const struct ats_local *local,
 {
 	struct in6_addr ip = fake_ip(number);
 
-	KUNIT_EXPECT_TRUE(fake->test, ats_ip_same(&local->ip, &ip));
+	KUNIT_EXPECT_TRUE(fake->test, ipv6_addr_equal(&local->ip, &ip));
 	KUNIT_EXPECT_EQ(fake->test, local->slot, slot);
 	KUNIT_EXPECT_EQ(fake->test, (int)local->state, (int)state);
 }
@@ -60,7 +60,7 @@ static int list_visit(struct ats_port *port, const struct ats_source *source,
 	struct list *list = arg;
 
 	list->count++;
-	if (!ats_ip_same(&local->ip, &list->ip))
+	if (!ipv6_addr_equal(&local->ip, &list->ip))
 		return 0;
 	list->found++;
 	list->local = *local;
