@@ -177,6 +177,7 @@ struct ats_source {
 	int ifindex;			/* in that namespace */
 	struct ats_key key;
 	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
+	bool chooses;			/* one of its addresses that are held is that choice */
 	unsigned int chosen_at;		/* value of ats_port.choices at that time */
 	unsigned long look_at;		/* jiffies when the addresses have to be read again */
 	unsigned int room;		/* members of local that are allocated; of ats_netdev.c */

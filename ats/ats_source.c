@@ -82,11 +82,6 @@ struct ats_source *ats_source_find(struct ats_port *port, const void *owner)
 	return NULL;
 }
 
-static bool choice_same(const struct ats_source *a, const struct ats_source *b)
-{
-	return ats_key_same(&a->key, &b->key) && ipv6_addr_equal(&a->choice, &b->choice);
-}
-
 static bool place_same(const struct ats_source *a, const struct ats_source *b)
 {
 	return a->net_cookie == b->net_cookie && a->ifindex == b->ifindex &&
@@ -102,7 +97,8 @@ static bool source_same(const struct ats_source *old, const struct ats_source *n
 {
 	unsigned int i;
 
-	if (!place_same(old, new) || !choice_same(old, new) || old->count != new->count)
+	if (!place_same(old, new) || !ipv6_addr_equal(&old->choice, &new->choice) ||
+	    old->count != new->count)
 		return false;
 	for (i = 0; i < old->count; i++)
 		if (!old->local[i].held || !ipv6_addr_equal(&old->local[i].ip, &new->local[i].ip))
@@ -167,8 +163,11 @@ static void source_get(struct ats_port *port, struct ats_source *source)
 	struct ats_set *set = quota ? port_set(port, &source->key) : NULL;
 	bool host = source_is_host(port, source);
 
-	for (i = 0; set && i < quota; i++)
+	for (i = 0; set && i < quota; i++) {
 		source->local[i].held = !ats_set_get(set, &source->local[i].ip, host);
+		source->chooses |= source->local[i].held &&
+				   ipv6_addr_equal(&source->local[i].ip, &source->choice);
+	}
 }
 
 /* Others are notified first */
@@ -188,59 +187,36 @@ static void source_put(struct ats_port *port, struct ats_source *source)
 }
 
 /*
- * Finds the namespace that may choose a set's primary address: the host if it has addresses
- * in the set, otherwise the only namespace that has any. Returns whether there is one.
- */
-static bool set_owner(const struct ats_port *port, const struct ats_key *key, u64 *net_cookie)
-{
-	const struct ats_source *source;
-	bool found = false, shared = false;
-
-	list_for_each_entry(source, &port->sources, list) {
-		if (!ats_key_same(&source->key, key))
-			continue;
-		shared |= found && source->net_cookie != *net_cookie;
-		if (!found || source_is_host(port, source))
-			*net_cookie = source->net_cookie;
-		found = true;
-	}
-	return found && (!shared || *net_cookie == port->host_cookie);
-}
-
-/* A choice is valid only while its own interface has that address */
-static bool source_chooses(const struct ats_source *source)
-{
-	unsigned int i;
-
-	for (i = 0; i < source->count; i++)
-		if (source->local[i].held &&
-		    ipv6_addr_equal(&source->local[i].ip, &source->choice))
-			return true;
-	return false;
-}
-
-/*
- * After a change of the addresses of a set: the latest choice in the owner's namespace counts,
+ * After a change of the addresses of a set: its owner is the host if it has addresses in the set,
+ * otherwise the only namespace that has any, if there is one. The owner's latest choice counts,
  * and the work looks at the set.
  */
 static void port_choose(struct ats_port *port, const struct ats_key *key)
 {
 	struct ats_set *set = ats_engine_find(&port->engine, key);
-	const struct ats_source *source, *last = NULL;
-	u64 owner;
+	const struct ats_source *source, *owner = NULL, *last = NULL;
+	bool shared = false;
 
 	port->dirty = true;
 	ats_port_kick(port);
 	if (!set)
 		return;
-	if (set_owner(port, key, &owner)) {
-		list_for_each_entry(source, &port->sources, list)
-			if (ats_key_same(&source->key, key) && source->net_cookie == owner &&
-			    source_chooses(source) &&
-			    (!last || source->chosen_at > last->chosen_at))
-				last = source;
+	list_for_each_entry(source, &port->sources, list) {
+		if (!ats_key_same(&source->key, key))
+			continue;
+		if (!owner || (source_is_host(port, source) && !source_is_host(port, owner))) {
+			owner = source;
+			last = NULL;
+		}
+		if (source->net_cookie != owner->net_cookie)
+			shared = true;
+		else if (source->chooses && (!last || source->chosen_at > last->chosen_at))
+			last = source;
 	}
-	set->choice = last ? last->choice : in6addr_any;
+	if (last && (!shared || source_is_host(port, last)))
+		set->choice = last->choice;
+	else
+		set->choice = in6addr_any;
 }
 
 /* What was reported about an address remains valid for the new source */
@@ -249,7 +225,8 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 {
 	unsigned int i, j;
 
-	if (choice_same(old, source))
+	if (ats_key_same(&old->key, &source->key) &&
+	    ipv6_addr_equal(&old->choice, &source->choice))
 		source->chosen_at = old->chosen_at;
 	if (!place_same(old, source))
 		return;
