@@ -295,6 +295,7 @@ struct ats_ask {
 	struct work_struct work;	/* passes it to the ports, then calls back */
 	struct kref refs;
 	struct ib_ats_question question;
+	struct in6_addr addr;		/* that of the question, in the form that records have */
 	bool user;			/* from user space */
 	bool put;			/* it was passed to the ports */
 	struct hlist_node hash;		/* in the table of ats_ask.c */
@@ -320,10 +321,11 @@ struct ats_query {
 	struct ats_port *port;		/* valid until the query has ended */
 	void (*ended)(struct ats_query *query);	/* called by the port's work */
 	u64 net_cookie;			/* of the guest that asks; 0: may see all */
-	struct ats_request *request;	/* under way */
+	struct ats_request *request;	/* valid in ats_port.queries_sent */
 	unsigned int tries;
 	unsigned long retry_at;		/* jiffies; valid in ats_port.retries */
 	bool table;			/* there is more than one record */
+	union ib_gid own;		/* of the port, if the subject may be a GID */
 	bool mapped;			/* the address is queried as ::ffff:a.b.c.d */
 	bool path;			/* no record: a path is queried instead */
 	bool nobody;			/* there was no SA at the address that was queried */

@@ -220,6 +220,8 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 	INIT_LIST_HEAD(&ask->ended);
 	init_completion(&ask->ended_all);
 	ask->question = *question;
+	ask->addr = question->addr;
+	ats_addr_from_mapped(&ask->addr);
 	ask->user = user;
 	ask->done = done;
 	ask->context = context;

@@ -100,26 +100,15 @@ static void query_answered(struct ats_query *query)
 	query_end(query, query->err ?: query->count ? 0 : -ENOENT);
 }
 
-/* The address in the form that records have */
-static struct in6_addr question_addr(const struct ib_ats_question *question)
+static bool question_fits(const struct ats_ask *ask, const struct ats_record *record)
 {
-	struct in6_addr addr = question->addr;
-
-	ats_addr_from_mapped(&addr);
-	return addr;
-}
-
-static bool question_fits(const struct ib_ats_question *question,
-			  const struct ats_record *record)
-{
-	struct in6_addr addr;
+	const struct ib_ats_question *question = &ask->question;
 
 	if (question->pkey && question->pkey != record->key.pkey)
 		return false;
 	switch (question->kind) {
 	case IB_ATS_KIND_ADDR:
-		addr = question_addr(question);
-		return ipv6_addr_equal(&record->addr, &addr);
+		return ipv6_addr_equal(&record->addr, &ask->addr);
 	case IB_ATS_KIND_SID:
 		return record->sid == question->sid;
 	case IB_ATS_KIND_PRIMARY:
@@ -145,7 +134,7 @@ static void query_add_own(struct ats_query *query)
 				continue;
 			record.sid = ats_slot_sid(addr->slot);
 			record.addr = addr->ip;
-			if (question_fits(&query->ask->question, &record))
+			if (question_fits(query->ask, &record))
 				query_add(query, &record);
 		}
 	}
@@ -153,15 +142,15 @@ static void query_add_own(struct ats_query *query)
 
 /*
  * ATS section 5.1: the IP address of a port, also of another host, may be its GID. This is
- * only assumed for the subnet prefix of the port that queries. *own is set to its GID.
+ * only assumed for the subnet prefix of the port that queries.
  */
-static bool query_is_of_gid(const struct ats_query *query, union ib_gid *own)
+static bool query_is_of_gid(struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
 
 	return question->kind != IB_ATS_KIND_SID &&
-	       !rdma_query_gid(query->port->ibdev, query->port->port, 0, own) &&
-	       own->global.subnet_prefix == question->gid.global.subnet_prefix;
+	       !rdma_query_gid(query->port->ibdev, query->port->port, 0, &query->own) &&
+	       query->own.global.subnet_prefix == question->gid.global.subnet_prefix;
 }
 
 /* The GID and the IP address are the same octets, at the same place of the question */
@@ -182,11 +171,9 @@ static void query_add_gid(struct ats_query *query)
 
 static void query_answer_alone(struct ats_query *query)
 {
-	union ib_gid own;
-
 	query->err = 0;
 	query_add_own(query);
-	if (!query->count && query_is_of_gid(query, &own))
+	if (!query->count && query_is_of_gid(query))
 		query_add_gid(query);
 	query_end(query, query->err ?: query->count ? 0 : -ENETUNREACH);
 }
@@ -249,26 +236,18 @@ static void query_again(struct ats_query *query)
 static void query_found_none(struct ats_query *query)
 {
 	const struct ib_ats_question *question = &query->ask->question;
-	union ib_gid own;
 
 	query->err = 0;
 	if (!query->mapped && question->kind == IB_ATS_KIND_ADDR &&
 	    ipv6_addr_v4mapped(&question->addr)) {
 		query->mapped = true;
 		query_again(query);
-	} else if (!query->path && query_is_of_gid(query, &own)) {
+	} else if (!query->path && query_is_of_gid(query)) {
 		query->path = true;
 		query_again(query);
 	} else {
 		query_answered(query);
 	}
-}
-
-static void query_found_path(struct ats_query *query)
-{
-	query->err = 0;
-	query_add_gid(query);
-	query_answered(query);
 }
 
 static void query_received(struct ats_query *query, const struct ib_mad_recv_wc *answer)
@@ -289,11 +268,12 @@ static void query_done(struct ats_port *port, struct ats_request *request, enum 
 {
 	struct ats_query *query = request->query;
 
-	query->request = NULL;
 	port->queries_in_flight[query->ask->user]--;
 	query->nobody = result == ATS_RESULT_NOBODY;
 	if (query->path && (result == ATS_RESULT_OK || result == ATS_RESULT_TOO_MANY)) {
-		query_found_path(query);
+		query->err = 0;
+		query_add_gid(query);
+		query_answered(query);
 		return;
 	}
 	switch (result) {
@@ -324,7 +304,6 @@ static void request_set_record(struct ats_request *request, const struct ats_que
 	const struct ib_ats_question *question = &query->ask->question;
 	struct ats_wire_record *wire = &request->record;
 	struct ats_key key = { .pkey = question->pkey };
-	struct in6_addr addr;
 
 	request->mask = ATS_MASK_NAME;
 	if (question->pkey)
@@ -340,8 +319,8 @@ static void request_set_record(struct ats_request *request, const struct ats_que
 		request->mask |= ATS_MASK_SID;
 	}
 	if (question->kind == IB_ATS_KIND_ADDR) {
-		addr = query->mapped ? question->addr : question_addr(question);
-		memcpy(wire->data8, &addr, sizeof(wire->data8));
+		memcpy(wire->data8, query->mapped ? &question->addr : &query->ask->addr,
+		       sizeof(wire->data8));
 		request->mask |= ATS_MASK_DATA8;
 	}
 }
@@ -359,24 +338,10 @@ static u8 query_method(const struct ats_query *query)
 		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
 }
 
-/* Returns whether the port still has a GID for it */
-static bool request_set_path(struct ats_request *request, const struct ats_query *query)
-{
-	union ib_gid own;
-
-	if (!query_is_of_gid(query, &own))
-		return false;
-	request->is_path = true;
-	request->mask = ATS_MASK_DGID | ATS_MASK_SGID;
-	memcpy(request->path.dgid, &query->ask->question.gid, sizeof(request->path.dgid));
-	memcpy(request->path.sgid, &own, sizeof(request->path.sgid));
-	return true;
-}
-
 static int query_post(struct ats_query *query, unsigned long now)
 {
 	long left = query->ask->deadline - now;
-	struct ats_request *posted, request = {
+	struct ats_request request = {
 		.method = IB_MGMT_METHOD_GET,
 		.query = query,
 		.done = query_done,
@@ -386,14 +351,16 @@ static int query_post(struct ats_query *query, unsigned long now)
 	if (!query->path) {
 		request.method = query_method(query);
 		request_set_record(&request, query);
-	} else if (!request_set_path(&request, query)) {
+	} else if (query_is_of_gid(query)) {
+		request.is_path = true;
+		request.mask = ATS_MASK_DGID | ATS_MASK_SGID;
+		memcpy(request.path.dgid, &query->ask->question.gid, sizeof(request.path.dgid));
+		memcpy(request.path.sgid, &query->own, sizeof(request.path.sgid));
+	} else {
 		return -ENODEV;
 	}
-	posted = ats_sa_post(query->port, &request);
-	if (IS_ERR(posted))
-		return PTR_ERR(posted);
-	query->request = posted;
-	return 0;
+	query->request = ats_sa_post(query->port, &request);
+	return PTR_ERR_OR_ZERO(query->request);
 }
 
 static void query_send(struct ats_query *query, unsigned long now)
