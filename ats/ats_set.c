@@ -194,32 +194,27 @@ static int slot_free(const struct ats_set *set)
 }
 
 /*
- * Makes room in a full set: an address without holders loses its slot before it expires,
- * and an address that only guests hold loses it to an address of the host.
+ * In a full set, an address without holders loses its slot before it expires, and an address
+ * that only guests hold loses it to an address of the host.
  */
-static void evict(struct ats_set *set, const struct ats_addr *newcomer)
+static int slot_find(struct ats_set *set, const struct ats_addr *newcomer)
 {
+	int slot = slot_free(set);
 	struct ats_addr *addr;
 
+	if (slot >= 0)
+		return slot;
 	list_for_each_entry(addr, &set->order, order) {
 		if (addr->slot <= 0 || (addr->refs && (addr->host_refs || !newcomer->host_refs)))
 			continue;
+		slot = addr->slot;
 		if (addr->refs)
 			slot_give(set, addr, -1);
 		else
 			addr_free(set, addr);
-		return;
+		break;
 	}
-}
-
-static int slot_find(struct ats_set *set, const struct ats_addr *newcomer)
-{
-	int slot = slot_free(set);
-
-	if (slot >= 0)
-		return slot;
-	evict(set, newcomer);
-	return slot_free(set);
+	return slot;
 }
 
 /*
