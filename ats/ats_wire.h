@@ -25,14 +25,10 @@
 #define ATS_SIDS		256
 
 /* OpenIB's ib_at numbered further addresses in this octet of the primary Service ID */
-#define ATS_SID_OPENIB_SHIFT	24
-#define ATS_SID_OPENIB_MASK	(0xffULL << ATS_SID_OPENIB_SHIFT)
+#define ATS_SID_OPENIB_MASK	GENMASK_ULL(31, 24)
 
 /* ATS section 2.7 */
 #define ATS_LEASE_INFINITE	0xffffffff
-
-/* ATS section 2.5: an IPv4 address is in the last octets of Data8 */
-#define ATS_IPV4_OFFSET		12
 
 /* IBA 15.2.5.14 */
 struct ats_wire_record {
@@ -77,7 +73,6 @@ static_assert(sizeof(struct ats_wire_path) == 64);
 #define ATS_STATUS_BUSY		0x0001
 #define ATS_STATUS_INVALID	0x001c
 #define ATS_STATUS_NO_RESOURCES	0x0100
-#define ATS_STATUS_REQ_INVALID	0x0200
 #define ATS_STATUS_NO_RECORDS	0x0300
 #define ATS_STATUS_TOO_MANY	0x0400
 

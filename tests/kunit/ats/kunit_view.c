@@ -100,12 +100,12 @@ static void view_states(struct kunit *test)
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 2, 1, IB_ATS_RECORD_REGISTERED);
-	fake_set(fake, 1)->slot[0].refusal = ATS_STATUS_REQ_INVALID;
+	fake_set(fake, 1)->slot[0].refusal = 0x0200;
 	answer(fake, 0, ATS_RESULT_REFUSED);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_REFUSED);
-	KUNIT_EXPECT_EQ(test, fake->told[0].refusal, ATS_STATUS_REQ_INVALID);
+	KUNIT_EXPECT_EQ(test, fake->told[0].refusal, 0x0200);
 	expect_listed(fake, 2, 1, 0, IB_ATS_RECORD_REFUSED);
 	expect_listed(fake, 2, 2, 1, IB_ATS_RECORD_REGISTERED);
 }
