@@ -10,8 +10,7 @@
 
 static DEFINE_MUTEX(ports_lock);	/* guards the list */
 static LIST_HEAD(ports);
-static bool exiting;
-static unsigned long exit_until;	/* jiffies; while exiting, no HCA waits longer */
+static unsigned long exit_until;	/* jiffies; if not 0, no HCA waits longer */
 
 /* ---- Finding ports ---- */
 
@@ -163,7 +162,7 @@ static void ats_remove(struct ib_device *ibdev, void *client_data)
 			list_move_tail(&port->list, &removed);
 	atomic_inc(&ats_view_version);
 	mutex_unlock(&ports_lock);
-	ports_leave(&removed, exiting ? exit_until : jiffies + ATS_REMOVE_WAIT);
+	ports_leave(&removed, exit_until ?: jiffies + ATS_REMOVE_WAIT);
 	ports_destroy(&removed);
 }
 
@@ -208,7 +207,6 @@ int __init ats_hca_init(void)
 void ats_hca_exit(unsigned long until)
 {
 	exit_until = until;
-	exiting = true;
 	/* Nobody who needs the list of ports waits for an SA */
 	ats_hcas_leave(jiffies);
 	ib_unregister_client(&ats_client);
