@@ -270,8 +270,7 @@ struct ats_port {
 	unsigned long events;		/* atomic bits, enum ats_event */
 	struct workqueue_struct *wq;
 	struct delayed_work work;
-	wait_queue_head_t idle_wait;
-	bool idle;			/* nothing wanted, nothing registered */
+	struct completion idle;		/* nothing wanted, nothing registered */
 
 	struct mutex mutex;		/* guards what follows */
 	struct ats_engine engine;
@@ -407,7 +406,6 @@ void ats_port_event(struct ats_port *port, enum ats_event event);
 /* ats_audit.c: finds records that the SA should not have */
 void ats_audit_init(struct ats_port *port);
 void ats_audit_contact(struct ats_port *port, unsigned long now);
-void ats_audit_wish(struct ats_port *port);
 void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next);
 
 /* ats_source.c: addresses of netdevices on a port, and what they permit */
@@ -421,7 +419,7 @@ void ats_source_drop(struct ats_port *port, const void *owner);
 void ats_source_drop_all(struct ats_port *port);
 
 /* ats_view.c: shows the addresses of a port to others, and notifies them of changes */
-void ats_view_listen(ats_view_listener tell);
+extern ats_view_listener ats_view_notify_user;
 void ats_view_update(struct ats_port *port);
 void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 		   const struct ats_local *local);
@@ -446,7 +444,6 @@ void ats_ask_exit(void);
 int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats_done done,
 	    void *context, u64 *id);
 void ats_ask_cancel(u64 id);
-void ats_ask_flush_users(void);
 
 /* ats_netdev.c: follows the netdevices and their addresses */
 int ats_netdev_init(ats_netdev_route to);

@@ -335,7 +335,10 @@ int ats_ask_init(void)
 }
 
 /**
- * ats_ask_exit() - free what ats_ask_init() allocated, after all questions have ended
+ * ats_ask_exit() - free what ats_ask_init() allocated, when the questions of user space have ended
+ *
+ * There are no ports any more, so each of these questions ends at once, and no new ones begin.
+ * Other modules have ended theirs.
  *
  * Context: may sleep.
  */
@@ -345,16 +348,4 @@ void ats_ask_exit(void)
 		destroy_workqueue(ask_wq);
 	if (ask_user_wq)
 		destroy_workqueue(ask_user_wq);
-}
-
-/**
- * ats_ask_flush_users() - wait until the questions of user space have ended
- *
- * There are no ports any more, so each question ends at once, and no new ones begin.
- *
- * Context: may sleep.
- */
-void ats_ask_flush_users(void)
-{
-	flush_workqueue(ask_user_wq);
 }

@@ -208,20 +208,6 @@ void ats_audit_contact(struct ats_port *port, unsigned long now)
 	port->audit.wait_until = now;
 }
 
-/**
- * ats_audit_wish() - make an audit take place as soon as allowed
- * @port: the port
- *
- * It begins when the last one has ended, so that even if there are requests all the time each
- * address is checked. A regular audit does not wait for that.
- *
- * Context: the port's work.
- */
-void ats_audit_wish(struct ats_port *port)
-{
-	port->audit.wished = true;
-}
-
 static void audit_begin(struct ats_port *port, unsigned long now)
 {
 	port->audit.wished = false;
@@ -238,23 +224,14 @@ static bool audit_ended(struct ats_port *port)
 	return port->audit.gid_index >= port_gids(port) && !rival_next(port, &source);
 }
 
-/* Begins an audit that was requested, or notes when it may begin */
-static void audit_grant(struct ats_port *port, unsigned long now, unsigned long *next)
-{
-	unsigned long at = port->audit.last + ATS_AUDIT_WISH;
-
-	if (time_after_eq(now, at)) {
-		audit_begin(port, now);
-		at = now;
-	}
-	*next = ats_earlier(*next, at);
-}
-
 /**
  * ats_audit_run() - begin an audit that is due, and send its next request
  * @port: the port
  * @now: jiffies
  * @next: set to an earlier time, in jiffies, if this has to be called again before it
+ *
+ * One that was requested by ats_audit.wished begins when the last one has ended, so that even if
+ * there are requests all the time each address is checked. A regular audit does not wait for that.
  *
  * Context: the port's work; may sleep.
  */
@@ -281,6 +258,12 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 		return;
 	}
 	audit->busy = leftovers_ask(port) || rival_ask(port);
-	if (audit->wished && audit_ended(port))
-		audit_grant(port, now, next);
+	if (!audit->wished || !audit_ended(port))
+		return;
+	wait_until = audit->last + ATS_AUDIT_WISH;
+	if (time_after_eq(now, wait_until)) {
+		audit_begin(port, now);
+		wait_until = now;
+	}
+	*next = ats_earlier(*next, wait_until);
 }

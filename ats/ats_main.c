@@ -37,12 +37,9 @@ static int __init ats_init(void)
 	if (!ats_max_in_flight || !ats_max_queries || !ats_max_user_queries ||
 	    !ats_sa_timeout_ms || (ats_lease && ats_lease < ATS_LEASE_MIN))
 		return -EINVAL;
-	err = ats_ask_init();
-	if (err)
-		return err;
 	err = ats_netlink_init();
 	if (err)
-		goto exit_ask;
+		return err;
 	err = ats_netdev_init(ats_route);
 	if (err)
 		goto exit_netlink;
@@ -57,8 +54,6 @@ exit_netdev:
 	ats_netdev_exit();
 exit_netlink:
 	ats_netlink_exit();
-exit_ask:
-	ats_ask_exit();
 	return err;
 }
 
@@ -69,7 +64,6 @@ static void __exit ats_exit(void)
 	ats_hca_exit(jiffies + ATS_EXIT_WAIT);
 	ats_netlink_exit();
 	ats_netdev_exit();
-	ats_ask_exit();
 }
 
 module_init(ats_init);

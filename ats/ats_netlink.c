@@ -654,7 +654,7 @@ static struct genl_family ats_family __ro_after_init = {
 };
 
 /**
- * ats_netlink_init() - register the family
+ * ats_netlink_init() - allow questions, and register the family
  *
  * To be called before there are ports, since they send notifications.
  *
@@ -663,14 +663,18 @@ static struct genl_family ats_family __ro_after_init = {
  */
 int __init ats_netlink_init(void)
 {
-	int err = netlink_register_notifier(&netlink_nb);
+	int err = ats_ask_init();
 
 	if (err)
 		return err;
-	ats_view_listen(netlink_notify);
+	/* Fails only for what is registered already */
+	netlink_register_notifier(&netlink_nb);
+	ats_view_notify_user = netlink_notify;
 	err = genl_register_family(&ats_family);
-	if (err)
+	if (err) {
 		netlink_unregister_notifier(&netlink_nb);
+		ats_ask_exit();
+	}
 	return err;
 }
 
@@ -684,6 +688,6 @@ int __init ats_netlink_init(void)
 void ats_netlink_exit(void)
 {
 	genl_unregister_family(&ats_family);
-	ats_ask_flush_users();
+	ats_ask_exit();
 	netlink_unregister_notifier(&netlink_nb);
 }

@@ -163,7 +163,7 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 		ats_audit_contact(port, now);
 	}
 	if (events & BIT(ATS_EVENT_AUDIT))
-		ats_audit_wish(port);
+		port->audit.wished = true;
 	return events;
 }
 
@@ -183,14 +183,6 @@ static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned 
 		*next = ats_earlier(*next, now + ATS_SM_POLL);
 }
 
-static void port_tell_idle(struct ats_port *port)
-{
-	if (!port_idle(port))
-		return;
-	WRITE_ONCE(port->idle, true);
-	wake_up_all(&port->idle_wait);
-}
-
 static void port_records(struct ats_port *port, unsigned long now)
 {
 	unsigned long next = now + MAX_JIFFY_OFFSET / 2;
@@ -201,7 +193,8 @@ static void port_records(struct ats_port *port, unsigned long now)
 	list_for_each_entry(set, &port->engine.sets, list)
 		set_update(port, set, now, &next);
 	next = ats_earlier(next, ats_engine_run(&port->engine, now));
-	port_tell_idle(port);
+	if (port_idle(port))
+		complete_all(&port->idle);
 	ats_view_update(port);
 	ats_engine_reap(&port->engine);
 	port->records_at = next;
@@ -268,7 +261,7 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	ats_query_init(port);
 	ats_audit_init(port);
 	ats_engine_init(&port->engine, &sa_ops, ats_max_in_flight);
-	init_waitqueue_head(&port->idle_wait);
+	init_completion(&port->idle);
 	INIT_DELAYED_WORK(&port->work, port_work);
 	port->records_at = jiffies;
 	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_ib_event);
@@ -321,7 +314,7 @@ void ats_port_wait_idle(struct ats_port *port, unsigned long until)
 {
 	long left = until - jiffies;
 
-	wait_event_timeout(port->idle_wait, READ_ONCE(port->idle), max(left, 0L));
+	wait_for_completion_timeout(&port->idle, max(left, 0L));
 }
 
 /**

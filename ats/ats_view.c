@@ -10,23 +10,12 @@
 #include "ats.h"
 
 static BLOCKING_NOTIFIER_HEAD(changes);
-static ats_view_listener listener;
+
+/* Notifies user space; set by ats_netlink.c while there are no ports */
+ats_view_listener ats_view_notify_user;
 
 /* Changes with each notification, and with the list of ports, which may be being read meanwhile */
 atomic_t ats_view_version;
-
-/**
- * ats_view_listen() - set the function that notifies user space
- * @tell: called by a port's work for each record that changes
- *
- * To be called while there are no ports.
- *
- * Context: any.
- */
-void ats_view_listen(ats_view_listener tell)
-{
-	listener = tell;
-}
 
 /**
  * ib_ats_register_notifier() - be notified of changes of this host's records
@@ -91,7 +80,7 @@ void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 	atomic_inc(&ats_view_version);
 	ats_view_record(port, source, local, &change.record);
 	blocking_notifier_call_chain(&changes, change.state, &change);
-	listener(port, source, local);
+	ats_view_notify_user(port, source, local);
 }
 
 /**

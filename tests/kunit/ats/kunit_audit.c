@@ -253,12 +253,12 @@ static void audit_wishes(struct kunit *test)
 	unsigned int round = fake->port.audit.round;
 
 	pass_leftovers(fake);
-	ats_audit_wish(&fake->port);
+	fake->port.audit.wished = true;
 	run(fake);
 	pass_leftovers(fake);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
-	ats_audit_wish(&fake->port);
+	fake->port.audit.wished = true;
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->port.audit.round, round + 1);
 	KUNIT_EXPECT_TRUE(test, time_before_eq(fake->next, fake->now + 2 * HZ));
@@ -279,7 +279,7 @@ static void audit_wishes_always(struct kunit *test)
 	round = fake->port.audit.round;
 	for (i = 0; i < 3; i++) {
 		fake->now += 3 * HZ;
-		ats_audit_wish(&fake->port);
+		fake->port.audit.wished = true;
 		run(fake);
 		KUNIT_EXPECT_EQ(test, fake->port.audit.round, round);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, i + 1);
@@ -303,7 +303,7 @@ static void audit_wish_renews_nothing(struct kunit *test)
 	ats_lease = 90;
 	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 1));
 	pass_leftovers(fake);
-	ats_audit_wish(&fake->port);
+	fake->port.audit.wished = true;
 	run(fake);
 	pass_leftovers(fake);
 	KUNIT_EXPECT_FALSE(test, fake_set(fake, 1)->slot[0].renew);

@@ -295,7 +295,7 @@ int fake_port_init(struct kunit *test)
 		return -ENOMEM;
 	fake->test = test;
 	fake->ports = 1;
-	ats_view_listen(user_told);
+	ats_view_notify_user = user_told;
 	err = ats_ask_init();
 	if (err) {
 		kvfree(fake);
