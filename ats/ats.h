@@ -29,7 +29,6 @@
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
-#include <linux/rbtree.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
@@ -60,7 +59,6 @@ struct ats_record {
 
 /* One address of a set */
 struct ats_addr {
-	struct rb_node node;		/* in ats_set.addrs */
 	struct list_head order;		/* in ats_set.order */
 	struct in6_addr ip;
 	unsigned int refs;		/* netdevices that have it */
@@ -116,8 +114,7 @@ struct ats_slot {
 struct ats_set {
 	struct list_head list;		/* in ats_engine.sets */
 	struct ats_key key;
-	struct rb_root addrs;		/* by address */
-	struct list_head order;		/* the same, in the order in which they were added */
+	struct list_head order;		/* addresses, in the order in which they were added */
 	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
 	bool told_full;			/* the warning about a full set is in the log */
 	unsigned int in_flight;		/* requests for its slots */
@@ -158,7 +155,7 @@ struct ats_engine {
 /* An address of a netdevice, and its state as it was last reported to others */
 struct ats_local {
 	struct in6_addr ip;
-	bool held;			/* in its set; if not, the quota or memory is exhausted */
+	struct ats_addr *held;		/* in its set; NULL: the quota or memory is exhausted */
 	bool told;			/* the following members are valid and were reported */
 	bool chosen;			/* it was chosen to be the primary one, and is */
 	int slot;			/* -1: none */
@@ -369,8 +366,8 @@ int ats_table_each(const struct ib_mad_recv_wc *answer,
 struct ats_set *ats_set_create(const struct ats_key *key);
 void ats_set_destroy(struct ats_set *set);
 struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *ip);
-int ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host);
-void ats_set_put(struct ats_set *set, const struct in6_addr *ip, bool host, unsigned long until);
+struct ats_addr *ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host);
+void ats_set_put(struct ats_addr *addr, bool host, unsigned long until);
 void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next);
 unsigned int ats_set_assign(struct ats_set *set);
 

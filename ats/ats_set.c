@@ -6,18 +6,6 @@
  */
 #include "ats.h"
 
-static int addr_cmp(const void *key, const struct rb_node *node)
-{
-	const struct ats_addr *addr = rb_entry(node, struct ats_addr, node);
-
-	return memcmp(key, &addr->ip, sizeof(addr->ip));
-}
-
-static bool addr_less(struct rb_node *a, const struct rb_node *b)
-{
-	return addr_cmp(&rb_entry(a, struct ats_addr, node)->ip, b) < 0;
-}
-
 /**
  * ats_set_create() - create a set without addresses
  * @key: its GID and P_Key
@@ -34,7 +22,6 @@ struct ats_set *ats_set_create(const struct ats_key *key)
 	if (!set)
 		return NULL;
 	set->key = *key;
-	set->addrs = RB_ROOT;
 	INIT_LIST_HEAD(&set->order);
 	INIT_LIST_HEAD(&set->list);
 	/* Records from before a restart of this host may still be at the SA */
@@ -46,7 +33,6 @@ static void addr_free(struct ats_set *set, struct ats_addr *addr)
 {
 	if (addr->slot >= 0)
 		set->slot[addr->slot].want = NULL;
-	rb_erase(&addr->node, &set->addrs);
 	list_del(&addr->order);
 	kfree(addr);
 }
@@ -76,9 +62,12 @@ void ats_set_destroy(struct ats_set *set)
  */
 struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *ip)
 {
-	struct rb_node *node = rb_find(ip, &set->addrs, addr_cmp);
+	struct ats_addr *addr;
 
-	return node ? rb_entry(node, struct ats_addr, node) : NULL;
+	list_for_each_entry(addr, &set->order, order)
+		if (ipv6_addr_equal(&addr->ip, ip))
+			return addr;
+	return NULL;
 }
 
 /**
@@ -88,44 +77,38 @@ struct ats_addr *ats_set_find(const struct ats_set *set, const struct in6_addr *
  * @host: the holder is an interface of the host, not of a guest
  *
  * Context: that of the set's owner; may sleep.
- * Return: 0, or -ENOMEM.
+ * Return: the address, for ats_set_put(), or NULL if there is no memory.
  */
-int ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host)
+struct ats_addr *ats_set_get(struct ats_set *set, const struct in6_addr *ip, bool host)
 {
 	struct ats_addr *addr = ats_set_find(set, ip);
 
 	if (!addr) {
 		addr = kzalloc(sizeof(*addr), GFP_KERNEL);
 		if (!addr)
-			return -ENOMEM;
+			return NULL;
 		addr->ip = *ip;
 		addr->slot = -1;
-		rb_add(&addr->node, &set->addrs, addr_less);
 		list_add_tail(&addr->order, &set->order);
 	}
 	if (!addr->refs)
 		addr->host_refs = 0;
 	addr->refs++;
 	addr->host_refs += host;
-	return 0;
+	return addr;
 }
 
 /**
  * ats_set_put() - remove a holder of an address
- * @set: the set
- * @ip: an address that is held
+ * @addr: an address that ats_set_get() has returned
  * @host: the holder is an interface of the host, not of a guest
  * @until: jiffies when the address expires, if this was the last holder and no other one
  *	is added before
  *
  * Context: that of the set's owner.
  */
-void ats_set_put(struct ats_set *set, const struct in6_addr *ip, bool host, unsigned long until)
+void ats_set_put(struct ats_addr *addr, bool host, unsigned long until)
 {
-	struct ats_addr *addr = ats_set_find(set, ip);
-
-	if (WARN_ON_ONCE(!addr || !addr->refs))
-		return;
 	/* An address without holders keeps its rank until it expires */
 	if (--addr->refs)
 		addr->host_refs -= host;

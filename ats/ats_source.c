@@ -152,7 +152,7 @@ static unsigned int source_quota(const struct ats_port *port, const struct ats_s
 		if (other->net_cookie != source->net_cookie || other->owner == source->owner)
 			continue;
 		for (i = 0; i < other->count; i++)
-			held += other->local[i].held;
+			held += !!other->local[i].held;
 	}
 	return ats_netns_records > held ? ats_netns_records - held : 0;
 }
@@ -164,7 +164,7 @@ static void source_get(struct ats_port *port, struct ats_source *source)
 	bool host = source_is_host(port, source);
 
 	for (i = 0; set && i < quota; i++) {
-		source->local[i].held = !ats_set_get(set, &source->local[i].ip, host);
+		source->local[i].held = ats_set_get(set, &source->local[i].ip, host);
 		source->chooses |= source->local[i].held &&
 				   ipv6_addr_equal(&source->local[i].ip, &source->choice);
 	}
@@ -174,14 +174,13 @@ static void source_get(struct ats_port *port, struct ats_source *source)
 static void source_put(struct ats_port *port, struct ats_source *source)
 {
 	unsigned long until = jiffies + msecs_to_jiffies(port->leaving ? 0 : ats_linger_ms);
-	struct ats_set *set = ats_engine_find(&port->engine, &source->key);
 	bool host = source_is_host(port, source);
 	unsigned int i;
 
 	ats_view_tell_gone(port, source);
 	for (i = 0; i < source->count; i++)
 		if (source->local[i].held)
-			ats_set_put(set, &source->local[i].ip, host, until);
+			ats_set_put(source->local[i].held, host, until);
 	list_del(&source->list);
 	kvfree(source);
 }
@@ -235,7 +234,7 @@ static void source_inherit(struct ats_port *port, struct ats_source *source,
 			if (!ipv6_addr_equal(&source->local[i].ip, &old->local[j].ip))
 				continue;
 			source->local[i] = old->local[j];
-			source->local[i].held = false;
+			source->local[i].held = NULL;
 			old->local[j].told = false;
 			break;
 		}

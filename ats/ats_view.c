@@ -107,7 +107,7 @@ void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source)
 
 static void local_look(const struct ats_set *set, struct ats_local *local)
 {
-	const struct ats_addr *addr = local->held ? ats_set_find(set, &local->ip) : NULL;
+	const struct ats_addr *addr = local->held;
 
 	local->slot = addr ? addr->slot : -1;
 	local->state = addr ? ats_set_state(set, addr) : IB_ATS_RECORD_QUOTA;

@@ -207,9 +207,9 @@ static void fake_toggle(struct fake *fake, unsigned int number)
 
 	fake_ip(&ip, number + 1);
 	if (fake->wanted[number])
-		ats_set_put(set, &ip, true, fake->now);
+		ats_set_put(ats_set_find(set, &ip), true, fake->now);
 	else
-		KUNIT_ASSERT_EQ(fake->test, ats_set_get(set, &ip, true), 0);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, ats_set_get(set, &ip, true));
 	fake->wanted[number] = !fake->wanted[number];
 }
 
@@ -604,7 +604,7 @@ static struct ats_set *fake_fill(struct fake *fake)
 		fake_toggle(fake, i);
 	for (i = FAKE_IPS; i < ATS_SIDS; i++) {
 		fake_ip(&ip, i + 1);
-		KUNIT_ASSERT_EQ(fake->test, ats_set_get(set, &ip, true), 0);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, ats_set_get(set, &ip, true));
 	}
 	return set;
 }
