@@ -17,20 +17,18 @@
  * timer, queues it again.
  *
  * Lock order: rtnl, then ats_hca.c's mutex, then ats_port.mutex, then ats_netlink.c's
- * mutex, then spinlocks: ats_ask.lock, ats_netdev.c's.
+ * mutex, then spinlocks: ats_ask.c's, ats_netdev.c's.
  */
 #ifndef _ATS_H
 #define _ATS_H
 
 #include <linux/completion.h>
 #include <linux/jiffies.h>
-#include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mutex.h>
 #include <linux/netdevice.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 #include <net/ipv6.h>
 #include <rdma/ib_cache.h>
@@ -289,20 +287,17 @@ struct ats_port {
 /* A question, and the answers of its ports; owned by ats_ask.c */
 struct ats_ask {
 	struct work_struct work;	/* passes it to the ports, then calls back */
-	struct kref refs;
 	struct ib_ats_question question;
 	struct in6_addr addr;		/* that of the question, in the form that records have */
 	bool user;			/* from user space */
 	bool put;			/* it was passed to the ports */
-	struct hlist_node hash;		/* in the table of ats_ask.c */
-	u64 id;
+	unsigned long id;
 	ib_ats_done done;
 	void *context;
 	unsigned long deadline;		/* jiffies */
 	int err;			/* from passing it to the ports */
-	struct completion ended_all;	/* it has called back */
-	spinlock_t lock;		/* guards what follows */
-	unsigned int pending;		/* queries, plus one while it is passed to the ports */
+	refcount_t pending;		/* queries, plus one while it is passed to the ports */
+	/* Guarded by a lock of ats_ask.c */
 	struct list_head open;		/* queries that have not ended */
 	struct list_head ended;		/* queries that have ended */
 	bool found;			/* a query has found something */

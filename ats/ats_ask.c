@@ -10,27 +10,21 @@
  * Questions of users have a workqueue of their own that runs one work at a time, so that
  * any number of them delays a module's question by no more than the time of one.
  */
-#include <linux/hashtable.h>
 #include <linux/sort.h>
+#include <linux/xarray.h>
 
 #include "ats.h"
 
 #define ATS_QUESTION_TIMEOUT_MS	5000
 
-#define ATS_ASKS_BITS		8
-
-static DEFINE_SPINLOCK(asks_lock);	/* guards what follows; taken in any context */
-static DEFINE_HASHTABLE(asks, ATS_ASKS_BITS);	/* by ID: questions that have not called back */
-static u64 last_id;
+/* By ID: questions that have not called back. Its lock is taken in any context */
+static DEFINE_XARRAY_FLAGS(asks, XA_FLAGS_LOCK_IRQ);
+static unsigned long last_id;		/* guarded by that lock */
+static DECLARE_WAIT_QUEUE_HEAD(ask_gone);
 
 static struct workqueue_struct *ask_wq, *ask_user_wq;
 
 /* ---- The end of a question ---- */
-
-static void ask_free(struct kref *refs)
-{
-	kfree(container_of(refs, struct ats_ask, refs));
-}
 
 static int answer_cmp(const void *a, const void *b)
 {
@@ -92,24 +86,12 @@ static void ask_end(struct ats_ask *ask)
 	ask_tell(ask);
 	list_for_each_entry_safe(query, next, &ask->ended, part)
 		ats_query_free(query);
-	spin_lock_irq(&asks_lock);
-	hash_del(&ask->hash);
-	spin_unlock_irq(&asks_lock);
-	complete_all(&ask->ended_all);
-	kref_put(&ask->refs, ask_free);
+	xa_erase_irq(&asks, ask->id);
+	kfree(ask);
+	wake_up_all(&ask_gone);
 }
 
 /* ---- Its queries ---- */
-
-static bool ask_unhold(struct ats_ask *ask)
-{
-	bool last;
-
-	spin_lock_irq(&ask->lock);
-	last = !--ask->pending;
-	spin_unlock_irq(&ask->lock);
-	return last;
-}
 
 static bool port_fits(const struct ats_port *port, const struct ib_ats_question *question)
 {
@@ -131,17 +113,15 @@ static void ask_hurry(struct ats_ask *ask)
 static void ask_query_ended(struct ats_query *query)
 {
 	struct ats_ask *ask = query->ask;
-	bool last;
 
-	spin_lock_irq(&ask->lock);
+	xa_lock_irq(&asks);
 	list_move_tail(&query->part, &ask->ended);
-	last = !--ask->pending;
 	if (query->count && !ask->found) {
 		ask->found = true;
 		ask_hurry(ask);
 	}
-	spin_unlock_irq(&ask->lock);
-	if (last)
+	xa_unlock_irq(&asks);
+	if (refcount_dec_and_test(&ask->pending))
 		queue_work(ask->user ? ask_user_wq : ask_wq, &ask->work);
 }
 
@@ -156,10 +136,10 @@ static int ask_port(struct ats_port *port, void *arg)
 	query = ats_query_create(ask, port, ask_query_ended);
 	if (!query)
 		return -ENOMEM;
-	spin_lock_irq(&ask->lock);
-	ask->pending++;
+	refcount_inc(&ask->pending);
+	xa_lock_irq(&asks);
 	list_add_tail(&query->part, &ask->open);
-	spin_unlock_irq(&ask->lock);
+	xa_unlock_irq(&asks);
 	ats_query_submit(query);
 	return 0;
 }
@@ -173,7 +153,7 @@ static void ask_work(struct work_struct *work)
 		ask->err = ats_each_port(ask->question.net, ask_port, ask);
 		if (ask->question.net)
 			put_net(ask->question.net);
-		if (!ask_unhold(ask))
+		if (!refcount_dec_and_test(&ask->pending))
 			return;
 	}
 	ask_end(ask);
@@ -207,6 +187,7 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 {
 	struct ats_ask *ask;
 	unsigned long flags;
+	int err;
 
 	if (!question_valid(question))
 		return -EINVAL;
@@ -214,11 +195,9 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 	if (!ask)
 		return -ENOMEM;
 	INIT_WORK(&ask->work, ask_work);
-	kref_init(&ask->refs);
-	spin_lock_init(&ask->lock);
+	refcount_set(&ask->pending, 1);
 	INIT_LIST_HEAD(&ask->open);
 	INIT_LIST_HEAD(&ask->ended);
-	init_completion(&ask->ended_all);
 	ask->question = *question;
 	ask->addr = question->addr;
 	ats_addr_from_mapped(&ask->addr);
@@ -227,11 +206,15 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 	ask->context = context;
 	ask->deadline = jiffies + msecs_to_jiffies(question->timeout_ms ?:
 						   ATS_QUESTION_TIMEOUT_MS);
-	ask->pending = 1;
-	spin_lock_irqsave(&asks_lock, flags);
+	/* To allocate memory, the lock may be released, so another ID may be the last one then */
+	xa_lock_irqsave(&asks, flags);
 	ask->id = ++last_id;
-	hash_add(asks, &ask->hash, ask->id);
-	spin_unlock_irqrestore(&asks_lock, flags);
+	err = __xa_insert(&asks, ask->id, ask, gfp);
+	xa_unlock_irqrestore(&asks, flags);
+	if (err) {
+		kfree(ask);
+		return err;
+	}
 	*id = ask->id;
 	if (question->net)
 		get_net(question->net);
@@ -260,22 +243,6 @@ int ib_ats_ask(const struct ib_ats_question *question, gfp_t gfp, ib_ats_done do
 }
 EXPORT_SYMBOL_GPL(ib_ats_ask);
 
-static struct ats_ask *ask_get(u64 id)
-{
-	struct ats_ask *ask, *found = NULL;
-
-	spin_lock_irq(&asks_lock);
-	hash_for_each_possible(asks, ask, hash, id) {
-		if (ask->id != id)
-			continue;
-		kref_get(&ask->refs);
-		found = ask;
-		break;
-	}
-	spin_unlock_irq(&asks_lock);
-	return found;
-}
-
 /**
  * ats_ask_cancel() - make a question end soon, with -ECANCELED
  * @id: its ID
@@ -286,15 +253,15 @@ static struct ats_ask *ask_get(u64 id)
  */
 void ats_ask_cancel(u64 id)
 {
-	struct ats_ask *ask = ask_get(id);
+	struct ats_ask *ask;
 
-	if (!ask)
-		return;
-	spin_lock_irq(&ask->lock);
-	ask->cancelled = true;
-	ask_hurry(ask);
-	spin_unlock_irq(&ask->lock);
-	kref_put(&ask->refs, ask_free);
+	xa_lock_irq(&asks);
+	ask = xa_load(&asks, id);
+	if (ask) {
+		ask->cancelled = true;
+		ask_hurry(ask);
+	}
+	xa_unlock_irq(&asks);
 }
 
 /**
@@ -308,13 +275,8 @@ void ats_ask_cancel(u64 id)
  */
 void ib_ats_cancel(u64 id)
 {
-	struct ats_ask *ask = ask_get(id);
-
-	if (!ask)
-		return;
 	ats_ask_cancel(id);
-	wait_for_completion(&ask->ended_all);
-	kref_put(&ask->refs, ask_free);
+	wait_event(ask_gone, !xa_load(&asks, id));
 }
 EXPORT_SYMBOL_GPL(ib_ats_cancel);
 
