@@ -217,13 +217,6 @@ static void audit_begin(struct ats_port *port, unsigned long now)
 	ats_engine_verify(&port->engine);
 }
 
-static bool audit_ended(struct ats_port *port)
-{
-	struct ats_source *source;
-
-	return port->audit.gid_index >= port_gids(port) && !rival_next(port, &source);
-}
-
 /**
  * ats_audit_run() - begin an audit that is due, and send its next request
  * @port: the port
@@ -238,6 +231,7 @@ static bool audit_ended(struct ats_port *port)
 void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next)
 {
 	struct ats_audit *audit = &port->audit;
+	struct ats_source *source;
 	unsigned long wait_until;
 
 	/* Only these audits renew leases, which suffices; requested ones do not put them off */
@@ -258,7 +252,7 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 		return;
 	}
 	audit->busy = leftovers_ask(port) || rival_ask(port);
-	if (!audit->wished || !audit_ended(port))
+	if (!audit->wished || audit->gid_index < port_gids(port) || rival_next(port, &source))
 		return;
 	wait_until = audit->last + ATS_AUDIT_WISH;
 	if (time_after_eq(now, wait_until)) {

@@ -455,22 +455,6 @@ static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
 	return err;
 }
 
-static int netdev_choose(const struct net_device *dev, u64 net_cookie, const struct in6_addr *ip)
-{
-	struct ats_netdev *netdev;
-	int err = -EOPNOTSUPP;
-
-	spin_lock_bh(&netdevs_lock);
-	netdev = netdev_find(dev);
-	if (netdev && netdev->net_cookie == net_cookie) {
-		netdev->choice = ip ? *ip : in6addr_any;
-		netdev_look(netdev);
-		err = 0;
-	}
-	spin_unlock_bh(&netdevs_lock);
-	return err;
-}
-
 /**
  * ats_netdev_choose() - choose the primary address of a netdevice
  * @net: the namespace that the netdevice is in
@@ -487,14 +471,22 @@ static int netdev_choose(const struct net_device *dev, u64 net_cookie, const str
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
 {
 	struct net_device *dev = dev_get_by_index(net, ifindex);
+	struct ats_netdev *netdev;
 	int err = 0;
 
 	if (!dev)
 		return -ENODEV;
 	if (ip && dev->type == ARPHRD_INFINIBAND)
 		err = dev_has(dev, ip);
-	if (!err)
-		err = netdev_choose(dev, net->net_cookie, ip);
+	spin_lock_bh(&netdevs_lock);
+	netdev = netdev_find(dev);
+	if (!netdev || netdev->net_cookie != net->net_cookie) {
+		err = err ?: -EOPNOTSUPP;
+	} else if (!err) {
+		netdev->choice = ip ? *ip : in6addr_any;
+		netdev_look(netdev);
+	}
+	spin_unlock_bh(&netdevs_lock);
 	dev_put(dev);
 	return err;
 }

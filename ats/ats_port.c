@@ -55,16 +55,6 @@ static void port_read(struct ats_port *port, struct ats_request *request, enum a
 	port->dirty = true;
 }
 
-/*
- * OpenSM refuses a request whose ComponentMask includes a P_Key that the port does not have,
- * even the deletion of a record from the time when the port had it. It accepts the request if
- * the mask leaves the P_Key out. Every other attempt therefore leaves it out.
- */
-static u64 delete_mask(const struct ats_slot *slot)
-{
-	return slot->refusals % 2 ? rid_mask & ~ATS_MASK_PKEY : rid_mask;
-}
-
 static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int index)
 {
 	struct ats_slot *slot = &set->slot[index];
@@ -75,7 +65,7 @@ static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int 
 	};
 	struct ats_request request = {
 		.method = IB_SA_METHOD_DELETE,
-		.mask = delete_mask(slot),
+		.mask = rid_mask,
 		.set = set,
 		.slot = index,
 		.done = port_answered,
@@ -85,6 +75,13 @@ static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int 
 		request.method = IB_MGMT_METHOD_SET;
 		request.mask = set_mask;
 		record.addr = slot->sent;
+	} else if (slot->refusals % 2) {
+		/* OpenSM refuses a request whose ComponentMask includes a P_Key that the port does
+		 * not have, even the deletion of a record from the time when the port had it. It
+		 * accepts the request if the mask leaves the P_Key out. Every other attempt
+		 * therefore leaves it out.
+		 */
+		request.mask &= ~ATS_MASK_PKEY;
 	}
 	ats_record_encode(&request.record, &record);
 	return PTR_ERR_OR_ZERO(ats_sa_post(port_of_engine(engine), &request));

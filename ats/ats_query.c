@@ -380,16 +380,6 @@ static void query_send(struct ats_query *query, unsigned long now)
 
 /* ---- Waiting queries ---- */
 
-static void query_expire(struct ats_query *query)
-{
-	if (query->port->stopped)
-		query_end(query, -ENODEV);
-	else if (!query->port->engine.online || query->nobody)
-		query_answer_alone(query);
-	else
-		query_end(query, query->err ?: -ETIMEDOUT);
-}
-
 /**
  * ats_query_submit() - hand a query to its port
  * @query: the query
@@ -409,15 +399,19 @@ void ats_query_submit(struct ats_query *query)
 	ats_port_kick(port);
 }
 
-/* Returns whether the query continues to wait */
+/* Returns whether the query continues to wait; if not, it ends */
 static bool query_waits(struct ats_query *query, unsigned long now)
 {
 	if (query_given_up(query))
 		query_end(query, -ECANCELED);
-	else if (query->port->stopped || time_after_eq(now, query->ask->deadline))
-		query_expire(query);
-	else
+	else if (query->port->stopped)
+		query_end(query, -ENODEV);
+	else if (time_before(now, query->ask->deadline))
 		return true;
+	else if (!query->port->engine.online || query->nobody)
+		query_answer_alone(query);
+	else
+		query_end(query, query->err ?: -ETIMEDOUT);
 	return false;
 }
 

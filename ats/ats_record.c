@@ -36,12 +36,6 @@ int ats_sid_slot(u64 sid)
 	return (sid - ATS_SID_PRIMARY) & (ATS_SIDS - 1);
 }
 
-/* Includes the Service IDs of older implementations */
-static bool sid_is_known(u64 sid)
-{
-	return ats_sid_slot(sid) >= 0 || (sid & ~ATS_SID_OPENIB_MASK) == ATS_SID_PRIMARY;
-}
-
 /**
  * ats_addr_is_ipv4() - whether the address of a record is an IPv4 address
  * @addr: the address, in the form that records have
@@ -127,8 +121,10 @@ void ats_record_encode(struct ats_wire_record *wire, const struct ats_record *re
 int ats_record_decode(struct ats_record *record, const struct ats_wire_record *wire)
 {
 	record->sid = be64_to_cpu(wire->service_id);
-	if (!sid_is_known(record->sid) ||
-	    memcmp(wire->name, ATS_SERVICE_NAME, sizeof(ATS_SERVICE_NAME) - 1))
+	if (ats_sid_slot(record->sid) < 0 &&
+	    (record->sid & ~ATS_SID_OPENIB_MASK) != ATS_SID_PRIMARY)
+		return -EPROTO;
+	if (memcmp(wire->name, ATS_SERVICE_NAME, sizeof(ATS_SERVICE_NAME) - 1))
 		return -EPROTO;
 	memcpy(&record->key.gid, wire->gid, sizeof(wire->gid));
 	record->key.pkey = be16_to_cpu(wire->pkey);

@@ -52,21 +52,6 @@ int ats_sa_start(struct ats_port *port)
 	return PTR_ERR_OR_ZERO(port->sa.agent);
 }
 
-static void sm_ah_attr(const struct ats_port *port, const struct ib_port_attr *attr,
-		       struct rdma_ah_attr *sm)
-{
-	memset(sm, 0, sizeof(*sm));
-	sm->type = rdma_ah_find_type(port->ibdev, port->port);
-	rdma_ah_set_dlid(sm, attr->sm_lid);
-	rdma_ah_set_sl(sm, attr->sm_sl);
-	rdma_ah_set_port_num(sm, port->port);
-	if (rdma_is_grh_required(port->ibdev, port->port)) {
-		rdma_ah_set_ah_flags(sm, IB_AH_GRH);
-		rdma_ah_set_subnet_prefix(sm, cpu_to_be64(attr->subnet_prefix));
-		rdma_ah_set_interface_id(sm, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
-	}
-}
-
 /**
  * ats_sa_find_sm() - look up the SM's address, unless ats_sa.found says that it is known
  * @port: the port
@@ -77,6 +62,7 @@ static void sm_ah_attr(const struct ats_port *port, const struct ib_port_attr *a
  */
 int ats_sa_find_sm(struct ats_port *port)
 {
+	struct rdma_ah_attr *sm = &port->sa.sm;
 	struct ib_port_attr attr;
 	int err;
 
@@ -87,7 +73,16 @@ int ats_sa_find_sm(struct ats_port *port)
 		return err;
 	if (attr.state != IB_PORT_ACTIVE || !attr.sm_lid)
 		return -ENETUNREACH;
-	sm_ah_attr(port, &attr, &port->sa.sm);
+	memset(sm, 0, sizeof(*sm));
+	sm->type = rdma_ah_find_type(port->ibdev, port->port);
+	rdma_ah_set_dlid(sm, attr.sm_lid);
+	rdma_ah_set_sl(sm, attr.sm_sl);
+	rdma_ah_set_port_num(sm, port->port);
+	if (rdma_is_grh_required(port->ibdev, port->port)) {
+		rdma_ah_set_ah_flags(sm, IB_AH_GRH);
+		rdma_ah_set_subnet_prefix(sm, cpu_to_be64(attr.subnet_prefix));
+		rdma_ah_set_interface_id(sm, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
+	}
 	port->sa.found = true;
 	return 0;
 }
@@ -180,25 +175,18 @@ struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request 
 	return ERR_PTR(err);
 }
 
-/*
- * IBA 13.4.7: a node on which no SA listens answers in this way, for example while its SM is
- * being restarted; so does an SA that does not support ServiceRecords.
- */
-static bool status_is_nobody(u16 status)
-{
-	u16 invalid = status & ATS_STATUS_INVALID;
-
-	return invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD ||
-	       invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB;
-}
-
 static enum ats_result answer_result(const struct ats_request *request)
 {
 	u16 status = be16_to_cpu(request->answer->recv_buf.mad->mad_hdr.status);
+	u16 invalid = status & ATS_STATUS_INVALID;
 
 	if (!status)
 		return ATS_RESULT_OK;
-	if (status_is_nobody(status))
+	/* IBA 13.4.7: a node on which no SA listens answers in this way, for example while its SM
+	 * is being restarted; so does an SA that does not support ServiceRecords.
+	 */
+	if (invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD ||
+	    invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
 		return ATS_RESULT_NOBODY;
 	if (status & ATS_STATUS_BUSY)
 		return ATS_RESULT_BUSY;

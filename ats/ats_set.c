@@ -23,7 +23,6 @@ struct ats_set *ats_set_create(const struct ats_key *key)
 		return NULL;
 	set->key = *key;
 	INIT_LIST_HEAD(&set->order);
-	INIT_LIST_HEAD(&set->list);
 	/* Records from before a restart of this host may still be at the SA */
 	set->verify = true;
 	return set;

@@ -105,23 +105,17 @@ void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source)
 	}
 }
 
-static void local_look(const struct ats_set *set, struct ats_local *local)
+static void local_update(struct ats_port *port, const struct ats_source *source,
+			 const struct ats_set *set, struct ats_local *local)
 {
 	const struct ats_addr *addr = local->held;
+	const struct ats_local was = *local;
 
 	local->slot = addr ? addr->slot : -1;
 	local->state = addr ? ats_set_state(set, addr) : IB_ATS_RECORD_QUOTA;
 	local->chosen = !local->slot && ipv6_addr_equal(&set->choice, &local->ip);
 	local->refusal = local->state == IB_ATS_RECORD_REFUSED ?
 				 set->slot[local->slot].refusal : 0;
-}
-
-static void local_update(struct ats_port *port, const struct ats_source *source,
-			 const struct ats_set *set, struct ats_local *local)
-{
-	struct ats_local was = *local;
-
-	local_look(set, local);
 	if (was.told && local->slot == was.slot && local->state == was.state &&
 	    local->chosen == was.chosen && local->refusal == was.refusal)
 		return;

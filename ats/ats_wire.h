@@ -45,7 +45,6 @@ struct ats_wire_record {
 	__be64 data64[2];
 } __packed;
 static_assert(sizeof(struct ats_wire_record) == 176);
-static_assert(sizeof(struct ats_wire_record) % 8 == 0);
 
 /* IBA 15.2.5.14: bits of the ComponentMask, in the order of the components */
 #define ATS_MASK_SID		BIT_ULL(0)
