@@ -68,9 +68,16 @@ lines()
 	tcp8.connected	... eight streams
 	udp60000	UDP, 60000 octets, connected mode: instructions/packet
 	ping.connected	ping flood, connected mode
+	tcp.connected.host	TCP bulk, connected mode, without the instructions of the virtual HCAs
+	tcp8.connected.host	... eight streams
+	udp60000.host	UDP, 60000 octets, connected mode, without those
+	ping.connected.host	ping flood, connected mode, without those
 	tcp.unsummed	TCP bulk, connected mode, omit_checksums=1: instructions/octet
 	tcp8.unsummed	... eight streams
 	udp60000.unsummed	UDP, 60000 octets, connected mode, omit_checksums=1: instructions/packet
+	tcp.unsummed.host	TCP bulk, omit_checksums=1, without the instructions of the virtual HCAs
+	tcp8.unsummed.host	... eight streams
+	udp60000.unsummed.host	UDP, 60000 octets, omit_checksums=1, without those
 	tcp.plain	TCP bulk, MTU 2044, one stream, for comparison with the following
 	tcp.bridge	... through a bridge and an Ethernet device over IPoIB, at both hosts
 	tcp.veth	... from a network namespace behind that bridge to another one
@@ -305,10 +312,10 @@ show()
 {
 	awk -F '\t' '
 		BEGIN {
-			printf "%-16s %12s %12s %6s %12s  %s\n", "", "ours",
+			printf "%-23s %12s %12s %6s %12s  %s\n", "", "ours",
 				"in-tree", "ratio", "stack alone", "what"
 		}
-		{ printf "%-16s %12s %12s %6s %12s  %s\n", $1, $2, $3, $4, $5, $6 }'
+		{ printf "%-23s %12s %12s %6s %12s  %s\n", $1, $2, $3, $4, $5, $6 }'
 }
 
 json()

@@ -99,5 +99,5 @@ END {
 	close("sort -rn")
 	print ""
 	for (name in spent)
-		printf "%12.4f  %s\n", spent[name] / count, name | "sort -rn | head -n 60"
+		printf "%12.4f  %s\n", spent[name] / count, name | "sort -rn | head -n 200"
 }

@@ -95,27 +95,36 @@ link_stop()
 	done
 }
 
-# median NAME: prints the median of the five values in /run/runs. Not a pipeline, which would
-# hide a failed run.
+# median NAME [COLUMN]: prints the median of the five values in this column of /run/runs. Not a
+# pipeline, which would hide a failed run.
 median()
 {
-	sort -n /run/runs | sed -n "3s/^/figure $1 /p"
-	rm /run/runs
+	awk -v "column=${2:-1}" '{ print $column }' /run/runs >/run/column
+	sort -n /run/column | sed -n "3s/^/figure $1 /p"
 }
 
-# measure NAME ARGUMENT...: runs ibbench and prints the instructions per unit that it counts.
-# The times of timers and ACKs vary, and with them the number of packets that are processed at
-# once; medians of five runs vary less.
+# has_meter: whether the fabric counts the instructions of the HCAs.
+has_meter()
+{
+	[ -e /sys/kernel/debug/ibfab/meter ]
+}
+
+# measure NAME ARGUMENT...: runs ibbench and prints the instructions per unit that it counts, and
+# if the fabric has a meter, as NAME.host those without the HCAs'. The times of timers and ACKs
+# vary, and with them the number of packets that are processed at once; medians of five runs vary
+# less.
 measure()
 {
 	_what=$1
 	shift
+	: >/run/runs
 	for _n in 1 2 3 4 5; do
 		/bench/ibbench "$@" >/run/ibbench.out 2>/run/ibbench.err ||
 			fail "$_what: $(tail -n 3 /run/ibbench.err)"
-		awk '{ printf "%.4f\n", $6 / $2 }' /run/ibbench.out >>/run/runs
+		awk '{ printf "%.4f %.4f\n", $6 / $2, ($6 - $8) / $2 }' /run/ibbench.out >>/run/runs
 	done
 	median "$_what"
+	! has_meter || median "$_what.host" 2
 }
 
 # figure NAME MODE COUNT [SIZE [STREAMS]]: measures traffic from h0 to h1.
@@ -180,6 +189,12 @@ forward_start()
 fabric_bounced()
 {
 	fabric_start "$@" garbage=0
+}
+
+# fabric_metered WORDS...: starts a fabric that counts the instructions of its HCAs.
+fabric_metered()
+{
+	fabric_plain "$@" meter=1
 }
 
 # first_ping NAME: from h1 to h2, which do not know each other: microseconds, including ARP
@@ -293,6 +308,7 @@ wall()
 {
 	_what=$1 _word=$2
 	shift 2
+	: >/run/runs
 	for _n in 1 2 3 4 5; do
 		on h0 iperf3 -J -c 10.0.0.2 -t 2 "$@" >/run/wall.json ||
 			fail "$_what: $(jq -r .error /run/wall.json)"
@@ -311,6 +327,7 @@ wall_servers()
 # wall_two NAME: the same with two processes that send at once.
 wall_two()
 {
+	: >/run/runs
 	for _n in 1 2 3 4 5; do
 		on h0 iperf3 -J -c 10.0.0.2 -p 5202 -t 2 >/run/wall.2.json &
 		_second=$!
@@ -522,6 +539,7 @@ neighbours)
 	memory_of_neighbours
 	;;
 connected)
+	fabric=fabric_metered
 	link_start 4 none - connected
 	streams connected
 	figure udp60000 udp 1000 60000

@@ -16,6 +16,8 @@
  *   gso   COUNT sends of SIZE octets, which the kernel segments into datagrams of
  *         STREAMS octets and merges again for the receiver
  *
+ * If the fabric has a meter, also prints how many of these instructions are the virtual HCAs'.
+ *
  * If IBBENCH_MONITOR is set to a port of QEMU's monitor, QEMU logs each instruction
  * of the measurement.
  */
@@ -301,6 +303,20 @@ static unsigned long long idle_ns(void)
 	return sum;
 }
 
+/* The instructions of the virtual HCAs; 0 if there are none or they are not counted */
+static unsigned long long hcas_ns(void)
+{
+	FILE *file = fopen("/sys/kernel/debug/ibfab/meter", "r");
+	unsigned long long ns;
+
+	if (!file)
+		return 0;
+	if (fscanf(file, "%llu", &ns) != 1)
+		errx(1, "the fabric's meter is empty");
+	fclose(file);
+	return ns;
+}
+
 static const struct mode *mode_of(const char *name)
 {
 	size_t i;
@@ -341,6 +357,7 @@ static void job_init(struct job *job, int argc, char **argv)
 struct meter {
 	unsigned long long idle;
 	unsigned long long begin;
+	unsigned long long hcas;
 	int monitor;			/* port of QEMU's monitor, or -1 */
 };
 
@@ -392,6 +409,7 @@ static void meter_start(struct meter *meter)
 {
 	meter->monitor = monitor_open();
 	meter->idle = idle_ns();
+	meter->hcas = hcas_ns();
 	monitor_do(meter->monitor, "singlestep on");
 	monitor_do(meter->monitor, "log exec,nochain");
 	meter->begin = now_ns();
@@ -404,8 +422,8 @@ static void meter_stop(const struct meter *meter, unsigned long long count)
 	monitor_do(meter->monitor, "log none");
 	monitor_do(meter->monitor, "singlestep off");
 	idle = idle_ns() - meter->idle;
-	printf("count %llu ns %llu busy %llu\n", count, end - meter->begin,
-	       end - meter->begin - idle);
+	printf("count %llu ns %llu busy %llu hcas %llu\n", count, end - meter->begin,
+	       end - meter->begin - idle, hcas_ns() - meter->hcas);
 }
 
 static int run_command(char **argv)

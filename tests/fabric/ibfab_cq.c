@@ -6,6 +6,7 @@
 #include <linux/mm.h>
 
 #include "ibfab.h"
+#include "ibfab_meter.h"
 
 /**
  * ibfab_create_cq() - Verb: create a completion queue.
@@ -217,6 +218,7 @@ void ibfab_cq_notify(struct ibfab_cq *cq)
 	};
 	unsigned long flags;
 	bool fire, fail;
+	cycles_t begin;
 
 	spin_lock_irqsave(&cq->lock, flags);
 	fire = cq->fire;
@@ -227,10 +229,12 @@ void ibfab_cq_notify(struct ibfab_cq *cq)
 	 * reports handlers that rely on softirq context.
 	 */
 	spin_unlock(&cq->lock);
+	begin = ibfab_meter_now();
 	if (fail && cq->ibcq.event_handler)
 		cq->ibcq.event_handler(&event, cq->ibcq.cq_context);
 	if (fire && cq->ibcq.comp_handler)
 		cq->ibcq.comp_handler(&cq->ibcq, cq->ibcq.cq_context);
+	ibfab_meter_except(begin);
 	local_irq_restore(flags);
 }
 

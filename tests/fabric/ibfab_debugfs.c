@@ -8,6 +8,7 @@
 #include <linux/seq_file.h>
 
 #include "ibfab.h"
+#include "ibfab_meter.h"
 #include "ibtool.h"
 
 static struct dentry *root;
@@ -205,6 +206,7 @@ void ibfab_debugfs_init(void)
 	ibfab_hotplug_init(root);
 	ibfab_capture_init(root);
 	ibfab_trunk_add_file(root);
+	ibfab_meter_add_file(root);
 }
 
 /**

@@ -11,6 +11,7 @@
 #include <linux/rcupdate.h>
 
 #include "ibfab_flow.h"
+#include "ibfab_meter.h"
 
 #define IBFAB_RX_BUDGET	64	/* packets that one run delivers */
 #define IBFAB_TX_BUDGET	64	/* WRs that one run sends */
@@ -324,6 +325,7 @@ static bool has_events(const struct ibfab_hca *hca)
 static void engine_run(struct tasklet_struct *tasklet)
 {
 	struct ibfab_hca *hca = from_tasklet(hca, tasklet, engine);
+	cycles_t begin = ibfab_meter_now();
 	bool again;
 
 	rcu_read_lock();
@@ -341,6 +343,7 @@ static void engine_run(struct tasklet_struct *tasklet)
 	rcu_read_unlock();
 	if (again)
 		ibfab_engine_kick(hca);
+	ibfab_meter_count(begin);
 }
 
 /**

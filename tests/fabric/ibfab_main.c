@@ -6,6 +6,7 @@
 #include <linux/module.h>
 
 #include "ibfab_garbage.h"
+#include "ibfab_meter.h"
 #include "ibfab_slot.h"
 #include "ibfab_vport.h"
 #include "version.h"
@@ -77,6 +78,7 @@ static void hca_init_ibdev(struct ibfab_hca *hca)
 {
 	struct ib_device *ibdev = &hca->ibdev;
 
+	ibfab_meter_add_verbs(ibdev);
 	ib_set_device_ops(ibdev, &ibfab_device_ops);
 	ibdev->node_type = RDMA_NODE_IB_CA;
 	ibdev->node_guid = hca->node.guid;
@@ -317,6 +319,7 @@ static int __init ibfab_init(void)
 	if (ret)
 		goto err_garbage;
 	ibfab_alias_init();
+	ibfab_meter_init();
 	ret = ibfab_pool_init();
 	ibfab_debugfs_init();
 	if (!ret)
