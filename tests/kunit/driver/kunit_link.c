@@ -399,6 +399,7 @@ static void not_asked_while_down(struct kunit *test)
 	int queries;
 
 	hca_port_state(fx->hca, IB_PORT_DOWN);
+	fixture_settle(fx);
 	queries = atomic_read(&fx->hca->queries);
 	event(fx, IPOIB_EVENT_CHECK);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->queries), queries);
