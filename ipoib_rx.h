@@ -7,6 +7,7 @@
 
 #include <linux/dim.h>
 #include <linux/netdevice.h>
+#include <net/busy_poll.h>
 
 #include "compat.h"
 #include "ipoib_ring.h"
@@ -68,6 +69,17 @@ struct ipoib_rx_ring {
 static inline u32 ipoib_rx_pending(const struct ipoib_rx_ring *rx)
 {
 	return READ_ONCE(rx->posted);
+}
+
+/* Passes a received packet to the stack, by GRO or directly. Context: NAPI poll. */
+static inline void ipoib_rx_hand_up(struct napi_struct *napi, struct sk_buff *skb, bool gro)
+{
+	if (gro) {
+		napi_gro_receive(napi, skb);
+		return;
+	}
+	skb_mark_napi_id(skb, napi);
+	netif_receive_skb(skb);
 }
 
 /* Handles an event of the CQ */

@@ -19,6 +19,7 @@ struct received {
 	u32 len;
 	u8 pkt_type;
 	u8 ip_summed;
+	__sum16 sum;		/* of skb->csum and the packet, 0 if they agree */
 	struct ipoib_header header;
 };
 
@@ -31,6 +32,7 @@ static int received_take(struct sk_buff *skb, struct net_device *netdev,
 	received->len = skb->len;
 	received->pkt_type = skb->pkt_type;
 	received->ip_summed = skb->ip_summed;
+	received->sum = csum_fold(csum_sub(skb_checksum(skb, 0, skb->len, 0), skb->csum));
 	memcpy(&received->header, skb_mac_header(skb), sizeof(received->header));
 	consume_skb(skb);
 	return NET_RX_SUCCESS;
@@ -554,7 +556,57 @@ static void rx_gro(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, received.len, 140u);
 }
 
+struct summed {
+	const char *what;
+	u16 ethertype;
+	u8 protocol;
+	u32 len;
+	int summed;
+};
+
+static const struct summed summeds[] = {
+	{ "UDP4", ETH_P_IP, IPPROTO_UDP, 400, CHECKSUM_COMPLETE },
+	{ "UDP6", ETH_P_IPV6, IPPROTO_UDP, 400, CHECKSUM_COMPLETE },
+	{ "short UDP4", ETH_P_IP, IPPROTO_UDP, 100, CHECKSUM_NONE },
+	{ "short UDP6", ETH_P_IPV6, IPPROTO_UDP, 100, CHECKSUM_NONE },
+	{ "TCP4", ETH_P_IP, IPPROTO_TCP, 400, CHECKSUM_NONE },
+	{ "TCP6", ETH_P_IPV6, IPPROTO_TCP, 400, CHECKSUM_NONE },
+	{ "neither", ETH_P_802_EX1, IPPROTO_UDP, 400, CHECKSUM_NONE },
+};
+
+static void summed_name(const struct summed *summed, char *name)
+{
+	strscpy(name, summed->what, KUNIT_PARAM_DESC_SIZE);
+}
+
+KUNIT_ARRAY_PARAM(summed, summeds, summed_name);
+
+/* UDP packets that are not short, and come alone, are summed for the stack */
+static void rx_summed(struct kunit *test)
+{
+	const struct summed *summed = test->param_value;
+	u32 head = IB_GRH_BYTES + IPOIB_ENCAP_LEN;
+	struct fixture *fx = test->priv;
+	u8 *octets = kunit_kzalloc(test, head + summed->len, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, octets);
+	dev_remove_pack(&received.type);
+	received.type.type = htons(summed->ethertype);
+	dev_add_pack(&received.type);
+	fixture_gid(&((struct ib_grh *)octets)->dgid, 1);
+	*(__be16 *)(octets + IB_GRH_BYTES) = htons(summed->ethertype);
+	memset(octets + head, 0x5a, summed->len);
+	octets[head] = summed->ethertype == ETH_P_IPV6 ? 0x60 : 0x45;
+	octets[head + (summed->ethertype == ETH_P_IPV6 ? 6 : 9)] = summed->protocol;
+	KUNIT_ASSERT_EQ(test, hca_receive(fx->hca, octets, head + summed->len, &rx_like), 0);
+	KUNIT_ASSERT_EQ(test, received.packets, 1u);
+	KUNIT_EXPECT_EQ(test, (int)received.ip_summed, summed->summed);
+	if (summed->summed == CHECKSUM_COMPLETE)
+		KUNIT_EXPECT_EQ(test, (int)received.sum, 0);
+}
+
 static struct kunit_case rx_cases[] = {
+	KUNIT_CASE_PARAM(rx_summed, summed_gen_params),
 	KUNIT_CASE(rx_every_length),
 	KUNIT_CASE(rx_longest),
 	KUNIT_CASE(rx_longest_of_one_piece),
