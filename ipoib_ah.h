@@ -29,6 +29,7 @@ struct ipoib_ah {
 	u8 hop_limit;			/* of the GRH */
 	u8 mtu;				/* enum ib_mtu of the path; 0 if it is not known */
 	bool grh;
+	bool learned;			/* from a received packet, not from the fabric's answer */
 };
 
 /* AHs that are no longer published; see ipoib_ah.c */

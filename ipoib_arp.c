@@ -255,6 +255,30 @@ enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_
 	return match;
 }
 
+/**
+ * ipoib_path_differs() - tell whether the fabric has another path to a GID than one in use
+ * @priv: the device
+ * @gid: the GID, 16 octets
+ * @lid: LID of the path in use
+ * @sl: SL of the path in use
+ *
+ * Context: any but hard interrupt.
+ * Return: true if the fabric has answered with another SL, or with the LID of another port.
+ */
+bool ipoib_path_differs(struct ipoib_dev *priv, const void *gid, u32 lid, u8 sl)
+{
+	const struct ipoib_path *path;
+	const struct ipoib_ah *ah;
+	bool differs;
+
+	rcu_read_lock();
+	path = path_by_gid_rcu(priv, gid);
+	ah = path ? rcu_dereference(path->dest.ah) : NULL;
+	differs = ah && !ah->learned && (ah->sl != sl || !ipoib_same_port(priv, ah->dlid, lid));
+	rcu_read_unlock();
+	return differs;
+}
+
 static void path_prepare(struct ipoib_dev *priv, const void *gid)
 {
 	spin_lock_bh(&priv->paths.dests.lock);
@@ -300,7 +324,8 @@ static void path_fill_record(struct ipoib_dev *priv, const struct ipoib_path *pa
  * @gid: the peer's GID, 16 octets
  * @rec: filled in, except for the LID of the device's own port; its type is set
  *
- * If the path is not known, the fabric is queried for it, as for a packet.
+ * If the path is not known, the fabric is queried for it, as for a packet. A stopgap is not used,
+ * unless trust_learned is set: it lacks the rate and the MTU, and its SL is the peer's.
  *
  * Context: any but hard interrupt.
  * Return: 0; -EOPNOTSUPP on Omni-Path; or -EAGAIN if the path is not known yet.
@@ -315,6 +340,8 @@ int ipoib_path_record(struct ipoib_dev *priv, const void *gid, struct sa_path_re
 	rcu_read_lock();
 	path = path_by_gid_rcu(priv, gid);
 	ah = path ? rcu_dereference(path->dest.ah) : NULL;
+	if (ah && ah->learned && !READ_ONCE(priv->trust_learned))
+		ah = NULL;
 	if (ah)
 		path_fill_record(priv, path, ah, rec);
 	rcu_read_unlock();
@@ -617,6 +644,7 @@ static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 
 	if (IS_ERR(ah))
 		return;
+	ah->learned = true;
 	ipoib_count(priv, IPOIB_STAT_PATHS_LEARNED);
 	WRITE_ONCE(path->stopgap, true);
 	if (READ_ONCE(priv->trust_learned))

@@ -213,7 +213,8 @@ static int accept(struct ipoib_listener *listener, struct ipoib_conn *conn, stru
 	priv = listener->priv;
 	if (priv) {
 		reason = req_refusal(priv, req, conn);
-		ipoib_count(priv, reason ? IPOIB_STAT_CONN_REFUSED : IPOIB_STAT_CONN_ACCEPTED);
+		if (reason)
+			ipoib_count(priv, IPOIB_STAT_CONN_REFUSED);
 	}
 	if (!reason)
 		ipoib_conn_enter(conn, priv, id);
@@ -240,9 +241,12 @@ static int req_received(struct ib_cm_id *id, const struct ib_cm_event *event)
 	return -ECONNREFUSED;
 }
 
+/* A SIDR_REQ to the same Service ID (IBA 12.11.1) also comes with an identifier of its own. It is
+ * refused, and the identifier is destroyed, if this returns an error.
+ */
 static int listener_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
-	return event->event == IB_CM_REQ_RECEIVED ? req_received(id, event) : 0;
+	return event->event == IB_CM_REQ_RECEIVED ? req_received(id, event) : -EOPNOTSUPP;
 }
 
 static struct ib_cm_id *listen(struct ipoib_listener *listener, u64 service_id)

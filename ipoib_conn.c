@@ -64,7 +64,9 @@ MODULE_PARM_DESC(connection_idle, "Seconds until a connection without packets is
 #define CONN_CM_TIMEOUT		18
 #define CONN_CM_RETRIES		3
 
-/* When a request is given up. A peer can have the communication manager wait for hours. */
+/* When a request is given up, or an accepted one that nothing has followed. A peer can have the
+ * communication manager wait for hours.
+ */
 #define CONN_ANSWER		(15 * HZ)
 
 /* Nothing tells the sender of an unreliable connection that the peer has lost it, since nothing is
@@ -265,6 +267,7 @@ static void conn_free(struct ipoib_conn *conn)
 
 static void conn_refuse(struct ipoib_conn *conn, enum ib_cm_rej_reason reason)
 {
+	conn_count(conn, IPOIB_STAT_CONN_REFUSED);
 	ipoib_conn_reject(conn->id, conn->qpn, reason);
 	conn_free(conn);
 }
@@ -335,13 +338,47 @@ static long conn_time_left(const struct ipoib_conn *conn)
 	return (long)(conn->live_since + CONN_UNRELIABLE - jiffies);
 }
 
-/* Sends what senders have passed to the connection, but takes nothing more, and then closes it */
+/* Sends what senders have passed to the connection, but takes nothing more, and then closes it. As
+ * no CQE reports that the last short packets are sent, the HCA gets some time for them.
+ */
 static void conn_retire(struct ipoib_conn *conn)
 {
-	if (ipoib_csq_retire(&conn->sq) || conn_time_left(conn) < -CONN_RETIREMENT)
+	bool sent = ipoib_csq_retire(&conn->sq) && time_after(jiffies, READ_ONCE(conn->used) + 1);
+
+	if (sent || conn_time_left(conn) < -CONN_RETIREMENT)
 		conn_close(conn);
 	else
 		queue_delayed_work(conn->conns->wq, &conn->work, 1);
+}
+
+/* Notes the first sign of life of a peer that has opened the connection. A message may come before
+ * the RTU, or the RTU may be lost: then the communication manager has to be told.
+ */
+static void conn_look_at_peer(struct ipoib_conn *conn)
+{
+	if (conn->lived)
+		return;
+	if (test_bit(IPOIB_CONN_HEARD, &conn->events)) {
+		conn->lived = true;
+		ib_cm_notify(conn->id, IB_EVENT_COMM_EST);
+	} else if (time_after(jiffies, conn->live_since + CONN_ANSWER)) {
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+	}
+}
+
+/* Has an opened connection closed that does not work, or that the fabric has another path for: the
+ * QP keeps the LID and the SL that it was made with.
+ */
+static void conn_look_at_path(struct ipoib_conn *conn)
+{
+	struct ipoib_dev *priv;
+
+	ipoib_csq_watch(conn);
+	rcu_read_lock();
+	priv = rcu_dereference(conn->priv);
+	if (priv && ipoib_path_differs(priv, conn->peer.gid, conn->lid, conn->path.sl))
+		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+	rcu_read_unlock();
 }
 
 /* Closes the connection if there is a reason to, or looks again when it may have become idle */
@@ -352,7 +389,9 @@ static void conn_look(struct ipoib_conn *conn)
 	long left = conn_time_left(conn);
 
 	if (conn->opened)
-		ipoib_csq_watch(conn);
+		conn_look_at_path(conn);
+	else
+		conn_look_at_peer(conn);
 	if (test_bit(IPOIB_CONN_CLOSE, &conn->events) || (limit && time_after_eq(now, ends)))
 		conn_close(conn);
 	else if (left <= 0)
@@ -379,10 +418,13 @@ static void conn_begin(struct ipoib_conn *conn)
 		return;
 	}
 	conn_set_state(conn, IPOIB_CONN_LIVE);
+	conn->live_since = jiffies;
 	err = conn_reply(conn);
 	if (err) {
 		conn_fail(conn, "answer the request", err);
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
+	} else {
+		conn_count(conn, IPOIB_STAT_CONN_ACCEPTED);
 	}
 	conn_look(conn);
 }
@@ -404,36 +446,64 @@ static enum ipoib_conn_event conn_take_reply(struct ipoib_conn *conn,
 	return IPOIB_CONN_REPLIED;
 }
 
+/* Reports events to a connection's work unless it is gone: in some of its events, the communication
+ * manager does not prevent that the identifier is destroyed, and the connection with it.
+ * conn_free() takes the lock before it cancels the work for the last time.
+ */
+static void conn_cm_tell(struct ipoib_conn *conn, unsigned long events)
+{
+	struct ipoib_conns *conns = conn->conns;
+	int event;
+
+	spin_lock_bh(&conns->lock);
+	if (conn->state != IPOIB_CONN_GONE)
+		for_each_set_bit(event, &events, BITS_PER_LONG)
+			ipoib_conn_event(conn, event);
+	spin_unlock_bh(&conns->lock);
+}
+
+/* Returns what an event of the communication manager means to a connection */
+static unsigned long conn_cm_take(struct ipoib_conn *conn, const struct ib_cm_event *event)
+{
+	switch (event->event) {
+	case IB_CM_MRA_RECEIVED:
+		return 0;
+	case IB_CM_RTU_RECEIVED:
+	case IB_CM_USER_ESTABLISHED:
+		return BIT(IPOIB_CONN_HEARD);
+	case IB_CM_REP_ERROR:
+		/* The RTU is lost, but messages come */
+		return test_bit(IPOIB_CONN_HEARD, &conn->events) ? 0 : BIT(IPOIB_CONN_CLOSE);
+	case IB_CM_REP_RECEIVED:
+		return BIT(conn_take_reply(conn, event->private_data));
+	case IB_CM_REJ_RECEIVED:
+		conn->refusal = event->param.rej_rcvd.reason;
+		return BIT(IPOIB_CONN_CLOSE);
+	case IB_CM_DREQ_RECEIVED:
+	case IB_CM_DREP_RECEIVED:
+	case IB_CM_DREQ_ERROR:
+	case IB_CM_TIMEWAIT_EXIT:
+		return BIT(IPOIB_CONN_PARTED) | BIT(IPOIB_CONN_CLOSE);
+	default:
+		return BIT(IPOIB_CONN_CLOSE);
+	}
+}
+
 /* The communication manager's events. It calls this for one connection of the host at a time, so
  * this must not wait.
  */
 static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 {
 	struct ipoib_conn *conn = id->context;
+	unsigned long events;
 
-	switch (event->event) {
-	case IB_CM_RTU_RECEIVED:
-	case IB_CM_USER_ESTABLISHED:
-	case IB_CM_MRA_RECEIVED:
-		break;
-	case IB_CM_REP_RECEIVED:
-		ipoib_conn_event(conn, conn_take_reply(conn, event->private_data));
-		break;
-	case IB_CM_REJ_RECEIVED:
-		conn->refusal = event->param.rej_rcvd.reason;
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-		break;
-	case IB_CM_DREQ_RECEIVED:
+	if (event->event == IB_CM_DREQ_RECEIVED)
 		ib_send_cm_drep(id, NULL, 0);
-		fallthrough;
-	case IB_CM_DREP_RECEIVED:
-	case IB_CM_DREQ_ERROR:
-	case IB_CM_TIMEWAIT_EXIT:
-		ipoib_conn_event(conn, IPOIB_CONN_PARTED);
-		fallthrough;
-	default:
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-	}
+	rcu_read_lock();
+	events = conn_cm_take(conn, event);
+	if (events)
+		conn_cm_tell(conn, events);
+	rcu_read_unlock();
 	return 0;
 }
 
@@ -605,6 +675,7 @@ static void conn_start(struct ipoib_conn *conn, struct ipoib_dev *priv)
 
 	conn->conns = conns;
 	conn->qpn = priv->qp->qp_num;
+	conn->net = dev_net(priv->netdev);
 	RCU_INIT_POINTER(conn->priv, priv);
 	list_add_tail(&conn->node, &conns->list);
 	atomic_inc(&conns->alive);

@@ -18,12 +18,11 @@
 #include "ipoib_csq.h"
 #include "ipoib_wire.h"
 
-/* Connections of a netdevice, and of a port, those that are being closed included */
-#define IPOIB_CONNS_MAX		1024
+/* Connections that a port accepts, those that are being closed included */
 #define IPOIB_CONNS_PORT_MAX	4096
 
-/* Connections that a port may open to a netdevice */
-#define IPOIB_CONNS_PEER_MAX	16
+/* Those that it accepts from one LID: the virtual functions of an HCA may share one */
+#define IPOIB_CONNS_PEER_MAX	128
 
 /* Connections of a port that this driver has opened: they also need CQEs for what they send */
 #define IPOIB_CONNS_OPENED_MAX	256
@@ -51,6 +50,7 @@ enum ipoib_conn_event {
 	IPOIB_CONN_REPLIED,		/* a REP was received */
 	IPOIB_CONN_BROKEN,		/* a packet was not acknowledged */
 	IPOIB_CONN_PARTED,		/* the peer knows that it is closed, or cannot be told */
+	IPOIB_CONN_HEARD,		/* the peer that has opened it has got the reply */
 };
 
 /* The connections of a port */
@@ -85,6 +85,7 @@ struct ipoib_conn {
 
 	struct ipoib_conns *conns;
 	struct list_head node;		/* in ipoib_conns.list */
+	const struct net *net;		/* namespace of its netdevice; only compared */
 	enum ib_qp_type type;		/* RC or UC; does not change */
 	enum ipoib_conn_state state;	/* written on ipoib_conns.wq */
 	unsigned long events;		/* atomic bits, see ipoib_conn_event() */
@@ -95,7 +96,9 @@ struct ipoib_conn {
 	bool marked;			/* a WR was posted whose CQE is the QP's last one */
 	bool started;			/* the QP was connected: it may have completions */
 	bool opened;			/* this driver has opened it; does not change */
-	bool lived;			/* it was established; written on ipoib_conns.wq */
+	bool lived;			/* it was established, as far as is known; written on
+					 * ipoib_conns.wq
+					 */
 	bool proven;			/* it was established for some time; written when closed */
 	u16 refusal;			/* reason of the peer's REJ; 0 if there was none */
 	u32 qpn;			/* of the UD QP of the netdevice */
@@ -132,8 +135,8 @@ static inline void ipoib_conn_qp_failed(struct ipoib_conn *conn)
 	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
 
-/* Notes that a packet was sent or received. Writes at most once per jiffy, so that the cache line
- * stays shared between CPUs.
+/* Notes that a packet was sent. Writes at most once per jiffy, so that the cache line stays shared
+ * between CPUs.
  */
 static inline void ipoib_conn_use(struct ipoib_conn *conn)
 {
@@ -141,6 +144,14 @@ static inline void ipoib_conn_use(struct ipoib_conn *conn)
 
 	if (READ_ONCE(conn->used) != now)
 		WRITE_ONCE(conn->used, now);
+}
+
+/* Notes that a packet was received. The first one shows that the peer has got the reply. */
+static inline void ipoib_conn_hear(struct ipoib_conn *conn)
+{
+	ipoib_conn_use(conn);
+	if (unlikely(!test_bit(IPOIB_CONN_HEARD, &conn->events)))
+		ipoib_conn_event(conn, IPOIB_CONN_HEARD);
 }
 
 /* Returns whether a connection has ended or is about to. How it has ended can be read then. */

@@ -7,19 +7,24 @@
 /* A connection that was idle for so long gives way to another one, if there are too many */
 #define CONN_YIELD		(10 * HZ)
 
-typedef bool (*conn_filter)(const struct ipoib_conn *conn, const struct ipoib_dev *priv);
+/* The same for one that a request has made, but nothing has followed: the peer has had time to
+ * answer the reply, and anybody can send requests in the name of others
+ */
+#define CONN_YIELD_UNHEARD	HZ
 
-static bool conn_is_any(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+typedef bool (*conn_filter)(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid);
+
+static bool conn_is_any(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid)
 {
 	return true;
 }
 
-static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+static bool conn_is_opened(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid)
 {
 	return conn->opened;
 }
 
-static bool conn_is_accepted(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+static bool conn_is_accepted(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid)
 {
 	return !conn->opened;
 }
@@ -29,62 +34,73 @@ static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *pr
 	return rcu_access_pointer(conn->priv) == priv;
 }
 
-/* Numbers of connections of a port */
-struct conns_count {
-	u32 all;
-	u32 opened;		/* by this driver */
-	u32 accepted;
-	u32 netdev;		/* of one netdevice */
-	u32 peer;		/* of those, accepted from one peer's port */
-};
-
-static struct conns_count conns_count(const struct ipoib_dev *priv, u32 lid)
+static bool conn_is_from(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid)
 {
-	const struct ipoib_conn *conn;
-	struct conns_count n = { };
-	bool own;
+	return !conn->opened && conn->lid == lid && conn_is_of(conn, priv);
+}
 
-	list_for_each_entry(conn, &priv->port->conns.list, node) {
-		own = conn_is_of(conn, priv);
-		n.all++;
-		n.opened += conn->opened;
-		n.accepted += !conn->opened;
-		n.netdev += own;
-		n.peer += own && !conn->opened && conn->lid == lid;
-	}
+/* Returns whether a connection belongs to the netdevice's namespace, even if it is being closed */
+static bool conn_is_of_net(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+{
+	return net_eq(conn->net, dev_net(priv->netdev));
+}
+
+/* Returns whether a netdevice is in another namespace than its HCA, as those of containers are */
+static bool conns_of_guest(const struct ipoib_dev *priv)
+{
+	return !net_eq(dev_net(priv->netdev), read_pnet(&priv->ibdev->coredev.rdma_net));
+}
+
+/* Returns the number of a port's connections that the filter lets pass. Those of a guest's own
+ * namespace count twice for it. So each namespace of a guest can have as many connections as it
+ * leaves to all others, whatever the limit.
+ */
+static u32 conns_count(const struct ipoib_dev *priv, conn_filter filter, u32 lid)
+{
+	bool guest = conns_of_guest(priv);
+	const struct ipoib_conn *conn;
+	u32 n = 0;
+
+	list_for_each_entry(conn, &priv->port->conns.list, node)
+		if (filter(conn, priv, lid))
+			n += guest && conn_is_of_net(conn, priv) ? 2 : 1;
 	return n;
 }
 
-/* Closes the connection that was idle for the longest of those that the filter lets pass, if that
- * is long enough
- */
-static void conns_yield(const struct ipoib_dev *priv, conn_filter filter)
+/* Returns jiffies until which a connection does not give way to another one */
+static unsigned long conn_stays_until(const struct ipoib_conn *conn)
 {
-	struct ipoib_conn *conn, *oldest = NULL;
+	bool heard = conn->opened || test_bit(IPOIB_CONN_HEARD, &conn->events);
+
+	return READ_ONCE(conn->used) + (heard ? CONN_YIELD : CONN_YIELD_UNHEARD);
+}
+
+/* Closes the connection that gives way first of those that the filter lets pass, if it does so
+ * already. Those of other namespaces do not give way to a guest.
+ */
+static void conns_yield(const struct ipoib_dev *priv, conn_filter filter, u32 lid)
+{
+	struct ipoib_conn *conn, *first = NULL;
+	bool guest = conns_of_guest(priv);
 
 	list_for_each_entry(conn, &priv->port->conns.list, node)
-		if (filter(conn, priv) && !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
-		    (!oldest || time_before(conn->used, oldest->used)))
-			oldest = conn;
-	if (oldest && time_after(jiffies, oldest->used + CONN_YIELD))
-		ipoib_conn_event(oldest, IPOIB_CONN_CLOSE);
+		if (filter(conn, priv, lid) && (!guest || conn_is_of_net(conn, priv)) &&
+		    !test_bit(IPOIB_CONN_CLOSE, &conn->events) &&
+		    (!first || time_before(conn_stays_until(conn), conn_stays_until(first))))
+			first = conn;
+	if (first && time_after(jiffies, conn_stays_until(first)))
+		ipoib_conn_event(first, IPOIB_CONN_CLOSE);
 }
 
-/* Returns whether there may be one more than @n connections. If not, one that is idle is closed, if
- * the filter lets any pass.
+/* Returns whether there are fewer than @max connections of those that the filter lets pass. If not,
+ * one that is idle is closed, if there is any.
  */
-static bool conns_admit(const struct ipoib_dev *priv, u32 n, u32 max, conn_filter filter)
+static bool conns_admit(const struct ipoib_dev *priv, u32 max, conn_filter filter, u32 lid)
 {
-	if (n < max)
+	if (conns_count(priv, filter, lid) < max)
 		return true;
-	conns_yield(priv, filter);
+	conns_yield(priv, filter, lid);
 	return false;
-}
-
-static bool conns_admit_any(const struct ipoib_dev *priv, const struct conns_count *n)
-{
-	return conns_admit(priv, n->netdev, IPOIB_CONNS_MAX, conn_is_of) &&
-	       conns_admit(priv, n->all, IPOIB_CONNS_PORT_MAX, conn_is_any);
 }
 
 /**
@@ -94,14 +110,11 @@ static bool conns_admit_any(const struct ipoib_dev *priv, const struct conns_cou
  * If there are too many, a connection that is idle is closed, if there is any.
  *
  * Context: ipoib_conns.lock held.
- * Return: false if the netdevice or its port has as many as are allowed.
+ * Return: false if its port has opened as many as are allowed.
  */
 bool ipoib_conns_may_open(const struct ipoib_dev *priv)
 {
-	struct conns_count n = conns_count(priv, 0);
-
-	return conns_admit_any(priv, &n) &&
-	       conns_admit(priv, n.opened, ipoib_srq_senders_max(priv->ibdev), conn_is_opened);
+	return conns_admit(priv, ipoib_srq_senders_max(priv->ibdev), conn_is_opened, 0);
 }
 
 /**
@@ -110,40 +123,34 @@ bool ipoib_conns_may_open(const struct ipoib_dev *priv)
  * @lid: LID of the peer's port. A request may claim any, but nothing can be sent by the connection
  *	then.
  *
- * If there are too many in all, a connection that is idle is closed, if there is any.
+ * If there are too many, a connection that is idle is closed, if there is any.
  *
  * Context: ipoib_conns.lock held.
- * Return: false if the netdevice or its port has as many as are allowed. The peer tries again.
+ * Return: false if its port has accepted as many as are allowed, or the netdevice as many from that
+ * LID. The peer tries again.
  */
 bool ipoib_conns_may_accept(const struct ipoib_dev *priv, u32 lid)
 {
-	struct conns_count n = conns_count(priv, lid);
-	u32 max = ipoib_srq_receivers_max(priv->ibdev);
-
-	return n.peer < IPOIB_CONNS_PEER_MAX && conns_admit_any(priv, &n) &&
-	       conns_admit(priv, n.accepted, max, conn_is_accepted);
+	return conns_admit(priv, IPOIB_CONNS_PEER_MAX, conn_is_from, lid) &&
+	       conns_admit(priv, ipoib_srq_receivers_max(priv->ibdev), conn_is_accepted, 0);
 }
 
 /* Lets go of the connections of a netdevice that the filter lets pass. On return, no packet of them
- * is delivered to the netdevice any more.
+ * is delivered to the netdevice any more, nor of those that have ended just before.
  */
 static void conns_let_go(struct ipoib_dev *priv, conn_filter filter)
 {
 	struct ipoib_conns *conns = &priv->port->conns;
 	struct ipoib_conn *conn;
-	bool any = false;
 
 	spin_lock_bh(&conns->lock);
 	list_for_each_entry(conn, &conns->list, node) {
-		if (!conn_is_of(conn, priv) || !filter(conn, priv))
+		if (!conn_is_of(conn, priv) || !filter(conn, priv, 0))
 			continue;
 		ipoib_csq_abandon(conn);
 		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-		any = true;
 	}
 	spin_unlock_bh(&conns->lock);
-	if (!any)
-		return;
 	/* One that has been replaced meanwhile delivers nothing any more */
 	mutex_lock(&conns->srq_mutex);
 	if (conns->srq)
@@ -165,7 +172,8 @@ void ipoib_conns_detach(struct ipoib_dev *priv)
 	conns_let_go(priv, conn_is_any);
 }
 
-static bool conn_has_other_lid(const struct ipoib_conn *conn, const struct ipoib_dev *priv)
+static bool conn_has_other_lid(const struct ipoib_conn *conn, const struct ipoib_dev *priv,
+			       u32 lid)
 {
 	return conn->own_lid && !ipoib_same_port(priv, conn->own_lid, READ_ONCE(conn->conns->lid));
 }

@@ -15,6 +15,14 @@
 #define CSQ_WAITING_MAX		SZ_1M
 #define CSQ_WAITING_SOCKETS	SZ_16M
 
+/* One of so many WRs requests a CQE in any case, to have the slots of short packets freed. There
+ * are several of them among the WRs of a full queue.
+ */
+#define CSQ_SIGNAL		(IPOIB_CSQ_SIZE / 4)
+
+/* The least octets that are worth while to have copied by the HCA: a TCP segment without data */
+#define CSQ_INLINE_LEAST	64
+
 static u32 csq_used(const struct ipoib_csq *sq)
 {
 	return sq->head - sq->tail;
@@ -23,6 +31,12 @@ static u32 csq_used(const struct ipoib_csq *sq)
 static struct ipoib_tx_buf *csq_slot(const struct ipoib_csq *sq, u32 index)
 {
 	return &sq->buf[index & (IPOIB_CSQ_SIZE - 1)];
+}
+
+/* Returns whether a CQE is due */
+static bool csq_awaits(const struct ipoib_csq *sq)
+{
+	return (s32)(sq->asked - sq->tail) > 0;
 }
 
 /* Accepts no more packets, and posts none of those that wait */
@@ -40,35 +54,78 @@ static void csq_break(struct ipoib_conn *conn)
 	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
 
-/* Posts a packet. Returns IPOIB_TX_SENT, or the counter for the packet, which is freed then. */
-static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct sk_buff *skb)
+/* Posts a WR for the next slot. If the HCA refuses it, the connection is closed. */
+static int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	const struct ib_send_wr *bad;
+	int err;
+
+	wr->wr_id = IPOIB_CSQ_WR | sq->head;
+	wr->opcode = IB_WR_SEND;
+	if (sq->head % CSQ_SIGNAL == CSQ_SIGNAL - 1)
+		wr->send_flags |= IB_SEND_SIGNALED;
+	err = ib_post_send(conn->qp, wr, &bad);
+	if (unlikely(err)) {
+		csq_break(conn);
+		return err;
+	}
+	sq->head++;
+	if (!(wr->send_flags & IB_SEND_SIGNALED))
+		return 0;
+	if (!csq_awaits(sq))
+		sq->moved = jiffies;
+	sq->asked = sq->head;
+	return 0;
+}
+
+/* Posts a short packet, and frees it. It counts as sent, since nobody waits for its completion.
+ * Returns as csq_post().
+ */
+static enum ipoib_stat csq_post_short(struct ipoib_conn *conn, struct ipoib_dev *priv,
+				      struct sk_buff *skb)
+{
+	u8 octets[IPOIB_CSQ_INLINE];
+	struct ib_sge sge = { .addr = (uintptr_t)octets, .length = skb->len };
+	struct ib_send_wr wr = { .sg_list = &sge, .num_sge = 1, .send_flags = IB_SEND_INLINE };
+	int err;
+
+	if (skb_is_nonlinear(skb))
+		skb_copy_bits(skb, 0, octets, skb->len);
+	else
+		memcpy(octets, skb->data, skb->len);
+	skb_tx_timestamp(skb);
+	err = csq_post_wr(conn, &wr);
+	if (likely(!err && priv))
+		dev_sw_netstats_tx_add(priv->netdev, 1, skb->len);
+	dev_consume_skb_any(skb);
+	return likely(!err) ? IPOIB_TX_SENT : IPOIB_STAT_TX_POST;
+}
+
+/* Posts a packet. Returns IPOIB_TX_SENT, or the counter for the packet, which is freed then.
+ * @priv may be NULL.
+ */
+static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct ipoib_dev *priv,
+				struct sk_buff *skb)
 {
 	struct ipoib_csq *sq = &conn->sq;
 	struct ipoib_tx_buf *buf = csq_slot(sq, sq->head);
-	struct ib_send_wr wr = {
-		.wr_id = IPOIB_CSQ_WR | sq->head,
-		.opcode = IB_WR_SEND,
-		.send_flags = IB_SEND_SIGNALED,
-		.sg_list = sq->sge,
-	};
+	struct ib_send_wr wr = { .sg_list = sq->sge, .send_flags = IB_SEND_SIGNALED };
 	enum ipoib_stat why = IPOIB_STAT_TX_DMA_MAP;
-	const struct ib_send_wr *bad;
 
+	if (skb->len <= sq->inline_max)
+		return csq_post_short(conn, priv, skb);
 	buf->skb = skb;
 	if (unlikely(ipoib_map(conn->qp->device, buf)))
 		goto err_skb;
 	wr.num_sge = ipoib_map_sges(conn->qp->pd->local_dma_lkey, buf, sq->sge);
 	skb_tx_timestamp(skb);
 	why = IPOIB_STAT_TX_POST;
-	if (unlikely(ib_post_send(conn->qp, &wr, &bad)))
+	if (unlikely(csq_post_wr(conn, &wr)))
 		goto err_map;
-	if (!csq_used(sq))
-		sq->moved = jiffies;
-	sq->head++;
 	return IPOIB_TX_SENT;
 
 err_map:
-	csq_break(conn);
 	ipoib_map_undo(conn->qp->device, buf, skb_shinfo(skb)->nr_frags);
 err_skb:
 	buf->skb = NULL;
@@ -77,13 +134,14 @@ err_skb:
 }
 
 /* Posts a packet, or has it wait for a slot behind those that wait already */
-static enum ipoib_stat csq_put(struct ipoib_conn *conn, struct sk_buff *skb)
+static enum ipoib_stat csq_put(struct ipoib_conn *conn, struct ipoib_dev *priv,
+			       struct sk_buff *skb)
 {
 	u32 limit = skb->sk ? CSQ_WAITING_SOCKETS : CSQ_WAITING_MAX;
 	struct ipoib_csq *sq = &conn->sq;
 
 	if (likely(csq_used(sq) < IPOIB_CSQ_SIZE && skb_queue_empty(&sq->waiting)))
-		return csq_post(conn, skb);
+		return csq_post(conn, priv, skb);
 	if (sq->waiting_size + skb->truesize > limit) {
 		dev_kfree_skb_any(skb);
 		return IPOIB_STAT_TX_CONN_FULL;
@@ -102,7 +160,7 @@ static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
 
 	while (sq->posts && csq_used(sq) < IPOIB_CSQ_SIZE && (skb = __skb_dequeue(&sq->waiting))) {
 		sq->waiting_size -= skb->truesize;
-		why = csq_post(conn, skb);
+		why = csq_post(conn, priv, skb);
 		if (unlikely(why != IPOIB_TX_SENT && priv))
 			ipoib_count(priv, why);
 	}
@@ -111,7 +169,7 @@ static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
 /* Returns whether what was posted has not been completed for too long */
 static bool csq_is_stuck(const struct ipoib_csq *sq)
 {
-	return csq_used(sq) && time_after(jiffies, sq->moved + IPOIB_CSQ_STALL);
+	return csq_awaits(sq) && time_after(jiffies, sq->moved + IPOIB_CSQ_STALL);
 }
 
 /* Leaves the checksum to the peer if it can, or computes it. No HCA does this for connections. */
@@ -187,7 +245,7 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 	}
 	skb_dst_drop(skb);
 	csq_mark_unsummed(skb);
-	why = csq_put(conn, skb);
+	why = csq_put(conn, priv, skb);
 	spin_unlock(&sq->lock);
 	if (unlikely(why != IPOIB_TX_SENT))
 		ipoib_count(priv, why);
@@ -195,8 +253,19 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 	return true;
 }
 
+/* Takes the packet out of a slot, and unmaps it. Returns NULL if there is none. */
+static struct sk_buff *csq_release(struct ipoib_conn *conn, struct ipoib_tx_buf *buf)
+{
+	struct sk_buff *skb = buf->skb;
+
+	if (skb)
+		ipoib_map_undo(conn->conns->ibdev, buf, skb_shinfo(skb)->nr_frags);
+	buf->skb = NULL;
+	return skb;
+}
+
 /**
- * ipoib_csq_complete() - free the packet whose completion a CQE reports
+ * ipoib_csq_complete() - free the slots whose completion a CQE reports
  * @priv: the netdevice, or NULL if it has let go of the connection
  * @conn: the connection; closed if the CQE reports an error
  * @wc: the CQE of a WR with the bit IPOIB_CSQ_WR
@@ -207,25 +276,24 @@ void ipoib_csq_complete(struct ipoib_dev *priv, struct ipoib_conn *conn, const s
 {
 	bool sent = wc->status == IB_WC_SUCCESS;
 	struct ipoib_csq *sq = &conn->sq;
-	struct ipoib_tx_buf *buf;
+	u32 index = wc->wr_id;
 	struct sk_buff *skb;
 
+	/* Only short packets, which have been freed, are in the slots before this one */
 	spin_lock(&sq->lock);
-	buf = csq_slot(sq, sq->tail);
-	skb = buf->skb;
-	ipoib_map_undo(conn->qp->device, buf, skb_shinfo(skb)->nr_frags);
-	buf->skb = NULL;
-	sq->tail++;
+	skb = csq_release(conn, csq_slot(sq, index));
+	sq->tail = index + 1;
 	sq->moved = jiffies;
 	if (unlikely(!sent))
 		csq_stop(sq);
 	csq_feed(conn, priv);
 	spin_unlock(&sq->lock);
-	if (likely(priv && sent))
+	if (priv && sent && skb)
 		dev_sw_netstats_tx_add(priv->netdev, 1, skb->len);
-	else if (priv)
+	else if (priv && !sent)
 		ipoib_count(priv, IPOIB_STAT_TX_CONN_LOST);
-	napi_consume_skb(skb, 1);
+	if (skb)
+		napi_consume_skb(skb, 1);
 	if (likely(sent))
 		return;
 	if (wc->status != IB_WC_WR_FLUSH_ERR)
@@ -261,7 +329,7 @@ static void csq_count_lost(struct ipoib_dev *priv, u32 n)
  * @sq: the send queue
  *
  * Context: any but hard interrupt.
- * Return: true if there is none left, and what was posted has been completed.
+ * Return: true if there is none left, and no CQE of what was posted is due.
  */
 bool ipoib_csq_retire(struct ipoib_csq *sq)
 {
@@ -269,7 +337,7 @@ bool ipoib_csq_retire(struct ipoib_csq *sq)
 
 	spin_lock_bh(&sq->lock);
 	WRITE_ONCE(sq->open, false);
-	done = !csq_used(sq) && skb_queue_empty(&sq->waiting);
+	done = !csq_awaits(sq) && skb_queue_empty(&sq->waiting);
 	spin_unlock_bh(&sq->lock);
 	return done;
 }
@@ -294,8 +362,9 @@ void ipoib_csq_close(struct ipoib_conn *conn, struct ipoib_dev *priv)
  * ipoib_csq_abandon() - accept no more packets, as the netdevice lets go of the connection
  * @conn: the connection, which is of no netdevice any more
  *
- * The netdevice counts the packets that are not acknowledged as lost, because it will not know what
- * becomes of them. It may be freed when those who have read conn->priv before are done.
+ * The netdevice counts the packets whose completion is not reported yet as lost, because it will
+ * not know what becomes of them. It may be freed when those are done who have read conn->priv
+ * before.
  *
  * Context: ipoib_conns.lock held.
  */
@@ -303,16 +372,17 @@ void ipoib_csq_abandon(struct ipoib_conn *conn)
 {
 	struct ipoib_dev *priv = rcu_dereference_protected(conn->priv,
 							   lockdep_is_held(&conn->conns->lock));
-	u32 used;
+	u32 i, n = 0;
 
 	RCU_INIT_POINTER(conn->priv, NULL);
 	if (!priv)
 		return;
 	ipoib_csq_close(conn, priv);
 	spin_lock_bh(&conn->sq.lock);
-	used = csq_used(&conn->sq);
+	for (i = conn->sq.tail; i != conn->sq.head; i++)
+		n += !!csq_slot(&conn->sq, i)->skb;
 	spin_unlock_bh(&conn->sq.lock);
-	csq_count_lost(priv, used);
+	csq_count_lost(priv, n);
 }
 
 /**
@@ -357,6 +427,7 @@ void ipoib_csq_watch(struct ipoib_conn *conn)
  */
 int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev)
 {
+	sq->inline_max = IPOIB_CSQ_INLINE;
 	sq->max_sge = min_t(u32, ibdev->attrs.max_send_sge, MAX_SKB_FRAGS + 1);
 	sq->sge = kcalloc(MAX_SKB_FRAGS + 1, sizeof(*sq->sge), GFP_KERNEL);
 	if (!sq->sge)
@@ -370,16 +441,21 @@ int ipoib_csq_create(struct ipoib_csq *sq, const struct ib_device *ibdev)
 }
 
 /**
- * ipoib_csq_shrink() - halve the number of pieces of a send WR
+ * ipoib_csq_shrink() - need less of a send WR
  * @sq: the send queue, whose QP the HCA refuses
  *
- * Packets with more pieces are copied into one.
+ * First, fewer octets are to be copied by the HCA, and then none. After that, the number of pieces
+ * is halved; packets with more pieces are copied into one.
  *
  * Context: any; the send queue is not open yet.
- * Return: false if there can be no fewer.
+ * Return: false if no less is possible.
  */
 bool ipoib_csq_shrink(struct ipoib_csq *sq)
 {
+	if (sq->inline_max) {
+		sq->inline_max = sq->inline_max > CSQ_INLINE_LEAST ? CSQ_INLINE_LEAST : 0;
+		return true;
+	}
 	if (sq->max_sge < 2)
 		return false;
 	sq->max_sge /= 2;
@@ -396,13 +472,9 @@ bool ipoib_csq_shrink(struct ipoib_csq *sq)
 void ipoib_csq_purge(struct ipoib_conn *conn)
 {
 	struct ipoib_csq *sq = &conn->sq;
-	struct ipoib_tx_buf *buf;
 
-	for (; csq_used(sq); sq->tail++) {
-		buf = csq_slot(sq, sq->tail);
-		ipoib_map_undo(conn->conns->ibdev, buf, skb_shinfo(buf->skb)->nr_frags);
-		dev_kfree_skb_any(buf->skb);
-	}
+	for (; csq_used(sq); sq->tail++)
+		dev_kfree_skb_any(csq_release(conn, csq_slot(sq, sq->tail)));
 }
 
 /**

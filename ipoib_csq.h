@@ -14,6 +14,7 @@ struct ipoib_dev;
 struct ipoib_tx_buf;
 
 #define IPOIB_CSQ_SIZE	64	/* WRs, a power of two */
+#define IPOIB_CSQ_INLINE	128	/* octets of a packet that the HCA is to copy at once */
 
 /* A connection without any completion for this time is broken */
 #define IPOIB_CSQ_STALL	(5 * HZ)
@@ -22,9 +23,10 @@ struct ipoib_tx_buf;
 #define IPOIB_CSQ_WR	BIT_ULL(32)
 
 /*
- * Every packet takes one slot, and its completion is reported by a CQE of its own. Packets for
- * which there is no slot wait in memory, as far as the limit allows: the TX queue of the stack is
- * not stopped, since other peers' packets come by it.
+ * Every packet takes one slot. The completion of a long packet is reported by a CQE of its own. A
+ * short one is copied by the HCA when it is posted, and freed at once; its slot is freed by the
+ * CQE of a later packet. Packets for which there is no slot wait in memory, as far as the limit
+ * allows: the TX queue of the stack is not stopped, since other peers' packets come by it.
  */
 struct ipoib_csq {
 	spinlock_t lock;		/* guards all members; no other lock nests inside */
@@ -32,8 +34,12 @@ struct ipoib_csq {
 	bool posts;			/* packets that wait are posted */
 	u32 head;			/* number of slots filled so far */
 	u32 tail;			/* number of slots freed so far */
-	unsigned long moved;		/* jiffies when a slot was freed, or the first one filled */
+	u32 asked;			/* head after the last WR that requests a CQE */
+	unsigned long moved;		/* jiffies of the last CQE, or when one was requested and
+					 * no other was due
+					 */
 	u32 max_sge;			/* per WR */
+	u32 inline_max;			/* octets that the HCA copies; 0 if it does not */
 	struct ipoib_tx_buf *buf;	/* NULL if the connection only receives */
 	struct ib_sge *sge;		/* for one WR */
 	struct sk_buff_head waiting;	/* packets without a slot */

@@ -78,6 +78,7 @@ void ipoib_path_answer(struct ipoib_path_query *query, int status);
 void ipoib_path_heard(struct ipoib_dev *priv, const union ib_gid *gid,
 		      const struct ipoib_heard *heard);
 void ipoib_path_doubt(struct ipoib_dev *priv, const union ib_gid *gid);
+bool ipoib_path_differs(struct ipoib_dev *priv, const void *gid, u32 lid, u8 sl);
 enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
 					 u32 lid);
 int ipoib_path_record(struct ipoib_dev *priv, const void *gid, struct sa_path_rec *rec);

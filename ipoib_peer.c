@@ -68,6 +68,8 @@ static void peer_remove(struct ipoib_dev *priv, struct ipoib_peer *peer)
 	struct ipoib_conn *conn = peer_conn(priv, peer);
 
 	rhashtable_remove_fast(&priv->peers.table, &peer->node, peer_params);
+	/* Pairs with peer_lookup(), which must see the new count before the peer is freed */
+	smp_store_release(&priv->peers.removals, priv->peers.removals + 1);
 	list_del(&peer->entry);
 	priv->peers.count--;
 	if (conn)
@@ -110,6 +112,7 @@ static u64 peer_first_service(const struct ipoib_dev *priv)
 static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib_hwaddr *hwaddr)
 {
 	struct ipoib_peers *peers = &priv->peers;
+	bool crowded = peers->count >= IPOIB_PEERS_MAX;
 	struct ipoib_peer *peer;
 
 	if (!peers_room(priv))
@@ -120,6 +123,9 @@ static struct ipoib_peer *peer_create(struct ipoib_dev *priv, const struct ipoib
 	peer->hwaddr = *hwaddr;
 	peer->service = peer_first_service(priv);
 	peer->retry_at = jiffies;
+	/* It may give way to another one before it gets a connection */
+	if (crowded)
+		peer->failures = PEER_FAILURES;
 	if (rhashtable_insert_fast(&peers->table, &peer->node, peer_params)) {
 		kfree(peer);
 		return NULL;
@@ -222,16 +228,36 @@ static struct ipoib_conn *peer_consider(struct ipoib_dev *priv, const struct ipo
 	return peer_outlook(peer);
 }
 
+/* Most packets are for the same peer as the packet before them. The cached peer is valid as long as
+ * no peer has been removed since it was looked up. One that is removed after the check is not freed
+ * before an RCU grace period has passed.
+ */
+static struct ipoib_peer *peer_lookup(struct ipoib_txq *tx, const struct ipoib_hwaddr *hwaddr)
+{
+	struct ipoib_peers *peers = &tx->priv->peers;
+	/* Pairs with peer_remove(): a reader of its new count cannot find the removed peer */
+	u32 removals = smp_load_acquire(&peers->removals);
+
+	if (likely(tx->peer && tx->peer_removals == removals &&
+		   ipoib_hwaddr_qpn(&tx->peer->hwaddr) == ipoib_hwaddr_qpn(hwaddr) &&
+		   ipoib_gid_equal(tx->peer->hwaddr.gid, hwaddr->gid)))
+		return tx->peer;
+	tx->peer = rhashtable_lookup(&peers->table, hwaddr, peer_params);
+	tx->peer_removals = removals;
+	return tx->peer;
+}
+
 /**
  * ipoib_peer_conn() - find the connection for a packet, and open one if that is worth while
- * @priv: the device
+ * @tx: the TX queue that sends the packet
  * @skb: a unicast packet to an interface that accepts connections; begins with struct ipoib_header
  *
- * Context: BHs disabled, RCU read side; the connection is valid as long as that.
+ * Context: BHs disabled, RCU read side, the lock of the TX queue held; the connection is valid as
+ * long as the RCU read side.
  * Return: the connection, which accepted packets a moment ago; -EINPROGRESS if there may be one
  * soon; or NULL.
  */
-struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff *skb)
+struct ipoib_conn *ipoib_peer_conn(struct ipoib_txq *tx, const struct sk_buff *skb)
 {
 	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
 	struct ipoib_hwaddr hwaddr = header->hwaddr;
@@ -239,7 +265,7 @@ struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff 
 	struct ipoib_peer *peer;
 
 	hwaddr.flags = 0;
-	peer = rhashtable_lookup(&priv->peers.table, &hwaddr, peer_params);
+	peer = peer_lookup(tx, &hwaddr);
 	if (likely(peer))
 		conn = rcu_dereference(peer->conn);
 	if (likely(conn && ipoib_csq_is_open(&conn->sq)))
@@ -247,9 +273,9 @@ struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff 
 	if (peer && (conn ? !ipoib_conn_is_over(conn) :
 			    time_before(jiffies, READ_ONCE(peer->retry_at))))
 		return peer_outlook(peer);
-	spin_lock(&priv->peers.lock);
-	conn = peer_consider(priv, &hwaddr, skb);
-	spin_unlock(&priv->peers.lock);
+	spin_lock(&tx->priv->peers.lock);
+	conn = peer_consider(tx->priv, &hwaddr, skb);
+	spin_unlock(&tx->priv->peers.lock);
 	return conn;
 }
 

@@ -14,6 +14,7 @@
 
 struct ipoib_conn;
 struct ipoib_dev;
+struct ipoib_txq;
 
 #define IPOIB_PEERS_MAX		1024	/* per netdevice */
 
@@ -24,6 +25,7 @@ struct ipoib_peers {
 					 */
 	bool on;			/* connections are opened */
 	u32 count;			/* entries of the list */
+	u32 removals;			/* peers that have been removed; read without the lock */
 	struct list_head list;
 };
 
@@ -31,6 +33,6 @@ int ipoib_peers_init(struct ipoib_dev *priv);
 void ipoib_peers_destroy(struct ipoib_dev *priv);
 void ipoib_peers_start(struct ipoib_dev *priv);
 void ipoib_peers_stop(struct ipoib_dev *priv);
-struct ipoib_conn *ipoib_peer_conn(struct ipoib_dev *priv, const struct sk_buff *skb);
+struct ipoib_conn *ipoib_peer_conn(struct ipoib_txq *tx, const struct sk_buff *skb);
 
 #endif /* _IPOIB_PEER_H */

@@ -16,27 +16,22 @@
  * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
  * registered.
  */
-#include <linux/moduleparam.h>
 #include <linux/mutex.h>
 #include <linux/skbuff.h>
 #include <net/ipv6.h>
+#include <net/ndisc.h>
 
 #include "ipoib.h"
 #include "ipoib_csum.h"
 #include "ipoib_srq_ring.h"
 
-static int max_nonsrq_conn_qp = 128;
-module_param(max_nonsrq_conn_qp, int, 0444);
-MODULE_PARM_DESC(max_nonsrq_conn_qp, "Connections of a port that are accepted if the HCA has no shared receive queues (up to 4096)");
-
-#define SRQ_SIZE		256	/* WRs */
 #define SRQ_FIRST		64	/* WRs that it begins with */
 #define SRQ_GROWTH		16	/* WRs that it gets at once ... */
 #define SRQ_BURST		32	/* ... if so many messages come before all are polled */
-#define SRQ_RING		32	/* WRs of a connection, if there is no SRQ */
-#define SRQ_POST_BATCH		16	/* WRs per ib_post_srq_recv() */
+#define SRQ_POST_BATCH		8	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
+#define SRQ_MERGED		SZ_32K	/* octets of the longest packet that GRO is to merge */
 
 /* The wr_id of a connection's last WR. That of a receive WR is its index. */
 #define SRQ_MARKER		(IPOIB_CSQ_WR - 1)
@@ -61,6 +56,7 @@ struct ipoib_srq {
 	bool failed;			/* the CQ or the SRQ is in error, and cannot be repaired */
 
 	/* used by the poll */
+	bool alone;			/* the CQ had a single CQE */
 	u32 burst;			/* messages since the CQ was empty, or the SRQ got WRs */
 	struct ib_qp *kept_for;		/* the QP that they are posted to if there is no SRQ */
 	struct ib_recv_wr *first_kept;	/* list of WRs to be posted together */
@@ -68,110 +64,6 @@ struct ipoib_srq {
 	u32 kept;			/* length of that list */
 	struct ib_wc wc[IPOIB_WC_BATCH];
 };
-
-/**
- * ipoib_srq_is_shared() - tell whether all connections receive by the same SRQ
- * @ibdev: an HCA
- *
- * Context: any.
- * Return: false if the HCA has no SRQs. Then connections that this driver opens do not receive.
- */
-bool ipoib_srq_is_shared(const struct ib_device *ibdev)
-{
-	return ibdev->attrs.max_srq && ibdev->attrs.max_srq_sge;
-}
-
-static u32 hca_recv_sges(const struct ib_device *ibdev)
-{
-	return ipoib_srq_is_shared(ibdev) ? ibdev->attrs.max_srq_sge : ibdev->attrs.max_recv_sge;
-}
-
-/* Returns the order of the pages, so that as many as the HCA supports in a WR hold the longest
- * message. Orders that are hard to get are not used: then long messages cannot be received.
- */
-static unsigned int srq_order(const struct ib_device *ibdev)
-{
-	unsigned int order = 0;
-
-	while (order < PAGE_ALLOC_COSTLY_ORDER &&
-	       ((size_t)hca_recv_sges(ibdev) * PAGE_SIZE << order) < IPOIB_MESSAGE_MAX)
-		order++;
-	return order;
-}
-
-/**
- * ipoib_srq_message_max() - get the longest message that connections can receive
- * @ibdev: an HCA with connections
- *
- * Context: any.
- * Return: octets, with the encapsulation header.
- */
-u32 ipoib_srq_message_max(const struct ib_device *ibdev)
-{
-	size_t room = (size_t)hca_recv_sges(ibdev) * PAGE_SIZE << srq_order(ibdev);
-
-	return min_t(size_t, room, IPOIB_MESSAGE_MAX);
-}
-
-/**
- * ipoib_srq_receivers_max() - get the number of connections that peers may open
- * @ibdev: an HCA with connections
- *
- * All of them share a CQ, which must never be full. Without SRQs, half of it is for them, and a
- * quarter of the HCA's QPs.
- *
- * Context: any.
- * Return: number of connections of a port.
- */
-u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
-{
-	if (ipoib_srq_is_shared(ibdev))
-		return IPOIB_CONNS_PORT_MAX;
-	return min3(clamp(max_nonsrq_conn_qp, 0, IPOIB_CONNS_PORT_MAX),
-		    ibdev->attrs.max_cqe / 2 / (SRQ_RING + 1), ibdev->attrs.max_qp / 4);
-}
-
-/* Returns the number of CQEs that connections which only receive may need: those of the receive
- * WRs, and those that are the last ones of each connection
- */
-static u32 srq_recv_cqes(const struct ib_device *ibdev)
-{
-	if (ipoib_srq_is_shared(ibdev))
-		return SRQ_SIZE + IPOIB_CONNS_PORT_MAX;
-	return ipoib_srq_receivers_max(ibdev) * (SRQ_RING + 1);
-}
-
-/**
- * ipoib_srq_senders_max() - get the number of connections that this driver may open
- * @ibdev: an HCA with connections
- *
- * See ipoib_srq_receivers_max().
- *
- * Context: any.
- * Return: number of connections of a port.
- */
-u32 ipoib_srq_senders_max(const struct ib_device *ibdev)
-{
-	u32 taken = srq_recv_cqes(ibdev);
-	u32 room = max_t(u32, ibdev->attrs.max_cqe, taken) - taken;
-
-	return min3(room / (IPOIB_CSQ_SIZE + 1), (u32)IPOIB_CONNS_OPENED_MAX,
-		    (u32)ibdev->attrs.max_qp / 4);
-}
-
-/**
- * ipoib_srq_is_supported() - tell whether connections are possible
- * @ibdev: the HCA
- * @port: number of the port
- *
- * Context: any.
- * Return: true if the port has connections, and the HCA room for those of peers.
- */
-bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port)
-{
-	return rdma_cap_ib_cm(ibdev, port) && rdma_protocol_ib(ibdev, port) &&
-	       hca_recv_sges(ibdev) && ipoib_srq_receivers_max(ibdev);
-}
 
 static void srq_keep_none(struct ipoib_srq *srq)
 {
@@ -285,17 +177,32 @@ static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_ring *ri
 	return skb;
 }
 
-/* Returns whether a packet may claim a link-layer address: whatever is not IP, or may be ND. The
- * headers that are read are in the linear part.
+/* Returns whether a packet is an ND message, perhaps behind extension headers. The IPv6 header is
+ * in the linear part.
  */
+static bool srq_is_nd(const struct sk_buff *skb)
+{
+	int offset = sizeof(struct ipv6hdr);
+	const u8 *type;
+	__be16 fragment;
+	u8 next, copy;
+
+	if (skb->len < offset)
+		return false;
+	next = ((const struct ipv6hdr *)skb->data)->nexthdr;
+	if (next != NEXTHDR_ICMP && ipv6_ext_hdr(next))
+		offset = ipv6_skip_exthdr(skb, offset, &next, &fragment);
+	if (next != NEXTHDR_ICMP || offset < 0)
+		return false;
+	type = skb_header_pointer(skb, offset, sizeof(copy), &copy);
+	return type && *type >= NDISC_ROUTER_SOLICITATION && *type <= NDISC_REDIRECT;
+}
+
+/* Returns whether a packet may claim a link-layer address: whatever is not IP, and ND */
 static bool srq_makes_claim(const struct sk_buff *skb)
 {
-	const struct ipv6hdr *ip = (const struct ipv6hdr *)skb->data;
-
-	if (skb->protocol != htons(ETH_P_IPV6))
-		return skb->protocol != htons(ETH_P_IP);
-	return skb->len >= sizeof(*ip) &&
-	       (ip->nexthdr == NEXTHDR_ICMP || ipv6_ext_hdr(ip->nexthdr));
+	return skb->protocol == htons(ETH_P_IPV6) ? srq_is_nd(skb) :
+						    skb->protocol != htons(ETH_P_IP);
 }
 
 /* Returns whether the packet's claim holds. It must be linear to be checked. The peer's GID is
@@ -320,6 +227,18 @@ static bool srq_claim_holds(struct ipoib_dev *priv, const struct ipoib_conn *con
 	if (!ipoib_verify_gid(priv, &gid, conn->lid))
 		memset(&header->hwaddr, 0, sizeof(header->hwaddr));
 	return ipoib_verify_claim(priv, &from, skb);
+}
+
+/* Returns whether a packet has to go through GRO. It is not worth while for a packet that is alone,
+ * or so long that few octets could be added. But if GRO holds packets, the order must be kept; and
+ * GRO verifies checksums at less cost than the copying of UDP packets to a program does.
+ */
+static bool srq_needs_gro(const struct ipoib_srq *srq, const struct sk_buff *skb)
+{
+	bool long_unverified = skb_is_nonlinear(skb) && skb->ip_summed == CHECKSUM_NONE;
+
+	return ipoib_gro_holds(&srq->napi) || long_unverified ||
+	       (!srq->alone && skb->len <= SRQ_MERGED);
 }
 
 static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ipoib_conn *conn,
@@ -347,7 +266,7 @@ static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ip
 		return;
 	}
 	dev_sw_netstats_rx_add(priv->netdev, skb->len + IPOIB_ENCAP_LEN);
-	napi_gro_receive(&srq->napi, skb);
+	ipoib_rx_hand_up(&srq->napi, skb, srq_needs_gro(srq, skb));
 }
 
 /* Returns whether a message is to be received by a netdevice */
@@ -375,7 +294,7 @@ static void srq_message(struct ipoib_srq *srq, struct ipoib_conn *conn, const st
 	priv = rcu_dereference(conn->priv);
 	if (unlikely(!priv || !srq_wants(srq, priv, wc)))
 		goto out;
-	ipoib_conn_use(conn);
+	ipoib_conn_hear(conn);
 	skb = wc->byte_len <= SRQ_COPY ? srq_copy(srq, buf, wc->byte_len) :
 					 srq_take(srq, ring, buf, wc->byte_len);
 	if (likely(skb))
@@ -396,7 +315,11 @@ static void srq_sent(struct ipoib_conn *conn, const struct ib_wc *wc)
 /* Posts a WR whose completion is the last one of a connection, as sends complete in order */
 static int srq_post_marker(struct ipoib_conn *conn)
 {
-	const struct ib_send_wr wr = { .wr_id = SRQ_MARKER, .opcode = IB_WR_SEND };
+	const struct ib_send_wr wr = {
+		.wr_id = SRQ_MARKER,
+		.opcode = IB_WR_SEND,
+		.send_flags = IB_SEND_SIGNALED,
+	};
 	const struct ib_send_wr *bad;
 
 	return ib_post_send(conn->qp, &wr, &bad);
@@ -458,30 +381,42 @@ static void srq_grow(struct ipoib_srq *srq)
 		srq_keep(srq, &ring->buf[n]);
 }
 
+/* Processes CQEs. Returns their number, which is less than @budget if there are no more. */
+static int srq_process(struct ipoib_srq *srq, int budget)
+{
+	int polled = 0, want, n, i;
+
+	do {
+		want = min(budget - polled, IPOIB_WC_BATCH);
+		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
+		srq->alone = polled + n == 1 && n < want;
+		for (i = 0; i < n; i++)
+			srq->burst += srq_complete(srq, &srq->wc[i]);
+		polled += n;
+	} while (n == want && polled < budget);
+	return polled;
+}
+
 static int srq_poll(struct napi_struct *napi, int budget)
 {
 	struct ipoib_srq *srq = container_of(napi, struct ipoib_srq, napi);
-	int polled = 0, want, n, i;
+	int polled;
 
 	/* CQEs from before the failure may be of QPs that have been destroyed since */
 	if (unlikely(READ_ONCE(srq->failed))) {
 		napi_complete_done(napi, 0);
 		return 0;
 	}
-	do {
-		want = min(budget - polled, IPOIB_WC_BATCH);
-		n = max(ib_poll_cq(srq->cq, want, srq->wc), 0);
-		for (i = 0; i < n; i++)
-			srq->burst += srq_complete(srq, &srq->wc[i]);
-		polled += n;
-	} while (n == want && polled < budget);
+	polled = srq_process(srq, budget);
 	if (srq->burst >= SRQ_BURST && srq->ring) {
 		srq_grow(srq);
 		srq->burst = 0;
 	}
 	if (polled < budget)
 		srq->burst = 0;
-	srq_post_kept(srq);
+	/* The WRs of a QP must be posted to be flushed when it fails */
+	if (!srq->ibsrq)
+		srq_post_kept(srq);
 	if (polled == budget || !napi_complete_done(napi, polled))
 		return polled;
 	if (ipoib_cq_arm(srq->cq, &srq->armed))
@@ -540,7 +475,7 @@ static struct ipoib_srq_ring *srq_ring_create(const struct ipoib_srq *srq, u32 s
 	struct ipoib_srq_ring *ring;
 	int err;
 
-	ring = ipoib_srq_ring_create(srq->pd, srq_order(srq->ibdev), srq->pages, size);
+	ring = ipoib_srq_ring_create(srq->pd, ipoib_srq_order(srq->ibdev), srq->pages, size);
 	if (IS_ERR(ring))
 		return ring;
 	err = ipoib_srq_ring_fill(ring, filled, GFP_KERNEL);
@@ -558,13 +493,13 @@ static int srq_create(struct ipoib_srq *srq)
 		.srq_context = srq,
 		.srq_type = IB_SRQT_BASIC,
 		.attr = {
-			.max_wr = SRQ_SIZE,
+			.max_wr = IPOIB_SRQ_SIZE,
 			.max_sge = srq->pages,
 		},
 	};
 	int err;
 
-	srq->ring = srq_ring_create(srq, SRQ_SIZE, SRQ_FIRST);
+	srq->ring = srq_ring_create(srq, IPOIB_SRQ_SIZE, SRQ_FIRST);
 	if (IS_ERR(srq->ring))
 		return PTR_ERR(srq->ring);
 	srq->ibsrq = ib_create_srq(srq->pd, &attr);
@@ -579,7 +514,7 @@ static int srq_create(struct ipoib_srq *srq)
 static int srq_cq_create(struct ipoib_srq *srq)
 {
 	struct ib_cq_init_attr attr = {
-		.cqe = srq_recv_cqes(srq->ibdev) +
+		.cqe = ipoib_srq_recv_cqes(srq->ibdev) +
 		       ipoib_srq_senders_max(srq->ibdev) * (IPOIB_CSQ_SIZE + 1),
 	};
 
@@ -616,6 +551,15 @@ static void srq_unlock(struct ipoib_srq *srq)
 	mutex_unlock(&srq->napi_lock);
 }
 
+/* Processes all CQEs while NAPI is disabled. The poll that follows flushes GRO. */
+static void srq_empty_cq(struct ipoib_srq *srq)
+{
+	local_bh_disable();
+	while (!READ_ONCE(srq->failed) && srq_process(srq, IPOIB_WC_BATCH) == IPOIB_WC_BATCH)
+		;
+	local_bh_enable();
+}
+
 /**
  * ipoib_srq_create() - make an SRQ with its buffers
  * @ibdev: the HCA, which supports it
@@ -637,7 +581,7 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void 
 	srq->ibdev = ibdev;
 	srq->on_failure = failed;
 	srq->failure_context = context;
-	srq->page_len = PAGE_SIZE << srq_order(ibdev);
+	srq->page_len = PAGE_SIZE << ipoib_srq_order(ibdev);
 	srq->message_max = ipoib_srq_message_max(ibdev);
 	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
 	mutex_init(&srq->napi_lock);
@@ -716,18 +660,19 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		.cap = {
 			.max_send_wr = conn->opened ? IPOIB_CSQ_SIZE + 1 : 1,
 			.max_send_sge = conn->opened ? conn->sq.max_sge : 1,
+			.max_inline_data = conn->sq.inline_max,
 		},
-		.sq_sig_type = IB_SIGNAL_ALL_WR,
+		.sq_sig_type = IB_SIGNAL_REQ_WR,
 		.qp_type = conn->type,
 	};
 	struct ipoib_srq_ring *ring = NULL;
 	struct ib_qp *qp;
 
 	if (!srq->ibsrq && !conn->opened) {
-		ring = srq_ring_create(srq, SRQ_RING, SRQ_RING);
+		ring = srq_ring_create(srq, IPOIB_SRQ_CONN_SIZE, IPOIB_SRQ_CONN_SIZE);
 		if (IS_ERR(ring))
 			return ERR_CAST(ring);
-		init.cap.max_recv_wr = SRQ_RING;
+		init.cap.max_recv_wr = IPOIB_SRQ_CONN_SIZE;
 		init.cap.max_recv_sge = srq->pages;
 	}
 	qp = ib_create_qp(srq->pd, &init);
@@ -736,6 +681,8 @@ struct ib_qp *ipoib_srq_qp_create(struct ipoib_srq *srq, struct ipoib_conn *conn
 		return qp;
 	}
 	conn->ring = ring;
+	/* Not every HCA that supports no such data refuses the QP */
+	conn->sq.inline_max = min(conn->sq.inline_max, init.cap.max_inline_data);
 	srq->qps++;
 	return qp;
 }
@@ -752,7 +699,7 @@ int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
 {
 	if (!conn->ring)
 		return 0;
-	conn->posted = SRQ_RING;
+	conn->posted = IPOIB_SRQ_CONN_SIZE;
 	return srq_ring_post(srq, conn->qp, conn->ring);
 }
 
@@ -768,9 +715,13 @@ void ipoib_srq_qp_destroy(struct ipoib_srq *srq, struct ipoib_conn *conn)
 {
 	bool polled = conn->started && !test_bit(IPOIB_CONN_DRAINED, &conn->events);
 
-	/* A poll may be looking at completions of the QP */
-	if (unlikely(polled))
+	/* A poll may be looking at completions of the QP. Some HCAs remove those that have not been
+	 * polled, others do not: so none may be left.
+	 */
+	if (unlikely(polled)) {
 		srq_lock(srq);
+		srq_empty_cq(srq);
+	}
 	ib_destroy_qp(conn->qp);
 	if (unlikely(polled))
 		srq_unlock(srq);

@@ -14,11 +14,16 @@ struct ipoib_srq;
 #define IPOIB_CONNECTED_MTU	65520
 #define IPOIB_MESSAGE_MAX	(IPOIB_CONNECTED_MTU + IPOIB_ENCAP_LEN)
 
+/* ipoib_srq_limits.c */
 bool ipoib_srq_is_supported(const struct ib_device *ibdev, u32 port);
 bool ipoib_srq_is_shared(const struct ib_device *ibdev);
+unsigned int ipoib_srq_order(const struct ib_device *ibdev);
 u32 ipoib_srq_receivers_max(const struct ib_device *ibdev);
+u32 ipoib_srq_recv_cqes(const struct ib_device *ibdev);
 u32 ipoib_srq_senders_max(const struct ib_device *ibdev);
 u32 ipoib_srq_message_max(const struct ib_device *ibdev);
+
+/* ipoib_srq.c */
 struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void *context),
 				   void *context);
 void ipoib_srq_destroy(struct ipoib_srq *srq);

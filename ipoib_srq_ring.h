@@ -12,6 +12,9 @@
 
 struct page_pool;
 
+#define IPOIB_SRQ_SIZE		256	/* WRs of the SRQ */
+#define IPOIB_SRQ_CONN_SIZE	32	/* WRs of a connection, if there is no SRQ */
+
 /* Pages of the longest message */
 #define IPOIB_SRQ_PAGES		DIV_ROUND_UP(IPOIB_MESSAGE_MAX, PAGE_SIZE)
 

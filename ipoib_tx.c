@@ -191,7 +191,7 @@ static bool tx_datagram(struct ipoib_txq *tx, struct sk_buff *skb)
 /* Returns the connection for a packet, -EINPROGRESS if there will be one soon, or NULL. ARP, ND and
  * multicast packets are always datagrams (RFC 4755 section 7), and so is what is not IP.
  */
-static struct ipoib_conn *tx_conn(const struct ipoib_txq *tx, const struct sk_buff *skb)
+static struct ipoib_conn *tx_conn(struct ipoib_txq *tx, const struct sk_buff *skb)
 {
 	const struct ipoib_header *header = (struct ipoib_header *)skb->data;
 	__be16 type = header->encap.ethertype;
@@ -199,7 +199,7 @@ static struct ipoib_conn *tx_conn(const struct ipoib_txq *tx, const struct sk_bu
 	if (!(header->hwaddr.flags & READ_ONCE(tx->connects)) ||
 	    (type != htons(ETH_P_IP) && type != htons(ETH_P_IPV6)) || tx_tells_address(skb))
 		return NULL;
-	return ipoib_peer_conn(tx->priv, skb);
+	return ipoib_peer_conn(tx, skb);
 }
 
 /* Returns the octets of the longest IP packet for a connection. That of datagrams is never more. */

@@ -550,6 +550,23 @@ static void learned_and_asked(struct kunit *test)
 	answer(test, 9, 0);
 }
 
+/* A connection keeps its path, so it is made with the fabric's answer, and learns of another one */
+static void learned_not_for_connections(struct kunit *test)
+{
+	struct ipoib_dev *priv = ((struct fixture *)test->priv)->priv;
+	struct sa_path_rec rec = { .rec_type = SA_PATH_REC_TYPE_IB };
+	union ib_gid gid;
+
+	path_learned(test, 9, 12);
+	fixture_gid(&gid, 9);
+	KUNIT_EXPECT_EQ(test, ipoib_path_record(priv, gid.raw, &rec), -EAGAIN);
+	answer(test, 9, 0);
+	KUNIT_EXPECT_EQ(test, ipoib_path_record(priv, gid.raw, &rec), 0);
+	KUNIT_EXPECT_FALSE(test, ipoib_path_differs(priv, gid.raw, 9, rec.sl));
+	KUNIT_EXPECT_TRUE(test, ipoib_path_differs(priv, gid.raw, 9, rec.sl + 1));
+	KUNIT_EXPECT_TRUE(test, ipoib_path_differs(priv, gid.raw, 12, rec.sl));
+}
+
 /* If learned paths are trusted, the SA is not queried */
 static void learned_and_trusted(struct kunit *test)
 {
@@ -848,6 +865,7 @@ static void paths_are_bounded(struct kunit *test)
 
 static struct kunit_case learned_cases[] = {
 	KUNIT_CASE(learned_and_asked),
+	KUNIT_CASE(learned_not_for_connections),
 	KUNIT_CASE(learned_and_trusted),
 	KUNIT_CASE(learned_not_if_off),
 	KUNIT_CASE(learned_not_possible),

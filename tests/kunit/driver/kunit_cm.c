@@ -233,65 +233,167 @@ static void no_work(struct work_struct *work)
 {
 }
 
-/* One port may have some connections to a netdevice, but not all */
-static void too_many_from_one(struct kunit *test)
+/* Adds connections that peers have opened, all of them just now, and from one LID */
+static struct ipoib_conn *conns_add(struct kunit *test, u32 n)
 {
-	struct ipoib_conn *many = kunit_kcalloc(test, IPOIB_CONNS_PEER_MAX, sizeof(*many),
-						GFP_KERNEL);
 	struct fixture *fx = test->priv;
 	struct ipoib_conns *conns = &fx->port->conns;
-	struct request request;
-	int i;
+	struct ipoib_conn *many = kvcalloc(n, sizeof(*many), GFP_KERNEL);
+	u32 i;
 
 	KUNIT_ASSERT_NOT_NULL(test, many);
-	request_build(fx, &request);
-	for (i = 0; i < IPOIB_CONNS_PEER_MAX; i++) {
-		KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	for (i = 0; i < n; i++) {
+		many[i].conns = conns;
+		many[i].used = jiffies;
 		many[i].lid = PEER_LID;
+		set_bit(IPOIB_CONN_HEARD, &many[i].events);
+		INIT_DELAYED_WORK(&many[i].work, no_work);
 		RCU_INIT_POINTER(many[i].priv, fx->priv);
 		list_add_tail(&many[i].node, &conns->list);
 	}
+	return many;
+}
+
+static void conns_remove(struct kunit *test, struct ipoib_conn *many, u32 n)
+{
+	struct fixture *fx = test->priv;
+	u32 i;
+
+	INIT_LIST_HEAD(&fx->port->conns.list);
+	for (i = 0; i < n; i++)
+		flush_delayed_work(&many[i].work);
+	kvfree(many);
+}
+
+static bool closes(const struct ipoib_conn *conn)
+{
+	return test_bit(IPOIB_CONN_CLOSE, &conn->events);
+}
+
+/* One LID may have some connections to a netdevice, but not all. Of these, one that nothing has
+ * followed gives way after a second, and others after ten.
+ */
+static void too_many_from_one(struct kunit *test)
+{
+	struct ib_device_attr attrs = { .max_srq = 1, .max_srq_sge = 16 };
+	struct ipoib_conn *many = conns_add(test, IPOIB_CONNS_PEER_MAX - 1);
+	struct fixture *fx = test->priv;
+	struct request request;
+	struct ipoib_conn *last;
+
+	swap(fx->hca->ibdev.attrs, attrs);
+	request_build(fx, &request);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	last = conns_add(test, 1);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
 	sa_path_set_dlid(&request.path, PEER_LID + 1);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
 	sa_path_set_dlid(&request.path, PEER_LID);
+	many[1].used = jiffies - 5 * HZ;
+	many[2].used = jiffies - 2 * HZ;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	KUNIT_EXPECT_FALSE(test, closes(&many[1]) || closes(&many[2]));
+	clear_bit(IPOIB_CONN_HEARD, &many[2].events);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	KUNIT_EXPECT_TRUE(test, closes(&many[2]));
+	KUNIT_EXPECT_FALSE(test, closes(&many[1]));
+	many[1].used = jiffies - 11 * HZ;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	KUNIT_EXPECT_TRUE(test, closes(&many[1]));
 	many[3].opened = true;
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
-	INIT_LIST_HEAD(&conns->list);
+	flush_delayed_work(&last->work);
+	conns_remove(test, many, IPOIB_CONNS_PEER_MAX - 1);
+	kvfree(last);
+	swap(fx->hca->ibdev.attrs, attrs);
 }
 
-/* One that was idle for long gives way, for the next request */
+/* One that was idle for long gives way, for the next request. Those that peers have opened, however
+ * many, do not keep the netdevice from opening others.
+ */
 static void too_many(struct kunit *test)
 {
+	struct ib_device_attr attrs = {
+		.max_srq = 1, .max_srq_sge = 16, .max_qp = 4096, .max_cqe = 1 << 20,
+	};
+	struct ipoib_conn *many = conns_add(test, IPOIB_CONNS_PORT_MAX);
 	struct fixture *fx = test->priv;
-	struct ipoib_conns *conns = &fx->port->conns;
-	struct ipoib_conn *many;
 	struct request request;
-	unsigned int i;
+	u32 i, closing = 0;
 
-	many = kvcalloc(IPOIB_CONNS_MAX, sizeof(*many), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_NULL(test, many);
+	swap(fx->hca->ibdev.attrs, attrs);
 	request_build(fx, &request);
-	for (i = 0; i < IPOIB_CONNS_MAX; i++) {
-		KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
-		many[i].conns = conns;
-		many[i].used = jiffies;
-		INIT_DELAYED_WORK(&many[i].work, no_work);
-		RCU_INIT_POINTER(many[i].priv, fx->priv);
-		list_add(&many[i].node, &conns->list);
-	}
+	sa_path_set_dlid(&request.path, PEER_LID + 1);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
-	for (i = 0; i < IPOIB_CONNS_MAX; i++)
-		KUNIT_EXPECT_EQ(test, many[i].events, 0);
 	many[7].used = jiffies - 60 * HZ;
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
-	for (i = 0; i < IPOIB_CONNS_MAX; i++)
-		KUNIT_EXPECT_EQ(test, many[i].events, i == 7 ? BIT(IPOIB_CONN_CLOSE) : 0);
-	RCU_INIT_POINTER(many[0].priv, NULL);
+	for (i = 0; i < IPOIB_CONNS_PORT_MAX; i++)
+		closing += closes(&many[i]);
+	KUNIT_EXPECT_EQ(test, closing, 1u);
+	KUNIT_EXPECT_TRUE(test, closes(&many[7]));
+	KUNIT_EXPECT_TRUE(test, ipoib_conns_may_open(fx->priv));
+	list_del(&many[0].node);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
-	INIT_LIST_HEAD(&conns->list);
-	flush_delayed_work(&many[7].work);
-	kvfree(many);
+	conns_remove(test, many, IPOIB_CONNS_PORT_MAX);
+	swap(fx->hca->ibdev.attrs, attrs);
+}
+
+/* Identifiers that come with other events than a REQ have no other owner */
+static void other_events_are_refused(struct kunit *test)
+{
+	const struct ib_cm_event event = { .event = IB_CM_SIDR_REQ_RECEIVED };
+
+	KUNIT_EXPECT_LT(test, listener_event(NULL, &event), 0);
+}
+
+static void guests_add(struct fixture *fx, struct ipoib_conn *many, int n, const struct net *net)
+{
+	struct ipoib_conns *conns = &fx->port->conns;
+	int i;
+
+	for (i = 0; i < n; i++) {
+		many[i].conns = conns;
+		many[i].used = jiffies;
+		many[i].net = net;
+		set_bit(IPOIB_CONN_HEARD, &many[i].events);
+		INIT_DELAYED_WORK(&many[i].work, no_work);
+		list_add(&many[i].node, &conns->list);
+	}
+}
+
+/* A namespace other than the HCA's has as many connections as it leaves to others at most, even of
+ * netdevices that it has removed: here 40 of the 80 that others do not have. It gets none by
+ * having those of others closed.
+ */
+static void a_guest_leaves_room(struct kunit *test)
+{
+	struct ib_device_attr attrs = { .max_recv_sge = 16, .max_qp = 4096, .max_cqe = 1 << 20 };
+	struct ipoib_conn *many = kunit_kcalloc(test, 88, sizeof(*many), GFP_KERNEL);
+	struct fixture *fx = test->priv;
+	struct net *net = dev_net(fx->priv->netdev);
+	struct request request;
+
+	KUNIT_ASSERT_NOT_NULL(test, many);
+	swap(fx->hca->ibdev.attrs, attrs);
+	KUNIT_ASSERT_EQ(test, ipoib_srq_receivers_max(&fx->hca->ibdev), 128u);
+	request_build(fx, &request);
+	guests_add(fx, many, 48, NULL);
+	guests_add(fx, many + 48, 39, net);
+	write_pnet(&fx->hca->ibdev.coredev.rdma_net, NULL);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	guests_add(fx, many + 87, 1, net);
+	many[0].used = jiffies - 60 * HZ;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	KUNIT_EXPECT_FALSE(test, closes(&many[0]));
+	many[87].used = jiffies - 30 * HZ;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	KUNIT_EXPECT_TRUE(test, closes(&many[87]));
+	KUNIT_EXPECT_FALSE(test, closes(&many[0]));
+	write_pnet(&fx->hca->ibdev.coredev.rdma_net, net);
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	INIT_LIST_HEAD(&fx->port->conns.list);
+	flush_delayed_work(&many[87].work);
+	swap(fx->hca->ibdev.attrs, attrs);
 }
 
 /* Without SRQs, each accepted connection has receive WRs of its own: 33 CQEs of half of the CQ */
@@ -337,6 +439,8 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(limited_members),
 	KUNIT_CASE(too_many_from_one),
 	KUNIT_CASE(too_many),
+	KUNIT_CASE(a_guest_leaves_room),
+	KUNIT_CASE(other_events_are_refused),
 	KUNIT_CASE(limits_without_srqs),
 	KUNIT_CASE(not_supported),
 	{}

@@ -33,6 +33,7 @@ static struct ipoib_conn *conn_make(struct kunit *test)
 	conn->sq.buf[0].skb = skb;
 	KUNIT_ASSERT_EQ(test, ipoib_map(&fx->hca->ibdev, &conn->sq.buf[0]), 0);
 	conn->sq.head = 1;
+	conn->sq.asked = 1;
 	conn->sq.moved = jiffies;
 	refcount_inc(&conn->refs);
 	/* Like conn_start(), but its work does not run */
@@ -76,9 +77,119 @@ static void conn_stuck(struct kunit *test)
 	ipoib_conn_put(conn);
 }
 
+static void no_work(struct work_struct *work)
+{
+}
+
+/* A connection that a peer has opened, without a QP; its work does nothing */
+static struct ipoib_conn *conn_accepted(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_alloc(IPOIB_CONN_LIVE, GFP_KERNEL);
+	struct fixture *fx = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, conn);
+	INIT_DELAYED_WORK(&conn->work, no_work);
+	conn->conns = &fx->port->conns;
+	conn->live_since = jiffies;
+	conn->id = ib_create_cm_id(&fx->hca->ibdev, conn_cm_event, conn);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(conn->id));
+	rcu_assign_pointer(conn->priv, fx->priv);
+	list_add_tail(&conn->node, &conn->conns->list);
+	atomic_inc(&conn->conns->alive);
+	return conn;
+}
+
+static void conn_happens(struct ipoib_conn *conn, enum ib_cm_event_type type)
+{
+	const struct ib_cm_event event = { .event = type };
+
+	conn_cm_event(conn->id, &event);
+	cancel_delayed_work_sync(&conn->work);
+}
+
+/* What a request has made is closed if neither the RTU nor a message comes */
+static void conn_unheard(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_accepted(test);
+
+	conn_look_at_peer(conn);
+	KUNIT_EXPECT_EQ(test, conn->events, 0ul);
+	conn->live_since = jiffies - CONN_ANSWER - 1;
+	conn_look_at_peer(conn);
+	cancel_delayed_work_sync(&conn->work);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_CLOSE));
+	conn_free(conn);
+}
+
+static void conn_heard(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_accepted(test);
+
+	ipoib_conn_hear(conn);
+	cancel_delayed_work_sync(&conn->work);
+	conn->live_since = jiffies - CONN_ANSWER - 1;
+	conn_look_at_peer(conn);
+	KUNIT_EXPECT_TRUE(test, conn->lived);
+	/* The RTU was lost, and the communication manager was not told in time */
+	conn_happens(conn, IB_CM_REP_ERROR);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_HEARD));
+	conn_free(conn);
+}
+
+static void conn_events(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_accepted(test);
+
+	conn_happens(conn, IB_CM_MRA_RECEIVED);
+	KUNIT_EXPECT_EQ(test, conn->events, 0ul);
+	conn_happens(conn, IB_CM_RTU_RECEIVED);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_HEARD));
+	conn->events = 0;
+	conn_happens(conn, IB_CM_REP_ERROR);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_CLOSE));
+	conn_happens(conn, IB_CM_DREQ_ERROR);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_CLOSE) | BIT(IPOIB_CONN_PARTED));
+	/* Its memory is about to be freed */
+	conn->events = 0;
+	conn->state = IPOIB_CONN_GONE;
+	conn_happens(conn, IB_CM_DREQ_ERROR);
+	KUNIT_EXPECT_EQ(test, conn->events, 0ul);
+	conn_free(conn);
+}
+
+/* The fabric says that the path has another SL or leads to another port now */
+static void conn_path_replaced(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_accepted(test);
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_up(test);
+	fixture_gid(&gid, 9);
+	fixture_send(fx, fixture_packet(test, gid.raw, 1), false);
+	fixture_settle(fx);
+	conn->opened = true;
+	conn->lived = true;
+	ipoib_hwaddr_build(&conn->peer, 7, &gid);
+	KUNIT_ASSERT_EQ(test, ipoib_path_record(fx->priv, gid.raw, &conn->path), 0);
+	conn->lid = be32_to_cpu(sa_path_get_dlid(&conn->path));
+	conn_look_at_path(conn);
+	KUNIT_EXPECT_EQ(test, conn->events, 0ul);
+	conn->path.sl ^= 1;
+	conn_look_at_path(conn);
+	cancel_delayed_work_sync(&conn->work);
+	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_CLOSE));
+	conn_free(conn);
+	fixture_down(fx);
+}
+
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_ends),
 	KUNIT_CASE(conn_stuck),
+	KUNIT_CASE(conn_unheard),
+	KUNIT_CASE(conn_heard),
+	KUNIT_CASE(conn_events),
+	KUNIT_CASE(conn_path_replaced),
 	{}
 };
 

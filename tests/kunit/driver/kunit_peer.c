@@ -56,7 +56,7 @@ static struct ipoib_conn *conn_to(struct kunit *test, u32 qpn, u32 len)
 	header->hwaddr.flags = IPOIB_FLAG_RC;
 	local_bh_disable();
 	rcu_read_lock();
-	conn = ipoib_peer_conn(fx->priv, skb);
+	conn = ipoib_peer_conn(&fx->priv->channels->tx, skb);
 	rcu_read_unlock();
 	local_bh_enable();
 	kfree_skb(skb);
@@ -159,7 +159,9 @@ static void not_opened_when_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->peers.count, 0u);
 }
 
-/* The peer without a connection to which nothing was sent for the longest time makes room */
+/* The peer without a connection to which nothing was sent for the longest time makes room. The new
+ * one has to expect the same, so its senders are told the MTU of datagrams.
+ */
 static void bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -175,7 +177,7 @@ static void bounded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&first->hwaddr), 2u);
 	conn->state = IPOIB_CONN_LIVE;
 	rcu_assign_pointer(first->conn, conn);
-	conn_to(test, 9999, 100);
+	KUNIT_EXPECT_NULL(test, conn_to(test, 9999, 100));
 	KUNIT_EXPECT_EQ(test, fx->priv->peers.count, (u32)IPOIB_PEERS_MAX);
 	KUNIT_EXPECT_PTR_EQ(test, only_peer(fx), first);
 	KUNIT_EXPECT_EQ(test, ipoib_hwaddr_qpn(&list_next_entry(first, entry)->hwaddr), 4u);
