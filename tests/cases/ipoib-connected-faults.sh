@@ -46,12 +46,13 @@ pings_all h0 5 10.0.0.2
 wait_for 20 opens h0 1 10.0.0.2
 wait_for 20 opens h0 2 10.0.0.3
 
-step "The HCA refuses QPs with so many pieces in a WR: with fewer, packets are copied"
+step "The HCA refuses QPs with inline data and so many pieces in a WR: with fewer, packets are copied"
 again
 copied=$(stat_of h0 tx_linearized) refused=$(verb_failed ibfab0 create_qp)
-verb_fails ibfab0 create_qp 4 -22
+verb_fails ibfab0 create_qp 6 -22
 wait_for 20 opens h0 1 10.0.0.2
-assert_eq "create_qp failed" $(($(verb_failed ibfab0 create_qp) - refused)) 4
+assert_eq "create_qp failed" $(($(verb_failed ibfab0 create_qp) - refused)) 6
+pings_all h0 5 -s 40 10.0.0.2
 pings_all h0 5 -s 20000 10.0.0.2
 assert [ "$(stat_of h0 tx_linearized)" -gt "$copied" ]
 again
