@@ -25,7 +25,7 @@
 #define IPOIB_CONNS_PEER_MAX	128
 
 /* Connections of a port that this driver has opened: they also need CQEs for what they send */
-#define IPOIB_CONNS_OPENED_MAX	256
+#define IPOIB_CONNS_OPENED_MAX	512
 
 struct ipoib_dev;
 struct ipoib_port;

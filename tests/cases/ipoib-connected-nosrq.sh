@@ -37,8 +37,9 @@ ip netns delete h0
 ip netns delete h1
 rmmod ib_ipoib
 
-step "With two, all do"
-ipoib_load max_nonsrq_conn_qp=2
+# The hosts are namespaces other than the HCA's, and leave half of what is allowed to others
+step "With four, all do, and two are for the only namespace of an HCA"
+ipoib_load max_nonsrq_conn_qp=4
 hosts_make 5
 for host in h0 h1 h2 h3 h4; do
 	assert_eq "flags of $host" "$(address_flags $host)" 80

@@ -406,7 +406,7 @@ static void limits_without_srqs(struct kunit *test)
 	swap(ibdev->attrs, attrs);
 	KUNIT_EXPECT_FALSE(test, ipoib_srq_is_shared(ibdev));
 	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 128u);
-	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 256u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 512u);
 	KUNIT_EXPECT_EQ(test, ipoib_srq_message_max(ibdev), 65524u);
 	ibdev->attrs.max_cqe = 2048;
 	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 31u);
