@@ -2,18 +2,17 @@
 /*
  * Resolves the GIDs of link-layer addresses to paths.
  *
- * The kernel's neighbour code maps IP addresses to 20-octet link-layer addresses
- * by ARP and ND. This file takes the remaining step, from the GID in the
- * link-layer address to a path (RFC 4391 section 9.1). The first packet to a GID
- * creates the path. From then on, a path has an AH, or a query to the fabric is
- * outstanding or scheduled. A path is freed when no packet has used it for some
- * time, and sooner if it has no AH.
+ * The kernel's neighbour code maps IP addresses to 20-octet link-layer addresses by ARP and ND.
+ * This file takes the remaining step, from the GID in the link-layer address to a path (RFC 4391
+ * section 9.1). The first packet to a GID creates the path. From then on, a path has an AH, or a
+ * query to the fabric is outstanding or scheduled. A path is freed when no packet has used it for
+ * some time, and sooner if it has no AH.
  *
- * Replies to a peer that has just sent a packet need not wait for the fabric: they use a
- * stopgap, which is an AH made from the addresses of that packet. The packet's GRH
- * proves who sent it (see ipoib_learn.c). The fabric is queried nevertheless, and its
- * answer replaces the stopgap. After that, received packets do not change the path: a
- * packet that comes from another port only causes a new query.
+ * Replies to a peer that has just sent a packet need not wait for the fabric: they use a stopgap,
+ * which is an AH made from the addresses of that packet. The packet's GRH proves who sent it (see
+ * ipoib_learn.c). The fabric is queried nevertheless, and its answer replaces the stopgap. After
+ * that, received packets do not change the path: a packet that comes from another port only causes
+ * a new query.
  */
 #include <linux/random.h>
 

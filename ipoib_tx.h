@@ -28,14 +28,14 @@ struct ipoib_txq {
 	struct napi_struct *napi;	/* the channel's NAPI context, the consumer */
 	struct ipoib_path *path;	/* path of the last packet, or NULL */
 	u32 path_removals;		/* ipoib_dev.path_removals when path was looked up */
-	struct ipoib_peer *peer;	/* peer of the last packet in connected mode, or NULL */
-	u32 peer_removals;		/* ipoib_peers.removals when peer was looked up */
 	u32 index;
 	u8 connects;			/* flags of the link-layer addresses of peers to which
 					 * packets may go by connections; written with rtnl held
 					 */
 	bool reaper_soon;		/* the reaper was started for a slot that has a packet */
 	struct ipoib_sq sq;
+	struct ipoib_peer *peer;	/* peer of the last packet in connected mode, or NULL */
+	u32 peer_removals;		/* ipoib_peers.removals when peer was looked up */
 
 	/* used by the consumer */
 	bool armed;			/* the CQ is armed: an event will come */
