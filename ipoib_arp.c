@@ -11,8 +11,7 @@
  * Replies to a peer that has just sent a packet need not wait for the fabric: they use a stopgap,
  * which is an AH made from the addresses of that packet. The packet's GRH proves who sent it (see
  * ipoib_learn.c). The fabric is queried nevertheless, and its answer replaces the stopgap. After
- * that, received packets do not change the path: a packet that comes from another port only causes
- * a new query.
+ * that, received packets do not change the path: one from another port only causes a new query.
  */
 #include <linux/random.h>
 
