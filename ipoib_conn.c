@@ -471,9 +471,6 @@ static unsigned long conn_cm_take(struct ipoib_conn *conn, const struct ib_cm_ev
 	case IB_CM_RTU_RECEIVED:
 	case IB_CM_USER_ESTABLISHED:
 		return BIT(IPOIB_CONN_HEARD);
-	case IB_CM_REP_ERROR:
-		/* The RTU is lost, but messages come */
-		return test_bit(IPOIB_CONN_HEARD, &conn->events) ? 0 : BIT(IPOIB_CONN_CLOSE);
 	case IB_CM_REP_RECEIVED:
 		return BIT(conn_take_reply(conn, event->private_data));
 	case IB_CM_REJ_RECEIVED:

@@ -16,9 +16,11 @@
 #define CSQ_WAITING_SOCKETS	SZ_16M
 
 /* One of so many WRs requests a CQE in any case, to have the slots of short packets freed. There
- * are several of them among the WRs of a full queue.
+ * are several of them among the WRs of a full queue. So does the first one that is posted some time
+ * after the last CQE, so that a connection that is stuck is noticed.
  */
 #define CSQ_SIGNAL		(IPOIB_CSQ_SIZE / 4)
+#define CSQ_SIGNAL_AGAIN	HZ
 
 /* The least octets that are worth while to have copied by the HCA: a TCP segment without data */
 #define CSQ_INLINE_LEAST	64
@@ -54,6 +56,13 @@ static void csq_break(struct ipoib_conn *conn)
 	ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
 }
 
+/* Returns whether the next WR requests a CQE in any case */
+static bool csq_asks(const struct ipoib_csq *sq)
+{
+	return sq->head % CSQ_SIGNAL == CSQ_SIGNAL - 1 ||
+	       (!csq_awaits(sq) && time_after(jiffies, sq->moved + CSQ_SIGNAL_AGAIN));
+}
+
 /* Posts a WR for the next slot. If the HCA refuses it, the connection is closed. */
 static int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
 {
@@ -63,7 +72,7 @@ static int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
 
 	wr->wr_id = IPOIB_CSQ_WR | sq->head;
 	wr->opcode = IB_WR_SEND;
-	if (sq->head % CSQ_SIGNAL == CSQ_SIGNAL - 1)
+	if (csq_asks(sq))
 		wr->send_flags |= IB_SEND_SIGNALED;
 	err = ib_post_send(conn->qp, wr, &bad);
 	if (unlikely(err)) {
@@ -395,6 +404,7 @@ void ipoib_csq_open(struct ipoib_csq *sq)
 {
 	spin_lock_bh(&sq->lock);
 	sq->posts = true;
+	sq->moved = jiffies;
 	/* Pairs with ipoib_csq_is_open(): send_max is written before */
 	smp_store_release(&sq->open, true);
 	spin_unlock_bh(&sq->lock);

@@ -551,12 +551,19 @@ static void srq_unlock(struct ipoib_srq *srq)
 	mutex_unlock(&srq->napi_lock);
 }
 
-/* Processes all CQEs while NAPI is disabled. The poll that follows flushes GRO. */
+/* Processes the CQEs that are in the CQ, but not all that may follow, while NAPI is disabled. The
+ * poll that follows flushes GRO. WRs of a QP that is about to be destroyed must not be kept.
+ */
 static void srq_empty_cq(struct ipoib_srq *srq)
 {
+	int left = srq->cq->cqe;
+
 	local_bh_disable();
-	while (!READ_ONCE(srq->failed) && srq_process(srq, IPOIB_WC_BATCH) == IPOIB_WC_BATCH)
-		;
+	while (left > 0 && !READ_ONCE(srq->failed) &&
+	       srq_process(srq, IPOIB_WC_BATCH) == IPOIB_WC_BATCH)
+		left -= IPOIB_WC_BATCH;
+	if (!srq->ibsrq)
+		srq_post_kept(srq);
 	local_bh_enable();
 }
 

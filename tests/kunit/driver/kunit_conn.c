@@ -130,8 +130,6 @@ static void conn_heard(struct kunit *test)
 	conn->live_since = jiffies - CONN_ANSWER - 1;
 	conn_look_at_peer(conn);
 	KUNIT_EXPECT_TRUE(test, conn->lived);
-	/* The RTU was lost, and the communication manager was not told in time */
-	conn_happens(conn, IB_CM_REP_ERROR);
 	KUNIT_EXPECT_EQ(test, conn->events, BIT(IPOIB_CONN_HEARD));
 	conn_free(conn);
 }

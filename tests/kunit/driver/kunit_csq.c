@@ -129,7 +129,9 @@ static void short_is_copied(struct kunit *test)
 	csq_end(conn);
 }
 
-/* Nothing is due for short packets, so a connection is not stuck, and can be closed */
+/* Nothing is due for short packets, so a connection is not stuck, and can be closed; but some time
+ * after the last CQE, one is requested again
+ */
 static void short_is_not_awaited(struct kunit *test)
 {
 	struct ipoib_conn *conn = csq_make(test);
@@ -140,6 +142,12 @@ static void short_is_not_awaited(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, test_bit(IPOIB_CONN_BROKEN, &conn->events));
 	KUNIT_EXPECT_TRUE(test, ipoib_csq_retire(&conn->sq));
 	ipoib_csq_open(&conn->sq);
+	conn->sq.moved = jiffies - CSQ_SIGNAL_AGAIN - 1;
+	csq_say(test, conn, SHORT);
+	KUNIT_EXPECT_TRUE(test, is_signaled(1));
+	csq_say(test, conn, SHORT);
+	KUNIT_EXPECT_FALSE(test, is_signaled(2));
+	csq_done(test, conn, 1, IB_WC_SUCCESS);
 	csq_say(test, conn, LONG);
 	KUNIT_EXPECT_FALSE(test, ipoib_csq_retire(&conn->sq));
 	ipoib_csq_watch(conn);
