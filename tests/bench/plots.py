@@ -82,6 +82,12 @@ FIGURES = [
             "tcp.unsummed": "omit_checksums=1, one stream",
             "tcp8.unsummed": "omit_checksums=1, eight streams",
         }),
+        Group("TCP, connected mode, without the virtual HCAs", "instructions per octet", {
+            "tcp.connected.host": "one stream",
+            "tcp8.connected.host": "eight streams",
+            "tcp.unsummed.host": "omit_checksums=1, one stream",
+            "tcp8.unsummed.host": "omit_checksums=1, eight streams",
+        }),
         Group("UDP", "instructions per packet", {
             "udp64": "64 octets",
             "udp1400": "1400 octets",
@@ -92,6 +98,8 @@ FIGURES = [
         Group("UDP, connected mode, 60000 octets", "instructions per packet", {
             "udp60000": "with checksums",
             "udp60000.unsummed": "omit_checksums=1",
+            "udp60000.host": "without the virtual HCAs",
+            "udp60000.unsummed.host": "omit_checksums=1, without these",
         }),
         Group("UDP with GSO, 63000 octets", "instructions per send", {
             "gso": "the stack computes checksums",
@@ -107,6 +115,7 @@ FIGURES = [
             "ping": "datagram mode",
             "ping.dma": "datagram mode, bounce buffers",
             "ping.connected": "connected mode",
+            "ping.connected.host": "connected mode, without the HCAs",
         }),
         Group("First ping to a new peer", "microseconds", {
             "first.learned": "with learned paths",
