@@ -3,8 +3,9 @@
 # A virtual machine behind a bridge over an Ethernet device over IPoIB: it gets its address by DHCP
 # from a plain IPoIB host, is reached and reaches others, and is moved to another host, also by
 # QEMU's live migration, while it is in use.
+# KVM changes the kernel's code (static keys) when a virtual machine begins and ends, which is only
+# safe on one emulated CPU, see accelerator() in tests/qemu/machine.sh.
 # timeout: 300
-# smp: 2
 # root: vm
 
 . /cases/lib.sh
