@@ -220,7 +220,9 @@ struct ats_request {
 struct ats_sa {
 	struct ib_mad_agent *agent;
 	struct llist_head done;		/* requests that have ended, the last one first */
-	bool found;			/* the SM's address is known; owned by the port's work */
+	/* Owned by the port's work */
+	bool found;			/* the SM's address is known */
+	unsigned long look_at;		/* jiffies when the HCA is asked for it, if it is not */
 	struct rdma_ah_attr sm;
 	u32 tid;
 };
@@ -385,6 +387,7 @@ void ats_engine_reap(struct ats_engine *engine);
 
 /* ats_sa.c: MADs to the SA of a port */
 int ats_sa_start(struct ats_port *port);
+void ats_sa_lose_sm(struct ats_port *port);
 int ats_sa_find_sm(struct ats_port *port);
 struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
 void ats_sa_finish(struct ats_port *port);

@@ -5,8 +5,6 @@
  */
 #include "ats.h"
 
-/* How often an SM is looked for if no event has reported one */
-#define ATS_SM_POLL		(5 * HZ)
 /* A port that is left does not wait for an SA that failed so often: its records stay there */
 #define ATS_LEAVE_TROUBLE	2
 
@@ -154,7 +152,7 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
 	if (events & (BIT(ATS_EVENT_SM) | BIT(ATS_EVENT_FORGET)))
-		port->sa.found = false;
+		ats_sa_lose_sm(port);
 	if (events & BIT(ATS_EVENT_FORGET)) {
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
@@ -177,7 +175,7 @@ static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned 
 		set_bit(ATS_EVENT_HURRY, events);
 	}
 	if (!engine->online)
-		*next = ats_earlier(*next, now + ATS_SM_POLL);
+		*next = ats_earlier(*next, port->sa.look_at);
 }
 
 static void port_records(struct ats_port *port, unsigned long now)

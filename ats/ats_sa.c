@@ -9,6 +9,8 @@
 #include "ats.h"
 
 #define ATS_SA_QPN		1
+/* How often an SM is looked for if no event has reported one */
+#define ATS_SM_POLL		(5 * HZ)
 /* A table comes in many packets, so its timeout is longer */
 #define ATS_SA_TABLE_TIMEOUTS	4
 
@@ -47,18 +49,33 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 int ats_sa_start(struct ats_port *port)
 {
 	init_llist_head(&port->sa.done);
+	ats_sa_lose_sm(port);
 	port->sa.agent = ib_register_mad_agent(port->ibdev, port->port, IB_QPT_GSI, NULL,
 					       IB_MGMT_RMPP_VERSION, sa_sent, sa_received, port, 0);
 	return PTR_ERR_OR_ZERO(port->sa.agent);
 }
 
 /**
+ * ats_sa_lose_sm() - have the SM's address looked up again
+ * @port: the port; something has happened by which the SM may be at another address
+ *
+ * Context: the port's work, or its creation.
+ */
+void ats_sa_lose_sm(struct ats_port *port)
+{
+	port->sa.found = false;
+	port->sa.look_at = jiffies;
+}
+
+/**
  * ats_sa_find_sm() - look up the SM's address, unless ats_sa.found says that it is known
  * @port: the port
  *
+ * The HCA is asked at ats_sa.look_at, and not before, whoever may wish to send something.
+ *
  * Context: the port's work; may sleep.
- * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or
- * another negative error.
+ * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or was
+ * so when the HCA was asked, or another negative error.
  */
 int ats_sa_find_sm(struct ats_port *port)
 {
@@ -68,6 +85,9 @@ int ats_sa_find_sm(struct ats_port *port)
 
 	if (port->sa.found)
 		return 0;
+	if (time_before(jiffies, port->sa.look_at))
+		return -ENETUNREACH;
+	port->sa.look_at = jiffies + ATS_SM_POLL;
 	err = ib_query_port(port->ibdev, port->port, &attr);
 	if (err)
 		return err;
@@ -225,7 +245,7 @@ void ats_sa_finish(struct ats_port *port)
 	llist_for_each_entry_safe(request, next, done, node) {
 		result = request_result(request);
 		if (result == ATS_RESULT_TIMEOUT || result == ATS_RESULT_NOBODY)
-			port->sa.found = false;
+			ats_sa_lose_sm(port);
 		request->done(port, request, result);
 		request_free(request);
 	}

@@ -40,6 +40,7 @@ struct fake_port {
 	struct ib_qp qp;
 	struct ib_ah ah;
 	u16 sm_lid;
+	unsigned int port_queries;	/* how often the HCA was asked about the port */
 	unsigned long now;
 	unsigned long next;		/* when the port's work has to run again */
 	int post_error;

@@ -50,12 +50,30 @@ static void sa_moves(struct kunit *test)
 	answer->mad[0].mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD);
 	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_SUCCESS, answer), (int)ATS_RESULT_NOBODY);
 	KUNIT_EXPECT_EQ(test, post(fake), 3);
-	/* Without an SM nothing is sent, until there is one again */
+	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_WR_FLUSH_ERR, NULL),
+			(int)ATS_RESULT_CANCELLED);
+}
+
+/* Without an SM nothing is sent until there is one, and the HCA is only asked at times */
+static void sa_lacks_sm(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+	unsigned long *look_at = &fake->port.sa.look_at;
+	unsigned int i;
+
 	fake->sm_lid = 0;
-	end(fake, IB_WC_RESP_TIMEOUT_ERR, NULL);
+	for (i = 0; i < 3; i++)
+		KUNIT_EXPECT_EQ(test, ats_sa_find_sm(&fake->port), -ENETUNREACH);
+	KUNIT_EXPECT_EQ(test, fake->port_queries, 1);
+	KUNIT_EXPECT_TRUE(test, time_in_range(*look_at, jiffies + HZ, jiffies + 5 * HZ));
+	*look_at = jiffies;
 	KUNIT_EXPECT_EQ(test, ats_sa_find_sm(&fake->port), -ENETUNREACH);
+	KUNIT_EXPECT_EQ(test, fake->port_queries, 2);
+	/* An event */
 	fake->sm_lid = 4;
+	ats_sa_lose_sm(&fake->port);
 	KUNIT_EXPECT_EQ(test, post(fake), 4);
+	KUNIT_EXPECT_EQ(test, fake->port_queries, 3);
 	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_WR_FLUSH_ERR, NULL),
 			(int)ATS_RESULT_CANCELLED);
 }
@@ -89,6 +107,7 @@ static void sa_results(struct kunit *test)
 
 static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_moves),
+	KUNIT_CASE(sa_lacks_sm),
 	KUNIT_CASE(sa_results),
 	{}
 };
