@@ -49,14 +49,14 @@ static bool socket_allows_cut(const struct sk_buff *skb)
 	return skb_is_gso(skb) || (sk && (!sk_fullsock(sk) || sk_can_gso(sk)));
 }
 
-/* Makes a TCP packet a large one, for the driver to cut into segments that fit. The stack sets the
- * size of segments each time that it sends the packet, so this does not affect a retransmission.
+/* Makes a TCP packet a large one, for the driver to cut into segments that fit. Its socket and
+ * packet sockets may have clones, which stay as they are.
  */
 static bool tcp_cut(struct sk_buff *skb, u32 mtu)
 {
 	bool ip6 = skb->protocol == htons(ETH_P_IPV6);
-	struct skb_shared_info *info = skb_shinfo(skb);
 	u32 network_len = tcp_network_len(skb);
+	struct skb_shared_info *info;
 	u32 header_len;
 
 	if (!network_len || !socket_allows_cut(skb) ||
@@ -64,7 +64,8 @@ static bool tcp_cut(struct sk_buff *skb, u32 mtu)
 	    !pskb_may_pull(skb, skb_transport_offset(skb) + tcp_hdrlen(skb)))
 		return false;
 	header_len = network_len + tcp_hdrlen(skb);
-	if (mtu <= header_len || tcp_hdrlen(skb) < sizeof(struct tcphdr))
+	if (mtu <= header_len || tcp_hdrlen(skb) < sizeof(struct tcphdr) ||
+	    skb_unclone(skb, GFP_ATOMIC))
 		return false;
 	info = skb_shinfo(skb);
 	if (!skb_is_gso(skb))

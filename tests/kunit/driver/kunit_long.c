@@ -184,9 +184,13 @@ static void cut(struct kunit *test)
 {
 	const struct long_packet *packet = test->param_value;
 	struct sk_buff *skb = packet_make(test, packet), *result;
+	struct sk_buff *clone = skb_clone(skb, GFP_KERNEL);
 	struct fixture *fx = test->priv;
 
+	KUNIT_ASSERT_NOT_NULL(test, clone);
 	result = ipoib_long_cut(fx->priv, skb, MTU);
+	KUNIT_EXPECT_EQ(test, skb_shinfo(clone)->gso_size, packet->gso_size);
+	kfree_skb(clone);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_FRAGMENTED),
 			(u64)!!packet->fragments);
 	if (packet->cut) {
