@@ -446,11 +446,11 @@ static enum ipoib_conn_event conn_take_reply(struct ipoib_conn *conn,
 	return IPOIB_CONN_REPLIED;
 }
 
-/* Reports events to a connection's work unless it is gone: in some of its events, the communication
- * manager does not prevent that the identifier is destroyed, and the connection with it.
- * conn_free() takes the lock before it cancels the work for the last time.
+/* Reports events to a connection's work unless it is gone: a reference does not keep it from that,
+ * nor does the communication manager in some of its events. conn_free() takes the lock before it
+ * cancels the work for the last time.
  */
-static void conn_cm_tell(struct ipoib_conn *conn, unsigned long events)
+static void conn_tell(struct ipoib_conn *conn, unsigned long events)
 {
 	struct ipoib_conns *conns = conn->conns;
 	int event;
@@ -499,7 +499,7 @@ static int conn_cm_event(struct ib_cm_id *id, const struct ib_cm_event *event)
 	rcu_read_lock();
 	events = conn_cm_take(conn, event);
 	if (events)
-		conn_cm_tell(conn, events);
+		conn_tell(conn, events);
 	rcu_read_unlock();
 	return 0;
 }
@@ -746,12 +746,6 @@ out:
  */
 void ipoib_conn_give_up(struct ipoib_conn *conn)
 {
-	struct ipoib_conns *conns = conn->conns;
-
-	/* conn_free() takes the lock before it cancels the work for the last time */
-	spin_lock_bh(&conns->lock);
-	if (conn->state != IPOIB_CONN_GONE)
-		ipoib_conn_event(conn, IPOIB_CONN_CLOSE);
-	spin_unlock_bh(&conns->lock);
+	conn_tell(conn, BIT(IPOIB_CONN_CLOSE));
 	ipoib_conn_put(conn);
 }
