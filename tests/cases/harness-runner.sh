@@ -13,7 +13,7 @@ runner()
 {
 	local status=0
 
-	"$qemu/check.sh" --jobs 2 --cases "$work/cases" \
+	"$qemu/check.sh" --jobs 2 --cases "$work/cases" --snapshots "$work/snapshots" \
 		--results "$work/results" "$1" 2>&1 || status=$?
 	echo "status $status"
 }
@@ -94,7 +94,8 @@ runs_print()
 	local run
 
 	rm -rf "$work/results"
-	"$qemu/check.sh" --cases "$work/kinds" --results "$work/results" "$@" >&2 || echo "status $?"
+	"$qemu/check.sh" --cases "$work/kinds" --snapshots "$work/snapshots" \
+		--results "$work/results" "$@" >&2 || echo "status $?"
 	for run in "$work"/results/*; do
 		echo "${run##*/}: $(tr -d '\r' <"$run/transcript.log" | grep '^on ')"
 	done

@@ -5,14 +5,15 @@
 #
 # Usage: check.sh [--jobs N] [--cases DIR] [--results DIR] [--capture]
 #                 [--coverage] [--kernel KIND] [--matrix] [--soak] [--seed N] [--seconds S]
-#                 [--hosts N] [--suite PATTERN] [--profile NAME] [PATTERN]
+#                 [--hosts N] [--suite PATTERN] [--profile NAME] [--snapshots DIR] [PATTERN]
 # --kernel runs every case that runs in a guest on that kind of kernel, whatever its
 # header says. --matrix runs all but those for the debug kernel on each of Debian's kernels,
 # and prints a table of cases and kernels. --soak runs the longer forms of cases that have
 # one, and the cases for several HCA profiles on each of these, as CASE+PROFILE. SEED=N and
 # SECONDS=S are set for cases that are random, and each limit is S seconds longer; HOSTS=N is
 # for the scale-* cases, SUITE=PATTERN selects KUnit suites and, after a dot, tests of them.
-# PROFILE=NAME overrides the HCA profile in the header, unless the case chooses its own.
+# PROFILE=NAME overrides the HCA profile in the header, unless the case chooses its own. With
+# --snapshots, guests that have booted are kept in DIR, for further runs with the same modules.
 #
 # A case's first comment lines may set, as "# name: value":
 #   timeout  seconds (default 120), if no more runs than CPUs are active at once
@@ -48,7 +49,7 @@
 
 jobs=$(($(nproc) * 2)) cases=$top/tests/cases results=$top/build/check
 guest_options=() profile='' kernel='' slowness=4 boot_time=200 soak='' matrix='' coverage='' extra=0
-words=() debian_kernels='stock 6.12 newest'
+words=() snapshots='' debian_kernels='stock 6.12 newest'
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
@@ -63,6 +64,7 @@ while [ $# -gt 0 ]; do
 	--seconds) extra=$2 && words+=("SECONDS=$2") && shift 2 ;;
 	--hosts) words+=("HOSTS=$2") && shift 2 ;;
 	--profile) profile=$2 && shift 2 ;;
+	--snapshots) snapshots=$2 && shift 2 ;;
 	--suite) words+=("SUITE=$2") && shift 2 ;;
 	*) break ;;
 	esac
@@ -227,7 +229,7 @@ run_on_guest()
 	for variable in "${own[@]}" "${words[@]}"; do
 		others+=(--set "$variable")
 	done
-	[ ${#names[@]} -le 2 ] || others+=(--snapshots "$state/snapshots")
+	[ -z "$snapshots" ] || others+=(--snapshots "$snapshots")
 	mapfile -t peer < <(peer_options "$(header "$script" peer '')")
 	"$qemu_dir/$boots" "${guest_options[@]}" \
 		--kernel "$kind" --timeout "$limit" \
@@ -445,7 +447,7 @@ boot_seconds()
 		for name in "${names[@]}"; do
 			grep -L "$waits" "$results/$name"/{,a/,b/}console.log 2>/dev/null || :
 		done | xargs -r cat
-		cat "$state"/snapshots/*.log 2>/dev/null || :
+		[ -z "$snapshots" ] || cat "$snapshots"/*.log 2>/dev/null || :
 	} | sed -nE "s/^\[ *([0-9]*\.[0-9]*)\] ($waits|ib-ipoib: .* begins).*/\1/p"
 }
 
@@ -558,6 +560,7 @@ select_cases()
 mapfile -t names < <(select_cases)
 mkdir -p "$results"
 state=$(mktemp -d)
+[ -n "$snapshots" ] || [ ${#names[@]} -le 2 ] || snapshots=$state/snapshots
 trap stop EXIT
 trap 'exit 1' INT TERM
 [ -z "$soak" ] || progress_times+=.soak
