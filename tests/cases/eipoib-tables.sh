@@ -300,7 +300,7 @@ for n in $(seq 50); do
 	on h0 eipoib local add "10.2.0.$n" lladdr "02:00:00:00:02:$(printf %02x "$n")" dev eth5
 done
 tool 0 set dev eth5 max_ips 2000
-claims_make 40000 own
+claims_make "$(full_or 10000 40000)" own
 traffic_start claims on g2 socat -u -b 42 OPEN:/run/claims INTERFACE:eth0
 claims=$(cat /run/traffic.claims.pid)
 wait_for 10 kill -s 0 -- "-$claims"
