@@ -73,7 +73,7 @@ assert_between "packets a second" "$(awk -v dev="$dev0" '$1 == "Average:" && $2 
 	print int($4); exit }' /run/sar)" 20 1000
 
 step "The way to the peer"
-on h0 mtr -n -r -c 3 -i 0.2 10.0.0.2 | tail -n 1
+assert_match "mtr" "$(on h0 mtr -n -r -c 3 -i 0.2 10.0.0.2 | tail -n 1)" '10\.0\.0\.2 +0\.0% +3 '
 assert_match "mtr" "$(on h0 mtr -n -r -c 3 -i 0.2 fd00::2 | tail -n 1)" 'fd00::2 +0\.0% +3 '
 
 step "sockperf, qperf, nuttcp"

@@ -37,21 +37,26 @@ stats_reach()
 	[ "$(stats "$1")" -ge "$2" ]
 }
 
+# dies: ib_ats is removed, and as none of its MADs reaches the SA, its records stay there.
+dies()
+{
+	for _hca in ibfab0 ibfab1; do
+		rule "$_hca" dir=out class=3 attr=0x31 do=drop
+	done
+	rmmod ib_ats
+	for _hca in ibfab0 ibfab1; do
+		rules_clear "$_hca"
+	done
+}
+
 step "A host that dies leaves its records, in each partition; after its reboot they are deleted"
 ip0 link add link "$dev0" name ib0.8001 type ipoib pkey 0x8001
 ip0 address add 10.1.0.1/24 dev ib0.8001
 ip0 link set ib0.8001 up
 wait_for 20 sr_has '53 1 0x8001 10.1.0.1'
-# Its MADs do not reach the SA, so it cannot delete its records when it dies
-for hca in ibfab0 ibfab1; do
-	rule $hca dir=out class=3 attr=0x31 do=drop
-done
-rmmod ib_ats
+dies
 ip0 link delete ib0.8001
 ip0 address flush dev "$dev0"
-for hca in ibfab0 ibfab1; do
-	rules_clear $hca
-done
 assert sr_has '53 1 0x8001 10.1.0.1'
 assert sr_has '53 1 0xFFFF 10.0.0.1'
 ats_load sa_timeout_ms=500
@@ -62,6 +67,15 @@ assert_eq "partitions with leftovers" "$(stats leftovers)" 2
 step "Records that it left for addresses that it has again are kept"
 ip0 address add 10.0.0.1/24 dev "$dev0"
 wait_for 10 sr_of 1 '53 1 0xFFFF 10.0.0.1'
+dies
+assert sr_has '53 1 0xFFFF 10.0.0.1'
+mads_count ibfab0 0x15
+ats_load sa_timeout_ms=500
+wait_for 20 stats_reach sets 1
+sleep 2
+assert_eq "deletions" "$(mads_counted ibfab0)" 0
+rules_clear ibfab0
+assert sr_of 1 '53 1 0xFFFF 10.0.0.1'
 
 step "h1 dies for good, and h0 takes its address over: the SA has both, and an audit says so"
 unplug ibfab1
@@ -98,6 +112,7 @@ ats_load sa_timeout_ms=500 lease=30 audit_interval=0
 host_give h1 ibfab1 3
 wait_for 20 sr_any ' 101 0xFFFF 10.0.0.3'
 leases >/run/leases
+assert test -s /run/leases
 refute file_says 0xFFFFFFFF /run/leases
 unplug ibfab1
 ip0 address add 10.0.0.3/24 dev "$dev0"

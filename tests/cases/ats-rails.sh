@@ -94,9 +94,10 @@ now_ms
 begin=$now_ms
 ask addr=10.0.0.2
 now_ms
-note "with a silent one: $((now_ms - begin)) ms"
+silent=$((now_ms - begin))
+note "with a silent one: $silent ms"
 # A request to the silent SA times out after half a second; the query has five seconds
-assert_between "milliseconds" $((now_ms - begin)) 500 4000
+assert_between "milliseconds" "$silent" 500 4000
 for hca in ibfab1 ibfab3; do
 	rules_clear $hca
 done
@@ -115,7 +116,7 @@ begin=$now_ms
 ask addr=10.0.0.2
 now_ms
 note "without: $((now_ms - begin)) ms"
-assert_between "milliseconds" $((now_ms - begin)) 0 4000
+assert [ $((now_ms - begin)) -lt "$silent" ]
 ask addr=10.0.0.1
 kill "$sm_of_first"
 rmmod ibatsask

@@ -68,6 +68,7 @@ traffic_start sink on h1 socat -u TCP4-LISTEN:6000 OPEN:/run/got,creat,trunc
 wait_for 10 listening h1 6000
 on h0 socat -u OPEN:/run/sent TCP:10.0.0.2:6000 || fail "the transfer broke"
 wait_for 20 cmp -s /run/sent /run/got
+assert [ "$(rule_figure ibfab0 hits)" -gt 0 ]
 rules_clear ibfab1
 rules_clear ibfab0
 assert [ "$(drops ibfab1)" -gt "$lost" ]
@@ -121,14 +122,14 @@ pings_all h0 20 -s 20000 10.0.0.2
 pings_all h1 20 -s 20000 10.0.0.1
 
 step "A peer that does not acknowledge loses its connection, and costs the others nothing"
-failed=$(stat_of h0 conns_failed)
+failed=$(stat_of h0 conns_failed) lost=$(stat_of h0 tx_conn_lost)
 lid1=$(lid_of ibfab1)
 note "the peer has LID $lid1"
 rule ibfab1 dir=out what=data opcode=0x11 do=drop
 traffic_start stuck on h0 ping -n -q -i 0.05 -s 1000 10.0.0.2
 pings_all h0 20 -s 5000 10.0.0.3
 wait_for 20 stat_reaches h0 conns_failed $((failed + 1))
-assert [ "$(stat_of h0 tx_conn_lost)" -gt 0 ]
+assert [ "$(stat_of h0 tx_conn_lost)" -gt "$lost" ]
 # By datagrams, before the next connection fails as well
 wait_for 10 pings h0 10.0.0.2
 assert connected_to h0 ibfab2
@@ -148,12 +149,21 @@ for attr in 0x10 0x13 0x14; do
 	rules_clear $node
 	pings_all h0 3 -s 20000 10.0.0.2
 done
+# The DREQ is repeated, so the peer's end is closed, too
+parts()
+{
+	[ "$(rule_figure ibfab1 hits)" -eq 1 ]
+}
+wait_for 20 accepted_is h1 1
 rule ibfab1 what=gmp class=7 attr=0x15 do=drop count=1
-again
+mode_set h0 datagram
+wait_for 10 parts
+wait_for 20 accepted_is h1 0
 rules_clear ibfab1
+mode_set h0 connected
 wait_for 20 opens h0 1 10.0.0.2
 
-step "A peer that refuses: datagrams, and the MTU is told when it has refused for long"
+step "A peer that refuses: datagrams, and no MTU is told meanwhile"
 again
 rule ibfab1 what=gmp class=7 attr=0x10 do=drop
 failed=$(stat_of h0 conns_failed)
@@ -165,6 +175,21 @@ assert_eq "told" "$(stat_of h0 tx_too_long)" 0
 assert [ "$(stat_of h0 tx_conn_awaited)" -gt 0 ]
 rules_clear ibfab1
 wait_for 30 opens h0 1 10.0.0.2
+pings_all h0 3 -M "do" -s 20000 10.0.0.2
+
+step "No connection can be made for long: the MTU is told, and forgotten as usual"
+again
+verb_fails ibfab0 create_qp 1000
+told()
+{
+	pings h0 -M "do" -s 20000 10.0.0.2 || :
+	stat_reaches h0 tx_too_long 1
+}
+wait_for 60 told
+assert_match "the route" "$(ip -n h0 route get 10.0.0.2)" 'mtu 2044'
+verb_fails ibfab0 create_qp 0
+ip -n h0 route flush cache
+wait_for 60 opens h0 1 10.0.0.2
 pings_all h0 3 -M "do" -s 20000 10.0.0.2
 
 step "Another program listens to a peer's Service ID until it has ended"
@@ -236,3 +261,4 @@ note "$(($(stat_of h0 conns_opened) - was)) connections of h0 in $times changes"
 assert [ "$(stat_of h0 conns_opened)" -gt $((was + times / 4)) ]
 pings_all h0 5 -s 20000 10.0.0.2
 rmmod ib_ipoib
+all_drained

@@ -128,7 +128,8 @@ for host in h0 h1 h2; do
 done
 none_left()
 {
-	refute says 'state:' conns h0 && refute says 'state:' conns h1
+	not says 'state:' conns h0 && not says 'state:' conns h1
 }
 wait_for 20 none_left
 rmmod ib_ipoib
+all_drained

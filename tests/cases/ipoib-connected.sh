@@ -41,7 +41,7 @@ assert_eq "MTU" "$(mtu h0)" 2044
 must_fail ip -n h0 link set "$(dev_of h0)" mtu 65520
 wait_for 10 pings h0 10.0.0.2
 pings_all h0 20 10.0.0.2
-assert_eq "connections" "$(conns h0 | grep -c GID)" 0
+assert conns_are h0 0
 
 step "Connected mode has the MTU of connections, and says so"
 for host in h0 h1; do
@@ -188,7 +188,7 @@ ip -n h0 link set "$(dev_of h0)" type ipoib mode connected
 assert_eq "mode" "$(mode h0)" connected
 connect h0 1 10.0.0.2
 ip -n h0 link set "$(dev_of h0)" down
-assert_eq "connections" "$(conns h0 | grep -c GID)" 0
+assert conns_are h0 0
 ip -n h0 link set "$(dev_of h0)" up
 wait_for 20 has_carrier h0 "$(dev_of h0)"
 connect h0 1 10.0.0.2
@@ -199,6 +199,7 @@ ip -n h0 link delete child0
 
 step "With connected=0 nobody connects, and the mode is refused"
 rmmod ib_ipoib
+all_drained
 ipoib_load connected=0
 host_give h0 ibfab0 1
 assert_match "the address" "$(on h0 cat "/sys/class/net/$(dev_of h0)/address")" '^00:'

@@ -43,6 +43,7 @@ each_queue_has_napi()
 	said queue type=1 | of napi | sort -n >/run/tx.napi
 	said napi | of id | sort -n >/run/napi
 	cat /run/netdevq
+	assert test -s /run/napi
 	assert_eq "NAPI contexts" "$(cat /run/napi)" "$(sort -nu /run/tx.napi)"
 	assert_eq "that of the RX queue" "$(said queue type=0 id=0 | of napi)" \
 		"$(said queue type=1 id=0 | of napi)"

@@ -29,11 +29,12 @@ conns()
 	fi
 }
 
-# opened HOST: prints how many established connections the host has opened.
-opened()
+# established HOST BY: prints how many established connections the host has that itself ("self") or
+# its peers ("peer") have opened.
+established()
 {
 	conns "$1" >/run/conns || return 2
-	awk '/opened by:/ { by = $3 } /state:/ && by == "self" && $2 == "live" { n++ }
+	awk -v "wanted=$2" '/opened by:/ { by = $3 } /state:/ && by == wanted && $2 == "live" { n++ }
 		END { print n + 0 }' /run/conns
 }
 
@@ -58,8 +59,28 @@ connected_to()
 
 opened_is()
 {
-	_opened=$(opened "$1") || return 2
+	_opened=$(established "$1" self) || return 2
 	[ "$_opened" -eq "$2" ]
+}
+
+accepted_is()
+{
+	_accepted=$(established "$1" peer) || return 2
+	[ "$_accepted" -eq "$2" ]
+}
+
+# conns_are HOST N: the host's netdevice has so many connections, in whatever state.
+conns_are()
+{
+	conns "$1" >/run/conns || return 2
+	[ "$(grep -c '^GID:' /run/conns)" -eq "$2" ]
+}
+
+# all_drained: no connection was destroyed before its QP had returned all WRs. What waits for that
+# ends with the module, and is gone from debugfs long before.
+all_drained()
+{
+	refute says 'cannot drain' dmesg
 }
 
 # opens HOST N ADDRESS: sends a packet for which a connection is opened; whether there are N then.

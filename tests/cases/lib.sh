@@ -773,13 +773,15 @@ pings_late()
 	note "$1: an answer came after the end of ping"
 }
 
-# pings_count HOST COUNT [OPTION...] ADDRESS: prints how many of the pings are answered, possibly late.
+# pings_count HOST COUNT [OPTION...] ADDRESS: prints how many of the pings are answered, possibly late,
+# and none of them twice.
 pings_count()
 {
 	_host=$1 _count=$2
 	shift 2
 	_echoes=$(echoes_of "$_host")
 	on "$_host" ping -n -q -c "$_count" -W 10 "$@" >/run/ping.log || return
+	refute grep -q duplicates /run/ping.log
 	sleep 1
 	echo $(($(echoes_of "$_host") - _echoes))
 }

@@ -12,6 +12,8 @@
 
 other4=10.0.0.$other_part other6=fd00::$other_part
 if pair_here a; then other_role=b; else other_role=a; fi
+# As in /proc/net/igmp6
+broadcast_group=ff12401bffff000000000000ffffffff
 other_gid=fe80:00:00:00:00:00:00:50:54:00:ff:fe:00:00:0$other_role
 
 # each_pings [ARGUMENT...]: both guests ping each other in both families.
@@ -127,8 +129,9 @@ done
 
 step "Down and up"
 if pair_here a; then
+	assert grep -q "$broadcast_group" /proc/net/igmp6
 	ip -n h0 link set roce0 down
-	refute grep -q ffff:ffff /proc/net/igmp6
+	wait_for 10 not grep -q "$broadcast_group" /proc/net/igmp6
 	ip -n h0 link set roce0 up
 	ip -n h0 -6 address replace "fd00::$part/64" dev roce0 nodad
 	wait_for 20 has_carrier h0 roce0

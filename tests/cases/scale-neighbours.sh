@@ -151,6 +151,7 @@ queries=$(stat_of h1 path_queries)
 claim_gids "$claimed"
 wait_for 20 neighbours_are "$claimed"
 note "of $claimed peers that claim GIDs, $(paths) have a path"
+assert [ "$(paths)" -gt 20 ]
 host_make h2 ibfab0 2
 ip -n h2 address add 10.1.0.2/16 dev "$(dev_of h2)"
 wait_for 20 has_carrier h2 "$(dev_of h2)"

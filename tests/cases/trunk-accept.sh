@@ -11,11 +11,6 @@
 # shellcheck source=lib-connected.sh
 . /cases/lib-connected.sh
 
-conns_are()
-{
-	[ "$(conns h0 | grep -c '^GID:')" -eq "$1" ]
-}
-
 # begin: loads this guest's driver, and switches to connected mode in guest b.
 begin()
 {
@@ -40,7 +35,7 @@ by_connection()
 	pair_barrier "pinged.$round"
 	if pair_here a; then
 		conns h0
-		assert conns_are 1
+		assert conns_are h0 1
 		assert_match "the peer" "$(conns h0)" '^GID: fe80:0:0:0:21b:fa01:2:1$'
 		assert_match "the service" "$(conns h0)" '^  service ID: 0x1000000000[0-9a-f]{6}$'
 		assert_match "the MTU" "$(conns h0)" '^  receive MTU: +65524$'
@@ -108,7 +103,7 @@ if pair_here b; then
 	intree_unload h0
 fi
 pair_barrier unloaded
-! pair_here a || wait_for 20 conns_are 0
+! pair_here a || wait_for 20 conns_are h0 0
 pair_here a || begin
 # The in-tree driver does not announce its new address
 ! pair_here a || ip -n h0 neigh flush dev "$dev"

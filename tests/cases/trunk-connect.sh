@@ -108,12 +108,23 @@ else
 fi
 pair_barrier grouped
 
+# ends: prints the figures that say whether a connection of guest a has ended.
+ends()
+{
+	echo "$(stat_of h0 conns_opened) $(stat_of h0 conns_failed) $(stat_of h0 tx_conn_lost)"
+}
+
 step "A trunk that loses frames: nothing is lost to the connection"
+! pair_here a || was=$(ends)
 ip link set "$trunk" mtu 1500
 tc qdisc replace dev "$trunk" root netem loss 1% limit 4000
 pair_barrier lossy
 file_crosses 4 10.0.0.2
 tc qdisc replace dev "$trunk" root pfifo limit 2000
+if pair_here a; then
+	assert [ "$(trunk_figure packets_resent)" -gt 0 ]
+	assert_eq "opened, failed, lost" "$(ends)" "$was"
+fi
 pair_barrier lossless
 
 step "The peer's interface goes down under a stream of pings, and comes back"
