@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # A virtual machine behind a bridge over an Ethernet device over IPoIB: it gets its address by DHCP
-# from a plain IPoIB host, is reached and reaches others, and is moved to another host, also by
-# QEMU's live migration, while it is in use.
-# KVM changes the kernel's code (static keys) when a virtual machine begins and ends, which is only
-# safe on one emulated CPU, see accelerator() in tests/qemu/machine.sh.
+# from a plain IPoIB host, is reached and reaches others, and its tap is moved to another host while it
+# is in use. The long form also has QEMU's live migration. With the second virtual machine that this
+# needs, the emulation of a CPU with AMD's virtualization hangs in one of some twenty runs, or
+# overwrites memory.
 # timeout: 300
+# soak: 300
 # root: vm
 
 . /cases/lib.sh
@@ -117,6 +118,14 @@ goes_on()
 	done
 }
 
+# used_enough QEMU: ends the virtual machine's pings. Both have had answers.
+used_enough()
+{
+	vm_do "$1" 'killall -INT ping ping6; sleep 1; grep received /run/ping[46]' >/run/received
+	cat /run/received
+	assert_eq "answered pings" "$(grep -c ' [1-9][0-9]* packets received' /run/received)" 2
+}
+
 answers_exceed()
 {
 	[ "$(grep -c 'bytes from' "$1")" -gt "$2" ]
@@ -185,9 +194,11 @@ took=$((now_ms - begin))
 vm_monitor a announce_self
 note "its tap was there after $took ms"
 goes_on "$took"
-vm_do a 'killall -INT ping ping6; sleep 1; grep received /run/ping[46]'
+used_enough a
 wait_for 10 is_at h2
 file_passes a
+
+[ -n "${SOAK:-}" ] || exit 0
 
 # Once it runs there, it is reached at once: it is asked for the addresses that were heard of
 # elsewhere. For the neighbour that it shares a bridge with again, it still has the MAC address of the
@@ -205,7 +216,7 @@ vm_do b true
 now_ms
 note "it runs again after $((now_ms - begin)) ms"
 goes_on $((now_ms - begin))
-vm_do b 'killall -INT ping ping6; sleep 1; grep received /run/ping[46]'
+used_enough b
 vm_monitor a quit
 wait_for 10 is_at h0
 : >/run/said.enough
