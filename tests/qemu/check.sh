@@ -447,7 +447,7 @@ boot_seconds()
 		for name in "${names[@]}"; do
 			grep -L "$waits" "$results/$name"/{,a/,b/}console.log 2>/dev/null || :
 		done | xargs -r cat
-		[ -z "$snapshots" ] || cat "$snapshots"/*.log 2>/dev/null || :
+		[ -z "$snapshots" ] || find "$snapshots" -name '*.log' -exec cat {} +
 	} | sed -nE "s/^\[ *([0-9]*\.[0-9]*)\] ($waits|ib-ipoib: .* begins).*/\1/p"
 }
 
@@ -561,6 +561,7 @@ mapfile -t names < <(select_cases)
 mkdir -p "$results"
 state=$(mktemp -d)
 [ -n "$snapshots" ] || [ ${#names[@]} -le 2 ] || snapshots=$state/snapshots
+[ -z "$snapshots" ] || mkdir -p "$snapshots"
 trap stop EXIT
 trap 'exit 1' INT TERM
 [ -z "$soak" ] || progress_times+=.soak
