@@ -116,7 +116,7 @@ assert says 'ibfab0: CQ of connections: CQ error' dmesg
 wait_for 20 opens h0 1 10.0.0.2
 wait_for 20 opens h0 2 10.0.0.3
 wait_for 20 opens h1 1 10.0.0.1
-refute says 'cannot drain' dmesg
+all_drained
 assert_eq "failed" "$(stat_of h0 conns_failed)" $((failed + 2))
 pings_all h0 20 -s 20000 10.0.0.2
 pings_all h1 20 -s 20000 10.0.0.1
@@ -166,7 +166,6 @@ wait_for 20 opens h0 1 10.0.0.2
 step "A peer that refuses: datagrams, and no MTU is told meanwhile"
 again
 rule ibfab1 what=gmp class=7 attr=0x10 do=drop
-failed=$(stat_of h0 conns_failed)
 refute opens h0 1 10.0.0.2
 pings_all h0 5 -M dont -s 20000 10.0.0.2
 assert_eq "told" "$(stat_of h0 tx_too_long)" 0
@@ -180,10 +179,12 @@ pings_all h0 3 -M "do" -s 20000 10.0.0.2
 step "No connection can be made for long: the MTU is told, and forgotten as usual"
 again
 verb_fails ibfab0 create_qp 1000
+before=$(stat_of h0 tx_too_long)
+# No such ping is answered meanwhile
 told()
 {
-	pings h0 -M "do" -s 20000 10.0.0.2 || :
-	stat_reaches h0 tx_too_long 1
+	not pings h0 -M "do" -s 20000 10.0.0.2 || fail "answered, or ping has failed"
+	stat_reaches h0 tx_too_long $((before + 1))
 }
 wait_for 60 told
 assert_match "the route" "$(ip -n h0 route get 10.0.0.2)" 'mtu 2044'

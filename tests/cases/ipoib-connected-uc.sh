@@ -126,10 +126,7 @@ step "An interface that goes down closes its connections"
 for host in h0 h1 h2; do
 	ip -n $host link set "$(dev_of $host)" down
 done
-none_left()
-{
-	not says 'state:' conns h0 && not says 'state:' conns h1
-}
-wait_for 20 none_left
+wait_for 20 conns_are h0 0
+wait_for 20 conns_are h1 0
 rmmod ib_ipoib
 all_drained
