@@ -100,7 +100,10 @@ probes-sources: kdir
 	$(call mirror,tests/probes/Kbuild $(compat) $(wildcard tests/probes/*.[ch]) \
 		$(ats_headers),$(BUILD)/$(KREL)/probes)
 
+# kbuild does not notice when the versions of these symbols change
 probes: probes-sources ats
+	@[ ! $(BUILD)/$(KREL)/ats/Module.symvers -nt $(BUILD)/$(KREL)/probes/Module.symvers ] || \
+		rm -f $(BUILD)/$(KREL)/probes/Module.symvers
 	$(call kbuild,$(BUILD)/$(KREL)/probes) \
 		KBUILD_EXTRA_SYMBOLS=$(BUILD)/$(KREL)/ats/Module.symvers
 

@@ -76,6 +76,35 @@ scripts()
 	done
 }
 
+# compiled_key: prints a hash of all C sources and of what compiles and checks them.
+compiled_key()
+{
+	{
+		files '*.c' '*.h' '*Kbuild' '*.mk' Makefile tests/lint.sh tests/call_graph.py \
+			tests/cache_lines | xargs sha256sum
+		gcc --version
+		sparse --version
+		echo "$release $headers ${KDIR:-} ${KCFLAGS:-}"
+		dpkg-query -W linux-headers-amd64
+	} | hash_of -
+}
+
+# check_compiled NAME CMD...: like check, except that it knows the result if the sources are the same
+# as those in which all such checks found nothing before.
+check_compiled()
+{
+	[ ! -e "$compiled" ] || set -- "$1" true
+	check "$@"
+}
+
+# note_compiled: all of these checks have found nothing. The last twenty such notes are kept.
+note_compiled()
+{
+	touch "$compiled"
+	find "$cache/lint" -maxdepth 1 -name 'compiled-*' -printf '%T@ %p\n' | sort -rn |
+		sed '1,20d; s/^[^ ]* //' | xargs -r rm
+}
+
 # strict_make KDIR TARGET...: an object exists only if it was compiled without a warning, and
 # sparse checks it again. What modpost and the tools' compiler warn of is not repeated, so what
 # they made is removed before.
@@ -84,7 +113,7 @@ strict_make()
 	make -k -s -C "$top" KDIR="$1" JOBS="$(nproc)" STRICT=1 C=2 CF=-D__CHECK_ENDIAN__ "${@:2}"
 }
 
-# Where make check builds for that kernel, so that it needs not compile the same again.
+# Where make check builds for that kernel.
 compiler_and_sparse()
 {
 	rm -rf "$top"/build/{tools,tools.obj,test-tools} "$top/build/$release"/*/Module.symvers
@@ -293,10 +322,12 @@ progress_event step "what the checks need"
 headers=$("$qemu_dir/kernel.sh" headers debug)
 release=$("$qemu_dir/kernel.sh" release)
 prepare_scripts
+mkdir -p "$cache/lint"
+compiled=$cache/lint/compiled-$(compiled_key)
 
 # The longest checks first
 check "checkpatch --strict" checkpatch
-check "compiler (W=1) and sparse (C=2)" compiler_and_sparse
+check_compiled "compiler (W=1) and sparse (C=2)" compiler_and_sparse
 check "kernel-doc" kernel_doc
 check "spelling" spelling
 check "shellcheck" shell_scripts
@@ -314,9 +345,10 @@ check "mutants apply" mutants_apply
 check "parts and their owners" parts
 report
 # Checks of what was compiled above, or that would compete with the compiler
-check "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
+check_compiled "compiler and sparse of the KUnit suites" compiler_and_sparse_of_suites
 report
-check "cache lines" cache_lines
-check "no circles of calls" call_circles
+check_compiled "cache lines" cache_lines
+check_compiled "no circles of calls" call_circles
 report
 [ "$findings" -eq 0 ] || die "$findings checks failed"
+note_compiled

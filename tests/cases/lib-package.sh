@@ -59,7 +59,8 @@ system_enter()
 		bash -eu -o pipefail "$0" "$work" "$base"
 }
 
-# system_start: sets $system and the $release of its kernel.
+# system_start: sets $system and the $release of its kernel. What was compiled before is kept beside
+# $base.
 system_start()
 {
 	local changes=$work/changes
@@ -72,6 +73,8 @@ system_start()
 		overlay "$system"
 	mount -t proc proc "$system/proc"
 	mount --rbind /dev "$system/dev"
+	mkdir -p "${base%/*}/ccache" "$system/var/cache/ccache"
+	mount --bind "${base%/*}/ccache" "$system/var/cache/ccache"
 	trap build_logs EXIT
 	release=$(ls "$system/lib/modules")
 	kernel_runs "$release"
@@ -93,15 +96,17 @@ kernel_runs()
 	chmod 755 "$system/bin/uname"
 }
 
-# DKMS removes the information for debuggers from modules, which takes a sixth of the time to make
-debugging=-g0
-[ -z "${SOAK:-}" ] || debugging=
+# DKMS removes the information for debuggers from modules, which takes a sixth of the time to make,
+# and what has been compiled before is not compiled again, except in the long form
+options=(KCFLAGS=-g0 CCACHE_DIR=/var/cache/ccache CCACHE_MAXSIZE=200M)
+path=/usr/lib/ccache:
+[ -z "${SOAK:-}" ] || options=() path=
 
 # inside CMD...: runs it in the system.
 inside()
 {
 	env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-		PATH=/usr/sbin:/usr/bin:/sbin:/bin KCFLAGS="$debugging" chroot "$system" "$@" \
+		PATH="$path/usr/sbin:/usr/bin:/sbin:/bin" "${options[@]}" chroot "$system" "$@" \
 		</dev/null
 }
 

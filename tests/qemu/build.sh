@@ -8,9 +8,9 @@
 # whose counters are in /sys/kernel/debug/gcov. For 6.12, sparse checks the modules. make lint
 # checks kernel-doc.
 #
-# What was built from the same sources before, by another checkout, is taken from the cache. Those
-# for the stock kernel are not, since make lint has made them here; but make does not look at them
-# again if neither sources nor modules have changed since, as that takes seconds.
+# What was built from the same sources before, by another checkout, is taken from the cache. Without
+# it, make does not look at modules again if neither they nor their sources have changed since, as
+# that takes seconds.
 
 . "$(dirname "$0")/common.sh"
 
@@ -39,21 +39,20 @@ made()
 		JOBS="$(nproc)" STRICT=1 "${options[@]}" "$@"
 }
 
-# shellcheck disable=SC2016  # for the inner shell to expand
-print_files='for file; do echo "${file##*/}"; cat "$file"; done'
-
 # key_of PART: prints a hash of all that its modules depend on. Some probes use symbols of ats.
 key_of()
 {
-	local folders=("$modules/$1")
+	local folder folders=("$1")
 
-	[ "$1" != probes ] || folders+=("$modules/ats")
+	[ "$1" != probes ] || folders+=(ats)
 	{
 		echo "$kernel ${options[*]} ${parts[$1]} ${KCFLAGS:-}"
 		cat "$top/Makefile" "$qemu_dir/build.sh"
-		find -L "${folders[@]}" -maxdepth 1 \( -name '*.[ch]' ! -name '*.mod.c' -o \
-			-name Kbuild -o -name '*.mk' \) -print0 | sort -z |
-			xargs -0 sh -c "$print_files" sh
+		cd "$modules" || exit
+		for folder in "${folders[@]}"; do
+			find -L "$folder" -maxdepth 1 \( -name '*.[ch]' ! -name '*.mod.c' -o \
+				-name Kbuild -o -name '*.mk' \) -print0
+		done | sort -z | xargs -0 sha256sum
 	} | hash_of -
 }
 
@@ -66,7 +65,7 @@ stored()
 # is_cached KIND [coverage]: MODULES_UNCACHED is set for trees that nobody else builds.
 is_cached()
 {
-	[ "$kind" != stock ] && [ "${2:-}" != coverage ] && [ -z "${MODULES_UNCACHED:-}" ]
+	[ "${2:-}" != coverage ] && [ -z "${MODULES_UNCACHED:-}" ]
 }
 
 # files_of PART: prints its modules, and when they were made.

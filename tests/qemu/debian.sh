@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Prepares a Debian 12 system in the cache for cases that install packages, and prints its folder,
-# which must not be changed. The system has dkms, a kernel and its headers. Its var/local/newer
+# which must not be changed. The system has dkms, ccache, a kernel and its headers. Its var/local/newer
 # holds the packages of the kernel of Debian's backports and its headers, for a kernel upgrade.
 # The kernels have no modules except those for InfiniBand.
 
 . "$(dirname "$0")/common.sh"
 
-packages=(dkms linux-headers-amd64 kmod libjson-c5 libmnl0 linux-base openssl rpm)
+packages=(ccache dkms linux-headers-amd64 kmod libjson-c5 libmnl0 linux-base openssl rpm)
 
 # sources: prints the Debian sources of the host, and the backports of the same mirrors.
 sources()

@@ -38,20 +38,15 @@ packages_of()
 	esac
 }
 
-is_installed()
+# installed PACKAGE...: prints those that are. The query fails if one is not known.
+installed()
 {
-	local status
-
-	status=$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) ||
-		return 1
-	[ "$status" = installed ]
+	dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
+		sed -n 's/^installed //p' || :
 }
 
-wanted=$(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
-lacking=()
-for package in $wanted; do
-	is_installed "$package" || lacking+=("$package")
-done
+mapfile -t wanted < <(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
+mapfile -t lacking < <(printf '%s\n' "${wanted[@]}" | grep -vxFf <(installed "${wanted[@]}") || :)
 [ ${#lacking[@]} -gt 0 ] || exit 0
 say "installing: ${lacking[*]}"
 with_lock apt apt_install "${lacking[@]}"

@@ -112,9 +112,10 @@ choose_devices()
 # what is sent to its port before it runs would be lost.
 continue_guest()
 {
-	local status=0 feeder devices
+	local status=0 feeder devices memory
 
 	choose_devices "$words" "$frames"
+	map_memory off
 	cp "$snapshot.log" "$run/console.log"
 	: >"$run/verdict"
 	ln -s verdict "$run/port.out"
@@ -122,11 +123,12 @@ continue_guest()
 	feed_script &
 	feeder=$!
 	timeout --foreground -k 5 "$limit" "${machine[@]}" \
-		-incoming "exec:cat '$snapshot'" \
+		"${memory[@]}" -incoming defer -qmp stdio \
 		-chardev "file,id=console,path=$run/console.log,append=on" \
 		-chardev "$(chardev)" \
 		-chardev "pipe,id=verdict,path=$run/port" \
-		"${ports[@]}" "${devices[@]}" </dev/null 2>"$run/qemu.log" || status=$?
+		"${ports[@]}" "${devices[@]}" <<<"$(snapshot_load)" >"$run/qmp.log" \
+		2>"$run/qemu.log" || status=$?
 	kill "$feeder" 2>/dev/null || :
 	rm "$run"/port.*
 	return "$status"
@@ -135,7 +137,7 @@ continue_guest()
 # feed_script: sends the script's variables and the script, when the guest is ready.
 feed_script()
 {
-	until grep -q ready "$run/verdict"; do
+	until [[ $(<"$run/verdict") == *ready* ]]; do
 		sleep 0.05
 	done
 	{
@@ -198,8 +200,8 @@ ended_early()
 rm -rf "$run"
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
-"$qemu_dir/kernel.sh" prepare "$kernel"
 kernel_dir=$("$qemu_dir/kernel.sh" dir "$kernel")
+[ -e "$kernel_dir/complete" ] || "$qemu_dir/kernel.sh" prepare "$kernel"
 make_machine
 run_guest
 if [ -z "$role" ] && ended_early; then

@@ -6,6 +6,10 @@
 # A folder of snapshots is for one set of modules and tools. The first guest of a kind makes the
 # snapshot, and others of that kind wait for it. The kernel log of the boot becomes the beginning
 # of each guest's log, so that every guest is also judged by that.
+#
+# A snapshot consists of the state of the devices and of a file that was the guest's memory. A guest
+# that continues maps this file, and copies a page when it writes to it. If QEMU read the memory, it
+# would clear all of it before, which takes longer than the rest of a short case.
 
 # snapshot_fits: whether the guest differs from others of its kind in nothing but its script
 # and that script's variables. Both of two guests are of one kind.
@@ -36,21 +40,22 @@ snapshot_make()
 
 	make_initrd
 	choose_devices null hubport,hubid=0
+	map_memory on
 	: >"$snapshot.log"
 	# shellcheck disable=SC2094  # the answers are read by another process
 	coproc timeout --foreground -k 5 "$limit" "${machine[@]}" \
+		"${memory[@]}" \
 		-kernel "$kernel_dir/vmlinux" -initrd "$run/initrd" -append "$(kernel_parameters)" \
 		-chardev "file,id=console,path=$snapshot.log" \
 		-chardev "file,id=transcript,path=$run/transcript.log" \
 		-chardev "file,id=verdict,path=$run/verdict" \
 		"${ports[@]}" "${devices[@]}" -qmp stdio 2>"$run/qemu.log" 9>&-
-	until grep -q ready "$run/verdict" 2>/dev/null; do
+	until [[ -e $run/verdict && $(<"$run/verdict") == *ready* ]]; do
 		kill -0 "$COPROC_PID" || return
-		sleep 0.05
+		sleep 0.1
 	done
 	qmp qmp_capabilities
-	qmp migrate-set-capabilities '"capabilities": [{"capability": "events", "state": true}]'
-	qmp migrate-set-parameters '"max-bandwidth": 17179869184'
+	qmp migrate-set-capabilities "$without_memory"
 	qmp migrate "\"uri\": \"exec:cat >'$snapshot.new'\""
 	ended=$(grep -m 1 -oE '"status": "(completed|failed)"' <&"${COPROC[0]}")
 	qmp quit
@@ -59,8 +64,33 @@ snapshot_make()
 	[[ $ended == *completed* ]] && mv "$snapshot.new" "$snapshot"
 }
 
-# qmp COMMAND [ARGUMENTS]
+# map_memory SHARED: sets $memory, the options for memory in the snapshot's file. What is written to
+# it goes to the file only if SHARED is "on".
+map_memory()
+{
+	memory=(-machine memory-backend=ram
+		-object "memory-backend-file,id=ram,size=${mem}M,mem-path=$snapshot.memory,share=$1")
+}
+
+# The memory that is in a file is not part of the state. "events" reports how saving ends.
+without_memory='"capabilities": [{"capability": "events", "state": true},
+	{"capability": "x-ignore-shared", "state": true}]'
+
+# snapshot_load: prints what QEMU has to be told to continue the snapshot.
+snapshot_load()
+{
+	qmp_words qmp_capabilities
+	qmp_words migrate-set-capabilities "$without_memory"
+	qmp_words migrate-incoming "\"uri\": \"exec:cat '$snapshot'\""
+}
+
+# qmp COMMAND [ARGUMENTS]: tells it to the QEMU that is the coprocess.
 qmp()
 {
-	echo "{\"execute\": \"$1\", \"arguments\": {${2:-}}}" >&"${COPROC[1]}"
+	qmp_words "$@" >&"${COPROC[1]}"
+}
+
+qmp_words()
+{
+	echo "{\"execute\": \"$1\", \"arguments\": {${2:-}}}"
 }
