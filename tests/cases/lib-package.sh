@@ -98,15 +98,14 @@ kernel_runs()
 
 # DKMS removes the information for debuggers from modules, which takes a sixth of the time to make,
 # and what has been compiled before is not compiled again, except in the long form
-options=(KCFLAGS=-g0 CCACHE_DIR=/var/cache/ccache CCACHE_MAXSIZE=200M)
-path=/usr/lib/ccache:
-[ -z "${SOAK:-}" ] || options=() path=
+options=(KCFLAGS=-g0 DEBIAN_KERNEL_USE_CCACHE=yes CCACHE_DIR=/var/cache/ccache CCACHE_MAXSIZE=200M)
+[ -z "${SOAK:-}" ] || options=()
 
 # inside CMD...: runs it in the system.
 inside()
 {
 	env -i HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-		PATH="$path/usr/sbin:/usr/bin:/sbin:/bin" "${options[@]}" chroot "$system" "$@" \
+		PATH=/usr/sbin:/usr/bin:/sbin:/bin "${options[@]}" chroot "$system" "$@" \
 		</dev/null
 }
 
