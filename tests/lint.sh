@@ -81,28 +81,44 @@ compiled_key()
 {
 	{
 		files '*.c' '*.h' '*Kbuild' '*.mk' Makefile tests/lint.sh tests/call_graph.py \
-			tests/cache_lines | xargs sha256sum
-		gcc --version
-		sparse --version
-		echo "$release $headers ${KDIR:-} ${KCFLAGS:-}"
-		dpkg-query -W linux-headers-amd64
+			tests/cache_lines 'tools/*.8' | xargs sha256sum &&
+			dpkg-query -W gcc gcc-12 binutils sparse pahole linux-headers-amd64 \
+				linux-kbuild-6.1 libc6-dev libmnl-dev libjson-c-dev &&
+			echo "$release $headers ${CC:-} ${CPPFLAGS:-} ${CFLAGS:-} ${LDFLAGS:-}" \
+				"${KCPPFLAGS:-} ${KCFLAGS:-} ${LLVM:-} ${CROSS_COMPILE:-}"
 	} | hash_of -
+}
+
+# find_compiled: sets $compiled to the note that these sources have passed, and $passed_before if it
+# exists. What is in another KDIR may change at any time.
+find_compiled()
+{
+	local key
+
+	key=$(compiled_key)
+	compiled=$cache/lint/compiled-$key passed_before=
+	[ -n "${KDIR:-}" ] || [ ! -e "$compiled" ] || passed_before=yes
 }
 
 # check_compiled NAME CMD...: like check, except that it knows the result if the sources are the same
 # as those in which all such checks found nothing before.
 check_compiled()
 {
-	[ ! -e "$compiled" ] || set -- "$1" true
+	[ -z "$passed_before" ] || set -- "$1" true
 	check "$@"
 }
 
-# note_compiled: all of these checks have found nothing. The last twenty such notes are kept.
+# note_compiled: all of these checks have found nothing. If the sources have changed meanwhile, it is
+# not known in which. The last twenty such notes are kept.
 note_compiled()
 {
+	local key
+
+	key=$(compiled_key)
+	[ -z "${KDIR:-}" ] && [ "$compiled" = "$cache/lint/compiled-$key" ] || return 0
 	touch "$compiled"
 	find "$cache/lint" -maxdepth 1 -name 'compiled-*' -printf '%T@ %p\n' | sort -rn |
-		sed '1,20d; s/^[^ ]* //' | xargs -r rm
+		sed '1,20d; s/^[^ ]* //' | xargs -r rm -f
 }
 
 # strict_make KDIR TARGET...: an object exists only if it was compiled without a warning, and
@@ -114,11 +130,16 @@ strict_make()
 }
 
 # Where make check builds for that kernel.
-compiler_and_sparse()
+compile_strictly()
 {
 	rm -rf "$top"/build/{tools,tools.obj,test-tools} "$top/build/$release"/*/Module.symvers
-	with_lock "$(build_lock)" strict_make "${KDIR:-/lib/modules/$release/build}" \
+	strict_make "${KDIR:-/lib/modules/$release/build}" \
 		driver ats eth fabric probes tools test-tools
+}
+
+compiler_and_sparse()
+{
+	with_lock "$(build_lock)" compile_strictly
 }
 
 # In a folder of their own, and with debugging information for cache_lines. The suites only require
@@ -323,7 +344,7 @@ headers=$("$qemu_dir/kernel.sh" headers debug)
 release=$("$qemu_dir/kernel.sh" release)
 prepare_scripts
 mkdir -p "$cache/lint"
-compiled=$cache/lint/compiled-$(compiled_key)
+find_compiled
 
 # The longest checks first
 check "checkpatch --strict" checkpatch

@@ -45,7 +45,8 @@ installed()
 		sed -n 's/^installed //p' || :
 }
 
-mapfile -t wanted < <(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
+wanted=$(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
+mapfile -t wanted <<<"$wanted"
 mapfile -t lacking < <(printf '%s\n' "${wanted[@]}" | grep -vxFf <(installed "${wanted[@]}") || :)
 [ ${#lacking[@]} -gt 0 ] || exit 0
 say "installing: ${lacking[*]}"

@@ -201,7 +201,11 @@ rm -rf "$run"
 mkdir -p "$run"
 run=$(cd "$run" && pwd)
 kernel_dir=$("$qemu_dir/kernel.sh" dir "$kernel")
-[ -e "$kernel_dir/complete" ] || "$qemu_dir/kernel.sh" prepare "$kernel"
+# Preparing it may upgrade the headers, and with them the kernel
+[ -e "$kernel_dir/complete" ] || {
+	"$qemu_dir/kernel.sh" prepare "$kernel"
+	kernel_dir=$("$qemu_dir/kernel.sh" dir "$kernel")
+}
 make_machine
 run_guest
 if [ -z "$role" ] && ended_early; then

@@ -40,6 +40,8 @@ snapshot_make()
 
 	make_initrd
 	choose_devices null hubport,hubid=0
+	# QEMU would keep what is in the file
+	rm -f "$snapshot.memory" "$snapshot.new"
 	map_memory on
 	: >"$snapshot.log"
 	# shellcheck disable=SC2094  # the answers are read by another process
@@ -50,8 +52,10 @@ snapshot_make()
 		-chardev "file,id=transcript,path=$run/transcript.log" \
 		-chardev "file,id=verdict,path=$run/verdict" \
 		"${ports[@]}" "${devices[@]}" -qmp stdio 2>"$run/qemu.log" 9>&-
+	# The shell unsets its own variable when QEMU has ended
+	qemu=$COPROC_PID
 	until [[ -e $run/verdict && $(<"$run/verdict") == *ready* ]]; do
-		kill -0 "$COPROC_PID" || return
+		kill -0 "$qemu" || return
 		sleep 0.1
 	done
 	qmp qmp_capabilities
@@ -59,7 +63,7 @@ snapshot_make()
 	qmp migrate "\"uri\": \"exec:cat >'$snapshot.new'\""
 	ended=$(grep -m 1 -oE '"status": "(completed|failed)"' <&"${COPROC[0]}")
 	qmp quit
-	wait "$COPROC_PID"
+	wait "$qemu"
 	rm "$run/initrd" "$run/verdict" "$run/transcript.log"
 	[[ $ended == *completed* ]] && mv "$snapshot.new" "$snapshot"
 }
