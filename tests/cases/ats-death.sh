@@ -37,12 +37,6 @@ stats_reach()
 	[ "$(stats "$1")" -ge "$2" ]
 }
 
-# registered ADDRESS: ib_ats knows that the SA has the record of this address of h0.
-registered()
-{
-	[ "$(on h0 ibats -j list | jq -r ".[] | select(.address == \"$1\").state")" = registered ]
-}
-
 # dies: ib_ats is removed, and as none of its MADs reaches the SA, its records stay there.
 dies()
 {
@@ -78,7 +72,7 @@ assert sr_has '53 1 0xFFFF 10.0.0.1'
 mads_count ibfab0 0x15
 ats_load sa_timeout_ms=500
 # The record may be found before it is registered again, and then that is not needed
-wait_for 20 registered 10.0.0.1
+wait_for 20 state_is h0 10.0.0.1 registered
 sleep 2
 assert_eq "deletions" "$(mads_counted ibfab0)" 0
 rules_clear ibfab0

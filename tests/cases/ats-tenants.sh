@@ -35,12 +35,6 @@ guest_interface()
 	ip -n "$1" link set passing name "$2" up
 }
 
-# state_is GUEST ADDRESS STATE
-state_is()
-{
-	[ "$(on "$1" ibats -j list | jq -r ".[] | select(.address == \"$2\").state")" = "$3" ]
-}
-
 # states_are GUEST WORDS: the number of its records in each state.
 states_are()
 {

@@ -37,20 +37,6 @@ json()
 	jq -r "$1" /run/out
 }
 
-# listed HOST ADDRESS FILTER: the address of the host is listed, and the filter is true for it.
-listed()
-{
-	on "$1" ibats -j list >/run/listed || return 2
-	jq -e --arg ip "$2" "[.[] | select(.address == \$ip)] | length == 1 and (.[0] | $3)" \
-		/run/listed
-}
-
-# state_is HOST ADDRESS STATE
-state_is()
-{
-	listed "$1" "$2" ".state == \"$3\""
-}
-
 # row_of ADDRESS: prints its row of the table.
 row_of()
 {

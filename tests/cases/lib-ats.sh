@@ -75,6 +75,20 @@ sr_count()
 	[ "$(grep -c " $1 " /run/sr)" -eq "$2" ]
 }
 
+# listed HOST ADDRESS FILTER: the address of the host is listed, and the filter is true for it.
+listed()
+{
+	on "$1" ibats -j list >/run/listed || return 2
+	jq -e --arg ip "$2" "[.[] | select(.address == \$ip)] | length == 1 and (.[0] | $3)" \
+		/run/listed
+}
+
+# state_is HOST ADDRESS STATE
+state_is()
+{
+	listed "$1" "$2" ".state == \"$3\""
+}
+
 # sa_delete OCTET HCA: another port has the SA delete the record with that last octet of the
 # Service ID and the HCA's GID in the default partition.
 sa_delete()

@@ -38,16 +38,17 @@ packages_of()
 	esac
 }
 
-# installed PACKAGE...: prints those that are. The query fails if one is not known.
-installed()
-{
-	dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
-		sed -n 's/^installed //p' || :
-}
-
 wanted=$(for group; do packages_of "$group"; done | tr ' ' '\n' | sort -u)
-mapfile -t wanted <<<"$wanted"
-mapfile -t lacking < <(printf '%s\n' "${wanted[@]}" | grep -vxFf <(installed "${wanted[@]}") || :)
+# Packages that dpkg-query does not know, or says nothing of, are lacking
+declare -A status_of
+# shellcheck disable=SC2086  # words
+while read -r package status; do
+	status_of[$package]=$status
+done < <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' $wanted 2>/dev/null)
+lacking=()
+for package in $wanted; do
+	[ "${status_of[$package]:-}" = installed ] || lacking+=("$package")
+done
 [ ${#lacking[@]} -gt 0 ] || exit 0
 say "installing: ${lacking[*]}"
 with_lock apt apt_install "${lacking[@]}"

@@ -36,7 +36,7 @@ snapshot_prepare()
 # snapshot_make: boots a guest, and saves it while it waits.
 snapshot_make()
 {
-	local ended devices
+	local ended devices memory qemu
 
 	make_initrd
 	choose_devices null hubport,hubid=0
