@@ -48,12 +48,7 @@ struct ipoib_listener {
 static bool hca_is_unreliable(const struct ipoib_dev *priv)
 {
 	struct ib_qp_init_attr init = {
-		.cap = {
-			.max_send_wr = 1,
-			.max_recv_wr = 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1,
-		},
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
 		.sq_sig_type = IB_SIGNAL_ALL_WR,
 		.qp_type = IB_QPT_UC,
 	};
@@ -66,8 +61,13 @@ static bool hca_is_unreliable(const struct ipoib_dev *priv)
 		return false;
 	init.send_cq = cq;
 	init.recv_cq = cq;
-	if (ipoib_srq_is_shared(priv->ibdev))
+	/* Not every HCA can create a QP without any receive WR, and some refuse those beside an SRQ */
+	if (ipoib_srq_is_shared(priv->ibdev)) {
 		init.srq = ib_create_srq(priv->pd, &srq_init);
+	} else {
+		init.cap.max_recv_wr = 1;
+		init.cap.max_recv_sge = 1;
+	}
 	if (!IS_ERR(init.srq))
 		qp = ib_create_qp(priv->pd, &init);
 	if (!IS_ERR(qp))

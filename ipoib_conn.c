@@ -20,6 +20,7 @@
  * 11.5.2.5). In the error state, the HCA reports when the QP takes no more WRs. A WR is sent then;
  * as it is the last one, all others have been polled when its completion is. If the SRQ or its CQ
  * has failed, there are no more completions: all QPs are destroyed, and then the SRQ is replaced.
+ * An HCA that has failed itself may never report that a QP takes no more WRs.
  */
 #include <linux/moduleparam.h>
 #include <linux/random.h>
@@ -282,17 +283,18 @@ static bool conn_takes_none(const struct ipoib_conn *conn)
 static void conn_drain(struct ipoib_conn *conn)
 {
 	struct ipoib_conns *conns = conn->conns;
+	bool died = READ_ONCE(conns->hca_died);
 	bool drained;
 
-	/* Nothing completes any more. The SRQ can be replaced as soon as no QP is left, without
-	 * waiting for peers.
+	/* Nothing completes any more, or it may not. A failed SRQ can be replaced as soon as no QP is
+	 * left, without waiting for peers.
 	 */
-	if (conn->qp && ipoib_srq_has_failed(conns->srq))
+	if (conn->qp && (died || ipoib_srq_has_failed(conns->srq)))
 		conn_destroy_qp(conn);
 	if (conn->qp && conn_takes_none(conn) && !conn->marked)
 		conn->marked = !ipoib_srq_mark(conn);
 	drained = !conn->qp || test_bit(IPOIB_CONN_DRAINED, &conn->events);
-	if (drained && test_bit(IPOIB_CONN_PARTED, &conn->events)) {
+	if (drained && (died || test_bit(IPOIB_CONN_PARTED, &conn->events))) {
 		conn_free(conn);
 		return;
 	}

@@ -199,6 +199,30 @@ void ipoib_conns_relocate(struct ipoib_dev *priv)
 }
 
 /**
+ * ipoib_conns_hca_died() - close all connections of a port whose HCA has failed
+ * @conns: the connections
+ *
+ * The HCA may not report any more that it has drained a QP, and carries no message to a peer. So
+ * from now on no connection that is closed waits for either. The drivers of mlx4, mlx5 and mthca
+ * remove an HCA that they reset, and register it again.
+ *
+ * Context: any but hard interrupt.
+ */
+void ipoib_conns_hca_died(struct ipoib_conns *conns)
+{
+	struct ipoib_conn *conn;
+
+	WRITE_ONCE(conns->hca_died, true);
+	spin_lock_bh(&conns->lock);
+	/* Those that are being closed already may be waiting for their time to be over */
+	list_for_each_entry(conn, &conns->list, node) {
+		set_bit(IPOIB_CONN_CLOSE, &conn->events);
+		mod_delayed_work(conns->wq, &conn->work, 0);
+	}
+	spin_unlock_bh(&conns->lock);
+}
+
+/**
  * ipoib_conns_walk() - call a function for each connection of a netdevice
  * @priv: the device
  * @show: the function; called with a spinlock held

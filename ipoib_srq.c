@@ -714,7 +714,7 @@ int ipoib_srq_qp_fill(struct ipoib_srq *srq, struct ipoib_conn *conn)
  * ipoib_srq_qp_destroy() - undo ipoib_srq_qp_create()
  * @srq: the SRQ
  * @conn: the QP's connection, whose completions have all been polled, unless the HCA has failed
- *	to flush the QP, or the SRQ has failed
+ *	or has not flushed the QP, or the SRQ has failed
  *
  * Context: may sleep.
  */

@@ -236,7 +236,14 @@ assert [ "$(stat_of h1 conns_opened)" -gt "$was1" ]
 step "The peer's HCA is unplugged under traffic, and plugged in"
 traffic_start stream on h0 ping -n -q -i 0.02 -s 3000 10.0.0.2
 sleep 0.5
+wait_for 10 accepted_is h1 1
+now_ms
+begun=$now_ms
 unplug ibfab1
+now_ms
+# It waits for neither the peer nor the dead HCA, which is given 5 s to drain a QP
+note "unplugged within $((now_ms - begun)) ms"
+assert [ $((now_ms - begun)) -lt 4000 ]
 wait_for 20 opened_is h0 0
 plug ibfab1
 host_give h1 ibfab1 2

@@ -457,6 +457,9 @@ struct ibfab_mcast {
  * @index: its index in &ibfab_fabric.hca
  * @caps: its capabilities
  * @live: events may be reported: it is registered and not about to go away; mgmt_lock
+ * @dead: it was unplugged. As mlx5's driver does for hardware that is gone, it flushes what was
+ *	posted, takes nothing but what it can flush, and does not report
+ *	IB_EVENT_QP_LAST_WQE_REACHED.
  * @engine: the tasklet. What only the engine accesses needs no lock. Others that must access
  *	it, to destroy a QP or a CQ, disable the tasklet meanwhile.
  * @inbox: packets that came in
@@ -484,6 +487,7 @@ struct ibfab_hca {
 	unsigned int index;
 	struct ibfab_caps caps;
 	bool live;
+	bool dead;
 
 	struct tasklet_struct engine;
 	struct ibfab_inbox inbox;

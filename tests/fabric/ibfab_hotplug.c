@@ -72,6 +72,7 @@ static void unplug(struct ibfab_hca *hca)
 	unsigned int i;
 
 	ibfab_hca_disconnect(hca);
+	WRITE_ONCE(hca->dead, true);
 	for (i = 1; i <= hca->node.num_ports; i++)
 		report(hca, IB_EVENT_PORT_ERR, i);
 	report(hca, IB_EVENT_DEVICE_FATAL, 0);

@@ -8,10 +8,12 @@
 #define IBFAB_QP_FLAGS (IB_QP_CREATE_BLOCK_MULTICAST_LOOPBACK | \
 			IB_QP_CREATE_IPOIB_UD_LSO)
 
+/* As with mlx4, a QP with a shared receive queue cannot have its own as well */
 static bool init_valid(const struct ibfab_hca *hca,
 		       const struct ib_qp_init_attr *init)
 {
-	return init->send_cq && init->recv_cq && ibfab_caps_qp_valid(&hca->caps, init);
+	return init->send_cq && init->recv_cq && !(init->srq && init->cap.max_recv_wr) &&
+	       ibfab_caps_qp_valid(&hca->caps, init);
 }
 
 static int type_supported(const struct ibfab_hca *hca,
@@ -470,12 +472,23 @@ static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 						 fill_sges(qp, swr, wr);
 }
 
+/* Called with the lock of one of the queues held. ib_core posts to QP0 and QP1 until the HCA is
+ * unregistered. What is posted in ERR is flushed: ib_drain_qp() needs that, for which mlx5's driver
+ * has verbs of its own.
+ */
+static bool is_dead(const struct ibfab_qp *qp)
+{
+	return READ_ONCE(qp->hca->dead) && qp->ibqp.qp_num > 1 && qp->state != IB_QPS_ERR;
+}
+
 /* Called with the send queue's lock held */
 static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
 {
 	struct ibfab_swr *swr;
 	int ret;
 
+	if (is_dead(qp))
+		return -EIO;
 	if (qp->state < IB_QPS_RTS)
 		return -EINVAL;
 	swr = ibfab_queue_room(&qp->sq);
@@ -495,7 +508,8 @@ static int post_one_send(struct ibfab_qp *qp, const struct ib_send_wr *wr)
  * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
- * Return: 0, -EINVAL (state, opcode or sizes) or -ENOMEM (queue full).
+ * Return: 0, -EINVAL (state, opcode or sizes), -ENOMEM (queue full) or -EIO (HCA
+ * unplugged, and the QP not in ERR).
  */
 int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 		    const struct ib_send_wr **bad_wr)
@@ -518,6 +532,16 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
 	return ret;
 }
 
+/* Called with the receive queue's lock held */
+static int post_one_recv(struct ibfab_qp *qp, const struct ib_recv_wr *wr)
+{
+	if (is_dead(qp))
+		return -EIO;
+	if (qp->state == IB_QPS_RESET || qp->ibqp.srq)
+		return -EINVAL;
+	return ibfab_queue_post_recv(&qp->rq, qp->ibqp.device, wr);
+}
+
 /**
  * ibfab_post_recv() - Verb: post receive WRs.
  * @ibqp: the QP
@@ -525,7 +549,8 @@ int ibfab_post_send(struct ib_qp *ibqp, const struct ib_send_wr *wr,
  * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
- * Return: 0, -EINVAL (state, too many SGEs, or a QP with a shared queue) or -ENOMEM (queue full).
+ * Return: 0, -EINVAL (state, too many SGEs, or a QP with a shared queue), -ENOMEM (queue full) or
+ * -EIO (HCA unplugged, and the QP not in ERR).
  */
 int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 		    const struct ib_recv_wr **bad_wr)
@@ -537,8 +562,7 @@ int ibfab_post_recv(struct ib_qp *ibqp, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&qp->rq.lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = qp->state == IB_QPS_RESET || ibqp->srq ? -EINVAL :
-		      ibfab_queue_post_recv(&qp->rq, ibqp->device, wr);
+		ret = post_one_recv(qp, wr);
 		if (ret)
 			break;
 	}

@@ -272,7 +272,7 @@ void ibfab_rc_flushed(struct ibfab_qp *qp)
 {
 	struct ibfab_rc_resp *resp = &qp->rc->resp;
 
-	if (!qp->ibqp.srq || resp->last_wqe)
+	if (!qp->ibqp.srq || resp->last_wqe || READ_ONCE(qp->hca->dead))
 		return;
 	resp->last_wqe = true;
 	ibfab_event_qp(qp, IB_EVENT_QP_LAST_WQE_REACHED);

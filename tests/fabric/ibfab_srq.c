@@ -112,7 +112,7 @@ int ibfab_destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
  * @bad_wr: set to the first WR that is not posted
  *
  * Context: any.
- * Return: 0, -EINVAL (too many SGEs) or -ENOMEM (queue full).
+ * Return: 0, -EINVAL (too many SGEs), -ENOMEM (queue full) or -EIO (HCA unplugged).
  */
 int ibfab_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 			const struct ib_recv_wr **bad_wr)
@@ -123,7 +123,8 @@ int ibfab_post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
 
 	spin_lock_irqsave(&queue->lock, flags);
 	for (; wr; wr = wr->next) {
-		ret = ibfab_queue_post_recv(queue, ibsrq->device, wr);
+		ret = READ_ONCE(to_srq(ibsrq)->hca->dead) ? -EIO :
+		      ibfab_queue_post_recv(queue, ibsrq->device, wr);
 		if (ret)
 			break;
 	}

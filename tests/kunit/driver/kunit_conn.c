@@ -99,6 +99,30 @@ static struct ipoib_conn *conn_accepted(struct kunit *test)
 	return conn;
 }
 
+/* A connection that was closed waits for the peer's answer, unless the HCA is dead */
+static void conn_of_dead_hca(struct kunit *test)
+{
+	struct ipoib_conn *closed = conn_accepted(test), *live = conn_accepted(test);
+	struct fixture *fx = test->priv;
+	struct ipoib_conns *conns = &fx->port->conns;
+
+	closed->state = IPOIB_CONN_DRAINING;
+	closed->until = jiffies + CONN_DRAIN;
+	closed->events = BIT(IPOIB_CONN_CLOSE);
+	conn_drain(closed);
+	KUNIT_ASSERT_EQ(test, (int)closed->state, (int)IPOIB_CONN_DRAINING);
+	KUNIT_EXPECT_TRUE(test, timer_pending(&closed->work.timer));
+	ipoib_conns_hca_died(conns);
+	KUNIT_EXPECT_FALSE(test, timer_pending(&closed->work.timer));
+	KUNIT_EXPECT_EQ(test, live->events, BIT(IPOIB_CONN_CLOSE));
+	flush_workqueue(conns->wq);
+	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 2);
+	conn_drain(closed);
+	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 1);
+	conn_free(live);
+	conns->hca_died = false;
+}
+
 static void conn_happens(struct ipoib_conn *conn, enum ib_cm_event_type type)
 {
 	const struct ib_cm_event event = { .event = type };
@@ -187,6 +211,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_unheard),
 	KUNIT_CASE(conn_heard),
 	KUNIT_CASE(conn_events),
+	KUNIT_CASE(conn_of_dead_hca),
 	KUNIT_CASE(conn_path_replaced),
 	{}
 };
