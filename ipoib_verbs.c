@@ -8,6 +8,9 @@
  */
 #include "ipoib.h"
 
+/* How often an HCA that has no memory or is busy is asked to detach a QP from a group */
+#define DETACH_TRIES		3
+
 /* Number of netdevices that have been created so far, on all HCAs */
 static atomic_t netdevs_made;
 
@@ -180,7 +183,6 @@ static void channels_destroy(struct ipoib_queues *queues, u32 count)
 		ib_destroy_qp(channel->tx.sq.qp);
 		ib_destroy_cq(channel->tx.cq);
 	}
-	kvfree(queues->channels);
 }
 
 static int channels_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
@@ -188,9 +190,6 @@ static int channels_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 	int err;
 	u32 i;
 
-	queues->channels = kvcalloc(queues->count, sizeof(*queues->channels), GFP_KERNEL);
-	if (!queues->channels)
-		return -ENOMEM;
 	for (i = 0; i < queues->count; i++) {
 		err = channel_create(priv, queues, i);
 		if (err) {
@@ -209,9 +208,13 @@ static int queues_create(struct ipoib_dev *priv, struct ipoib_queues *queues)
 	};
 	int err;
 
+	queues->channels = kvcalloc(queues->count, sizeof(*queues->channels), GFP_KERNEL);
+	if (!queues->channels)
+		return -ENOMEM;
 	queues->rx_cq = ib_create_cq(priv->ibdev, rx_cq_completed, rx_cq_event, priv, &attr);
-	if (IS_ERR(queues->rx_cq))
-		return PTR_ERR(queues->rx_cq);
+	err = PTR_ERR_OR_ZERO(queues->rx_cq);
+	if (err)
+		goto err_memory;
 	err = channels_create(priv, queues);
 	if (err)
 		goto err_rx_cq;
@@ -224,6 +227,8 @@ err_channels:
 	channels_destroy(queues, queues->count);
 err_rx_cq:
 	ib_destroy_cq(queues->rx_cq);
+err_memory:
+	kvfree(queues->channels);
 	return err;
 }
 
@@ -261,10 +266,14 @@ static int queues_create_fitting(struct ipoib_dev *priv, struct ipoib_queues *qu
 	return err;
 }
 
+/* An event of a CQ may still be on its way to the CPU until the CQ is destroyed. Its handler uses
+ * the NAPI context, which is in the memory of the channels.
+ */
 static void queues_destroy(struct ipoib_queues *queues)
 {
 	channels_destroy(queues, queues->count);
 	ib_destroy_cq(queues->rx_cq);
+	kvfree(queues->channels);
 }
 
 /* Has netlink show which NAPI contexts serve the queues, until queues_hide_napi() */
@@ -345,20 +354,21 @@ static void verbs_destroy(struct ipoib_dev *priv)
 	ib_dealloc_pd(priv->pd);
 }
 
-/* Sets the moderation of all CQs. With adaptive moderation, the receive CQ starts without any. */
+/* Sets the moderation of all CQs, also of those after one that fails. With adaptive moderation, the
+ * receive CQ starts without any.
+ */
 static int moderate(struct ipoib_dev *priv, const struct ipoib_moderation *moderation)
 {
 	u16 frames = moderation->rx_adaptive ? 0 : moderation->rx_frames;
 	u16 usecs = moderation->rx_adaptive ? 0 : moderation->rx_usecs;
 	struct ipoib_channel *channel;
-	int err;
+	int err, ret;
 
 	err = rdma_set_cq_moderation(priv->queues.rx_cq, frames, usecs);
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
-		if (err)
-			return err;
-		err = rdma_set_cq_moderation(channel->tx.cq, moderation->tx_frames,
+		ret = rdma_set_cq_moderation(channel->tx.cq, moderation->tx_frames,
 					     moderation->tx_usecs);
+		err = err ?: ret;
 	}
 	return err;
 }
@@ -369,7 +379,10 @@ static int verbs_moderate(struct ipoib_dev *priv, const struct ipoib_moderation 
 
 	ipoib_dim_stop(&priv->rx);
 	err = moderate(priv, moderation);
-	if (!err)
+	/* Some of the CQs may have accepted the new values */
+	if (err)
+		moderate(priv, &priv->moderation);
+	else
 		priv->moderation = *moderation;
 	if (priv->moderation.rx_adaptive)
 		ipoib_dim_start(&priv->rx);
@@ -531,9 +544,18 @@ static int verbs_attach(struct ipoib_dev *priv, union ib_gid *mgid, u16 mlid)
 	return ib_attach_mcast(priv->qp, mgid, mlid);
 }
 
+/* A QP that is still attached to a group can never be destroyed. So the HCA is asked again if it
+ * has failed for lack of memory or because it is busy.
+ */
 static int verbs_detach(struct ipoib_dev *priv, union ib_gid *mgid, u16 mlid)
 {
-	return ib_detach_mcast(priv->qp, mgid, mlid);
+	int tries = DETACH_TRIES;
+	int err;
+
+	do {
+		err = ib_detach_mcast(priv->qp, mgid, mlid);
+	} while ((err == -ENOMEM || err == -EAGAIN) && --tries);
+	return err;
 }
 
 static void verbs_mark(struct ipoib_dev *priv)

@@ -32,6 +32,14 @@ dmesg | grep 'ib2.*: the HCA refuses rings of 8192' || fail "no line in the log"
 must_fail on h2 ethtool -G "$(dev_of h2)" tx 8192
 assert_eq "sends, connectx5" "$(ring_of h2 TX)" 4096
 
+step "Moderation that the HCA does not support is refused, and none of it is set"
+must_fail on h2 ethtool -C "$(dev_of h2)" rx-usecs 100 tx-usecs 5000 tx-frames 9
+on h2 ethtool -c "$(dev_of h2)" >/run/moderation
+assert_eq "rx-usecs" "$(field_of rx-usecs: /run/moderation)" 0
+assert_eq "tx-usecs" "$(field_of tx-usecs: /run/moderation)" 0
+on h0 ethtool -C "$(dev_of h0)" rx-usecs 0 tx-usecs 5000 tx-frames 9
+on h0 ethtool -C "$(dev_of h0)" rx-usecs 0 tx-usecs 0 tx-frames 0
+
 step "All sizes, whole and in fragments, between all kinds"
 for from in $hosts; do
 	for to in $hosts; do

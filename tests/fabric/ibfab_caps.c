@@ -66,6 +66,7 @@ static const struct profile profiles[] = {
 		.max_cqe = 4194303,
 		.wqe_block = 64,
 		.wqe_max = 512,
+		.max_cq_period = 4095,
 		.vectors = 4,
 	} },
 	/* Not modelled on hardware: the smallest limits with which ib_mad works, and few QPs */

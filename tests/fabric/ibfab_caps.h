@@ -33,6 +33,7 @@ enum ibfab_offload {
  * @wqe_block: size of the blocks of which a send WR takes one or more, in bytes. A send
  *	queue has @max_qp_wr blocks. 0 if all WRs have the same size.
  * @wqe_max: size of the largest send WR in bytes
+ * @max_cq_period: longest time of the moderation of a CQ, in microseconds; 0 if there is no limit
  * @vectors: number of completion vectors
  */
 struct ibfab_caps {
@@ -49,6 +50,7 @@ struct ibfab_caps {
 	u32 max_cqe;
 	u16 wqe_block;
 	u16 wqe_max;
+	u16 max_cq_period;
 	u16 vectors;
 };
 

@@ -36,12 +36,15 @@ void ibfab_moderate_init(struct ibfab_cq *cq)
  * already are reported soon.
  *
  * Context: process; waits for the engine.
- * Return: 0.
+ * Return: 0, or -EINVAL if the HCA does not moderate for so long.
  */
 int ibfab_modify_cq(struct ib_cq *ibcq, u16 count, u16 period)
 {
+	u16 most = to_hca(ibcq->device)->caps.max_cq_period;
 	struct ibfab_cq *cq = to_cq(ibcq);
 
+	if (most && period > most)
+		return -EINVAL;
 	tasklet_disable(&cq->hca->engine);
 	cq->gather = period ? count : 0;
 	cq->period_us = period;

@@ -41,6 +41,7 @@ struct hca_cq {
 	u32 vector;
 	u16 frames;		/* moderation that the driver set */
 	u16 usecs;
+	bool armed;		/* an event was requested since the last one */
 };
 
 /* A WR as it was posted */
@@ -97,6 +98,7 @@ struct hca_ah {
 /*
  * struct hca - an HCA of one port that does what the test says
  * @fail_in: which of the next calls of verbs fails, with -ENOMEM; 0: none
+ * @fail_detach: how many of the next calls of detach_mcast fail, with -ENOMEM
  * @send_room: limit of a send queue's octets, a WR counts 64 and each SGE 16; 0: none
  * @cq_room: the maximum number of CQEs of a CQ; 0: no limit
  * @hold: sends complete when the test calls hca_complete(), instead of at once
@@ -120,6 +122,7 @@ struct hca {
 	u32 send_room;
 	u32 cq_room;
 	atomic_t fail_in;
+	atomic_t fail_detach;
 	atomic_t objects[HCA_OBJECTS];
 	u16 attached_mlid;	/* MLID of the group that a QP was attached to last */
 	bool hold;

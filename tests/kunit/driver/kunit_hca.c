@@ -143,6 +143,15 @@ static int dereg_mr(struct ib_mr *ibmr, struct ib_udata *udata)
 	return -EOPNOTSUPP;
 }
 
+/* As in an interrupt: NAPI polls as soon as bottom halves are enabled again */
+static void cq_interrupt(struct ib_cq *ibcq)
+{
+	WRITE_ONCE(to_cq(ibcq)->armed, false);
+	local_bh_disable();
+	ibcq->comp_handler(ibcq, ibcq->cq_context);
+	local_bh_enable();
+}
+
 static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		     struct compat_cq_udata *udata)
 {
@@ -164,8 +173,11 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 	return err;
 }
 
+/* An event may be on its way to the CPU until the CQ is gone */
 static int destroy_cq(struct ib_cq *ibcq, struct ib_udata *udata)
 {
+	if (READ_ONCE(to_cq(ibcq)->armed))
+		cq_interrupt(ibcq);
 	kfree(to_cq(ibcq)->wc);
 	gone(ibcq->device, HCA_CQ);
 	return 0;
@@ -202,6 +214,7 @@ static int req_notify_cq(struct ib_cq *ibcq, enum ib_cq_notify_flags wanted)
 {
 	struct hca_cq *cq = to_cq(ibcq);
 
+	WRITE_ONCE(cq->armed, true);
 	return READ_ONCE(cq->tail) != READ_ONCE(cq->head);
 }
 
@@ -213,14 +226,6 @@ static void cq_put(struct ib_cq *ibcq, const struct ib_wc *wc)
 	spin_lock_irqsave(&cq->lock, flags);
 	cq->wc[cq->head++ % cq->size] = *wc;
 	spin_unlock_irqrestore(&cq->lock, flags);
-}
-
-/* As in an interrupt: NAPI polls as soon as bottom halves are enabled again */
-static void cq_interrupt(struct ib_cq *ibcq)
-{
-	local_bh_disable();
-	ibcq->comp_handler(ibcq, ibcq->cq_context);
-	local_bh_enable();
 }
 
 static bool has_room(const struct hca *hca, const struct ib_qp_cap *cap)
@@ -489,6 +494,8 @@ static int attach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 
 static int detach_mcast(struct ib_qp *ibqp, union ib_gid *gid, u16 lid)
 {
+	if (atomic_add_unless(&to_hca(ibqp->device)->fail_detach, -1, 0))
+		return -ENOMEM;
 	gone(ibqp->device, HCA_ATTACHED);
 	return 0;
 }

@@ -401,6 +401,21 @@ static void group_attach_fails(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, group->attached);
 }
 
+/* A QP that stays attached could never be destroyed */
+static void group_detach_fails(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, true);
+	int attached = atomic_read(&fx->hca->objects[HCA_ATTACHED]);
+
+	answer(fx, group, 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached + 1);
+	atomic_set(&fx->hca->fail_detach, 1);
+	listen(fx, 1, false);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->fail_detach), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->hca->objects[HCA_ATTACHED]), attached);
+}
+
 /* After a restart of the SM the group is joined again, and the old AH is used meanwhile */
 static void group_void(struct kunit *test)
 {
@@ -781,6 +796,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_refused),
 	KUNIT_CASE(group_does_not_fit),
 	KUNIT_CASE(group_attach_fails),
+	KUNIT_CASE(group_detach_fails),
 	KUNIT_CASE(group_void),
 	KUNIT_CASE(group_void_at_once),
 	KUNIT_CASE(broadcast_void),

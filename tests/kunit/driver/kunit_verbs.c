@@ -411,6 +411,10 @@ static void qp_moderation_is_kept(struct kunit *test)
 	moderation.rx_frames = 1;
 	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &moderation), -ENOMEM);
 	KUNIT_EXPECT_EQ(test, fx->priv->moderation.rx_frames, 11);
+	atomic_set(&fx->hca->fail_in, 2);	/* that of the send CQ */
+	KUNIT_EXPECT_EQ(test, verbs_moderate(fx->priv, &moderation), -ENOMEM);
+	cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
+	KUNIT_EXPECT_EQ(test, cq->frames, 11);
 }
 
 /* After an interval without packets, any number is an improvement: DIM tries the next profile */
