@@ -10,6 +10,7 @@
  * Those that it has are learned from its answers, and announced.
  */
 #include <linux/etherdevice.h>
+#include <net/ipv6.h>
 
 #include "eipoib.h"
 
@@ -36,6 +37,7 @@
 
 struct announcement {
 	struct list_head node;
+	struct hlist_node ip_node;
 	struct in6_addr ip;
 	struct list_head *list;		/* where it belongs */
 	u32 times;			/* that it is to be sent yet */
@@ -58,6 +60,34 @@ static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
 	rcu_read_unlock_bh();
 }
 
+/* Returns the announcement of an IP address that waits, or NULL. The lock is held. */
+static struct announcement *find(struct eipoib_announce *announce, const struct in6_addr *ip)
+{
+	struct announcement *entry;
+
+	hash_for_each_possible(announce->by_ip, entry, ip_node, ipv6_addr_hash(ip))
+		if (ipv6_addr_equal(&entry->ip, ip))
+			return entry;
+	return NULL;
+}
+
+/* Has an announcement wait behind another one of its list. The lock is held. */
+static void link_behind(struct eipoib_announce *announce, struct announcement *entry,
+			struct list_head *before)
+{
+	list_add(&entry->node, before);
+	hash_add(announce->by_ip, &entry->ip_node, ipv6_addr_hash(&entry->ip));
+	announce->count++;
+}
+
+/* Undoes this. The lock is held. */
+static void unlink(struct eipoib_announce *announce, struct announcement *entry)
+{
+	list_del(&entry->node);
+	hash_del(&entry->ip_node);
+	announce->count--;
+}
+
 /* Takes the next announcement off a list if it is due */
 static struct announcement *take_due(struct eipoib_announce *announce, struct list_head *list)
 {
@@ -65,22 +95,22 @@ static struct announcement *take_due(struct eipoib_announce *announce, struct li
 
 	spin_lock_bh(&announce->lock);
 	next = list_first_entry_or_null(list, struct announcement, node);
-	if (next && time_after_eq(jiffies, next->due)) {
-		list_del(&next->node);
-		announce->count--;
-	} else {
+	if (next && time_after_eq(jiffies, next->due))
+		unlink(announce, next);
+	else
 		next = NULL;
-	}
 	spin_unlock_bh(&announce->lock);
 	return next;
 }
 
-/* No other one is due later */
+/* No other one is due later. A new one of the same IP address may have come meanwhile. */
 static void put_back(struct eipoib_announce *announce, struct announcement *again)
 {
 	spin_lock_bh(&announce->lock);
-	list_add_tail(&again->node, again->list);
-	announce->count++;
+	if (find(announce, &again->ip))
+		kfree(again);
+	else
+		link_behind(announce, again, again->list->prev);
 	spin_unlock_bh(&announce->lock);
 }
 
@@ -225,6 +255,7 @@ void eipoib_announce_init(struct eipoib_dev *eth)
 	spin_lock_init(&announce->lock);
 	INIT_LIST_HEAD(&announce->list);
 	INIT_LIST_HEAD(&announce->all);
+	hash_init(announce->by_ip);
 	INIT_DELAYED_WORK(&announce->work, announce_work);
 	INIT_DELAYED_WORK(&announce->ask_work, ask_work);
 	ratelimit_state_init(&announce->eth_again, HZ, ANNOUNCE_ETH_AGAIN);
@@ -250,17 +281,30 @@ void eipoib_announce_destroy(struct eipoib_dev *eth)
 		kfree(entry);
 }
 
+/* Returns whether a waiting announcement is as good as a new one: it is due, and does not wait
+ * behind those of all addresses
+ */
+static bool is_new(const struct eipoib_announce *announce, const struct announcement *entry)
+{
+	return entry->list == &announce->list && time_after_eq(jiffies, entry->due);
+}
+
 /* Adds a new announcement to a list, which is sorted by the time when they are due: behind other
- * new ones, and before those that are only made again. It is counted if there are too many, or
- * there is no memory.
+ * new ones, and before those that are only made again. An IP address has only one, whoever has it
+ * move to and fro. It is counted if there are too many, or there is no memory.
  */
 static void append(struct eipoib_dev *eth, struct list_head *list, const struct in6_addr *ip)
 {
 	struct eipoib_announce *announce = &eth->announce;
-	struct announcement *entry = NULL, *before;
+	struct announcement *entry, *before;
 
 	spin_lock_bh(&announce->lock);
-	if (announce->count < ANNOUNCE_MAX)
+	entry = find(announce, ip);
+	if (entry && is_new(announce, entry))
+		goto out;
+	if (entry)
+		unlink(announce, entry);
+	else if (announce->count < ANNOUNCE_MAX)
 		entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
 	if (!entry) {
 		eipoib_count(eth, EIPOIB_STAT_ANNOUNCE_REFUSED);
@@ -273,9 +317,9 @@ static void append(struct eipoib_dev *eth, struct list_head *list, const struct 
 	list_for_each_entry_reverse(before, list, node)
 		if (!time_after(before->due, entry->due))
 			break;
-	list_add(&entry->node, &before->node);
-	if (!announce->count++)
+	if (!announce->count)
 		schedule_delayed_work(&announce->work, 0);
+	link_behind(announce, entry, &before->node);
 out:
 	spin_unlock_bh(&announce->lock);
 }
@@ -306,9 +350,8 @@ static void drop_all(struct eipoib_announce *announce)
 
 	spin_lock_bh(&announce->lock);
 	list_for_each_entry_safe(entry, next, &announce->all, node) {
-		list_del(&entry->node);
+		unlink(announce, entry);
 		kfree(entry);
-		announce->count--;
 	}
 	spin_unlock_bh(&announce->lock);
 }
@@ -352,11 +395,12 @@ void eipoib_announce_all(struct eipoib_dev *eth)
  */
 void eipoib_announce_again(struct eipoib_dev *eth)
 {
+	struct eipoib_announce *announce = &eth->domain->announce;
 	bool busy;
 
-	spin_lock_bh(&eth->announce.lock);
-	busy = !list_empty(&eth->announce.all);
-	spin_unlock_bh(&eth->announce.lock);
+	spin_lock_bh(&announce->lock);
+	busy = !list_empty(&announce->all);
+	spin_unlock_bh(&announce->lock);
 	if (!busy)
 		eipoib_announce_all(eth);
 }

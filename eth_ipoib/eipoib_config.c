@@ -71,9 +71,8 @@ int eipoib_config_change(struct eipoib_dev *eth, struct nlattr *data[],
 		max = nla_get_u32(data[IFLA_EIPOIB_MAX_IPS]);
 	if (data[IFLA_EIPOIB_MAX_IPS_PER_MAC])
 		max_per_mac = nla_get_u32(data[IFLA_EIPOIB_MAX_IPS_PER_MAC]);
-	else if (max_per_mac > max)
-		max_per_mac = max;
-	if (max_per_mac > max) {
+	/* That of all may be lowered for a while without changing this one */
+	if (data[IFLA_EIPOIB_MAX_IPS_PER_MAC] && max_per_mac > max) {
 		NL_SET_ERR_MSG(extack, "The limit of one MAC address is larger than that of all");
 		return -EINVAL;
 	}

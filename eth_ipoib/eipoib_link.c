@@ -102,8 +102,8 @@ void eipoib_tables_destroy(struct eipoib_dev *eth)
  */
 void eipoib_waits_init(struct eipoib_dev *eth)
 {
-	eipoib_wait_init(&eth->to_ib, eth, eipoib_send_waiting);
-	eipoib_wait_init(&eth->to_eth, eth, eipoib_deliver_waiting);
+	eipoib_wait_init(&eth->to_ib, eth, EIPOIB_STAT_TX_UNANSWERED, eipoib_send_waiting);
+	eipoib_wait_init(&eth->to_eth, eth, EIPOIB_STAT_RX_UNANSWERED, eipoib_deliver_waiting);
 }
 
 /**

@@ -248,12 +248,21 @@ static bool is_for_local(struct eipoib_dev *eth, const u8 *mac)
 	       eipoib_ip_has_mac(&eth->domain->local, mac);
 }
 
-/* The same for one of the IPoIB side */
+/* The same for one of the IPoIB side. Without a link-layer address it tells nothing to learn, but
+ * may still claim to be from the host of a static entry: an advertisement by which a router ceases
+ * to be one, or a redirect.
+ */
 static bool may_receive(const struct nd_copy *copy)
 {
-	const struct in6_addr *subject = nd_subject(copy->skb);
+	bool redirect = icmp6_hdr(copy->skb)->icmp6_type == NDISC_REDIRECT;
+	const struct in6_addr *subject = redirect ? &ipv6_hdr(copy->skb)->saddr :
+						    nd_subject(copy->skb);
 
-	return !subject || !copy->has_address || eipoib_learn_heard(copy->eth, subject, copy->mac);
+	if (!subject)
+		return true;
+	if (redirect || !copy->has_address)
+		return !eipoib_ip_is_static(&copy->eth->domain->local, subject);
+	return eipoib_learn_heard(copy->eth, subject, copy->mac);
 }
 
 /**

@@ -152,7 +152,7 @@ static void eipoib_setup(struct net_device *netdev)
 	netdev->priv_flags |= IFF_UNICAST_FLT | IFF_LIVE_ADDR_CHANGE | IFF_NO_QUEUE |
 			      IFF_DISABLE_NETPOLL;
 	netdev->priv_flags &= ~IFF_TX_SKB_SHARING;
-	/* The limit is that of the lower netdevice, which is not known yet */
+	/* The limit is the MTU of the lower netdevices, which may change */
 	netdev->max_mtu = ETH_MAX_MTU;
 	netdev->hw_features = EIPOIB_FEATURES;
 	netdev->features = EIPOIB_FEATURES | NETIF_F_HW_VLAN_CTAG_TX;
@@ -202,7 +202,6 @@ static void follow_lower(struct net_device *netdev, const struct net_device *low
 		default_mac(lower, mac);
 		eth_hw_addr_set(netdev, mac);
 	}
-	netdev->max_mtu = lower->max_mtu ?: ETH_MAX_MTU;
 	if (!tb[IFLA_MTU])
 		netdev->mtu = lower->mtu;
 	netdev->needed_headroom = LL_RESERVED_SPACE(lower) - ETH_HLEN;

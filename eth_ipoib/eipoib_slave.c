@@ -322,6 +322,8 @@ static int vlan_change(struct eipoib_dev *base, struct eipoib_dev *eth, u16 vlan
 static int mac_change(struct eipoib_dev *base, struct eipoib_dev *eth, const u8 *mac,
 		      struct netlink_ext_ack *extack)
 {
+	u8 old[ETH_ALEN];
+
 	if (eth->slave.vlan) {
 		NL_SET_ERR_MSG(extack, "A device of another partition is for a VLAN; set that");
 		return -EINVAL;
@@ -338,8 +340,11 @@ static int mac_change(struct eipoib_dev *base, struct eipoib_dev *eth, const u8 
 	}
 	key_unset(&eth->slave);
 	synchronize_net();
+	ether_addr_copy(old, eth->slave.mac);
 	ether_addr_copy(eth->slave.mac, mac);
 	key_set(base, &eth->slave);
+	/* The IP addresses of both are reached by another lower netdevice now */
+	eipoib_announce_mac(base, old);
 	eipoib_announce_mac(base, mac);
 	return 0;
 }

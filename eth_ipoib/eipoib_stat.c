@@ -22,6 +22,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_TX_FORGED]		= "tx_forged",
 	[EIPOIB_STAT_TX_LOCAL]		= "tx_local",
 	[EIPOIB_STAT_TX_UNKNOWN]	= "tx_unknown",
+	[EIPOIB_STAT_TX_UNANSWERED]	= "tx_unanswered",
 	[EIPOIB_STAT_RX_SHORT]		= "rx_short",
 	[EIPOIB_STAT_RX_NO_MEMORY]	= "rx_no_memory",
 	[EIPOIB_STAT_RX_DOWN]		= "rx_down",
@@ -32,7 +33,7 @@ static const char names[EIPOIB_STAT_COUNT][ETH_GSTRING_LEN] = {
 	[EIPOIB_STAT_RX_ND]		= "rx_bad_nd",
 	[EIPOIB_STAT_RX_FORGED]		= "rx_forged",
 	[EIPOIB_STAT_RX_UNKNOWN]	= "rx_unknown",
-	[EIPOIB_STAT_UNANSWERED]	= "unanswered",
+	[EIPOIB_STAT_RX_UNANSWERED]	= "rx_unanswered",
 	[EIPOIB_STAT_LOCAL_NEW]		= "local_new",
 	[EIPOIB_STAT_LOCAL_MOVED]	= "local_moved",
 	[EIPOIB_STAT_LOCAL_LEFT]	= "local_left",
@@ -119,8 +120,8 @@ void eipoib_get_stats64(struct net_device *netdev, struct rtnl_link_stats64 *sta
 	const struct eipoib_dev *eth = eipoib_priv(netdev);
 
 	dev_fetch_sw_netstats(stats, netdev->tstats);
-	stats->tx_dropped = stat_sum(eth, EIPOIB_STAT_TX_SHORT, EIPOIB_STAT_TX_UNKNOWN);
-	stats->rx_dropped = stat_sum(eth, EIPOIB_STAT_RX_SHORT, EIPOIB_STAT_UNANSWERED);
+	stats->tx_dropped = stat_sum(eth, EIPOIB_STAT_TX_SHORT, EIPOIB_STAT_TX_UNANSWERED);
+	stats->rx_dropped = stat_sum(eth, EIPOIB_STAT_RX_SHORT, EIPOIB_STAT_RX_UNANSWERED);
 }
 
 static void get_drvinfo(struct net_device *netdev, struct ethtool_drvinfo *info)

@@ -31,7 +31,7 @@ static void ip_drop(struct eipoib_wait *wait, struct wait_ip *entry)
 	struct sk_buff *skb;
 
 	while ((skb = __skb_dequeue(&entry->packets)) != NULL)
-		eipoib_drop(wait->eth, skb, EIPOIB_STAT_UNANSWERED);
+		eipoib_drop(wait->eth, skb, wait->unanswered);
 	kfree(entry);
 }
 
@@ -68,16 +68,18 @@ static void wait_work(struct work_struct *work)
  * eipoib_wait_init() - prepare a table
  * @wait: the table
  * @eth: its netdevice
+ * @unanswered: counts the packets that have waited for too long
  * @go_on: called with each packet when its IP address is known, from eipoib_wait_end()
  *
  * Context: any.
  */
-void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth,
+void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth, enum eipoib_stat unanswered,
 		      void (*go_on)(struct eipoib_dev *eth, struct sk_buff *skb))
 {
 	spin_lock_init(&wait->lock);
 	INIT_LIST_HEAD(&wait->ips);
 	wait->eth = eth;
+	wait->unanswered = unanswered;
 	wait->go_on = go_on;
 	INIT_DELAYED_WORK(&wait->work, wait_work);
 }

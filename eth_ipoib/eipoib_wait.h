@@ -9,6 +9,8 @@
 #include <linux/skbuff.h>
 #include <linux/workqueue.h>
 
+#include "eipoib_stat.h"
+
 struct eipoib_dev;
 
 struct eipoib_wait {
@@ -16,6 +18,7 @@ struct eipoib_wait {
 	struct list_head ips;		/* struct wait_ip, the oldest first */
 	u32 count;			/* length of that list */
 	struct eipoib_dev *eth;
+	enum eipoib_stat unanswered;	/* counts those that have waited for too long */
 	void (*go_on)(struct eipoib_dev *eth, struct sk_buff *skb);
 	struct delayed_work work;	/* drops those that have waited for too long */
 };
@@ -27,7 +30,7 @@ enum eipoib_waiting {
 	EIPOIB_WAIT_REFUSED,		/* too many are waiting; the caller has it */
 };
 
-void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth,
+void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth, enum eipoib_stat unanswered,
 		      void (*go_on)(struct eipoib_dev *eth, struct sk_buff *skb));
 void eipoib_wait_destroy(struct eipoib_wait *wait);
 enum eipoib_waiting eipoib_wait_add(struct eipoib_wait *wait, const struct in6_addr *ip,

@@ -80,9 +80,9 @@ wait_for 10 heard_at h1
 traffic_stop hear
 
 step "Its source has not been learned: what is for it is asked for, and delivered to nobody else"
-unanswered=$(eth_stat h0 unanswered)
+unanswered=$(eth_stat h0 rx_unanswered)
 refute on h1 ping -n -q -c 2 -i 0.2 -W 1 10.1.0.2
-wait_for 10 eth_stat_reaches h0 unanswered $((unanswered + 2))
+wait_for 10 eth_stat_reaches h0 rx_unanswered $((unanswered + 2))
 
 step "A router that answers for the hosts behind it gets their packets"
 on g2 sysctl -q -w net.ipv4.conf.eth0.proxy_arp=1 net.ipv4.neigh.eth0.proxy_delay=0 \

@@ -140,6 +140,12 @@ json "settings" 'length == 1 and (.[0] | .dhcp == "flag" and .querier == true an
 tool 0 show
 assert_match "the table" "$(cat /run/out)" "^eth5 +$dev0 +on +flag +on +[0-9]+ +[0-9]+/16384 "
 tool 0 set dev eth5 querier off
+tool 0 set dev eth5 max_ips 16384 max_ips_per_mac 300
+tool 0 set dev eth5 max_ips 100
+tool 0 set dev eth5 max_ips 16384
+tool 0 -j show dev eth5
+json "the limit of a MAC address is kept" '.[0] | .max_ips == 16384 and .max_ips_per_mac == 300'
+tool 0 set dev eth5 max_ips_per_mac 256
 tool 2 set dev eth5
 err_matches 'there is no setting'
 tool 2 set dev eth5 max_ips 0

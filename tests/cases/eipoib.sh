@@ -150,7 +150,7 @@ step "An IP address that is not known locally is asked for, and the packet waits
 eth_renew
 reach h1 10.0.0.62 fd00::62
 assert [ "$(eth_stat h0 asked_eth)" -gt 0 ]
-assert_eq "unanswered" "$(eth_stat h0 unanswered)" 0
+assert_eq "unanswered" "$(eth_stat h0 rx_unanswered)" 0
 
 step "An address that moves to the other host's bridge is found there"
 ip -n g2 address delete 10.0.0.62/24 dev eth0

@@ -494,6 +494,54 @@ static void announced_before_repeats(struct kunit *test)
 	cancel_delayed_work_sync(work);
 }
 
+/* Somebody has an address move to and fro */
+static void announced_one_each(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr flapping = ip4(1), other = ip4(2);
+	int i;
+
+	netif_carrier_off(fx->lower);
+	for (i = 0; i < 100; i++) {
+		hear(fx, flapping);
+		local_bh_disable();
+		KUNIT_EXPECT_TRUE(test, eipoib_learn_local(fx->eth, &flapping, guest_mac));
+		local_bh_enable();
+	}
+	KUNIT_EXPECT_EQ(test, announcements(fx), 1u);
+	hear(fx, other);
+	local_bh_disable();
+	KUNIT_EXPECT_TRUE(test, eipoib_learn_local(fx->eth, &other, guest_mac));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, announcements(fx), 2u);
+	/* Also if all are announced at the same time */
+	eipoib_announce_all(fx->eth);
+	KUNIT_EXPECT_EQ(test, announcements(fx), 2u);
+	netif_carrier_on(fx->lower);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+}
+
+/* The further lower netdevice of a MAC address gets another link-layer address, and asks for
+ * announcements
+ */
+static void announced_of_slave(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct eipoib_dev *slave = kunit_kzalloc(test, sizeof(*slave), GFP_KERNEL);
+	struct in6_addr ip = ip4(1);
+
+	KUNIT_ASSERT_NOT_NULL(test, slave);
+	slave->domain = fx->eth;
+	ether_addr_copy(slave->slave.mac, guest_mac);
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &ip, guest_mac));
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, announcements(fx), 0u);
+	eipoib_announce_again(slave);
+	KUNIT_EXPECT_EQ(test, announcements(fx), 1u);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+}
+
 static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_asks),
 	KUNIT_CASE(arrival_answers),
@@ -503,6 +551,8 @@ static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(announced_once),
 	KUNIT_CASE(announced_with_carrier),
 	KUNIT_CASE(announced_before_repeats),
+	KUNIT_CASE(announced_one_each),
+	KUNIT_CASE(announced_of_slave),
 	KUNIT_CASE(arrival_without_heard),
 	KUNIT_CASE(arrival_learning_off),
 	KUNIT_CASE(arrival_bounded),

@@ -440,6 +440,41 @@ static void nd_routers_in(struct kunit *test)
 	expect_received(fx, guest_mac, eth.mac, &wanted);
 }
 
+/* Removes the option at the end of a message, which has an address of the IPoIB side */
+static void drop_address(struct message *message)
+{
+	message->len -= 4 + sizeof(struct eipoib_lladdr);
+	end(message);
+}
+
+/* In the name of a host with a static entry, nothing comes from the IPoIB side, even if it has no
+ * link-layer address: that it is no router any more, that its address is in use, or a redirect
+ */
+static void nd_static_in(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct addresses ib = peer(fx, true);
+	static struct message message;
+
+	KUNIT_ASSERT_EQ(test, eipoib_learn_static(fx->eth, &guest_ip, guest_mac), 0);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+	advertisement(&message, &guest_ip, &all_nodes, &ib);
+	drop_address(&message);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	router_solicitation(&message, &guest_ip, &ib);
+	drop_address(&message);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	redirect(&message, &guest_ip, &all_nodes, &ib);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "rx_forged"), 3ull);
+	/* Of another host they do */
+	advertisement(&message, &peer_ip, &all_nodes, &ib);
+	drop_address(&message);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "rx_forged"), 3ull);
+	kfree_skb(fixture_received(fx, ETH_P_IPV6));
+}
+
 /* The in-tree driver does not tell who has sent a packet, but the packet does */
 static void nd_sender_not_told(struct kunit *test)
 {
@@ -709,6 +744,7 @@ static struct kunit_case nd_cases[] = {
 	KUNIT_CASE(nd_advertisement_in),
 	KUNIT_CASE(nd_comes),
 	KUNIT_CASE(nd_routers_in),
+	KUNIT_CASE(nd_static_in),
 	KUNIT_CASE(nd_sender_not_told),
 	KUNIT_CASE(nd_shapes),
 	KUNIT_CASE(nd_malformed_out),

@@ -24,7 +24,7 @@ static struct eipoib_wait *wait_make(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, wait);
 	skb_queue_head_init(&gone_on);
-	eipoib_wait_init(wait, fx->eth, go_on);
+	eipoib_wait_init(wait, fx->eth, EIPOIB_STAT_TX_UNANSWERED, go_on);
 	return wait;
 }
 
@@ -74,7 +74,7 @@ static void expect_gone_on(struct kunit *test, u32 mark)
 
 static u64 unanswered(struct kunit *test)
 {
-	return fixture_count(test->priv, "unanswered");
+	return fixture_count(test->priv, "tx_unanswered");
 }
 
 static void wait_in_order(struct kunit *test)
