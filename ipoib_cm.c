@@ -61,7 +61,7 @@ static bool hca_is_unreliable(const struct ipoib_dev *priv)
 		return false;
 	init.send_cq = cq;
 	init.recv_cq = cq;
-	/* Not every HCA can create a QP without any receive WR, and some refuse those beside an SRQ */
+	/* Some HCAs need a receive WR, and some refuse any beside an SRQ */
 	if (ipoib_srq_is_shared(priv->ibdev)) {
 		init.srq = ib_create_srq(priv->pd, &srq_init);
 	} else {

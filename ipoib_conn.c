@@ -286,8 +286,8 @@ static void conn_drain(struct ipoib_conn *conn)
 	bool died = READ_ONCE(conns->hca_died);
 	bool drained;
 
-	/* Nothing completes any more, or it may not. A failed SRQ can be replaced as soon as no QP is
-	 * left, without waiting for peers.
+	/* Nothing completes any more, or it may not. A failed SRQ can be replaced as soon as no QP
+	 * is left, without waiting for peers.
 	 */
 	if (conn->qp && (died || ipoib_srq_has_failed(conns->srq)))
 		conn_destroy_qp(conn);

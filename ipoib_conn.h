@@ -165,7 +165,7 @@ static inline bool ipoib_conn_is_over(const struct ipoib_conn *conn)
 int ipoib_conns_make_srq(struct ipoib_conns *conns);
 int ipoib_conns_create(struct ipoib_port *port);
 void ipoib_conns_destroy(struct ipoib_port *port);
-void ipoib_conns_hca_died(struct ipoib_conns *conns);
+void ipoib_conns_hca_died(struct ipoib_port *port);
 void ipoib_conns_detach(struct ipoib_dev *priv);
 void ipoib_conns_relocate(struct ipoib_dev *priv);
 bool ipoib_conns_may_open(const struct ipoib_dev *priv);

@@ -200,7 +200,7 @@ void ipoib_conns_relocate(struct ipoib_dev *priv)
 
 /**
  * ipoib_conns_hca_died() - close all connections of a port whose HCA has failed
- * @conns: the connections
+ * @port: the port
  *
  * The HCA may not report any more that it has drained a QP, and carries no message to a peer. So
  * from now on no connection that is closed waits for either. The drivers of mlx4, mlx5 and mthca
@@ -208,8 +208,9 @@ void ipoib_conns_relocate(struct ipoib_dev *priv)
  *
  * Context: any but hard interrupt.
  */
-void ipoib_conns_hca_died(struct ipoib_conns *conns)
+void ipoib_conns_hca_died(struct ipoib_port *port)
 {
+	struct ipoib_conns *conns = &port->conns;
 	struct ipoib_conn *conn;
 
 	WRITE_ONCE(conns->hca_died, true);

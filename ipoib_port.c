@@ -85,7 +85,7 @@ static void port_event(struct ib_event_handler *handler, struct ib_event *event)
 	int meaning = port_event_meaning(event->event);
 
 	if (event->event == IB_EVENT_DEVICE_FATAL)
-		ipoib_conns_hca_died(&port->conns);
+		ipoib_conns_hca_died(port);
 	if (event->element.port_num != port->number)
 		return;
 	trace_ipoib_port_event(port, event->event);

@@ -213,6 +213,8 @@ struct ats_request {
 	struct llist_node node;		/* in ats_sa.done */
 	struct ib_mad_send_buf *mad;
 	struct ib_mad_recv_wc *answer;
+	u32 sm_lid;			/* where it goes to, and the answer comes from */
+	u8 lmc;
 	enum ib_wc_status status;
 };
 
@@ -224,7 +226,8 @@ struct ats_sa {
 	bool found;			/* the SM's address is known */
 	unsigned long look_at;		/* jiffies when the HCA is asked for it, if it is not */
 	struct rdma_ah_attr sm;
-	u32 tid;
+	u8 lmc;				/* of the subnet: the SA may answer from several LIDs */
+	u32 tid;			/* of the last request; the first one is random */
 };
 
 /* Bits of ats_port.events */
@@ -408,7 +411,7 @@ bool ats_source_is_guest(const struct ats_port *port, const struct net *net);
 bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey);
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey);
 struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
-void ats_source_find_leftover(void *of, const struct ats_record *record);
+void ats_source_find_leftover(struct ats_port *port, const struct ats_record *record);
 void ats_source_replace(struct ats_port *port, struct ats_source *source);
 void ats_source_drop(struct ats_port *port, const void *owner);
 void ats_source_drop_all(struct ats_port *port);

@@ -50,9 +50,24 @@ static bool audit_answered(struct ats_port *port, enum ats_result result)
 
 /* ---- Leftovers ---- */
 
+struct leftovers {
+	struct ats_port *port;
+	const u8 *gid;			/* that was asked for */
+};
+
+/* All records of a set that is created here are deleted, so it must not be another host's */
+static void leftover_each(void *context, const struct ats_record *record)
+{
+	const struct leftovers *leftovers = context;
+
+	if (!memcmp(&record->key.gid, leftovers->gid, sizeof(record->key.gid)))
+		ats_source_find_leftover(leftovers->port, record);
+}
+
 static void leftovers_done(struct ats_port *port, struct ats_request *request,
 			   enum ats_result result)
 {
+	struct leftovers leftovers = { .port = port, .gid = request->record.gid };
 	bool stale = port->audit.stale;
 
 	port->audit.stale = false;
@@ -60,7 +75,7 @@ static void leftovers_done(struct ats_port *port, struct ats_request *request,
 		return;
 	port->audit.gid_index++;
 	if (result == ATS_RESULT_OK)
-		ats_table_each(request->answer, ats_source_find_leftover, port);
+		ats_table_each(request->answer, leftover_each, &leftovers);
 }
 
 static int port_gids(const struct ats_port *port)

@@ -356,6 +356,10 @@ static int query_post(struct ats_query *query, unsigned long now)
 		request.mask = ATS_MASK_DGID | ATS_MASK_SGID;
 		memcpy(request.path.dgid, &query->ask->question.gid, sizeof(request.path.dgid));
 		memcpy(request.path.sgid, &query->own, sizeof(request.path.sgid));
+		if (query->ask->question.pkey) {
+			request.mask |= ATS_MASK_PATH_PKEY;
+			request.path.pkey = cpu_to_be16(query->ask->question.pkey);
+		}
 	} else {
 		return -ENODEV;
 	}

@@ -6,6 +6,8 @@
  *
  * A request is sent once and not repeated here: the caller knows best what to send next.
  */
+#include <linux/random.h>
+
 #include "ats.h"
 
 #define ATS_SA_QPN		1
@@ -24,16 +26,30 @@ static void sa_sent(struct ib_mad_agent *agent, struct ib_mad_send_wc *wc)
 	ats_port_kick(port);
 }
 
-/* Called before sa_sent() of the same request */
+/* Returns whether an answer comes from the SA that was asked, which uses QP1 of the SM's port (IBA
+ * 15.4.2). The MAD layer compares little more than the transaction.
+ */
+static bool is_of_sa(const struct ats_request *request, const struct ib_wc *wc)
+{
+	return wc->src_qp == ATS_SA_QPN && !((wc->slid ^ request->sm_lid) >> request->lmc);
+}
+
+/* Called before sa_sent() of the same request. If the answer is forged, there is no other one. */
 static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 			struct ib_mad_recv_wc *wc)
 {
 	struct ats_request *request = mad ? mad->context[0] : NULL;
+	struct ats_port *port = agent->context;
 
-	if (!request || request->answer)
-		ib_free_recv_mad(wc);
-	else
+	if (request && !request->answer && is_of_sa(request, wc->wc)) {
 		request->answer = wc;
+		return;
+	}
+	if (request)
+		dev_warn_ratelimited(&port->ibdev->dev,
+				     "port %u: an answer of LID %#x, QP %#x, which is not the SA, is ignored\n",
+				     port->port, wc->wc->slid, wc->wc->src_qp);
+	ib_free_recv_mad(wc);
 }
 
 /**
@@ -49,6 +65,7 @@ static void sa_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *mad,
 int ats_sa_start(struct ats_port *port)
 {
 	init_llist_head(&port->sa.done);
+	port->sa.tid = get_random_u32();
 	ats_sa_lose_sm(port);
 	port->sa.agent = ib_register_mad_agent(port->ibdev, port->port, IB_QPT_GSI, NULL,
 					       IB_MGMT_RMPP_VERSION, sa_sent, sa_received, port, 0);
@@ -98,6 +115,7 @@ int ats_sa_find_sm(struct ats_port *port)
 	rdma_ah_set_dlid(sm, attr.sm_lid);
 	rdma_ah_set_sl(sm, attr.sm_sl);
 	rdma_ah_set_port_num(sm, port->port);
+	port->sa.lmc = attr.lmc;
 	if (rdma_is_grh_required(port->ibdev, port->port)) {
 		rdma_ah_set_ah_flags(sm, IB_AH_GRH);
 		rdma_ah_set_subnet_prefix(sm, cpu_to_be64(attr.subnet_prefix));
@@ -160,6 +178,8 @@ static int request_make_mad(struct ats_request *request, struct ats_port *port)
 	mad->context[0] = request;
 	mad->ah = rdma_create_ah(agent->qp->pd, &port->sa.sm, RDMA_CREATE_AH_SLEEPABLE);
 	request->mad = mad;
+	request->sm_lid = rdma_ah_get_dlid(&port->sa.sm);
+	request->lmc = port->sa.lmc;
 	err = PTR_ERR_OR_ZERO(mad->ah);
 	if (err)
 		ib_free_send_mad(mad);

@@ -120,17 +120,15 @@ static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key
 
 /**
  * ats_source_find_leftover() - look for more records from before a restart
- * @of: the port, for ats_table_each()
+ * @port: the port
  * @record: a record under one of its GIDs
  *
  * Creates the record's set if there is none, and counts it: the engine then reads it back.
  *
  * Context: the port's work; may sleep.
  */
-void ats_source_find_leftover(void *of, const struct ats_record *record)
+void ats_source_find_leftover(struct ats_port *port, const struct ats_record *record)
 {
-	struct ats_port *port = of;
-
 	if (!ats_engine_find(&port->engine, &record->key) && port_set(port, &record->key))
 		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }

@@ -60,13 +60,17 @@ struct ats_wire_path {
 	__be64 service_id;
 	u8 dgid[16];
 	u8 sgid[16];
-	u8 rest[24];
+	u8 lids[4];
+	u8 hops[6];
+	__be16 pkey;
+	u8 rest[12];
 } __packed;
 static_assert(sizeof(struct ats_wire_path) == 64);
 
 /* IBA 15.2.5.16: bits of its ComponentMask, in which ServiceID takes two bits */
 #define ATS_MASK_DGID		BIT_ULL(2)
 #define ATS_MASK_SGID		BIT_ULL(3)
+#define ATS_MASK_PATH_PKEY	BIT_ULL(13)
 
 /* IBA 13.4.7 and 15.2.2: MADHeader:Status of an SA's answer */
 #define ATS_STATUS_BUSY		0x0001

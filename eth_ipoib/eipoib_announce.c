@@ -290,8 +290,8 @@ static bool is_new(const struct eipoib_announce *announce, const struct announce
 }
 
 /* Adds a new announcement to a list, which is sorted by the time when they are due: behind other
- * new ones, and before those that are only made again. An IP address has only one, whoever has it
- * move to and fro. It is counted if there are too many, or there is no memory.
+ * new ones, and before those that are only made again. An IP address has only one, however
+ * often somebody has it move. It is counted if there are too many, or there is no memory.
  */
 static void append(struct eipoib_dev *eth, struct list_head *list, const struct in6_addr *ip)
 {

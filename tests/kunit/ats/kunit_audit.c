@@ -49,9 +49,11 @@ static void audit_leftovers(struct kunit *test)
 {
 	u64 mask = ATS_MASK_GID | ATS_MASK_NAME;
 	struct fake_port *fake = test->priv;
-	struct fake_answer *answer = fake_answer_create(test, 3);
+	struct fake_answer *answer = fake_answer_create(test, 4);
 
 	fake->gids[1] = fake_key(2).gid;
+	/* That of another host was not asked for, and would be deleted */
+	put(answer, 3, 9, 0x8001, 3);
 	put(answer, 0, 1, 0x8001, 1);
 	put(answer, 1, 1, 0x8001, 2);
 	put(answer, 2, 1, 0x8002, 1);
@@ -64,6 +66,7 @@ static void audit_leftovers(struct kunit *test)
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8001));
 	KUNIT_EXPECT_TRUE(test, has_set(fake, 1, 0x8002));
+	KUNIT_EXPECT_FALSE(test, has_set(fake, 9, 0x8001));
 	KUNIT_EXPECT_EQ(test, fake->port.engine.count[IB_ATS_COUNTER_LEFTOVERS], 2ull);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 2u);

@@ -119,6 +119,7 @@ struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device, u32 port_nu
 
 	fake->agent.qp = &fake->qp;
 	fake->agent.send_handler = send_handler;
+	fake->agent.recv_handler = recv_handler;
 	fake->agent.context = context;
 	return &fake->agent;
 }

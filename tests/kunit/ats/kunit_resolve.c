@@ -748,14 +748,16 @@ static void resolve_gid_in_fabric(struct kunit *test)
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
 		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.method, IB_MGMT_METHOD_GET);
-		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.mask,
-				ATS_MASK_DGID | ATS_MASK_SGID);
+		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.mask, ATS_MASK_DGID |
+				ATS_MASK_SGID | (i ? ATS_MASK_PATH_PKEY : 0));
 		path = &fake->posted[2 * i + 1].sent.path;
 		KUNIT_EXPECT_EQ(test, path->dgid[15], 9);
 		KUNIT_EXPECT_EQ(test, path->sgid[15], 1);
+		KUNIT_EXPECT_EQ(test, be16_to_cpu(path->pkey), asked.question.pkey);
 		fake_end(fake, 2 * i + 1, results[i], NULL);
 		expect_ended(fake, &asked, i ? -ENOENT : 0);
 		KUNIT_EXPECT_EQ(test, asked.count, !i);
+		asked.question.pkey = 0x8001;	/* now the port has to be in that partition */
 	}
 	KUNIT_EXPECT_EQ(test, memcmp(&asked.answers[0].gid, &gid, sizeof(gid)), 0);
 }

@@ -54,6 +54,30 @@ static void sa_moves(struct kunit *test)
 			(int)ATS_RESULT_CANCELLED);
 }
 
+/* Anybody can send to QP1. An answer comes from the SA that was asked */
+static void sa_forged(struct kunit *test)
+{
+	static const struct ib_wc senders[] = {
+		{ .slid = 5, .src_qp = 1 }, { .slid = 1, .src_qp = 7 }, { .slid = 1, .src_qp = 1 },
+	};
+	struct fake_answer *answer = fake_answer_create(test, 0);
+	struct fake_port *fake = test->priv;
+	struct ats_request *request;
+	struct ib_wc wc;
+	unsigned int i;
+
+	KUNIT_EXPECT_EQ(test, post(fake), 1);
+	request = fake->posted[fake->posted_count - 1].request;
+	for (i = 0; i < ARRAY_SIZE(senders); i++) {
+		KUNIT_EXPECT_NULL(test, request->answer);
+		wc = senders[i];
+		answer->wc.wc = &wc;
+		fake->agent.recv_handler(&fake->agent, request->mad, &answer->wc);
+	}
+	KUNIT_EXPECT_PTR_EQ(test, request->answer, &answer->wc);
+	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_SUCCESS, NULL), (int)ATS_RESULT_TIMEOUT);
+}
+
 /* Without an SM nothing is sent until there is one, and the HCA is only asked at times */
 static void sa_lacks_sm(struct kunit *test)
 {
@@ -107,6 +131,7 @@ static void sa_results(struct kunit *test)
 
 static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_moves),
+	KUNIT_CASE(sa_forged),
 	KUNIT_CASE(sa_lacks_sm),
 	KUNIT_CASE(sa_results),
 	{}

@@ -112,13 +112,15 @@ static void conn_of_dead_hca(struct kunit *test)
 	conn_drain(closed);
 	KUNIT_ASSERT_EQ(test, (int)closed->state, (int)IPOIB_CONN_DRAINING);
 	KUNIT_EXPECT_TRUE(test, timer_pending(&closed->work.timer));
-	ipoib_conns_hca_died(conns);
+	ipoib_conns_hca_died(fx->port);
 	KUNIT_EXPECT_FALSE(test, timer_pending(&closed->work.timer));
 	KUNIT_EXPECT_EQ(test, live->events, BIT(IPOIB_CONN_CLOSE));
 	flush_workqueue(conns->wq);
 	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 2);
 	conn_drain(closed);
 	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 1);
+	if (atomic_read(&conns->alive) > 1)
+		conn_free(closed);
 	conn_free(live);
 	conns->hca_died = false;
 }

@@ -494,7 +494,7 @@ static void announced_before_repeats(struct kunit *test)
 	cancel_delayed_work_sync(work);
 }
 
-/* Somebody has an address move to and fro */
+/* Somebody has an address move again and again */
 static void announced_one_each(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
