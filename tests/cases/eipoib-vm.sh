@@ -8,6 +8,7 @@
 # timeout: 300
 # soak: 300
 # root: vm
+# weight: 3
 
 . /cases/lib.sh
 # shellcheck source=lib-vm.sh

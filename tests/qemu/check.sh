@@ -389,12 +389,15 @@ prepare_others()
 	"$qemu_dir/deps.sh" selftests && "$qemu_dir/selftests.sh" >"$state/selftests"
 }
 
-# weight_of RUN: prints how many of the concurrent guests it counts as. A guest with the debug
-# kernel is rarely idle, and its virtual CPUs spin while they wait for each other if there are
+# weight_of RUN: prints how many of the concurrent guests it counts as, by default. A guest with the
+# debug kernel is rarely idle, and its virtual CPUs spin while they wait for each other if there are
 # not CPUs for both.
 weight_of()
 {
-	[ "$(kernel_of "$1")" != debug ] && echo 1 || echo 2
+	local weight=1
+
+	[ "$(kernel_of "$1")" != debug ] || weight=2
+	header "$(script_of "$1")" weight "$weight"
 }
 
 # Waits for one run, and kills processes that it has left.

@@ -119,6 +119,7 @@ static void conn_of_dead_hca(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 2);
 	conn_drain(closed);
 	KUNIT_EXPECT_EQ(test, atomic_read(&conns->alive), 1);
+	/* The fixture waits for the end of all */
 	if (atomic_read(&conns->alive) > 1)
 		conn_free(closed);
 	conn_free(live);
