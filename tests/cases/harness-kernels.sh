@@ -28,6 +28,12 @@ cat "$work/kernels"
 [ "$(grep -c ': builds without a warning' "$work/kernels")" -eq 3 ]
 fails_with "no such kind of kernel" "$top/tests/qemu/kernel.sh" kind 4.19
 
+# The name of a kind is known before its packages are installed, and a wrong one ends the check
+mkdir "$work/no-packages"
+[ "$(DPKG_ADMINDIR=$work/no-packages "$top/tests/qemu/kernel.sh" kind debug)" = debug ]
+fails_with "no such kind of kernel" timeout 60 "$top/tests/qemu/check.sh" --kernel 4.19
+[ "$(grep -c "no such kind of kernel" "$work/said")" -eq 1 ]
+
 # In a copy: nothing is built there, because the list of probes is read first
 git clone -q --shared "$top" "$work/copy"
 cp -r "$top"/{compat.mk,Makefile,tests} "$work/copy/"

@@ -57,7 +57,7 @@ while [ $# -gt 0 ]; do
 	--capture) guest_options+=(--capture) && shift ;;
 	--coverage) coverage=coverage guest_options+=(--coverage) && shift ;;
 	--results) results=$2 && shift 2 ;;
-	--kernel) kernel=$("$qemu_dir/kernel.sh" kind "$2") && shift 2 ;;
+	--kernel) kernel=$("$qemu_dir/kernel.sh" kind "$2") || exit && shift 2 ;;
 	--matrix) matrix=yes && shift ;;
 	--soak) soak=yes && shift ;;
 	--seed) words+=("SEED=$2") && shift 2 ;;

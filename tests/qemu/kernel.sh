@@ -109,10 +109,14 @@ prepare()
 	mv "$work/out" "$dir"
 }
 
+# The name is asked for before anything is installed.
+[ "$command" != kind ] || {
+	echo "$kind"
+	exit
+}
 find_dir
 case $command in
 prepare) with_lock "kernel-$kind" prepare ;;
-kind) echo "$kind" ;;
 release) echo "$release" ;;
 dir) echo "$dir" ;;
 kdir) kdir ;;
