@@ -234,6 +234,7 @@ struct ats_sa {
 enum ats_event {
 	ATS_EVENT_FORGET,		/* the SA may have lost all records */
 	ATS_EVENT_SM,			/* the SM's address may have changed */
+	ATS_EVENT_SCANNED,		/* all netdevices have passed their addresses */
 	ATS_EVENT_AUDIT,		/* read everything back */
 	ATS_EVENT_HURRY,		/* some queries need not wait any longer */
 	ATS_EVENT_LEAVE,		/* no record is wanted any more */
@@ -245,6 +246,7 @@ struct ats_audit {
 	unsigned long at;		/* jiffies when the next regular one is due */
 	unsigned long last;		/* jiffies when the last one began */
 	unsigned long wait_until;	/* jiffies; after a request that failed */
+	bool ready;			/* the addresses are known: other records are leftovers */
 	bool wished;			/* one was requested */
 	bool busy;			/* a request is under way */
 	bool stale;			/* its answer does not apply to the SA any more */
@@ -448,6 +450,7 @@ int ats_netdev_init(ats_netdev_route to);
 void ats_netdev_stop(void);
 void ats_netdev_exit(void);
 void ats_netdev_rescan(void);
+void ats_netdev_scan_all(void);
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip);
 bool ats_netdev_has_gid(const union ib_gid *gid);
 

@@ -257,7 +257,7 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 			ats_engine_renew(&port->engine);
 	}
 	*next = ats_earlier(*next, audit->at);
-	if (audit->busy || port->leaving || !port->engine.online)
+	if (!audit->ready || audit->busy || port->leaving || !port->engine.online)
 		return;
 	wait_until = audit->wait_until;
 	if (port->engine.trouble && time_after(port->engine.quiet_until, wait_until))

@@ -125,6 +125,18 @@ static void ports_destroy(struct list_head *list)
 		ats_port_destroy(port);
 }
 
+/* Until then, the ports do not take records of this host for leftovers */
+static void ports_scanned(const struct ib_device *ibdev)
+{
+	struct ats_port *port;
+
+	mutex_lock(&ports_lock);
+	list_for_each_entry(port, &ports, list)
+		if (port->ibdev == ibdev)
+			ats_port_event(port, ATS_EVENT_SCANNED);
+	mutex_unlock(&ports_lock);
+}
+
 static int ats_add(struct ib_device *ibdev)
 {
 	struct ats_port *port;
@@ -147,7 +159,8 @@ static int ats_add(struct ib_device *ibdev)
 	list_splice_tail(&added, &ports);
 	atomic_inc(&ats_view_version);
 	mutex_unlock(&ports_lock);
-	ats_netdev_rescan();
+	ats_netdev_scan_all();
+	ports_scanned(ibdev);
 	return 0;
 }
 

@@ -440,6 +440,17 @@ void ats_netdev_rescan(void)
 	spin_unlock_bh(&netdevs_lock);
 }
 
+/**
+ * ats_netdev_scan_all() - read the addresses of all netdevices, and wait until they are passed on
+ *
+ * Context: may sleep; no lock is held that the function given to ats_netdev_init() takes.
+ */
+void ats_netdev_scan_all(void)
+{
+	ats_netdev_rescan();
+	flush_delayed_work(&scan);
+}
+
 static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
 {
 	struct ats_source *source = source_read(dev);

@@ -157,6 +157,8 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
 	}
+	if (events & BIT(ATS_EVENT_SCANNED))
+		port->audit.ready = true;
 	if (events & BIT(ATS_EVENT_AUDIT))
 		port->audit.wished = true;
 	return events;

@@ -80,6 +80,23 @@ static void audit_leftovers(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 3u);
 }
 
+/* What the SA has may be wanted, until the addresses of this host are known */
+static void audit_waits_for_addresses(struct kunit *test)
+{
+	struct fake_port *fake = test->priv;
+
+	fake->port.audit.ready = false;
+	run(fake);
+	ats_audit_contact(&fake->port, fake->now);
+	run(fake);
+	fake->now = fake->port.audit.at;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
+	fake->port.audit.ready = true;
+	run(fake);
+	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
+}
+
 /* A request that times out is repeated after a while; one that is refused is not */
 static void audit_unanswered(struct kunit *test)
 {
@@ -335,6 +352,7 @@ static void audit_times(struct kunit *test)
 
 static struct kunit_case audit_cases[] = {
 	KUNIT_CASE(audit_leftovers),
+	KUNIT_CASE(audit_waits_for_addresses),
 	KUNIT_CASE(audit_unanswered),
 	KUNIT_CASE(audit_offline),
 	KUNIT_CASE(audit_rivals),

@@ -276,6 +276,7 @@ static void port_init(struct fake_port *fake)
 	ats_sa_start(port);
 	ats_query_init(port);
 	ats_audit_init(port);
+	port->audit.ready = true;
 	ats_engine_init(&port->engine, &engine_ops, 2 * ATS_SIDS);
 	port->engine.online = true;
 }
