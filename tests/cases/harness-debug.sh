@@ -103,7 +103,7 @@ grep -q '^FAILED: .*debug_locks' "$work/inversion/transcript.log"
 mkdir "$work/cases"
 printf '# runs: host\n# kernel: both\n# timeout: 3\nsleep 5\n' \
 	>"$work/cases/slow.sh"
-printed=$("$qemu/check.sh" --jobs 2 --cases "$work/cases" \
+printed=$("$qemu/check.sh" --jobs 1 --cases "$work/cases" \
 	--results "$work/results") || :
 echo "$printed"
 grep -q '^FAIL  slow  ' <<<"$printed"

@@ -66,6 +66,7 @@ says_what_is_next()
 
 "$top/tests/qemu/build.sh" stock
 mkdir "$work/root"
+"$top/tests/qemu/kernel.sh" prepare
 (cd "$work/root" && mkdir usr usr/lib &&
 	cpio --quiet -i <"$("$top/tests/qemu/kernel.sh" dir)/modules.cpio")
 stock=kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko

@@ -180,6 +180,9 @@ baseline_of()
 
 # ---- One mutant ----
 
+# What the runner says about a case if neither the case nor the kernel has failed.
+no_result="^ *(the harness ended without a result|qemu's exit status is )"
+
 # try TREE MUTANT: prints its line; succeeds if it was noticed, or survived as expected.
 try()
 {
@@ -190,6 +193,8 @@ try()
 	if patch -p1 -F0 -s -d "$tree" <"$dir/$name.patch" >"$log" 2>&1; then
 		if judge "$tree" "$log" "$kind" "$what"; then
 			verdict=survived note=$(field "$name" Survives)
+		elif grep -qE "$no_result" "$log"; then
+			note='the harness failed'
 		elif grep -q '^FAIL ' "$log"; then
 			verdict=noticed note=$(why "$log")
 		else
@@ -240,7 +245,8 @@ if [ -n "$table" ]; then
 	exit
 fi
 mkdir -p "$out"
-rm -f "$out"/*.log "$out/not" "$out/results"
+rm -f "$out"/*.log "$out/not"
+: >"$out/results"
 for ((worker = 0; worker < jobs; worker++)); do
 	tree_prepare "$out/tree.$worker"
 done
@@ -249,6 +255,7 @@ for ((worker = 0; worker < jobs; worker++)); do
 	worker "$worker" &
 done
 wait
+[ "$(wc -l <"$out/results")" -eq ${#names[@]} ] || die "not every mutant was tried"
 touch "$out/not"
 missed=$(wc -l <"$out/not")
 echo "$((${#names[@]} - missed)) noticed, $missed not"

@@ -15,6 +15,8 @@
 . "$(dirname "$0")/common.sh"
 
 kind=$("$qemu_dir/kernel.sh" kind "${1:-stock}")
+# For the stock kernel: the others' keys have the versions of theirs.
+compiler=$(gcc -dumpfullversion)
 # The target of each folder
 declare -A parts=([driver]=driver [ats]=ats [eth]=eth [fabric]=fabric [probes]=probes)
 case $kind in
@@ -46,7 +48,7 @@ key_of()
 
 	[ "$1" != probes ] || folders+=(ats)
 	{
-		echo "$kernel ${options[*]} ${parts[$1]} ${KCFLAGS:-}"
+		echo "$kernel $compiler ${options[*]} ${parts[$1]} ${KCFLAGS:-}"
 		cat "$top/Makefile" "$qemu_dir/build.sh"
 		cd "$modules" || exit
 		for folder in "${folders[@]}"; do
@@ -150,7 +152,7 @@ store()
 	done
 }
 
-build()
+make_missing()
 {
 	local part targets=()
 	local -A wanted=()
@@ -167,7 +169,7 @@ build()
 	done
 	[ ${#targets[@]} -gt 0 ] || return 0
 	made "${targets[@]}" || return
-	[ ! -s "$top/build/build.log" ] || return 0
+	[ ! -s "$log" ] || return 0
 	if is_cached "$@"; then
 		with_lock modules store
 	else
@@ -175,16 +177,24 @@ build()
 	fi
 }
 
+# Called with the lock held, so that each build writes its own log. The next make would not
+# repeat a tool's warning, nor one about a whole module, so what these are about is removed.
+build()
+{
+	make_missing "$@" >"$log" 2>&1 && [ ! -s "$log" ] && return
+	cat "$log" >&2
+	rm -rf "$top"/build/{tools,tools.obj,test-tools}
+	rm -f "$modules"/*/{Module.symvers,modules.order,.made}
+	return 1
+}
+
 release=$("$qemu_dir/kernel.sh" release "$kind")
 kdir=$("$qemu_dir/kernel.sh" kdir "$kind")
 kernel=$("$qemu_dir/kernel.sh" dir "$kind")
-modules=$top/build/$release
+modules=$top/build/$release log=$top/build/build.log
 mkdir -p "$top/build"
+[ "$kind" != debug ] || [ -e "$kdir" ] || "$qemu_dir/kernel.sh" prepare debug
 # The output of this preparation is not the compiler's
 "$qemu_dir/kernel.sh" enter "$kind" true
-with_lock "$(build_lock)" build "$@" >"$top/build/build.log" 2>&1 || failed=yes
-if [ -n "${failed:-}" ] || [ -s "$top/build/build.log" ]; then
-	cat "$top/build/build.log" >&2
-	die "the modules do not build without a warning"
-fi
+with_lock "$(build_lock)" build "$@" || die "the modules do not build without a warning"
 echo "$modules"

@@ -263,7 +263,8 @@ run_case()
 	[ "$verdict" = pass ] || [ -e "$run/result" ] ||
 		echo "the harness ended without a result" >"$run/result"
 	printf '%s  %-32s %4d s, %4d of a processor\n' "$verdict" "$1" $((SECONDS - begin)) \
-		"$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$state/$1.time")" >"$state/$1.verdict"
+		"$(awk '{ printf "%d", $1 + $2 + 0.5 }' "$state/$1.time")" >"$state/$1.judged"
+	mv "$state/$1.judged" "$state/$1.verdict"
 }
 
 # Shows the reasons, the transcript, and the kernel log since the script began.

@@ -8,6 +8,9 @@ set -euo pipefail
 # The caller may be make. Its flags and variables must not affect the builds that are started here.
 unset MAKEFLAGS MFLAGS MAKELEVEL O
 
+# Users other than root do not have these by default, but they run programs from there.
+export PATH=$PATH:/usr/sbin:/sbin
+
 # Byte order for sorting and matching: cache keys must not depend on a locale.
 export LC_ALL=C
 

@@ -43,6 +43,14 @@ kernel_key()
 	hash_of "$@" "$qemu_dir/kernel-backports.sh" "$qemu_dir"/{suites,vmlinux}.sh
 }
 
+# The archive only has the newest versions. If it does not have the chosen one any more, another is
+# chosen next time.
+forget()
+{
+	say "the archive does not have kernel $release ($version) any more"
+	rm -rf "$chosen" "$chosen.apt"
+}
+
 # Where enter() runs
 kdir()
 {
@@ -65,7 +73,10 @@ make_toolchain()
 	trap "rm -rf '$work'" EXIT
 	open_backports
 	suites_fetch "$work/debs" "linux-headers-$release=$version" make gcc dash mawk \
-		coreutils findutils sed grep diffutils perl python3-minimal sparse
+		coreutils findutils sed grep diffutils perl python3-minimal sparse || {
+		forget
+		die "the compiler cannot be fetched; run this again for a newer kernel"
+	}
 	mkdir "$work/root"
 	unpack_debs "$work/debs" "$work/root"
 	mkdir -p "$work/root"/{dev,proc,tmp}
@@ -102,14 +113,26 @@ image_packages()
 		sed -n "s/^\(linux-.*$release\)\$/\1/p" | sort -u
 }
 
+# download FOLDER: fetches the kernel's packages.
+download()
+{
+	local packages
+
+	open_backports && mapfile -t packages < <(image_packages) && [ ${#packages[@]} -gt 0 ] &&
+		suites_download "$1" "${packages[@]/%/=$version}"
+}
+
 # kernel_tree WORK ROOT OUT: vmlinux and config into OUT, lib/modules below ROOT.
 kernel_tree()
 {
-	local work=$1 root=$2 out=$3 packages image
+	local work=$1 root=$2 out=$3 image
 
-	open_backports
-	mapfile -t packages < <(image_packages)
-	suites_download "$work/debs" "${packages[@]/%/=$version}"
+	download "$work/debs" || {
+		forget
+		read_version
+		rm -rf "$work/debs"
+		download "$work/debs"
+	}
 	unpack_debs "$work/debs" "$root"
 	# Beside the modules, or in /boot
 	image=$root/usr/lib/modules/$release/vmlinuz
