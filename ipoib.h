@@ -56,6 +56,13 @@
  */
 #define IPOIB_ANNOUNCEMENTS	4
 
+/* Which interface a child is of, and whether it is being deleted */
+enum ipoib_child_origin {
+	IPOIB_CHILD_OF_RTNETLINK,
+	IPOIB_CHILD_OF_SYSFS,		/* create_child */
+	IPOIB_CHILD_LEAVES_SYSFS,	/* delete_child: its work will unregister it */
+};
+
 /* One netdevice, which belongs to one port and one P_Key */
 struct ipoib_dev {
 	/* read for every packet, written only when the link changes: one cache line */
@@ -106,11 +113,12 @@ struct ipoib_dev {
 	struct net_device *parent;	/* of a child: the port's own netdevice; else NULL */
 	netdevice_tracker parent_tracker;
 	struct list_head sibling;	/* of a child: in ipoib_port.children */
-	bool of_sysfs;			/* a child created through sysfs (create_child) */
+	enum ipoib_child_origin origin;	/* of a child */
 	bool connected;			/* the mode: connections to peers are opened */
 	bool umcast;			/* groups that user space joined are left to it */
 	bool trust_learned;		/* ethtool private flag */
 	struct work_struct netdev_work;
+	struct work_struct delete_work;	/* of a child: delete_child */
 	struct delayed_work repair_work;
 	u32 admin_mtu;			/* the MTU that the administrator requested */
 	__be64 admin_guid;		/* the GUID that the administrator requested, or 0 */

@@ -9,6 +9,25 @@
 #define AH_GRACE	(HZ / 20)	/* interval of checks for the end of a grace period */
 
 /**
+ * ipoib_same_port() - tell whether two LIDs belong to the same port
+ * @priv: the device; the LMC of its port is taken for that of all ports of the subnet
+ * @lid: one LID
+ * @other: the other LID
+ *
+ * The LIDs of a port differ only in the lowest LMC bits (IBA 7.11.1).
+ *
+ * Context: any.
+ * Return: true if they belong to the same port.
+ */
+bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
+{
+	u8 lmc = 0;
+
+	ib_get_cached_lmc(priv->ibdev, priv->port->number, &lmc);
+	return !((lid ^ other) >> lmc);
+}
+
+/**
  * ipoib_ah_create() - create an address handle
  * @priv: the device
  * @attr: attributes of the AH; remain owned by the caller

@@ -48,6 +48,7 @@ struct ipoib_ahs {
 	struct delayed_work work;
 };
 
+bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
 struct ipoib_ah *ipoib_ah_create(struct ipoib_dev *priv, struct rdma_ah_attr *attr);
 void ipoib_ah_retire(struct ipoib_ah *ah);
 void ipoib_ah_replace(struct ipoib_ah __rcu **slot, struct ipoib_ah *ah);

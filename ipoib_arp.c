@@ -22,6 +22,7 @@
 #define IPOIB_PATH_EXPIRE	(60 * HZ)	/* interval of the scan for them */
 #define IPOIB_PATH_DOUBT	(10 * HZ)	/* minimum interval of queries caused by packets */
 #define IPOIB_PATH_WANTED	HZ		/* failing paths unused for this time are freed */
+#define IPOIB_PATH_STALE	(3 * HZ)	/* as long as the stack waits for an ARP reply */
 
 static const struct ipoib_dests_pace paths_pace = {
 	.first = 8,
@@ -207,25 +208,6 @@ struct ipoib_ah *ipoib_path_xmit(struct ipoib_txq *tx, struct sk_buff *skb)
 			return ah;
 	}
 	return path_xmit_slow(tx->priv, path, skb);
-}
-
-/**
- * ipoib_same_port() - tell whether two LIDs belong to the same port
- * @priv: the device; the LMC of its port is taken for that of all ports of the subnet
- * @lid: one LID
- * @other: the other LID
- *
- * The LIDs of a port differ only in the lowest LMC bits (IBA 7.11.1).
- *
- * Context: any.
- * Return: true if they belong to the same port.
- */
-bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other)
-{
-	u8 lmc = 0;
-
-	ib_get_cached_lmc(priv->ibdev, priv->port->number, &lmc);
-	return !((lid ^ other) >> lmc);
 }
 
 /**
@@ -479,6 +461,13 @@ static void query_free(struct ipoib_path_query *query)
 	kfree(query);
 }
 
+static void path_no_ask(struct ipoib_dev *priv, struct ipoib_path *path)
+{
+	spin_lock_bh(&priv->paths.dests.lock);
+	path->ask = false;
+	spin_unlock_bh(&priv->paths.dests.lock);
+}
+
 static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	struct ipoib_path_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
@@ -490,9 +479,7 @@ static int path_ask(struct ipoib_dev *priv, struct ipoib_path *path)
 	query->priv = priv;
 	init_completion(&query->done);
 	path->query = query;
-	spin_lock_bh(&priv->paths.dests.lock);
-	path->ask = false;
-	spin_unlock_bh(&priv->paths.dests.lock);
+	path_no_ask(priv, path);
 	ipoib_dest_asked(&priv->paths.dests, &path->dest);
 	ipoib_count(priv, IPOIB_STAT_PATH_QUERIES);
 	trace_ipoib_path_state(priv, path, -EINPROGRESS);
@@ -548,13 +535,14 @@ static void path_publish(struct ipoib_dev *priv, struct ipoib_path *path, struct
 	ipoib_queue_resend(priv, &queue);
 }
 
-/* Cancels all scheduled queries for the path: its AH is final */
+/* Forgets failures and what packets told: the path's AH is right. If path->ask was set while the
+ * query was outstanding, another one follows, as the SA may have answered before the change.
+ */
 static void path_settle(struct ipoib_dev *priv, struct ipoib_path *path)
 {
 	path->dest.failures = 0;
 	list_del_init(&path->dest.waits);
 	spin_lock_bh(&priv->paths.dests.lock);
-	path->ask = false;
 	path->heard.lid = 0;
 	spin_unlock_bh(&priv->paths.dests.lock);
 }
@@ -645,8 +633,10 @@ static void path_learn(struct ipoib_dev *priv, struct ipoib_path *path,
 	ah->learned = true;
 	ipoib_count(priv, IPOIB_STAT_PATHS_LEARNED);
 	WRITE_ONCE(path->stopgap, true);
-	if (READ_ONCE(priv->trust_learned))
+	if (READ_ONCE(priv->trust_learned)) {
+		path_no_ask(priv, path);
 		path_settle(priv, path);
+	}
 	path_publish(priv, path, ah);
 }
 
@@ -715,6 +705,15 @@ static void path_retry(struct ipoib_dev *priv, struct ipoib_dest *dest)
 		path_forget(priv, path);
 }
 
+/* Returns whether no packet has used the path for too long. If it were asked for nevertheless, forged
+ * ARP packets might keep a slow SA busy for minutes.
+ */
+static bool path_is_stale(const struct ipoib_path *path)
+{
+	return !rcu_access_pointer(path->dest.ah) &&
+	       time_after(jiffies, READ_ONCE(path->dest.used) + IPOIB_PATH_STALE);
+}
+
 /* Sends as many queries as the window allows, in the order in which the paths began to wait */
 static void paths_ask(struct ipoib_dev *priv)
 {
@@ -724,6 +723,10 @@ static void paths_ask(struct ipoib_dev *priv)
 
 	while ((dest = ipoib_dests_next(&priv->paths.dests))) {
 		path = path_of(dest);
+		if (path_is_stale(path)) {
+			path_forget(priv, path);
+			continue;
+		}
 		list_del_init(&dest->waits);
 		err = path_ask(priv, path);
 		if (!err)
@@ -827,10 +830,8 @@ static void path_refresh(void *entry, void *context)
 	struct ipoib_dev *priv = context;
 
 	spin_lock_bh(&priv->paths.dests.lock);
-	if (path->dest.request == IPOIB_REQUEST_NONE) {
-		path->dest.retry_at = jiffies + get_random_u32_below(HZ / 4);
-		path_want_answer(path, priv);
-	}
+	path->dest.retry_at = jiffies + get_random_u32_below(HZ / 4);
+	path_want_answer(path, priv);
 	spin_unlock_bh(&priv->paths.dests.lock);
 }
 

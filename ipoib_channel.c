@@ -69,8 +69,11 @@ int ipoib_channels_start(struct ipoib_dev *priv)
 	err = ipoib_rx_start(&priv->rx);
 	if (err)
 		return err;
-	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
+	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
+		/* An event that was due, and was lost, is not waited for any longer */
+		WRITE_ONCE(channel->tx.armed, false);
 		napi_enable(&channel->napi);
+	}
 	local_bh_disable();
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++)
 		channel_arm(channel);

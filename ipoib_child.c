@@ -80,9 +80,24 @@ static struct ipoib_dev *child_of_sysfs(const struct ipoib_port *port, u16 pkey)
 	struct ipoib_dev *child;
 
 	list_for_each_entry(child, &port->children, sibling)
-		if (child->of_sysfs && child->pkey == (pkey | IPOIB_PKEY_FULL))
+		if (child->origin != IPOIB_CHILD_OF_RTNETLINK &&
+		    child->pkey == (pkey | IPOIB_PKEY_FULL))
 			return child;
 	return NULL;
+}
+
+/* The reference is put before rtnl is released, since rtnl_unlock() waits until nobody holds the
+ * netdevice any more. Then it also frees the work.
+ */
+static void child_delete_work(struct work_struct *work)
+{
+	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, delete_work);
+
+	rtnl_lock();
+	if (priv->netdev->reg_state == NETREG_REGISTERED)
+		unregister_netdevice(priv->netdev);
+	dev_put(priv->netdev);
+	rtnl_unlock();
 }
 
 /**
@@ -90,18 +105,22 @@ static struct ipoib_dev *child_of_sysfs(const struct ipoib_port *port, u16 pkey)
  * @parent: the port's own device
  * @pkey: P_Key of the child, with or without the full-member bit
  *
- * Context: rtnl held, may sleep.
+ * Context: rtnl held, may sleep; a system call.
  * Return: 0; -EINVAL if the P_Key is invalid; -ENOTUNIQ if it is that of the parent or of
- * another child created through sysfs; or another negative error.
+ * another child created through sysfs; -ERESTARTNOINTR if such a child is being deleted: the
+ * system call is repeated; or another negative error.
  */
 int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 {
+	struct ipoib_dev *other = child_of_sysfs(parent->port, pkey);
 	struct net_device *netdev;
 	struct ipoib_dev *priv;
 	char name[IFNAMSIZ];
 	int err;
 
-	if (parent->pkey == (pkey | IPOIB_PKEY_FULL) || child_of_sysfs(parent->port, pkey))
+	if (other && other->origin == IPOIB_CHILD_LEAVES_SYSFS)
+		return restart_syscall();
+	if (other || parent->pkey == (pkey | IPOIB_PKEY_FULL))
 		return -ENOTUNIQ;
 	/* Shortens the parent's name, not the P_Key, so that children have different names */
 	snprintf(name, sizeof(name), "%.10s.%04x", parent->netdev->name, pkey);
@@ -111,7 +130,8 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
 		return -ENOMEM;
 	dev_net_set(netdev, dev_net(parent->netdev));
 	priv = ipoib_priv(netdev);
-	priv->of_sysfs = true;
+	priv->origin = IPOIB_CHILD_OF_SYSFS;
+	INIT_WORK(&priv->delete_work, child_delete_work);
 	err = child_bind(priv, parent->port, pkey, NULL);
 	if (!err)
 		err = register_netdevice(netdev);
@@ -125,16 +145,22 @@ int ipoib_child_create(struct ipoib_dev *parent, u16 pkey)
  * @parent: the port's own device
  * @pkey: P_Key of the child, with or without the full-member bit
  *
- * Context: rtnl held, may sleep.
+ * Queues the work that deletes it. The caller uses a file of the parent, and must not wait until
+ * nobody holds the child any more: whoever holds it may wait for rtnl, and rtnl may be held by the
+ * removal of the parent, which waits for the users of the file.
+ *
+ * Context: rtnl held.
  * Return: 0, or -ENODEV if there is no such child.
  */
 int ipoib_child_delete(struct ipoib_dev *parent, u16 pkey)
 {
 	struct ipoib_dev *child = child_of_sysfs(parent->port, pkey);
 
-	if (!child)
+	if (!child || child->origin == IPOIB_CHILD_LEAVES_SYSFS)
 		return -ENODEV;
-	unregister_netdevice(child->netdev);
+	child->origin = IPOIB_CHILD_LEAVES_SYSFS;
+	dev_hold(child->netdev);
+	queue_work(ipoib_netdev_wq, &child->delete_work);
 	return 0;
 }
 

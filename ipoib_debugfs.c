@@ -163,6 +163,10 @@ static void remove_files(struct ipoib_dev *priv)
 	debugfs_remove(priv->path_file);
 	debugfs_remove(priv->group_file);
 	debugfs_remove(priv->conn_file);
+	/* The kernel repeats NETDEV_UNREGISTER while somebody still holds the netdevice */
+	priv->path_file = NULL;
+	priv->group_file = NULL;
+	priv->conn_file = NULL;
 }
 
 /* Creates and removes the files of an interface, also when it is renamed or moved to another

@@ -80,15 +80,16 @@ struct ipoib_dests {
 /* Processes one destination on the control path */
 typedef void (*ipoib_dest_step)(struct ipoib_dev *priv, struct ipoib_dest *dest);
 
-/* rhashtable_params.hashfn of tables that are indexed by GID. It is cheaper than jhash() of 16
- * octets. All octets that peers can choose enter the hash in full; the few subnet prefixes are
- * folded.
+/* rhashtable_params.hashfn of tables that are indexed by GID. Peers can choose all octets, also
+ * those of the subnet prefix, by claiming a GID. So all enter the hash in full: if two GIDs had the
+ * same hash with every seed, a peer could make one long chain of them.
  */
 static inline u32 ipoib_gid_hash(const void *gid, u32 len, u32 seed)
 {
-	u64 prefix = get_unaligned((const u64 *)gid), id = get_unaligned((const u64 *)gid + 1);
+	u32 words[sizeof(union ib_gid) / sizeof(u32)];
 
-	return jhash_3words(id, id >> 32, prefix ^ (prefix >> 32), seed);
+	memcpy(words, gid, sizeof(words));
+	return jhash2(words, ARRAY_SIZE(words), seed);
 }
 
 static inline bool ipoib_gid_equal(const void *a, const void *b)

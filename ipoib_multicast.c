@@ -572,7 +572,7 @@ static bool group_is_idle(const struct ipoib_group *group, unsigned int seconds)
 static void group_expire_work(struct work_struct *work)
 {
 	struct ipoib_dev *priv = container_of(work, struct ipoib_dev, groups.expire_work.work);
-	unsigned int seconds = READ_ONCE(sendonly_idle);
+	unsigned int seconds = min_t(u32, READ_ONCE(sendonly_idle), INT_MAX / HZ);
 	unsigned long wait = IPOIB_GROUP_EXPIRE_MAX;
 	struct ipoib_group *group, *next;
 

@@ -114,6 +114,8 @@ int ipoib_netdev_start(struct ipoib_dev *priv)
 	ipoib_cm_open(priv);
 	if (priv->connected)
 		ipoib_peers_start(priv);
+	/* Until the link opens them, since not every sender looks at the carrier */
+	netif_tx_stop_all_queues(priv->netdev);
 	WRITE_ONCE(priv->admin_up, true);
 	ipoib_link_event(priv, IPOIB_EVENT_CHECK);
 	return 0;

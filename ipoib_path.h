@@ -82,7 +82,6 @@ bool ipoib_path_differs(struct ipoib_dev *priv, const void *gid, u32 lid, u8 sl)
 enum ipoib_path_match ipoib_path_compare(struct ipoib_dev *priv, const union ib_gid *gid,
 					 u32 lid);
 int ipoib_path_record(struct ipoib_dev *priv, const void *gid, struct sa_path_rec *rec);
-bool ipoib_same_port(const struct ipoib_dev *priv, u32 lid, u32 other);
 void ipoib_paths_refresh(struct ipoib_dev *priv);
 void ipoib_paths_flush(struct ipoib_dev *priv);
 void ipoib_paths_walk(struct ipoib_dev *priv, void (*see)(void *entry, void *context),

@@ -11,8 +11,8 @@
 
 /* Returns the event for the links of the port's netdevices, or a negative number for none. If a
  * port was down and is ACTIVE again before the link's work runs, it may have been moved to another
- * place in the fabric; hence the light flush. A client reregistration usually follows, but paths
- * for which a query is outstanding are not queried twice.
+ * place in the fabric; hence the light flush. A client reregistration usually follows: paths for
+ * which no query has been sent by then are not queried twice.
  */
 static int port_event_meaning(enum ib_event_type event)
 {

@@ -273,16 +273,6 @@ static void membership_answer(struct roce_membership *membership, int status)
 	spin_unlock_bh(&roce_lock);
 }
 
-static bool membership_wanted(const struct roce_membership *membership)
-{
-	bool wanted;
-
-	spin_lock_bh(&roce_lock);
-	wanted = membership->group;
-	spin_unlock_bh(&roce_lock);
-	return wanted;
-}
-
 static void membership_free(struct roce_membership *membership)
 {
 	/* Does no harm if the address is gone already, as IPv6 was shut down on the netdevice */
@@ -292,27 +282,28 @@ static void membership_free(struct roce_membership *membership)
 	kfree(membership);
 }
 
-static void membership_serve(struct roce_membership *membership)
+static void membership_listen(struct roce_membership *membership)
 {
 	int err;
 
-	if (!membership_wanted(membership)) {
-		membership_free(membership);
-		return;
-	}
 	err = ipv6_dev_mc_inc(membership->ethernet, &membership->address);
 	membership->listening = !err;
 	membership_answer(membership, err);
 }
 
-static struct roce_membership *membership_next(void)
+/* Takes a membership off the list, and reads whether it is wanted at that moment. If it is left
+ * later, it is on the list again, and must not be freed before it is taken off once more.
+ */
+static struct roce_membership *membership_next(bool *wanted)
 {
 	struct roce_membership *membership;
 
 	spin_lock_bh(&roce_lock);
 	membership = list_first_entry_or_null(&roce_todo, struct roce_membership, todo);
-	if (membership)
+	if (membership) {
 		list_del_init(&membership->todo);
+		*wanted = membership->group;
+	}
 	spin_unlock_bh(&roce_lock);
 	return membership;
 }
@@ -320,10 +311,15 @@ static struct roce_membership *membership_next(void)
 static void roce_work_serve(struct work_struct *work)
 {
 	struct roce_membership *membership;
+	bool wanted;
 
 	rtnl_lock();
-	while ((membership = membership_next()))
-		membership_serve(membership);
+	while ((membership = membership_next(&wanted))) {
+		if (wanted)
+			membership_listen(membership);
+		else
+			membership_free(membership);
+	}
 	rtnl_unlock();
 }
 

@@ -141,7 +141,9 @@ static bool rx_is_udp(const struct sk_buff *skb)
 }
 
 /* Sums a packet for UDP, which otherwise sums it while it copies it to the program, and that takes
- * longer than one after the other. GRO sums what goes through it in the same way.
+ * longer than one after the other. GRO sums what goes through it in the same way. A rule of the
+ * firewall may change the packet's header without the sum, so csum_complete_sw is not set: UDP
+ * would drop a packet that does not fit the sum, instead of summing it again.
  */
 static void rx_sum(struct sk_buff *skb)
 {
@@ -149,7 +151,6 @@ static void rx_sum(struct sk_buff *skb)
 		return;
 	skb->csum = csum_partial(skb->data, skb->len, 0);
 	skb->ip_summed = CHECKSUM_COMPLETE;
-	skb->csum_complete_sw = 1;
 }
 
 static void rx_deliver(struct ipoib_rx_ring *rx, struct sk_buff *skb, const struct ib_wc *wc,
@@ -655,6 +656,8 @@ int ipoib_rx_start(struct ipoib_rx_ring *rx)
 		goto err_empty;
 	rx_keep_none(rx);
 	rx->failed = false;
+	/* An event that was due, and was lost, is not waited for any longer */
+	WRITE_ONCE(rx->armed, false);
 	err = rx_post(rx, &rx->buf[0].wr, rx->size);
 	if (err)
 		goto err_empty;

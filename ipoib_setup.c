@@ -39,9 +39,14 @@ static int ipoib_open(struct net_device *netdev)
 	int err;
 
 	err = ipoib_netdev_start(priv);
-	if (!err && !priv->parent)
+	if (err)
+		return err;
+	/* It may have failed before the netdevice was registered */
+	if (READ_ONCE(priv->cq_failed))
+		ipoib_netdev_repair(priv);
+	if (!priv->parent)
 		ipoib_children_up(priv->port);
-	return err;
+	return 0;
 }
 
 static int ipoib_stop(struct net_device *netdev)
@@ -64,12 +69,16 @@ static void ipoib_tx_timeout(struct net_device *netdev, unsigned int queue)
 	struct ipoib_dev *priv = ipoib_priv(netdev);
 
 	ipoib_count(priv, IPOIB_STAT_TX_TIMEOUTS);
+	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 	/* The watchdog also checks queues that have no ring */
-	if (queue < priv->queues.count && net_ratelimit())
+	if (queue >= priv->queues.count)
+		return;
+	/* The CQ may have completions whose event was lost, for which the reset would wait */
+	ipoib_tx_reap(&priv->channels[queue].tx);
+	if (net_ratelimit())
 		netdev_warn(netdev, "send queue %u stuck (head %u, tail %u), resetting QP\n",
 			    queue, READ_ONCE(priv->channels[queue].tx.sq.head),
 			    READ_ONCE(priv->channels[queue].tx.sq.tail));
-	ipoib_link_event(priv, IPOIB_EVENT_HEAVY);
 }
 
 static int ipoib_hard_header(struct sk_buff *skb, struct net_device *netdev,

@@ -121,37 +121,52 @@ bool ipoib_verify_gid(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid)
 	return !gid_is_elsewhere(priv, gid, lid);
 }
 
-/* Returns whether the claimed address may be that of the packet's sender. @known is the sender's
- * address from the pseudo header; its QPN is zero if the sender is not known.
+/* In ascending order, of which a packet with several claims has the highest */
+enum claim {
+	CLAIM_MAY_HOLD,
+	CLAIM_FALSE,		/* another sender's address, which a proxy may claim */
+	CLAIM_OF_GROUP,		/* an address that no sender has (RFC 1812 section 3.3.2) */
+};
+
+/* Judges whether the claimed address may be that of the packet's sender. @known is the sender's
+ * address from the pseudo header; its QPN is zero if the sender is not known. If the stack took the
+ * address of a group for a neighbour's, packets to this neighbour would go to all hosts, and each
+ * such claim could make this host create another group.
  */
-static bool claim_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-			const struct ipoib_hwaddr *known, const struct ipoib_hwaddr *claimed)
+static enum claim claim_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
+			      const struct ipoib_hwaddr *known, const struct ipoib_hwaddr *claimed)
 {
 	union ib_gid gid;
+	bool holds;
 
+	if (ipoib_gid_is_multicast(claimed->gid))
+		return CLAIM_OF_GROUP;
 	if (ipoib_hwaddr_qpn(claimed) != wc->src_qp)
-		return false;
+		return CLAIM_FALSE;
 	memcpy(&gid, claimed->gid, sizeof(gid));
 	if (ipoib_hwaddr_qpn(known))
-		return ipoib_gid_equal(known->gid, &gid);
-	return !gid_is_elsewhere(priv, &gid, wc->slid);
+		holds = ipoib_gid_equal(known->gid, &gid);
+	else
+		holds = !gid_is_elsewhere(priv, &gid, wc->slid);
+	return holds ? CLAIM_MAY_HOLD : CLAIM_FALSE;
 }
 
-static bool arp_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-		      const struct ipoib_hwaddr *known, const struct sk_buff *skb)
+static enum claim arp_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
+			    const struct ipoib_hwaddr *known, const struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *claimed = arp_claim(skb);
 
-	return !claimed || claim_holds(priv, wc, known, claimed);
+	return claimed ? claim_judge(priv, wc, known, claimed) : CLAIM_MAY_HOLD;
 }
 
 /* Checks every link-layer address option (RFC 4861 section 4.6.1) of the sender, since it is up to
  * the network stack which of several options it believes.
  */
-static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-		     const struct ipoib_hwaddr *known, const struct sk_buff *skb)
+static enum claim nd_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
+			   const struct ipoib_hwaddr *known, const struct sk_buff *skb)
 {
 	const struct ipoib_hwaddr *claimed;
+	enum claim worst = CLAIM_MAY_HOLD;
 	struct nd_opt_hdr *option;
 	const u8 *at, *end;
 	u8 type;
@@ -165,25 +180,25 @@ static bool nd_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
 			continue;
 		claimed = (void *)__ndisc_opt_addr_data(option, INFINIBAND_ALEN,
 							ndisc_addr_option_pad(ARPHRD_INFINIBAND));
-		if (claimed && !claim_holds(priv, wc, known, claimed))
-			return false;
+		if (claimed)
+			worst = max(worst, claim_judge(priv, wc, known, claimed));
 	}
-	return true;
+	return worst;
 }
 
-/* Returns whether a packet's claim may be true. A tag of a VLAN is a false one: IPoIB has no VLANs,
- * but the stack removes the tag, and takes what is behind it for a message of the sender.
+/* Judges a packet's claim. The tag of a VLAN is a false one: IPoIB has no VLANs, but the stack
+ * removes the tag, and takes what is behind it for a message of the sender.
  */
-static bool packet_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
-			 const struct ipoib_hwaddr *known, const struct sk_buff *skb)
+static enum claim packet_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
+			       const struct ipoib_hwaddr *known, const struct sk_buff *skb)
 {
 	switch (skb->protocol) {
 	case htons(ETH_P_ARP):
-		return arp_holds(priv, wc, known, skb);
+		return arp_judge(priv, wc, known, skb);
 	case htons(ETH_P_IPV6):
-		return nd_holds(priv, wc, known, skb);
+		return nd_judge(priv, wc, known, skb);
 	default:
-		return !eth_type_vlan(skb->protocol);
+		return eth_type_vlan(skb->protocol) ? CLAIM_FALSE : CLAIM_MAY_HOLD;
 	}
 }
 
@@ -199,18 +214,21 @@ static bool packet_holds(struct ipoib_dev *priv, const struct ib_wc *wc,
  * Counts packets with a false claim, or with the tag of a VLAN.
  *
  * Context: the receive poll.
- * Return: false if the packet must be dropped, because it claims a link-layer address that it
- * cannot have come from, or has a tag, and the private flag arp-verify is set.
+ * Return: false if the packet must be dropped, because it claims the address of a group, or because
+ * it claims a link-layer address that it cannot have come from, or has a tag, and the private flag
+ * arp-verify is set.
  */
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb)
 {
 	const struct ipoib_header *header = (struct ipoib_header *)skb_mac_header(skb);
+	enum claim claim;
 
-	if (likely(packet_holds(priv, wc, &header->hwaddr, skb)))
+	claim = packet_judge(priv, wc, &header->hwaddr, skb);
+	if (likely(claim == CLAIM_MAY_HOLD))
 		return true;
 	ipoib_count(priv, IPOIB_STAT_RX_FORGED);
-	if (!READ_ONCE(priv->arp_verify))
+	if (claim == CLAIM_FALSE && !READ_ONCE(priv->arp_verify))
 		return true;
 	ipoib_count(priv, IPOIB_STAT_RX_FORGED_DROPPED);
 	return false;

@@ -101,12 +101,16 @@ void ipoib_link_look_later(struct ipoib_dev *priv, unsigned long delay)
  * ipoib_netdev_kick() - have the netdevice adopt the state of the link
  * @priv: the device
  *
- * Queues work that takes rtnl and sets the netdevice's address, MTU and carrier.
+ * Queues work that takes rtnl and sets the netdevice's address, MTU and carrier. Nothing is queued
+ * for a netdevice that is not registered: if its registration fails, it is freed at once, but a
+ * work that waits for rtnl would still use it.
  *
  * Context: any.
  */
 void ipoib_netdev_kick(struct ipoib_dev *priv)
 {
+	if (priv->netdev->reg_state != NETREG_REGISTERED)
+		return;
 	dev_hold(priv->netdev);
 	if (!queue_work(ipoib_netdev_wq, &priv->netdev_work))
 		dev_put(priv->netdev);
@@ -118,10 +122,14 @@ void ipoib_netdev_kick(struct ipoib_dev *priv)
  * @work: the work item. Holds a reference to the netdevice, which its function has to put
  * @delay: delay in jiffies; ignored if the work is queued already
  *
+ * As for ipoib_netdev_kick(), nothing is queued for a netdevice that is not registered.
+ *
  * Context: any.
  */
 void ipoib_netdev_later(struct ipoib_dev *priv, struct delayed_work *work, unsigned long delay)
 {
+	if (priv->netdev->reg_state != NETREG_REGISTERED)
+		return;
 	dev_hold(priv->netdev);
 	if (!queue_delayed_work(ipoib_netdev_wq, work, delay))
 		dev_put(priv->netdev);

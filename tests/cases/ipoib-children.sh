@@ -170,10 +170,22 @@ assert_eq "children" "$(on h0 sh -c 'ls -d /sys/class/net/ib.*' | sed 's/.*\.//'
 	"8001 8005 8006 8007 8008 "
 assert_match "a name that nobody chose has no type" \
 	"$(on h0 cat /sys/class/net/ib.8005/name_assign_type 2>&1)" 'Invalid argument'
+# child_gone HOST NAME: the host does not have the interface any more.
+child_gone()
+{
+	on "$1" sh -c "[ ! -e /sys/class/net/$2 ]"
+}
 for word in 32773 0x0006 0x8007 0x8008; do
 	on h0 sh -ec "echo $word >/sys/class/net/ib/delete_child"
 done
+for word in 8005 8006 8007 8008; do
+	wait_for 10 child_gone h0 "ib.$word"
+done
 assert_eq "interfaces of h0" "$(on h0 sh -c 'ls -d /sys/class/net/ib*' | wc -l)" 2
+# What is about to go is not in the way of what comes
+on h0 sh -ec 'cd /sys/class/net/ib
+	for k in 1 2 3 4 5 6 7 8; do echo 0x8005 >create_child; echo 0x8005 >delete_child; done'
+wait_for 10 child_gone h0 ib.8005
 
 step "Names of children tell their P_Keys, however long the parent's is"
 # renamed FROM TO: renames a netdevice of h0, which is down meanwhile.
@@ -192,6 +204,7 @@ done
 for word in 8005 8006; do
 	shows h0 "ibp193s0f0.$word" "pkey +0x$word"
 	on h0 sh -ec "echo 0x$word >/sys/class/net/ibp193s0f0d1/delete_child"
+	wait_for 10 child_gone h0 "ibp193s0f0.$word"
 done
 renamed ibp193s0f0d1 ib
 
@@ -297,12 +310,17 @@ by_owner()
 by_owner 'echo 0x8006 | dd status=none of=/sys/class/net/ib/create_child'
 in_user_netns ip -d link show ib.8006 | grep 'ipoib pkey' || fail "no child"
 by_owner 'echo 0x8006 | dd status=none of=/sys/class/net/ib/delete_child'
-refute in_user_netns ip link show ib.8006
+# The owner's namespace does not have the child any more.
+owner_lacks_child()
+{
+	in_user_netns ip -o link show >/run/owner && not file_says ib.8006 /run/owner
+}
+wait_for 10 owner_lacks_child
 kill "$user_netns"
 
 step "Deleted by sysfs, made again, and under traffic gone with the parent"
 on h1 sh -ec 'echo 0x8001 >/sys/class/net/ib/delete_child'
-refute ip -n h1 link show ib.8001
+wait_for 10 child_gone h1 ib.8001
 child_add h1 8001
 child_up h1 ib.8001 10.1.0.2
 wait_for 20 has_carrier h1 ib.8001

@@ -226,6 +226,7 @@ void fixture_settle(struct fixture *fx);
 void fixture_grace(struct fixture *fx);
 void fixture_up(struct kunit *test);
 void fixture_down(struct fixture *fx);
+int fixture_child_delete(struct fixture *fx, u16 pkey);
 int fixture_resize(struct fixture *fx, u32 tx_count, u32 tx_size, u32 rx_size);
 struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len);
 void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more);

@@ -16,16 +16,6 @@ static int create(struct fixture *fx, u16 pkey)
 	return err;
 }
 
-static int delete(struct fixture *fx, u16 pkey)
-{
-	int err;
-
-	rtnl_lock();
-	err = ipoib_child_delete(fx->priv, pkey);
-	rtnl_unlock();
-	return err;
-}
-
 /* A netlink attribute */
 struct attr {
 	struct nlattr nla;
@@ -117,10 +107,61 @@ static void child_pkeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8001), -ENOTUNIQ);
 	KUNIT_EXPECT_EQ(test, create(fx, 0x0001), -ENOTUNIQ);
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8002), 0);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x8003), -ENODEV);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x0001), 0);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x8001), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8003), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x0001), 0);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), -ENODEV);
 	KUNIT_EXPECT_EQ(test, child_of(fx)->pkey, 0x8002);
+}
+
+/* The files of a parent are used while a child is deleted, so that does not wait for the child's
+ * users. Until it is gone, its P_Key can be neither deleted nor created again.
+ */
+static void child_leaves(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	KUNIT_ASSERT_EQ(test, create(fx, 0x8001), 0);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8001), 0);
+	KUNIT_ASSERT_NOT_NULL(test, child_of(fx));
+	KUNIT_EXPECT_EQ(test, (int)child_of(fx)->netdev->reg_state, (int)NETREG_REGISTERED);
+	KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8001), -ENODEV);
+	KUNIT_EXPECT_EQ(test, ipoib_child_create(fx->priv, 0x8001), -ERESTARTNOINTR);
+	/* Set for a system call, which this is not */
+	clear_thread_flag(TIF_SIGPENDING);
+	rtnl_unlock();
+	flush_workqueue(ipoib_netdev_wq);
+	KUNIT_EXPECT_NULL(test, child_of(fx));
+	KUNIT_EXPECT_EQ(test, create(fx, 0x8001), 0);
+}
+
+/* Another user of a netdevice, who gives it back after a while */
+struct holder {
+	struct delayed_work work;
+	struct net_device *netdev;
+};
+
+static void holder_end(struct work_struct *work)
+{
+	dev_put(container_of(work, struct holder, work.work)->netdev);
+}
+
+/* As long as a netdevice has users, the kernel repeats its NETDEV_UNREGISTER every second */
+static void child_is_held(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct holder holder;
+
+	KUNIT_ASSERT_EQ(test, create(fx, 0x8001), 0);
+	holder.netdev = child_of(fx)->netdev;
+	dev_hold(holder.netdev);
+	INIT_DELAYED_WORK_ONSTACK(&holder.work, holder_end);
+	schedule_delayed_work(&holder.work, 5 * HZ / 2);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), 0);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&holder.work));
+	flush_delayed_work(&holder.work);
+	destroy_delayed_work_on_stack(&holder.work);
+	KUNIT_EXPECT_NULL(test, child_of(fx));
 }
 
 /* Children made by rtnetlink may share a P_Key; sysfs finds only its own, by the P_Key */
@@ -138,9 +179,9 @@ static void child_twins(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, add(fx, &other), 0);
 	KUNIT_EXPECT_EQ(test, children_with(fx, 0x8001), 3u);
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8001), -ENOTUNIQ);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x8001), 0);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x8001), -ENODEV);
-	KUNIT_EXPECT_EQ(test, delete(fx, 0xffff), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), 0);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), -ENODEV);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0xffff), -ENODEV);
 	KUNIT_EXPECT_EQ(test, children_with(fx, 0x8001), 2u);
 	KUNIT_EXPECT_EQ(test, children_with(fx, 0xffff), 2u);
 }
@@ -200,7 +241,7 @@ static void child_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8002), 0);
 	KUNIT_EXPECT_EQ(test, create(fx, 0x8003), -ENOSPC);
 	fx->port->children_count = 2;
-	KUNIT_EXPECT_EQ(test, delete(fx, 0x8001), 0);
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), 0);
 	KUNIT_EXPECT_EQ(test, fx->port->children_count, 1u);
 }
 
@@ -337,6 +378,8 @@ static void child_umcast(struct kunit *test)
 
 static struct kunit_case child_cases[] = {
 	KUNIT_CASE(child_pkeys),
+	KUNIT_CASE(child_leaves),
+	KUNIT_CASE(child_is_held),
 	KUNIT_CASE(child_twins),
 	KUNIT_CASE(child_without_wishes),
 	KUNIT_CASE(child_address),

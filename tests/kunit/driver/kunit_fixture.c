@@ -224,6 +224,25 @@ void fixture_down(struct fixture *fx)
 }
 
 /**
+ * fixture_child_delete() - delete a child as the sysfs file does, and wait until it is gone
+ * @fx: the fixture
+ * @pkey: the child's P_Key
+ *
+ * Context: may sleep; rtnl is not held.
+ * Return: what ipoib_child_delete() returned.
+ */
+int fixture_child_delete(struct fixture *fx, u16 pkey)
+{
+	int err;
+
+	rtnl_lock();
+	err = ipoib_child_delete(fx->priv, pkey);
+	rtnl_unlock();
+	flush_workqueue(ipoib_netdev_wq);
+	return err;
+}
+
+/**
  * fixture_resize() - change the number and the size of the rings
  * @fx: the fixture
  * @tx_count: number of TX queues

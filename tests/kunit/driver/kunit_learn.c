@@ -405,6 +405,22 @@ static void claim_by_other(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, heard.lid, PEER_LID);
 }
 
+/* An address that no neighbour has is not believed, even if nothing else is wrong with it, and also
+ * without arp-verify
+ */
+static void claim_of_group(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct frame *f = arp(test, PEER_QPN, PEER_LID);
+	struct ib_wc wc = peer(0);
+
+	forged(test);
+	f->data[8 + offsetof(struct ipoib_hwaddr, gid)] = 0xff;
+	receive(test, f, ARP_LEN, &wc);
+	KUNIT_EXPECT_EQ(test, forged(test), 1ull);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED_DROPPED), 1ull);
+}
+
 /* If the claim can be neither confirmed nor refuted the packet is delivered,
  * and nothing is learned
  */
@@ -610,6 +626,7 @@ static struct kunit_case claim_cases[] = {
 	KUNIT_CASE(claim_by_sender),
 	KUNIT_CASE(claim_by_path),
 	KUNIT_CASE(claim_by_other),
+	KUNIT_CASE(claim_of_group),
 	KUNIT_CASE(claim_unknown),
 	KUNIT_CASE(arp_malformed),
 	KUNIT_CASE(arp_behind_tag),

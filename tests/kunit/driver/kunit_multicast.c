@@ -537,6 +537,22 @@ static void group_expires(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_GROUP_EXPIRIES), 1ull);
 }
 
+/* A time that is too long for the arithmetic is long, not short */
+static void group_never_expires(struct kunit *test)
+{
+	unsigned int usual = sendonly_idle;
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	answer(fx, group, 0);
+	WRITE_ONCE(group->dest.used, jiffies - 60 * HZ);
+	sendonly_idle = U32_MAX / HZ + 2;
+	mod_delayed_work(fx->priv->wq, &fx->priv->groups.expire_work, 0);
+	fixture_settle(fx);
+	sendonly_idle = usual;
+	KUNIT_EXPECT_PTR_EQ(test, group_of(fx, 1), group);
+}
+
 static void group_of_user_space(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -804,6 +820,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_left_while_asked),
 	KUNIT_CASE(group_dead),
 	KUNIT_CASE(group_expires),
+	KUNIT_CASE(group_never_expires),
 	KUNIT_CASE(group_of_user_space),
 	KUNIT_CASE(group_of_own_past),
 	KUNIT_CASE(group_hurries),

@@ -353,6 +353,41 @@ static void queues_stop_without_carrier(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, i));
 }
 
+/* Events of the CQs that were due, and did not come, are not waited for after a reset */
+static void queues_lost_event(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct hca_cq *cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
+
+	KUNIT_EXPECT_TRUE(test, fx->priv->rx.armed);
+	fx->priv->channels[0].tx.armed = true;
+	cq->armed = false;
+	ipoib_link_event(fx->priv, IPOIB_EVENT_HEAVY);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, cq->armed);
+	KUNIT_EXPECT_FALSE(test, fx->priv->channels[0].tx.armed);
+}
+
+/* A sender that does not look at the carrier finds the queues stopped until the link runs */
+static void queues_stopped_before_link(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct fixture_block block;
+	int i;
+
+	fixture_down(fx);
+	for (i = 0; i < fx->netdev->num_tx_queues; i++)
+		netif_start_subqueue(fx->netdev, i);
+	fixture_block(fx, &block);
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, dev_open(fx->netdev, NULL), 0);
+	for (i = 0; i < fx->netdev->num_tx_queues; i++)
+		KUNIT_EXPECT_TRUE(test, __netif_subqueue_stopped(fx->netdev, i));
+	rtnl_unlock();
+	fixture_unblock(fx, &block);
+	KUNIT_EXPECT_FALSE(test, __netif_subqueue_stopped(fx->netdev, 0));
+}
+
 static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_come_and_go),
 	KUNIT_CASE(queues_fail),
@@ -366,6 +401,8 @@ static struct kunit_case queues_cases[] = {
 	KUNIT_CASE(queues_gone),
 	KUNIT_CASE(queues_watched),
 	KUNIT_CASE(queues_stop_without_carrier),
+	KUNIT_CASE(queues_lost_event),
+	KUNIT_CASE(queues_stopped_before_link),
 	{}
 };
 

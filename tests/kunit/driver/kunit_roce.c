@@ -316,6 +316,33 @@ static void roce_stale_cache(struct kunit *test)
 	cache->port_state = IB_PORT_ACTIVE;
 }
 
+/* A group is left while the work serves its membership: the next run of the work frees that */
+static void roce_left_while_served(struct kunit *test)
+{
+	struct ipoib_group *group = kunit_kzalloc(test, sizeof(*group), GFP_KERNEL);
+	struct pair *pair = test->priv;
+	struct roce_membership *membership;
+	bool wanted = false;
+
+	KUNIT_ASSERT_NOT_NULL(test, group);
+	pair_run(test);
+	flush_workqueue(roce_wq);
+	group->priv = pair->priv[0];
+	group->role = IPOIB_GROUP_MEMBER;
+	memcpy(&group->dest.gid, group->priv->netdev->broadcast + 4, sizeof(group->dest.gid));
+	rtnl_lock();
+	KUNIT_EXPECT_EQ(test, roce_join_member(group), 0);
+	membership = membership_next(&wanted);
+	KUNIT_EXPECT_PTR_EQ(test, membership, group->membership);
+	KUNIT_EXPECT_TRUE(test, wanted);
+	roce_leave(group);
+	membership_listen(membership);
+	KUNIT_EXPECT_FALSE(test, list_empty(&roce_todo));
+	rtnl_unlock();
+	flush_workqueue(roce_wq);
+	KUNIT_EXPECT_TRUE(test, list_empty(&roce_todo));
+}
+
 static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(roce_qp_life),
 	KUNIT_CASE(roce_joins),
@@ -325,6 +352,7 @@ static struct kunit_case roce_cases[] = {
 	KUNIT_CASE(roce_qp_event),
 	KUNIT_CASE(roce_port_event),
 	KUNIT_CASE(roce_stale_cache),
+	KUNIT_CASE(roce_left_while_served),
 	{}
 };
 

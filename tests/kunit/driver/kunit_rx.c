@@ -20,6 +20,7 @@ struct received {
 	u8 pkt_type;
 	u8 ip_summed;
 	bool sums_agree;	/* skb->csum is that of the packet */
+	bool sum_is_final;	/* the stack drops the packet if they do not agree */
 	struct ipoib_header header;
 };
 
@@ -33,6 +34,7 @@ static int received_take(struct sk_buff *skb, struct net_device *netdev,
 	received->pkt_type = skb->pkt_type;
 	received->ip_summed = skb->ip_summed;
 	received->sums_agree = !csum_fold(csum_sub(skb_checksum(skb, 0, skb->len, 0), skb->csum));
+	received->sum_is_final = skb->csum_complete_sw;
 	memcpy(&received->header, skb_mac_header(skb), sizeof(received->header));
 	consume_skb(skb);
 	return NET_RX_SUCCESS;
@@ -350,10 +352,8 @@ static void rx_never_flushed(struct kunit *test)
 	fx->hca->stuck = true;
 	KUNIT_EXPECT_GE(test, rx_down(fx), 5000u);
 	fx->hca->stuck = false;
-	rtnl_lock();
 	for (i = 1; i <= 4; i++)
-		KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8000 | i), 0);
-	rtnl_unlock();
+		KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8000 | i), 0);
 }
 
 /* The stack does not receive packets that it could not answer */
@@ -603,6 +603,7 @@ static void rx_summed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)received.ip_summed, summed->summed);
 	if (summed->summed == CHECKSUM_COMPLETE)
 		KUNIT_EXPECT_TRUE(test, received.sums_agree);
+	KUNIT_EXPECT_FALSE(test, received.sum_is_final);
 }
 
 static struct kunit_case rx_cases[] = {

@@ -98,9 +98,7 @@ static int child(struct fixture *fx)
 
 static void unchild(struct fixture *fx)
 {
-	rtnl_lock();
-	ipoib_child_delete(fx->priv, 0x8001);
-	rtnl_unlock();
+	fixture_child_delete(fx, 0x8001);
 }
 
 /* Runs the driver's own allocations for a netdevice, without registering it: what the stack

@@ -145,11 +145,8 @@ static void qp_vectors(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, cq_vector(child->rx.cq), (first + i) % 3);
 		rtnl_unlock();
 	}
-	for (i = 1; i < 4; i++) {
-		rtnl_lock();
-		KUNIT_EXPECT_EQ(test, ipoib_child_delete(fx->priv, 0x8000 | i), 0);
-		rtnl_unlock();
-	}
+	for (i = 1; i < 4; i++)
+		KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8000 | i), 0);
 	KUNIT_EXPECT_EQ(test, fixture_resize(fx, 1, 128, 64), 0);
 	KUNIT_EXPECT_EQ(test, cq_vector(fx->priv->rx.cq), first);
 }
