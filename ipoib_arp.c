@@ -705,9 +705,7 @@ static void path_retry(struct ipoib_dev *priv, struct ipoib_dest *dest)
 		path_forget(priv, path);
 }
 
-/* Returns whether no packet has used the path for too long. If it were asked for nevertheless, forged
- * ARP packets might keep a slow SA busy for minutes.
- */
+/* No packet has used the path for too long. Forged ARP might keep a slow SA busy for minutes. */
 static bool path_is_stale(const struct ipoib_path *path)
 {
 	return !rcu_access_pointer(path->dest.ah) &&

@@ -189,7 +189,8 @@ shell_scripts()
 {
 	# The result for a script also depends on those that it sources
 	scripts | tests/lint_new.sh shellcheck "$(shellcheck --version &&
-		cat .shellcheckrc tests/cases/lib*.sh tests/qemu/*.sh tests/bench/common.sh)" shellcheck
+		cat .shellcheckrc tests/cases/lib*.sh tests/qemu/*.sh tests/bench/common.sh |
+		sha256sum)" shellcheck
 }
 
 manuals()

@@ -336,6 +336,44 @@ grown()
 	[ "$(netdev_counter h1 "$dev" rx_bytes)" -gt $((_got + 1000000)) ]
 }
 
+udp_listens()
+{
+	on h1 grep ':1776 ' /proc/net/udp6
+}
+
+all_rewritten()
+{
+	[ "$(wc -c </run/rewritten)" -eq 5000 ]
+}
+
+# The driver sums UDP packets that the HCA has not verified
+rewritten()
+{
+	step "$dev: UDP over IPv6 whose header a rule rewrites"
+	on h1 ethtool -K "$dev" rx off
+	on h1 nft -f - <<-'RULES'
+		table inet rewrites {
+			chain early {
+				type filter hook prerouting priority -300
+				meta nfproto ipv6 udp dport 6006 counter ip6 dscp set cs1
+			}
+		}
+	RULES
+	head -c 1000 /dev/urandom >/run/thousand
+	: >/run/rewritten
+	traffic_start udp.h1 on h1 socat -u UDP6-RECV:6006 OPEN:/run/rewritten,append
+	wait_for 10 udp_listens
+	for _n in 1 2 3 4 5; do
+		on h0 socat -u OPEN:/run/thousand 'UDP6-SENDTO:[fd00::2]:6006'
+	done
+	wait_for 10 all_rewritten
+	assert_match "rewritten" "$(on h1 nft list table inet rewrites)" 'counter packets 5 '
+	assert_match "wrong sums" "$(on h1 cat /proc/net/snmp6)" "Udp6InCsumErrors[[:space:]]*0$nl"
+	traffic_stop udp.h1
+	on h1 nft delete table inet rewrites
+	on h1 ethtool -K "$dev" rx on
+}
+
 all_readers()
 {
 	address0=$(hex_address h0 "$dev0")
@@ -360,6 +398,7 @@ echo 1 >/proc/sys/net/netfilter/nf_log_all_netns
 
 dev=$(dev_of h1)
 all_readers
+rewritten
 
 step "A bond of that interface and another one"
 first=$dev

@@ -35,7 +35,7 @@ static void answer(struct kunit *test, u8 last)
 	fixture_settle(fx);
 }
 
-/* The SA may have answered before the change, so it is asked again; the answer is used until then */
+/* The SA may have answered before the change, so it is asked again; its answer is used meanwhile */
 static void path_changes_while_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
