@@ -125,13 +125,13 @@ bool ipoib_verify_gid(struct ipoib_dev *priv, const union ib_gid *gid, u32 lid)
 enum claim {
 	CLAIM_MAY_HOLD,
 	CLAIM_FALSE,		/* another sender's address, which a proxy may claim */
-	CLAIM_OF_GROUP,		/* an address that no sender has (RFC 1812 section 3.3.2) */
+	CLAIM_IMPOSSIBLE,	/* one that nobody may make, not even a proxy */
 };
 
 /* Judges whether the claimed address may be that of the packet's sender. @known is the sender's
- * address from the pseudo header; its QPN is zero if the sender is not known. If the stack took the
- * address of a group for a neighbour's, packets to this neighbour would go to all hosts, and each
- * such claim could make this host create another group.
+ * address from the pseudo header; its QPN is zero if the sender is not known. No sender has the
+ * address of a group (RFC 1812 section 3.3.2): if the stack took it for a neighbour's, packets to
+ * this neighbour would go to all hosts, and each such claim could make this host create a group.
  */
 static enum claim claim_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
 			      const struct ipoib_hwaddr *known, const struct ipoib_hwaddr *claimed)
@@ -140,7 +140,7 @@ static enum claim claim_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
 	bool holds;
 
 	if (ipoib_gid_is_multicast(claimed->gid))
-		return CLAIM_OF_GROUP;
+		return CLAIM_IMPOSSIBLE;
 	if (ipoib_hwaddr_qpn(claimed) != wc->src_qp)
 		return CLAIM_FALSE;
 	memcpy(&gid, claimed->gid, sizeof(gid));
@@ -186,8 +186,8 @@ static enum claim nd_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
 	return worst;
 }
 
-/* Judges a packet's claim. The tag of a VLAN is a false one: IPoIB has no VLANs, but the stack
- * removes the tag, and takes what is behind it for a message of the sender.
+/* Judges a packet's claim. IPoIB has no VLANs, but the stack removes the tag of a VLAN, and takes
+ * what is behind it for a message of the sender.
  */
 static enum claim packet_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
 			       const struct ipoib_hwaddr *known, const struct sk_buff *skb)
@@ -198,7 +198,7 @@ static enum claim packet_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
 	case htons(ETH_P_IPV6):
 		return nd_judge(priv, wc, known, skb);
 	default:
-		return eth_type_vlan(skb->protocol) ? CLAIM_FALSE : CLAIM_MAY_HOLD;
+		return eth_type_vlan(skb->protocol) ? CLAIM_IMPOSSIBLE : CLAIM_MAY_HOLD;
 	}
 }
 
@@ -214,9 +214,9 @@ static enum claim packet_judge(struct ipoib_dev *priv, const struct ib_wc *wc,
  * Counts packets with a false claim, or with the tag of a VLAN.
  *
  * Context: the receive poll.
- * Return: false if the packet must be dropped, because it claims the address of a group, or because
- * it claims a link-layer address that it cannot have come from, or has a tag, and the private flag
- * arp-verify is set.
+ * Return: false if the packet must be dropped, because it claims the address of a group or has a
+ * tag, or because it claims a link-layer address that it cannot have come from, and the private
+ * flag arp-verify is set.
  */
 bool ipoib_verify_claim(struct ipoib_dev *priv, const struct ib_wc *wc,
 			const struct sk_buff *skb)
