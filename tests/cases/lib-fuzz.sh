@@ -46,7 +46,7 @@ dropped()
 taken()
 {
 	on h1 ethtool -S "$dev" | awk '
-		$1 ~ /^rx_(packets|short|too_long|completion_error|no_memory|no_carrier):/ {
+		$1 ~ /^rx_(packets|short|too_long|completion_error|no_memory|no_carrier|forged_dropped):/ {
 			n += $2
 		} END { print n }'
 }
