@@ -229,6 +229,8 @@ void fixture_down(struct fixture *fx);
 int fixture_child_delete(struct fixture *fx, u16 pkey);
 int fixture_resize(struct fixture *fx, u32 tx_count, u32 tx_size, u32 rx_size);
 struct sk_buff *fixture_packet(struct kunit *test, const u8 *gid, u32 len);
+void fixture_send_to(struct kunit *test, u8 last);
+void fixture_answer(struct kunit *test, u8 last, int status);
 void fixture_send(struct fixture *fx, struct sk_buff *skb, bool more);
 void fixture_send_by(struct fixture *fx, u16 queue, struct sk_buff *skb, bool more);
 void fixture_gid(union ib_gid *gid, u8 last);

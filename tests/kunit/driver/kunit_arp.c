@@ -14,26 +14,6 @@ static struct ipoib_path *path_find(struct fixture *fx, u8 last)
 	return path_by_gid(fx->priv, &gid);
 }
 
-static void send_to(struct kunit *test, u8 last)
-{
-	struct fixture *fx = test->priv;
-	union ib_gid gid;
-
-	fixture_gid(&gid, last);
-	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
-	fixture_settle(fx);
-}
-
-static void answer(struct kunit *test, u8 last, int status)
-{
-	struct fixture *fx = test->priv;
-	union ib_gid gid;
-
-	fixture_gid(&gid, last);
-	KUNIT_EXPECT_TRUE(test, fabric_answer(&fx->fabric, &gid, status));
-	fixture_settle(fx);
-}
-
 /* Lets the back-off of the path expire */
 static void time_is_up(struct fixture *fx, struct ipoib_path *path)
 {
@@ -66,8 +46,8 @@ static struct ipoib_path *path_resolved(struct kunit *test, u8 last)
 {
 	struct ipoib_path *path;
 
-	send_to(test, last);
-	answer(test, last, 0);
+	fixture_send_to(test, last);
+	fixture_answer(test, last, 0);
 	path = path_find(test->priv, last);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_ASSERT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
@@ -79,7 +59,7 @@ static void path_none_to_asked(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
@@ -87,7 +67,7 @@ static void path_none_to_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&path->dest.queue), 1u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATH_QUERIES), 1ull);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 static void path_asked_to_resolved(struct kunit *test)
@@ -95,9 +75,9 @@ static void path_asked_to_resolved(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
-	send_to(test, 9);
-	answer(test, 9, 0);
+	fixture_send_to(test, 9);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, 0);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	expect_settled(test, path);
@@ -107,7 +87,7 @@ static void path_asked_to_resolved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qpn, 0xabcdefu);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->qkey, 0xb1bu);
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->length, 104u);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
 }
@@ -118,8 +98,8 @@ static void path_asked_to_waiting(struct kunit *test)
 	struct ipoib_path *path;
 	long wait;
 
-	send_to(test, 9);
-	answer(test, 9, -ETIMEDOUT);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, -ETIMEDOUT);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	wait = path->dest.retry_at - jiffies;
@@ -138,17 +118,17 @@ static void path_waiting_to_asked(struct kunit *test)
 	struct ipoib_path *path;
 	int i;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	for (i = 1; i <= 3; i++) {
-		answer(test, 9, -ETIMEDOUT);
-		send_to(test, 9);
+		fixture_answer(test, 9, -ETIMEDOUT);
+		fixture_send_to(test, 9);
 		path = path_find(fx, 9);
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 		KUNIT_EXPECT_EQ(test, path->dest.failures, i);
 		time_is_up(fx, path);
 		KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
 	}
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path->dest.failures, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 }
@@ -159,8 +139,8 @@ static void path_waiting_to_none(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
-	answer(test, 9, -EINVAL);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, -EINVAL);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	path->dest.used = jiffies - IPOIB_PATH_WANTED - 1;
@@ -177,7 +157,7 @@ static void path_refused(struct kunit *test)
 	struct ipoib_path *path;
 
 	fx->fabric.refusal = -EAGAIN;
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_EXPECT_GT(test, path->dest.failures, 0);
@@ -185,7 +165,7 @@ static void path_refused(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, 0u);
 	fx->fabric.refusal = 0;
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
 }
 
@@ -200,11 +180,11 @@ static void path_refreshed(struct kunit *test)
 	time_is_up(fx, path);
 	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->dest.ah), old);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->dest.ah), old);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
 
@@ -217,13 +197,13 @@ static void path_refresh_fails(struct kunit *test)
 
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
-	answer(test, 9, -ETIMEDOUT);
+	fixture_answer(test, 9, -ETIMEDOUT);
 	KUNIT_EXPECT_PTR_EQ(test, rcu_access_pointer(path->dest.ah), old);
 	KUNIT_EXPECT_TRUE(test, path->ask);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 2u);
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_PTR_NE(test, rcu_access_pointer(path->dest.ah), old);
 	expect_settled(test, path);
 }
@@ -234,15 +214,15 @@ static void path_no_ah(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	atomic_set(&fx->hca->fail_in, 1);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_EXPECT_NULL(test, rcu_access_pointer(path->dest.ah));
 	KUNIT_EXPECT_EQ(test, path->dest.failures, 1);
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(path->dest.ah));
 }
 
@@ -250,7 +230,7 @@ static void path_flushed_while_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.cancels), 1);
@@ -264,7 +244,7 @@ static void path_late_answer(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	fx->fabric.cancel_late = true;
 	ipoib_link_event(fx->priv, IPOIB_EVENT_NORMAL);
 	fixture_settle(fx);
@@ -286,7 +266,7 @@ static void path_queue_is_bounded(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FULL), 3ull);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, (u32)IPOIB_PATH_QUEUE_MAX);
 }
 
@@ -298,19 +278,19 @@ static void path_queues_are_bounded(struct kunit *test)
 	const u32 others = IPOIB_PATHS_QUEUED_MAX - 1;
 	u32 one;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	one = priv->paths.dests.queued;
 	KUNIT_EXPECT_GE(test, one, IPOIB_HARD_LEN + 100);
-	send_to(test, 10);
+	fixture_send_to(test, 10);
 	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 2 * one);
 	priv->paths.dests.queued += others;
-	send_to(test, 11);
+	fixture_send_to(test, 11);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FULL), 1ull);
 	priv->paths.dests.queued -= others;
-	send_to(test, 11);
-	answer(test, 9, 0);
+	fixture_send_to(test, 11);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 2 * one);
-	answer(test, 10, -ETIMEDOUT);
+	fixture_answer(test, 10, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, one);
 	fixture_down(fx);
 	KUNIT_EXPECT_EQ(test, priv->paths.dests.queued, 0u);
@@ -322,16 +302,16 @@ static void path_window(struct kunit *test)
 	int i;
 
 	for (i = 1; i <= paths_pace.first + 2; i++)
-		send_to(test, i);
+		fixture_send_to(test, i);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), paths_pace.first);
 	KUNIT_EXPECT_EQ(test, fx->priv->paths.dests.asked, paths_pace.first);
 	fx->priv->paths.dests.window--;	/* undoes the growth by an answer */
-	answer(test, 1, 0);
+	fixture_answer(test, 1, 0);
 	fx->priv->paths.dests.window--;
-	answer(test, 2, -ETIMEDOUT);
+	fixture_answer(test, 2, -ETIMEDOUT);
 	KUNIT_EXPECT_EQ(test, fabric_pending(&fx->fabric), paths_pace.first);
-	answer(test, paths_pace.first + 1, 0);
-	answer(test, paths_pace.first + 2, 0);
+	fixture_answer(test, paths_pace.first + 1, 0);
+	fixture_answer(test, paths_pace.first + 2, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 3u);
 }
 
@@ -345,14 +325,14 @@ static void path_waits_unseen(struct kunit *test)
 	int i;
 
 	for (i = 1; i <= 3 * paths_pace.first; i++)
-		send_to(test, i);
-	answer(test, 1, -ETIMEDOUT);
+		fixture_send_to(test, i);
+	fixture_answer(test, 1, -ETIMEDOUT);
 	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.busy));
 	KUNIT_EXPECT_EQ(test, priv->paths.dests.asked + list_count(&priv->paths.dests.waiting) +
 			list_count(&priv->paths.dests.failing), 3 * paths_pace.first);
 	KUNIT_EXPECT_GE(test, list_count(&priv->paths.dests.waiting), paths_pace.first);
 	priv->paths.dests.window = 4 * paths_pace.max;
-	answer(test, 2, 0);
+	fixture_answer(test, 2, 0);
 	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.busy));
 	KUNIT_EXPECT_TRUE(test, list_empty(&priv->paths.dests.waiting));
 }
@@ -370,9 +350,9 @@ static void path_pace(struct kunit *test)
 				min(paths_pace.first + i, paths_pace.max));
 	}
 	for (i = 100; i < 110; i++) {
-		send_to(test, i);
+		fixture_send_to(test, i);
 		path_find(fx, i)->dest.asked_at -= HZ / 4 + 1;
-		answer(test, i, 0);
+		fixture_answer(test, i, 0);
 		KUNIT_EXPECT_EQ(test, *window, max_t(u32, paths_pace.max >> (i - 99), 1));
 	}
 }
@@ -388,9 +368,9 @@ static void path_idle_goes(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 10));
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 3);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 /* A sender has found the path just before it is removed */
@@ -416,7 +396,7 @@ static void path_without_carrier(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	fixture_down(fx);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 9));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_NO_CARRIER), 1ull);
 }
@@ -430,10 +410,10 @@ static void ah_outlives_its_sends(struct kunit *test)
 	int before = atomic_read(ahs);
 
 	fx->hca->hold = true;
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	fixture_grace(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(ahs), before + 1);
 	hca_complete(fx->hca, 1, IB_WC_SUCCESS);
@@ -527,7 +507,7 @@ static struct ipoib_path *path_learned(struct kunit *test, u8 last, u16 lid)
 	struct ipoib_path *path;
 
 	hear_proof(test, last, lid);
-	send_to(test, last);
+	fixture_send_to(test, last);
 	path = path_find(test->priv, last);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_ASSERT_TRUE(test, path->stopgap);
@@ -547,7 +527,7 @@ static void learned_and_asked(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 1ull);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
 	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 /* A connection keeps its path, so it is made with the fabric's answer, and learns of another one */
@@ -560,7 +540,7 @@ static void learned_not_for_connections(struct kunit *test)
 	path_learned(test, 9, 12);
 	fixture_gid(&gid, 9);
 	KUNIT_EXPECT_EQ(test, ipoib_path_record(priv, gid.raw, &rec), -EAGAIN);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, ipoib_path_record(priv, gid.raw, &rec), 0);
 	KUNIT_EXPECT_FALSE(test, ipoib_path_differs(priv, gid.raw, 9, rec.sl));
 	KUNIT_EXPECT_TRUE(test, ipoib_path_differs(priv, gid.raw, 9, rec.sl + 1));
@@ -583,7 +563,7 @@ static void learned_and_trusted(struct kunit *test)
 	/* A refresh queries the SA all the same */
 	ipoib_paths_refresh(fx->priv);
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->stopgap);
 }
@@ -594,7 +574,7 @@ static void learned_not_if_off(struct kunit *test)
 
 	fx->priv->learn_paths = false;
 	hear_proof(test, 9, 9);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
 	hear_proof(test, 9, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
@@ -609,11 +589,11 @@ static void learned_not_possible(struct kunit *test)
 
 	fx->fabric.attr_error = -EINVAL;
 	hear_proof(test, 9, 9);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
 	fx->fabric.ops.heard_attr = NULL;
 	hear_proof(test, 8, 8);
-	send_to(test, 8);
+	fixture_send_to(test, 8);
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_LEARNED), 0ull);
 }
@@ -624,12 +604,12 @@ static void learned_not_by_claim(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	hear_claim(test, 9, 9);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 	KUNIT_EXPECT_EQ(test, queries(test), 1);
 	hear_claim(test, 9, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
-	answer(test, 9, -EINVAL);
+	fixture_answer(test, 9, -EINVAL);
 	hear_claim(test, 9, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 0u);
@@ -644,18 +624,18 @@ static void learned_keeps_from_claim(struct kunit *test)
 	hear_claim(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 1ull);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	/* The SA is asked again, as it may have answered before the claim was true */
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	hear_claim(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 2ull);
 	path_forget(fx->priv, path);
 	hear_claim(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 3ull);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 static void learned_to_answered(struct kunit *test)
@@ -665,7 +645,7 @@ static void learned_to_answered(struct kunit *test)
 
 	/* The SL that the SA's answer will have */
 	rcu_dereference_protected(path->dest.ah, true)->sl = 3;
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->stopgap);
 	expect_settled(test, path);
@@ -677,12 +657,12 @@ static void learned_to_corrected(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	path_learned(test, 9, 12);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 1ull);
 	/* A different SL alone is a correction, too */
 	path_learned(test, 8, 8);
-	answer(test, 8, 0);
+	fixture_answer(test, 8, 0);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_PATHS_CORRECTED), 2ull);
 }
 
@@ -694,13 +674,13 @@ static void learned_and_no_answer(struct kunit *test)
 	int i;
 
 	for (i = 0; i < 6; i++) {
-		answer(test, 9, i % 2 ? -ETIMEDOUT : -EINVAL);
+		fixture_answer(test, 9, i % 2 ? -ETIMEDOUT : -EINVAL);
 		KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 		KUNIT_EXPECT_TRUE(test, path->stopgap);
 		KUNIT_EXPECT_TRUE(test, path->ask);
 		time_is_up(fx, path);
 	}
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	expect_settled(test, path);
 }
@@ -719,7 +699,7 @@ static void resolved_stands(struct kunit *test)
 		KUNIT_EXPECT_FALSE(test, path->stopgap);
 	}
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
-	answer(test, 9, -EINVAL);
+	fixture_answer(test, 9, -EINVAL);
 	hear_proof(test, 9, 13);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
@@ -732,13 +712,13 @@ static void resolved_doubts_claim(struct kunit *test)
 	hear_claim(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	hear_claim(test, 9, 13);
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
 	path->doubted = jiffies - IPOIB_PATH_DOUBT;
 	hear_claim(test, 9, 14);
 	KUNIT_EXPECT_EQ(test, queries(test), 3);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 /* IBA 7.11.1: a port may send from any of its LIDs */
@@ -754,7 +734,7 @@ static void resolved_by_other_lid_of_port(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_RX_FORGED), 0ull);
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 }
 
 /* A packet of the peer ends the wait for a path whose query has failed */
@@ -763,17 +743,17 @@ static void failing_mends_by_packet(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
-	answer(test, 9, -ETIMEDOUT);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, -ETIMEDOUT);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_TRUE(test, path->ask);
 	time_is_up(fx, path);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 }
 
@@ -786,10 +766,10 @@ static void failing_mends_by_unicast(struct kunit *test)
 
 	hear_proof(test, 9, 9);
 	fx->priv->learn_paths = false;
-	send_to(test, 9);
-	answer(test, 9, -EINVAL);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, -EINVAL);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 0u);
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	fx->priv->learn_paths = true;
 	for (i = 0; i < 50 && !path_lid(test, 9); i++) {
 		msleep(20);
@@ -805,14 +785,14 @@ static void asked_and_heard(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct ipoib_path *path;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	hear_proof(test, 9, 12);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 12u);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 	KUNIT_EXPECT_EQ(test, (int)path->dest.request, (int)IPOIB_REQUEST_SENT);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 9), 9u);
 	KUNIT_EXPECT_FALSE(test, path->stopgap);
 	expect_settled(test, path);
@@ -826,8 +806,8 @@ static void resolved_lacks_grh(struct kunit *test)
 	struct ipoib_path *path;
 
 	fx->priv->learn_paths = false;
-	send_to(test, 9);
-	answer(test, 9, 0);
+	fixture_send_to(test, 9);
+	fixture_answer(test, 9, 0);
 	path = path_find(fx, 9);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	KUNIT_EXPECT_FALSE(test, path->needs_grh);
@@ -837,7 +817,7 @@ static void resolved_lacks_grh(struct kunit *test)
 	fixture_settle(fx);
 	KUNIT_EXPECT_TRUE(test, path->needs_grh);
 	KUNIT_EXPECT_EQ(test, queries(test), 2);
-	answer(test, 9, 0);
+	fixture_answer(test, 9, 0);
 	expect_settled(test, path);
 }
 
@@ -851,17 +831,17 @@ static void paths_are_bounded(struct kunit *test)
 	hear_proof(test, 5, 5);
 	hear_claim(test, 6, 6);
 	atomic_add(others, &priv->paths.dests.table.nelems);
-	send_to(test, 7);
+	fixture_send_to(test, 7);
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 7));
-	send_to(test, 6);
-	send_to(test, 8);
+	fixture_send_to(test, 6);
+	fixture_send_to(test, 8);
 	KUNIT_EXPECT_NULL(test, path_find(fx, 6));
 	KUNIT_EXPECT_NULL(test, path_find(fx, 8));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_LIMIT), 2ull);
-	send_to(test, 5);
+	fixture_send_to(test, 5);
 	KUNIT_EXPECT_EQ(test, path_lid(test, 5), 5u);
 	atomic_sub(others, &priv->paths.dests.table.nelems);
-	send_to(test, 8);
+	fixture_send_to(test, 8);
 	KUNIT_EXPECT_NOT_NULL(test, path_find(fx, 8));
 }
 

@@ -485,3 +485,38 @@ int fixture_init_sending(struct kunit *test)
 	fx->hca->doorbells = 0;
 	return err;
 }
+
+/**
+ * fixture_send_to() - send a packet to a peer, and wait until the control path has handled it
+ * @test: the test
+ * @last: the last octet of the peer's GID, see fixture_gid()
+ *
+ * Context: may sleep.
+ */
+void fixture_send_to(struct kunit *test, u8 last)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
+	fixture_settle(fx);
+}
+
+/**
+ * fixture_answer() - answer the path query for a peer, which must be outstanding
+ * @test: the test
+ * @last: the last octet of the peer's GID
+ * @status: the answer's status, 0 for a path
+ *
+ * Context: may sleep.
+ */
+void fixture_answer(struct kunit *test, u8 last, int status)
+{
+	struct fixture *fx = test->priv;
+	union ib_gid gid;
+
+	fixture_gid(&gid, last);
+	KUNIT_EXPECT_TRUE(test, fabric_answer(&fx->fabric, &gid, status));
+	fixture_settle(fx);
+}

@@ -15,42 +15,22 @@ static struct ipoib_dest *path_of(struct fixture *fx, u8 last)
 	return ipoib_dest_find(&fx->priv->paths.dests, gid.raw);
 }
 
-static void send_to(struct kunit *test, u8 last)
-{
-	struct fixture *fx = test->priv;
-	union ib_gid gid;
-
-	fixture_gid(&gid, last);
-	fixture_send(fx, fixture_packet(test, gid.raw, 100), false);
-	fixture_settle(fx);
-}
-
-static void answer(struct kunit *test, u8 last)
-{
-	struct fixture *fx = test->priv;
-	union ib_gid gid;
-
-	fixture_gid(&gid, last);
-	KUNIT_EXPECT_TRUE(test, fabric_answer(&fx->fabric, &gid, 0));
-	fixture_settle(fx);
-}
-
 /* The SA may have answered before the change, so it is asked again; its answer is used meanwhile */
 static void path_changes_while_asked(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
 
-	send_to(test, 9);
+	fixture_send_to(test, 9);
 	ipoib_paths_refresh(fx->priv);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
-	answer(test, 9);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_EQ(test, fx->hca->logged, 1u);
 	/* Within a quarter of a second */
 	msleep(300);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 2);
-	answer(test, 9);
+	fixture_answer(test, 9, 0);
 	msleep(300);
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 2);
@@ -62,17 +42,17 @@ static void path_waits_too_long(struct kunit *test)
 	struct fixture *fx = test->priv;
 
 	fx->priv->paths.dests.window = 1;
-	send_to(test, 9);
-	send_to(test, 10);
-	send_to(test, 11);
+	fixture_send_to(test, 9);
+	fixture_send_to(test, 10);
+	fixture_send_to(test, 11);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 1);
 	KUNIT_ASSERT_NOT_NULL(test, path_of(fx, 10));
 	path_of(fx, 10)->used = jiffies - 4 * HZ;
-	answer(test, 9);
+	fixture_answer(test, 9, 0);
 	KUNIT_EXPECT_NULL(test, path_of(fx, 10));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_PATH_FAILED), 1ull);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.resolves), 2);
-	answer(test, 11);
+	fixture_answer(test, 11, 0);
 }
 
 /* GIDs that differ anywhere differ in their hash, or peers could choose many with the same */
