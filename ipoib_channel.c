@@ -71,7 +71,7 @@ int ipoib_channels_start(struct ipoib_dev *priv)
 		return err;
 	for (channel = priv->channels; channel < ipoib_channels_end(priv); channel++) {
 		/* An event that was due, and was lost, is not waited for any longer */
-		WRITE_ONCE(channel->tx.armed, false);
+		atomic_set(&channel->tx.armed, false);
 		napi_enable(&channel->napi);
 	}
 	local_bh_disable();

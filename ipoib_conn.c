@@ -291,8 +291,11 @@ static void conn_drain(struct ipoib_conn *conn)
 	 */
 	if (conn->qp && (died || ipoib_srq_has_failed(conns->srq)))
 		conn_destroy_qp(conn);
-	if (conn->qp && conn_takes_none(conn) && !conn->marked)
-		conn->marked = !ipoib_srq_mark(conn);
+	if (conn->qp && conn_takes_none(conn) && !conn->marked && !ipoib_srq_mark(conn)) {
+		conn->marked = true;
+		/* Many connections may have been closed at once, and this may be the first look */
+		conn->until = jiffies + CONN_DRAIN;
+	}
 	drained = !conn->qp || test_bit(IPOIB_CONN_DRAINED, &conn->events);
 	if (drained && (died || test_bit(IPOIB_CONN_PARTED, &conn->events))) {
 		conn_free(conn);

@@ -30,6 +30,9 @@
 #define INFORM_TIMEOUT_MS	1000
 #define INFORM_RETRIES		2
 
+/* How long the HCA is not asked again for the SM's address when MADs come from another one */
+#define INFORM_LOOK		HZ
+
 enum inform_trap_index {
 	INFORM_CREATED,
 	INFORM_DELETED,
@@ -66,6 +69,7 @@ struct inform {
 	u32 sm_lid;			/* 0 if it is not known */
 	u8 lmc;				/* the port's LMC, also taken for that of the SM's port */
 	bool sm_stale;			/* the SM may have changed */
+	unsigned long sm_looked;	/* jiffies when the HCA was asked for it last */
 	struct list_head watchers;	/* interfaces that want reports */
 	struct inform_trap traps[INFORM_TRAPS];
 };
@@ -283,14 +287,22 @@ static bool mad_is_of_sa(struct inform *inform, const struct ib_wc *wc)
 	       (wc->wc_flags & IB_WC_GRH || !inform_needs_grh(inform));
 }
 
-static void forgery_count(struct inform *inform)
+/* Counts a MAD that does not come from the SA. Not every HCA reports that the SM has moved, so the
+ * HCA is asked for the SM's address, but not for each forged MAD.
+ */
+static void mad_refuse(struct inform *inform)
 {
 	struct ipoib_watcher *watcher;
+	bool look;
 
 	spin_lock_bh(&inform->lock);
 	list_for_each_entry(watcher, &inform->watchers, node)
 		ipoib_count(watcher->priv, IPOIB_STAT_REPORTS_FORGED);
+	look = time_after(jiffies, inform->sm_looked + INFORM_LOOK);
+	inform->sm_stale |= look;
 	spin_unlock_bh(&inform->lock);
+	if (look)
+		inform_kick(inform);
 }
 
 static void report_deliver(struct inform *inform, const struct ib_sa_mad *mad)
@@ -341,7 +353,7 @@ static void inform_received(struct ib_mad_agent *agent, struct ib_mad_send_buf *
 
 	/* If a forged answer is dropped here, the request fails as if it had none */
 	if (!mad_is_of_sa(inform, wc->wc)) {
-		forgery_count(inform);
+		mad_refuse(inform);
 	} else if (buf) {
 		answer_take(inform, buf, wc);
 	} else {
@@ -358,6 +370,7 @@ static int sm_look(struct inform *inform, struct ib_port_attr *state)
 
 	spin_lock_bh(&inform->lock);
 	inform->sm_stale = false;
+	inform->sm_looked = jiffies;
 	spin_unlock_bh(&inform->lock);
 	err = ib_query_port(inform->port->ibdev, inform->port->number, state);
 	if (!err && !state->sm_lid)

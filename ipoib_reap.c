@@ -46,7 +46,7 @@ void ipoib_tx_ask(struct ipoib_txq *tx)
 	 * found to be due here, the poll that it causes sees the new head.
 	 */
 	smp_mb();
-	if (READ_ONCE(tx->armed))
+	if (atomic_read(&tx->armed))
 		return;
 	if (ipoib_sq_used(&tx->sq) >= IPOIB_TX_REAP_SLOTS || netif_xmit_stopped(tx->queue)) {
 		if (ipoib_cq_arm(tx->cq, &tx->armed))

@@ -47,21 +47,41 @@ struct ipoib_ring_figures ipoib_ring_read(const struct ipoib_ring_stats *stats)
  * @armed: whether an event is due already, in which case nothing happens. The handler of the event
  *	clears it
  *
- * An unnecessary call does no harm.
+ * An unnecessary call does no harm. But if several CPUs requested the same event, one of them could
+ * do so after it has come, and an HCA that numbers the requests would ignore that.
  *
  * Context: any.
  * Return: true if the CQ may have CQEs for which no event will come: the caller has to have it
  * polled.
  */
-bool ipoib_cq_arm(struct ib_cq *cq, bool *armed)
+bool ipoib_cq_arm(struct ib_cq *cq, atomic_t *armed)
 {
-	if (READ_ONCE(*armed))
+	if (atomic_read(armed) || atomic_xchg(armed, true))
 		return false;
-	WRITE_ONCE(*armed, true);
 	if (ib_req_notify_cq(cq, IB_CQ_NEXT_COMP | IB_CQ_REPORT_MISSED_EVENTS) <= 0)
 		return false;
-	WRITE_ONCE(*armed, false);
+	atomic_set(armed, false);
 	return true;
+}
+
+/**
+ * ipoib_cq_purge() - discard the CQEs of a CQ
+ * @cq: the CQ; it is not polled, and its QPs are in the state RESET
+ * @wc: memory for IPOIB_WC_BATCH CQEs
+ *
+ * Not every HCA discards the CQEs of a QP that is reset. They would be taken for CQEs of the WRs
+ * that are posted when the QP is started again.
+ *
+ * Context: control path.
+ */
+void ipoib_cq_purge(struct ib_cq *cq, struct ib_wc *wc)
+{
+	int left = cq->cqe, n;
+
+	do {
+		n = ib_poll_cq(cq, IPOIB_WC_BATCH, wc);
+		left -= n;
+	} while (n > 0 && left > 0);
 }
 
 /**

@@ -29,7 +29,8 @@ struct ipoib_ring_figures {
 	u64 polls;
 };
 
-bool ipoib_cq_arm(struct ib_cq *cq, bool *armed);
+bool ipoib_cq_arm(struct ib_cq *cq, atomic_t *armed);
+void ipoib_cq_purge(struct ib_cq *cq, struct ib_wc *wc);
 void ipoib_pool_map(struct ib_device *ibdev, struct page_pool_params *params);
 void ipoib_ring_account(struct ipoib_ring_stats *stats, unsigned int packets,
 			unsigned int bytes);

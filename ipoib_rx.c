@@ -465,6 +465,7 @@ void ipoib_rx_empty(struct ipoib_rx_ring *rx)
 {
 	u32 i;
 
+	ipoib_cq_purge(rx->cq, rx->wc);
 	for (i = 0; i < rx->size; i++) {
 		struct ipoib_rx_buf *buf = &rx->buf[i];
 
@@ -595,7 +596,7 @@ void ipoib_rx_use(struct ipoib_rx_ring *rx, struct ib_cq *cq, struct napi_struct
 	rx->napi = napi;
 	rx->size = size;
 	rx->has_spill = has_spill;
-	rx->armed = false;
+	atomic_set(&rx->armed, false);
 }
 
 /**
@@ -657,7 +658,7 @@ int ipoib_rx_start(struct ipoib_rx_ring *rx)
 	rx_keep_none(rx);
 	rx->failed = false;
 	/* An event that was due, and was lost, is not waited for any longer */
-	WRITE_ONCE(rx->armed, false);
+	atomic_set(&rx->armed, false);
 	err = rx_post(rx, &rx->buf[0].wr, rx->size);
 	if (err)
 		goto err_empty;

@@ -50,7 +50,7 @@ struct ipoib_rx_ring {
 	u16 events;			/* number of events of the CQ, for DIM */
 	bool adaptive;			/* DIM moderates the CQ; written under rtnl */
 	bool failed;			/* the QP must be reset: nothing is posted */
-	bool armed;			/* the CQ is armed: an event will come */
+	atomic_t armed;			/* the CQ is armed: an event will come */
 
 	bool has_spill;			/* the HCA supports two SGEs per receive WR */
 	struct ipoib_dev *priv;
@@ -85,7 +85,7 @@ static inline void ipoib_rx_hand_up(struct napi_struct *napi, struct sk_buff *sk
 /* Handles an event of the CQ */
 static inline void ipoib_rx_event(struct ipoib_rx_ring *rx)
 {
-	WRITE_ONCE(rx->armed, false);
+	atomic_set(&rx->armed, false);
 	napi_schedule(rx->napi);
 }
 

@@ -48,7 +48,7 @@ struct ipoib_srq {
 	u32 page_len;			/* octets of a page of the pool */
 	u32 pages;			/* per WR */
 	u32 message_max;		/* octets */
-	bool armed;			/* the CQ is armed: an event will come */
+	atomic_t armed;			/* the CQ is armed: an event will come */
 	u32 qps;			/* QPs that use it; of the workqueue of the connections */
 
 	void (*on_failure)(void *context);	/* called in any context, perhaps more than once */
@@ -428,7 +428,7 @@ static void srq_cq_completed(struct ib_cq *cq, void *context)
 {
 	struct ipoib_srq *srq = context;
 
-	WRITE_ONCE(srq->armed, false);
+	atomic_set(&srq->armed, false);
 	napi_schedule(&srq->napi);
 }
 

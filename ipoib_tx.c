@@ -403,6 +403,7 @@ bool ipoib_tx_poll(struct ipoib_txq *tx, int budget)
 void ipoib_tx_empty(struct ipoib_txq *tx)
 {
 	hrtimer_cancel(&tx->reaper);
+	ipoib_cq_purge(tx->cq, tx->wc);
 	ipoib_sq_empty(&tx->sq);
 	netdev_tx_reset_queue(tx->queue);
 }

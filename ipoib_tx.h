@@ -38,7 +38,7 @@ struct ipoib_txq {
 	u32 peer_removals;		/* ipoib_peers.removals when peer was looked up */
 
 	/* used by the consumer */
-	bool armed;			/* the CQ is armed: an event will come */
+	atomic_t armed;			/* the CQ is armed: an event will come */
 	bool reap;			/* the next poll must poll the CQ */
 	struct hrtimer reaper;		/* sets reap and schedules NAPI */
 	struct ipoib_ring_stats stats;

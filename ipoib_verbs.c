@@ -25,7 +25,7 @@ static void tx_cq_completed(struct ib_cq *cq, void *context)
 {
 	struct ipoib_txq *tx = context;
 
-	WRITE_ONCE(tx->armed, false);
+	atomic_set(&tx->armed, false);
 	ipoib_tx_reap(tx);
 }
 

@@ -104,6 +104,7 @@ struct hca_ah {
  * @hold: sends complete when the test calls hca_complete(), instead of at once
  * @mute: WRs are refused with -EINVAL, without a word on which of them
  * @stuck: QPs in the error state do not flush their WRs
+ * @lingers: a QP that is reset leaves CQEs of its WRs in its CQs
  * @dies_loudly: a QP reports IB_EVENT_QP_FATAL while it is destroyed
  * @gate: modify_cq waits up to five seconds for this completion; NULL: it does not wait
  * @seen: is called with the octets of each send; may be NULL
@@ -128,6 +129,7 @@ struct hca {
 	bool hold;
 	bool mute;
 	bool stuck;
+	bool lingers;
 	bool dies_loudly;
 	u32 deaths;		/* number of QPs that reported this */
 	struct completion *gate;

@@ -126,6 +126,32 @@ static void conn_of_dead_hca(struct kunit *test)
 	conns->hca_died = false;
 }
 
+/* Of many connections that are closed at once, one may be looked at only after its limit. If the
+ * HCA has returned its WRs by then, it gets the time for the last one.
+ */
+static void conn_drained_late(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_accepted(test);
+	struct fixture *fx = test->priv;
+
+	/* Each QP has WRs of its own, so no other one is posted */
+	fx->hca->ibdev.attrs.max_srq = 0;
+	KUNIT_ASSERT_EQ(test, ipoib_conns_make_srq(conn->conns), 0);
+	conn->state = IPOIB_CONN_DRAINING;
+	conn->until = jiffies - 1;
+	conn->events = BIT(IPOIB_CONN_LAST_WQE);
+	conn->qp = fx->priv->qp;
+	conn->ring = ERR_PTR(-ENODEV);
+	conn_drain(conn);
+	KUNIT_ASSERT_EQ(test, (int)conn->state, (int)IPOIB_CONN_DRAINING);
+	KUNIT_EXPECT_TRUE(test, conn->marked);
+	KUNIT_EXPECT_TRUE(test, time_after(conn->until, jiffies));
+	cancel_delayed_work_sync(&conn->work);
+	conn->qp = NULL;
+	conn->ring = NULL;
+	conn_free(conn);
+}
+
 static void conn_happens(struct ipoib_conn *conn, enum ib_cm_event_type type)
 {
 	const struct ib_cm_event event = { .event = type };
@@ -215,6 +241,7 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_heard),
 	KUNIT_CASE(conn_events),
 	KUNIT_CASE(conn_of_dead_hca),
+	KUNIT_CASE(conn_drained_late),
 	KUNIT_CASE(conn_path_replaced),
 	{}
 };

@@ -308,14 +308,13 @@ static bool qp_pop_recv(struct hca_qp *qp, struct hca_recv *recv)
 	return some;
 }
 
-static void qp_flush(struct hca_qp *qp)
+/* Completes all WRs, without an interrupt */
+static void qp_give_back(struct hca_qp *qp)
 {
 	struct ib_wc wc = { .status = IB_WC_WR_FLUSH_ERR, .qp = &qp->ibqp };
 	struct hca_posted send;
 	struct hca_recv recv;
 
-	if (to_hca(qp->ibqp.device)->stuck)
-		return;
 	while (qp_pop_send(qp, &send)) {
 		wc.wr_id = send.wr_id;
 		qp->flushed++;
@@ -326,6 +325,13 @@ static void qp_flush(struct hca_qp *qp)
 		qp->flushed++;
 		cq_put(qp->ibqp.recv_cq, &wc);
 	}
+}
+
+static void qp_flush(struct hca_qp *qp)
+{
+	if (to_hca(qp->ibqp.device)->stuck)
+		return;
+	qp_give_back(qp);
 	cq_interrupt(qp->ibqp.send_cq);
 	cq_interrupt(qp->ibqp.recv_cq);
 }
@@ -347,6 +353,8 @@ static int modify_qp(struct ib_qp *ibqp, struct ib_qp_attr *attr, int mask,
 	if (qp->state == IB_QPS_ERR)
 		qp_flush(qp);
 	if (qp->state == IB_QPS_RESET) {
+		if (to_hca(ibqp->device)->lingers)
+			qp_give_back(qp);
 		qp->recv_tail = qp->recv_head;
 		qp->send_tail = qp->send_head;
 	}

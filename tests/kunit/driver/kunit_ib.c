@@ -99,7 +99,7 @@ static void send_unwatched(struct kunit *test, u32 len)
 	skb = fixture_packet(test, gid.raw, len);
 	hca_wait(fx->hca);
 	local_bh_disable();
-	WRITE_ONCE(fx->priv->channels->tx.armed, false);
+	atomic_set(&fx->priv->channels->tx.armed, false);
 	fixture_send(fx, skb, false);
 	local_bh_enable();
 }

@@ -363,6 +363,28 @@ static void inform_follows_sm(struct kunit *test)
 	inform_end(fx);
 }
 
+/* MADs of an address that was not the SM's when the HCA was asked last have it asked again, but not
+ * often
+ */
+static void inform_doubts_sm(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct inform *inform = inform_make(test);
+	struct ib_port_attr state = {};
+
+	sm_look(inform, &state);
+	mad_refuse(inform);
+	KUNIT_EXPECT_FALSE(test, inform->sm_stale);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&inform->work));
+	inform->sm_looked -= INFORM_LOOK + 1;
+	mad_refuse(inform);
+	cancel_delayed_work_sync(&inform->work);
+	KUNIT_EXPECT_TRUE(test, inform->sm_stale);
+	sm_follow(inform);
+	KUNIT_EXPECT_FALSE(test, inform->sm_stale);
+	inform_end(fx);
+}
+
 /* How the SA's status is mapped to errors: "busy" differs from a refusal */
 static void inform_status(struct kunit *test)
 {
@@ -433,6 +455,7 @@ static struct kunit_case inform_cases[] = {
 	KUNIT_CASE(inform_list_too_long),
 	KUNIT_CASE_PARAM(inform_source, source_gen_params),
 	KUNIT_CASE(inform_follows_sm),
+	KUNIT_CASE(inform_doubts_sm),
 	KUNIT_CASE(inform_status),
 	KUNIT_CASE(inform_wants),
 	KUNIT_CASE(inform_told),

@@ -359,15 +359,15 @@ static void queues_lost_event(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct hca_cq *cq = container_of(fx->priv->rx.cq, struct hca_cq, ibcq);
 
-	KUNIT_EXPECT_TRUE(test, fx->priv->rx.armed);
+	KUNIT_EXPECT_TRUE(test, atomic_read(&fx->priv->rx.armed));
 	fixture_down(fx);
 	/* The events of the flush have come */
-	fx->priv->rx.armed = true;
-	fx->priv->channels[0].tx.armed = true;
+	atomic_set(&fx->priv->rx.armed, true);
+	atomic_set(&fx->priv->channels[0].tx.armed, true);
 	cq->armed = false;
 	fixture_up(test);
 	KUNIT_EXPECT_TRUE(test, cq->armed);
-	KUNIT_EXPECT_FALSE(test, fx->priv->channels[0].tx.armed);
+	KUNIT_EXPECT_FALSE(test, atomic_read(&fx->priv->channels[0].tx.armed));
 }
 
 /* A sender that does not look at the carrier finds the queues stopped until the link runs */

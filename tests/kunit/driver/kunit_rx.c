@@ -350,8 +350,16 @@ static void rx_never_flushed(struct kunit *test)
 	fixture_down(fx);
 	rx_up(test);
 	fx->hca->stuck = true;
+	fx->hca->lingers = true;
 	KUNIT_EXPECT_GE(test, rx_down(fx), 5000u);
 	fx->hca->stuck = false;
+	fx->hca->lingers = false;
+	/* The CQEs that the HCA has left are not taken for those of new WRs */
+	rx_up(test);
+	fixture_settle(fx);
+	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted + fx->priv->rx.kept, fx->priv->rx.size);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);
+	fixture_down(fx);
 	for (i = 1; i <= 4; i++)
 		KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8000 | i), 0);
 }
