@@ -20,6 +20,7 @@
 bool pairs_parse(const char *command, const char *const *keys, char **arguments,
 		 const char **values);
 bool pair_needed(const char *command, const char *key, const char *value);
+bool parse_vlan(const char *text, __u16 *vlan);
 bool parse_mac(const char *text, unsigned char *mac);
 
 /* eipoib_settings.c: settings, as words and as attributes of rtnetlink */

@@ -9,8 +9,6 @@
 
 #include "eipoib.h"
 
-#define VLAN_MAX	4094
-
 static const char *const slave_columns[] = { "interface", "master", "vlan", "mac", NULL };
 
 /* ---- Show ---- */
@@ -107,13 +105,11 @@ enum slave_word {
 static bool data_put(struct nlmsghdr *message, const char *const *values)
 {
 	unsigned char mac[MAC_LEN];
-	__u64 vlan;
+	__u16 vlan;
 
 	if (values[SLAVE_VLAN]) {
-		if (!parse_number(values[SLAVE_VLAN], VLAN_MAX, &vlan)) {
-			misused(values[SLAVE_VLAN], "not a VLAN id");
+		if (!parse_vlan(values[SLAVE_VLAN], &vlan))
 			return false;
-		}
 		mnl_attr_put_u16(message, IFLA_EIPOIB_SLAVE_VLAN, vlan);
 	}
 	if (values[SLAVE_MAC]) {

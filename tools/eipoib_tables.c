@@ -133,8 +133,8 @@ static enum status change_parse(struct change *change, char **arguments)
 {
 	static const char *const keys[] = { "dev", "lladdr", "vlan", NULL };
 	const char *values[3] = {};
-	__u64 vlan = 0;
 
+	change->vlan = 0;
 	if (!arguments[0]) {
 		fprintf(stderr, "eipoib: there is no IP address; see 'eipoib local help'\n");
 		return STATUS_USAGE;
@@ -147,9 +147,8 @@ static enum status change_parse(struct change *change, char **arguments)
 	change->has_mac = values[1];
 	if (values[1] && !parse_mac(values[1], change->mac))
 		return misused(values[1], "not a MAC address");
-	if (values[2] && !parse_number(values[2], UINT16_MAX, &vlan))
-		return misused(values[2], "not the number of a VLAN");
-	change->vlan = vlan;
+	if (values[2] && !parse_vlan(values[2], &change->vlan))
+		return STATUS_USAGE;
 	change->index = interface_find(values[0]);
 	return change->index ? STATUS_FOUND : STATUS_NOT_FOUND;
 }

@@ -7,6 +7,8 @@
 
 #include "eipoib.h"
 
+#define VLAN_MAX	4094
+
 static bool pair_wrong(const char *command, const char *key, const char *what)
 {
 	fprintf(stderr, "%s: '%s %s' %s; see '%s %s help'\n", program.name, command, key, what,
@@ -57,6 +59,25 @@ bool pairs_parse(const char *command, const char *const *keys, char **arguments,
 bool pair_needed(const char *command, const char *key, const char *value)
 {
 	return value || pair_wrong(command, key, "is missing");
+}
+
+/**
+ * parse_vlan() - parse the id of a VLAN
+ * @text: a number from 1 to 4094
+ * @vlan: set to the id
+ *
+ * Return: false after an error message if the text is not valid.
+ */
+bool parse_vlan(const char *text, __u16 *vlan)
+{
+	__u64 number;
+
+	if (!parse_number(text, VLAN_MAX, &number) || !number) {
+		misused(text, "not the number of a VLAN, which is from 1 to 4094");
+		return false;
+	}
+	*vlan = number;
+	return true;
 }
 
 /**

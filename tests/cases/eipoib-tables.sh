@@ -213,6 +213,13 @@ tool 2 local add 10.0.0.71 dev eth5
 err_matches "'local lladdr' is missing"
 tool 2 local add 10.0.0.71 lladdr 02:00:00:00:00 dev eth5
 err_matches 'not a MAC address'
+for vlan in 0 4095; do
+	tool 2 local add 10.0.0.71 lladdr 02:00:00:00:00:71 dev eth5 vlan $vlan
+	err_matches 'not the number of a VLAN'
+	tool 2 local del 10.0.0.70 dev eth5 vlan $vlan
+	err_matches 'not the number of a VLAN'
+done
+assert address_is 10.0.0.70 .static
 tool 1 local del 10.0.0.70 lladdr 02:00:00:00:00:71 dev eth5
 err_matches 'no such IP address with this MAC address'
 tool 0 local del 10.0.0.70 dev eth5

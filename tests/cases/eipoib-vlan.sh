@@ -49,6 +49,7 @@ must_say 'is in use' ip -n h0 link set "$dev0" master eth5
 step "A VLAN for each partition, with the number of its P_Key"
 ip -n h0 link set part1 master eth5
 ip -n h0 link set part2 master eth5
+must_say 'not the number of a VLAN' on h0 eipoib slave dev part1 vlan 0
 ip -n h0 link add link eth5 name vlan1 type vlan id 1
 ip -n h0 link set vlan1 up
 ip -n h0 address add 10.1.0.50/24 dev vlan1
