@@ -40,7 +40,8 @@ static bool linkinfo_add(struct json_object *row, const struct nlattr *linkinfo)
 	mnl_attr_for_each_nested(attr, linkinfo) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_INFO_SLAVE_KIND:
-			is_slave = !strcmp(mnl_attr_get_str(attr), "eipoib");
+			is_slave = !mnl_attr_validate(attr, MNL_TYPE_NUL_STRING) &&
+				   !strcmp(mnl_attr_get_str(attr), "eipoib");
 			break;
 		case IFLA_INFO_SLAVE_DATA:
 			data_add(row, attr);
@@ -93,6 +94,9 @@ static enum status slaves_show(struct session *session)
 
 /* ---- Set ---- */
 
+#define NO_SLAVE	"not a further interface under one of eth_ipoib; " \
+			"put it there by 'ip link set DEV master ETH'"
+
 /* The words of the command */
 enum slave_word {
 	SLAVE_DEV,
@@ -122,14 +126,45 @@ static bool data_put(struct nlmsghdr *message, const char *const *values)
 	return true;
 }
 
+static bool slave_take(void *context, const struct nlmsghdr *message)
+{
+	struct json_object *row = slave_parse(message);
+	bool *is_slave = context;
+
+	*is_slave = row;
+	json_object_put(row);
+	return false;
+}
+
+/* The kernel has the driver of whatever is the master take the attributes, whose numbers mean
+ * something else to a bridge or a bond.
+ */
+static enum status slave_check(struct session *session, const char *dev, unsigned int index)
+{
+	bool is_slave = false;
+	int err;
+
+	link_begin(&session->nl, RTM_GETLINK, 0, index);
+	err = nl_talk(&session->nl, slave_take, &is_slave);
+	if (err)
+		return failed(&session->nl, dev, err);
+	if (!is_slave)
+		return misused(dev, NO_SLAVE);
+	return STATUS_FOUND;
+}
+
 static enum status slave_set(struct session *session, const char *const *values)
 {
 	unsigned int index = interface_find(values[SLAVE_DEV]);
 	struct nlmsghdr *message;
 	struct nlattr *info, *data;
+	enum status status;
 
 	if (!index)
 		return STATUS_NOT_FOUND;
+	status = slave_check(session, values[SLAVE_DEV], index);
+	if (status)
+		return status;
 	message = link_begin(&session->nl, RTM_NEWLINK, 0, index);
 	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
 	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "eipoib");

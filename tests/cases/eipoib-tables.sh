@@ -167,6 +167,15 @@ for guest in g1 g2; do
 	reach $guest 10.0.0.2
 done
 
+step "A port of a bridge is no further interface, and stays as it is"
+state=$(on h0 cat /sys/class/net/port.g1/brport/state)
+for dev in port.g1 "$dev0" lo; do
+	# This number of a VLAN would be the state 'blocking' of a bridge's port
+	tool 2 slave dev "$dev" vlan 4
+	err_matches "^eipoib: $dev: not a further interface under one of eth_ipoib"
+done
+assert_eq "the state of the port" "$(on h0 cat /sys/class/net/port.g1/brport/state)" "$state"
+
 step "The tables have what was learned"
 wait_for 10 address_is 10.0.0.61 ".mac == \"$mac1\" and .static == false and .age_ms < 60000"
 wait_for 10 address_is fd00::62 ".mac == \"$mac2\" and .interface == \"eth5\""
