@@ -195,8 +195,10 @@ static void port_read(struct port *port)
 }
 
 struct port_search {
-	struct port *port;
-	char guid[32];			/* in the interface's address, without colons */
+	struct port *port;		/* what is found */
+	const char *device;		/* at which the search is */
+	unsigned int number;		/* of the port; 0: it is not known */
+	char guid[ADDRESS_LEN];		/* in the interface's address, without colons */
 	bool any;			/* a port with another GUID is better than none */
 };
 
@@ -209,29 +211,42 @@ static void colons_drop(const char *from, char *to)
 	} while (*from++);
 }
 
-/* Several RDMA devices may be parts of one device of a bus: the GUID tells which it is */
-static bool device_see(const char *device, void *context)
+static bool port_see(const char *number, void *context)
 {
+	struct port port = { .number = strtoul(number, NULL, 10) };
 	struct port_search *search = context;
-	struct port port = { .number = search->port->number };
 	char guid[sizeof(port.guid)];
 	bool matches;
 
-	snprintf(port.device, sizeof(port.device), "%.*s", (int)sizeof(port.device) - 1, device);
+	if (search->number && port.number != search->number)
+		return false;
+	snprintf(port.device, sizeof(port.device), "%.*s", (int)sizeof(port.device) - 1,
+		 search->device);
 	port_read(&port);
 	if (!port.state[0])
 		return false;
 	colons_drop(port.guid, guid);
-	matches = !strcmp(guid, search->guid);
+	matches = guid[0] && !strcmp(guid, search->guid);
 	if (matches || search->any)
 		*search->port = port;
 	return matches;
 }
 
+/* Several RDMA devices may be parts of one device of a bus: the GUID tells which it is */
+static bool device_see(const char *device, void *context)
+{
+	struct port_search *search = context;
+	char path[PATH_LEN];
+
+	snprintf(path, sizeof(path), RDMA "/%s/ports", device);
+	search->device = device;
+	return folder_find(path, port_see, search);
+}
+
 /* Finds the port, and the state of a parent. An interface with a GUID that the administrator has
- * chosen is still over its own device. A child has no device in /sys, but its parent has. That may
- * be in another network namespace, and another interface here may have its name: then only the GUID
- * tells.
+ * chosen is still over its own device. A child has no device in /sys, but its parent has, and the
+ * in-tree driver does not tell the port of a child either. The parent may be in another network
+ * namespace, and another interface here may have its name: then only the GUID tells.
  */
 static void port_find(struct link *link)
 {
@@ -241,16 +256,18 @@ static void port_find(struct link *link)
 	char path[PATH_LEN], address[ADDRESS_LEN];
 	bool matches;
 
-	port->number = number_read(link->name, "dev_port") + 1;
+	search.number = number_read(owner, "dev_port") + 1;
 	net_read(link->name, "address", address, sizeof(address));
 	if (strlen(address) > GUID_OF_ADDRESS)
 		colons_drop(address + GUID_OF_ADDRESS, search.guid);
 	snprintf(path, sizeof(path), NET "/%s/device/infiniband", owner);
 	matches = folder_find(path, device_see, &search);
 	link->parent_down = matches && link->parent[0] && !is_up(link->parent);
+	if (port->device[0])
+		return;
+	search.number = 0;
 	search.any = false;
-	if (!port->device[0] && !folder_find(RDMA, device_see, &search))
-		*port = (struct port) {};
+	folder_find(RDMA, device_see, &search);
 }
 
 /* ---- Partitions ---- */

@@ -318,3 +318,18 @@ told "$dev" not-joined sysfs 'has not joined the broadcast group' 'sminfo'
 echo "switch0 2 down" >"$ibfab/cable"
 told "$dev" port-down sysfs 'has no link: the port ibfab1/1 is down \(Polling\)' 'cable'
 rmmod ib_ipoib
+
+step "... and of the second port of an HCA, also for children, whose port this driver does not tell"
+fabric_stop
+fabric_start hcas=1 ports=2
+intree_load
+wait_for 10 netdev_of ibfab0 2
+dev=$(netdev_of ibfab0 2)
+child_add 8001
+echo 0x8002 >"/sys/class/net/$dev/create_child"
+wait_for 5 test -e "/sys/class/net/$dev.8002"
+for name in "$dev" "$dev.8001" "$dev.8002"; do
+	ends 1 ipoib -j why "$name"
+	json '.[0] | .device == "ibfab0" and .port == 2 and .link_layer == "InfiniBand"'
+done
+rmmod ib_ipoib
