@@ -173,6 +173,8 @@ void age_text(__u64 ms, char *text, size_t size);
 void say(const char *what, const char *text);
 enum status failed(const struct nl *nl, const char *what, int err);
 enum status misused(const char *what, const char *text);
+
+/* tool_interface.c: network interfaces */
 unsigned int interface_find(const char *name);
 
 /* tool_options.c: the options and words of the command line */

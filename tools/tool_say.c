@@ -3,7 +3,6 @@
  * Error messages: errors of the kernel, and wrong usage.
  */
 #include <errno.h>
-#include <net/if.h>
 #include <string.h>
 
 #include "tool.h"
@@ -75,19 +74,4 @@ enum status misused(const char *what, const char *text)
 {
 	say(what, text);
 	return STATUS_USAGE;
-}
-
-/**
- * interface_find() - find a network interface
- * @name: its name
- *
- * Return: its number, or 0 after an error message.
- */
-unsigned int interface_find(const char *name)
-{
-	unsigned int index = if_nametoindex(name);
-
-	if (!index)
-		say(name, "there is no such interface");
-	return index;
 }

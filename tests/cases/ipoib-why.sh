@@ -164,11 +164,15 @@ ip -n other link set "$dev" netns 1
 ip link set "$dev" up
 carrier
 
-step "An alternative name, and a name that a terminal would obey"
-ip link property add dev "$dev" altname ibalt
-ends 0 ipoib why ibalt
-out_matches "^$dev has carrier"
-ip link property del dev "$dev" altname ibalt
+step "Alternative names, one of them a long one, and a name that a terminal would obey"
+for name in ibalt an-alternative-name-of-ipoib; do
+	ip link property add dev "$dev" altname $name
+	ends 0 ipoib why $name
+	out_matches "^$dev has carrier"
+	ip link property del dev "$dev" altname $name
+	ends 4 ipoib why $name
+	err_matches 'no such interface'
+done
 dev0=$(netdev_of ibfab0)
 wild=$(printf 'x\033[31m\377')
 ip link set "$dev0" name "$wild"
