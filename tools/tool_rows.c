@@ -12,6 +12,9 @@
 
 #include "tool.h"
 
+/* As many interfaces are remembered by their names */
+#define SEEN	1024
+
 /* ---- Values ---- */
 
 /**
@@ -172,31 +175,40 @@ void add_name(struct json_object *row, const char *key, const char *const *names
 	add_text(row, key, number < count && names[number] ? names[number] : text);
 }
 
+/* Returns the name of an interface, or the last one that was seen here if it has been removed; NULL
+ * if none was. It is valid until the next call.
+ */
+static const char *name_of(unsigned int index)
+{
+	static struct {
+		unsigned int index;
+		char name[IF_NAMESIZE];
+	} seen[SEEN], *last;
+	char name[IF_NAMESIZE];
+
+	last = &seen[index % SEEN];
+	if (if_indextoname(index, name)) {
+		last->index = index;
+		memcpy(last->name, name, sizeof(name));
+	}
+	return index && last->index == index ? last->name : NULL;
+}
+
 /**
  * add_interface() - add the number of an interface, and its name as "interface", to a row
  * @row: the row
  * @key: the key of the number
  * @attr: the attribute
  *
- * An interface that has been removed is shown with its last known name.
+ * An interface that has been removed is shown with its last known name, or without one.
  */
 void add_interface(struct json_object *row, const char *key, const struct nlattr *attr)
 {
-	static struct json_object *seen;
-	struct json_object *was;
-	char name[IF_NAMESIZE];
-	char index[16];
+	const char *name = name_of(mnl_attr_get_u32(attr));
 
-	if (!seen)
-		seen = json_object_new_object();
 	add_u32(row, key, attr);
-	snprintf(index, sizeof(index), "if%u", mnl_attr_get_u32(attr));
-	if (if_indextoname(mnl_attr_get_u32(attr), name))
-		add_text(seen, index, name);
-	if (json_object_object_get_ex(seen, index, &was))
-		add_text(row, "interface", json_object_get_string(was));
-	else
-		add_text(row, "interface", index);
+	if (name)
+		add_text(row, "interface", name);
 }
 
 /* ---- Messages ---- */
