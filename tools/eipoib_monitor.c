@@ -109,6 +109,10 @@ enum status run_monitor(struct session *session, char **arguments)
 		monitor.index = interface_find(dev);
 		if (!monitor.index)
 			return STATUS_NOT_FOUND;
+		/* Of another interface nothing would ever be printed */
+		err = table_get(session, EIPOIB_CMD_DEV_GET, monitor.index);
+		if (err)
+			return failed(&session->nl, dev, err);
 	}
 	err = nl_open(&monitor.nl);
 	if (!err) {

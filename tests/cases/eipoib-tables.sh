@@ -115,6 +115,8 @@ tool 1 show dev eth5
 err_matches '^eipoib: eth5: there is no such interface$'
 tool 1 -j local dev lo
 err_matches 'not an interface of eth_ipoib'
+ends 1 on h0 timeout 10 eipoib monitor dev lo
+err_matches 'not an interface of eth_ipoib'
 tool 1 local add 10.0.0.1 lladdr 02:00:00:00:00:01 dev lo
 err_matches 'not an interface of eth_ipoib'
 tool 2 set dev lo learning off
