@@ -13,7 +13,6 @@ struct monitor {
 	struct nl nl;
 	bool json;
 	int index;			/* of the interface; 0: all */
-	bool ended;			/* the module is gone */
 };
 
 static void row_print(struct json_object *row)
@@ -47,15 +46,17 @@ static bool change_take(void *context, const struct nlmsghdr *message)
 	struct monitor *monitor = context;
 
 	if (message->nlmsg_type == GENL_ID_CTRL)
-		monitor->ended = message_command(message) == CTRL_CMD_DELFAMILY &&
-				 !strcmp(nl_family_name(message), EIPOIB_GENL_NAME);
-	else if (message_command(message) == EIPOIB_CMD_LOCAL_NTF)
+		return message_command(message) == CTRL_CMD_DELFAMILY &&
+		       !strcmp(nl_family_name(message), EIPOIB_GENL_NAME);
+	if (message_command(message) == EIPOIB_CMD_LOCAL_NTF)
 		change_print(monitor, message);
-	return monitor->ended || ferror(stdout);
+	return ferror(stdout);
 }
 
-/* The module may have been unloaded, and loaded again as another family, among what was lost */
-static int family_look(struct monitor *monitor)
+/* Returns -ENOPKG if the module has been unloaded, and -ESTALE if it has been loaded again since,
+ * which makes it another family.
+ */
+static int family_check(struct monitor *monitor)
 {
 	struct nl other;
 	int err = nl_open(&other);
@@ -64,19 +65,20 @@ static int family_look(struct monitor *monitor)
 		memcpy(monitor->nl.error, other.error, sizeof(other.error));
 		return err;
 	}
-	monitor->ended = other.family != monitor->nl.family;
 	nl_close(&other);
-	return 0;
+	return other.family == monitor->nl.family ? 0 : -ESTALE;
 }
 
 static int changes_take(struct monitor *monitor)
 {
 	int err = nl_listen(&monitor->nl, change_take, monitor);
 
-	if (err != -ENOBUFS)
-		return err;
-	fputs("eipoib: changes were lost; 'eipoib local' prints what there is now\n", stderr);
-	return nl_drain(&monitor->nl) ?: family_look(monitor);
+	if (err == -ENOBUFS) {
+		fputs("eipoib: changes were lost; 'eipoib local' prints what there is now\n",
+		      stderr);
+		err = nl_drain(&monitor->nl);
+	}
+	return err ?: family_check(monitor);
 }
 
 static int monitor_watch(struct monitor *monitor)
@@ -84,9 +86,9 @@ static int monitor_watch(struct monitor *monitor)
 	int err = nl_join_families(&monitor->nl) ?: nl_join_group(&monitor->nl);
 
 	/* If printing fails, tool_run() prints the error message */
-	while (!err && !monitor->ended && !ferror(stdout))
+	while (!err && !ferror(stdout))
 		err = changes_take(monitor);
-	return monitor->ended ? -ENOPKG : err;
+	return err;
 }
 
 /**

@@ -19,6 +19,8 @@ static const struct meaning errors[] = {
 	{ EPERM, STATUS_FAILED, "needs CAP_NET_ADMIN" },
 	{ ENOPKG, STATUS_FAILED,
 	  "the kernel's module eth_ipoib is not loaded; load it with 'modprobe eth_ipoib'" },
+	{ ESTALE, STATUS_FAILED,
+	  "the kernel's module eth_ipoib has been loaded again; start the monitor again" },
 	{ ENOBUFS, STATUS_FAILED, "the socket has no room for all answers, so some are missing" },
 	{ ETIME, STATUS_FAILED, "the kernel does not answer" },
 	{ EINTR, STATUS_FAILED,

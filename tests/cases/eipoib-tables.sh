@@ -385,3 +385,20 @@ kill -s CONT -- "-$(cat /run/traffic.lines.pid)"
 wait_for 10 grep -q 'changes were lost' /run/traffic.lines.log
 wait_for 10 grep -q 'module eth_ipoib is not loaded' /run/traffic.lines.log
 no_eth5
+
+step "The module is unloaded and loaded again before monitors notice"
+module_insert /modules/eth_ipoib.ko
+tool 0 add link "$dev0" name eth5
+traffic_start monitor on h0 eipoib monitor
+traffic_start lines on h0 eipoib -j monitor dev eth5
+wait_for 10 monitors_hear
+for name in monitor lines; do
+	kill -s STOP -- "-$(cat /run/traffic.$name.pid)"
+done
+rmmod eth_ipoib
+module_insert /modules/eth_ipoib.ko
+for name in monitor lines; do
+	kill -s CONT -- "-$(cat /run/traffic.$name.pid)"
+	wait_for 10 grep -q 'module eth_ipoib has been loaded again' /run/traffic.$name.log
+done
+rmmod eth_ipoib
