@@ -105,17 +105,38 @@ static void row_print(struct json_object *row)
 
 /* ---- Interfaces ---- */
 
-static bool link_why(struct session *session, const char *name)
-{
-	struct json_object *row;
-	struct link link;
+/* What an interface turns out to be */
+enum found {
+	FOUND_IPOIB,
+	FOUND_OTHER,			/* no IPoIB interface */
+	FOUND_ELSEWHERE,		/* /sys shows another network namespace */
+	FOUND_GONE,
+};
 
-	sys_read_link(name, &link);
-	row = row_make(&link, reason_of(&link));
+/* Reads all that is to be known of an interface. The files of one that disappears, or gets another
+ * name meanwhile, look like those of one that is not set up.
+ */
+static enum found link_look(const char *name, unsigned int index, struct link *link)
+{
+	enum found found = FOUND_IPOIB;
+
+	if (!sys_is_of_namespace(name, index))
+		found = FOUND_ELSEWHERE;
+	else if (!sys_is_ipoib(name))
+		found = FOUND_OTHER;
+	else
+		sys_read_link(name, link);
+	return if_nametoindex(name) == index ? found : FOUND_GONE;
+}
+
+static bool link_why(struct session *session, const struct link *link)
+{
+	struct json_object *row = row_make(link, reason_of(link));
+
 	json_object_array_add(session->rows, row);
 	if (!session->options.json)
 		row_print(row);
-	return link.carrier;
+	return link->carrier;
 }
 
 static enum status other_sys(const char *name)
@@ -127,20 +148,27 @@ static enum status other_sys(const char *name)
 static enum status one_why(struct session *session, const char *given)
 {
 	unsigned int index = interface_find(given);
+	enum found found = FOUND_GONE;
 	char name[IF_NAMESIZE];
+	struct link link;
 
 	if (!index)
 		return STATUS_FAILED;
 	/* /sys does not have its alternative names, one of which may be given */
-	if (!if_indextoname(index, name)) {
-		say(given, "it has just disappeared");
-		return STATUS_FAILED;
-	}
-	if (!sys_is_of_namespace(name, index))
-		return other_sys(name);
-	if (!sys_is_ipoib(name))
+	if (if_indextoname(index, name))
+		found = link_look(name, index, &link);
+	switch (found) {
+	case FOUND_IPOIB:
+		return link_why(session, &link) ? STATUS_FOUND : STATUS_NOT_FOUND;
+	case FOUND_OTHER:
 		return misused(name, "this is no IPoIB interface");
-	return link_why(session, name) ? STATUS_FOUND : STATUS_NOT_FOUND;
+	case FOUND_ELSEWHERE:
+		return other_sys(name);
+	case FOUND_GONE:
+		break;
+	}
+	say(given, "it has just disappeared");
+	return STATUS_FAILED;
 }
 
 #define NO_DEVICE "there is no InfiniBand device: check with 'lspci' that the host has an HCA, and with 'dmesg' that its driver is loaded"
@@ -165,17 +193,14 @@ static enum status none_why(void)
 static enum status all_why(struct session *session, const struct if_nameindex *interfaces)
 {
 	enum status status = STATUS_FOUND;
+	enum found found;
+	struct link link;
 
 	for (; interfaces->if_index; interfaces++) {
-		const char *name = interfaces->if_name;
-
-		if (!sys_is_of_namespace(name, interfaces->if_index)) {
-			/* It may have gone meanwhile */
-			if (if_nametoindex(name) == interfaces->if_index)
-				return other_sys(name);
-			continue;
-		}
-		if (sys_is_ipoib(name) && !link_why(session, name))
+		found = link_look(interfaces->if_name, interfaces->if_index, &link);
+		if (found == FOUND_ELSEWHERE)
+			return other_sys(interfaces->if_name);
+		if (found == FOUND_IPOIB && !link_why(session, &link))
 			status = STATUS_NOT_FOUND;
 	}
 	return json_object_array_length(session->rows) ? status : none_why();
