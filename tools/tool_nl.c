@@ -24,6 +24,9 @@
 /* How often a dump that changed while it was read is tried */
 #define NL_DUMPS	5
 
+/* How long the data may settle before the dump is tried again. Each pause is twice the last one. */
+#define NL_PAUSE_MS	5
+
 /* The receiver of the messages of a reply, and the state of the reply */
 struct reply {
 	struct nl *nl;
@@ -267,7 +270,7 @@ static bool dump_take(void *context, const struct nlmsghdr *message)
  * @rows: an empty array, to which they are added
  * @make: makes a row of a message; may return NULL if that is not wanted
  *
- * If the data changed while it was read, the request is repeated.
+ * If the data changed while it was read, the request is repeated after a pause.
  *
  * Return: 0, -EINTR if the data changed each time, or another negative error, for which
  * nl->error may have a message.
@@ -287,6 +290,7 @@ int nl_dump(struct nl *nl, struct json_object *rows, row_maker make)
 		err = request_do(&reply, NL_WAIT_MS);
 		if (err || !reply.interrupted)
 			return err;
+		poll(NULL, 0, NL_PAUSE_MS << tries);
 	}
 	return -EINTR;
 }
