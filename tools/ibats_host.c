@@ -3,6 +3,8 @@
  * The commands list, stats, primary and audit, which concern the records that this host has
  * registered or is going to register.
  */
+#include <errno.h>
+
 #include "ibats.h"
 
 static const char *const list_columns[] = {
@@ -96,6 +98,11 @@ static enum status primary_choose(struct session *session, char **arguments,
 			mnl_attr_put(message, IB_ATS_ATTR_ADDR, sizeof(*ip), ip);
 		err = nl_talk(&session->nl, NULL, NULL);
 		nl_close(&session->nl);
+	}
+	/* Of other commands this error is about a port */
+	if (err == -ENODEV) {
+		say(arguments[0], "there is no such interface");
+		return STATUS_NOT_FOUND;
 	}
 	return failed(&session->nl, arguments[ip ? 1 : 0], err);
 }
