@@ -118,10 +118,19 @@ static enum status words_run(struct session *session, int count, char **words)
 	return STATUS_USAGE;
 }
 
+/* The options are wrong, but the command may still be one whose output is no array */
+static enum status options_wrong(struct session *session, const char *word)
+{
+	const struct command *command = word ? command_find(session->tool, word) : NULL;
+
+	session->printed = command && command->prints_lines;
+	return STATUS_USAGE;
+}
+
 static enum status session_run(struct session *session, int argc, char **argv)
 {
 	if (!options_parse(session->tool, &session->options, argc, argv))
-		return STATUS_USAGE;
+		return options_wrong(session, argv[optind]);
 	if (!session->options.version)
 		return words_run(session, argc - optind, argv + optind);
 	session->printed = true;

@@ -190,9 +190,13 @@ for words in '' nonsense 're 10.0.0.1' resolve 'resolve a b' 'resolve 10.0.0.300
 	tool 2 -j $words
 	assert test -s /run/err
 done
-for words in 'monitor x' '-p monitor' '-d ibfab0 monitor'; do
+for words in 'monitor x' '-p monitor' '-d ibfab0 monitor' 'mon --what' '-k 0 monitor'; do
 	# shellcheck disable=SC2086  # words
 	tool 2 $words
+	refute test -s /run/out
+	# It prints JSON lines, and no array
+	# shellcheck disable=SC2086  # words
+	must_fail on h0 ibats -j $words >/run/out 2>/run/err
 	refute test -s /run/out
 done
 tool 2 nonsense
