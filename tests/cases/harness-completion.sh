@@ -85,6 +85,10 @@ offers 'dev' eipoib slave vlan 5 ''
 offers '--help --json' eipoib monitor -
 offers '--help --json --pretty --version' eipoib show -
 offers 'monitor' eipoib mon
+# A user's shell may split words elsewhere
+IFS=: offers 'help why' ipoib ''
+IFS=: offers 'mlx5_0 mlx5_0/1 mlx5_0/2' ibats -d ''
+IFS=: offers 'dev' eipoib slave vlan 5 ''
 
 if [ -n "$(ls -A)" ]; then
 	echo "executed: what made $(ls -A)"
