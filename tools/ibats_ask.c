@@ -44,7 +44,8 @@ static bool answer_take(void *context, const struct nlmsghdr *message)
 	if (message_command(message) != IB_ATS_CMD_RESOLVE_NTF)
 		return false;
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		if (mnl_attr_get_type(attr) != IB_ATS_ATTR_ERROR)
+		if (mnl_attr_get_type(attr) != IB_ATS_ATTR_ERROR ||
+		    mnl_attr_validate(attr, MNL_TYPE_U32))
 			continue;
 		answer->err = (int)mnl_attr_get_u32(attr);
 		return true;

@@ -19,6 +19,12 @@ struct family {
 	__u32 group;
 };
 
+/* Whether it has this type, and a value that is valid for it */
+static bool attr_is(const struct nlattr *attr, __u16 type, enum mnl_attr_data_type value)
+{
+	return mnl_attr_get_type(attr) == type && !mnl_attr_validate(attr, value);
+}
+
 static void take_group(struct family *family, const struct nlattr *group)
 {
 	const struct nlattr *attr;
@@ -26,9 +32,9 @@ static void take_group(struct family *family, const struct nlattr *group)
 	__u32 id = 0;
 
 	mnl_attr_for_each_nested(attr, group) {
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_NAME)
+		if (attr_is(attr, CTRL_ATTR_MCAST_GRP_NAME, MNL_TYPE_NUL_STRING))
 			name = mnl_attr_get_str(attr);
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_MCAST_GRP_ID)
+		if (attr_is(attr, CTRL_ATTR_MCAST_GRP_ID, MNL_TYPE_U32))
 			id = mnl_attr_get_u32(attr);
 	}
 	if (!strcmp(name, family->group_name))
@@ -41,7 +47,7 @@ static bool take_family(void *context, const struct nlmsghdr *message)
 	struct family *family = context;
 
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr)) {
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_ID)
+		if (attr_is(attr, CTRL_ATTR_FAMILY_ID, MNL_TYPE_U16))
 			family->id = mnl_attr_get_u16(attr);
 		if (mnl_attr_get_type(attr) != CTRL_ATTR_MCAST_GROUPS)
 			continue;
@@ -103,7 +109,7 @@ const char *nl_family_name(const struct nlmsghdr *message)
 	const struct nlattr *attr;
 
 	mnl_attr_for_each(attr, message, sizeof(struct genlmsghdr))
-		if (mnl_attr_get_type(attr) == CTRL_ATTR_FAMILY_NAME)
+		if (attr_is(attr, CTRL_ATTR_FAMILY_NAME, MNL_TYPE_NUL_STRING))
 			return mnl_attr_get_str(attr);
 	return "";
 }
