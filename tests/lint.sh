@@ -235,8 +235,8 @@ licence_lines()
 {
 	local file tag
 
-	# The formats of these Debian files do not allow such a line
-	files ':!LICENSES/*' ':!*.md' ':!debian/changelog' ':!debian/copyright' \
+	# The formats of these files do not allow such a line
+	files ':!LICENSES/*' ':!*.md' ':!*.csv' ':!debian/changelog' ':!debian/copyright' \
 		':!debian/source/format' ':!debian/*.dkms' | while read -r file; do
 		tag='SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause'
 		# Programs may include uapi headers without becoming GPL, and the kernel's ynl

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Breaks the driver in one way at a time, and runs the test that must notice it.
 #
-# Usage: mutants.sh [--jobs N] [--sample N] [PATTERN]
-#        mutants.sh --table: prints the last run's results, for Documentation/testing.rst
+# Usage: mutants.sh [--jobs N] [--sample N] [--owed] [PATTERN]
+#        mutants.sh --keep: copies the last run's results to results.csv, for Documentation/testing.rst
 #
 # Each NAME.patch beside this script is a mutant. Its first lines are
 #   Breaks: what the mutant does wrong
@@ -11,19 +11,22 @@
 #   Survives: why that test does not notice it, if it does not
 # The tests must first pass without mutants. Then a line is printed for each mutant: "noticed",
 # with the test that failed or the kernel's message; "survived"; or "broken", if it does not
-# apply or compile. --sample N tries N of them, which differ from day to day. The last line is
-# "N noticed, N not", which determines the exit status; the logs are in build/mutants.
+# apply or compile. --sample N tries N of them, which differ from day to day; --owed those that
+# have no result in results.csv, or whose patch has changed since. The last line is "N noticed,
+# N not", which determines the exit status; the logs are in build/mutants.
 
 . "$(dirname "$0")/../qemu/common.sh"
 
 dir=$top/tests/mutants out=$top/build/mutants
 export MODULES_UNCACHED=yes
-jobs=$(nproc) sample='' table=''
+kept=$dir/results.csv
+jobs=$(nproc) sample='' owed='' keep=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--jobs) jobs=$2 && shift 2 ;;
 	--sample) sample=$2 && shift 2 ;;
-	--table) table=yes && shift ;;
+	--owed) owed=yes && shift ;;
+	--keep) keep=yes && shift ;;
 	*) break ;;
 	esac
 done
@@ -35,6 +38,18 @@ field()
 	sed -n "s/^$2: *//p; /^diff /q" "$dir/$1.patch"
 }
 
+# form MUTANT: prints a checksum of what it changes, without the context.
+form()
+{
+	sed -n '/^@@ /,$p' "$dir/$1.patch" | grep '^[-+]' | sha1sum | cut -c 1-8
+}
+
+# is_owed MUTANT: succeeds if no result of its present form is kept.
+is_owed()
+{
+	! grep -qE "^$1\|.*\|$(form "$1")$" "$kept"
+}
+
 # Prints the requested mutants. A sample is a sequence of mutants that begins at a place which
 # depends on the day.
 select_mutants()
@@ -44,7 +59,9 @@ select_mutants()
 	for name in "$dir"/*.patch; do
 		name=$(basename "$name" .patch)
 		# shellcheck disable=SC2053  # a pattern, not a text
-		[[ $name != $pattern ]] || names+=("$name")
+		[[ $name == $pattern ]] || continue
+		[ -z "$owed" ] || is_owed "$name" || continue
+		names+=("$name")
 	done
 	count=${#names[@]}
 	[ "$count" -gt 0 ] || die "no mutant is named $pattern"
@@ -218,32 +235,33 @@ worker()
 	done
 }
 
-# table_row FIRST TEXT [TEXT...]
-table_row()
-{
-	printf '   * - %s\n' "$1"
-	shift
-	printf '     - %s\n' "$@"
-}
-
-print_table()
+# Prints the results of the last run, and the kept ones of other mutants.
+results_merged()
 {
 	local verdict name what note
 
-	printf '.. list-table::\n   :header-rows: 1\n   :widths: 20 45 35\n\n'
-	table_row mutant 'what is wrong then' 'noticed by'
-	sort -t '|' -k 2 "$out/results" | while IFS='|' read -r verdict name what note; do
+	while IFS='|' read -r verdict name what note; do
 		[ "$verdict" = noticed ] || note="$verdict: $note"
-		table_row "$name" "$(field "$name" Breaks)" "\`\`$what\`\`: $note"
-	done
+		echo "$name|$(field "$name" Breaks)|\`\`$what\`\`: $note|$(form "$name")"
+	done <"$out/results"
+	while IFS='|' read -r name note; do
+		[ ! -e "$dir/$name.patch" ] || grep -q "^[a-z]*|$name|" "$out/results" ||
+			echo "$name|$note"
+	done <"$kept"
 }
 
-mapfile -t names < <(select_mutants)
-[ ${#names[@]} -gt 0 ] || exit 1
-if [ -n "$table" ]; then
-	print_table
+results_keep()
+{
+	results_merged | LC_ALL=C sort >"$kept.new"
+	mv "$kept.new" "$kept"
+}
+
+if [ -n "$keep" ]; then
+	results_keep
 	exit
 fi
+mapfile -t names < <(select_mutants)
+[ ${#names[@]} -gt 0 ] || exit 1
 mkdir -p "$out"
 rm -f "$out"/*.log "$out/not"
 : >"$out/results"
