@@ -52,7 +52,13 @@ struct ipoib_group {
 	bool attached;			/* our QP receives from it */
 	bool wanted;			/* the mark of a mark-and-sweep pass */
 	bool fleeting;			/* counted in ipoib_groups.fleeting */
+	bool refused;			/* the kind of membership that is better for a sender was
+					 * refused: the other one is requested
+					 */
 	u32 listed;			/* ipoib_group_news.round when the fabric last listed it */
+	unsigned long appeared;		/* jiffies when the fabric last listed it, or reported it
+					 * created
+					 */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* private to the fabric service */

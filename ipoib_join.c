@@ -281,6 +281,8 @@ static void group_not_joined(struct ipoib_group *group, enum ipoib_reason reason
 {
 	if (group->role == IPOIB_GROUP_ROUTER && err == -EINVAL && !group->dest.failures)
 		ipoib_groups_doubt(group->priv);
+	if (err == -EINVAL)
+		group->refused = !group->refused;
 	group_failed(group, reason, err);
 }
 
@@ -321,6 +323,7 @@ static void group_succeeded(struct ipoib_group *group)
 static void group_reset(struct ipoib_group *group)
 {
 	ipoib_group_leave(group);
+	group->refused = false;
 	group->dest.retry_at = jiffies + get_random_u32_below(HZ / 8);
 }
 
@@ -418,6 +421,7 @@ void ipoib_group_rejoin(struct ipoib_group *group, enum ipoib_group_role role)
 		ipoib_group_detach(group);
 	group->dest.retry_at = jiffies;
 	group->dest.failures = 0;
+	group->refused = false;
 	group_await(group);
 	ipoib_groups_kick(group->priv);
 }
@@ -439,6 +443,7 @@ void ipoib_groups_hurry(struct ipoib_dev *priv)
 		if (!group->dest.failures)
 			continue;
 		group->dest.failures = 0;
+		group->refused = false;
 		group->dest.retry_at = jiffies + get_random_u32_below(HZ / 8);
 		group_await(group);
 	}

@@ -463,9 +463,21 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 	}
 	if (!group)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_ROUTER);
-	if (group)
+	if (group) {
 		group->listed = priv->groups.news.round;
+		group->appeared = jiffies;
+	}
 	return group;
+}
+
+/* A router's group was reported deleted. The SA repeats a Report until it is answered, so this one
+ * may be older than that of the group's creation: then the list decides.
+ */
+static void group_lose(struct ipoib_group *group)
+{
+	if (time_before(jiffies, group->appeared + IPOIB_LIST_DOUBT))
+		ipoib_groups_doubt(group->priv);
+	group_unroute(group);
 }
 
 /* The broadcast group was reported deleted. It is the link itself, and its members keep it alive,
@@ -496,7 +508,7 @@ void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid)
 	if (group->role == IPOIB_GROUP_BROADCAST)
 		broadcast_doubt(priv);
 	else if (group->role == IPOIB_GROUP_ROUTER)
-		group_unroute(group);
+		group_lose(group);
 	else if (group->role == IPOIB_GROUP_SEND_ONLY && group->joined)
 		group_remove(group);
 	else
@@ -553,7 +565,7 @@ void ipoib_groups_confirm(struct ipoib_dev *priv)
 			continue;
 		ipoib_group_rejoin(group, group->role);
 		/* Makes the join request the kind of membership that was granted before */
-		group->dest.failures = 1;
+		group->refused = true;
 	}
 }
 

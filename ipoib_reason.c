@@ -3,7 +3,14 @@
  * Why a netdevice has no carrier: the reason's name, for programs, and its message in the
  * kernel's log. The link (ipoib_link.c) keeps the reason; this file calls no other.
  */
+#include <linux/ratelimit.h>
+
 #include "ipoib.h"
+
+/* A limit of their own, since other messages come in greater numbers just when the carrier is lost,
+ * and say less
+ */
+static DEFINE_RATELIMIT_STATE(reasons_limit, DEFAULT_RATELIMIT_INTERVAL, DEFAULT_RATELIMIT_BURST);
 
 /* Reasons without a text are not logged: the administrator's own doing, or passing */
 static const struct {
@@ -202,6 +209,6 @@ const char *ipoib_reason_name(enum ipoib_reason reason)
  */
 void ipoib_reason_log(struct ipoib_dev *priv, enum ipoib_reason reason)
 {
-	if (reasons[reason].text && net_ratelimit())
+	if (reasons[reason].text && __ratelimit(&reasons_limit))
 		netdev_info(priv->netdev, "no carrier: %s\n", reasons[reason].text);
 }

@@ -75,9 +75,8 @@ void ipoib_groups_reported(struct ipoib_dev *priv, int status)
 	ipoib_count(priv, status ? IPOIB_STAT_SUBSCRIPTION_FAILURES : IPOIB_STAT_SUBSCRIPTIONS);
 	trace_ipoib_subscription(priv, status);
 	WRITE_ONCE(news->reports_come, !status);
-	if (status)
-		return;
-	WRITE_ONCE(news->reports_begin, true);
+	if (!status)
+		WRITE_ONCE(news->reports_begin, true);
 	ipoib_groups_kick(priv);
 }
 
@@ -199,7 +198,7 @@ static void router_forget_list(struct ipoib_dev *priv)
 static unsigned long router_ask_list(struct ipoib_dev *priv)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
-	bool reports = READ_ONCE(news->reports_come);
+	long period = READ_ONCE(news->reports_come) ? IPOIB_LIST_PERIOD : IPOIB_LIST_PERIOD_DEAF;
 	long wait;
 
 	if (!(priv->groups.routing || news->broadcast_doubted) ||
@@ -208,16 +207,18 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 	if (xchg(&news->list_wanted, false))
 		news->list_at = jiffies;
 	wait = news->list_at - jiffies;
+	/* Reports may have come until now */
+	if (wait > period)
+		news->list_at = jiffies + period;
 	if (wait > 0)
-		return wait;
-	wait = reports ? IPOIB_LIST_PERIOD : IPOIB_LIST_PERIOD_DEAF;
-	news->list_at = jiffies + wait;
+		return min(wait, period);
+	news->list_at = jiffies + period;
 	news->round++;
 	WRITE_ONCE(news->list_request, IPOIB_REQUEST_SENT);
 	ipoib_count(priv, IPOIB_STAT_GROUP_LISTS);
 	if (priv->port->fabric->list(priv))
 		ipoib_groups_listed(priv, -EIO, NULL);
-	return wait;
+	return period;
 }
 
 /* Reports have begun to be delivered, or some were lost: finds out what may have been missed */

@@ -168,21 +168,20 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
  * and thus the MLID that it sends to, alive when the last listener leaves. A
  * SendOnlyNonMember does not, and might continue to send to an MLID that has been
  * assigned to another group. Older SAs only support the second kind, so after each
- * refusal the respective other kind is requested. A router receives as a NonMember
- * (RFC 4392), in order not to keep groups alive that have no listeners. It may also
- * receive from groups that it sends to.
+ * refusal the respective other kind is requested. A timeout is no refusal: a busy SA
+ * has thousands of hosts wait. A router receives as a NonMember (RFC 4392), in order
+ * not to keep groups alive that have no listeners. It may also receive from groups
+ * that it sends to.
  */
 static u8 sa_join_state(const struct ipoib_group *group)
 {
-	bool refused = group->dest.failures % 2;
-
 	if (group->role == IPOIB_GROUP_ROUTER)
 		return SA_JOIN_NON_MEMBER;
 	if (group->role != IPOIB_GROUP_SEND_ONLY)
 		return SA_JOIN_FULL_MEMBER;
 	if (ipoib_groups_routing(group->priv))
-		return SA_JOIN_NON_MEMBER | (refused ? 0 : SA_JOIN_SEND_ONLY_FULL);
-	return refused ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
+		return SA_JOIN_NON_MEMBER | (group->refused ? 0 : SA_JOIN_SEND_ONLY_FULL);
+	return group->refused ? SA_JOIN_SEND_ONLY : SA_JOIN_SEND_ONLY_FULL;
 }
 
 /* Fills in the record of a join, and returns its component mask. A group is created with the

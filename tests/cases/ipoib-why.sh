@@ -252,9 +252,12 @@ carrier
 
 step "The subnet manager's answers: a group that cannot be, and none at all"
 rule ibfab1 what=sa_answer method=0x81 attr=0x38 do=put at=94 size=1 value=0x80
+# Other messages, which are limited, do not suppress the reason
+echo 0 >/proc/sys/net/core/message_burst
 bounce
 reason bad-group 'cannot use the broadcast group of partition 0xffff' 'Correct'
 logged "the broadcast group's MTU"
+echo 10 >/proc/sys/net/core/message_burst
 rules_clear ibfab1
 carrier
 rule ibfab1 what=sa_answer method=0x81 attr=0x38 do=drop

@@ -316,6 +316,22 @@ static void group_falls_back(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, hca_sent(fx->hca, 0)->dlid, 0xc005);
 }
 
+/* A refusal has the other kind of membership requested, but a timeout does not */
+static void group_changes_kind(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = group_asked(test, 1, false);
+
+	answer(fx, group, -ETIMEDOUT);
+	KUNIT_EXPECT_FALSE(test, group->refused);
+	fixture_group_retry(fx, group);
+	answer(fx, group, -EINVAL);
+	KUNIT_EXPECT_TRUE(test, group->refused);
+	fixture_group_retry(fx, group);
+	answer(fx, group, -EINVAL);
+	KUNIT_EXPECT_FALSE(test, group->refused);
+}
+
 /* If there is no AH for the broadcast group either, waiting packets are dropped */
 static void group_cannot_fall_back(struct kunit *test)
 {
@@ -807,6 +823,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_of_another_pkey),
 	KUNIT_CASE(group_becomes_member),
 	KUNIT_CASE(group_falls_back),
+	KUNIT_CASE(group_changes_kind),
 	KUNIT_CASE(group_cannot_fall_back),
 	KUNIT_CASE(group_asks_again),
 	KUNIT_CASE(group_refused),

@@ -377,6 +377,37 @@ static void router_retries(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, group_of(fx, 3)->dest.failures, 1);
 }
 
+/* The Report of a deletion that is repeated after the group was created again is not believed for
+ * long
+ */
+static void router_late_report(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	struct ipoib_group_news *news = &fx->priv->groups.news;
+
+	report(fx, 3, true);
+	report(fx, 3, true);
+	report(fx, 3, false);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(news->list_at, jiffies + IPOIB_LIST_DOUBT));
+	news->list_at = jiffies + IPOIB_LIST_PERIOD;
+	report(fx, 3, true);
+	group_of(fx, 3)->appeared -= IPOIB_LIST_DOUBT;
+	report(fx, 3, false);
+	KUNIT_EXPECT_TRUE(test, time_after(news->list_at, jiffies + IPOIB_LIST_DOUBT));
+}
+
+/* If Reports cease to come, the list is read as often as without them */
+static void router_goes_deaf(struct kunit *test)
+{
+	struct fixture *fx = router_make(test);
+	struct ipoib_group_news *news = &fx->priv->groups.news;
+
+	KUNIT_EXPECT_TRUE(test, time_after(news->list_at, jiffies + IPOIB_LIST_PERIOD_DEAF));
+	ipoib_groups_reported(fx->priv, -ETIMEDOUT);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(news->list_at, jiffies + IPOIB_LIST_PERIOD_DEAF));
+}
+
 /* A router also receives from the groups that it sends to */
 static void router_sends(struct kunit *test)
 {
@@ -539,6 +570,8 @@ static struct kunit_case router_cases[] = {
 	KUNIT_CASE(router_forgets_list),
 	KUNIT_CASE(broadcast_deleted),
 	KUNIT_CASE(router_retries),
+	KUNIT_CASE(router_late_report),
+	KUNIT_CASE(router_goes_deaf),
 	KUNIT_CASE(router_sends),
 	KUNIT_CASE(router_keeps_packets),
 	KUNIT_CASE(fleeting_deleted),
