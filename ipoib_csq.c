@@ -142,20 +142,27 @@ err_skb:
 	return why;
 }
 
+/* Packets that this host forwards for others do not compete with those of its own sockets */
+static u32 *csq_waiting_size(struct ipoib_csq *sq, const struct sk_buff *skb)
+{
+	return &sq->waiting_size[!!skb->sk];
+}
+
 /* Posts a packet, or has it wait for a slot behind those that wait already */
 static enum ipoib_stat csq_put(struct ipoib_conn *conn, struct ipoib_dev *priv,
 			       struct sk_buff *skb)
 {
 	u32 limit = skb->sk ? CSQ_WAITING_SOCKETS : CSQ_WAITING_MAX;
 	struct ipoib_csq *sq = &conn->sq;
+	u32 *size = csq_waiting_size(sq, skb);
 
 	if (likely(csq_used(sq) < IPOIB_CSQ_SIZE && skb_queue_empty(&sq->waiting)))
 		return csq_post(conn, priv, skb);
-	if (sq->waiting_size + skb->truesize > limit) {
+	if (*size + skb->truesize > limit) {
 		dev_kfree_skb_any(skb);
 		return IPOIB_STAT_TX_CONN_FULL;
 	}
-	sq->waiting_size += skb->truesize;
+	*size += skb->truesize;
 	__skb_queue_tail(&sq->waiting, skb);
 	return IPOIB_TX_SENT;
 }
@@ -168,7 +175,7 @@ static void csq_feed(struct ipoib_conn *conn, struct ipoib_dev *priv)
 	struct sk_buff *skb;
 
 	while (sq->posts && csq_used(sq) < IPOIB_CSQ_SIZE && (skb = __skb_dequeue(&sq->waiting))) {
-		sq->waiting_size -= skb->truesize;
+		*csq_waiting_size(sq, skb) -= skb->truesize;
 		why = csq_post(conn, priv, skb);
 		if (unlikely(why != IPOIB_TX_SENT && priv))
 			ipoib_count(priv, why);
@@ -320,7 +327,7 @@ static u32 csq_shut(struct ipoib_csq *sq)
 	spin_lock_bh(&sq->lock);
 	csq_stop(sq);
 	skb_queue_splice_init(&sq->waiting, &dropped);
-	sq->waiting_size = 0;
+	memset(sq->waiting_size, 0, sizeof(sq->waiting_size));
 	spin_unlock_bh(&sq->lock);
 	n = skb_queue_len(&dropped);
 	__skb_queue_purge(&dropped);

@@ -43,7 +43,7 @@ struct ipoib_csq {
 	struct ipoib_tx_buf *buf;	/* NULL if the connection only receives */
 	struct ib_sge *sge;		/* for one WR */
 	struct sk_buff_head waiting;	/* packets without a slot */
-	u32 waiting_size;		/* octets of memory of these packets */
+	u32 waiting_size[2];		/* their octets of memory: without a socket, and with one */
 };
 
 /* Returns whether packets are accepted. The connection's members that are for senders are valid

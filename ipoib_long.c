@@ -124,6 +124,15 @@ static struct sk_buff *fragment(struct ipoib_dev *priv, struct sk_buff *skb, u32
 	return first;
 }
 
+/* Returns whether the checksum that is still to be computed, if any, covers nothing of the header.
+ * A packet socket may have it written into the header, which would be another one then.
+ */
+static bool keeps_header(const struct sk_buff *skb, u32 len)
+{
+	return skb->ip_summed != CHECKSUM_PARTIAL ||
+	       skb_checksum_start_offset(skb) >= (int)(IPOIB_HARD_LEN + len);
+}
+
 /* Returns whether the headers of the packet are where the network stack says */
 static bool has_ip_header(struct sk_buff *skb)
 {
@@ -135,8 +144,10 @@ static bool has_ip_header(struct sk_buff *skb)
 	    (!ip4 && skb->protocol != htons(ETH_P_IPV6)) ||
 	    skb_network_offset(skb) != IPOIB_HARD_LEN || !pskb_may_pull(skb, IPOIB_HARD_LEN + len))
 		return false;
-	return !ip4 || (ip_hdr(skb)->ihl >= 5 &&
-			pskb_may_pull(skb, IPOIB_HARD_LEN + ip_hdrlen(skb)));
+	if (ip4)
+		len = ip_hdrlen(skb);
+	return len >= sizeof(struct iphdr) && pskb_may_pull(skb, IPOIB_HARD_LEN + len) &&
+	       keeps_header(skb, len);
 }
 
 /**

@@ -529,9 +529,12 @@ static void srq_free(struct ipoib_srq *srq)
 	kfree(srq);
 }
 
-/* Begins to poll. The first poll arms the CQ. */
+/* Begins to poll. The first poll arms the CQ. An event that was due, and was lost, is not waited
+ * for any longer.
+ */
 static void srq_resume(struct ipoib_srq *srq)
 {
+	atomic_set(&srq->armed, false);
 	napi_enable(&srq->napi);
 	local_bh_disable();
 	napi_schedule(&srq->napi);

@@ -286,8 +286,12 @@ static void too_many_from_one(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
 	last = conns_add(test, 1);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
-	sa_path_set_dlid(&request.path, PEER_LID + 1);
+	sa_path_set_dlid(&request.path, PEER_LID ^ 1);
 	KUNIT_EXPECT_EQ(test, request_result(fx, &request), 0);
+	/* With an LMC of 1, that is another LID of the same port */
+	fx->hca->ibdev.port_data[1].cache.lmc = 1;
+	KUNIT_EXPECT_EQ(test, request_result(fx, &request), IB_CM_REJ_NO_QP);
+	fx->hca->ibdev.port_data[1].cache.lmc = 0;
 	sa_path_set_dlid(&request.path, PEER_LID);
 	many[1].used = jiffies - 5 * HZ;
 	many[2].used = jiffies - 2 * HZ;

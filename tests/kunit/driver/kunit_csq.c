@@ -197,6 +197,27 @@ static void full_of_short(struct kunit *test)
 	csq_end(conn);
 }
 
+/* Packets of sockets, for which more memory is allowed, leave room for those that are forwarded */
+static void full_of_sockets(struct kunit *test)
+{
+	struct ipoib_conn *conn = csq_make(test);
+	const struct sk_buff of_socket = { .sk = ERR_PTR(-ENOTSOCK) };
+	struct fixture *fx = test->priv;
+	u32 i;
+
+	for (i = 0; i < IPOIB_CSQ_SIZE; i++)
+		csq_say(test, conn, SHORT);
+	*csq_waiting_size(&conn->sq, &of_socket) = CSQ_WAITING_SOCKETS;
+	csq_say(test, conn, SHORT);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&conn->sq.waiting), 1u);
+	conn->sq.waiting_size[false] = CSQ_WAITING_MAX;
+	csq_say(test, conn, SHORT);
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&conn->sq.waiting), 1u);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_CONN_FULL), 1ull);
+	csq_end(conn);
+	KUNIT_EXPECT_EQ(test, *csq_waiting_size(&conn->sq, &of_socket), 0u);
+}
+
 /* An HCA may copy fewer octets, or none */
 static void less_is_copied(struct kunit *test)
 {
@@ -220,6 +241,7 @@ static struct kunit_case csq_cases[] = {
 	KUNIT_CASE(short_is_not_awaited),
 	KUNIT_CASE(long_reports_short),
 	KUNIT_CASE(full_of_short),
+	KUNIT_CASE(full_of_sockets),
 	KUNIT_CASE(less_is_copied),
 	{}
 };

@@ -227,7 +227,7 @@ static void not_cut_if_malformed(struct kunit *test)
 	struct sk_buff *skb;
 	u32 what;
 
-	for (what = 0; what < 4; what++) {
+	for (what = 0; what < 5; what++) {
 		skb = packet_make(test, &packet);
 		if (what == 0)
 			ip_hdr(skb)->ihl = 4;
@@ -235,6 +235,8 @@ static void not_cut_if_malformed(struct kunit *test)
 			skb->protocol = 0;
 		else if (what == 2)
 			skb_set_network_header(skb, 0);
+		else if (what == 3)	/* the checksum would be the header's first octets */
+			skb->csum_start -= sizeof(struct iphdr);
 		else
 			((struct ipoib_header *)skb->data)->encap.ethertype = htons(ETH_P_ARP);
 		KUNIT_EXPECT_EQ(test, PTR_ERR_OR_ZERO(ipoib_long_cut(fx->priv, skb, MTU)),

@@ -89,6 +89,26 @@ static void claims_of_short_ones(struct kunit *test)
 	}
 }
 
+/* A CQ event that was due, and did not come, is not waited for after NAPI was disabled */
+static void lost_event(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_srq *srq;
+	struct hca_cq *cq;
+
+	/* The simulated HCA has no SRQs, but connections have the CQ */
+	fx->hca->ibdev.attrs.max_srq = 0;
+	srq = ipoib_srq_create(&fx->hca->ibdev, NULL, NULL);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
+	cq = container_of(srq->cq, struct hca_cq, ibcq);
+	ipoib_srq_flush(srq);
+	KUNIT_EXPECT_TRUE(test, cq->armed);
+	cq->armed = false;
+	ipoib_srq_flush(srq);
+	KUNIT_EXPECT_TRUE(test, cq->armed);
+	ipoib_srq_destroy(srq);
+}
+
 /* A packet that is alone, or long, bypasses GRO, unless GRO holds others */
 static void merged(struct kunit *test)
 {
@@ -112,11 +132,16 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE_PARAM(claims, message_gen_params),
 	KUNIT_CASE(claims_of_short_ones),
 	KUNIT_CASE(merged),
+	KUNIT_CASE(lost_event),
 	{}
 };
 
 static struct kunit_suite srq_suite = {
 	.name = "ipoib_srq",
+	.suite_init = driver_begin,
+	.suite_exit = driver_end,
+	.init = fixture_init,
+	.exit = fixture_exit,
 	.test_cases = srq_cases,
 };
 
