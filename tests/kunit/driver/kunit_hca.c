@@ -163,6 +163,7 @@ static int create_cq(struct ib_cq *ibcq, const struct ib_cq_init_attr *attr,
 		return -EINVAL;
 	spin_lock_init(&cq->lock);
 	cq->size = attr->cqe;
+	ibcq->cqe = attr->cqe;
 	cq->vector = attr->comp_vector;
 	cq->wc = kcalloc(cq->size, sizeof(*cq->wc), GFP_KERNEL);
 	if (!cq->wc)
