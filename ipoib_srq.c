@@ -10,8 +10,9 @@
  * the WR is posted again as it is: so the SRQ never runs dry for lack of memory.
  *
  * The SRQ begins with a part of its WRs. It gets others when many messages are waiting for a poll,
- * since it may be about to run dry then. A message that finds no WR is repeated by its sender, or
- * lost if the connection is unreliable.
+ * since it may be about to run dry then. A message takes its WR when it begins, and peers may begin
+ * many that do not end: so it also gets others when the HCA reports that few are left. A message
+ * that finds no WR is repeated by its sender, or lost if the connection is unreliable.
  *
  * The NAPI context serves several netdevices, so it belongs to a netdevice that is never
  * registered.
@@ -27,7 +28,8 @@
 
 #define SRQ_FIRST		64	/* WRs that it begins with */
 #define SRQ_GROWTH		16	/* WRs that it gets at once ... */
-#define SRQ_BURST		32	/* ... if so many messages come before all are polled */
+#define SRQ_BURST		32	/* ... if so many messages come before all are polled ... */
+#define SRQ_LOW			16	/* ... or fewer WRs than these are left */
 #define SRQ_POST_BATCH		8	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
@@ -45,6 +47,7 @@ struct ipoib_srq {
 	struct net_device *napi_dev;	/* never registered */
 	struct napi_struct napi;
 	struct mutex napi_lock;		/* held while NAPI is disabled; rtnl nests outside */
+	struct work_struct low_work;	/* few WRs are left */
 	u32 page_len;			/* octets of a page of the pool */
 	u32 pages;			/* per WR */
 	u32 message_max;		/* octets */
@@ -370,13 +373,13 @@ static bool srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 	return false;
 }
 
-/* Gives the SRQ more WRs, up to its size. Packets need the reserves of memory more than this. */
-static void srq_grow(struct ipoib_srq *srq)
+/* Gives the SRQ more WRs, up to its size */
+static void srq_grow(struct ipoib_srq *srq, gfp_t gfp)
 {
 	struct ipoib_srq_ring *ring = srq->ring;
 	u32 n = ring->filled;
 
-	ipoib_srq_ring_fill(ring, n + SRQ_GROWTH, GFP_NOWAIT | __GFP_NOWARN);
+	ipoib_srq_ring_fill(ring, n + SRQ_GROWTH, gfp);
 	for (; n < ring->filled; n++)
 		srq_keep(srq, &ring->buf[n]);
 }
@@ -409,7 +412,8 @@ static int srq_poll(struct napi_struct *napi, int budget)
 	}
 	polled = srq_process(srq, budget);
 	if (srq->burst >= SRQ_BURST && srq->ring) {
-		srq_grow(srq);
+		/* Packets need the reserves of memory more than this */
+		srq_grow(srq, GFP_NOWAIT | __GFP_NOWARN);
 		srq->burst = 0;
 	}
 	if (polled < budget)
@@ -453,6 +457,10 @@ static void srq_event(struct ib_event *event, void *context)
 {
 	struct ipoib_srq *srq = context;
 
+	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED) {
+		schedule_work(&srq->low_work);
+		return;
+	}
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
 	if (event->event == IB_EVENT_SRQ_ERR)
 		srq_fail(srq);
@@ -554,6 +562,40 @@ static void srq_unlock(struct ipoib_srq *srq)
 	mutex_unlock(&srq->napi_lock);
 }
 
+/* Has the HCA report, once, that few WRs are left. If it cannot, the SRQ grows with the number of
+ * messages only.
+ */
+static void srq_watch(struct ipoib_srq *srq)
+{
+	struct ib_srq_attr attr = { .srq_limit = SRQ_LOW };
+
+	if (srq->ibdev->ops.modify_srq)
+		ib_modify_srq(srq->ibsrq, &attr, IB_SRQ_LIMIT);
+}
+
+static void srq_refill(struct ipoib_srq *srq)
+{
+	u32 filled = srq->ring->filled;
+
+	napi_disable(&srq->napi);
+	srq_grow(srq, GFP_KERNEL);
+	srq_post_kept(srq);
+	srq_resume(srq);
+	/* The HCA reports at once if there are still few */
+	if (srq->ring->filled > filled)
+		srq_watch(srq);
+}
+
+static void srq_low_work(struct work_struct *work)
+{
+	struct ipoib_srq *srq = container_of(work, struct ipoib_srq, low_work);
+
+	mutex_lock(&srq->napi_lock);
+	if (srq->ibsrq)
+		srq_refill(srq);
+	mutex_unlock(&srq->napi_lock);
+}
+
 /* Processes the CQEs that are in the CQ, but not all that may follow, while NAPI is disabled. The
  * poll that follows flushes GRO. WRs of a QP that is about to be destroyed must not be kept.
  */
@@ -595,6 +637,7 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void 
 	srq->message_max = ipoib_srq_message_max(ibdev);
 	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
 	mutex_init(&srq->napi_lock);
+	INIT_WORK(&srq->low_work, srq_low_work);
 	srq->napi_dev = alloc_netdev_dummy(0);
 	if (!srq->napi_dev) {
 		kfree(srq);
@@ -620,6 +663,8 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void 
 		ipoib_srq_destroy(srq);
 		return ERR_PTR(err);
 	}
+	if (srq->ibsrq)
+		srq_watch(srq);
 	return srq;
 
 err_cq:
@@ -639,10 +684,14 @@ err_memory:
  */
 void ipoib_srq_destroy(struct ipoib_srq *srq)
 {
-	napi_disable(&srq->napi);
+	srq_lock(srq);
 	netif_napi_del(&srq->napi);
 	if (srq->ibsrq)
 		ib_destroy_srq(srq->ibsrq);
+	srq->ibsrq = NULL;
+	mutex_unlock(&srq->napi_lock);
+	/* The HCA may have reported something just before */
+	cancel_work_sync(&srq->low_work);
 	ipoib_srq_ring_destroy(srq->ring);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);

@@ -44,6 +44,12 @@ struct hca_cq {
 	bool armed;		/* an event was requested since the last one */
 };
 
+struct hca_srq {
+	struct ib_srq ibsrq;
+	u32 posted;		/* number of WRs */
+	u32 limit;		/* at which the driver wants an event */
+};
+
 /* A WR as it was posted */
 struct hca_send {
 	u64 wr_id;

@@ -229,6 +229,32 @@ static void cq_put(struct ib_cq *ibcq, const struct ib_wc *wc)
 	spin_unlock_irqrestore(&cq->lock, flags);
 }
 
+static int create_srq(struct ib_srq *ibsrq, struct ib_srq_init_attr *init, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int destroy_srq(struct ib_srq *ibsrq, struct ib_udata *udata)
+{
+	return 0;
+}
+
+static int modify_srq(struct ib_srq *ibsrq, struct ib_srq_attr *attr, enum ib_srq_attr_mask mask,
+		      struct ib_udata *udata)
+{
+	if (mask & IB_SRQ_LIMIT)
+		container_of(ibsrq, struct hca_srq, ibsrq)->limit = attr->srq_limit;
+	return 0;
+}
+
+static int post_srq_recv(struct ib_srq *ibsrq, const struct ib_recv_wr *wr,
+			 const struct ib_recv_wr **bad)
+{
+	for (; wr; wr = wr->next)
+		container_of(ibsrq, struct hca_srq, ibsrq)->posted++;
+	return 0;
+}
+
 static bool has_room(const struct hca *hca, const struct ib_qp_cap *cap)
 {
 	return !hca->send_room ||
@@ -529,6 +555,10 @@ static const struct ib_device_ops hca_ops = {
 	.modify_cq = modify_cq,
 	.poll_cq = poll_cq,
 	.req_notify_cq = req_notify_cq,
+	.create_srq = create_srq,
+	.destroy_srq = destroy_srq,
+	.modify_srq = modify_srq,
+	.post_srq_recv = post_srq_recv,
 	.create_qp = create_qp,
 	.destroy_qp = destroy_qp,
 	.modify_qp = modify_qp,
@@ -541,6 +571,7 @@ static const struct ib_device_ops hca_ops = {
 	INIT_RDMA_OBJ_SIZE(ib_ah, hca_ah, ibah),
 	INIT_RDMA_OBJ_SIZE(ib_cq, hca_cq, ibcq),
 	INIT_RDMA_OBJ_SIZE(ib_qp, hca_qp, ibqp),
+	INIT_RDMA_OBJ_SIZE(ib_srq, hca_srq, ibsrq),
 };
 
 static void hca_preset(struct hca *hca)

@@ -96,8 +96,6 @@ static void lost_event(struct kunit *test)
 	struct ipoib_srq *srq;
 	struct hca_cq *cq;
 
-	/* The simulated HCA has no SRQs, but connections have the CQ */
-	fx->hca->ibdev.attrs.max_srq = 0;
 	srq = ipoib_srq_create(&fx->hca->ibdev, NULL, NULL);
 	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
 	cq = container_of(srq->cq, struct hca_cq, ibcq);
@@ -106,6 +104,33 @@ static void lost_event(struct kunit *test)
 	cq->armed = false;
 	ipoib_srq_flush(srq);
 	KUNIT_EXPECT_TRUE(test, cq->armed);
+	ipoib_srq_destroy(srq);
+}
+
+/* Messages that have begun, and do not end, keep their WRs: the SRQ gets others when few are left,
+ * although nothing completes, but not endlessly
+ */
+static void nearly_dry(struct kunit *test)
+{
+	struct ib_event low = { .event = IB_EVENT_SRQ_LIMIT_REACHED };
+	struct fixture *fx = test->priv;
+	struct ipoib_srq *srq = ipoib_srq_create(&fx->hca->ibdev, NULL, NULL);
+	struct hca_srq *fake;
+	u32 n;
+
+	KUNIT_ASSERT_FALSE(test, IS_ERR(srq));
+	fake = container_of(srq->ibsrq, struct hca_srq, ibsrq);
+	for (n = SRQ_FIRST; n < IPOIB_SRQ_SIZE; n += SRQ_GROWTH) {
+		KUNIT_EXPECT_EQ(test, fake->posted, n);
+		KUNIT_EXPECT_EQ(test, fake->limit, (u32)SRQ_LOW);
+		fake->limit = 0;
+		srq_event(&low, srq);
+		flush_work(&srq->low_work);
+	}
+	KUNIT_EXPECT_EQ(test, fake->posted, (u32)IPOIB_SRQ_SIZE);
+	srq_event(&low, srq);
+	flush_work(&srq->low_work);
+	KUNIT_EXPECT_EQ(test, fake->posted, (u32)IPOIB_SRQ_SIZE);
 	ipoib_srq_destroy(srq);
 }
 
@@ -133,6 +158,7 @@ static struct kunit_case srq_cases[] = {
 	KUNIT_CASE(claims_of_short_ones),
 	KUNIT_CASE(merged),
 	KUNIT_CASE(lost_event),
+	KUNIT_CASE(nearly_dry),
 	{}
 };
 
