@@ -163,6 +163,20 @@ static int sa_joined(int status, struct ib_sa_multicast *membership)
 	return 0;
 }
 
+static bool has_pkey(struct ipoib_dev *other, const void *pkey)
+{
+	return other->pkey == *(const u16 *)pkey;
+}
+
+/* Returns whether other interfaces of the port may be members of the group, too. To the SA, they
+ * and this one are one member. OpenSM keeps a group, with its MLID, for ever whose last member
+ * leaves it as a FullMember, and is still a SendOnlyFullMember. Hence all are FullMembers then.
+ */
+static bool sa_shares_member(const struct ipoib_group *group)
+{
+	return ipoib_port_any_other(group->priv, has_pkey, &group->priv->pkey);
+}
+
 /*
  * Returns the kind of membership to request. A SendOnlyFullMember keeps its group,
  * and thus the MLID that it sends to, alive when the last listener leaves. A
@@ -177,7 +191,7 @@ static u8 sa_join_state(const struct ipoib_group *group)
 {
 	if (group->role == IPOIB_GROUP_ROUTER)
 		return SA_JOIN_NON_MEMBER;
-	if (group->role != IPOIB_GROUP_SEND_ONLY)
+	if (group->role != IPOIB_GROUP_SEND_ONLY || (!group->refused && sa_shares_member(group)))
 		return SA_JOIN_FULL_MEMBER;
 	if (ipoib_groups_routing(group->priv))
 		return SA_JOIN_NON_MEMBER | (group->refused ? 0 : SA_JOIN_SEND_ONLY_FULL);

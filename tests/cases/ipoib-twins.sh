@@ -300,6 +300,18 @@ for host in $everybody; do
 done
 everybody_pings 56
 
+# OpenSM keeps a group for ever whose last member, a port, leaves as a FullMember while it remains
+# a SendOnlyFullMember.
+step "A container's address is removed that another one has spoken to: its group ends"
+echo 2 >/sys/module/ib_ipoib/parameters/sendonly_idle
+group=ff12:601b:ffff::1:ff00:99
+ip -n p4 address add fd00::99/64 dev ib nodad
+wait_for 10 sa_has_group "$group"
+pings p1 1 100 56 fd00::99
+ip -n p4 address delete fd00::99/64 dev ib
+wait_for 20 not sa_has_group "$group"
+echo 300 >/sys/module/ib_ipoib/parameters/sendonly_idle
+
 step "The parent goes down and up, and all others with it"
 ip -n h0 link set ib down
 for pod in $pods; do

@@ -157,10 +157,32 @@ static void sa_join_states(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(SENDONLY_FULLMEMBER_JOIN));
 	group->refused = true;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(SENDONLY_NONMEBER_JOIN));
+	group->refused = false;
 	group->role = IPOIB_GROUP_MEMBER;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
 	group->role = IPOIB_GROUP_BROADCAST;
 	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
+}
+
+/* All interfaces of a port that have the same P_Key are the same kind of member */
+static void sa_join_states_of_twins(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *group = kunit_kzalloc(test, sizeof(*group), GFP_KERNEL);
+	struct ipoib_dev *child;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, group);
+	group->priv = fx->priv;
+	group->role = IPOIB_GROUP_SEND_ONLY;
+	rtnl_lock();
+	KUNIT_ASSERT_EQ(test, ipoib_child_create(fx->priv, 0x8001), 0);
+	rtnl_unlock();
+	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(SENDONLY_FULLMEMBER_JOIN));
+	child = list_first_entry(&fx->port->children, struct ipoib_dev, sibling);
+	child->pkey = fx->priv->pkey;
+	KUNIT_EXPECT_EQ(test, sa_join_state(group), BIT(FULLMEMBER_JOIN));
+	child->pkey = 0x8001;
+	KUNIT_EXPECT_EQ(test, fixture_child_delete(fx, 0x8001), 0);
 }
 
 /* A router joins groups that it only listens to as a non-member, and receives
@@ -426,6 +448,7 @@ static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_impossible_answers),
 	KUNIT_CASE(sa_impossible_mlid),
 	KUNIT_CASE(sa_join_states),
+	KUNIT_CASE(sa_join_states_of_twins),
 	KUNIT_CASE(sa_join_states_of_router),
 	KUNIT_CASE(sa_join_records),
 	KUNIT_CASE(sa_speeds),
