@@ -122,7 +122,7 @@ static const struct words all_words[] = {
 	{
 		"not-attached",
 		"cannot use the broadcast group: the HCA of the port %h refuses to receive from it, or to send to it",
-		"The driver tries again by itself. 'dmesg' has the error. The HCA may have no room for further multicast groups.",
+		"The driver tries again by itself. 'dmesg' has the error. The HCA may have no room for further multicast groups, or for further interfaces in one (max_mcast_qp_attach of 'ibv_devinfo -v').",
 	},
 	{
 		"no-buffers",
