@@ -192,13 +192,12 @@ static enum ib_qp_type peer_conn_type(const struct ipoib_dev *priv, const struct
 static void peer_open(struct ipoib_dev *priv, struct ipoib_peer *peer, enum ib_qp_type type)
 {
 	struct sa_path_rec path = { .rec_type = SA_PATH_REC_TYPE_IB };
-	struct ipoib_conn *conn = NULL;
+	struct ipoib_conn *conn;
 
-	/* If the path is not known yet, it is being looked up now. That may take as long as there
-	 * is no subnet manager, while datagrams are sent by an older path.
-	 */
-	if (!ipoib_path_record(priv, peer->hwaddr.gid, &path))
-		conn = ipoib_conn_request(priv, &peer->hwaddr, type, peer->service, &path);
+	/* If the path is not known yet, it is being looked up now */
+	if (ipoib_path_record(priv, peer->hwaddr.gid, &path))
+		return;
+	conn = ipoib_conn_request(priv, &peer->hwaddr, type, peer->service, &path);
 	if (!conn)
 		WRITE_ONCE(peer->retry_at, ipoib_retry_at(&peer->failures));
 	rcu_assign_pointer(peer->conn, conn);

@@ -132,27 +132,8 @@ static void path_is_looked_up(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, PTR_ERR(conn_to(test, 7, 60000)), (long)-EINPROGRESS);
 	KUNIT_EXPECT_FALSE(test, has_conn(fx));
 	fixture_settle(fx);
-	only_peer(fx)->retry_at = jiffies;
 	conn_to(test, 7, 60000);
 	KUNIT_EXPECT_TRUE(test, has_conn(fx));
-}
-
-/* If the path does not become known, the senders of long packets are told another MTU in the end */
-static void path_stays_unknown(struct kunit *test)
-{
-	struct fixture *fx = test->priv;
-	int i;
-
-	ipoib_paths_flush(fx->priv);
-	fx->fabric.answers = false;
-	for (i = 1; i < PEER_FAILURES; i++) {
-		KUNIT_EXPECT_EQ(test, PTR_ERR(conn_to(test, 7, 60000)), (long)-EINPROGRESS);
-		KUNIT_EXPECT_EQ(test, (int)only_peer(fx)->failures, i);
-		KUNIT_EXPECT_EQ(test, PTR_ERR(conn_to(test, 7, 60000)), (long)-EINPROGRESS);
-		KUNIT_EXPECT_EQ(test, (int)only_peer(fx)->failures, i);
-		only_peer(fx)->retry_at = jiffies;
-	}
-	KUNIT_EXPECT_NULL(test, conn_to(test, 7, 60000));
 }
 
 /* Packets with and without flags are for one peer, those to another QP are not */
@@ -277,7 +258,6 @@ static struct kunit_case peer_cases[] = {
 	KUNIT_CASE(opened_for_packets),
 	KUNIT_CASE(opened_for_a_long_packet),
 	KUNIT_CASE(path_is_looked_up),
-	KUNIT_CASE(path_stays_unknown),
 	KUNIT_CASE(peers_are_addresses),
 	KUNIT_CASE(not_opened_when_off),
 	KUNIT_CASE(bounded),
