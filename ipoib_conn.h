@@ -21,7 +21,7 @@
 /* Connections that a port accepts, those that are being closed included */
 #define IPOIB_CONNS_PORT_MAX	4096
 
-/* Those that it accepts from one LID: the virtual functions of an HCA may share one */
+/* Those that it accepts from one port: the virtual functions of an HCA may share its LIDs */
 #define IPOIB_CONNS_PEER_MAX	128
 
 /* Connections of a port that this driver has opened: they also need CQEs for what they send */

@@ -36,7 +36,7 @@ static bool conn_is_of(const struct ipoib_conn *conn, const struct ipoib_dev *pr
 
 static bool conn_is_from(const struct ipoib_conn *conn, const struct ipoib_dev *priv, u32 lid)
 {
-	return !conn->opened && ipoib_same_port(priv, conn->lid, lid) && conn_is_of(conn, priv);
+	return !conn->opened && conn_is_of(conn, priv) && ipoib_same_port(priv, conn->lid, lid);
 }
 
 /* Returns whether a connection belongs to the netdevice's namespace, even if it is being closed */

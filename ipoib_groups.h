@@ -56,9 +56,7 @@ struct ipoib_group {
 					 * refused: the other one is requested
 					 */
 	u32 listed;			/* ipoib_group_news.round when the fabric last listed it */
-	unsigned long appeared;		/* jiffies when the fabric last listed it, or reported it
-					 * created
-					 */
+	unsigned long reported;		/* jiffies when it was last reported that it was created */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
 	void *membership;		/* private to the fabric service */
@@ -143,6 +141,7 @@ int ipoib_groups_join_init(struct ipoib_dev *priv);
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
 void ipoib_group_forget(struct ipoib_group *group);
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
+void ipoib_group_was_created(struct ipoib_dev *priv, const union ib_gid *mgid);
 void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_is_of_sibling(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);

@@ -463,11 +463,24 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
 	}
 	if (!group)
 		group = group_create_listed(priv, mgid, IPOIB_GROUP_ROUTER);
-	if (group) {
+	if (group)
 		group->listed = priv->groups.news.round;
-		group->appeared = jiffies;
-	}
 	return group;
+}
+
+/**
+ * ipoib_group_was_created() - note the report that a group was created
+ * @priv: the device
+ * @mgid: the group; nothing happens if the device does not have it
+ *
+ * Context: control path.
+ */
+void ipoib_group_was_created(struct ipoib_dev *priv, const union ib_gid *mgid)
+{
+	struct ipoib_group *group = group_find(priv, mgid);
+
+	if (group)
+		group->reported = jiffies;
 }
 
 /* A router's group was reported deleted. The SA repeats a Report until it is answered, so this one
@@ -475,7 +488,7 @@ bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid)
  */
 static void group_lose(struct ipoib_group *group)
 {
-	if (time_before(jiffies, group->appeared + IPOIB_LIST_DOUBT))
+	if (time_before(jiffies, group->reported + IPOIB_LIST_DOUBT))
 		ipoib_groups_doubt(group->priv);
 	group_unroute(group);
 }

@@ -66,7 +66,7 @@ bool ipoib_cq_arm(struct ib_cq *cq, atomic_t *armed)
 
 /**
  * ipoib_cq_purge() - discard the CQEs of a CQ
- * @cq: the CQ; it is not polled, and its QPs are in the state RESET
+ * @cq: the CQ; it is not polled, and its QPs hold no WRs or are being reset
  * @wc: memory for IPOIB_WC_BATCH CQEs
  *
  * Not every HCA discards the CQEs of a QP that is reset. They would be taken for CQEs of the WRs

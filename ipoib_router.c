@@ -121,10 +121,12 @@ static void router_read_reports(struct ipoib_dev *priv)
 	news->reports_count = 0;
 	spin_unlock_bh(&news->lock);
 	list_for_each_entry_safe(report, next, &reports, node) {
-		if (report->exists)
+		if (report->exists) {
 			router_note_group(priv, &report->mgid);
-		else
+			ipoib_group_was_created(priv, &report->mgid);
+		} else {
 			ipoib_group_vanished(priv, &report->mgid);
+		}
 		kfree(report);
 	}
 }

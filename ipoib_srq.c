@@ -30,6 +30,7 @@
 #define SRQ_GROWTH		16	/* WRs that it gets at once ... */
 #define SRQ_BURST		32	/* ... if so many messages come before all are polled ... */
 #define SRQ_LOW			16	/* ... or fewer WRs than these are left */
+#define SRQ_LOW_PERIOD		(HZ / 50)	/* how often the HCA can report that */
 #define SRQ_POST_BATCH		8	/* WRs per ib_post_srq_recv() */
 #define SRQ_COPY		256	/* octets of the longest message that is copied */
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
@@ -47,7 +48,8 @@ struct ipoib_srq {
 	struct net_device *napi_dev;	/* never registered */
 	struct napi_struct napi;
 	struct mutex napi_lock;		/* held while NAPI is disabled; rtnl nests outside */
-	struct work_struct low_work;	/* few WRs are left */
+	struct delayed_work low_work;	/* few WRs are left */
+	bool low;			/* the same, for the poll */
 	u32 page_len;			/* octets of a page of the pool */
 	u32 pages;			/* per WR */
 	u32 message_max;		/* octets */
@@ -373,13 +375,13 @@ static bool srq_complete(struct ipoib_srq *srq, const struct ib_wc *wc)
 	return false;
 }
 
-/* Gives the SRQ more WRs, up to its size */
-static void srq_grow(struct ipoib_srq *srq, gfp_t gfp)
+/* Gives the SRQ more WRs, up to its size. Packets need the reserves of memory more than this. */
+static void srq_grow(struct ipoib_srq *srq)
 {
 	struct ipoib_srq_ring *ring = srq->ring;
 	u32 n = ring->filled;
 
-	ipoib_srq_ring_fill(ring, n + SRQ_GROWTH, gfp);
+	ipoib_srq_ring_fill(ring, n + SRQ_GROWTH, GFP_NOWAIT | __GFP_NOWARN);
 	for (; n < ring->filled; n++)
 		srq_keep(srq, &ring->buf[n]);
 }
@@ -411,10 +413,10 @@ static int srq_poll(struct napi_struct *napi, int budget)
 		return 0;
 	}
 	polled = srq_process(srq, budget);
-	if (srq->burst >= SRQ_BURST && srq->ring) {
-		/* Packets need the reserves of memory more than this */
-		srq_grow(srq, GFP_NOWAIT | __GFP_NOWARN);
+	if ((srq->burst >= SRQ_BURST || READ_ONCE(srq->low)) && srq->ring) {
+		srq_grow(srq);
 		srq->burst = 0;
+		WRITE_ONCE(srq->low, false);
 	}
 	if (polled < budget)
 		srq->burst = 0;
@@ -458,7 +460,7 @@ static void srq_event(struct ib_event *event, void *context)
 	struct ipoib_srq *srq = context;
 
 	if (event->event == IB_EVENT_SRQ_LIMIT_REACHED) {
-		schedule_work(&srq->low_work);
+		schedule_delayed_work(&srq->low_work, SRQ_LOW_PERIOD);
 		return;
 	}
 	pr_warn("ib_ipoib: %s: %s\n", dev_name(&srq->ibdev->dev), ib_event_msg(event->event));
@@ -573,26 +575,22 @@ static void srq_watch(struct ipoib_srq *srq)
 		ib_modify_srq(srq->ibsrq, &attr, IB_SRQ_LIMIT);
 }
 
-static void srq_refill(struct ipoib_srq *srq)
-{
-	u32 filled = srq->ring->filled;
-
-	napi_disable(&srq->napi);
-	srq_grow(srq, GFP_KERNEL);
-	srq_post_kept(srq);
-	srq_resume(srq);
-	/* The HCA reports at once if there are still few */
-	if (srq->ring->filled > filled)
-		srq_watch(srq);
-}
-
+/* Has the poll give the SRQ more WRs, and the HCA report again. It does so at once if there are
+ * still few, for instance as there was no memory. The poll cannot wait for memory, and nobody else
+ * may while NAPI is disabled: memory may become free by what a peer answers.
+ */
 static void srq_low_work(struct work_struct *work)
 {
-	struct ipoib_srq *srq = container_of(work, struct ipoib_srq, low_work);
+	struct ipoib_srq *srq = container_of(work, struct ipoib_srq, low_work.work);
 
 	mutex_lock(&srq->napi_lock);
-	if (srq->ibsrq)
-		srq_refill(srq);
+	if (srq->ibsrq && READ_ONCE(srq->ring->filled) < srq->ring->size) {
+		WRITE_ONCE(srq->low, true);
+		local_bh_disable();
+		napi_schedule(&srq->napi);
+		local_bh_enable();
+		srq_watch(srq);
+	}
 	mutex_unlock(&srq->napi_lock);
 }
 
@@ -637,7 +635,7 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void 
 	srq->message_max = ipoib_srq_message_max(ibdev);
 	srq->pages = DIV_ROUND_UP(srq->message_max, srq->page_len);
 	mutex_init(&srq->napi_lock);
-	INIT_WORK(&srq->low_work, srq_low_work);
+	INIT_DELAYED_WORK(&srq->low_work, srq_low_work);
 	srq->napi_dev = alloc_netdev_dummy(0);
 	if (!srq->napi_dev) {
 		kfree(srq);
@@ -691,7 +689,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 	srq->ibsrq = NULL;
 	mutex_unlock(&srq->napi_lock);
 	/* The HCA may have reported something just before */
-	cancel_work_sync(&srq->low_work);
+	cancel_delayed_work_sync(&srq->low_work);
 	ipoib_srq_ring_destroy(srq->ring);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);

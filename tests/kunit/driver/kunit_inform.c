@@ -373,11 +373,14 @@ static void inform_doubts_sm(struct kunit *test)
 	struct ib_port_attr state = {};
 
 	sm_look(inform, &state);
+	mutex_lock(&inform->serving);
 	mad_refuse(inform);
 	KUNIT_EXPECT_FALSE(test, inform->sm_stale);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&inform->work));
+	KUNIT_EXPECT_FALSE(test, work_busy(&inform->work.work));
 	inform->sm_looked -= INFORM_LOOK + 1;
 	mad_refuse(inform);
+	KUNIT_EXPECT_TRUE(test, work_busy(&inform->work.work));
+	mutex_unlock(&inform->serving);
 	cancel_delayed_work_sync(&inform->work);
 	KUNIT_EXPECT_TRUE(test, inform->sm_stale);
 	sm_follow(inform);

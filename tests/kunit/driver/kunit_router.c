@@ -391,7 +391,12 @@ static void router_late_report(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, time_before_eq(news->list_at, jiffies + IPOIB_LIST_DOUBT));
 	news->list_at = jiffies + IPOIB_LIST_PERIOD;
 	report(fx, 3, true);
-	group_of(fx, 3)->appeared -= IPOIB_LIST_DOUBT;
+	group_of(fx, 3)->reported -= IPOIB_LIST_DOUBT;
+	report(fx, 3, false);
+	KUNIT_EXPECT_TRUE(test, time_after(news->list_at, jiffies + IPOIB_LIST_DOUBT));
+	/* One that only the list has was not created again */
+	list_answer(test, 3, 4);
+	news->list_at = jiffies + IPOIB_LIST_PERIOD;
 	report(fx, 3, false);
 	KUNIT_EXPECT_TRUE(test, time_after(news->list_at, jiffies + IPOIB_LIST_DOUBT));
 }

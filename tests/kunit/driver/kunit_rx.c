@@ -321,6 +321,14 @@ static unsigned int rx_down(struct fixture *fx)
 	return jiffies_to_msecs(jiffies - begin);
 }
 
+/* Sends a packet to the broadcast group */
+static void rx_send(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	fixture_send(fx, fixture_packet(test, fx->priv->groups.broadcast->dest.gid.raw, 1), false);
+}
+
 /* If the HCA does not flush WRs, only the first netdevice waits for it, for
  * five seconds. As soon as the HCA flushes again, the driver waits again.
  */
@@ -349,6 +357,9 @@ static void rx_never_flushed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, netif_carrier_ok(fx->netdev));
 	fixture_down(fx);
 	rx_up(test);
+	fx->hca->hold = true;
+	rx_send(test);
+	fx->hca->hold = false;
 	fx->hca->stuck = true;
 	fx->hca->lingers = true;
 	KUNIT_EXPECT_GE(test, rx_down(fx), 5000u);
@@ -356,6 +367,10 @@ static void rx_never_flushed(struct kunit *test)
 	fx->hca->lingers = false;
 	/* The CQEs that the HCA has left are not taken for those of new WRs */
 	rx_up(test);
+	rx_send(test);
+	local_bh_disable();
+	ipoib_tx_reap(&fx->priv->channels->tx);
+	local_bh_enable();
 	fixture_settle(fx);
 	KUNIT_EXPECT_EQ(test, fx->priv->rx.posted + fx->priv->rx.kept, fx->priv->rx.size);
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_QP_RESETS), 0ull);

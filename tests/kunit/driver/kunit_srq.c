@@ -125,11 +125,13 @@ static void nearly_dry(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fake->limit, (u32)SRQ_LOW);
 		fake->limit = 0;
 		srq_event(&low, srq);
-		flush_work(&srq->low_work);
+		flush_delayed_work(&srq->low_work);
+		ipoib_srq_flush(srq);
 	}
 	KUNIT_EXPECT_EQ(test, fake->posted, (u32)IPOIB_SRQ_SIZE);
 	srq_event(&low, srq);
-	flush_work(&srq->low_work);
+	flush_delayed_work(&srq->low_work);
+	ipoib_srq_flush(srq);
 	KUNIT_EXPECT_EQ(test, fake->posted, (u32)IPOIB_SRQ_SIZE);
 	ipoib_srq_destroy(srq);
 }
