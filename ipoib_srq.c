@@ -571,8 +571,7 @@ static void srq_watch(struct ipoib_srq *srq)
 {
 	struct ib_srq_attr attr = { .srq_limit = SRQ_LOW };
 
-	if (srq->ibdev->ops.modify_srq)
-		ib_modify_srq(srq->ibsrq, &attr, IB_SRQ_LIMIT);
+	ib_modify_srq(srq->ibsrq, &attr, IB_SRQ_LIMIT);
 }
 
 /* Has the poll give the SRQ more WRs, and the HCA report again. It does so at once if there are
