@@ -61,6 +61,17 @@ verb_fails ibfab0 post_send 5
 verb_fails ibfab0 post_send 0
 assert tries "$send" "$raw/ibfab0/send"
 
+step "A send that completes after its sender has given up"
+raw_listen ibfab0 "qkey=0x1bfa"
+echo "late 7000" >"$ibfab/ibfab0/completions"
+for words in "" from_listener=1; do
+	_said=$(tries "$send $words" "$raw/ibfab0/send") && fail "a late send succeeded: $words"
+	assert_match "a late send" "$_said" 'timed out'
+done
+echo "late 0" >"$ibfab/ibfab0/completions"
+assert_eq "the receiver, from which the last one was sent" "$(cat "$raw/ibfab0/received")" ""
+assert tries "$send" "$raw/ibfab0/send"
+
 step "The verbs that a client calls when it is added: it must do without the device"
 rmmod ibraw
 for verb in alloc_pd create_cq create_qp req_notify_cq; do

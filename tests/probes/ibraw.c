@@ -88,6 +88,7 @@ struct ibraw_slot {
  * @mlid: MLID of the group
  * @posted: number of slots
  * @lock: protects the following members, up to @slots; also taken in softirq context
+ * @closing: it is being drained, and no receive WR is posted any more
  * @packets: receives that succeeded
  * @bytes: total payload of these
  * @csum_ok: those of them whose checksums the HCA found correct
@@ -103,6 +104,7 @@ struct ibraw_listener {
 	u16 mlid;
 	u32 posted;
 	spinlock_t lock;	/* protects the following members, up to slots */
+	bool closing;
 	u64 packets;
 	u64 bytes;
 	u64 csum_ok;
@@ -112,11 +114,19 @@ struct ibraw_listener {
 	struct ibraw_slot slots[];
 };
 
+/* A send WR, of which there is one at a time */
+struct ibraw_send {
+	struct ib_cqe cqe;
+	struct completion done;
+	enum ib_wc_status status;
+};
+
 /**
  * struct ibraw_dev - The state for an IB device
  * @end: the device, and the PD and the CQ that both QPs use
  * @lock: serializes lines; protects the following members
  * @tx: the sending QP, which is reset after each line
+ * @send: the WR that is being sent, from either QP
  * @listener: the receiving QP, or NULL
  * @membership: the membership at the SA, or NULL
  * @joined: the SA has answered
@@ -127,6 +137,7 @@ struct ibraw_dev {
 	struct ibprobe_end end;
 	struct mutex lock;	/* protects the following members */
 	struct ib_qp *tx;
+	struct ibraw_send send;
 	struct ibraw_listener *listener;
 	struct ib_sa_multicast *membership;
 	struct completion joined;
@@ -259,141 +270,6 @@ static int qp_to_rts(struct ib_qp *qp, const struct ibraw_params *params)
 				 params->own_qkey ?: params->qkey & ~BIT(31));
 }
 
-/* Sending */
-
-struct ibraw_send {
-	struct ib_cqe cqe;
-	struct completion done;
-	enum ib_wc_status status;
-};
-
-static void send_done(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct ibraw_send *send = container_of(wc->wr_cqe, struct ibraw_send, cqe);
-
-	send->status = wc->status;
-	complete(&send->done);
-}
-
-static struct ib_ah *make_ah(struct ibraw_dev *dev, const struct ibraw_params *params)
-{
-	struct rdma_ah_attr attr;
-
-	ibprobe_ah_attr(&attr, dev->end.ibdev, params->port, params->dlid,
-			params->has_gid ? &params->gid : NULL);
-	rdma_ah_set_sl(&attr, params->sl);
-	rdma_ah_set_path_bits(&attr, params->path_bits);
-	rdma_ah_set_static_rate(&attr, params->rate);
-	return rdma_create_ah(dev->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
-}
-
-static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr, struct ibraw_send *send)
-{
-	int ret;
-
-	reinit_completion(&send->done);
-	ret = ib_post_send(qp, &wr->wr, NULL);
-	if (ret)
-		return ret;
-	if (!wait_for_completion_timeout(&send->done, IBRAW_TIMEOUT))
-		return -ETIMEDOUT;
-	return send->status == IB_WC_SUCCESS ? 0 : -EIO;
-}
-
-/* Changes the numbers in the payload between two packets */
-static void payload_step(const struct ibraw_params *params)
-{
-	__be32 number;
-	u8 *at;
-	int i;
-
-	for (i = 1; i <= params->vary[0]; i++) {
-		at = params->payload + abs(params->vary[i]);
-		memcpy(&number, at, sizeof(number));
-		be32_add_cpu(&number, params->vary[i] < 0 ? -1 : 1);
-		memcpy(at, &number, sizeof(number));
-	}
-}
-
-/* Makes a WR a large send, whose header is the beginning of the payload */
-static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
-		       struct ib_sge *sge)
-{
-	wr->wr.opcode = IB_WR_LSO;
-	wr->header = params->payload;
-	wr->hlen = params->hlen;
-	wr->mss = params->mss;
-	sge->addr += params->hlen;
-	sge->length -= params->hlen;
-}
-
-static int send_all(struct ib_qp *qp, const struct ibraw_params *params, struct ib_ah *ah,
-		    const struct ibprobe_buf *payload)
-{
-	const struct ibprobe_target to = { .ah = ah, .qpn = params->qpn, .qkey = params->qkey };
-	struct ibraw_send send = { .cqe.done = send_done };
-	struct ib_sge sge = ibprobe_sge(qp->pd, payload->addr, params->length);
-	struct ib_ud_wr wr = ibprobe_ud_wr(&send.cqe, &sge, &to);
-	int ret = 0;
-	u32 i;
-
-	if (params->csum)
-		wr.wr.send_flags |= IB_SEND_IP_CSUM;
-	if (params->mss)
-		make_large(&wr, params, &sge);
-	init_completion(&send.done);
-	for (i = 0; i < params->count && !ret; i++) {
-		ret = send_one(qp, &wr, &send);
-		payload_step(params);
-		ibprobe_buf_for_device(payload);
-	}
-	return ret;
-}
-
-/* Sends from the sending QP, and resets it, so that no WR is left */
-static int send_from_tx(struct ibraw_dev *dev, const struct ibraw_params *params,
-			struct ib_ah *ah, const struct ibprobe_buf *payload)
-{
-	int ret, reset;
-
-	ret = qp_to_rts(dev->tx, params) ?:
-	      send_all(dev->tx, params, ah, payload);
-	reset = ibprobe_set_state(dev->tx, IB_QPS_RESET);
-	return ret ?: reset;
-}
-
-static int send_packets(struct ibraw_dev *dev, const struct ibraw_params *params)
-{
-	struct ibprobe_buf payload;
-	struct ib_ah *ah;
-	int ret;
-
-	if (params->from_listener && !dev->listener)
-		return -EINVAL;
-	ah = make_ah(dev, params);
-	if (IS_ERR(ah))
-		return PTR_ERR(ah);
-	ret = ibprobe_buf_map(&payload, dev->end.ibdev, params->payload, IBRAW_MAX_PAYLOAD,
-			      DMA_TO_DEVICE);
-	if (ret)
-		goto out;
-	if (params->from_listener)
-		ret = send_all(dev->listener->qp, params, ah, &payload);
-	else
-		ret = send_from_tx(dev, params, ah, &payload);
-	ibprobe_buf_unmap(&payload);
-out:
-	ibprobe_ah_free(ah);
-	return ret;
-}
-
-static int send_line(void *of, char *line)
-{
-	return line_act(of, line, send_packets);
-}
-
-DEFINE_IBTOOL_LINES(send);
-
 /* Receiving */
 
 static int post_slot(struct ibraw_slot *slot)
@@ -419,6 +295,15 @@ static void note_packet(struct ibraw_listener *listener, const void *data,
 	       min_t(u32, length, IBRAW_SHOWN));
 }
 
+/* Called with the lock held, so that no receive is posted after drain() has begun */
+static void repost(struct ibraw_slot *slot)
+{
+	ibprobe_buf_for_device(&slot->buf);
+	if (!slot->listener->closing && post_slot(slot))
+		pr_err_ratelimited("%s: cannot post a receive again\n",
+				   dev_name(&slot->buf.ibdev->dev));
+}
+
 /* A flushed WR is not posted again; other errors are counted */
 static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -434,11 +319,8 @@ static void recv_done(struct ib_cq *cq, struct ib_wc *wc)
 		note_packet(listener, slot->buf.data, wc);
 	else
 		listener->errors++;
+	repost(slot);
 	spin_unlock_irqrestore(&listener->lock, flags);
-	ibprobe_buf_for_device(&slot->buf);
-	if (post_slot(slot))
-		pr_err_ratelimited("%s: cannot post a receive again\n",
-				   dev_name(&cq->device->dev));
 }
 
 static int slot_init(struct ibraw_dev *dev, struct ibraw_listener *listener,
@@ -453,15 +335,24 @@ static int slot_init(struct ibraw_dev *dev, struct ibraw_listener *listener,
 	return post_slot(slot);
 }
 
+/* ib_drain_rq() requires that nobody else posts a receive */
+static void drain(struct ibraw_listener *listener)
+{
+	spin_lock_irq(&listener->lock);
+	listener->closing = true;
+	spin_unlock_irq(&listener->lock);
+	ib_drain_rq(listener->qp);
+}
+
+/* A QP without slots may still be in RESET, which it cannot leave for ERR */
 static void listener_free(struct ibraw_listener *listener)
 {
 	u32 i;
 
-	if (!listener)
-		return;
 	if (listener->has_group)
 		ib_detach_mcast(listener->qp, &listener->mgid, listener->mlid);
-	ib_drain_rq(listener->qp);
+	if (listener->posted)
+		drain(listener);
 	ib_destroy_qp(listener->qp);
 	for (i = 0; i < listener->posted; i++)
 		ibprobe_buf_free(&listener->slots[i].buf);
@@ -516,10 +407,16 @@ static int listener_create(struct ibraw_dev *dev, const struct ibraw_params *par
 	return ret;
 }
 
+static void listener_drop(struct ibraw_dev *dev)
+{
+	if (dev->listener)
+		listener_free(dev->listener);
+	dev->listener = NULL;
+}
+
 static int listen(struct ibraw_dev *dev, const struct ibraw_params *params)
 {
-	listener_free(dev->listener);
-	dev->listener = NULL;
+	listener_drop(dev);
 	return params->qkey ? listener_create(dev, params) : 0;
 }
 
@@ -570,6 +467,157 @@ static int received_show(struct seq_file *m, void *v)
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(received);
+
+/* Sending */
+
+static void send_done(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibraw_send *send = container_of(wc->wr_cqe, struct ibraw_send, cqe);
+
+	send->status = wc->status;
+	complete(&send->done);
+}
+
+static struct ib_ah *make_ah(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	struct rdma_ah_attr attr;
+
+	ibprobe_ah_attr(&attr, dev->end.ibdev, params->port, params->dlid,
+			params->has_gid ? &params->gid : NULL);
+	rdma_ah_set_sl(&attr, params->sl);
+	rdma_ah_set_path_bits(&attr, params->path_bits);
+	rdma_ah_set_static_rate(&attr, params->rate);
+	return rdma_create_ah(dev->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
+}
+
+/* The WR uses the payload and the AH, so it must have completed before they are freed. If the QP
+ * cannot be taken to ERR, it is still reset or destroyed before that.
+ */
+static void send_cancel(struct ib_qp *qp, struct ibraw_send *send)
+{
+	if (ibprobe_set_state(qp, IB_QPS_ERR))
+		pr_err("%s: QP %u does not stop\n", dev_name(&qp->device->dev), qp->qp_num);
+	else
+		wait_for_completion(&send->done);
+}
+
+static int send_one(struct ib_qp *qp, struct ib_ud_wr *wr, struct ibraw_send *send)
+{
+	int ret;
+
+	reinit_completion(&send->done);
+	ret = ib_post_send(qp, &wr->wr, NULL);
+	if (ret)
+		return ret;
+	if (!wait_for_completion_timeout(&send->done, IBRAW_TIMEOUT)) {
+		send_cancel(qp, send);
+		return -ETIMEDOUT;
+	}
+	return send->status == IB_WC_SUCCESS ? 0 : -EIO;
+}
+
+/* Changes the numbers in the payload between two packets */
+static void payload_step(const struct ibraw_params *params)
+{
+	__be32 number;
+	u8 *at;
+	int i;
+
+	for (i = 1; i <= params->vary[0]; i++) {
+		at = params->payload + abs(params->vary[i]);
+		memcpy(&number, at, sizeof(number));
+		be32_add_cpu(&number, params->vary[i] < 0 ? -1 : 1);
+		memcpy(at, &number, sizeof(number));
+	}
+}
+
+/* Makes a WR a large send, whose header is the beginning of the payload */
+static void make_large(struct ib_ud_wr *wr, const struct ibraw_params *params,
+		       struct ib_sge *sge)
+{
+	wr->wr.opcode = IB_WR_LSO;
+	wr->header = params->payload;
+	wr->hlen = params->hlen;
+	wr->mss = params->mss;
+	sge->addr += params->hlen;
+	sge->length -= params->hlen;
+}
+
+static int send_all(struct ibraw_dev *dev, struct ib_qp *qp, const struct ibraw_params *params,
+		    struct ib_ah *ah, const struct ibprobe_buf *payload)
+{
+	const struct ibprobe_target to = { .ah = ah, .qpn = params->qpn, .qkey = params->qkey };
+	struct ib_sge sge = ibprobe_sge(qp->pd, payload->addr, params->length);
+	struct ib_ud_wr wr = ibprobe_ud_wr(&dev->send.cqe, &sge, &to);
+	int ret = 0;
+	u32 i;
+
+	if (params->csum)
+		wr.wr.send_flags |= IB_SEND_IP_CSUM;
+	if (params->mss)
+		make_large(&wr, params, &sge);
+	for (i = 0; i < params->count && !ret; i++) {
+		ret = send_one(qp, &wr, &dev->send);
+		payload_step(params);
+		ibprobe_buf_for_device(payload);
+	}
+	return ret;
+}
+
+/* Sends from the sending QP, and resets it, so that no WR is left */
+static int send_from_tx(struct ibraw_dev *dev, const struct ibraw_params *params,
+			struct ib_ah *ah, const struct ibprobe_buf *payload)
+{
+	int ret, reset;
+
+	ret = qp_to_rts(dev->tx, params) ?:
+	      send_all(dev, dev->tx, params, ah, payload);
+	reset = ibprobe_set_state(dev->tx, IB_QPS_RESET);
+	return ret ?: reset;
+}
+
+/* Nothing resets the receiving QP, so it ends if a WR did not complete in time */
+static int send_from_listener(struct ibraw_dev *dev, const struct ibraw_params *params,
+			      struct ib_ah *ah, const struct ibprobe_buf *payload)
+{
+	int ret = send_all(dev, dev->listener->qp, params, ah, payload);
+
+	if (ret == -ETIMEDOUT)
+		listener_drop(dev);
+	return ret;
+}
+
+static int send_packets(struct ibraw_dev *dev, const struct ibraw_params *params)
+{
+	struct ibprobe_buf payload;
+	struct ib_ah *ah;
+	int ret;
+
+	if (params->from_listener && !dev->listener)
+		return -EINVAL;
+	ah = make_ah(dev, params);
+	if (IS_ERR(ah))
+		return PTR_ERR(ah);
+	ret = ibprobe_buf_map(&payload, dev->end.ibdev, params->payload, IBRAW_MAX_PAYLOAD,
+			      DMA_TO_DEVICE);
+	if (ret)
+		goto out;
+	if (params->from_listener)
+		ret = send_from_listener(dev, params, ah, &payload);
+	else
+		ret = send_from_tx(dev, params, ah, &payload);
+	ibprobe_buf_unmap(&payload);
+out:
+	ibprobe_ah_free(ah);
+	return ret;
+}
+
+static int send_line(void *of, char *line)
+{
+	return line_act(of, line, send_packets);
+}
+
+DEFINE_IBTOOL_LINES(send);
 
 /* Joining */
 
@@ -672,6 +720,8 @@ static int ibraw_add(struct ib_device *ibdev)
 		return -ENOMEM;
 	mutex_init(&dev->lock);
 	init_completion(&dev->joined);
+	dev->send.cqe.done = send_done;
+	init_completion(&dev->send.done);
 	ret = dev_init(dev, ibdev);
 	if (ret) {
 		kfree(dev);
@@ -693,7 +743,7 @@ static void ibraw_remove(struct ib_device *ibdev, void *client_data)
 
 	debugfs_remove(dev->dir);
 	leave(dev);
-	listener_free(dev->listener);
+	listener_drop(dev);
 	ib_destroy_qp(dev->tx);
 	ibprobe_end_close(&dev->end);
 	kfree(dev);
