@@ -62,8 +62,7 @@ sa_forge()
 	_mad=$(printf '010302%s%08x%016x00310000%08x%024x%016x%08x%016x' "$1" 0 0 0 0 0 0 $_mask)
 	_mad=${_mad}10000ce1004154fffe80000000000000021bfa0100000901ffff0000ffffffff
 	_mad=$_mad$(printf '%032x' 0)$(hex_pad 128 "$_name")$(printf '%024x' 0)0a000002
-	echo "qp=1 dlid=$(lid_of ibfab2) mad=$_mad" >/sys/kernel/debug/ibrawmad/ibfab2/send
-	read -r answer </sys/kernel/debug/ibrawmad/ibfab2/answer
+	mad_send ibfab2 qp=1 "dlid=$(lid_of ibfab2)" "mad=$_mad" || fail "no answer to the forgery"
 	assert_eq "status of the forgery" "$(hex_at "$answer" 4 2)" 0000
 }
 

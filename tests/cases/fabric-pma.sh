@@ -12,19 +12,15 @@ port_counters=0x12 port_counters_ext=0x1d class_port_info=0x01
 pma_send()
 {
 	_mad=$(printf '010401%02x%08x%016x%04x0000%08x' "$2" 0 0 "$3" 0)
-	echo "qp=1 dlid=$1 timeout=2000 mad=$(hex_pad 128 "$_mad")$(hex_pad 128 "$4")" \
-		>/sys/kernel/debug/ibrawmad/ibfab0/send
-	# shellcheck disable=SC2034  # hex_at's callers use it
-	read -r answer </sys/kernel/debug/ibrawmad/ibfab0/answer
+	mad_send ibfab0 qp=1 "dlid=$1" timeout=2000 \
+		"mad=$(hex_pad 128 "$_mad")$(hex_pad 128 "$4")"
 }
 
 # unanswered: sends a Get(ClassPortInfo) whose answer is not awaited.
 unanswered()
 {
-	echo "qp=1 dlid=$lid timeout=1 mad=$(hex_pad 512 010401010000000000000000000000000001)" \
-		>/run/mad
-	must_fail sh -c 'cat /run/mad >/sys/kernel/debug/ibrawmad/ibfab0/send' \
-		2>/run/mad.log
+	refute mad_send ibfab0 qp=1 "dlid=$lid" timeout=1 \
+		"mad=$(hex_pad 512 010401010000000000000000000000000001)"
 }
 
 status()

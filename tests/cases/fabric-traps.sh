@@ -6,8 +6,6 @@
 
 . /cases/lib.sh
 
-rawmad=/sys/kernel/debug/ibrawmad
-
 # log_has TEXT: whether OpenSM's log, which is written after the TrapRepress is sent, has TEXT.
 log_has()
 {
@@ -20,10 +18,9 @@ subscribe()
 {
 	_mad=$(printf '0103020200000000%016x0003000000000000%024x%016x' 0 0 1)
 	_info=$(printf '%032xffff000000000101ffff%04x0000010000ffffff' 0 "$1")
-	echo "qp=1 dlid=1 mad=$(hex_pad 112 "$_mad")$_info" >"$rawmad/ibfab1/send"
-	read -r _answer <"$rawmad/ibfab1/answer"
+	assert mad_send ibfab1 qp=1 dlid=1 "mad=$(hex_pad 112 "$_mad")$_info"
 	assert_eq "method and status of InformInfo" \
-		"$(hex_at "$_answer" 3 3)" 810000
+		"$(hex_at "$answer" 3 3)" 810000
 }
 
 # reported TRAP: prints the number of Reports of this trap that arrived at ibfab1. The notice

@@ -7,7 +7,6 @@
 
 . /cases/lib.sh
 
-rawmad=/sys/kernel/debug/ibrawmad
 broadcast=ff12401bffff000000000000ffffffff
 
 # report TRAP MGID: prints a Report as the SA sends it (IBA 13.4.8.2): the notice is generic,
@@ -18,12 +17,10 @@ report()
 	printf '%s83000004%04x%04x0000%012d%s' "$(hex_pad 112 "$_mad")" "$1" "$(lid_of ibfab0)" 0 "$2"
 }
 
-# report_qp1 HCA TRAP MGID: sends a Report to h1 from this HCA's QP1. Fails if it is not answered.
+# report_qp1 HCA TRAP MGID: sends a Report to h1 from this HCA's QP1. Status 1 if it is not answered.
 report_qp1()
 {
-	echo "qp=1 dlid=$(lid_of ibfab1) timeout=300 mad=$(report "$2" "$3")" >/run/report
-	# Not echo, as the shell would repeat a write that has failed
-	cat /run/report >"$rawmad/$1/send" 2>/run/report.log
+	mad_send "$1" qp=1 "dlid=$(lid_of ibfab1)" timeout=300 "mad=$(report "$2" "$3")"
 }
 
 # report_user HCA TRAP MGID: sends a Report to QP1 of h1 from a UD QP of this HCA, which any

@@ -214,8 +214,7 @@ assert state_is ibfab2 "$(mgid4 $b 1)" 0x1
 step "Another agent gets the SA's Reports: groups are found in the SA's list"
 module_insert /modules/ibrawmad.ko
 # Its agent exists from its first MAD on, here Get(ClassPortInfo)
-echo "qp=1 dlid=$(lid_of ibfab0) mad=0103020100000000$(hex_pad 16 1)0001" \
-	>/sys/kernel/debug/ibrawmad/ibfab1/send
+assert mad_send ibfab1 qp=1 "dlid=$(lid_of ibfab0)" "mad=0103020100000000$(hex_pad 16 1)0001"
 ip -n h1 link set b1 allmulticast on
 wait_for 40 hears "$(mgid4 $b 1)" "$(mgid6 $b 5)"
 refute [ "$(stat_of b1 subscribe_failures)" -eq 0 ]

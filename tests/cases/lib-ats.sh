@@ -95,8 +95,8 @@ sa_delete()
 {
 	_mad=$(printf '01030215%08x%016x00310000%08x%024x%016x%08x%016x10000ce1004154%s' \
 		0 0 0 0 0 0 7 "$1")fe80000000000000$(port_guid "$2")ffff
-	echo "qp=1 dlid=$(lid_of ibfab2) mad=$_mad" >/sys/kernel/debug/ibrawmad/ibfab2/send
-	read -r answer </sys/kernel/debug/ibrawmad/ibfab2/answer
+	mad_send ibfab2 qp=1 "dlid=$(lid_of ibfab2)" "mad=$_mad" || fail "no answer to the deletion"
+	# shellcheck disable=SC2154  # mad_send sets it
 	assert_eq "status of the deletion" "$(hex_at "$answer" 4 2)" 0000
 }
 

@@ -514,6 +514,26 @@ raw_reaches()
 
 # ---- Raw MADs, through ibrawmad ----
 
+rawmad=/sys/kernel/debug/ibrawmad
+
+# mad_send HCA WORDS: sends a MAD, see ibrawmad.c, and sets $answer to the answer in hexadecimal.
+# Status 1 if there is none, 2 if the MAD cannot be sent.
+mad_send()
+{
+	_rawmad=$rawmad/$1
+	shift
+	echo "$*" >/run/mad
+	# Not echo, as the shell would repeat a write that has failed
+	if cat /run/mad 2>/run/mad.log >"$_rawmad/send"; then
+		# shellcheck disable=SC2034  # the caller's
+		read -r answer <"$_rawmad/answer"
+		return
+	fi
+	grep -q 'timed out' /run/mad.log && return 1
+	note "cannot send a MAD: $(cat /run/mad.log)"
+	return 2
+}
+
 # hex_pad DIGITS HEX: prints HEX, padded with zeros on the right.
 hex_pad()
 {
@@ -535,8 +555,7 @@ path_hex()
 }
 
 # smp_send HCA DLID METHOD ATTRIBUTE MODIFIER [mkey=N] [data=HEX] [drslid=N] [drdlid=N]
-# [path=0,1,4]: sends an SMP from QP0, by directed route if there is a path. Sets $answer to
-# the answer in hexadecimal; fails if there is none.
+# [path=0,1,4]: sends an SMP from QP0, by directed route if there is a path. Otherwise like mad_send.
 smp_send()
 {
 	_hca=$1 _dlid=$2 _method=$3 _attr=$4 _mod=$5
@@ -556,12 +575,7 @@ smp_send()
 	if [ -n "$path" ]; then
 		_mad=$_mad$(path_hex "$path")
 	fi
-	echo "qp=0 dlid=$_dlid timeout=300 mad=$_mad" >/run/smp
-	# Not echo, as the shell would repeat a write that has failed
-	cat /run/smp 2>/run/smp.log \
-		>"/sys/kernel/debug/ibrawmad/$_hca/send" || return
-	# shellcheck disable=SC2034  # the caller's
-	read -r answer <"/sys/kernel/debug/ibrawmad/$_hca/answer"
+	mad_send "$_hca" qp=0 "dlid=$_dlid" timeout=300 "mad=$_mad"
 }
 
 # ---- Counters and faults of the fabric ----

@@ -6,8 +6,9 @@
  *  send      qp=0 dlid=3 [timeout=500] mad=<hex>
  *            qp is 0 or 1. If the MAD is shorter than 256 bytes, the rest is 0. The high
  *            half of its TransactionID is replaced. The write returns when the response is
- *            there, or fails with ETIMEDOUT after timeout milliseconds.
- *  answer    the last response, in hexadecimal
+ *            there, or fails with ETIMEDOUT after timeout milliseconds, which are at least one.
+ *            If the MAD is a response itself, the write returns when it is sent.
+ *  answer    the response to the last MAD, in hexadecimal; zeros if there was none
  *  reports   the Reports that the SA sent since the first MAD was sent from QP1, oldest
  *            first, one a line; each was acknowledged
  */
@@ -49,7 +50,7 @@ struct rawmad_report {
  * @agent: the agents of QP0 and QP1, NULL until they are used
  * @done: the MAD was sent and, if it is a request, was answered or has timed out
  * @status: the status of the MAD
- * @answer: the last response
+ * @answer: the response to the last MAD
  * @reports_lock: protects @reports and @lost
  * @reports: list of &struct rawmad_report
  * @lost: number of Reports for which there was no memory
@@ -211,6 +212,7 @@ static int send(struct rawmad_dev *dev, const struct rawmad_params *params)
 		return PTR_ERR(ah);
 
 	reinit_completion(&dev->done);
+	memset(dev->answer, 0, sizeof(dev->answer));
 	ret = post(agent, ah, params->qp, params->mad, params->timeout, dev);
 	if (ret) {
 		rdma_destroy_ah(ah, 0);
@@ -232,7 +234,8 @@ static int send_line(void *of, char *line)
 
 	if (ret)
 		return ret;
-	if (params.qp > 1 || params.dlid > U16_MAX)
+	/* Without a timeout, ib_mad would not wait for the response */
+	if (params.qp > 1 || params.dlid > U16_MAX || !params.timeout)
 		return -EINVAL;
 	mutex_lock(&dev->lock);
 	ret = send(dev, &params);
