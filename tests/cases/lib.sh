@@ -592,7 +592,7 @@ fabric_counter()
 # NAME: prints a field of the result.
 dma_do()
 {
-	echo "$*" >/sys/kernel/debug/ibdma/do
+	echo "hca=$1 way=$2 ${3:-}" >/sys/kernel/debug/ibdma/do
 }
 dma_result()
 {

@@ -4,7 +4,7 @@
  * one way, to show how an HCA handles that. A line in /sys/kernel/debug/ibdma/do names an HCA and a
  * way, and optionally the code of the static rate of the AH:
  *
- *	ibfab0 good rate=3
+ *	hca=ibfab0 way=good rate=3
  *
  *  good           the DMA API is used correctly
  *  changed        the payload is changed after it was mapped
@@ -32,6 +32,7 @@
 #define IBDMA_LENGTH	60
 #define IBDMA_BUFFER	(IB_GRH_BYTES + 2 * IBDMA_LENGTH)
 #define IBDMA_TRIES	50	/* number of polls, with 20 ms between them */
+#define IBDMA_AFTER	5	/* number of polls after a send that failed */
 
 enum ibdma_octet {
 	IBDMA_FIRST = 0x11,	/* the payload when it is mapped */
@@ -93,10 +94,21 @@ static struct ibdma_result {
 } ibdma_result;
 
 /**
+ * struct ibdma_line - The words of a line
+ * @hca: name of the HCA
+ * @way: how the DMA API is used
+ * @rate: static rate of the AH
+ */
+struct ibdma_line {
+	char hca[IB_DEVICE_NAME_MAX];
+	const struct ibdma_way *way;
+	u32 rate;
+};
+
+/**
  * struct ibdma_transfer - The resources for one datagram
  * @end: the HCA, and the PD and the CQ that the QP uses
  * @way: how the DMA API is used
- * @rate: static rate of the AH
  * @qp: the QP, which sends to itself
  * @ah: an AH of the port itself
  * @data: the payload
@@ -105,7 +117,6 @@ static struct ibdma_result {
 struct ibdma_transfer {
 	struct ibprobe_end end;
 	const struct ibdma_way *way;
-	u8 rate;
 	struct ib_qp *qp;
 	struct ib_ah *ah;
 	struct ibprobe_buf data;
@@ -136,7 +147,7 @@ static void ibdma_unmap(struct ibdma_transfer *t)
 		ibprobe_buf_free(&t->buffer);
 }
 
-static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
+static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev, u8 rate)
 {
 	int ret = ibprobe_end_open(&t->end, ibdev, 4, IB_POLL_DIRECT);
 
@@ -146,7 +157,7 @@ static int ibdma_open(struct ibdma_transfer *t, struct ib_device *ibdev)
 	ret = PTR_ERR_OR_ZERO(t->qp);
 	if (ret)
 		goto err_end;
-	t->ah = ibprobe_ah_to(&t->end, ibdev, 1, t->rate);
+	t->ah = ibprobe_ah_to(&t->end, ibdev, 1, rate);
 	ret = PTR_ERR_OR_ZERO(t->ah);
 	if (!ret)
 		return 0;
@@ -183,22 +194,30 @@ static int ibdma_post(struct ibdma_transfer *t)
 	       ib_post_send(t->qp, &send.wr, NULL);
 }
 
-/* If the send fails, no receive completion is awaited */
-static void ibdma_poll(struct ibdma_transfer *t)
+static void ibdma_poll_once(struct ibdma_transfer *t)
 {
 	struct ib_wc wc;
-	int tries;
+
+	while (ib_poll_cq(t->end.cq, 1, &wc) == 1) {
+		if (wc.wr_id == IB_WC_RECV)
+			ibdma_result.recv_status = wc.status;
+		else
+			ibdma_result.send_status = wc.status;
+	}
+}
+
+/* Waits for both completions. After a send that fails nothing should be received, but it might. */
+static void ibdma_poll(struct ibdma_transfer *t)
+{
+	int tries = IBDMA_TRIES;
 
 	ibdma_result = (struct ibdma_result){ .send_status = -1, .recv_status = -1 };
-	for (tries = 0; tries < IBDMA_TRIES; tries++) {
-		while (ib_poll_cq(t->end.cq, 1, &wc) == 1) {
-			if (wc.wr_id == IB_WC_RECV)
-				ibdma_result.recv_status = wc.status;
-			else
-				ibdma_result.send_status = wc.status;
-		}
-		if (ibdma_result.recv_status >= 0 || ibdma_result.send_status > 0)
+	while (tries--) {
+		ibdma_poll_once(t);
+		if (ibdma_result.recv_status >= 0 && ibdma_result.send_status >= 0)
 			return;
+		if (ibdma_result.send_status > 0)
+			tries = min(tries, IBDMA_AFTER);
 		msleep(20);
 	}
 }
@@ -214,11 +233,11 @@ static void ibdma_look(const struct ibprobe_buf *buffer)
 	memcpy(ibdma_result.grh, octets, IB_GRH_BYTES);
 }
 
-static int ibdma_transfer(struct ibdma_transfer *t, struct ib_device *ibdev)
+static int ibdma_transfer(struct ibdma_transfer *t, struct ib_device *ibdev, u8 rate)
 {
 	int ret;
 
-	ret = ibdma_open(t, ibdev);
+	ret = ibdma_open(t, ibdev, rate);
 	if (ret)
 		return ret;
 	ret = ibdma_map(t);
@@ -243,23 +262,37 @@ close:
 	return ret;
 }
 
-static int do_line(void *of, char *line)
+static int read_way(const char *value, void *to)
 {
-	char hca[IB_DEVICE_NAME_MAX], word[16];
+	const struct ibdma_way **way = to;
+
+	*way = ibtool_find(value, ibdma_ways, ARRAY_SIZE(ibdma_ways), sizeof(*ibdma_ways));
+	return *way ? 0 : -EINVAL;
+}
+
+static const struct ibtool_word words[] = {
+	IBTOOL_WORD(struct ibdma_line, hca, name), IBTOOL_WORD(struct ibdma_line, rate, u32),
+	{ "way", offsetof(struct ibdma_line, way), read_way },
+};
+
+static int do_line(void *of, char *text)
+{
 	struct ibdma_transfer t = {};
+	struct ibdma_line line = {};
 	struct ib_device *ibdev;
 	int ret;
 
-	if (sscanf(line, "%63s %15s rate=%hhu", hca, word, &t.rate) < 2)
+	ret = ibtool_read_line(text, words, ARRAY_SIZE(words), &line);
+	if (ret)
+		return ret;
+	if (!line.way || line.rate > U8_MAX)
 		return -EINVAL;
-	t.way = ibtool_find(word, ibdma_ways, ARRAY_SIZE(ibdma_ways), sizeof(*ibdma_ways));
-	if (!t.way)
-		return -EINVAL;
-	ibdev = ibdevice_get(hca);
+	ibdev = ibdevice_get(line.hca);
 	if (!ibdev)
 		return -ENODEV;
+	t.way = line.way;
 	mutex_lock(&ibdma_mutex);
-	ret = ibdma_transfer(&t, ibdev);
+	ret = ibdma_transfer(&t, ibdev, line.rate);
 	mutex_unlock(&ibdma_mutex);
 	ib_device_put(ibdev);
 	return ret;
