@@ -5,7 +5,8 @@
  * bottom halves disabled and several at a time, as a network device does. By two files in
  * /sys/kernel/debug/ibudbench/:
  *
- *  run     a line runs a measurement; the write returns when it is over:
+ *  run     a line runs a measurement; the write returns when it is over, and fails with
+ *          EBADMSG if a WR failed or a packet was spoilt:
  *          from=ibfab0 to=ibfab1 [size=64] [count=10000] [chain=1]
  *          [signal=1] [depth=256]
  *          size is the length of the payload, chain how many WRs are posted at once, depth
@@ -34,6 +35,7 @@
 #define IBUDBENCH_MAX_SIZE	4096
 #define IBUDBENCH_MAX_COUNT	100000000
 #define IBUDBENCH_MAX_DEPTH	512
+#define IBUDBENCH_POISON	0xa5
 #define IBUDBENCH_BATCH		32		/* how many completions are polled at once */
 #define IBUDBENCH_STALLED	(2 * HZ)	/* give up when no packet came for so long */
 
@@ -78,6 +80,7 @@ struct ibudbench_end {
  * @tx: the sending end
  * @rx: the receiving end
  * @ah: the AH from @tx to @rx
+ * @goal: number of packets to send until the buffers are filled with poison, or until the end
  * @send_sge: the only SGE of sends
  * @send_wr: a list of send WRs, which is posted again and again
  * @recv_sge: an SGE for each receive buffer
@@ -91,6 +94,7 @@ struct ibudbench {
 	struct ibudbench_end tx;
 	struct ibudbench_end rx;
 	struct ib_ah *ah;
+	u64 goal;
 	struct ib_sge send_sge;
 	struct ib_ud_wr *send_wr;
 	struct ib_sge *recv_sge;
@@ -185,39 +189,43 @@ static int prepare_sends(struct ibudbench *bench)
 	const struct ibprobe_target to = {
 		.ah = bench->ah, .qpn = bench->rx.qp->qp_num, .qkey = IBUDBENCH_QKEY,
 	};
-	struct ib_ud_wr *wr;
 	u32 i;
 
 	for (i = 0; i < params->size; i++)
 		((u8 *)bench->tx.buf.data)[i] = i;
 	ibprobe_buf_for_device(&bench->tx.buf);
 	bench->send_sge = ibprobe_sge(bench->tx.base.pd, bench->tx.buf.addr, params->size);
-	bench->send_wr = kcalloc(params->chain, sizeof(*wr), GFP_KERNEL);
+	bench->send_wr = kcalloc(params->chain, sizeof(*bench->send_wr), GFP_KERNEL);
 	if (!bench->send_wr)
 		return -ENOMEM;
-	for (i = 0; i < params->chain; i++) {
-		wr = &bench->send_wr[i];
-		*wr = ibprobe_ud_wr(NULL, &bench->send_sge, &to);
-		wr->wr.next = i + 1 < params->chain ? &wr[1].wr : NULL;
-	}
+	for (i = 0; i < params->chain; i++)
+		bench->send_wr[i] = ibprobe_ud_wr(NULL, &bench->send_sge, &to);
 	return 0;
 }
 
-/* Prepares the next WRs to post. The very last one is signaled in any case, so that its completion
- * is seen. There may be fewer WRs than chain says at the end.
+/* Links all WRs into a chain, which next_chain() may cut */
+static void link_sends(struct ibudbench *bench)
+{
+	u32 i;
+
+	for (i = 1; i < bench->params.chain; i++)
+		bench->send_wr[i - 1].wr.next = &bench->send_wr[i].wr;
+}
+
+/* Prepares the next WRs to post. The last one before the goal is signaled in any case, so that its
+ * completion is seen. There may be fewer WRs than chain says at the end.
  */
 static u32 next_chain(struct ibudbench *bench)
 {
 	const struct ibudbench_params *params = &bench->params;
 	u64 at = bench->result.sent;
-	u32 i, n = min_t(u64, params->chain, params->count - at);
+	u32 i, n = min_t(u64, params->chain, bench->goal - at);
 	struct ib_send_wr *wr;
 
 	for (i = 0; i < n; i++) {
 		wr = &bench->send_wr[i].wr;
 		wr->wr_id = ++at;
-		wr->send_flags = at % params->signal && at != params->count ?
-				 0 : IB_SEND_SIGNALED;
+		wr->send_flags = at % params->signal && at != bench->goal ? 0 : IB_SEND_SIGNALED;
 	}
 	bench->send_wr[n - 1].wr.next = NULL;
 	return n;
@@ -228,7 +236,7 @@ static bool has_room(const struct ibudbench *bench)
 	const struct ibudbench_params *params = &bench->params;
 	u64 sent = bench->result.sent;
 
-	return sent < params->count &&
+	return sent < bench->goal &&
 	       sent + params->chain <= bench->completed + params->depth &&
 	       sent + params->chain <= bench->result.received + params->depth;
 }
@@ -320,15 +328,14 @@ static void check_contents(struct ibudbench *bench)
 			bench->result.spoilt++;
 }
 
-/* Sends and receives until all packets came, or until none has come for some time */
+/* Sends and receives until the goal is reached, or until no packet has come for some time */
 static int exchange(struct ibudbench *bench)
 {
 	unsigned long deadline = jiffies + IBUDBENCH_STALLED;
 	u64 seen = 0;
 	int ret;
 
-	while (bench->result.received < bench->params.count ||
-	       bench->completed < bench->params.count) {
+	while (bench->result.received < bench->goal || bench->completed < bench->goal) {
 		ret = send_chain(bench);
 		if (ret)
 			return ret;
@@ -347,23 +354,49 @@ static int exchange(struct ibudbench *bench)
 	return 0;
 }
 
-static int measure(struct ibudbench *bench)
+static int timed_exchange(struct ibudbench *bench, u64 goal)
 {
 	cycles_t cycles;
 	u64 ns;
 	int ret;
 
-	ret = prepare_receives(bench) ?:
-	      prepare_sends(bench);
-	if (ret)
-		return ret;
+	link_sends(bench);
+	bench->goal = goal;
 	ns = ktime_get_ns();
 	cycles = get_cycles();
 	ret = exchange(bench);
-	bench->result.cycles = get_cycles() - cycles;
-	bench->result.ns = ktime_get_ns() - ns;
-	check_contents(bench);
+	bench->result.cycles += get_cycles() - cycles;
+	bench->result.ns += ktime_get_ns() - ns;
 	return ret;
+}
+
+/* All packets are the same, so one that is not written to its buffer is noticed only if the buffer
+ * had other contents. All buffers are posted, and no packet is under way.
+ */
+static void poison(struct ibudbench *bench)
+{
+	ibprobe_buf_for_cpu(&bench->rx.buf);
+	memset(bench->rx.buf.data, IBUDBENCH_POISON, bench->rx.buf.size);
+	ibprobe_buf_for_device(&bench->rx.buf);
+}
+
+/* The last packets, one for each buffer, are those that are checked */
+static int measure(struct ibudbench *bench)
+{
+	const struct ibudbench_params *params = &bench->params;
+	int ret;
+
+	ret = prepare_receives(bench) ?:
+	      prepare_sends(bench) ?:
+	      timed_exchange(bench, params->count - min(params->count, params->depth));
+	if (ret)
+		return ret;
+	poison(bench);
+	ret = timed_exchange(bench, params->count);
+	check_contents(bench);
+	if (ret)
+		return ret;
+	return bench->result.failed || bench->result.spoilt ? -EBADMSG : 0;
 }
 
 static int bench_run(struct ibudbench *bench)
