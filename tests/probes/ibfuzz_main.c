@@ -6,9 +6,10 @@
  *  send  a line sends frames, and the write returns when this is done:
  *        seed=7 dlid=3 qpn=0x12 qkey=0xb1b to_gid=<gid> to_ip4=10.0.0.2
  *        to_ip6=fd00::2 from_ip4=10.0.0.1 from_ip6=fd00::1
- *        [seconds=30] [count=1000] [first=0] [rate=500] [port=1] [pkey_index=0]
- *        [alien_index=1] [mgid=<gid> mlid=0xc000]
- *        Sending ends after the given number of seconds or of frames. rate is the number of
+ *        [seconds=30] [count=1000] [first=0] [rate=500] [alien_index=1]
+ *        [mgid=<gid> mlid=0xc000]
+ *        Sending ends after the given number of seconds or of frames, or fails with EINTR
+ *        after a signal or ENODEV if the device is removed. rate is the number of
  *        frames per second; without it, frames are sent as fast as possible. Frame n of a
  *        seed is always the same, so first=n count=1 sends it again. Some frames have a GRH,
  *        some are sent to the multicast group, some have a wrong Q_Key, and some have the
@@ -33,6 +34,8 @@
 #include "ibprobe.h"
 
 #define BATCH		16
+#define PORT		1
+#define PKEY_INDEX	0
 #define TIMEOUT		(10 * HZ)
 #define MAX_SECONDS	86400
 #define NO_INDEX	U32_MAX
@@ -55,8 +58,6 @@ struct fuzz_params {
 	u32 count;
 	u32 first;
 	u32 rate;
-	u32 port;
-	u32 pkey_index;
 	u32 alien_index;
 	u32 dlid;
 	u32 qpn;
@@ -136,19 +137,16 @@ static struct dentry *root;
 
 static const struct ibtool_word words[] = {
 	WORD(seed, u32), WORD(seconds, u32), WORD(count, u32), WORD(first, u32),
-	WORD(rate, u32), WORD(port, u32), WORD(pkey_index, u32), WORD(alien_index, u32),
-	WORD(dlid, u32), WORD(qpn, u32), WORD(qkey, u32), WORD(mlid, u32),
-	WORD(to_gid, ip6), WORD(mgid, ip6),
+	WORD(rate, u32), WORD(alien_index, u32), WORD(dlid, u32), WORD(qpn, u32), WORD(qkey, u32),
+	WORD(mlid, u32), WORD(to_gid, ip6), WORD(mgid, ip6),
 	WORD_OF_END("to_ip4", to.ip4, ip4), WORD_OF_END("to_ip6", to.ip6, ip6),
 	WORD_OF_END("from_ip4", from.ip4, ip4), WORD_OF_END("from_ip6", from.ip6, ip6),
 };
 
-static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *params)
+static bool params_valid(const struct fuzz_params *params)
 {
-	return rdma_is_port_valid(dev->ibdev, params->port) &&
-	       (params->count || params->seconds) && params->seconds <= MAX_SECONDS &&
-	       params->pkey_index <= U16_MAX && params->dlid <= U16_MAX &&
-	       params->mlid <= U16_MAX && params->qkey < BIT(31) &&
+	return (params->count || params->seconds) && params->seconds <= MAX_SECONDS &&
+	       params->dlid <= U16_MAX && params->mlid <= U16_MAX && params->qkey < BIT(31) &&
 	       (params->alien_index <= U16_MAX || params->alien_index == NO_INDEX);
 }
 
@@ -156,7 +154,7 @@ static bool params_valid(const struct fuzz_dev *dev, const struct fuzz_params *p
 
 static int make_qp(struct fuzz_run *run, unsigned int i, u16 pkey_index)
 {
-	struct ib_qp *qp = ibprobe_ud_open(&run->end, BATCH, 1, run->params->port, pkey_index,
+	struct ib_qp *qp = ibprobe_ud_open(&run->end, BATCH, 1, PORT, pkey_index,
 					   run->params->qkey);
 
 	if (IS_ERR(qp))
@@ -170,7 +168,7 @@ static int make_ah(struct fuzz_run *run, enum fuzz_way way, u32 dlid, const unio
 	struct rdma_ah_attr attr;
 	struct ib_ah *ah;
 
-	ibprobe_ah_attr(&attr, run->dev->ibdev, run->params->port, dlid, gid);
+	ibprobe_ah_attr(&attr, run->dev->ibdev, PORT, dlid, gid);
 	ah = rdma_create_ah(run->end.pd, &attr, RDMA_CREATE_AH_SLEEPABLE);
 	if (IS_ERR(ah))
 		return PTR_ERR(ah);
@@ -192,7 +190,7 @@ static int make_ahs(struct fuzz_run *run)
 
 static int make_qps(struct fuzz_run *run)
 {
-	int ret = make_qp(run, 0, run->params->pkey_index);
+	int ret = make_qp(run, 0, PKEY_INDEX);
 
 	if (ret || run->params->alien_index == NO_INDEX)
 		return ret;
@@ -202,7 +200,7 @@ static int make_qps(struct fuzz_run *run)
 static int find_max(struct fuzz_run *run)
 {
 	struct ib_port_attr attr;
-	int ret = ib_query_port(run->dev->ibdev, run->params->port, &attr);
+	int ret = ib_query_port(run->dev->ibdev, PORT, &attr);
 
 	if (ret)
 		return ret;
@@ -346,11 +344,16 @@ static bool is_over(const struct fuzz_run *run, unsigned long end)
 {
 	const struct fuzz_params *params = run->params;
 
-	if (READ_ONCE(run->dev->going) || signal_pending(current))
-		return true;
 	if (params->count && run->dev->sent.frames >= params->count)
 		return true;
 	return params->seconds && time_after_eq(jiffies, end);
+}
+
+static int interrupted(const struct fuzz_run *run)
+{
+	if (READ_ONCE(run->dev->going))
+		return -ENODEV;
+	return signal_pending(current) ? -EINTR : 0;
 }
 
 static void pace(const struct fuzz_run *run, unsigned long begin)
@@ -374,7 +377,8 @@ static int send_all(struct fuzz_run *run)
 	while (!ret && !is_over(run, end)) {
 		sent = run->dev->sent.frames;
 		n = params->count ? min(params->count - sent, (u32)BATCH) : BATCH;
-		ret = send_batch(run, params->first + sent, n);
+		ret = interrupted(run) ?:
+		      send_batch(run, params->first + sent, n);
 		pace(run, begin);
 	}
 	return ret;
@@ -414,7 +418,7 @@ static void put_hwaddr(struct ibfuzz_end *end, u32 qpn, const union ib_gid *gid)
 static int name_ends(struct fuzz_run *run, struct fuzz_params *params)
 {
 	union ib_gid gid;
-	int ret = rdma_query_gid(run->dev->ibdev, params->port, 0, &gid);
+	int ret = rdma_query_gid(run->dev->ibdev, PORT, 0, &gid);
 
 	put_hwaddr(&params->ends.to, params->qpn, &params->to_gid);
 	if (!ret)
@@ -449,13 +453,13 @@ out:
 
 static int send_line(void *of, char *line)
 {
-	struct fuzz_params params = { .port = 1, .alien_index = NO_INDEX };
+	struct fuzz_params params = { .alien_index = NO_INDEX };
 	struct fuzz_dev *dev = of;
 	int ret = ibtool_read_line(line, words, ARRAY_SIZE(words), &params);
 
 	if (ret)
 		return ret;
-	if (!params_valid(dev, &params))
+	if (!params_valid(&params))
 		return -EINVAL;
 	mutex_lock(&dev->lock);
 	ret = run_line(dev, &params);
