@@ -9,8 +9,11 @@
  *            queries that are sent one after the other. With cancel, queries are cancelled as
  *            soon as they are sent. The write returns when all queries have ended, with the
  *            error of the last one that failed.
- *  answer    a line for each record of the last answer: GID P_KEY SID ADDRESS HCA/PORT
- *            [primary]; the first line is "asked N found N failed N us N"
+ *  answer    a line for each record of the first answer, or of the last turn's: GID P_KEY SID
+ *            ADDRESS HCA/PORT [primary]; the first line is
+ *            "asked N found N failed N canceled N odd N us N". canceled is the number of
+ *            queries that ended with ECANCELED, failed that of other errors, and odd is how
+ *            many of those found had other records than the first one.
  *  family    each read registers and unregisters a generic netlink family, and prints how
  *            many microseconds that took
  *  changes   how often the service reported a changed record, and the last change:
@@ -44,15 +47,18 @@ struct ask_line {
 
 static DEFINE_MUTEX(lock);		/* serializes lines; protects the following variables */
 static struct dentry *root;
-static struct ib_ats_answer *answers;
-static unsigned int answer_count;
 static u32 asked;
 static s64 took_us;
 static int last_err;
 static atomic_t found;
 static atomic_t failed;
+static atomic_t canceled;
 static atomic_t under_way;		/* queries not ended yet, plus one while sending */
 static DECLARE_WAIT_QUEUE_HEAD(all_ended);
+static DEFINE_MUTEX(answer_lock);	/* protects the following variables; taken in lock */
+static struct ib_ats_answer *answers;
+static unsigned int answer_count;
+static u32 odd;
 static DEFINE_SPINLOCK(change_lock);	/* protects the following variables */
 static struct ib_ats_change last_change;
 static u32 changes;
@@ -121,20 +127,73 @@ static void one_ended(void)
 		wake_up(&all_ended);
 }
 
+static bool same_record(const struct ib_ats_answer *a, const struct ib_ats_answer *b)
+{
+	return !strcmp(a->device, b->device) && a->port == b->port && a->sid == b->sid &&
+	       a->pkey == b->pkey && a->primary == b->primary &&
+	       !memcmp(&a->gid, &b->gid, sizeof(a->gid)) && ipv6_addr_equal(&a->addr, &b->addr);
+}
+
+/* Called with answer_lock held */
+static bool is_first_answer(const struct ib_ats_answer *records, unsigned int count)
+{
+	unsigned int i;
+
+	if (count != answer_count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!same_record(&records[i], &answers[i]))
+			return false;
+	return true;
+}
+
+/* Called with answer_lock held */
+static int keep_answer(const struct ib_ats_answer *records, unsigned int count)
+{
+	answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
+	if (!answers)
+		return -ENOMEM;
+	memcpy(answers, records, array_size(count, sizeof(*answers)));
+	answer_count = count;
+	return 0;
+}
+
+/* Keeps the first answer, with which the others are compared */
+static int found_records(const struct ib_ats_answer *records, unsigned int count)
+{
+	int err = 0;
+
+	mutex_lock(&answer_lock);
+	if (!answers)
+		err = keep_answer(records, count);
+	else if (!is_first_answer(records, count))
+		odd++;
+	mutex_unlock(&answer_lock);
+	return err;
+}
+
 static void answered(void *context, int err, const struct ib_ats_answer *records,
 		     unsigned int count)
 {
+	if (!err)
+		err = found_records(records, count);
 	if (err)
 		*(int *)context = err;
-	atomic_inc(err ? &failed : &found);
+	if (!err)
+		atomic_inc(&found);
+	else
+		atomic_inc(err == -ECANCELED ? &canceled : &failed);
 	one_ended();
 }
 
 static void forget_answers(void)
 {
+	mutex_lock(&answer_lock);
 	kvfree(answers);
 	answers = NULL;
 	answer_count = 0;
+	odd = 0;
+	mutex_unlock(&answer_lock);
 }
 
 static void forget(void)
@@ -142,6 +201,7 @@ static void forget(void)
 	forget_answers();
 	atomic_set(&found, 0);
 	atomic_set(&failed, 0);
+	atomic_set(&canceled, 0);
 }
 
 /* A query is counted when it ends, whether it was cancelled or not */
@@ -175,19 +235,6 @@ static int ask_many(const struct ask_line *line)
 	return last_err;
 }
 
-static void answered_one(void *context, int err, const struct ib_ats_answer *records,
-			 unsigned int count)
-{
-	if (!err) {
-		answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
-		answer_count = answers ? count : 0;
-		err = answers ? 0 : -ENOMEM;
-	}
-	if (answers)
-		memcpy(answers, records, array_size(count, sizeof(*answers)));
-	answered(context, err, records, count);
-}
-
 static int ask_one(const struct ask_line *line)
 {
 	int err;
@@ -196,13 +243,12 @@ static int ask_one(const struct ask_line *line)
 	forget_answers();
 	last_err = 0;
 	atomic_set(&under_way, 1);
-	err = ib_ats_ask(&line->question, GFP_KERNEL, answered_one, &last_err, &id);
+	err = ib_ats_ask(&line->question, GFP_KERNEL, answered, &last_err, &id);
 	if (err)
 		return err;
 	asked++;
 	wait_event_interruptible(all_ended, !atomic_read(&under_way));
-	/* Also after a signal: answered_one() is not running any more when ib_ats_cancel() returns
-	 */
+	/* Also after a signal: answered() is not running any more when ib_ats_cancel() returns */
 	ib_ats_cancel(id);
 	return last_err;
 }
@@ -245,8 +291,9 @@ static int answer_show(struct seq_file *seq, void *unused)
 	const struct ib_ats_answer *answer;
 
 	mutex_lock(&lock);
-	seq_printf(seq, "asked %u found %d failed %d us %lld\n", asked, atomic_read(&found),
-		   atomic_read(&failed), took_us);
+	mutex_lock(&answer_lock);
+	seq_printf(seq, "asked %u found %d failed %d canceled %d odd %u us %lld\n", asked,
+		   atomic_read(&found), atomic_read(&failed), atomic_read(&canceled), odd, took_us);
 	for (answer = answers; answer < answers + answer_count; answer++) {
 		seq_printf(seq, "%pI6c 0x%04x 0x%016llx ", answer->gid.raw, answer->pkey,
 			   answer->sid);
@@ -257,6 +304,7 @@ static int answer_show(struct seq_file *seq, void *unused)
 		seq_printf(seq, " %s/%u%s\n", answer->device, answer->port,
 			   answer->primary ? " primary" : "");
 	}
+	mutex_unlock(&answer_lock);
 	mutex_unlock(&lock);
 	return 0;
 }
