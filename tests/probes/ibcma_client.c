@@ -10,13 +10,20 @@
 #include "ibcma.h"
 
 #define IBCMA_ASK	5000	/* in ms, to resolve an address or a route */
+#define IBCMA_EVENTS	8	/* more than a connection has */
+
+struct ibcma_event {
+	enum rdma_cm_event_type type;
+	int status;
+};
 
 /* The state of the connecting end */
 struct ibcma_client {
 	struct ibcma_queue queue;
 	struct rdma_cm_id *id;
-	enum rdma_cm_event_type event;	/* the last event */
-	int status;			/* the status of the last event */
+	struct ibcma_event events[IBCMA_EVENTS];	/* in the order in which they came */
+	u32 came;			/* number of events, which the handler writes */
+	u32 taken;			/* how many of them were taken for an answer */
 	struct completion answered;	/* an event came */
 	struct completion returned;	/* a message came back */
 	u32 size;
@@ -71,19 +78,27 @@ static void client_received(struct ibcma_slot *slot, const struct ib_wc *wc)
 	complete(&client->returned);
 }
 
+/* These come at any time and are not answers: the end of a connection's time-wait, and a change of
+ * the interface, such as a bond's
+ */
+static bool is_answer(enum rdma_cm_event_type type)
+{
+	return type != RDMA_CM_EVENT_TIMEWAIT_EXIT && type != RDMA_CM_EVENT_ADDR_CHANGE;
+}
+
+/* The RDMA CM calls this for one event of an ID at a time */
 static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 {
 	struct ibcma_client *client = id->context;
+	struct ibcma_event *kept;
 
-	/* It comes some time after the disconnect and must not be taken for the event that is
-	 * awaited
-	 */
-	if (event->event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+	if (!is_answer(event->event) || client->came == IBCMA_EVENTS)
 		return 0;
-	client->event = event->event;
-	client->status = event->status;
+	kept = &client->events[client->came++];
+	kept->type = event->event;
+	kept->status = event->status;
 	if (event->event == RDMA_CM_EVENT_ESTABLISHED && id->qp_type == IB_QPT_UD)
-		client->status = ibcma_queue_aim(&client->queue, &event->param.ud);
+		kept->status = ibcma_queue_aim(&client->queue, &event->param.ud);
 	complete(&client->answered);
 	return 0;
 }
@@ -91,12 +106,15 @@ static int client_event(struct rdma_cm_id *id, struct rdma_cm_event *event)
 /* Waits for the event that answers a request. Any other event is an error. */
 static int client_answer(struct ibcma_client *client, enum rdma_cm_event_type wanted)
 {
+	const struct ibcma_event *event;
+
 	if (!wait_for_completion_timeout(&client->answered, IBCMA_TIMEOUT))
 		return -ETIMEDOUT;
-	result.event = client->event;
-	if (client->event != wanted)
-		return client->status < 0 ? client->status : -ECONNREFUSED;
-	return client->status;
+	event = &client->events[client->taken++];
+	result.event = event->type;
+	if (event->type != wanted)
+		return event->status < 0 ? event->status : -ECONNREFUSED;
+	return event->status;
 }
 
 static int client_resolve(struct ibcma_client *client, const struct ibcma_params *params)

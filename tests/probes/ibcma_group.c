@@ -131,7 +131,21 @@ static void member_free(struct ibcma_thing *thing)
 	kfree(member);
 }
 
-/* Datagrams are sent one at a time, as there is only one buffer */
+/* Returns when the HCA has sent the datagram, so that its buffer can be used again */
+static int send_one(struct ibcma_queue *queue, u32 size)
+{
+	int errors = atomic_read(&queue->errors);
+	int ret;
+
+	ret = ibcma_slot_send(&queue->out, 0, size, &queue->target);
+	if (ret)
+		return ret;
+	if (!wait_event_idle_timeout(ibcma_wait, atomic_read_acquire(&queue->posted) <= IBCMA_SLOTS,
+				     IBCMA_TIMEOUT))
+		return -ETIMEDOUT;
+	return atomic_read(&queue->errors) == errors ? 0 : -EIO;
+}
+
 static int member_send(struct ibcma_thing *thing, const struct ibcma_params *params)
 {
 	struct ibcma_member *member = container_of(thing, struct ibcma_member, thing);
@@ -142,10 +156,8 @@ static int member_send(struct ibcma_thing *thing, const struct ibcma_params *par
 
 	ibprobe_buf_for_cpu(&out->buf);
 	memcpy(out->buf.data, params->payload, params->size);
-	for (i = 0; i < params->count && !ret; i++) {
-		ret = ibcma_slot_send(out, 0, params->size, &member->queue.target);
-		wait_event_idle(ibcma_wait, atomic_read(&queue->posted) <= IBCMA_SLOTS);
-	}
+	for (i = 0; i < params->count && !ret; i++)
+		ret = send_one(queue, params->size);
 	return ret;
 }
 

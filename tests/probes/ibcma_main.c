@@ -9,7 +9,7 @@
  *           With ud the service is for datagrams, otherwise for reliable connections.
  *  connect  a line connects to a service, sends messages, waits for each of them to come
  *           back, and disconnects: to=10.0.0.1 port=7000 [from=10.0.0.2] [ud=1] [count=8]
- *           [size=1024]. The write returns when this is done.
+ *           The write returns when this is done.
  *  result   the result of the last connect
  *  join     a line joins a group on the interface that has the address:
  *           name=m1 address=10.0.0.1 group=239.1.1.1 [ipoib=1]
@@ -57,7 +57,7 @@ static int read_payload(const char *value, void *of)
 static const struct ibtool_word words[] = {
 	WORD(name, text), WORD(address, text), TEXT("from", address), TEXT("group", peer),
 	TEXT("to", peer), WORD(port, text), WORD(ud, u32), WORD(ipoib, u32), WORD(count, u32),
-	WORD(size, u32), { "payload", 0, read_payload },
+	{ "payload", 0, read_payload },
 };
 
 /* An address that the line does not have keeps the family AF_UNSPEC */
@@ -77,8 +77,7 @@ static int params_read(struct ibcma_params *params, char *line)
 	ret = ibtool_read_line(line, words, ARRAY_SIZE(words), params);
 	if (ret)
 		return ret;
-	if (!params->count || params->count > IBCMA_MAX_COUNT || params->size < sizeof(__be32) ||
-	    params->size > IBCMA_MAX_SIZE)
+	if (!params->count || params->count > IBCMA_MAX_COUNT || params->size < sizeof(__be32))
 		return -EINVAL;
 	if (params->name && strlen(params->name) >= IBCMA_NAME)
 		return -EINVAL;

@@ -14,7 +14,8 @@ static void completed(struct ibcma_queue *queue, const struct ib_wc *wc)
 {
 	if (wc->status != IB_WC_SUCCESS && wc->status != IB_WC_WR_FLUSH_ERR)
 		atomic_inc(&queue->errors);
-	atomic_dec(&queue->posted);
+	/* Who sees that it has completed also sees its error */
+	atomic_dec_return_release(&queue->posted);
 	wake_up(&ibcma_wait);
 }
 
@@ -116,13 +117,19 @@ static void slot_free(struct ibcma_slot *slot)
  * ibcma_queue_quiesce() - Take a QP to ERR and wait until all its WRs have completed.
  * @queue: the queue
  *
+ * A QP without WRs may be in RESET, which it cannot leave for ERR. If the HCA refuses the
+ * transition, the WRs end when the QP is destroyed.
+ *
  * Context: process, before the QP is destroyed.
  */
 void ibcma_queue_quiesce(struct ibcma_queue *queue)
 {
+	if (!atomic_read(&queue->posted))
+		return;
 	if (ibprobe_set_state(queue->qp, IB_QPS_ERR))
 		pr_err("%s: a QP does not stop\n", dev_name(&queue->end.ibdev->dev));
-	wait_event_idle(ibcma_wait, !atomic_read(&queue->posted));
+	else
+		wait_event_idle(ibcma_wait, !atomic_read(&queue->posted));
 }
 
 /**
