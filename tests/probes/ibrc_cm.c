@@ -591,15 +591,17 @@ int ibrc_cm_no_service(struct ibrc_run *run)
  * @run: the run, not connected
  *
  * Context: the run.
- * Return: 0 or an error.
+ * Return: 0, -ENODEV if the HCA is being removed, or another error.
  */
 int ibrc_cm_occupy(struct ibrc_run *run)
 {
 	int ret = listen_to(run, IBRC_IPOIB_SERVICE | run->params.qpn);
 
-	if (!ret)
-		msleep_interruptible(run->params.linger);
-	return ret;
+	if (ret)
+		return ret;
+	wait_event_interruptible_timeout(ibrc_wait, ibrc_gone(run),
+					 msecs_to_jiffies(run->params.linger));
+	return ibrc_gone(run) ? -ENODEV : 0;
 }
 
 /**

@@ -39,6 +39,10 @@
 
 #include "ibrc.h"
 
+/* "transitions" and "create" need an HCA that is as strict as the fabric's: it refuses each value
+ * that is out of range, with EINVAL. A driver that leaves checks to its firmware, such as mlx5,
+ * accepts some values or reports other errors.
+ */
 static const struct ibrc_scenario scenarios[] = {
 	{ "transfer", ibrc_transfer },
 	{ "rnr", ibrc_rnr },

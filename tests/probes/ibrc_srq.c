@@ -141,7 +141,7 @@ int ibrc_srq_attrs(struct ibrc_run *run)
 	ibrc_expect_least(run, attr.max_sge, params->sge, "max_sge");
 	expect_limit(end, 0);
 	ret = arm(end, attr.max_wr + 1);
-	ibrc_expect(run, ret, -ret, EINVAL, "limit beyond max_wr: error");
+	ibrc_expect_error(run, ret, EINVAL, "limit beyond max_wr");
 	expect_limit(end, 0);
 	ret = arm(end, attr.max_wr);
 	expect_limit(end, attr.max_wr);

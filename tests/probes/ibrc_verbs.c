@@ -456,29 +456,28 @@ static void try_qp(struct ibrc_qp *qp, const struct ib_qp_cap *cap, int wanted,
 		ib_destroy_qp(ib);
 }
 
+/* One limit at a time: an HCA need not have all of them at once */
+static void try_qp_limit(struct ibrc_qp *qp, struct ib_qp_cap *cap, u32 *value, u32 most,
+			 const char *what)
+{
+	*value = most;
+	try_qp(qp, cap, 0, what);
+	*value = most + 1;
+	try_qp(qp, cap, EINVAL, what);
+	*value = 1;
+}
+
 static void try_qps(struct ibrc_qp *qp)
 {
 	const struct ib_device_attr *attrs = &qp->end->ibdev->attrs;
-	const struct ib_qp_cap most = {
-		.max_send_wr = attrs->max_qp_wr,
-		.max_recv_wr = attrs->max_qp_wr,
-		.max_send_sge = attrs->max_send_sge,
-		.max_recv_sge = attrs->max_recv_sge,
+	struct ib_qp_cap cap = {
+		.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1,
 	};
-	struct ib_qp_cap cap = most;
 
-	try_qp(qp, &cap, 0, "QP with all that there is");
-	cap.max_send_wr++;
-	try_qp(qp, &cap, EINVAL, "max_send_wr");
-	cap = most;
-	cap.max_recv_wr++;
-	try_qp(qp, &cap, EINVAL, "max_recv_wr");
-	cap = most;
-	cap.max_send_sge++;
-	try_qp(qp, &cap, EINVAL, "max_send_sge");
-	cap = most;
-	cap.max_recv_sge++;
-	try_qp(qp, &cap, EINVAL, "max_recv_sge");
+	try_qp_limit(qp, &cap, &cap.max_send_wr, attrs->max_qp_wr, "max_send_wr");
+	try_qp_limit(qp, &cap, &cap.max_recv_wr, attrs->max_qp_wr, "max_recv_wr");
+	try_qp_limit(qp, &cap, &cap.max_send_sge, attrs->max_send_sge, "max_send_sge");
+	try_qp_limit(qp, &cap, &cap.max_recv_sge, attrs->max_recv_sge, "max_recv_sge");
 }
 
 static void try_srq(struct ibrc_qp *qp, u32 wrs, u32 sges, int wanted,
@@ -503,14 +502,15 @@ static void try_srqs(struct ibrc_qp *qp)
 		try_srq(qp, 1, 1, EOPNOTSUPP, "SRQ where there are none");
 		return;
 	}
-	try_srq(qp, attrs->max_srq_wr, attrs->max_srq_sge, 0,
-		"SRQ with all that there is");
+	try_srq(qp, attrs->max_srq_wr, 1, 0, "max_srq_wr");
 	try_srq(qp, attrs->max_srq_wr + 1, 1, EINVAL, "max_srq_wr");
+	try_srq(qp, 1, attrs->max_srq_sge, 0, "max_srq_sge");
 	try_srq(qp, 1, attrs->max_srq_sge + 1, EINVAL, "max_srq_sge");
 }
 
 /**
- * ibrc_create_beyond() - Scenario: QPs and SRQs can be as large as the HCA reports, and not larger.
+ * ibrc_create_beyond() - Scenario: QPs and SRQs can be as large in each respect as the HCA reports,
+ * and not larger.
  * @run: the run, not connected, without an SRQ
  *
  * Context: the run.
