@@ -25,7 +25,7 @@
 #define IBRC_MAX_DEPTH		4096
 #define IBRC_MAX_SGE		256
 #define IBRC_MAX_QPS		64
-#define IBRC_MAX_MEMORY		SZ_256M		/* of the buffers of one end */
+#define IBRC_MAX_MEMORY		SZ_256M		/* of the sends of an end, or its receives */
 #define IBRC_GUARD		8		/* bytes between two SGEs */
 #define IBRC_POISON		0xa5		/* contents of memory that was not written to */
 #define IBRC_PSN_MASK		0xffffff
@@ -83,8 +83,6 @@ struct ibrc_params {
 	u32 timeout;
 	u32 mtu;
 	u32 psn;
-	u32 seed;
-	u32 ms;
 	u32 stall;
 	u32 flaw;
 	u32 linger;
@@ -110,12 +108,11 @@ enum ibrc_spoilt {
  * struct ibrc_result - The result of a run
  * @status: 0 or an error
  * @stage: the last stage that it reached
- * @connected: QPs that were taken to RTS
  * @sent: messages posted
  * @completed: sends that succeeded, including unsignaled ones
  * @received: messages received
  * @lost: messages of unreliable connections that did not arrive before later ones
- * @bytes: total payload of these
+ * @bytes: total payload of the messages received
  * @spoilt: errors in received messages, and completions that came out of order
  * @sends: send completions by status
  * @recvs: receive completions by status
@@ -130,7 +127,6 @@ enum ibrc_spoilt {
 struct ibrc_result {
 	int status;
 	const char *stage;
-	atomic_t connected;
 	u64 sent;
 	u64 completed;
 	u64 received;
@@ -188,8 +184,9 @@ struct ibrc_buf {
  * struct ibrc_ring - The buffers of a queue
  * @bufs: the buffers
  * @depth: number of buffers
- * @posted: WRs posted since the run began
- * @completed: how many of these have completed, successfully or not
+ * @posted: WRs posted since the run began; not counted for an SRQ
+ * @completed: how many of these are known to have completed, successfully or not; also those sends
+ *	that are not signaled
  */
 struct ibrc_ring {
 	struct ibrc_buf *bufs;
@@ -205,6 +202,18 @@ enum ibrc_cm_state {
 	IBRC_CM_DISCONNECTED,
 	IBRC_CM_REJECTED,
 	IBRC_CM_FAILED,
+};
+
+/**
+ * struct ibrc_ended - Counts WRs that complete, for scenarios that need no buffers
+ * @cqe: calls ibrc_note_ended()
+ * @num: how many have completed
+ * @wc: the last completion
+ */
+struct ibrc_ended {
+	struct ib_cqe cqe;
+	u64 num;
+	struct ib_wc wc;
 };
 
 /**
@@ -328,18 +337,16 @@ void ibrc_expect_error(struct ibrc_run *run, int ret, int wanted, const char *wh
 int ibrc_expect_events(struct ibrc_run *run, enum ib_event_type type, u64 n, u32 ms);
 
 /* ibrc_result.c */
+u64 ibrc_spoilt(const struct ibrc_result *result);
 void ibrc_result_show(struct seq_file *m, const struct ibrc_result *result);
 
 /* ibrc_data.c */
 u32 ibrc_message_length(const struct ibrc_params *params,
 			const struct ibrc_qp *from, u64 number);
 bool ibrc_message_has_imm(const struct ibrc_params *params, u64 number);
-__be32 ibrc_message_imm(const struct ibrc_params *params, u64 number);
-void ibrc_message_fill(const struct ibrc_params *params,
-		       const struct ibrc_qp *from, u64 number, void *to,
-		       u32 length);
-void ibrc_private_data(const struct ibrc_params *params, u32 index, u32 kind,
-		       void *to, u32 length);
+__be32 ibrc_message_imm(u64 number);
+void ibrc_message_fill(const struct ibrc_qp *from, u64 number, void *to, u32 length);
+void ibrc_private_data(u32 index, u32 kind, void *to, u32 length);
 void ibrc_buf_cut(struct ibrc_buf *buf, u32 length);
 void ibrc_buf_scatter(struct ibrc_buf *buf, const void *from, u32 length);
 void ibrc_buf_inline(struct ibrc_buf *buf);
@@ -348,6 +355,8 @@ bool ibrc_buf_restore(struct ibrc_buf *buf, u32 length);
 
 /* ibrc_end.c */
 struct ib_qp *ibrc_qp_make(struct ibrc_qp *qp, const struct ib_qp_cap *cap);
+int ibrc_recv(const struct ibrc_end *end, const struct ibrc_qp *qp, const struct ib_recv_wr *wr,
+	      const struct ib_recv_wr **bad);
 int ibrc_ends_create(struct ibrc_run *run);
 void ibrc_ends_destroy(struct ibrc_run *run);
 
@@ -355,6 +364,7 @@ void ibrc_ends_destroy(struct ibrc_run *run);
 int ibrc_attr(const struct ibrc_qp *qp, enum ib_qp_state state,
 	      struct ib_qp_attr *attr);
 int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state);
+int ibrc_query(struct ibrc_qp *qp, struct ib_qp_attr *attr);
 enum ib_qp_state ibrc_state(struct ibrc_qp *qp);
 int ibrc_connect(struct ibrc_run *run);
 void ibrc_disconnect(struct ibrc_run *run);
@@ -372,6 +382,7 @@ void ibrc_cm_exit(void);
 /* ibrc_flow.c */
 void ibrc_send_done(struct ib_cq *cq, struct ib_wc *wc);
 void ibrc_recv_done(struct ib_cq *cq, struct ib_wc *wc);
+void ibrc_note_ended(struct ib_cq *cq, struct ib_wc *wc);
 int ibrc_post_recvs(struct ibrc_qp *qp, u32 n);
 int ibrc_post_sends(struct ibrc_qp *qp, u32 n);
 int ibrc_poll(struct ibrc_run *run);

@@ -72,8 +72,7 @@ static void wait_leaving(struct ibrc_qp *qp, enum ibrc_cm_state state)
 static void make_private(const struct ibrc_qp *qp, enum ibrc_private kind,
 			 u8 *to)
 {
-	ibrc_private_data(&qp->end->run->params, qp->index, kind, to,
-			  private_sizes[kind]);
+	ibrc_private_data(qp->index, kind, to, private_sizes[kind]);
 }
 
 static void check_private(const struct ibrc_qp *qp, enum ibrc_private kind,
@@ -106,10 +105,7 @@ static int cm_to(struct ibrc_qp *qp, enum ib_qp_state state)
 	}
 	if (state == IB_QPS_RTS)
 		attr.timeout = params->timeout;
-	ret = ib_modify_qp(qp->ib, &attr, mask);
-	if (!ret && state == IB_QPS_RTS)
-		atomic_inc(&qp->end->run->result->connected);
-	return ret;
+	return ib_modify_qp(qp->ib, &attr, mask);
 }
 
 static int cm_to_rts(struct ibrc_qp *qp)

@@ -112,32 +112,41 @@ int ibrc_to(struct ibrc_qp *qp, enum ib_qp_state state)
 		[IB_QPS_RTS] = "rts",
 	};
 	struct ib_qp_attr attr;
-	int mask, ret;
+	int mask;
 
 	ibrc_stage(qp->end->run, stages[state]);
 	mask = ibrc_attr(qp, state, &attr);
-	if (mask < 0)
-		return mask;
-	ret = ib_modify_qp(qp->ib, &attr, mask);
-	if (!ret && state == IB_QPS_RTS)
-		atomic_inc(&qp->end->run->result->connected);
-	return ret;
+	return mask < 0 ? mask : ib_modify_qp(qp->ib, &attr, mask);
 }
 
 /**
- * ibrc_state() - Verb: query the state of a QP.
+ * ibrc_query() - Verb: query the state and the capabilities of a QP.
+ * @qp: the QP
+ * @attr: filled in
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_query(struct ibrc_qp *qp, struct ib_qp_attr *attr)
+{
+	struct ib_qp_init_attr init;
+
+	return ib_query_qp(qp->ib, attr, IB_QP_STATE | IB_QP_CAP, &init);
+}
+
+/**
+ * ibrc_state() - The state of a QP, as the HCA reports it.
  * @qp: the QP
  *
  * Context: the run.
- * Return: the state. If the verb fails, IB_QPS_RESET; the expectation that it succeeds fails too.
+ * Return: the state. If the query fails, IB_QPS_RESET; the expectation that it succeeds fails too.
  */
 enum ib_qp_state ibrc_state(struct ibrc_qp *qp)
 {
-	struct ib_qp_init_attr init;
 	struct ib_qp_attr attr = {};
 	int ret;
 
-	ret = ib_query_qp(qp->ib, &attr, IB_QP_STATE, &init);
+	ret = ibrc_query(qp, &attr);
 	ibrc_expect(qp->end->run, !ret, -ret, 0, "error of query_qp");
 	return attr.qp_state;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * ibrc: the contents of messages, and their scatter/gather lists. The length and the contents of a
- * message are derived from the seed of the run, the QP that sends it and its number, so the
- * receiver can check each byte.
+ * message are derived from the QP that sends it and its number, so the receiver can check each
+ * byte.
  *
  * The SGEs of a list have different lengths, are in reverse order in their buffer, and have guard
  * bytes between them. So bytes that are written to a wrong place are detected.
@@ -21,12 +21,11 @@ static u64 mix(u64 x)
 	return x ^ x >> 32;
 }
 
-static u64 message_hash(const struct ibrc_params *params,
-			const struct ibrc_qp *from, u64 number)
+static u64 message_hash(const struct ibrc_qp *from, u64 number)
 {
 	u64 flow = 2 * from->index + (from->end - from->end->run->ends);
 
-	return mix(mix((u64)params->seed << 32 | flow) + number);
+	return mix(mix(flow + 1) + number);
 }
 
 /**
@@ -44,7 +43,7 @@ static u64 message_hash(const struct ibrc_params *params,
 u32 ibrc_message_length(const struct ibrc_params *params,
 			const struct ibrc_qp *from, u64 number)
 {
-	u64 hash = message_hash(params, from, number);
+	u64 hash = message_hash(from, number);
 	u32 limit;
 
 	if (!params->random)
@@ -68,20 +67,18 @@ bool ibrc_message_has_imm(const struct ibrc_params *params, u64 number)
 
 /**
  * ibrc_message_imm() - The immediate data of a message.
- * @params: the parameters of the run
  * @number: number of the message
  *
  * Context: any.
  * Return: the data, in network order.
  */
-__be32 ibrc_message_imm(const struct ibrc_params *params, u64 number)
+__be32 ibrc_message_imm(u64 number)
 {
-	return cpu_to_be32(mix(params->seed + number));
+	return cpu_to_be32(mix(number + 1));
 }
 
 /**
  * ibrc_message_fill() - Write the contents of a message.
- * @params: the parameters of the run
  * @from: the QP that sends it
  * @number: its number among the messages of that QP
  * @to: where they are written
@@ -89,19 +86,16 @@ __be32 ibrc_message_imm(const struct ibrc_params *params, u64 number)
  *
  * Context: any.
  */
-void ibrc_message_fill(const struct ibrc_params *params,
-		       const struct ibrc_qp *from, u64 number, void *to,
-		       u32 length)
+void ibrc_message_fill(const struct ibrc_qp *from, u64 number, void *to, u32 length)
 {
 	struct rnd_state state;
 
-	prandom_seed_state(&state, message_hash(params, from, number));
+	prandom_seed_state(&state, message_hash(from, number));
 	prandom_bytes_state(&state, to, length);
 }
 
 /**
  * ibrc_private_data() - Write the private data of a message of the connection manager.
- * @params: the parameters of the run
  * @index: number of the connection, which is in the first 4 bytes
  * @kind: kind of the message
  * @to: where the data is written
@@ -109,13 +103,12 @@ void ibrc_message_fill(const struct ibrc_params *params,
  *
  * Context: any.
  */
-void ibrc_private_data(const struct ibrc_params *params, u32 index, u32 kind,
-		       void *to, u32 length)
+void ibrc_private_data(u32 index, u32 kind, void *to, u32 length)
 {
 	struct rnd_state state;
 	__be32 first = cpu_to_be32(index);
 
-	prandom_seed_state(&state, (u64)params->seed << 32 | index << 8 | kind);
+	prandom_seed_state(&state, 1ULL << 32 | index << 8 | kind);
 	prandom_bytes_state(&state, to, length);
 	memcpy(to, &first, sizeof(first));
 }

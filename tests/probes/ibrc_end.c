@@ -140,6 +140,24 @@ struct ib_qp *ibrc_qp_make(struct ibrc_qp *qp, const struct ib_qp_cap *cap)
 	return ib_create_qp(end->pd, &init);
 }
 
+/**
+ * ibrc_recv() - Verb: post receive WRs, to the SRQ if there is one.
+ * @end: the end
+ * @qp: the QP; may be NULL if there is an SRQ
+ * @wr: the WRs
+ * @bad: set to the WR that was refused; NULL if that does not matter
+ *
+ * Context: the run.
+ * Return: 0 or an error.
+ */
+int ibrc_recv(const struct ibrc_end *end, const struct ibrc_qp *qp, const struct ib_recv_wr *wr,
+	      const struct ib_recv_wr **bad)
+{
+	if (end->srq)
+		return ib_post_srq_recv(end->srq, wr, bad);
+	return ib_post_recv(qp->ib, wr, bad);
+}
+
 static int qp_create(struct ibrc_end *end, struct ibrc_qp *qp, u32 index)
 {
 	const struct ibrc_params *params = &end->run->params;

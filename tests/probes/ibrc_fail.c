@@ -87,7 +87,7 @@ static int rnr_recovers(struct ibrc_run *run)
 	int ret;
 
 	ret = ibrc_post_sends(qp, n) ?:
-	      ibrc_settle(run, run->params.ms);
+	      ibrc_settle(run, IBRC_SETTLE);
 	if (ret)
 		return ret;
 	ibrc_expect_is(run, qp->tx.completed, 0, "completed without a receive");
@@ -254,7 +254,7 @@ int ibrc_peer_gone(struct ibrc_run *run)
 		return ret;
 	if (!params->timeout) {
 		ret = ibrc_post_sends(qp, ibrc_num_sends(run)) ?:
-		      ibrc_settle(run, params->ms);
+		      ibrc_settle(run, IBRC_SETTLE);
 		ibrc_expect_is(run, qp->tx.completed, 0, "completed without an answer");
 		return ret;
 	}

@@ -110,9 +110,9 @@ static void fill_send(struct ibrc_buf *buf, struct ib_send_wr *wr)
 	wr->opcode = IB_WR_SEND;
 	if (ibrc_message_has_imm(params, buf->number)) {
 		wr->opcode = IB_WR_SEND_WITH_IMM;
-		wr->ex.imm_data = ibrc_message_imm(params, buf->number);
+		wr->ex.imm_data = ibrc_message_imm(buf->number);
 	}
-	ibrc_message_fill(params, buf->qp, buf->number, run->scratch, length);
+	ibrc_message_fill(buf->qp, buf->number, run->scratch, length);
 	if (buf->number + 1 == params->flaw)
 		make_flaw(run->scratch, length, wr);
 	fill_buf(buf, length);
@@ -182,10 +182,7 @@ static int post_recv(struct ibrc_buf *buf)
 	int ret;
 
 	buf->posted = true;
-	if (buf->qp)
-		ret = ib_post_recv(buf->qp->ib, &wr, NULL);
-	else
-		ret = ib_post_srq_recv(buf->end->srq, &wr, NULL);
+	ret = ibrc_recv(buf->end, buf->qp, &wr, NULL);
 	if (ret) {
 		buf->posted = false;
 		return ret;
@@ -212,7 +209,7 @@ static int post_ring(struct ibrc_ring *ring, u32 n)
 /**
  * ibrc_post_recvs() - Post receive WRs.
  * @qp: the QP. If its end has an SRQ, they are posted there.
- * @n: how many, for which the queue has room
+ * @n: how many; fewer if fewer buffers are free
  *
  * Context: the run.
  * Return: 0 or an error.
@@ -235,7 +232,7 @@ static void check_wc(const struct ibrc_qp *qp, const struct ib_wc *wc)
 	    wc->wc_flags & (IB_WC_WITH_INVALIDATE | IB_WC_IP_CSUM_OK))
 		result->spoilt[IBRC_SPOILT_WC]++;
 	if (imm != ibrc_message_has_imm(params, qp->received) ||
-	    (imm && wc->ex.imm_data != ibrc_message_imm(params, qp->received)))
+	    (imm && wc->ex.imm_data != ibrc_message_imm(qp->received)))
 		result->spoilt[IBRC_SPOILT_IMM]++;
 }
 
@@ -245,7 +242,7 @@ static bool is_message(struct ibrc_qp *qp, struct ibrc_buf *buf, u64 number, u32
 
 	if (ibrc_message_length(&run->params, qp->peer, number) != length)
 		return false;
-	ibrc_message_fill(&run->params, qp->peer, number, run->scratch, length);
+	ibrc_message_fill(qp->peer, number, run->scratch, length);
 	return !ibrc_buf_differs(buf, run->scratch, length);
 }
 
@@ -281,8 +278,7 @@ static void check_message(struct ibrc_qp *qp, struct ibrc_buf *buf,
 		result->spoilt[IBRC_SPOILT_LENGTH]++;
 		length = min(length, wc->byte_len);
 	}
-	ibrc_message_fill(&run->params, qp->peer, qp->received, run->scratch,
-			  length);
+	ibrc_message_fill(qp->peer, qp->received, run->scratch, length);
 	if (ibrc_buf_differs(buf, run->scratch, length))
 		result->spoilt[IBRC_SPOILT_CONTENTS]++;
 	if (!ibrc_buf_restore(buf, length))
@@ -330,6 +326,21 @@ void ibrc_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 	check_message(qp, buf, wc);
 	if (qp->end->repost && post_recv(buf))
 		qp->failed = true;
+}
+
+/**
+ * ibrc_note_ended() - Count a WR that has completed, and keep the completion.
+ * @cq: the CQ
+ * @wc: the completion
+ *
+ * Context: the run.
+ */
+void ibrc_note_ended(struct ib_cq *cq, struct ib_wc *wc)
+{
+	struct ibrc_ended *ended = container_of(wc->wr_cqe, struct ibrc_ended, cqe);
+
+	ended->wc = *wc;
+	ended->num++;
 }
 
 /* Polling */
@@ -516,7 +527,7 @@ static void drain(struct ibrc_end *end)
 int ibrc_transfer(struct ibrc_run *run)
 {
 	u64 begin;
-	int ret, i;
+	int ret;
 
 	ret = post_all_recvs(&run->ends[0]) ?:
 	      post_all_recvs(&run->ends[1]);
@@ -535,9 +546,8 @@ int ibrc_transfer(struct ibrc_run *run)
 		drain(&run->ends[1]);
 		return ret;
 	}
-	for (i = 0; i < IBRC_NUM_SPOILT; i++)
-		if (run->result->spoilt[i])
-			return -EBADMSG;
+	if (ibrc_spoilt(run->result))
+		return -EBADMSG;
 	ibrc_stage(run, "done");
 	return 0;
 }

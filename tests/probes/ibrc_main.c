@@ -9,18 +9,17 @@
  *          [size=1024 | size=random max=1048576] [count=100] [depth=16]
  *          [qps=1] [bidir=0] [srq=0] [sge=1] [inline=0] [imm=0] [signal=1]
  *          [recv=N] [credits=1] [retry=7] [rnr=7] [rnr_timer=1] [timeout=16]
- *          [mtu=N] [grh=0] [psn=0] [seed=1] [ms=300] [stall=60]
- *          [flaw=0] [linger=0] [peer=reset|error|destroyed] [qpn=0]
+ *          [mtu=N] [grh=0] [psn=0] [stall=60] [flaw=0] [linger=0]
+ *          [peer=reset|error|destroyed] [qpn=0]
  *          With uc they are unreliable connections, and as many messages as lost says are to be
  *          lost. With cm the connection manager connects the QPs. Without it, grh gives each packet
  *          a GRH. size is the length of a message, count the number of messages of each
  *          connection and, with bidir, in each direction. recv is the length of receive WRs,
  *          by default that of the longest message. One send WR in signal is signaled. With
  *          credits a message is sent only if there is a receive WR for it. rnr_timer and
- *          timeout are encoded as on the wire, and psn is the first PSN. ms is how many
- *          milliseconds a scenario waits for things that must not happen, and stall after how
- *          many seconds without progress it fails. The message with the number flaw is sent
- *          with wrong contents. A transfer stays connected for linger milliseconds after all
+ *          timeout are encoded as on the wire, and psn is the first PSN. After stall seconds
+ *          without progress a run fails. The message with the number flaw, counted from 1, is
+ *          sent with wrong contents. A transfer stays connected for linger milliseconds after all
  *          messages came, and the scenario occupy listens for as long, or until a signal, to the
  *          Service ID of the IPoIB interface with the QP qpn.
  *          The scenarios for do are in the table below.
@@ -109,9 +108,8 @@ static const char * const peer_names[] = {
 
 static const struct ibtool_word words[] = {
 	WORD(cm), WORD(uc), WORD(lost), WORD(grh), WORD(max), WORD(recv), WORD(count), WORD(depth),
-	WORD(srq), WORD(sge),
-	WORD(imm), WORD(signal), WORD(credits), WORD(bidir), WORD(qps), WORD(retry), WORD(rnr),
-	WORD(rnr_timer), WORD(timeout), WORD(mtu), WORD(psn), WORD(seed), WORD(ms), WORD(stall),
+	WORD(srq), WORD(sge), WORD(imm), WORD(signal), WORD(credits), WORD(bidir), WORD(qps),
+	WORD(retry), WORD(rnr), WORD(rnr_timer), WORD(timeout), WORD(mtu), WORD(psn), WORD(stall),
 	WORD(flaw), WORD(linger), WORD(qpn),
 	{ "inline", offsetof(struct ibrc_params, inline_data), ibtool_read_u32 },
 	IBTOOL_WORD(struct ibrc_params, from, name), IBTOOL_WORD(struct ibrc_params, to, name),
@@ -146,8 +144,7 @@ static bool params_valid(const struct ibrc_params *params)
 	       params->credits <= 1 && params->retry <= 7 &&
 	       params->rnr <= 7 && params->rnr_timer <= 31 &&
 	       params->timeout <= 31 && mtu_valid(params->mtu) &&
-	       params->psn <= IBRC_PSN_MASK && params->ms <= 60000 &&
-	       params->linger <= 60000 &&
+	       params->psn <= IBRC_PSN_MASK && params->linger <= 60000 &&
 	       params->stall && params->stall <= 3600;
 }
 
@@ -166,8 +163,6 @@ static const struct ibrc_params defaults = {
 	.rnr = 7,
 	.rnr_timer = 1,
 	.timeout = 16,
-	.seed = 1,
-	.ms = 300,
 	.stall = 60,
 };
 

@@ -8,26 +8,11 @@
 
 #define WRITE_IMM	0x01bfa000
 
-/* Counts the WRs that have completed, and keeps the last completion */
-struct ended {
-	struct ib_cqe cqe;
-	u64 num;
-	struct ib_wc wc;
-};
-
 /* An RDMA WRITE, and the receive WR for its immediate data */
 struct write {
-	struct ended send;
-	struct ended recv;
+	struct ibrc_ended send;
+	struct ibrc_ended recv;
 };
-
-static void note_ended(struct ib_cq *cq, struct ib_wc *wc)
-{
-	struct ended *ended = container_of(wc->wr_cqe, struct ended, cqe);
-
-	ended->wc = *wc;
-	ended->num++;
-}
 
 /* Posts an RDMA WRITE with an arbitrary address and R_Key, neither of which the peer has */
 static int post_write(struct ibrc_qp *qp, struct write *write,
@@ -47,7 +32,7 @@ static int post_write(struct ibrc_qp *qp, struct write *write,
 		.rkey = 1,
 	};
 
-	write->send.cqe.done = note_ended;
+	write->send.cqe.done = ibrc_note_ended;
 	return ib_post_send(qp->ib, &wr.wr, NULL);
 }
 
@@ -55,10 +40,8 @@ static int post_empty_recv(struct ibrc_qp *qp, struct write *write)
 {
 	struct ib_recv_wr wr = { .wr_cqe = &write->recv.cqe };
 
-	write->recv.cqe.done = note_ended;
-	if (qp->end->srq)
-		return ib_post_srq_recv(qp->end->srq, &wr, NULL);
-	return ib_post_recv(qp->ib, &wr, NULL);
+	write->recv.cqe.done = ibrc_note_ended;
+	return ibrc_recv(qp->end, qp, &wr, NULL);
 }
 
 static void expect_status(struct ibrc_run *run, const struct write *write,
@@ -98,7 +81,7 @@ static int write_imm(struct ibrc_run *run, struct write *write)
 	int ret;
 
 	ret = post_write(ibrc_sender(run), write, IB_WR_RDMA_WRITE_WITH_IMM, 0) ?:
-	      ibrc_settle(run, run->params.ms);
+	      ibrc_settle(run, IBRC_SETTLE);
 	ibrc_expect_is(run, write->send.num, 1, "writes, one without a receive");
 	ret = ret ?:
 	      post_empty_recv(ibrc_sender(run)->peer, write) ?:

@@ -86,7 +86,14 @@ static void show_counts(struct seq_file *m, const char *kind,
 	}
 }
 
-static u64 spoilt(const struct ibrc_result *result)
+/**
+ * ibrc_spoilt() - The number of errors in received messages and of the order of completions.
+ * @result: the result
+ *
+ * Context: any.
+ * Return: the sum of all kinds.
+ */
+u64 ibrc_spoilt(const struct ibrc_result *result)
 {
 	u64 sum = 0;
 	u32 i;
@@ -105,12 +112,11 @@ static u64 spoilt(const struct ibrc_result *result)
  */
 void ibrc_result_show(struct seq_file *m, const struct ibrc_result *result)
 {
-	seq_printf(m, "status %d\nstage %s\nconnected %d\n", result->status,
-		   result->stage ?: "none", atomic_read(&result->connected));
+	seq_printf(m, "status %d\nstage %s\n", result->status, result->stage ?: "none");
 	seq_printf(m, "sent %llu\ncompleted %llu\nreceived %llu\nlost %llu\nbytes %llu\n",
 		   result->sent, result->completed, result->received, result->lost,
 		   result->bytes);
-	seq_printf(m, "spoilt %llu\n", spoilt(result));
+	seq_printf(m, "spoilt %llu\n", ibrc_spoilt(result));
 	show_figures(m, "spoilt", spoilt_names, ARRAY_SIZE(spoilt_names),
 		     result->spoilt);
 	show_figures(m, "send", status_names, ARRAY_SIZE(status_names),

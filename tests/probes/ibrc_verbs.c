@@ -6,15 +6,8 @@
 
 #include "ibrc.h"
 
-static int query(struct ibrc_qp *qp, struct ib_qp_attr *attr)
-{
-	struct ib_qp_init_attr init;
-
-	return ib_query_qp(qp->ib, attr, IB_QP_STATE, &init);
-}
-
-/* No WR that these scenarios post may complete, because the QPs are not connected or the peer has
- * no receive WRs
+/* For WRs that must not complete: they are refused, their QP is not connected, or the peer has no
+ * receive WRs. Those of a QP that fails go when it is reset.
  */
 static void stray_done(struct ib_cq *cq, struct ib_wc *wc)
 {
@@ -38,20 +31,11 @@ static int post_empty_send(struct ibrc_qp *qp)
 	return ib_post_send(qp->ib, &wr, NULL);
 }
 
-/* Posts a receive WR to the SRQ, if there is one, or else to the QP */
-static int post_recv(struct ibrc_qp *qp, const struct ib_recv_wr *wr,
-		     const struct ib_recv_wr **bad)
-{
-	if (qp->end->srq)
-		return ib_post_srq_recv(qp->end->srq, wr, bad);
-	return ib_post_recv(qp->ib, wr, bad);
-}
-
 static int post_empty_recv(struct ibrc_qp *qp)
 {
 	struct ib_recv_wr wr = { .wr_cqe = &stray };
 
-	return post_recv(qp, &wr, NULL);
+	return ibrc_recv(qp->end, qp, &wr, NULL);
 }
 
 static void fill_queue(struct ibrc_qp *qp, int (*post)(struct ibrc_qp *qp),
@@ -81,7 +65,7 @@ int ibrc_queue_full(struct ibrc_run *run)
 	struct ib_qp_attr attr = {};
 	int ret;
 
-	ret = query(qp, &attr);
+	ret = ibrc_query(qp, &attr);
 	if (!ret && qp->end->srq)
 		ret = ib_query_srq(qp->end->srq, &srq);
 	if (ret)
@@ -127,7 +111,7 @@ static void refuse_recv_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n)
 	};
 	int ret;
 
-	ret = post_recv(qp, &wr, &bad);
+	ret = ibrc_recv(qp->end, qp, &wr, &bad);
 	ibrc_expect_error(qp->end->run, ret, EINVAL, "receive SGEs");
 	ibrc_expect_is(qp->end->run, bad - &wr, 0, "bad_wr");
 }
@@ -181,7 +165,7 @@ int ibrc_too_large(struct ibrc_run *run)
 	struct ib_sge *sge;
 	int ret, recv;
 
-	ret = query(qp, &attr);
+	ret = ibrc_query(qp, &attr);
 	if (ret)
 		return ret;
 	recv = recv_sges(qp, &attr);
@@ -404,7 +388,7 @@ struct station {
 
 #define SQ_STATES	(BIT(IB_QPS_SQD) | BIT(IB_QPS_SQE))
 
-/* From RESET through all states back to RESET */
+/* From RESET through INIT, RTR, RTS and ERR back to RESET */
 static const struct station stations[] = {
 	{ BIT(IB_QPS_RTR) | BIT(IB_QPS_RTS) | SQ_STATES, IB_QPS_INIT, refuse_init_values,
 	  EINVAL, EINVAL },

@@ -54,11 +54,6 @@ static inline int ibtool_read_u32(const char *value, void *to)
 	return kstrtou32(value, 0, to);
 }
 
-static inline int ibtool_read_u64(const char *value, void *to)
-{
-	return kstrtou64(value, 0, to);
-}
-
 static inline int ibtool_read_ip4(const char *value, void *to)
 {
 	return in4_pton(value, -1, to, -1, NULL) ? 0 : -EINVAL;
