@@ -200,6 +200,7 @@ enum ibrc_cm_state {
 	IBRC_CM_IDLE,
 	IBRC_CM_ESTABLISHED,
 	IBRC_CM_DISCONNECTED,
+	IBRC_CM_UNANSWERED,	/* nobody has replied to the DREQ */
 	IBRC_CM_REJECTED,
 	IBRC_CM_FAILED,
 };

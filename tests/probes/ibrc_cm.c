@@ -262,7 +262,7 @@ static void connection_event(struct ibrc_qp *qp,
 		drep_received(qp, event);
 		break;
 	case IB_CM_DREQ_ERROR:
-		set_cm_state(qp, IBRC_CM_DISCONNECTED);
+		set_cm_state(qp, IBRC_CM_UNANSWERED);
 		break;
 	case IB_CM_REQ_ERROR:
 	case IB_CM_REP_ERROR:
@@ -483,6 +483,13 @@ static void destroy_id(struct ibrc_qp *qp)
 	qp->cm_id = NULL;
 }
 
+static void expect_disconnected(struct ibrc_qp *qp)
+{
+	wait_leaving(qp, IBRC_CM_ESTABLISHED);
+	ibrc_expect_is(qp->end->run, READ_ONCE(qp->cm_state), IBRC_CM_DISCONNECTED,
+		       "connection's state at end %u", (u32)(qp->end - qp->end->run->ends));
+}
+
 /* Disconnects a QP. The peer's ID is destroyed as soon as the peer has replied. If the DREP is lost
  * and the DREQ comes again, ib_cm replies if there is no such connection any more, but not if it is
  * in time-wait.
@@ -490,13 +497,16 @@ static void destroy_id(struct ibrc_qp *qp)
 static void part(struct ibrc_qp *qp)
 {
 	u8 private[IB_CM_DREQ_PRIVATE_DATA_SIZE];
+	int ret;
 
 	make_private(qp, IBRC_DREQ, private);
-	if (ib_send_cm_dreq(qp->cm_id, private, sizeof(private)))
+	ret = ib_send_cm_dreq(qp->cm_id, private, sizeof(private));
+	ibrc_expect_error(qp->end->run, ret, 0, "DREQ");
+	if (ret)
 		return;
-	wait_leaving(qp->peer, IBRC_CM_ESTABLISHED);
+	expect_disconnected(qp->peer);
 	destroy_id(qp->peer);
-	wait_leaving(qp, IBRC_CM_ESTABLISHED);
+	expect_disconnected(qp);
 }
 
 /**
