@@ -197,16 +197,18 @@ void ibrc_buf_inline(struct ibrc_buf *buf)
  * ibrc_buf_differs() - Compare a buffer with the message that it must have received.
  * @buf: the buffer
  * @from: the message
- * @length: its length, for which the list has room
+ * @length: its length
  *
  * Context: the run.
- * Return: true if any byte differs.
+ * Return: true if any byte differs, or if the list has no room for them all.
  */
 bool ibrc_buf_differs(const struct ibrc_buf *buf, const void *from, u32 length)
 {
 	u32 i, n;
 
 	for (i = 0; length; i++) {
+		if (i == buf->num_sge)
+			return true;
 		n = min(length, buf->sge[i].length);
 		if (memcmp(sge_data(buf, &buf->sge[i]), from, n))
 			return true;

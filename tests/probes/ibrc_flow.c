@@ -302,6 +302,22 @@ static bool recv_in_order(struct ibrc_buf *buf)
 	return !buf->qp || buf->number == buf->qp->rx.completed++;
 }
 
+/* The QP of a receive completion: for an SRQ's WR that which the completion names. It may have been
+ * destroyed, so only its address is used. NULL if it does not exist any more.
+ */
+static struct ibrc_qp *qp_of(const struct ibrc_buf *buf, const struct ib_wc *wc)
+{
+	struct ibrc_end *end = buf->end;
+	u32 i;
+
+	if (buf->qp)
+		return buf->qp;
+	for (i = 0; i < end->run->params.qps; i++)
+		if (end->qps[i].ib == wc->qp)
+			return &end->qps[i];
+	return NULL;
+}
+
 /**
  * ibrc_recv_done() - Process the completion of a receive.
  * @cq: the CQ
@@ -312,13 +328,17 @@ static bool recv_in_order(struct ibrc_buf *buf)
 void ibrc_recv_done(struct ib_cq *cq, struct ib_wc *wc)
 {
 	struct ibrc_buf *buf = to_buf(wc);
-	struct ibrc_qp *qp = wc->qp->qp_context;
-	struct ibrc_result *result = qp->end->run->result;
+	struct ibrc_qp *qp = qp_of(buf, wc);
+	struct ibrc_result *result = buf->end->run->result;
 
-	if (!recv_in_order(buf) || (buf->qp && buf->qp != qp))
+	if (!recv_in_order(buf))
 		result->spoilt[IBRC_SPOILT_ORDER]++;
 	buf->posted = false;
 	result->recvs[wc->status]++;
+	if (!qp || qp->ib != wc->qp) {
+		result->spoilt[IBRC_SPOILT_WC]++;
+		return;
+	}
 	if (wc->status != IB_WC_SUCCESS) {
 		qp->failed = true;
 		return;
