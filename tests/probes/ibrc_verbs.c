@@ -80,25 +80,63 @@ int ibrc_queue_full(struct ibrc_run *run)
 
 /* Too much in one work request */
 
-static void refuse_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n,
-			u32 send_flags, const char *what)
+/* A send before an invalid one, and what the peer receives. Static, because receive WRs stay posted
+ * when the scenario returns.
+ */
+static struct ibrc_ended before_invalid = { .cqe.done = ibrc_note_ended };
+static struct ibrc_ended received = { .cqe.done = ibrc_note_ended };
+
+static int expect_messages(struct ibrc_qp *qp)
+{
+	struct ib_recv_wr wrs[2] = {
+		{ .wr_cqe = &received.cqe, .next = &wrs[1] },
+		{ .wr_cqe = &received.cqe },
+	};
+
+	before_invalid.num = 0;
+	received.num = 0;
+	return ibrc_recv(qp->end, qp, wrs, NULL);
+}
+
+/* Posts three sends, of which the second one has this list */
+static void post_three(struct ibrc_qp *qp, struct ib_sge *sge, u32 n, u32 send_flags,
+		       const char *what)
 {
 	struct ib_send_wr wrs[3] = {};
 	const struct ib_send_wr *bad = NULL;
 	int ret, i;
 
-	/* The WR before the invalid one is posted, the one after it is not */
 	for (i = 0; i < 3; i++) {
-		wrs[i].wr_cqe = &stray;
+		wrs[i].wr_cqe = i ? &stray : &before_invalid.cqe;
 		wrs[i].opcode = IB_WR_SEND;
+		wrs[i].send_flags = IB_SEND_SIGNALED;
 		wrs[i].next = i < 2 ? &wrs[i + 1] : NULL;
 	}
 	wrs[1].sg_list = sge;
 	wrs[1].num_sge = n;
-	wrs[1].send_flags = send_flags;
+	wrs[1].send_flags |= send_flags;
 	ret = ib_post_send(qp->ib, wrs, &bad);
 	ibrc_expect_error(qp->end->run, ret, EINVAL, what);
 	ibrc_expect_is(qp->end->run, bad - wrs, 1, "bad_wr");
+}
+
+/* The WR before the invalid one is posted and completes, the one after it is not */
+static int refuse_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n, u32 send_flags,
+		       const char *what)
+{
+	struct ibrc_run *run = qp->end->run;
+	int ret;
+
+	ret = expect_messages(qp->peer);
+	if (ret)
+		return ret;
+	post_three(qp, sge, n, send_flags, what);
+	ret = ibrc_until(run, &before_invalid.num, 1) ?:
+	      ibrc_settle(run, IBRC_SETTLE);
+	ibrc_expect_is(run, before_invalid.wc.status, IB_WC_SUCCESS, "status of the send before %s",
+		       what);
+	ibrc_expect_is(run, received.num, 1, "%s: messages received", what);
+	return ret;
 }
 
 static void refuse_recv_sges(struct ibrc_qp *qp, struct ib_sge *sge, u32 n)
@@ -142,12 +180,13 @@ static int refuse_inline(struct ibrc_qp *qp, u32 most)
 {
 	u8 *data = kzalloc(most + 1, GFP_KERNEL);
 	struct ib_sge sge = ibprobe_sge(qp->end->pd, (uintptr_t)data, most + 1);
+	int ret;
 
 	if (!data)
 		return -ENOMEM;
-	refuse_sges(qp, &sge, 1, IB_SEND_INLINE, "inline data");
+	ret = refuse_sges(qp, &sge, 1, IB_SEND_INLINE, "inline data");
 	kfree(data);
-	return 0;
+	return ret;
 }
 
 /**
@@ -174,10 +213,10 @@ int ibrc_too_large(struct ibrc_run *run)
 	sge = make_sges(qp, max_t(u32, recv, attr.cap.max_send_sge) + 1);
 	if (!sge)
 		return -ENOMEM;
-	refuse_sges(qp, sge, attr.cap.max_send_sge + 1, 0, "send SGEs");
+	ret = refuse_sges(qp, sge, attr.cap.max_send_sge + 1, 0, "send SGEs");
 	refuse_recv_sges(qp, sge, recv + 1);
 	kfree(sge);
-	return refuse_inline(qp, attr.cap.max_inline_data);
+	return ret ?: refuse_inline(qp, attr.cap.max_inline_data);
 }
 
 /* Attributes */
