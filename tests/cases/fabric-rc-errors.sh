@@ -140,6 +140,19 @@ refute rc_run from=ibfab0 to=ibfab1 do=short recv=1024 size=1024 stall=5
 refute rc_run from=ibfab0 to=ibfab1 do=last_wqe srq=0
 assert_eq "reason" "$(grep -c 'Invalid argument' /run/rc.log)" 1
 
+step "It detects private data that was changed on its way, and a DREQ that nobody replies to"
+# In octets 164 to 255 of the REQ
+rule ibfab1 what=gmp class=0x07 attr=0x10 do=put at=200 size=4 value=0x1bfa
+refute rc_run from=ibfab0 to=ibfab1 cm=1
+assert_eq "private data spoilt" "$(rc_result cm_spoilt)" 1
+assert_eq wrong "$(rc_result wrong)" 0
+rules_clear ibfab1
+rule ibfab1 dir=out what=gmp class=0x07 attr=0x16 do=drop
+refute rc_run from=ibfab0 to=ibfab1 cm=1 stall=5
+assert_eq "stage" "$(rc_word stage)" "done"
+assert_eq "ends not disconnected" "$(rc_result wrong)" 1
+rules_clear ibfab1
+
 step "Finally messages cross, and all objects can be destroyed"
 rc_run from=ibfab0 to=ibfab1 cm=1 size=random max=65536 bidir=1 qps=4 srq=1
 rc_whole

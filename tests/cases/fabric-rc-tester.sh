@@ -40,6 +40,12 @@ finds size=0 imm=1 flaw=8 count=20
 assert_eq spoilt "$(rc_result spoilt)" 1
 assert_eq "immediate data" "$(rc_result spoilt.imm)" 1
 
+step "It is found in a scenario, too"
+finds do=rnr flaw=3
+assert_eq "contents" "$(rc_result spoilt.contents)" 1
+assert_eq "wrong" "$(rc_result wrong)" 0
+assert_match "why" "$(cat /run/rc.log)" 'Bad message'
+
 step "Scenarios whose outcome is the same on any device"
 on_rxe do=rnr
 on_rxe do=rnr rnr=2 rnr_timer=14

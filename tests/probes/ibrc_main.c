@@ -286,6 +286,14 @@ static int run_connected(struct ibrc_run *run)
 	return ret;
 }
 
+/* What a scenario did not notice itself */
+static int verdict(const struct ibrc_result *result)
+{
+	if (result->wrong)
+		return -EPROTO;
+	return ibrc_spoilt(result) || atomic_read(&result->cm_spoilt) ? -EBADMSG : 0;
+}
+
 static int run_on_devs(struct ibrc_run *run)
 {
 	int ret;
@@ -298,8 +306,7 @@ static int run_on_devs(struct ibrc_run *run)
 		goto out;
 	ret = run_connected(run);
 	ibrc_ends_destroy(run);
-	if (!ret && run->result->wrong)
-		ret = -EPROTO;
+	ret = ret ?: verdict(run->result);
 out:
 	kvfree(run->scratch);
 	return ret;
