@@ -346,11 +346,9 @@ static void refuse_init_values(struct ibrc_qp *qp)
 	struct ib_qp_attr good, attr;
 	int mask = ibrc_attr(qp, IB_QPS_INIT, &good);
 
+	/* No larger one: ib_core takes the port's data from an array before it calls the driver */
 	attr = good;
 	attr.port_num = 0;
-	refuse(qp, &attr, mask, "port_num");
-	attr = good;
-	attr.port_num = qp->end->ibdev->phys_port_cnt + 1;
 	refuse(qp, &attr, mask, "port_num");
 	attr = good;
 	attr.pkey_index = qp->end->port.pkey_tbl_len;
