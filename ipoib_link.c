@@ -23,11 +23,19 @@
  *   normal	The paths and groups are discarded and built anew.
  *   heavy	In addition, the QP is reset and the P_Key index looked up again.
  */
+#include <linux/delay.h>
+
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* ib_core reports no event when the subnet prefix changes: poll at this interval */
+/* ib_core reports no event when a GID of an InfiniBand port changes: poll at the first interval, and
+ * at the second one while the port lacks the GID that the link needs
+ */
 #define IPOIB_LINK_LOOK		(60 * HZ)
+#define IPOIB_LINK_LOOK_GID	HZ
+
+/* How long ib_core's table may lack a GID while it is updated */
+#define IPOIB_LINK_GID_MS	20
 
 static const char * const link_names[] = {
 	[IPOIB_LINK_DOWN] = "down",
@@ -174,19 +182,40 @@ static enum ipoib_reason link_choose_gid(const struct ipoib_dev *priv, union ib_
 	return IPOIB_REASON_NONE;
 }
 
-/* Returns why the port cannot carry packets. Updates local_gid to the port's current GID. */
+static bool link_lacks_gid(enum ipoib_reason reason)
+{
+	return reason == IPOIB_REASON_NO_GID || reason == IPOIB_REASON_NO_GUID;
+}
+
+/* Returns why the port cannot carry packets, and reads the GID of the link */
+static enum ipoib_reason link_read_port(struct ipoib_dev *priv, union ib_gid *gid)
+{
+	enum ipoib_reason port, guid;
+
+	port = priv->port->fabric->port_ready(priv, gid);
+	guid = link_choose_gid(priv, gid);
+	return port ?: guid;
+}
+
+/* Returns why the port cannot carry packets. Updates local_gid to the port's current GID. When
+ * ib_core updates its table, it first removes each GID. The SM changes several attributes of a port
+ * at once, and this may be called for the event of another one. So before a link that is up
+ * loses its groups and its carrier, the GID is read again.
+ */
 static enum ipoib_reason link_look_at_port(struct ipoib_dev *priv)
 {
 	union ib_gid gid = priv->local_gid;
-	enum ipoib_reason port, guid;
+	enum ipoib_reason reason = link_read_port(priv, &gid);
 
-	port = priv->port->fabric->port_ready(priv, &gid);
-	guid = link_choose_gid(priv, &gid);
+	if (link_lacks_gid(reason) && priv->link.state > IPOIB_LINK_WAIT_PORT) {
+		msleep(IPOIB_LINK_GID_MS);
+		reason = link_read_port(priv, &gid);
+	}
 	if (memcmp(&gid, &priv->local_gid, sizeof(gid))) {
 		priv->local_gid = gid;
 		set_bit(IPOIB_EVENT_ADDRESS, &priv->link.events);
 	}
-	return port ?: guid;
+	return reason;
 }
 
 /* Looks the P_Key up in the port's table. *moved tells whether its index is no longer the one
@@ -298,7 +327,8 @@ static void link_work(struct work_struct *work)
 	} else {
 		link_bring_up(priv);
 	}
-	queue_delayed_work(priv->wq, &priv->link.work, IPOIB_LINK_LOOK);
+	queue_delayed_work(priv->wq, &priv->link.work,
+			   link_lacks_gid(reason) ? IPOIB_LINK_LOOK_GID : IPOIB_LINK_LOOK);
 }
 
 /**

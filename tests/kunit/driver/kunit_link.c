@@ -420,6 +420,41 @@ static void reason_of_guid(struct kunit *test)
 	expect_reason(test, IPOIB_REASON_NONE);
 }
 
+static int gid_misses;
+
+static enum ipoib_reason port_ready_without_gid(struct ipoib_dev *priv, union ib_gid *gid)
+{
+	if (gid_misses-- > 0)
+		return IPOIB_REASON_NO_GID;
+	return ipoib_sa_ops.port_ready(priv, gid);
+}
+
+/* ib_core's table lacks the GID at one look: the link runs on. If the GID stays away, the link goes
+ * down, and looks for it each second.
+ */
+static void gid_is_missed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	int leaves;
+
+	fixture_up(test);
+	leaves = atomic_read(&fx->fabric.leaves);
+	fx->fabric.ops.port_ready = port_ready_without_gid;
+	gid_misses = 1;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
+	gid_misses = INT_MAX;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_WAIT_PORT);
+	expect_reason(test, IPOIB_REASON_NO_GID);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->link.work.timer.expires, jiffies + HZ));
+	gid_misses = 0;
+	event(fx, IPOIB_EVENT_CHECK);
+	expect_link(test, IPOIB_LINK_RUNNING);
+	KUNIT_EXPECT_TRUE(test, time_after(fx->priv->link.work.timer.expires, jiffies + HZ));
+}
+
 static void answer_broadcast(struct fixture *fx, int status)
 {
 	ipoib_group_answer(fx->priv->groups.broadcast, status, &fx->fabric.params);
@@ -536,6 +571,7 @@ static struct kunit_case link_cases[] = {
 	KUNIT_CASE(not_asked_while_down),
 	KUNIT_CASE(cached_state_is_old),
 	KUNIT_CASE(reason_of_guid),
+	KUNIT_CASE(gid_is_missed),
 	KUNIT_CASE(reason_of_join),
 	KUNIT_CASE(reason_of_rejoin),
 	KUNIT_CASE(reason_of_setup),
