@@ -66,6 +66,7 @@ static const int lane_speeds[] = {
 	SPEED_25000,	/* EDR */
 	SPEED_50000,	/* HDR */
 	SPEED_100000,	/* NDR */
+	SPEED_200000,	/* XDR */
 };
 
 static int lane_mbps(u16 active_speed)
@@ -119,6 +120,21 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 	rec->hop_limit = params->hop_limit;
 }
 
+/* Codes that the kernel does not know are valid: each standard adds codes of faster links */
+static bool sa_rate_valid(u8 rate)
+{
+	return rate >= IB_RATE_2_5_GBPS;
+}
+
+/* Returns the rate to pass to the HCA. For a code that the kernel does not know, the behaviour of
+ * the HCA's driver is undefined. The rate is higher than all that it knows then, so the port need
+ * not be slowed down.
+ */
+static u8 sa_static_rate(u8 rate)
+{
+	return ib_rate_to_mbps(rate) > 0 ? rate : IB_RATE_PORT_CURRENT;
+}
+
 /* Returns whether the record is about this group and its parameters are possible. The size of
  * buffers depends on the MTU, the rate is passed to the HCA, and packets are sent to the MLID. All
  * values that fit into the record's SL, flow label and the like are valid. Any Q_Key is valid: if
@@ -132,7 +148,7 @@ static bool sa_params_valid(const struct ipoib_group *group, const struct ib_sa_
 
 	return !memcmp(&rec->mgid, &group->dest.gid, sizeof(rec->mgid)) &&
 	       params->mtu >= IB_MTU_256 && params->mtu <= priv->port->max_mtu &&
-	       ib_rate_to_mbps(params->rate) > 0 &&
+	       sa_rate_valid(params->rate) &&
 	       params->mlid >= be16_to_cpu(IB_MULTICAST_LID_BASE) &&
 	       params->mlid != be16_to_cpu(IB_LID_PERMISSIVE);
 }
@@ -271,6 +287,7 @@ static int sa_group_attr(struct ipoib_group *group, struct rdma_ah_attr *attr)
 	};
 
 	sa_rec_from_params(&group->params, &rec);
+	rec.rate = sa_static_rate(rec.rate);
 	return ib_init_ah_from_mcmember(priv->ibdev, priv->port->number, &rec, NULL, IB_GID_TYPE_IB,
 					attr);
 }
@@ -286,7 +303,7 @@ static bool sa_path_rec_valid(const struct ipoib_path_query *query, struct sa_pa
 
 	return !memcmp(&rec->dgid, &query->path->dest.gid, sizeof(rec->dgid)) && dlid &&
 	       (sa_path_is_opa(rec) || dlid < be16_to_cpu(IB_MULTICAST_LID_BASE)) &&
-	       ib_rate_to_mbps(rec->rate) > 0;
+	       sa_rate_valid(rec->rate);
 }
 
 static void sa_warn_of_path(const struct ipoib_path_query *query, struct sa_path_rec *rec)
@@ -327,8 +344,10 @@ static int sa_add_grh(struct ipoib_dev *priv, const union ib_gid *gid, u32 flow_
 static int sa_path_attr(struct ipoib_dev *priv, const struct ipoib_path *path,
 			struct sa_path_rec *rec, struct rdma_ah_attr *attr)
 {
-	int err = ib_init_ah_attr_from_path(priv->ibdev, priv->port->number, rec, attr, NULL);
+	int err;
 
+	rec->rate = sa_static_rate(rec->rate);
+	err = ib_init_ah_attr_from_path(priv->ibdev, priv->port->number, rec, attr, NULL);
 	if (err || sa_path_is_opa(rec) || rdma_ah_get_ah_flags(attr) & IB_AH_GRH)
 		return err;
 	if (!READ_ONCE(path->needs_grh) && !rdma_is_grh_required(priv->ibdev, priv->port->number))

@@ -47,7 +47,6 @@ static const struct {
 	{ "larger than the port's", IB_MTU_4096, IB_RATE_100_GBPS, 0xc000 },
 	{ "no rate", IB_MTU_2048, 0, 0xc000 },
 	{ "reserved rate", IB_MTU_2048, 1, 0xc000 },
-	{ "last rate code", IB_MTU_2048, 63, 0xc000 },
 	{ "no MLID", IB_MTU_2048, IB_RATE_100_GBPS, 0 },
 	{ "unicast LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xbfff },
 	{ "permissive LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xffff },
@@ -245,7 +244,8 @@ static void sa_speeds(struct kunit *test)
 	} lanes[] = {
 		{ IB_SPEED_SDR, 2500 }, { IB_SPEED_DDR, 5000 }, { IB_SPEED_QDR, 10000 },
 		{ IB_SPEED_FDR10, 10000 }, { IB_SPEED_FDR, 14000 }, { IB_SPEED_EDR, 25000 },
-		{ IB_SPEED_HDR, 50000 }, { IB_SPEED_NDR, 100000 }, { 0, SPEED_UNKNOWN },
+		{ IB_SPEED_HDR, 50000 }, { IB_SPEED_NDR, 100000 }, { IB_SPEED_NDR << 1, 200000 },
+		{ IB_SPEED_NDR << 2, SPEED_UNKNOWN }, { 0, SPEED_UNKNOWN },
 	};
 	struct fixture *fx = test->priv;
 	u32 mbps = 0;
@@ -390,6 +390,46 @@ static void sa_stopgap(struct kunit *test)
 	fx->priv->local_gid.raw[15] ^= 1;
 }
 
+/* Rates that a newer standard has added are accepted, but not passed to the HCA. A group is created
+ * with the broadcast group's rate, whatever that is.
+ */
+static void sa_new_rates(struct kunit *test)
+{
+	struct ipoib_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
+	const struct ipoib_path_query query = { .path = path };
+	struct sa_path_rec rec = { .rec_type = SA_PATH_REC_TYPE_IB, .rate = 62 };
+	struct fixture *fx = test->priv;
+	struct ib_sa_mcmember_rec create;
+	struct ipoib_group *broadcast;
+	struct rdma_ah_attr attr;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
+	fx->fabric.answers = false;
+	fixture_up(test);
+	answer_broadcast(fx, IB_MTU_2048, 62, 0xc000, 0xb1b);
+	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
+	broadcast = fx->priv->groups.broadcast;
+	sa_rec_from_params(ipoib_groups_link_params(fx->priv), &create);
+	KUNIT_EXPECT_EQ(test, create.rate, 62);
+	KUNIT_ASSERT_EQ(test, sa_group_attr(broadcast, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_PORT_CURRENT);
+	rdma_destroy_ah_attr(&attr);
+	broadcast->params.rate = IB_RATE_10_GBPS;
+	KUNIT_ASSERT_EQ(test, sa_group_attr(broadcast, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_10_GBPS);
+	rdma_destroy_ah_attr(&attr);
+	fixture_gid(&path->dest.gid, 7);
+	rec.dgid = path->dest.gid;
+	rec.sgid = fx->priv->local_gid;
+	sa_path_set_dlid(&rec, 7);
+	KUNIT_EXPECT_TRUE(test, sa_path_rec_valid(&query, &rec));
+	KUNIT_ASSERT_EQ(test, sa_path_attr(fx->priv, path, &rec, &attr), 0);
+	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_PORT_CURRENT);
+	rdma_destroy_ah_attr(&attr);
+	rec.rate = IB_RATE_PORT_CURRENT;
+	KUNIT_EXPECT_FALSE(test, sa_path_rec_valid(&query, &rec));
+}
+
 /* The hop limit of the GRH for an SA path with this hop limit; -1: no GRH */
 static int sa_path_hops(struct kunit *test, const struct ipoib_path *path, u8 hop_limit)
 {
@@ -456,6 +496,7 @@ static struct kunit_case sa_cases[] = {
 	KUNIT_CASE(sa_port_bounce),
 	KUNIT_CASE(sa_without_sa),
 	KUNIT_CASE(sa_stopgap),
+	KUNIT_CASE(sa_new_rates),
 	KUNIT_CASE(sa_path_grh),
 	{}
 };
