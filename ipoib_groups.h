@@ -56,6 +56,9 @@ struct ipoib_group {
 					 * refused: the other one is requested
 					 */
 	u32 listed;			/* ipoib_group_news.round when the fabric last listed it */
+	u32 doubted;			/* it was reported deleted: the list of this round decides;
+					 * 0 if it is not in doubt
+					 */
 	unsigned long reported;		/* jiffies when it was last reported that it was created */
 	unsigned long created;		/* jiffies */
 	struct ipoib_group_params params;
@@ -88,7 +91,7 @@ struct ipoib_group_news {
 	bool reports_come;		/* the fabric delivers reports */
 
 	/* control path only */
-	bool broadcast_doubted;		/* it was reported deleted: the list decides */
+	bool doubts;			/* some groups are doubted */
 	u8 list_failures;		/* consecutive failures */
 	enum ipoib_reports wanted;	/* the reports that were requested */
 	u32 round;			/* number of requests for the list */
@@ -139,12 +142,13 @@ int ipoib_groups_join_init(struct ipoib_dev *priv);
 
 /* ipoib_multicast.c: the set of groups of a device */
 struct ipoib_ah *ipoib_group_xmit(struct ipoib_dev *priv, struct sk_buff *skb);
-void ipoib_group_forget(struct ipoib_group *group);
 bool ipoib_group_appeared(struct ipoib_dev *priv, union ib_gid *mgid);
 void ipoib_group_was_created(struct ipoib_dev *priv, const union ib_gid *mgid);
 void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_is_of_sibling(struct ipoib_dev *priv, const union ib_gid *mgid);
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);
+void ipoib_group_was_listed(struct ipoib_dev *priv, const union ib_gid *mgid);
+void ipoib_groups_judge(struct ipoib_dev *priv);
 void ipoib_groups_sweep(struct ipoib_dev *priv);
 void ipoib_groups_follow_routing(struct ipoib_dev *priv);
 void ipoib_groups_confirm(struct ipoib_dev *priv);

@@ -35,7 +35,7 @@ void ipoib_groups_kick(struct ipoib_dev *priv)
 
 /**
  * ipoib_groups_doubt() - read the fabric's list of groups soon, as a group may not exist
- * @priv: the device; a router
+ * @priv: the device
  *
  * Context: control path.
  */
@@ -172,6 +172,7 @@ void ipoib_group_leave(struct ipoib_group *group)
 		priv->groups.left_at = jiffies;
 	}
 	group->membership = NULL;
+	group->doubted = 0;
 	WRITE_ONCE(group->joined, false);
 	list_del_init(&group->dest.waits);
 	ipoib_dest_not_asked(&priv->groups.dests, &group->dest);

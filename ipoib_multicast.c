@@ -188,15 +188,10 @@ static void group_remove(struct ipoib_group *group)
 	kfree_rcu(group, dest.rcu);
 }
 
-/**
- * ipoib_group_forget() - discard the AH of a group and rejoin it
- * @group: the group, which was deleted or has other parameters now
- *
- * Nothing is sent to its old MLID any more. Packets to the group wait until it is joined again.
- *
- * Context: control path.
+/* A group was deleted. Nothing is sent to its old MLID any more; packets to the group wait until it
+ * is joined again.
  */
-void ipoib_group_forget(struct ipoib_group *group)
+static void group_forget(struct ipoib_group *group)
 {
 	ipoib_group_rejoin(group, group->role);
 	ipoib_group_detach(group);
@@ -219,7 +214,7 @@ static void group_unroute(struct ipoib_group *group)
 		return;
 	}
 	ipoib_group_set_role(group, IPOIB_GROUP_SEND_ONLY);
-	ipoib_group_forget(group);
+	group_forget(group);
 }
 
 /**
@@ -493,13 +488,21 @@ static void group_lose(struct ipoib_group *group)
 	group_unroute(group);
 }
 
-/* The broadcast group was reported deleted. It is the link itself, and its members keep it alive,
- * so the report may be wrong: the fabric's list is read before the group is given up.
+/* A group that our membership keeps alive was reported deleted. Most likely the Report is late, and
+ * the group was created again since. To leave it would cost packets and, if we are its only member,
+ * would delete it, which would be reported again. So the fabric's list is read before: the next one
+ * that is requested, and at once if the link itself is in doubt.
  */
-static void broadcast_doubt(struct ipoib_dev *priv)
+static void group_doubt(struct ipoib_group *group)
 {
-	priv->groups.news.broadcast_doubted = true;
-	WRITE_ONCE(priv->groups.news.list_wanted, true);
+	struct ipoib_group_news *news = &group->priv->groups.news;
+
+	group->doubted = news->round + 1;
+	news->doubts = true;
+	if (group->role == IPOIB_GROUP_BROADCAST)
+		WRITE_ONCE(news->list_wanted, true);
+	else
+		ipoib_groups_doubt(group->priv);
 }
 
 /**
@@ -508,7 +511,8 @@ static void broadcast_doubt(struct ipoib_dev *priv)
  * @mgid: the group; nothing happens if the device does not have it
  *
  * Nothing may be sent to the group's MLID any more, since the fabric may assign it to another
- * group. A send-only group is removed; the next packet to it creates it again.
+ * group. A send-only group is removed; the next packet to it creates it again. But if our own
+ * membership keeps the group alive, the Report is checked first.
  *
  * Context: control path.
  */
@@ -518,14 +522,64 @@ void ipoib_group_vanished(struct ipoib_dev *priv, const union ib_gid *mgid)
 
 	if (!group)
 		return;
-	if (group->role == IPOIB_GROUP_BROADCAST)
-		broadcast_doubt(priv);
-	else if (group->role == IPOIB_GROUP_ROUTER)
+	if (group->role == IPOIB_GROUP_ROUTER)
 		group_lose(group);
+	else if (group->role == IPOIB_GROUP_BROADCAST || (group->joined && !group->fleeting))
+		group_doubt(group);
 	else if (group->role == IPOIB_GROUP_SEND_ONLY && group->joined)
 		group_remove(group);
 	else
-		ipoib_group_forget(group);
+		group_forget(group);
+}
+
+/**
+ * ipoib_group_was_listed() - note that the fabric's list has a group
+ * @priv: the device
+ * @mgid: the group; nothing happens if the device does not have it
+ *
+ * Context: control path.
+ */
+void ipoib_group_was_listed(struct ipoib_dev *priv, const union ib_gid *mgid)
+{
+	struct ipoib_group *group = group_find(priv, mgid);
+
+	if (group)
+		group->listed = priv->groups.news.round;
+}
+
+/* The list lacks a doubted group, so our membership is void. All other members of the group may
+ * find that, too: the join is delayed as if the fabric had revoked the membership. Until then
+ * nothing is sent to the MLID.
+ */
+static void group_revoke(struct ipoib_group *group)
+{
+	ipoib_ah_replace(&group->dest.ah, NULL);
+	ipoib_group_answer(group, -ENETRESET, NULL);
+}
+
+/**
+ * ipoib_groups_judge() - give up doubted groups that the fabric's list lacks
+ * @priv: the device
+ *
+ * Groups that have come into doubt since this list was requested are left to the next one.
+ *
+ * Context: control path.
+ */
+void ipoib_groups_judge(struct ipoib_dev *priv)
+{
+	struct ipoib_group_news *news = &priv->groups.news;
+	struct ipoib_group *group;
+
+	news->doubts = false;
+	list_for_each_entry(group, &priv->groups.all, all) {
+		if (group->doubted > news->round) {
+			news->doubts = true;
+			continue;
+		}
+		if (group->doubted && group->listed != news->round)
+			group_revoke(group);
+		group->doubted = 0;
+	}
 }
 
 /**

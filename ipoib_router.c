@@ -131,28 +131,17 @@ static void router_read_reports(struct ipoib_dev *priv)
 	}
 }
 
-/* If the broadcast group was reported deleted, gives it up unless the list has it */
-static void router_judge_broadcast(struct ipoib_dev *priv, bool listed)
-{
-	struct ipoib_group_news *news = &priv->groups.news;
-
-	if (news->broadcast_doubted && !listed)
-		ipoib_group_forget(priv->groups.broadcast);
-	news->broadcast_doubted = false;
-}
-
 static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int count)
 {
-	bool broadcast = false;
 	int i;
 
 	priv->groups.news.list_failures = 0;
 	for (i = 0; i < count; i++) {
-		broadcast |= ipoib_gid_equal(&mgids[i], &priv->groups.broadcast->dest.gid);
+		ipoib_group_was_listed(priv, &mgids[i]);
 		router_note_group(priv, &mgids[i]);
 		cond_resched();
 	}
-	router_judge_broadcast(priv, broadcast);
+	ipoib_groups_judge(priv);
 	ipoib_groups_sweep(priv);
 }
 
@@ -203,7 +192,7 @@ static unsigned long router_ask_list(struct ipoib_dev *priv)
 	long period = READ_ONCE(news->reports_come) ? IPOIB_LIST_PERIOD : IPOIB_LIST_PERIOD_DEAF;
 	long wait;
 
-	if (!(priv->groups.routing || news->broadcast_doubted) ||
+	if (!(priv->groups.routing || news->doubts) ||
 	    READ_ONCE(news->list_request) == IPOIB_REQUEST_SENT)
 		return MAX_JIFFY_OFFSET;
 	if (xchg(&news->list_wanted, false))
@@ -252,7 +241,7 @@ static void router_choose_reports(struct ipoib_dev *priv)
 
 	if (priv->groups.routing)
 		reports = IPOIB_REPORTS_ALL;
-	else if (priv->groups.fleeting || news->broadcast_doubted)
+	else if (priv->groups.fleeting || news->doubts)
 		reports = IPOIB_REPORTS_DELETED;
 	if (reports == news->wanted || !priv->port->fabric->report)
 		return;
@@ -332,7 +321,7 @@ void ipoib_router_init(struct ipoib_dev *priv)
 void ipoib_router_stop(struct ipoib_dev *priv)
 {
 	priv->groups.routing = false;
-	priv->groups.news.broadcast_doubted = false;
+	priv->groups.news.doubts = false;
 	router_choose_reports(priv);
 	/* Only frees the reports, since the device has no groups */
 	router_read_reports(priv);

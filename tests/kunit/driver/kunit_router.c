@@ -344,6 +344,8 @@ static void broadcast_deleted(struct kunit *test)
 	ipoib_group_report(fx->priv, &broadcast->dest.gid, false);
 	fixture_settle(fx);
 	list_answer(test, 1, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	fixture_group_retry(fx, broadcast);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
 	KUNIT_EXPECT_TRUE(test, broadcast->joined);
 	KUNIT_EXPECT_EQ(test, (int)fx->priv->link.state, (int)IPOIB_LINK_RUNNING);
@@ -488,26 +490,66 @@ static void fleeting_confirmed(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
 }
 
-/* Reports of the deletion of a group that is being joined, and of one that this
- * host is a member of
- */
-static void deleted_while_ours(struct kunit *test)
+/* The report of the deletion of a group that is being joined */
+static void deleted_while_joining(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
-	int joins;
+	int joins = atomic_read(&fx->fabric.joins);
 
-	listen(fx, 1, true);
-	joins = atomic_read(&fx->fabric.joins);
 	fx->fabric.answers = false;
-	report(fx, 1, false);
-	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_MEMBER);
-	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group_of(fx, 1)->dest.ah));
-	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
 	send_to(test, 2);
 	report(fx, 2, false);
 	KUNIT_EXPECT_EQ(test, role_of(fx, 2), (int)IPOIB_GROUP_SEND_ONLY);
 	KUNIT_EXPECT_EQ(test, skb_queue_len(&group_of(fx, 2)->dest.queue), 1u);
-	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 2);
+}
+
+/* Groups that memberships of this host keep alive are reported deleted: one that it listens to, and
+ * one that it sends to. They are kept if the fabric's list has them, and joined again if not. A
+ * list that was requested before does not decide.
+ */
+static void deleted_while_ours(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group_news *news = &fx->priv->groups.news;
+	int joins, leaves, lists = atomic_read(&fx->fabric.lists);
+
+	listen(fx, 1, true);
+	send_to(test, 2);
+	joins = atomic_read(&fx->fabric.joins);
+	leaves = atomic_read(&fx->fabric.leaves);
+	news->list_at = jiffies + IPOIB_LIST_PERIOD;
+	report(fx, 1, false);
+	list_is_due(fx);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
+	report(fx, 2, false);
+	list_answer(test, 1, 1);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fx->priv->groups.news.list_at,
+					       jiffies + IPOIB_LIST_DOUBT));
+	list_is_due(fx);
+	list_answer(test, 2, 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 2);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
+	KUNIT_EXPECT_NOT_NULL(test, rcu_access_pointer(group_of(fx, 1)->dest.ah));
+	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_NONE);
+
+	report(fx, 1, false);
+	report(fx, 2, false);
+	fx->fabric.answers = false;
+	list_is_due(fx);
+	list_answer(test, 2, 3);
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves + 1);
+	KUNIT_EXPECT_NULL(test, rcu_access_pointer(group_of(fx, 1)->dest.ah));
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 2)->joined);
+	fixture_group_retry(fx, group_of(fx, 1));
+	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.joins), joins + 1);
+	ipoib_group_answer(group_of(fx, 1), 0, &fx->fabric.params);
+	fixture_settle(fx);
+	KUNIT_EXPECT_TRUE(test, group_of(fx, 1)->joined);
+	KUNIT_EXPECT_EQ(test, role_of(fx, 1), (int)IPOIB_GROUP_MEMBER);
 }
 
 /* A join that is refused while the previous membership is being left is not counted as a failure */
@@ -581,6 +623,7 @@ static struct kunit_case router_cases[] = {
 	KUNIT_CASE(router_keeps_packets),
 	KUNIT_CASE(fleeting_deleted),
 	KUNIT_CASE(fleeting_confirmed),
+	KUNIT_CASE(deleted_while_joining),
 	KUNIT_CASE(deleted_while_ours),
 	KUNIT_CASE(join_again),
 	KUNIT_CASE(reports_overflow),
