@@ -524,6 +524,7 @@ static void deleted_while_ours(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
 	KUNIT_EXPECT_EQ(test, (int)fx->fabric.reports, (int)IPOIB_REPORTS_DELETED);
 	report(fx, 2, false);
+	KUNIT_ASSERT_NOT_NULL(test, group_of(fx, 2));
 	list_answer(test, 1, 1);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.leaves), leaves);
 	KUNIT_EXPECT_EQ(test, atomic_read(&fx->fabric.lists), lists + 1);
