@@ -28,8 +28,8 @@
 #include "ipoib.h"
 #include "ipoib_trace.h"
 
-/* ib_core reports no event when a GID of an InfiniBand port changes: poll at the first interval, and
- * at the second one while the port lacks the GID that the link needs
+/* ib_core reports no event when a GID of an InfiniBand port changes: poll at the first interval,
+ * and at the second one while the port lacks the GID that the link needs
  */
 #define IPOIB_LINK_LOOK		(60 * HZ)
 #define IPOIB_LINK_LOOK_GID	HZ
