@@ -78,7 +78,7 @@ static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
 	}
 	/* A packet that waits is not touched any more */
 	sender_mac(eth, skb, from, mac);
-	switch (eipoib_wait_add(&eth->to_eth, ip, skb)) {
+	switch (eipoib_wait_add(&eth->to_eth, ip, mac, skb)) {
 	case EIPOIB_WAIT_FIRST:
 		ask(eth, from, mac, ip);
 		break;

@@ -62,7 +62,7 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		return;
 	}
 	/* The answer may come at any time, so a packet that waits is not touched any more */
-	switch (eipoib_wait_add(&eth->to_ib, &ip, skb)) {
+	switch (eipoib_wait_add(&eth->to_ib, &ip, ether->h_source, skb)) {
 	case EIPOIB_WAIT_FIRST:
 		ask(eth, &from, ether->h_source, &ip);
 		break;

@@ -2,19 +2,24 @@
 /*
  * Packets that wait until it is known which MAC address an IP address has. A table has few of them,
  * since an address that somebody has answers within milliseconds, and others must not take memory.
+ * A sender has a part of them, so that one who sends to addresses that nobody has does not make
+ * others' packets be dropped.
  */
+#include <linux/etherdevice.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
 
 #include "eipoib.h"
 
 #define WAIT_IPS	64		/* IP addresses */
+#define WAIT_IPS_PER_MAC 16		/* ... that packets of one sender wait for */
 #define WAIT_PACKETS	3		/* per IP address */
 #define WAIT_TIME	HZ
 
 struct wait_ip {
 	struct list_head node;
 	struct in6_addr ip;
+	u8 mac[ETH_ALEN];		/* of the sender whose packet was the first one */
 	struct sk_buff_head packets;
 	unsigned long until;		/* jiffies */
 };
@@ -109,16 +114,30 @@ static struct wait_ip *ip_find(struct eipoib_wait *wait, const struct in6_addr *
 	return NULL;
 }
 
-static struct wait_ip *ip_add(struct eipoib_wait *wait, const struct in6_addr *ip)
+/* Returns how many IP addresses a packet of this sender was the first to wait for. The lock is
+ * held.
+ */
+static u32 ips_of_mac(const struct eipoib_wait *wait, const u8 *mac)
+{
+	const struct wait_ip *entry;
+	u32 count = 0;
+
+	list_for_each_entry(entry, &wait->ips, node)
+		count += ether_addr_equal(entry->mac, mac);
+	return count;
+}
+
+static struct wait_ip *ip_add(struct eipoib_wait *wait, const struct in6_addr *ip, const u8 *mac)
 {
 	struct wait_ip *entry;
 
-	if (wait->count >= WAIT_IPS)
+	if (wait->count >= WAIT_IPS || ips_of_mac(wait, mac) >= WAIT_IPS_PER_MAC)
 		return NULL;
 	entry = kmalloc(sizeof(*entry), GFP_ATOMIC);
 	if (!entry)
 		return NULL;
 	entry->ip = *ip;
+	ether_addr_copy(entry->mac, mac);
 	entry->until = jiffies + WAIT_TIME;
 	__skb_queue_head_init(&entry->packets);
 	list_add_tail(&entry->node, &wait->ips);
@@ -131,13 +150,14 @@ static struct wait_ip *ip_add(struct eipoib_wait *wait, const struct in6_addr *i
  * eipoib_wait_add() - have a packet wait
  * @wait: the table
  * @ip: the IP address that is to become known
+ * @mac: MAC address of the packet's sender
  * @skb: the packet
  *
  * Context: any but hard interrupt.
  * Return: whether it waits, and whether another one has been waiting for the same address.
  */
 enum eipoib_waiting eipoib_wait_add(struct eipoib_wait *wait, const struct in6_addr *ip,
-				    struct sk_buff *skb)
+				    const u8 *mac, struct sk_buff *skb)
 {
 	enum eipoib_waiting result = EIPOIB_WAIT_MORE;
 	struct wait_ip *entry;
@@ -145,7 +165,7 @@ enum eipoib_waiting eipoib_wait_add(struct eipoib_wait *wait, const struct in6_a
 	spin_lock_bh(&wait->lock);
 	entry = ip_find(wait, ip);
 	if (!entry) {
-		entry = ip_add(wait, ip);
+		entry = ip_add(wait, ip, mac);
 		result = EIPOIB_WAIT_FIRST;
 	}
 	if (entry && skb_queue_len(&entry->packets) < WAIT_PACKETS)

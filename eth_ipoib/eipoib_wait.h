@@ -34,7 +34,7 @@ void eipoib_wait_init(struct eipoib_wait *wait, struct eipoib_dev *eth, enum eip
 		      void (*go_on)(struct eipoib_dev *eth, struct sk_buff *skb));
 void eipoib_wait_destroy(struct eipoib_wait *wait);
 enum eipoib_waiting eipoib_wait_add(struct eipoib_wait *wait, const struct in6_addr *ip,
-				    struct sk_buff *skb);
+				    const u8 *mac, struct sk_buff *skb);
 void eipoib_wait_end(struct eipoib_wait *wait, const struct in6_addr *ip);
 
 #endif /* _EIPOIB_WAIT_H */

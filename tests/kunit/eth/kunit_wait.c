@@ -7,6 +7,7 @@
 #include "kunit.h"
 
 #define IPS	64	/* limits of the table */
+#define IPS_PER_MAC	16
 #define PACKETS	3
 
 /* The packets that went on, in that order. Tests run one at a time. */
@@ -39,19 +40,27 @@ static struct in6_addr ip(u32 number)
 	return eipoib_ip4(htonl(0x0a000000 | number));
 }
 
-/* Has a packet with this mark wait. One that is refused is freed. */
-static enum eipoib_waiting add(struct kunit *test, struct eipoib_wait *wait, u32 number, u32 mark)
+/* Has a packet of this sender with this mark wait. One that is refused is freed. */
+static enum eipoib_waiting add_of(struct kunit *test, struct eipoib_wait *wait, u8 sender,
+				  u32 number, u32 mark)
 {
+	const u8 mac[ETH_ALEN] = { 0x52, [5] = sender };
 	struct in6_addr address = ip(number);
 	struct sk_buff *skb = alloc_skb(64, GFP_KERNEL);
 	enum eipoib_waiting result;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
 	skb->mark = mark;
-	result = eipoib_wait_add(wait, &address, skb);
+	result = eipoib_wait_add(wait, &address, mac, skb);
 	if (result == EIPOIB_WAIT_REFUSED)
 		kfree_skb(skb);
 	return result;
+}
+
+/* There are as many senders as it takes */
+static enum eipoib_waiting add(struct kunit *test, struct eipoib_wait *wait, u32 number, u32 mark)
+{
+	return add_of(test, wait, number / IPS_PER_MAC, number, mark);
 }
 
 static void end(struct eipoib_wait *wait, u32 number)
@@ -119,6 +128,25 @@ static void wait_limit(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, unanswered(test), (u64)IPS + 1);
 }
 
+/* One sender does not keep others' packets from waiting */
+static void wait_share(struct kunit *test)
+{
+	struct eipoib_wait *wait = wait_make(test);
+	u32 n;
+
+	for (n = 0; n < IPS_PER_MAC; n++)
+		KUNIT_EXPECT_EQ(test, add_of(test, wait, 1, n, n), EIPOIB_WAIT_FIRST);
+	for (; n < IPS; n++)
+		KUNIT_EXPECT_EQ(test, add_of(test, wait, 1, n, n), EIPOIB_WAIT_REFUSED);
+	KUNIT_EXPECT_EQ(test, add_of(test, wait, 2, n, n), EIPOIB_WAIT_FIRST);
+	/* It may wait with them */
+	KUNIT_EXPECT_EQ(test, add_of(test, wait, 1, n, n), EIPOIB_WAIT_MORE);
+	end(wait, 5);
+	expect_gone_on(test, 5);
+	KUNIT_EXPECT_EQ(test, add_of(test, wait, 1, 5, 5), EIPOIB_WAIT_FIRST);
+	wait_unmake(wait);
+}
+
 /* Waits until so many are dropped, which must not be before a second after @begin */
 static void expect_unanswered(struct kunit *test, u64 count, unsigned long begin)
 {
@@ -156,6 +184,7 @@ static void wait_for_a_second(struct kunit *test)
 static struct kunit_case wait_cases[] = {
 	KUNIT_CASE(wait_in_order),
 	KUNIT_CASE(wait_limit),
+	KUNIT_CASE(wait_share),
 	KUNIT_CASE(wait_for_a_second),
 	{}
 };
