@@ -86,8 +86,6 @@ extern struct rtnl_link_ops eipoib_link_ops;
 /* eipoib_link.c */
 int eipoib_tables_init(struct eipoib_dev *eth);
 void eipoib_tables_destroy(struct eipoib_dev *eth);
-void eipoib_waits_init(struct eipoib_dev *eth);
-void eipoib_waits_destroy(struct eipoib_dev *eth);
 void eipoib_follow_address(struct eipoib_dev *eth);
 
 /* eipoib_out.c */

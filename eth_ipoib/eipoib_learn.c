@@ -26,14 +26,6 @@ bool eipoib_learn_permits(struct eipoib_dev *eth, const struct in6_addr *ip, con
 	return eipoib_ip_is(local, ip, mac);
 }
 
-/* Has packets go on that were received by this lower netdevice, or by the first one of the link */
-static void wait_end(struct eipoib_dev *eth, const struct in6_addr *ip)
-{
-	eipoib_wait_end(&eth->to_eth, ip);
-	if (eth->domain != eth)
-		eipoib_wait_end(&eth->domain->to_eth, ip);
-}
-
 /* An IP address that was on the IPoIB side, or nowhere, is on the Ethernet side */
 static void now_local(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
@@ -85,7 +77,7 @@ bool eipoib_learn_local(struct eipoib_dev *eth, const struct in6_addr *ip, const
 		return true;
 	}
 	/* Even if it was known: a packet may have begun to wait just before */
-	wait_end(eth, ip);
+	eipoib_wait_end(&eth->domain->to_eth, ip);
 	return true;
 }
 
@@ -104,7 +96,7 @@ int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const
 		return -ENOSPC;
 	local_bh_disable();
 	now_local(eth, ip, mac);
-	wait_end(eth, ip);
+	eipoib_wait_end(&eth->domain->to_eth, ip);
 	local_bh_enable();
 	return 0;
 }
@@ -129,6 +121,6 @@ bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const
 	if (eipoib_ip_set(&eth->domain->heard, ip, mac) == EIPOIB_IP_REFUSED)
 		eipoib_count(eth, EIPOIB_STAT_HEARD_REFUSED);
 	else
-		eipoib_wait_end(&eth->to_ib, ip);
+		eipoib_wait_end(&eth->domain->to_ib, ip);
 	return true;
 }

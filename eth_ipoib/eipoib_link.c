@@ -37,7 +37,7 @@ static void age_work(struct work_struct *work)
 }
 
 /**
- * eipoib_tables_init() - prepare the tables of a link
+ * eipoib_tables_init() - prepare the tables of a link, and the packets that wait
  * @eth: the first one of those who share them
  *
  * Context: may sleep.
@@ -62,6 +62,8 @@ int eipoib_tables_init(struct eipoib_dev *eth)
 	if (err)
 		goto err_remotes;
 	eth->domain = eth;
+	eipoib_wait_init(&eth->to_ib, eth, EIPOIB_STAT_TX_UNANSWERED, eipoib_send_waiting);
+	eipoib_wait_init(&eth->to_eth, eth, EIPOIB_STAT_RX_UNANSWERED, eipoib_deliver_waiting);
 	eipoib_announce_init(eth);
 	eipoib_dhcp_table_init(&eth->dhcp);
 	INIT_DELAYED_WORK(&eth->age_work, age_work);
@@ -85,6 +87,8 @@ err_local:
  */
 void eipoib_tables_destroy(struct eipoib_dev *eth)
 {
+	eipoib_wait_destroy(&eth->to_eth);
+	eipoib_wait_destroy(&eth->to_ib);
 	eipoib_announce_destroy(eth);
 	cancel_delayed_work_sync(&eth->age_work);
 	eipoib_members_destroy(eth);
@@ -92,30 +96,6 @@ void eipoib_tables_destroy(struct eipoib_dev *eth)
 	eipoib_remotes_destroy(&eth->remotes);
 	eipoib_ip_table_destroy(&eth->heard);
 	eipoib_ip_table_destroy(&eth->local);
-}
-
-/**
- * eipoib_waits_init() - prepare the packets that wait
- * @eth: what sends and receives them
- *
- * Context: any.
- */
-void eipoib_waits_init(struct eipoib_dev *eth)
-{
-	eipoib_wait_init(&eth->to_ib, eth, EIPOIB_STAT_TX_UNANSWERED, eipoib_send_waiting);
-	eipoib_wait_init(&eth->to_eth, eth, EIPOIB_STAT_RX_UNANSWERED, eipoib_deliver_waiting);
-}
-
-/**
- * eipoib_waits_destroy() - drop the packets that wait
- * @eth: what has sent and received them, and does so no more
- *
- * Context: may sleep.
- */
-void eipoib_waits_destroy(struct eipoib_dev *eth)
-{
-	eipoib_wait_destroy(&eth->to_eth);
-	eipoib_wait_destroy(&eth->to_ib);
 }
 
 /**

@@ -27,7 +27,6 @@ static int eipoib_init(struct net_device *netdev)
 		free_percpu(netdev->tstats);
 		return err;
 	}
-	eipoib_waits_init(eth);
 	eipoib_config_init(eth);
 	dev_hold(eth->lower);
 	return 0;
@@ -43,7 +42,6 @@ static void eipoib_uninit(struct net_device *netdev)
 {
 	struct eipoib_dev *eth = eipoib_priv(netdev);
 
-	eipoib_waits_destroy(eth);
 	eipoib_tables_destroy(eth);
 	free_percpu(eth->stats);
 	free_percpu(netdev->tstats);

@@ -76,9 +76,10 @@ static void wait_for_receiver(struct eipoib_dev *eth, struct sk_buff *skb,
 		eipoib_drop(eth, skb, EIPOIB_STAT_RX_UNKNOWN);
 		return;
 	}
-	/* A packet that waits is not touched any more */
 	sender_mac(eth, skb, from, mac);
-	switch (eipoib_wait_add(&eth->to_eth, ip, mac, skb)) {
+	/* The lower netdevice may be gone before the packet is, which is not touched any more */
+	skb->dev = eth->netdev;
+	switch (eipoib_wait_add(&eth->domain->to_eth, ip, mac, skb)) {
 	case EIPOIB_WAIT_FIRST:
 		ask(eth, from, mac, ip);
 		break;

@@ -142,7 +142,6 @@ static struct eipoib_dev *slave_make(struct eipoib_dev *base, struct net_device 
 	eth->lower = lower;
 	eth->stats = base->stats;
 	eipoib_slaves_init(eth);
-	eipoib_waits_init(eth);
 	eipoib_follow_address(eth);
 	eth->config = base->config;
 	err = tables_get(base, eth, extack);
@@ -157,7 +156,6 @@ static struct eipoib_dev *slave_make(struct eipoib_dev *base, struct net_device 
 /* Frees what nobody sends or receives by any more */
 static void slave_free(struct eipoib_dev *eth)
 {
-	eipoib_waits_destroy(eth);
 	tables_put(eth);
 	dev_put(eth->lower);
 	kfree(eth);

@@ -62,7 +62,7 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 		return;
 	}
 	/* The answer may come at any time, so a packet that waits is not touched any more */
-	switch (eipoib_wait_add(&eth->to_ib, &ip, ether->h_source, skb)) {
+	switch (eipoib_wait_add(&eth->domain->to_ib, &ip, ether->h_source, skb)) {
 	case EIPOIB_WAIT_FIRST:
 		ask(eth, &from, ether->h_source, &ip);
 		break;
@@ -76,7 +76,9 @@ static void xmit_unknown(struct eipoib_dev *eth, struct sk_buff *skb, const stru
 /**
  * eipoib_send_waiting() - send a packet that has waited for its IP address
  * @eth: the netdevice
- * @skb: the packet, whose data begins with its network header
+ * @skb: the packet, whose data begins with its network header, behind the Ethernet header
+ *
+ * What it is sent by follows from its source again, since it may be another one meanwhile.
  *
  * Context: BHs disabled.
  */
@@ -85,6 +87,7 @@ void eipoib_send_waiting(struct eipoib_dev *eth, struct sk_buff *skb)
 	struct in6_addr from, ip;
 	struct eipoib_lladdr to;
 
+	eth = eipoib_slave_of_mac(eth, eth_hdr(skb)->h_source);
 	eipoib_ips_of(skb, &from, &ip);
 	if (lladdr_of_ip(eth, &ip, &to))
 		eipoib_send(eth, skb, &to);

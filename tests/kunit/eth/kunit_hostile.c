@@ -320,6 +320,101 @@ static void dedicated(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, eipoib_learn_permits(slave, &own, guest_mac));
 }
 
+/* Makes a further lower netdevice of the fixture's link, by which packets are received instead. It
+ * has tables, which are not to be used.
+ */
+static struct eipoib_dev *slave_make(struct kunit *test)
+{
+	struct eipoib_dev *slave = kunit_kzalloc(test, sizeof(*slave), GFP_KERNEL);
+	struct fixture *fx = test->priv;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, slave);
+	slave->netdev = fx->netdev;
+	slave->lower = fx->lower;
+	slave->stats = fx->eth->stats;
+	slave->config.learning = true;
+	KUNIT_ASSERT_EQ(test, eipoib_tables_init(slave), 0);
+	slave->domain = fx->eth;
+	rtnl_lock();
+	netdev_rx_handler_unregister(fx->lower);
+	KUNIT_EXPECT_EQ(test, netdev_rx_handler_register(fx->lower, eipoib_receive, slave), 0);
+	rtnl_unlock();
+	return slave;
+}
+
+static void slave_unmake(struct kunit *test, struct eipoib_dev *slave)
+{
+	struct fixture *fx = test->priv;
+
+	rtnl_lock();
+	netdev_rx_handler_unregister(fx->lower);
+	KUNIT_EXPECT_EQ(test, netdev_rx_handler_register(fx->lower, eipoib_receive, fx->eth), 0);
+	rtnl_unlock();
+	slave->domain = slave;
+	eipoib_tables_destroy(slave);
+}
+
+/* What a further lower netdevice that has no MAC address yet has received goes on when the host
+ * says by the first one that it has the IP address
+ */
+static void waits_of_slave_in(struct kunit *test)
+{
+	struct iphdr packet = { .version = 4, .ihl = 5, .protocol = IPPROTO_UDP,
+				.tot_len = htons(sizeof(packet)), .saddr = htonl(0x0a000002),
+				.daddr = htonl(0x0a000001) };
+	struct eipoib_dev *slave = slave_make(test);
+	struct eipoib_lladdr peer = fixture_peer(9);
+	struct fixture *fx = test->priv;
+	struct sk_buff *skb;
+
+	fixture_receive(fx, fixture_packet(fx, &peer, ETH_P_IP, &packet, sizeof(packet)),
+			PACKET_HOST);
+	kfree_skb(fixture_received(fx, ETH_P_ARP));
+	migrate_disable();
+	learn(fx, 1, guest_mac);
+	fixture_settle(fx);
+	migrate_enable();
+	skb = fixture_received(fx, ETH_P_IP);
+	KUNIT_EXPECT_TRUE(test, ether_addr_equal(skb->data, guest_mac));
+	kfree_skb(skb);
+	slave_unmake(test, slave);
+	fixture_dropped(fx, NULL);
+}
+
+/* What a host sends by a further lower netdevice goes on when the first one has received the
+ * answer, as when that was sent to all
+ */
+static void waits_of_slave_out(struct kunit *test)
+{
+	struct iphdr packet = { .version = 4, .ihl = 5, .protocol = IPPROTO_UDP,
+				.tot_len = htons(sizeof(packet)), .saddr = htonl(0x0a000001),
+				.daddr = htonl(0x0a000002) };
+	struct eipoib_dev *slave = slave_make(test);
+	struct in6_addr address = ip(2);
+	struct fixture *fx = test->priv;
+	struct eipoib_lladdr peer = fixture_peer(9);
+	u8 mac[ETH_ALEN];
+
+	ether_addr_copy(slave->slave.mac, guest_mac);
+	hlist_add_head_rcu(&slave->slave.key_node,
+			   &fx->eth->slaves.by_mac[eipoib_slave_bucket(guest_mac)]);
+	fx->eth->slaves.dedicated = 1;
+	fixture_xmit(fx, fixture_frame(fx, other_mac, guest_mac, ETH_P_IP, &packet,
+				       sizeof(packet)));
+	kfree_skb(fixture_sent(fx, ETH_P_ARP));
+	fixture_nothing(fx);
+	eipoib_remote_mac(&fx->eth->remotes, &peer, mac);
+	local_bh_disable();
+	eipoib_learn_heard(fx->eth, &address, mac);
+	local_bh_enable();
+	kfree_skb(fixture_sent(fx, ETH_P_IP));
+	fx->eth->slaves.dedicated = 0;
+	hlist_del_rcu(&slave->slave.key_node);
+	synchronize_net();
+	slave_unmake(test, slave);
+	fixture_dropped(fx, NULL);
+}
+
 /* Of a VLAN and an address at once one is refused, so the other must not be set either */
 static void vlan_and_mac(struct kunit *test)
 {
@@ -425,6 +520,8 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(igmp_queries),
 	KUNIT_CASE(mld_queries),
 	KUNIT_CASE(dedicated),
+	KUNIT_CASE(waits_of_slave_in),
+	KUNIT_CASE(waits_of_slave_out),
 	KUNIT_CASE(vlan_and_mac),
 	KUNIT_CASE(all_nodes),
 	KUNIT_CASE(leaves),
