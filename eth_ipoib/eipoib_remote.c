@@ -6,19 +6,21 @@
  * the same one at all hosts of the link, and a virtual machine that moves to another host finds
  * its neighbours there. It is locally administered, and the last four bits of its first octet are
  * 2, so 44 bits are left. If two interfaces have the same one, which happens in one of 300,000
- * links of 10,000 interfaces, the second one gets another at this host.
+ * links of 10,000 interfaces, the second one gets another at this host. So does one that would have
+ * the MAC address of a host of the Ethernet side, whose packets it would get: the hash has no
+ * secret, and the MAC addresses of virtual machines often begin with 52, so somebody may search for
+ * a link-layer address that leads to one of them, and claim to have it. What an interface gets
+ * instead is random, so that nobody can have that be in use as well.
  *
  * Flags of the link-layer address say how an interface may be reached. They may change, and are
  * not a part of what identifies it.
  */
 #include <linux/etherdevice.h>
 #include <linux/jhash.h>
+#include <linux/random.h>
 #include <linux/siphash.h>
 
 #include "eipoib.h"
-
-/* How many interfaces may have the same MAC address before one gets none */
-#define REMOTE_TRIES	8
 
 struct remote {
 	struct rhash_head lladdr_node;
@@ -52,22 +54,26 @@ static const struct rhashtable_params mac_params = {
 /* All hosts have to compute the same MAC addresses, so the key is no secret */
 static const siphash_key_t mac_key = { { 0x65697069ull, 0x6f69625full } };
 
-static void mac_compute(const struct eipoib_lladdr *lladdr, u8 salt, u8 *mac)
+static void mac_make(u64 bits, u8 *mac)
 {
+	mac[0] = (bits >> 40 & 0xf0) | 0x02;
+	mac[1] = bits >> 32;
+	mac[2] = bits >> 24;
+	mac[3] = bits >> 16;
+	mac[4] = bits >> 8;
+	mac[5] = bits;
+}
+
+static void mac_compute(const struct eipoib_lladdr *lladdr, u8 *mac)
+{
+	/* The octet at the end is always zero */
 	struct {
 		struct eipoib_lladdr lladdr;
-		u8 salt;
-	} __packed input = { .lladdr = *lladdr, .salt = salt };
-	u64 hash;
+		u8 zero;
+	} __packed input = { .lladdr = *lladdr };
 
 	input.lladdr.flags = 0;
-	hash = siphash(&input, sizeof(input), &mac_key);
-	mac[0] = (hash >> 40 & 0xf0) | 0x02;
-	mac[1] = hash >> 32;
-	mac[2] = hash >> 24;
-	mac[3] = hash >> 16;
-	mac[4] = hash >> 8;
-	mac[5] = hash;
+	mac_make(siphash(&input, sizeof(input), &mac_key), mac);
 }
 
 /**
@@ -113,17 +119,20 @@ void eipoib_remotes_destroy(struct eipoib_remotes *remotes)
 	rhashtable_free_and_destroy(&remotes->by_lladdr, remote_free, NULL);
 }
 
-/* Gives an interface a MAC address that no other one has. The lock is held. */
-static bool mac_choose(struct eipoib_remotes *remotes, struct remote *remote)
+/* Returns whether a MAC address is that of this host, or of one of the Ethernet side */
+static bool mac_is_local(struct eipoib_dev *eth, const u8 *mac)
 {
-	u8 salt;
+	return ether_addr_equal(mac, eth->netdev->dev_addr) || eipoib_mac_is_own(eth, mac) ||
+	       eipoib_ip_has_mac(&eth->local, mac) || eipoib_slave_of_mac(eth, mac) != eth;
+}
 
-	for (salt = 0; salt < REMOTE_TRIES; salt++) {
-		mac_compute(&remote->lladdr, salt, remote->mac);
-		if (!rhashtable_lookup_fast(&remotes->by_mac, remote->mac, mac_params))
-			return true;
-	}
-	return false;
+/* Gives an interface a MAC address that nobody else has. The lock is held, in an RCU read side. */
+static void mac_choose(struct eipoib_remotes *remotes, struct remote *remote)
+{
+	mac_compute(&remote->lladdr, remote->mac);
+	while (rhashtable_lookup_fast(&remotes->by_mac, remote->mac, mac_params) ||
+	       mac_is_local(remotes->eth, remote->mac))
+		mac_make(get_random_u64(), remote->mac);
 }
 
 /* Removes an interface. The lock is held. */
@@ -159,8 +168,7 @@ static struct remote *remote_enter(struct eipoib_remotes *remotes,
 	remote->lladdr = *lladdr;
 	remote->lladdr.flags = 0;
 	remote->lru.used = jiffies;
-	if (!mac_choose(remotes, remote))
-		goto err_remote;
+	mac_choose(remotes, remote);
 	if (xa_alloc_cyclic(&remotes->by_number, &remote->number, remote, EIPOIB_NUMBERS,
 			    &remotes->next_number, GFP_ATOMIC) < 0)
 		goto err_remote;
@@ -217,7 +225,7 @@ bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladd
 	if (remote)
 		ether_addr_copy(mac, remote->mac);
 	else
-		mac_compute(lladdr, 0, mac);
+		mac_compute(lladdr, mac);
 	rcu_read_unlock();
 	return remote;
 }
@@ -231,7 +239,7 @@ bool eipoib_remote_mac(struct eipoib_remotes *remotes, const struct eipoib_lladd
  */
 void eipoib_remote_mac_of(const struct eipoib_lladdr *lladdr, u8 *mac)
 {
-	mac_compute(lladdr, 0, mac);
+	mac_compute(lladdr, mac);
 }
 
 /**

@@ -90,7 +90,7 @@ static void source_is_a_group(struct kunit *test)
 }
 
 /* The MAC address of an interface that is not known at the moment is taken by a guest: when the
- * interface says something again, it is reached.
+ * interface says something again, it gets another one, by which it is reached.
  */
 static void claimed_before(struct kunit *test)
 {
@@ -101,17 +101,18 @@ static void claimed_before(struct kunit *test)
 			  .ar_hln = ETH_ALEN, .ar_pln = 4, .ar_op = htons(ARPOP_REPLY) },
 		.spa = htonl(0x0a000002), .tpa = htonl(0x0a000003),
 	};
-	u8 mac[ETH_ALEN];
+	u8 mac[ETH_ALEN], claimed[ETH_ALEN];
 
-	eipoib_remote_mac_of(&peer, mac);
-	KUNIT_EXPECT_TRUE(test, learn(fx, 1, mac));
+	eipoib_remote_mac_of(&peer, claimed);
+	KUNIT_EXPECT_TRUE(test, learn(fx, 1, claimed));
 	eipoib_remote_mac(&fx->eth->remotes, &peer, mac);
+	KUNIT_EXPECT_FALSE(test, ether_addr_equal(mac, claimed));
 	ether_addr_copy(arp.sha, guest_mac);
 	ether_addr_copy(arp.tha, mac);
 	fixture_xmit(fx, fixture_frame(fx, mac, guest_mac, ETH_P_ARP, &arp, sizeof(arp)));
 	kfree_skb(fixture_sent(fx, ETH_P_ARP));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "tx_local"), 0ull);
-	/* Nor can it be learned any more */
+	/* That one cannot be learned */
 	KUNIT_EXPECT_TRUE(test, learn(fx, 4, mac));
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_is(&fx->eth->local, &(struct in6_addr) { }, mac));
 	KUNIT_EXPECT_EQ(test, fixture_count(fx, "local_refused"), 1ull);

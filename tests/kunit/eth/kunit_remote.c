@@ -74,7 +74,7 @@ static void remote_macs_differ(struct kunit *test)
 
 /* Has an interface take the MAC address that another one would have */
 static void mac_take(struct kunit *test, struct eipoib_remotes *remotes,
-		     const struct eipoib_lladdr *taker, const struct eipoib_lladdr *other, u8 salt)
+		     const struct eipoib_lladdr *taker, const struct eipoib_lladdr *other)
 {
 	struct remote *remote;
 
@@ -83,43 +83,101 @@ static void mac_take(struct kunit *test, struct eipoib_remotes *remotes,
 	rcu_read_unlock();
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, remote);
 	rhashtable_remove_fast(&remotes->by_mac, &remote->mac_node, mac_params);
-	mac_compute(other, salt, remote->mac);
+	mac_compute(other, remote->mac);
 	KUNIT_ASSERT_EQ(test, rhashtable_insert_fast(&remotes->by_mac, &remote->mac_node,
 						     mac_params), 0);
 }
 
-static void remote_macs_collide(struct kunit *test)
+/* Expects that the first interface gets a MAC address that is not the computed one, and that it is
+ * reached by that
+ */
+static void expect_another(struct kunit *test, struct eipoib_remotes *remotes, u8 *mac)
 {
-	struct eipoib_remotes *remotes = remotes_make(test);
-	struct eipoib_lladdr lladdr = fixture_peer(1), taker, found;
-	u8 mac[ETH_ALEN], again[ETH_ALEN];
+	struct eipoib_lladdr lladdr = fixture_peer(1), found = { };
+	u8 again[ETH_ALEN];
 
-	taker = nth(1000);
-	mac_take(test, remotes, &taker, &lladdr, 0);
 	KUNIT_EXPECT_TRUE(test, eipoib_remote_mac(remotes, &lladdr, mac));
 	KUNIT_EXPECT_FALSE(test, ether_addr_equal(mac, first_mac));
 	KUNIT_EXPECT_EQ(test, mac[0] & 0x0f, 2);
 	KUNIT_EXPECT_TRUE(test, eipoib_remote_lladdr(remotes, mac, &found));
 	KUNIT_EXPECT_TRUE(test, eipoib_lladdr_equal(&found, &lladdr));
+	KUNIT_EXPECT_TRUE(test, eipoib_remote_mac(remotes, &lladdr, again));
+	KUNIT_EXPECT_TRUE(test, ether_addr_equal(mac, again));
+}
+
+static void remote_macs_collide(struct kunit *test)
+{
+	struct eipoib_remotes *remotes = remotes_make(test);
+	struct eipoib_lladdr lladdr = fixture_peer(1), taker;
+	u8 mac[ETH_ALEN], again[ETH_ALEN];
+
+	taker = nth(1000);
+	mac_take(test, remotes, &taker, &lladdr);
+	expect_another(test, remotes, mac);
 	KUNIT_EXPECT_TRUE(test, eipoib_remote_mac(remotes, &taker, again));
 	KUNIT_EXPECT_TRUE(test, ether_addr_equal(again, first_mac));
 	eipoib_remotes_destroy(remotes);
 }
 
-/* An interface that gets none has a MAC address nevertheless, which leads to another one */
-static void remote_without_mac(struct kunit *test)
+/* The MAC address of a host of the Ethernet side stays its own, whoever has searched for a
+ * link-layer address that leads to it; and which one is had instead cannot be told beforehand
+ */
+static void remote_of_guest(struct kunit *test)
+{
+	struct eipoib_remotes *remotes = remotes_make(test), *others = remotes_make(test);
+	struct in6_addr ip = eipoib_ip4(htonl(0x0a000001));
+	u8 mac[ETH_ALEN], again[ETH_ALEN];
+	struct fixture *fx = test->priv;
+
+	eipoib_ip_set(&fx->eth->local, &ip, first_mac);
+	expect_another(test, remotes, mac);
+	KUNIT_EXPECT_FALSE(test, eipoib_remote_is(remotes, first_mac));
+	expect_another(test, others, again);
+	KUNIT_EXPECT_FALSE(test, ether_addr_equal(mac, again));
+	eipoib_remotes_destroy(others);
+	eipoib_remotes_destroy(remotes);
+}
+
+/* Likewise the addresses of the netdevice itself: that on the Ethernet side, and the one that other
+ * hosts compute
+ */
+static void remote_of_host(struct kunit *test)
 {
 	struct eipoib_remotes *remotes = remotes_make(test);
-	struct eipoib_lladdr lladdr = fixture_peer(1), taker;
-	u8 mac[ETH_ALEN], salt;
+	struct fixture *fx = test->priv;
+	u8 mac[ETH_ALEN];
 
-	for (salt = 0; salt < REMOTE_TRIES; salt++) {
-		taker = nth(1000 + salt);
-		mac_take(test, remotes, &taker, &lladdr, salt);
-	}
-	KUNIT_EXPECT_FALSE(test, eipoib_remote_mac(remotes, &lladdr, mac));
-	KUNIT_EXPECT_TRUE(test, ether_addr_equal(mac, first_mac));
-	KUNIT_EXPECT_EQ(test, atomic_read(&remotes->by_lladdr.nelems), REMOTE_TRIES);
+	rtnl_lock();
+	eth_hw_addr_set(fx->netdev, first_mac);
+	rtnl_unlock();
+	expect_another(test, remotes, mac);
+	eipoib_remotes_destroy(remotes);
+	rtnl_lock();
+	eth_hw_addr_set(fx->netdev, guest_mac);
+	rtnl_unlock();
+	remotes = remotes_make(test);
+	ether_addr_copy(fx->eth->own_mac, first_mac);
+	expect_another(test, remotes, mac);
+	eipoib_remotes_destroy(remotes);
+}
+
+/* And that of a host with a QPN of its own, of which no IP address need be known */
+static void remote_of_slave(struct kunit *test)
+{
+	struct eipoib_dev *slave = kunit_kzalloc(test, sizeof(*slave), GFP_KERNEL);
+	struct eipoib_remotes *remotes = remotes_make(test);
+	struct fixture *fx = test->priv;
+	u8 mac[ETH_ALEN];
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, slave);
+	ether_addr_copy(slave->slave.mac, first_mac);
+	hlist_add_head_rcu(&slave->slave.key_node,
+			   &fx->eth->slaves.by_mac[eipoib_slave_bucket(first_mac)]);
+	fx->eth->slaves.dedicated = 1;
+	expect_another(test, remotes, mac);
+	fx->eth->slaves.dedicated = 0;
+	hlist_del_rcu(&slave->slave.key_node);
+	synchronize_net();
 	eipoib_remotes_destroy(remotes);
 }
 
@@ -197,7 +255,9 @@ static struct kunit_case remote_cases[] = {
 	KUNIT_CASE(remote_has_one_mac),
 	KUNIT_CASE(remote_macs_differ),
 	KUNIT_CASE(remote_macs_collide),
-	KUNIT_CASE(remote_without_mac),
+	KUNIT_CASE(remote_of_guest),
+	KUNIT_CASE(remote_of_host),
+	KUNIT_CASE(remote_of_slave),
 	KUNIT_CASE(remote_flags),
 	KUNIT_CASE(remote_limit),
 	KUNIT_CASE(remote_expires),
