@@ -10,8 +10,12 @@
  *
  * A host that leaves a group may say so. Then the others are asked whether one is still in it.
  *
- * The groups by which IPv6 addresses are asked for are wanted by hosts that never report them, so
- * they stay as long as the address is known.
+ * The groups by which IPv6 addresses are asked for are wanted by hosts that never report them. So
+ * they are required as long as the address is known, whoever says that he leaves them. If they are
+ * reported as well, they stay even if the address is not known any more.
+ *
+ * Each MAC address has a part of the groups, so that a host that wants many does not keep others
+ * from having theirs.
  */
 #include <linux/etherdevice.h>
 
@@ -45,14 +49,24 @@
 #define LOOK			(15 * HZ)
 #define LOOK_LEAVING		(HZ / 2)
 
+/* What was joined for a MAC address */
+struct member_owner {
+	struct rhash_head node;
+	u8 mac[ETH_ALEN];
+	u32 reported;			/* groups */
+	u32 required;
+	struct rcu_head rcu;
+};
+
 struct member {
 	struct rhash_head node;
 	struct list_head list_node;
 	unsigned long number;
 	struct in6_addr ip;
-	u8 mac[ETH_ALEN];		/* the first host that has reported it */
-	unsigned long reported;		/* jiffies when it was last reported or required */
-	bool required;			/* by an IPv6 address, whether it is reported or not */
+	struct member_owner *reporter;	/* the first host that has reported it, or NULL */
+	struct member_owner *requirer;	/* that by whose IPv6 address it is required, or NULL */
+	unsigned long reported;		/* jiffies when it was last reported */
+	unsigned long required;		/* ... and required */
 	bool leaving;			/* a host has left it since, at the time that follows */
 	bool asked_again;		/* whether somebody is still in it */
 	unsigned long left;
@@ -63,6 +77,13 @@ static const struct rhashtable_params member_params = {
 	.head_offset = offsetof(struct member, node),
 	.key_offset = offsetof(struct member, ip),
 	.key_len = sizeof_field(struct member, ip),
+	.automatic_shrinking = true,
+};
+
+static const struct rhashtable_params owner_params = {
+	.head_offset = offsetof(struct member_owner, node),
+	.key_offset = offsetof(struct member_owner, mac),
+	.key_len = ETH_ALEN,
 	.automatic_shrinking = true,
 };
 
@@ -82,32 +103,131 @@ static void leave(struct eipoib_dev *eth, const struct in6_addr *ip)
 	dev_mc_del(eth->lower, (const u8 *)&lladdr);
 }
 
+/* Finds or makes what a MAC address has. The lock is held. */
+static struct member_owner *owner_get(struct eipoib_members *members, const u8 *mac)
+{
+	struct member_owner *owner = rhashtable_lookup_fast(&members->by_mac, mac, owner_params);
+
+	if (owner)
+		return owner;
+	owner = kzalloc(sizeof(*owner), GFP_ATOMIC);
+	if (!owner)
+		return NULL;
+	ether_addr_copy(owner->mac, mac);
+	if (!rhashtable_insert_fast(&members->by_mac, &owner->node, owner_params))
+		return owner;
+	kfree(owner);
+	return NULL;
+}
+
+/* Frees what a MAC address has if that is nothing. The lock is held. */
+static void owner_put(struct eipoib_members *members, struct member_owner *owner)
+{
+	if (owner->reported || owner->required)
+		return;
+	rhashtable_remove_fast(&members->by_mac, &owner->node, owner_params);
+	kfree_rcu(owner, rcu);
+}
+
+/* Counts another reported group of a MAC address. The lock is held. Returns NULL if it may not have
+ * one.
+ */
+static struct member_owner *reporter_get(struct eipoib_members *members, const u8 *mac)
+{
+	struct member_owner *owner = owner_get(members, mac);
+
+	if (!owner)
+		return NULL;
+	if (members->reported >= MEMBERS_MAX || owner->reported >= MEMBERS_MAX_PER_MAC) {
+		owner_put(members, owner);
+		return NULL;
+	}
+	members->reported++;
+	owner->reported++;
+	return owner;
+}
+
+static void reporter_put(struct eipoib_members *members, struct member_owner *owner)
+{
+	members->reported--;
+	owner->reported--;
+	owner_put(members, owner);
+}
+
+/* The same for a group that is required: a MAC address may have as many as IP addresses */
+static struct member_owner *requirer_get(struct eipoib_dev *eth, const u8 *mac)
+{
+	struct eipoib_members *members = &eth->members;
+	struct member_owner *owner = owner_get(members, mac);
+
+	if (!owner)
+		return NULL;
+	if (members->required >= MEMBERS_MAX_REQUIRED ||
+	    owner->required >= READ_ONCE(eth->local.max_per_mac)) {
+		owner_put(members, owner);
+		return NULL;
+	}
+	members->required++;
+	owner->required++;
+	return owner;
+}
+
+static void requirer_put(struct eipoib_members *members, struct member_owner *owner)
+{
+	members->required--;
+	owner->required--;
+	owner_put(members, owner);
+}
+
+/* A group is not reported any more. The lock is held. */
+static void report_end(struct eipoib_members *members, struct member *member)
+{
+	reporter_put(members, member->reporter);
+	member->reporter = NULL;
+	member->leaving = false;
+}
+
+/* A group is not required any more. The lock is held. */
+static void require_end(struct eipoib_members *members, struct member *member)
+{
+	requirer_put(members, member->requirer);
+	member->requirer = NULL;
+}
+
 /* Leaves a group. The lock is held. */
 static void member_remove(struct eipoib_dev *eth, struct member *member)
 {
+	if (member->reporter)
+		report_end(&eth->members, member);
+	if (member->requirer)
+		require_end(&eth->members, member);
 	rhashtable_remove_fast(&eth->members.by_ip, &member->node, member_params);
 	list_del(&member->list_node);
-	if (member->required)
-		eth->members.required--;
-	else
-		eth->members.reported--;
 	leave(eth, &member->ip);
 	eipoib_count(eth, EIPOIB_STAT_GROUP_LEAVES);
 	kfree_rcu(member, rcu);
 }
 
-/* Returns whether a group is to be left. The lock is held. */
-static bool member_is_over(const struct eipoib_members *members, const struct member *member)
+/* Returns whether the reports of a group do not count any more. The lock is held. */
+static bool report_is_over(const struct eipoib_members *members, const struct member *member)
 {
 	const struct eipoib_queries *queries;
 
-	if (member->required)
-		return time_after_eq(jiffies, member->reported + REQUIRED_TIME);
 	if (member->leaving)
 		return time_after_eq(jiffies, member->left + LEAVE_TIME);
 	queries = ipv6_addr_v4mapped(&member->ip) ? &members->igmp : &members->mld;
 	return queries->any_before && time_before(member->reported, queries->before) &&
 	       time_after(jiffies, queries->last + RESPONSE_TIME);
+}
+
+/* Returns whether a group is to be left. The lock is held. */
+static bool member_is_over(struct eipoib_members *members, struct member *member)
+{
+	if (member->reporter && report_is_over(members, member))
+		report_end(members, member);
+	if (member->requirer && time_after_eq(jiffies, member->required + REQUIRED_TIME))
+		require_end(members, member);
+	return !member->reporter && !member->requirer;
 }
 
 /* Asks the Ethernet side whether somebody is in a group */
@@ -219,6 +339,11 @@ int eipoib_members_init(struct eipoib_dev *eth)
 	err = rhashtable_init(&members->by_ip, &member_params);
 	if (err)
 		return err;
+	err = rhashtable_init(&members->by_mac, &owner_params);
+	if (err) {
+		rhashtable_destroy(&members->by_ip);
+		return err;
+	}
 	spin_lock_init(&members->lock);
 	INIT_LIST_HEAD(&members->list);
 	INIT_DELAYED_WORK(&members->work, members_work);
@@ -242,24 +367,14 @@ void eipoib_members_destroy(struct eipoib_dev *eth)
 	list_for_each_entry_safe(member, next, &members->list, list_node)
 		member_remove(eth, member);
 	spin_unlock_bh(&members->lock);
+	rhashtable_destroy(&members->by_mac);
 	rhashtable_destroy(&members->by_ip);
 }
 
-/* Returns whether there may be another group, which this host has reported. The lock is held. */
-static bool may_add(const struct eipoib_members *members, const u8 *mac)
-{
-	const struct member *member;
-	u32 count = 0;
-
-	if (members->reported >= MEMBERS_MAX)
-		return false;
-	list_for_each_entry(member, &members->list, list_node)
-		count += !member->required && ether_addr_equal(member->mac, mac);
-	return count < MEMBERS_MAX_PER_MAC;
-}
-
-/* Joins a group. The lock is held. Returns NULL if that fails. */
-static struct member *member_add(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+/* Joins a group, which is neither reported nor required yet. The lock is held. Returns NULL if that
+ * fails.
+ */
+static struct member *member_add(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	struct eipoib_members *members = &eth->members;
 	struct member *member;
@@ -269,8 +384,6 @@ static struct member *member_add(struct eipoib_dev *eth, const struct in6_addr *
 		return NULL;
 	member->number = members->next_number++;
 	member->ip = *ip;
-	ether_addr_copy(member->mac, mac);
-	member->reported = jiffies;
 	if (rhashtable_insert_fast(&members->by_ip, &member->node, member_params))
 		goto err_member;
 	if (join(eth, ip))
@@ -290,19 +403,60 @@ err_member:
 	return NULL;
 }
 
-/* Notes that a group was reported, by a host of either side, or is required. The lock is held.
- * Returns NULL if it is none of the table's.
- */
-static struct member *member_renew(struct eipoib_members *members, const struct in6_addr *ip)
+static struct member *member_find(struct eipoib_members *members, const struct in6_addr *ip)
 {
-	struct member *member;
+	return rhashtable_lookup_fast(&members->by_ip, ip, member_params);
+}
 
-	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (!member)
-		return NULL;
+/* Notes a report, of a host of either side. The lock is held. */
+static void report_renew(struct member *member)
+{
 	member->reported = jiffies;
 	member->leaving = false;
-	return member;
+}
+
+/* Has a group be reported. The lock is held. Returns false if it is refused. */
+static bool report(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	struct member *member = member_find(&eth->members, ip);
+	struct member_owner *reporter;
+
+	if (!member || !member->reporter) {
+		reporter = reporter_get(&eth->members, mac);
+		if (!reporter)
+			return false;
+		if (!member)
+			member = member_add(eth, ip);
+		if (!member) {
+			reporter_put(&eth->members, reporter);
+			return false;
+		}
+		member->reporter = reporter;
+	}
+	report_renew(member);
+	return true;
+}
+
+/* Has a group be required. The lock is held. Returns false if it is refused. */
+static bool require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+{
+	struct member *member = member_find(&eth->members, ip);
+	struct member_owner *requirer;
+
+	if (!member || !member->requirer) {
+		requirer = requirer_get(eth, mac);
+		if (!requirer)
+			return false;
+		if (!member)
+			member = member_add(eth, ip);
+		if (!member) {
+			requirer_put(&eth->members, requirer);
+			return false;
+		}
+		member->requirer = requirer;
+	}
+	member->required = jiffies;
+	return true;
 }
 
 /**
@@ -312,23 +466,18 @@ static struct member *member_renew(struct eipoib_members *members, const struct 
  * @mac: the host's MAC address
  *
  * Context: BHs disabled.
- * Return: false if it was refused, as there are too many.
+ * Return: false if it was refused, as there are too many, or there is no memory.
  */
 bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	struct eipoib_members *members = &eth->members;
-	struct member *member;
+	bool reported;
 
-	spin_lock_bh(&members->lock);
-	member = member_renew(members, ip);
-	if (!member && may_add(members, mac)) {
-		member = member_add(eth, ip, mac);
-		members->reported += !!member;
-	}
-	spin_unlock_bh(&members->lock);
-	if (!member)
+	spin_lock_bh(&eth->members.lock);
+	reported = report(eth, ip, mac);
+	spin_unlock_bh(&eth->members.lock);
+	if (!reported)
 		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
-	return member;
+	return reported;
 }
 
 /**
@@ -337,25 +486,18 @@ bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, con
  * @ip: the group's IP address
  * @mac: MAC address of the host that needs it
  *
- * It is left if this is not called again for some minutes.
+ * It is left if this is not called again for some minutes, unless it is reported.
  *
  * Context: BHs disabled.
  */
 void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	struct eipoib_members *members = &eth->members;
-	struct member *member;
+	bool required;
 
-	spin_lock_bh(&members->lock);
-	member = member_renew(members, ip);
-	if (!member && members->required < MEMBERS_MAX_REQUIRED) {
-		member = member_add(eth, ip, mac);
-		members->required += !!member;
-		if (member)
-			member->required = true;
-	}
-	spin_unlock_bh(&members->lock);
-	if (!member)
+	spin_lock_bh(&eth->members.lock);
+	required = require(eth, ip, mac);
+	spin_unlock_bh(&eth->members.lock);
+	if (!required)
 		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
 }
 
@@ -372,9 +514,12 @@ void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, co
 void eipoib_member_refresh(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	struct eipoib_members *members = &eth->members;
+	struct member *member;
 
 	spin_lock_bh(&members->lock);
-	member_renew(members, ip);
+	member = member_find(members, ip);
+	if (member && member->reporter)
+		report_renew(member);
 	spin_unlock_bh(&members->lock);
 }
 
@@ -392,8 +537,8 @@ void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip)
 	bool asks = false;
 
 	spin_lock_bh(&members->lock);
-	member = rhashtable_lookup_fast(&members->by_ip, ip, member_params);
-	if (member && !member->leaving && !member->required) {
+	member = member_find(members, ip);
+	if (member && member->reporter && !member->leaving) {
 		member->leaving = true;
 		member->asked_again = false;
 		member->left = jiffies;
@@ -466,7 +611,7 @@ void eipoib_members_query(struct eipoib_dev *eth)
  */
 u32 eipoib_members_count(const struct eipoib_dev *eth)
 {
-	return READ_ONCE(eth->members.reported) + READ_ONCE(eth->members.required);
+	return atomic_read(&eth->members.by_ip.nelems);
 }
 
 /**
@@ -503,8 +648,8 @@ void eipoib_members_walk(struct eipoib_dev *eth, unsigned long first,
 			continue;
 		info.number = member->number;
 		info.ip = member->ip;
-		ether_addr_copy(info.mac, member->mac);
-		info.age = jiffies - member->reported;
+		ether_addr_copy(info.mac, (member->reporter ?: member->requirer)->mac);
+		info.age = jiffies - (member->reporter ? member->reported : member->required);
 		if (!visit(context, &info))
 			break;
 	}

@@ -25,10 +25,11 @@ struct eipoib_queries {
 
 struct eipoib_members {
 	struct rhashtable by_ip;	/* struct member */
+	struct rhashtable by_mac;	/* struct member_owner */
 	struct list_head list;		/* all of them, in the order of their numbers */
 	unsigned long next_number;
-	u32 reported;			/* how many of them are there because they were reported */
-	u32 required;			/* ... and how many because they were required */
+	u32 reported;			/* how many of them are reported */
+	u32 required;			/* how many are required, some of which are reported, too */
 	bool leaving;			/* one of them is being left, and the work looks often */
 	struct eipoib_queries igmp;
 	struct eipoib_queries mld;
@@ -43,7 +44,7 @@ struct eipoib_members {
 struct eipoib_member_info {
 	unsigned long number;		/* that of no other group */
 	struct in6_addr ip;
-	u8 mac[ETH_ALEN];		/* the first host that has reported it */
+	u8 mac[ETH_ALEN];		/* the first host that has reported it, or requires it */
 	unsigned long age;		/* jiffies since the last report */
 };
 

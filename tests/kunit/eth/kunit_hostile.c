@@ -512,6 +512,64 @@ static void leaves(struct kunit *test)
 	skb_queue_purge(&fx->received);
 }
 
+/* The group by which an address is asked for, which its host does not report, is reported by
+ * another host, which then leaves it; and the other way round
+ */
+static void leaves_required(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct in6_addr first = { .s6_addr = { 0xff, 2, [11] = 1, 0xff, 0x12, 0x34, 0x56 } };
+	struct in6_addr second = { .s6_addr = { 0xff, 2, [11] = 1, 0xff, 0x12, 0x34, 0x57 } };
+	struct in6_addr third = { .s6_addr = { 0xff, 2, [11] = 1, 0xff, 0x12, 0x34, 0x58 } };
+
+	local_bh_disable();
+	eipoib_member_report(fx->eth, &first, other_mac);
+	eipoib_member_require(fx->eth, &first, guest_mac);
+	eipoib_member_require(fx->eth, &second, guest_mac);
+	eipoib_member_report(fx->eth, &second, other_mac);
+	eipoib_member_report(fx->eth, &third, other_mac);
+	eipoib_member_leave(fx->eth, &first);
+	eipoib_member_leave(fx->eth, &second);
+	eipoib_member_leave(fx->eth, &third);
+	local_bh_enable();
+	msleep(4000);
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &first));
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &second));
+	KUNIT_EXPECT_FALSE(test, fixture_joined(fx, &third));
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.reported), 0u);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.required), 2u);
+	fixture_settle(fx);
+	skb_queue_purge(&fx->received);
+}
+
+/* Returns how many of some groups by which addresses are asked for a host is refused */
+static u32 required_refused(struct fixture *fx, const u8 *mac, u32 first, u32 count)
+{
+	struct in6_addr group = { .s6_addr = { 0xff, 2, [11] = 1, 0xff } };
+	u64 before = fixture_count(fx, "group_refused");
+	u32 n;
+
+	for (n = first; n < first + count; n++) {
+		group.s6_addr[15] = n;
+		local_bh_disable();
+		eipoib_member_require(fx->eth, &group, mac);
+		local_bh_enable();
+	}
+	return fixture_count(fx, "group_refused") - before;
+}
+
+/* A host that names ever new IPv6 addresses does not take the groups of others */
+static void required_share(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	eipoib_ip_set_limits(&fx->eth->local, 100, 8);
+	KUNIT_EXPECT_EQ(test, required_refused(fx, guest_mac, 0, 11), 3u);
+	KUNIT_EXPECT_EQ(test, required_refused(fx, guest_mac, 0, 8), 0u);
+	KUNIT_EXPECT_EQ(test, required_refused(fx, other_mac, 8, 3), 0u);
+	KUNIT_EXPECT_EQ(test, eipoib_members_count(fx->eth), 11u);
+}
+
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(source_is_a_group),
 	KUNIT_CASE(claimed_before),
@@ -526,6 +584,8 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(vlan_and_mac),
 	KUNIT_CASE(all_nodes),
 	KUNIT_CASE(leaves),
+	KUNIT_CASE(leaves_required),
+	KUNIT_CASE(required_share),
 	{}
 };
 
