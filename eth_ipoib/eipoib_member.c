@@ -4,8 +4,10 @@
  * when nobody reports them any more.
  *
  * Hosts report a group when they join it, and again when they are queried. So a group whose last
- * report is older than two general queries is not wanted any more. As long as nobody queries,
- * groups stay. If there is no multicast router, this host can query its Ethernet side (RFC 2236,
+ * report is older than two general queries may not be wanted any more. The queries that this host
+ * has heard may be such that other hosts drop them, for their source or for an option, whatever is
+ * checked here. So it asks itself before it leaves the group. As long as nobody queries, groups
+ * stay. If there is no multicast router, this host can query its Ethernet side (RFC 2236,
  * RFC 3376, RFC 3810), unless somebody else does.
  *
  * A host that leaves a group may say so. Then the others are asked whether one is still in it.
@@ -208,13 +210,11 @@ static void member_remove(struct eipoib_dev *eth, struct member *member)
 	kfree_rcu(member, rcu);
 }
 
-/* Returns whether the reports of a group do not count any more. The lock is held. */
-static bool report_is_over(const struct eipoib_members *members, const struct member *member)
+/* Returns whether nobody has reported a group when it was time to. The lock is held. */
+static bool is_unanswered(const struct eipoib_members *members, const struct member *member)
 {
 	const struct eipoib_queries *queries;
 
-	if (member->leaving)
-		return time_after_eq(jiffies, member->left + LEAVE_TIME);
 	queries = ipv6_addr_v4mapped(&member->ip) ? &members->igmp : &members->mld;
 	return queries->any_before && time_before(member->reported, queries->before) &&
 	       time_after(jiffies, queries->last + RESPONSE_TIME);
@@ -223,7 +223,7 @@ static bool report_is_over(const struct eipoib_members *members, const struct me
 /* Returns whether a group is to be left. The lock is held. */
 static bool member_is_over(struct eipoib_members *members, struct member *member)
 {
-	if (member->reporter && report_is_over(members, member))
+	if (member->leaving && time_after_eq(jiffies, member->left + LEAVE_TIME))
 		report_end(members, member);
 	if (member->requirer && time_after_eq(jiffies, member->required + REQUIRED_TIME))
 		require_end(members, member);
@@ -237,6 +237,15 @@ static void ask(struct eipoib_dev *eth, const struct in6_addr *ip)
 		eipoib_query_igmp(eth, ip->s6_addr32[3]);
 	else
 		eipoib_query_mld(eth, ip);
+}
+
+/* Begins to leave a group, unless somebody says that he is in it. The lock is held. */
+static void leave_begin(struct eipoib_dev *eth, struct member *member)
+{
+	member->leaving = true;
+	member->asked_again = false;
+	member->left = jiffies;
+	ask(eth, &member->ip);
 }
 
 /* Asks once more about a group that is being left. The lock is held. */
@@ -257,6 +266,8 @@ static bool members_expire(struct eipoib_dev *eth)
 
 	spin_lock_bh(&members->lock);
 	list_for_each_entry_safe(member, next, &members->list, list_node) {
+		if (member->reporter && !member->leaving && is_unanswered(members, member))
+			leave_begin(eth, member);
 		if (member_is_over(members, member)) {
 			member_remove(eth, member);
 		} else if (member->leaving) {
@@ -534,24 +545,19 @@ void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip)
 {
 	struct eipoib_members *members = &eth->members;
 	struct member *member;
-	bool asks = false;
 
 	spin_lock_bh(&members->lock);
 	member = member_find(members, ip);
-	if (member && member->reporter && !member->leaving) {
-		member->leaving = true;
-		member->asked_again = false;
-		member->left = jiffies;
-		asks = true;
-	}
+	if (!member || !member->reporter || member->leaving)
+		goto out;
+	leave_begin(eth, member);
 	/* Not each time, which would put the work off again and again */
-	if (asks && !members->leaving) {
+	if (!members->leaving) {
 		members->leaving = true;
 		mod_delayed_work(system_wq, &members->work, LOOK_LEAVING);
 	}
+out:
 	spin_unlock_bh(&members->lock);
-	if (asks)
-		ask(eth, ip);
 }
 
 /**

@@ -542,6 +542,39 @@ static void leaves_required(struct kunit *test)
 	skb_queue_purge(&fx->received);
 }
 
+/* Two general queries that nobody has answered do not have a group be left: they may be such that
+ * hosts drop them. The hosts are asked first.
+ */
+static void queries_of_others(struct kunit *test)
+{
+	struct in6_addr left = eipoib_ip4(htonl(0xef010001)), kept = eipoib_ip4(htonl(0xef010002));
+	struct fixture *fx = test->priv;
+	struct eipoib_members *members = &fx->eth->members;
+
+	local_bh_disable();
+	eipoib_member_report(fx->eth, &left, guest_mac);
+	eipoib_member_report(fx->eth, &kept, guest_mac);
+	local_bh_enable();
+	spin_lock_bh(&members->lock);
+	members->igmp.any_before = true;
+	members->igmp.before = jiffies + 1;
+	members->igmp.last = jiffies - 60 * HZ;
+	spin_unlock_bh(&members->lock);
+	eipoib_members_query(fx->eth);
+	msleep(500);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, "queries"), 2ull);
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &left));
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &kept));
+	local_bh_disable();
+	eipoib_member_report(fx->eth, &kept, other_mac);
+	local_bh_enable();
+	msleep(3500);
+	KUNIT_EXPECT_FALSE(test, fixture_joined(fx, &left));
+	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &kept));
+	fixture_settle(fx);
+	skb_queue_purge(&fx->received);
+}
+
 /* Returns how many of some groups by which addresses are asked for a host is refused */
 static u32 required_refused(struct fixture *fx, const u8 *mac, u32 first, u32 count)
 {
@@ -585,6 +618,7 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(all_nodes),
 	KUNIT_CASE(leaves),
 	KUNIT_CASE(leaves_required),
+	KUNIT_CASE(queries_of_others),
 	KUNIT_CASE(required_share),
 	{}
 };
