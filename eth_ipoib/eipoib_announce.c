@@ -10,6 +10,7 @@
  * Those that it has are learned from its answers, and announced.
  */
 #include <linux/etherdevice.h>
+#include <linux/random.h>
 #include <net/ipv6.h>
 
 #include "eipoib.h"
@@ -60,12 +61,18 @@ static void send(struct eipoib_dev *eth, const struct in6_addr *ip)
 	rcu_read_unlock_bh();
 }
 
+/* Hosts choose their addresses, so without a secret all could be in the same bucket */
+static u32 ip_hash(const struct eipoib_announce *announce, const struct in6_addr *ip)
+{
+	return __ipv6_addr_jhash(ip, announce->seed);
+}
+
 /* Returns the announcement of an IP address that waits, or NULL. The lock is held. */
 static struct announcement *find(struct eipoib_announce *announce, const struct in6_addr *ip)
 {
 	struct announcement *entry;
 
-	hash_for_each_possible(announce->by_ip, entry, ip_node, ipv6_addr_hash(ip))
+	hash_for_each_possible(announce->by_ip, entry, ip_node, ip_hash(announce, ip))
 		if (ipv6_addr_equal(&entry->ip, ip))
 			return entry;
 	return NULL;
@@ -76,7 +83,7 @@ static void link_behind(struct eipoib_announce *announce, struct announcement *e
 			struct list_head *before)
 {
 	list_add(&entry->node, before);
-	hash_add(announce->by_ip, &entry->ip_node, ipv6_addr_hash(&entry->ip));
+	hash_add(announce->by_ip, &entry->ip_node, ip_hash(announce, &entry->ip));
 	announce->count++;
 }
 
@@ -256,6 +263,7 @@ void eipoib_announce_init(struct eipoib_dev *eth)
 	INIT_LIST_HEAD(&announce->list);
 	INIT_LIST_HEAD(&announce->all);
 	hash_init(announce->by_ip);
+	announce->seed = get_random_u32();
 	INIT_DELAYED_WORK(&announce->work, announce_work);
 	INIT_DELAYED_WORK(&announce->ask_work, ask_work);
 	ratelimit_state_init(&announce->eth_again, HZ, ANNOUNCE_ETH_AGAIN);

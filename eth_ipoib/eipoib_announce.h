@@ -34,6 +34,7 @@ struct eipoib_announce {
 	struct list_head list;		/* struct announcement, the next one first */
 	struct list_head all;		/* the same, made by eipoib_announce_all() */
 	DECLARE_HASHTABLE(by_ip, 8);	/* those of both lists */
+	u32 seed;			/* of that hash */
 	u32 count;			/* length of both lists */
 	struct eipoib_arrival arrivals[EIPOIB_ARRIVALS];
 	u32 turn;			/* the number of the arrival that is asked next */

@@ -603,6 +603,29 @@ static void required_share(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, eipoib_members_count(fx->eth), 11u);
 }
 
+/* Addresses that a host has chosen so that their words have the same sum are not all looked for in
+ * one bucket
+ */
+static void announced_alike(struct kunit *test)
+{
+	struct in6_addr address = { .s6_addr = { 0xfd } };
+	struct fixture *fx = test->priv;
+	struct eipoib_announce *announce = &fx->eth->announce;
+	u32 n, used = 0;
+
+	for (n = 0; n < 100; n++) {
+		address.s6_addr32[2] = htonl(n);
+		address.s6_addr32[3] = htonl(n);
+		eipoib_ip_set(&fx->eth->local, &address, guest_mac);
+	}
+	eipoib_announce_mac(fx->eth, guest_mac);
+	spin_lock_bh(&announce->lock);
+	for (n = 0; n < ARRAY_SIZE(announce->by_ip); n++)
+		used += !hlist_empty(&announce->by_ip[n]);
+	spin_unlock_bh(&announce->lock);
+	KUNIT_EXPECT_GT(test, used, 20u);
+}
+
 static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(source_is_a_group),
 	KUNIT_CASE(claimed_before),
@@ -620,6 +643,7 @@ static struct kunit_case hostile_cases[] = {
 	KUNIT_CASE(leaves_required),
 	KUNIT_CASE(queries_of_others),
 	KUNIT_CASE(required_share),
+	KUNIT_CASE(announced_alike),
 	{}
 };
 
