@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Suite of a connection's end, and of one that completes nothing.
+ * Suite of a connection's end, of one that completes nothing, and of one whose time has passed.
  */
 #include <kunit/test.h>
 
@@ -234,6 +234,90 @@ static void conn_path_replaced(struct kunit *test)
 	fixture_down(fx);
 }
 
+static int accept_post(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
+{
+	return 0;
+}
+
+/* An unreliable connection that this driver has opened, with a packet that the HCA has not sent,
+ * and another one that waits; its work does nothing. The test has a reference.
+ */
+static struct ipoib_conn *conn_unreliable(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_make(test);
+	struct sk_buff *skb = alloc_skb(100, GFP_KERNEL);
+	struct fixture *fx = test->priv;
+
+	KUNIT_ASSERT_NOT_NULL(test, skb);
+	INIT_DELAYED_WORK(&conn->work, no_work);
+	conn->opened = true;
+	conn->lived = true;
+	conn->live_since = jiffies;
+	conn->type = IB_QPT_UC;
+	KUNIT_ASSERT_EQ(test, conn_make_qp(conn), 0);
+	conn->id = ib_create_cm_id(&fx->hca->ibdev, conn_cm_event, conn);
+	KUNIT_ASSERT_FALSE(test, IS_ERR(conn->id));
+	fx->hca->ibdev.ops.post_send = accept_post;
+	ipoib_csq_open(&conn->sq);
+	conn->sq.waiting_size[false] = skb->truesize;
+	__skb_queue_tail(&conn->sq.waiting, skb);
+	return conn;
+}
+
+/* Returns whether a connection is not closed, so many jiffies after its time has passed */
+static bool conn_stays(struct ipoib_conn *conn, unsigned long late)
+{
+	conn->live_since = jiffies - CONN_UNRELIABLE - late;
+	/* One that was closed too early is not closed again */
+	if (conn->state == IPOIB_CONN_LIVE)
+		conn_look(conn);
+	cancel_delayed_work_sync(&conn->work);
+	return conn->state == IPOIB_CONN_LIVE;
+}
+
+/* It is replaced by another one, but what was passed to it is sent before */
+static void conn_retired(struct kunit *test)
+{
+	const struct ib_wc sent = { .wr_id = IPOIB_CSQ_WR, .status = IB_WC_SUCCESS };
+	struct ipoib_conn *conn = conn_unreliable(test);
+	struct fixture *fx = test->priv;
+
+	conn_look(conn);
+	cancel_delayed_work_sync(&conn->work);
+	KUNIT_EXPECT_TRUE(test, ipoib_csq_is_open(&conn->sq));
+	conn->used = jiffies - 2;
+	KUNIT_EXPECT_TRUE(test, conn_stays(conn, 0));
+	KUNIT_EXPECT_FALSE(test, ipoib_csq_is_open(&conn->sq));
+	KUNIT_EXPECT_EQ(test, skb_queue_len(&conn->sq.waiting), 1u);
+	local_bh_disable();
+	rcu_read_lock();
+	ipoib_csq_complete(fx->priv, conn, &sent);
+	rcu_read_unlock();
+	local_bh_enable();
+	KUNIT_EXPECT_EQ(test, conn->sq.head, 2u);
+	/* That was a short packet, for which no CQE comes: the HCA may still be sending it */
+	conn->used = jiffies + HZ;
+	KUNIT_EXPECT_TRUE(test, conn_stays(conn, 0));
+	conn->used = jiffies - 2;
+	KUNIT_EXPECT_FALSE(test, conn_stays(conn, 0));
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_CONN_LOST), 0ull);
+	conn_free(conn);
+	ipoib_conn_put(conn);
+}
+
+/* What cannot be sent does not keep it for long */
+static void conn_retired_late(struct kunit *test)
+{
+	struct ipoib_conn *conn = conn_unreliable(test);
+	struct fixture *fx = test->priv;
+
+	KUNIT_EXPECT_TRUE(test, conn_stays(conn, CONN_RETIREMENT / 2));
+	KUNIT_EXPECT_FALSE(test, conn_stays(conn, CONN_RETIREMENT + 1));
+	conn_free(conn);
+	KUNIT_EXPECT_EQ(test, fixture_count(fx, IPOIB_STAT_TX_CONN_LOST), 2ull);
+	ipoib_conn_put(conn);
+}
+
 static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_ends),
 	KUNIT_CASE(conn_stuck),
@@ -243,6 +327,8 @@ static struct kunit_case conn_cases[] = {
 	KUNIT_CASE(conn_of_dead_hca),
 	KUNIT_CASE(conn_drained_late),
 	KUNIT_CASE(conn_path_replaced),
+	KUNIT_CASE(conn_retired),
+	KUNIT_CASE(conn_retired_late),
 	{}
 };
 
