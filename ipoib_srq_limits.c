@@ -63,22 +63,38 @@ u32 ipoib_srq_message_max(const struct ib_device *ibdev)
 	return min_t(size_t, room, IPOIB_MESSAGE_MAX);
 }
 
+/* Returns the number of CQEs for WRs that all connections share */
+static u32 shared_cqes(const struct ib_device *ibdev)
+{
+	return ipoib_srq_is_shared(ibdev) ? IPOIB_SRQ_SIZE : 0;
+}
+
+/* Returns the number of CQEs that a connection needs to receive: for WRs of its own, if it has any,
+ * and for its last one
+ */
+static u32 receiver_cqes(const struct ib_device *ibdev)
+{
+	return ipoib_srq_is_shared(ibdev) ? 1 : IPOIB_SRQ_CONN_SIZE + 1;
+}
+
 /**
  * ipoib_srq_receivers_max() - get the number of connections that peers may open
  * @ibdev: an HCA with connections
  *
- * All of them share a CQ, which must never be full. Without SRQs, half of it is for them, and a
- * quarter of the HCA's QPs.
+ * All of them share a CQ, which must never be full. Half of it is for them, and a quarter of the
+ * HCA's QPs. Without SRQs, they take much more memory.
  *
  * Context: any.
  * Return: number of connections of a port.
  */
 u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
 {
-	if (ipoib_srq_is_shared(ibdev))
-		return IPOIB_CONNS_PORT_MAX;
-	return min3(clamp(max_nonsrq_conn_qp, 0, IPOIB_CONNS_PORT_MAX),
-		    ibdev->attrs.max_cqe / 2 / (IPOIB_SRQ_CONN_SIZE + 1), ibdev->attrs.max_qp / 4);
+	u32 most = ipoib_srq_is_shared(ibdev) ? IPOIB_CONNS_PORT_MAX :
+		   clamp(max_nonsrq_conn_qp, 0, IPOIB_CONNS_PORT_MAX);
+	u32 shared = shared_cqes(ibdev);
+	u32 room = max_t(u32, ibdev->attrs.max_cqe / 2, shared) - shared;
+
+	return min3(most, room / receiver_cqes(ibdev), (u32)ibdev->attrs.max_qp / 4);
 }
 
 /**
@@ -92,9 +108,7 @@ u32 ipoib_srq_receivers_max(const struct ib_device *ibdev)
  */
 u32 ipoib_srq_recv_cqes(const struct ib_device *ibdev)
 {
-	if (ipoib_srq_is_shared(ibdev))
-		return IPOIB_SRQ_SIZE + IPOIB_CONNS_PORT_MAX;
-	return ipoib_srq_receivers_max(ibdev) * (IPOIB_SRQ_CONN_SIZE + 1);
+	return shared_cqes(ibdev) + ipoib_srq_receivers_max(ibdev) * receiver_cqes(ibdev);
 }
 
 /**

@@ -275,7 +275,9 @@ static bool closes(const struct ipoib_conn *conn)
  */
 static void too_many_from_one(struct kunit *test)
 {
-	struct ib_device_attr attrs = { .max_srq = 1, .max_srq_sge = 16 };
+	struct ib_device_attr attrs = {
+		.max_srq = 1, .max_srq_sge = 16, .max_qp = 4096, .max_cqe = 1 << 20,
+	};
 	struct ipoib_conn *many = conns_add(test, IPOIB_CONNS_PEER_MAX - 1);
 	struct fixture *fx = test->priv;
 	struct request request;
@@ -318,7 +320,7 @@ static void too_many_from_one(struct kunit *test)
 static void too_many(struct kunit *test)
 {
 	struct ib_device_attr attrs = {
-		.max_srq = 1, .max_srq_sge = 16, .max_qp = 4096, .max_cqe = 1 << 20,
+		.max_srq = 1, .max_srq_sge = 16, .max_qp = 1 << 16, .max_cqe = 1 << 20,
 	};
 	struct ipoib_conn *many = conns_add(test, IPOIB_CONNS_PORT_MAX);
 	struct fixture *fx = test->priv;
@@ -400,6 +402,33 @@ static void a_guest_leaves_room(struct kunit *test)
 	swap(fx->hca->ibdev.attrs, attrs);
 }
 
+/* An accepted connection needs a single CQE, of the half of the CQ that also has 256 for the SRQ.
+ * What is left is for those that this driver opens, 65 CQEs each.
+ */
+static void limits_with_srqs(struct kunit *test)
+{
+	struct ib_device_attr attrs = {
+		.max_srq = 1, .max_srq_sge = 16, .max_qp = 1 << 16, .max_cqe = 1 << 20,
+	};
+	struct fixture *fx = test->priv;
+	struct ib_device *ibdev = &fx->hca->ibdev;
+
+	swap(ibdev->attrs, attrs);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 4096u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 512u);
+	ibdev->attrs.max_cqe = 4096;
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 1792u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_recv_cqes(ibdev), 2048u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 31u);
+	ibdev->attrs.max_qp = 64;
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 16u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 16u);
+	ibdev->attrs.max_cqe = 511;
+	KUNIT_EXPECT_EQ(test, ipoib_srq_receivers_max(ibdev), 0u);
+	KUNIT_EXPECT_EQ(test, ipoib_srq_senders_max(ibdev), 3u);
+	swap(ibdev->attrs, attrs);
+}
+
 /* Without SRQs, each accepted connection has receive WRs of its own: 33 CQEs of half of the CQ */
 static void limits_without_srqs(struct kunit *test)
 {
@@ -445,6 +474,7 @@ static struct kunit_case cm_cases[] = {
 	KUNIT_CASE(too_many),
 	KUNIT_CASE(a_guest_leaves_room),
 	KUNIT_CASE(other_events_are_refused),
+	KUNIT_CASE(limits_with_srqs),
 	KUNIT_CASE(limits_without_srqs),
 	KUNIT_CASE(not_supported),
 	{}
