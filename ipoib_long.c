@@ -82,6 +82,25 @@ static bool may_fragment(const struct sk_buff *skb)
 	       (skb->ignore_df || !(ip_hdr(skb)->frag_off & htons(IP_DF)));
 }
 
+/* Replaces the options that only the first fragment is to have (RFC 791 section 3.1), such as a
+ * record of the route. The kernel does not export its function for that, which would also write to
+ * a header that clones share.
+ */
+static void omit_options(struct sk_buff *fragment)
+{
+	struct iphdr *ip = ip_hdr(fragment);
+	u8 *end = (u8 *)ip + ip->ihl * 4, *option, len;
+
+	for (option = (u8 *)(ip + 1); end - option >= 2 && *option != IPOPT_END; option += len) {
+		len = *option == IPOPT_NOOP ? 1 : option[1];
+		if (!len || len > end - option)
+			break;
+		if (!IPOPT_COPIED(*option))
+			memset(option, IPOPT_NOOP, len);
+	}
+	ip_send_check(ip);
+}
+
 /* Returns the fragments of a packet whose data begins with the IPv4 header, or NULL */
 static struct sk_buff *fragments_of(struct sk_buff *skb, const struct ipoib_header *header, u32 mtu)
 {
@@ -97,6 +116,8 @@ static struct sk_buff *fragments_of(struct sk_buff *skb, const struct ipoib_head
 			kfree_skb_list(first);
 			return NULL;
 		}
+		if (first && header_len > sizeof(struct iphdr))
+			omit_options(fragment);
 		*(struct ipoib_header *)skb_push(fragment, IPOIB_HARD_LEN) = *header;
 		skb_reset_mac_header(fragment);
 		skb_set_queue_mapping(fragment, skb_get_queue_mapping(skb));

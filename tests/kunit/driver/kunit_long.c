@@ -219,6 +219,78 @@ static void cut_with_cwr(struct kunit *test)
 	kfree_skb(skb);
 }
 
+#define OPTIONS_LEN	16
+
+/* Makes room for options in an IPv4 header, and fills them in */
+static void options_add(struct sk_buff *skb, const u8 *options)
+{
+	u8 *data = skb_push(skb, OPTIONS_LEN);
+
+	memmove(data, data + OPTIONS_LEN, IPOIB_HARD_LEN + sizeof(struct iphdr));
+	skb_reset_mac_header(skb);
+	skb_set_network_header(skb, IPOIB_HARD_LEN);
+	memcpy(ip_hdr(skb) + 1, options, OPTIONS_LEN);
+	ip_hdr(skb)->ihl += OPTIONS_LEN / 4;
+	ip_hdr(skb)->tot_len = htons(skb->len - IPOIB_HARD_LEN);
+	ip_send_check(ip_hdr(skb));
+}
+
+/* The options of a packet, and those of its fragments after the first one */
+static const struct {
+	u8 of_first[OPTIONS_LEN];
+	u8 of_others[OPTIONS_LEN];
+} options[] = {
+	/* Record Route, Router Alert, and the end */
+	{ { 1, 7, 7, 4, 10, 0, 0, 1, 148, 4, 0, 0, 0, 7, 2, 7 },
+	  { 1, 1, 1, 1, 1, 1, 1, 1, 148, 4, 0, 0, 0, 7, 2, 7 } },
+	/* Timestamp, and an option with a length that is too long */
+	{ { 68, 8, 5, 0, 0, 0, 0, 0, 7, 9, 4, 0, 0, 0, 0, 0 },
+	  { 1, 1, 1, 1, 1, 1, 1, 1, 7, 9, 4, 0, 0, 0, 0, 0 } },
+	/* A length that is too short, */
+	{ { 7, 0, 7, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7 },
+	  { 7, 0, 7, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7 } },
+	/* and an option without a length */
+	{ { 148, 15, 7, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7 },
+	  { 148, 15, 7, 3, 4, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 7 } },
+};
+
+static void expect_options(struct kunit *test, const struct sk_buff *skb, const u8 *expected)
+{
+	const struct iphdr *ip = ip_hdr(skb);
+
+	KUNIT_EXPECT_EQ(test, ip->ihl * 4, 20 + OPTIONS_LEN);
+	KUNIT_EXPECT_EQ(test, memcmp(ip + 1, expected, OPTIONS_LEN), 0);
+	KUNIT_EXPECT_EQ(test, (__force u16)ip_fast_csum(ip, ip->ihl), 0);
+}
+
+/* Only the options that are to be copied are in all fragments. Others may have the packet as well,
+ * and see it as it was.
+ */
+static void fragments_have_options(struct kunit *test)
+{
+	const struct long_packet packet = { .protocol = IPPROTO_UDP, .summed = true };
+	struct sk_buff *skb, *clone, *first, *next;
+	struct fixture *fx = test->priv;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(options); i++) {
+		skb = packet_make(test, &packet);
+		KUNIT_ASSERT_EQ(test, pskb_expand_head(skb, OPTIONS_LEN, 0, GFP_KERNEL), 0);
+		options_add(skb, options[i].of_first);
+		clone = skb_clone(skb, GFP_KERNEL);
+		KUNIT_ASSERT_NOT_NULL(test, clone);
+		first = ipoib_long_cut(fx->priv, skb, MTU);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
+		KUNIT_EXPECT_NOT_NULL(test, first->next);
+		expect_options(test, clone, options[i].of_first);
+		expect_options(test, first, options[i].of_first);
+		for (next = first->next; next; next = next->next)
+			expect_options(test, next, options[i].of_others);
+		kfree_skb_list(first);
+		kfree_skb(clone);
+	}
+}
+
 /* Packet sockets pass down anything */
 static void not_cut_if_malformed(struct kunit *test)
 {
@@ -259,6 +331,7 @@ static void refused(struct kunit *test)
 static struct kunit_case long_cases[] = {
 	KUNIT_CASE_PARAM(cut, packet_gen_params),
 	KUNIT_CASE(cut_with_cwr),
+	KUNIT_CASE(fragments_have_options),
 	KUNIT_CASE(not_cut_if_malformed),
 	KUNIT_CASE(refused),
 	{}
