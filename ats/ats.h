@@ -393,6 +393,7 @@ void ats_engine_reap(struct ats_engine *engine);
 /* ats_sa.c: MADs to the SA of a port */
 int ats_sa_start(struct ats_port *port);
 void ats_sa_lose_sm(struct ats_port *port);
+void ats_sa_forget_sm(struct ats_port *port);
 int ats_sa_find_sm(struct ats_port *port);
 struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
 void ats_sa_finish(struct ats_port *port);
@@ -411,6 +412,7 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 /* ats_source.c: addresses of netdevices on a port, and what they permit */
 bool ats_source_is_guest(const struct ats_port *port, const struct net *net);
 bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey);
+bool ats_source_on_port(struct ats_port *port, const struct net *net, u16 pkey);
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey);
 struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
 void ats_source_find_leftover(struct ats_port *port, const struct ats_record *record);

@@ -37,7 +37,9 @@ static int answer_cmp(const void *a, const void *b)
 	       strcmp(one->device, other->device) ?: (int)one->port - (int)other->port;
 }
 
-/* If any query has found something, that is the answer; otherwise it is the worst error */
+/* If any query has found something, that is the answer; otherwise it is the worst error. A port
+ * that was removed meanwhile (-ENODEV) counts as little as one that was removed before.
+ */
 static int ask_result(const struct ats_ask *ask, unsigned int *count)
 {
 	const struct ats_query *query;
@@ -46,6 +48,8 @@ static int ask_result(const struct ats_ask *ask, unsigned int *count)
 	*count = 0;
 	list_for_each_entry(query, &ask->ended, part) {
 		*count += query->count;
+		if (query->err == -ENODEV)
+			continue;
 		if (query->err == -ENOMEM || err == -ENODEV || err == -ENOENT)
 			err = query->err;
 	}

@@ -252,7 +252,7 @@ static int audit_port(struct ats_port *port, void *arg)
 {
 	struct walk *walk = arg;
 
-	if (!port_wanted(port, walk->attrs) || !ats_source_may_ask(port, walk->net, 0))
+	if (!port_wanted(port, walk->attrs) || !ats_source_on_port(port, walk->net, 0))
 		return 0;
 	walk->at++;
 	ats_port_event(port, ATS_EVENT_AUDIT);

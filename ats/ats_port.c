@@ -151,9 +151,10 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 	}
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
-	if (events & (BIT(ATS_EVENT_SM) | BIT(ATS_EVENT_FORGET)))
+	if (events & BIT(ATS_EVENT_SM))
 		ats_sa_lose_sm(port);
 	if (events & BIT(ATS_EVENT_FORGET)) {
+		ats_sa_forget_sm(port);
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
 	}

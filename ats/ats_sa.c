@@ -85,10 +85,24 @@ void ats_sa_lose_sm(struct ats_port *port)
 }
 
 /**
+ * ats_sa_forget_sm() - the same, but whatever its address is, it is known to be a new SM
+ * @port: the port
+ *
+ * Context: the port's work.
+ */
+void ats_sa_forget_sm(struct ats_port *port)
+{
+	rdma_ah_set_dlid(&port->sa.sm, 0);
+	ats_sa_lose_sm(port);
+}
+
+/**
  * ats_sa_find_sm() - look up the SM's address, unless ats_sa.found says that it is known
  * @port: the port
  *
- * The HCA is asked at ats_sa.look_at, and not before, whoever may wish to send something.
+ * The HCA is asked at ats_sa.look_at, and not before, whoever may wish to send something. If the SM
+ * has moved, it may be another one that has no records, of which not every HCA notifies: this
+ * causes ATS_EVENT_FORGET.
  *
  * Context: the port's work; may sleep.
  * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or was
@@ -97,6 +111,7 @@ void ats_sa_lose_sm(struct ats_port *port)
 int ats_sa_find_sm(struct ats_port *port)
 {
 	struct rdma_ah_attr *sm = &port->sa.sm;
+	u32 former = rdma_ah_get_dlid(sm);
 	struct ib_port_attr attr;
 	int err;
 
@@ -122,6 +137,8 @@ int ats_sa_find_sm(struct ats_port *port)
 		rdma_ah_set_interface_id(sm, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
 	}
 	port->sa.found = true;
+	if (former && former != attr.sm_lid)
+		ats_port_event(port, ATS_EVENT_FORGET);
 	return 0;
 }
 

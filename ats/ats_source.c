@@ -44,6 +44,27 @@ bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pk
 }
 
 /**
+ * ats_source_on_port() - whether a namespace is the HCA's own, or has addresses on a port
+ * @port: the port
+ * @net: the namespace; NULL: a caller that sees all of them
+ * @pkey: the P_Key of the partition that the addresses are in; 0: any
+ *
+ * Context: may sleep; takes port->mutex.
+ * Return: true if it is or has.
+ */
+bool ats_source_on_port(struct ats_port *port, const struct net *net, u16 pkey)
+{
+	bool on;
+
+	if (!net || net->net_cookie == port->host_cookie)
+		return true;
+	mutex_lock(&port->mutex);
+	on = ats_source_in_partition(port, net->net_cookie, pkey);
+	mutex_unlock(&port->mutex);
+	return on;
+}
+
+/**
  * ats_source_may_ask() - whether a namespace may query through a port
  * @port: the port
  * @net: the namespace; NULL: a caller that sees all of them
@@ -54,14 +75,7 @@ bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pk
  */
 bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
 {
-	bool may;
-
-	if (!ats_source_is_guest(port, net))
-		return true;
-	mutex_lock(&port->mutex);
-	may = ats_source_in_partition(port, net->net_cookie, pkey);
-	mutex_unlock(&port->mutex);
-	return may;
+	return ats_foreign_partitions || ats_source_on_port(port, net, pkey);
 }
 
 /**

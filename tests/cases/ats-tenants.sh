@@ -120,6 +120,7 @@ step "The administrator may permit other partitions"
 echo 1 >/sys/module/ib_ats/parameters/foreign_partitions
 ends 0 g1 ibats resolve 10.1.0.1
 ends 0 g2 ibats -k 0x8001 resolve 10.1.0.1
+ends 3 g2 ibats audit
 echo 0 >/sys/module/ib_ats/parameters/foreign_partitions
 ends 3 g2 ibats resolve 10.1.0.1
 

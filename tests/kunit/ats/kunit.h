@@ -52,7 +52,6 @@ struct fake_port {
 	unsigned int told_count;
 	union ib_gid gids[FAKE_GIDS];
 	unsigned int ports;		/* how often ats_each_port() visits this one */
-	bool hurry;			/* ats_port_event() was called */
 	bool threaded;			/* the port's work runs when it is queued */
 };
 

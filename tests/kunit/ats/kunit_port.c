@@ -57,9 +57,7 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 
 void ats_port_event(struct ats_port *port, enum ats_event event)
 {
-	struct fake_port *fake = fake_of(port);
-
-	fake->hurry = true;
+	set_bit(event, &port->events);
 	ats_port_kick(port);
 }
 
@@ -195,7 +193,7 @@ int ib_modify_mad(struct ib_mad_send_buf *buf, u32 timeout_ms)
  */
 void fake_run(struct fake_port *fake)
 {
-	bool hurry = xchg(&fake->hurry, false);
+	bool hurry = test_and_clear_bit(ATS_EVENT_HURRY, &fake->port.events);
 
 	fake->next = fake->now + MAX_JIFFY_OFFSET / 2;
 	ats_query_run(&fake->port, hurry, fake->now, &fake->next);

@@ -782,19 +782,17 @@ static void resolve_nobody_listens(struct kunit *test)
 static void resolve_guest(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 2);
-	struct ats_source *source;
-	struct asked asked = {};
+	struct asked asked = { .question.net = &init_net };
 	struct fake_port *fake = test->priv;
+	struct ats_source *source = fake_source(fake, &one, 1, 1, 1);
 	struct ats_record record = { .key = fake_key(2), .sid = ats_slot_sid(1) };
 
-	source = fake_source(fake, &one, 1, 1, 1);
 	source->net_cookie = init_net.net_cookie;
 	ats_source_replace(&fake->port, source);
 	put(answer, 0, 2, 0, 1);
 	record.key.pkey = 0x8001;
 	record.addr = fake_ip(1);
 	fake_answer_put(answer, sizeof(struct ats_wire_record), &record);
-	asked.question.net = &init_net;
 	ask_addr(fake, &asked, 1);
 	fake_run(fake);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
@@ -835,22 +833,24 @@ static void resolve_one_of_two(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.count, 1u);
 }
 
-/* The result is "not found" only if both SAs say so */
+/* The result is "not found" only if both SAs say so; an HCA that is removed does not count */
 static void resolve_none_of_two(struct kunit *test)
 {
-	static const enum ats_result results[] = { ATS_RESULT_NO_RECORD, ATS_RESULT_REFUSED };
+	static const enum ats_result results[] = { ATS_RESULT_NO_RECORD, ATS_RESULT_REFUSED,
+						   ATS_RESULT_CANCELLED };
 	struct asked asked = { .question.kind = IB_ATS_KIND_GID };
 	struct fake_port *fake = test->priv;
 	unsigned int i;
 
 	fake->ports = 2;
-	for (i = 0; i < 2; i++) {
+	for (i = 0; i < ARRAY_SIZE(results); i++) {
 		ask(fake, &asked);
 		fake_run(fake);
 		KUNIT_ASSERT_EQ(test, fake->posted_count, 2 * i + 2);
 		fake_end(fake, 2 * i, ATS_RESULT_NO_RECORD, NULL);
+		fake->port.stopped = results[i] == ATS_RESULT_CANCELLED;
 		fake_end(fake, 2 * i + 1, results[i], NULL);
-		expect_ended(fake, &asked, i ? -EREMOTEIO : -ENOENT);
+		expect_ended(fake, &asked, i == 1 ? -EREMOTEIO : -ENOENT);
 	}
 }
 

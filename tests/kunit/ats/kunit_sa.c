@@ -33,6 +33,12 @@ static enum ats_result end(struct fake_port *fake, enum ib_wc_status status,
 	return last;
 }
 
+/* Returns whether an SM was found that may have no records */
+static bool is_new(struct fake_port *fake)
+{
+	return test_and_clear_bit(ATS_EVENT_FORGET, &fake->port.events);
+}
+
 /* An HCA need not notify of an SM that has moved: that is noticed if the SA does not answer */
 static void sa_moves(struct kunit *test)
 {
@@ -45,13 +51,25 @@ static void sa_moves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, post(fake), 1);
 	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_RESP_TIMEOUT_ERR, NULL),
 			(int)ATS_RESULT_TIMEOUT);
+	KUNIT_EXPECT_FALSE(test, is_new(fake));
 	KUNIT_EXPECT_EQ(test, post(fake), 2);
+	KUNIT_EXPECT_TRUE(test, is_new(fake));
+	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_RESP_TIMEOUT_ERR, NULL),
+			(int)ATS_RESULT_TIMEOUT);
+	KUNIT_EXPECT_EQ(test, post(fake), 2);
+	KUNIT_EXPECT_FALSE(test, is_new(fake));
 	fake->sm_lid = 3;
 	answer->mad[0].mad_hdr.status = cpu_to_be16(IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD);
 	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_SUCCESS, answer), (int)ATS_RESULT_NOBODY);
 	KUNIT_EXPECT_EQ(test, post(fake), 3);
+	KUNIT_EXPECT_TRUE(test, is_new(fake));
 	KUNIT_EXPECT_EQ(test, (int)end(fake, IB_WC_WR_FLUSH_ERR, NULL),
 			(int)ATS_RESULT_CANCELLED);
+	/* An event has said that the SM is new */
+	fake->sm_lid = 4;
+	ats_sa_forget_sm(&fake->port);
+	KUNIT_EXPECT_EQ(test, ats_sa_find_sm(&fake->port), 0);
+	KUNIT_EXPECT_FALSE(test, is_new(fake));
 }
 
 /* Anybody can send to QP1. An answer comes from the SA that was asked */
