@@ -475,6 +475,20 @@ static void nd_static_in(struct kunit *test)
 	kfree_skb(fixture_received(fx, ETH_P_IPV6));
 }
 
+/* The link-layer address in a redirect is not that of its sender */
+static void nd_redirect_teaches_nothing(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct addresses ib = peer(fx, true);
+	static struct message message;
+	u8 mac[ETH_ALEN];
+
+	redirect(&message, &peer_ip, &all_nodes, &ib);
+	fixture_receive(fx, packet(fx, &message), PACKET_MULTICAST);
+	kfree_skb(fixture_received(fx, ETH_P_IPV6));
+	KUNIT_EXPECT_FALSE(test, eipoib_ip_get(&fx->eth->heard, &peer_ip, mac));
+}
+
 /* The in-tree driver does not tell who has sent a packet, but the packet does */
 static void nd_sender_not_told(struct kunit *test)
 {
@@ -745,6 +759,7 @@ static struct kunit_case nd_cases[] = {
 	KUNIT_CASE(nd_comes),
 	KUNIT_CASE(nd_routers_in),
 	KUNIT_CASE(nd_static_in),
+	KUNIT_CASE(nd_redirect_teaches_nothing),
 	KUNIT_CASE(nd_sender_not_told),
 	KUNIT_CASE(nd_shapes),
 	KUNIT_CASE(nd_malformed_out),
