@@ -55,8 +55,7 @@
 struct member_owner {
 	struct rhash_head node;
 	u8 mac[ETH_ALEN];
-	u32 reported;			/* groups */
-	u32 required;
+	u32 count[EIPOIB_MEMBER_REASONS];	/* groups */
 	struct rcu_head rcu;
 };
 
@@ -65,10 +64,11 @@ struct member {
 	struct list_head list_node;
 	unsigned long number;
 	struct in6_addr ip;
-	struct member_owner *reporter;	/* the first host that has reported it, or NULL */
-	struct member_owner *requirer;	/* that by whose IPv6 address it is required, or NULL */
-	unsigned long reported;		/* jiffies when it was last reported */
-	unsigned long required;		/* ... and required */
+	/* By reason: the first host that has reported it, and that by whose IPv6 address it is
+	 * required, or NULL; and jiffies when it was last reported or required by anybody
+	 */
+	struct member_owner *owner[EIPOIB_MEMBER_REASONS];
+	unsigned long renewed[EIPOIB_MEMBER_REASONS];
 	bool leaving;			/* a host has left it since, at the time that follows */
 	bool asked_again;		/* whether somebody is still in it */
 	unsigned long left;
@@ -123,86 +123,59 @@ static struct member_owner *owner_get(struct eipoib_members *members, const u8 *
 }
 
 /* Frees what a MAC address has if that is nothing. The lock is held. */
-static void owner_put(struct eipoib_members *members, struct member_owner *owner)
+static void owner_free(struct eipoib_members *members, struct member_owner *owner)
 {
-	if (owner->reported || owner->required)
+	if (owner->count[EIPOIB_MEMBER_REPORTED] || owner->count[EIPOIB_MEMBER_REQUIRED])
 		return;
 	rhashtable_remove_fast(&members->by_mac, &owner->node, owner_params);
 	kfree_rcu(owner, rcu);
 }
 
-/* Counts another reported group of a MAC address. The lock is held. Returns NULL if it may not have
- * one.
+/* Counts another group of a MAC address, which may require as many as it may have IP addresses. The
+ * lock is held. Returns NULL if it may not have one.
  */
-static struct member_owner *reporter_get(struct eipoib_members *members, const u8 *mac)
+static struct member_owner *owner_count(struct eipoib_dev *eth, const u8 *mac,
+					enum eipoib_member_reason reason)
 {
-	struct member_owner *owner = owner_get(members, mac);
-
-	if (!owner)
-		return NULL;
-	if (members->reported >= MEMBERS_MAX || owner->reported >= MEMBERS_MAX_PER_MAC) {
-		owner_put(members, owner);
-		return NULL;
-	}
-	members->reported++;
-	owner->reported++;
-	return owner;
-}
-
-static void reporter_put(struct eipoib_members *members, struct member_owner *owner)
-{
-	members->reported--;
-	owner->reported--;
-	owner_put(members, owner);
-}
-
-/* The same for a group that is required: a MAC address may have as many as IP addresses */
-static struct member_owner *requirer_get(struct eipoib_dev *eth, const u8 *mac)
-{
+	bool reported = reason == EIPOIB_MEMBER_REPORTED;
+	u32 most_per_mac = reported ? MEMBERS_MAX_PER_MAC : READ_ONCE(eth->local.max_per_mac);
+	u32 most = reported ? MEMBERS_MAX : MEMBERS_MAX_REQUIRED;
 	struct eipoib_members *members = &eth->members;
 	struct member_owner *owner = owner_get(members, mac);
 
 	if (!owner)
 		return NULL;
-	if (members->required >= MEMBERS_MAX_REQUIRED ||
-	    owner->required >= READ_ONCE(eth->local.max_per_mac)) {
-		owner_put(members, owner);
+	if (members->count[reason] >= most || owner->count[reason] >= most_per_mac) {
+		owner_free(members, owner);
 		return NULL;
 	}
-	members->required++;
-	owner->required++;
+	members->count[reason]++;
+	owner->count[reason]++;
 	return owner;
 }
 
-static void requirer_put(struct eipoib_members *members, struct member_owner *owner)
+static void owner_uncount(struct eipoib_members *members, struct member_owner *owner,
+			  enum eipoib_member_reason reason)
 {
-	members->required--;
-	owner->required--;
-	owner_put(members, owner);
+	members->count[reason]--;
+	owner->count[reason]--;
+	owner_free(members, owner);
 }
 
-/* A group is not reported any more. The lock is held. */
-static void report_end(struct eipoib_members *members, struct member *member)
+/* A group is not there for this reason any more, if it was. The lock is held. */
+static void reason_end(struct eipoib_members *members, struct member *member,
+		       enum eipoib_member_reason reason)
 {
-	reporter_put(members, member->reporter);
-	member->reporter = NULL;
-	member->leaving = false;
-}
-
-/* A group is not required any more. The lock is held. */
-static void require_end(struct eipoib_members *members, struct member *member)
-{
-	requirer_put(members, member->requirer);
-	member->requirer = NULL;
+	if (member->owner[reason])
+		owner_uncount(members, member->owner[reason], reason);
+	member->owner[reason] = NULL;
 }
 
 /* Leaves a group. The lock is held. */
 static void member_remove(struct eipoib_dev *eth, struct member *member)
 {
-	if (member->reporter)
-		report_end(&eth->members, member);
-	if (member->requirer)
-		require_end(&eth->members, member);
+	reason_end(&eth->members, member, EIPOIB_MEMBER_REPORTED);
+	reason_end(&eth->members, member, EIPOIB_MEMBER_REQUIRED);
 	rhashtable_remove_fast(&eth->members.by_ip, &member->node, member_params);
 	list_del(&member->list_node);
 	leave(eth, &member->ip);
@@ -216,18 +189,21 @@ static bool is_unanswered(const struct eipoib_members *members, const struct mem
 	const struct eipoib_queries *queries;
 
 	queries = ipv6_addr_v4mapped(&member->ip) ? &members->igmp : &members->mld;
-	return queries->any_before && time_before(member->reported, queries->before) &&
+	return queries->any_before &&
+	       time_before(member->renewed[EIPOIB_MEMBER_REPORTED], queries->before) &&
 	       time_after(jiffies, queries->last + RESPONSE_TIME);
 }
 
 /* Returns whether a group is to be left. The lock is held. */
 static bool member_is_over(struct eipoib_members *members, struct member *member)
 {
-	if (member->leaving && time_after_eq(jiffies, member->left + LEAVE_TIME))
-		report_end(members, member);
-	if (member->requirer && time_after_eq(jiffies, member->required + REQUIRED_TIME))
-		require_end(members, member);
-	return !member->reporter && !member->requirer;
+	if (member->leaving && time_after_eq(jiffies, member->left + LEAVE_TIME)) {
+		reason_end(members, member, EIPOIB_MEMBER_REPORTED);
+		member->leaving = false;
+	}
+	if (time_after_eq(jiffies, member->renewed[EIPOIB_MEMBER_REQUIRED] + REQUIRED_TIME))
+		reason_end(members, member, EIPOIB_MEMBER_REQUIRED);
+	return !member->owner[EIPOIB_MEMBER_REPORTED] && !member->owner[EIPOIB_MEMBER_REQUIRED];
 }
 
 /* Asks the Ethernet side whether somebody is in a group */
@@ -266,7 +242,8 @@ static bool members_expire(struct eipoib_dev *eth)
 
 	spin_lock_bh(&members->lock);
 	list_for_each_entry_safe(member, next, &members->list, list_node) {
-		if (member->reporter && !member->leaving && is_unanswered(members, member))
+		if (member->owner[EIPOIB_MEMBER_REPORTED] && !member->leaving &&
+		    is_unanswered(members, member))
 			leave_begin(eth, member);
 		if (member_is_over(members, member)) {
 			member_remove(eth, member);
@@ -419,55 +396,49 @@ static struct member *member_find(struct eipoib_members *members, const struct i
 	return rhashtable_lookup_fast(&members->by_ip, ip, member_params);
 }
 
-/* Notes a report, of a host of either side. The lock is held. */
-static void report_renew(struct member *member)
+/* Notes that there is a reason for a group once more. The lock is held. */
+static void reason_renew(struct member *member, enum eipoib_member_reason reason)
 {
-	member->reported = jiffies;
-	member->leaving = false;
+	member->renewed[reason] = jiffies;
+	if (reason == EIPOIB_MEMBER_REPORTED)
+		member->leaving = false;
 }
 
-/* Has a group be reported. The lock is held. Returns false if it is refused. */
-static bool report(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+/* Notes a reason for a group. The lock is held. Returns false if it is refused. */
+static bool reason_begin(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			 enum eipoib_member_reason reason)
 {
 	struct member *member = member_find(&eth->members, ip);
-	struct member_owner *reporter;
+	struct member_owner *owner;
 
-	if (!member || !member->reporter) {
-		reporter = reporter_get(&eth->members, mac);
-		if (!reporter)
+	if (!member || !member->owner[reason]) {
+		owner = owner_count(eth, mac, reason);
+		if (!owner)
 			return false;
 		if (!member)
 			member = member_add(eth, ip);
 		if (!member) {
-			reporter_put(&eth->members, reporter);
+			owner_uncount(&eth->members, owner, reason);
 			return false;
 		}
-		member->reporter = reporter;
+		member->owner[reason] = owner;
 	}
-	report_renew(member);
+	reason_renew(member, reason);
 	return true;
 }
 
-/* Has a group be required. The lock is held. Returns false if it is refused. */
-static bool require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
+/* Notes a reason for a group, or counts that it is refused. Returns whether it is not. */
+static bool member_want(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac,
+			enum eipoib_member_reason reason)
 {
-	struct member *member = member_find(&eth->members, ip);
-	struct member_owner *requirer;
+	bool wanted;
 
-	if (!member || !member->requirer) {
-		requirer = requirer_get(eth, mac);
-		if (!requirer)
-			return false;
-		if (!member)
-			member = member_add(eth, ip);
-		if (!member) {
-			requirer_put(&eth->members, requirer);
-			return false;
-		}
-		member->requirer = requirer;
-	}
-	member->required = jiffies;
-	return true;
+	spin_lock_bh(&eth->members.lock);
+	wanted = reason_begin(eth, ip, mac, reason);
+	spin_unlock_bh(&eth->members.lock);
+	if (!wanted)
+		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
+	return wanted;
 }
 
 /**
@@ -481,14 +452,7 @@ static bool require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 
  */
 bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	bool reported;
-
-	spin_lock_bh(&eth->members.lock);
-	reported = report(eth, ip, mac);
-	spin_unlock_bh(&eth->members.lock);
-	if (!reported)
-		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
-	return reported;
+	return member_want(eth, ip, mac, EIPOIB_MEMBER_REPORTED);
 }
 
 /**
@@ -503,13 +467,7 @@ bool eipoib_member_report(struct eipoib_dev *eth, const struct in6_addr *ip, con
  */
 void eipoib_member_require(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	bool required;
-
-	spin_lock_bh(&eth->members.lock);
-	required = require(eth, ip, mac);
-	spin_unlock_bh(&eth->members.lock);
-	if (!required)
-		eipoib_count(eth, EIPOIB_STAT_GROUP_REFUSED);
+	member_want(eth, ip, mac, EIPOIB_MEMBER_REQUIRED);
 }
 
 /**
@@ -529,8 +487,8 @@ void eipoib_member_refresh(struct eipoib_dev *eth, const struct in6_addr *ip)
 
 	spin_lock_bh(&members->lock);
 	member = member_find(members, ip);
-	if (member && member->reporter)
-		report_renew(member);
+	if (member && member->owner[EIPOIB_MEMBER_REPORTED])
+		reason_renew(member, EIPOIB_MEMBER_REPORTED);
 	spin_unlock_bh(&members->lock);
 }
 
@@ -548,7 +506,7 @@ void eipoib_member_leave(struct eipoib_dev *eth, const struct in6_addr *ip)
 
 	spin_lock_bh(&members->lock);
 	member = member_find(members, ip);
-	if (!member || !member->reporter || member->leaving)
+	if (!member || !member->owner[EIPOIB_MEMBER_REPORTED] || member->leaving)
 		goto out;
 	leave_begin(eth, member);
 	/* Not each time, which would put the work off again and again */
@@ -646,16 +604,19 @@ void eipoib_members_walk(struct eipoib_dev *eth, unsigned long first,
 {
 	struct eipoib_members *members = &eth->members;
 	struct eipoib_member_info info;
+	enum eipoib_member_reason reason;
 	const struct member *member;
 
 	spin_lock_bh(&members->lock);
 	list_for_each_entry(member, &members->list, list_node) {
 		if (member->number < first)
 			continue;
+		reason = member->owner[EIPOIB_MEMBER_REPORTED] ? EIPOIB_MEMBER_REPORTED :
+								 EIPOIB_MEMBER_REQUIRED;
 		info.number = member->number;
 		info.ip = member->ip;
-		ether_addr_copy(info.mac, (member->reporter ?: member->requirer)->mac);
-		info.age = jiffies - (member->reporter ? member->reported : member->required);
+		ether_addr_copy(info.mac, member->owner[reason]->mac);
+		info.age = jiffies - member->renewed[reason];
 		if (!visit(context, &info))
 			break;
 	}

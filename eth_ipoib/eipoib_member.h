@@ -23,13 +23,19 @@ struct eipoib_queries {
 	bool any_others;
 };
 
+/* Why a group is joined: hosts report it, or an IPv6 address requires it */
+enum eipoib_member_reason {
+	EIPOIB_MEMBER_REPORTED,
+	EIPOIB_MEMBER_REQUIRED,
+	EIPOIB_MEMBER_REASONS,
+};
+
 struct eipoib_members {
 	struct rhashtable by_ip;	/* struct member */
 	struct rhashtable by_mac;	/* struct member_owner */
 	struct list_head list;		/* all of them, in the order of their numbers */
 	unsigned long next_number;
-	u32 reported;			/* how many of them are reported */
-	u32 required;			/* how many are required, some of which are reported, too */
+	u32 count[EIPOIB_MEMBER_REASONS];	/* by reason; a group may have both */
 	bool leaving;			/* one of them is being left, and the work looks often */
 	struct eipoib_queries igmp;
 	struct eipoib_queries mld;

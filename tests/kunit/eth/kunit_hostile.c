@@ -537,8 +537,8 @@ static void leaves_required(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &first));
 	KUNIT_EXPECT_TRUE(test, fixture_joined(fx, &second));
 	KUNIT_EXPECT_FALSE(test, fixture_joined(fx, &third));
-	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.reported), 0u);
-	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.required), 2u);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.count[EIPOIB_MEMBER_REPORTED]), 0u);
+	KUNIT_EXPECT_EQ(test, READ_ONCE(fx->eth->members.count[EIPOIB_MEMBER_REQUIRED]), 2u);
 	fixture_settle(fx);
 	skb_queue_purge(&fx->received);
 }
