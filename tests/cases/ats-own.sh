@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # shellcheck shell=dash source=lib.sh
 # The SA's records follow the addresses of this driver's netdevices, whatever happens to either.
-# kernel: stock
+# kernel: both
 # soak-kernel: debug
 # timeout: 600
 # soak: 600

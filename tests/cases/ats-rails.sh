@@ -3,7 +3,7 @@
 # Two fabrics in one guest, each with its own SM. An address is found on either rail, answers
 # tell by which port, "not found" needs the answers of both SAs, and a rail without an SA does
 # not delay the answers of the other.
-# kernel: stock
+# kernel: both
 # soak-kernel: debug
 # soak: 300
 # timeout: 150
