@@ -149,7 +149,6 @@ bool ipoib_group_is_of_sibling(struct ipoib_dev *priv, const union ib_gid *mgid)
 bool ipoib_group_is_of_user(struct ipoib_dev *priv, union ib_gid *mgid);
 void ipoib_group_was_listed(struct ipoib_dev *priv, const union ib_gid *mgid);
 void ipoib_groups_judge(struct ipoib_dev *priv);
-void ipoib_groups_sweep(struct ipoib_dev *priv);
 void ipoib_groups_follow_routing(struct ipoib_dev *priv);
 void ipoib_groups_confirm(struct ipoib_dev *priv);
 void ipoib_groups_adopt(struct ipoib_dev *priv);

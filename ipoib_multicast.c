@@ -558,43 +558,33 @@ static void group_revoke(struct ipoib_group *group)
 }
 
 /**
- * ipoib_groups_judge() - give up doubted groups that the fabric's list lacks
+ * ipoib_groups_judge() - give up groups that the fabric's list lacks
  * @priv: the device
  *
- * Groups that have come into doubt since this list was requested are left to the next one.
+ * These are doubted groups, and a router's groups of other hosts. Those that have come into doubt
+ * since this list was requested are left to the next one.
  *
  * Context: control path.
  */
 void ipoib_groups_judge(struct ipoib_dev *priv)
 {
 	struct ipoib_group_news *news = &priv->groups.news;
-	struct ipoib_group *group;
+	struct ipoib_group *group, *next;
+	bool listed;
 
 	news->doubts = false;
-	list_for_each_entry(group, &priv->groups.all, all) {
+	list_for_each_entry_safe(group, next, &priv->groups.all, all) {
+		listed = group->listed == news->round;
 		if (group->doubted > news->round) {
 			news->doubts = true;
-			continue;
+		} else if (group->doubted) {
+			group->doubted = 0;
+			if (!listed)
+				group_revoke(group);
 		}
-		if (group->doubted && group->listed != news->round)
-			group_revoke(group);
-		group->doubted = 0;
-	}
-}
-
-/**
- * ipoib_groups_sweep() - end a router's membership of groups that the fabric's list lacks
- * @priv: the device
- *
- * Context: control path.
- */
-void ipoib_groups_sweep(struct ipoib_dev *priv)
-{
-	struct ipoib_group *group, *next;
-
-	list_for_each_entry_safe(group, next, &priv->groups.all, all)
-		if (group->role == IPOIB_GROUP_ROUTER && group->listed != priv->groups.news.round)
+		if (group->role == IPOIB_GROUP_ROUTER && !listed)
 			group_unroute(group);
+	}
 }
 
 /**

@@ -142,7 +142,6 @@ static void router_follow_list(struct ipoib_dev *priv, union ib_gid *mgids, int 
 		cond_resched();
 	}
 	ipoib_groups_judge(priv);
-	ipoib_groups_sweep(priv);
 }
 
 /* Takes the list from the last answer, or NULL. The request for it is finished or void. */
