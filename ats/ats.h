@@ -340,6 +340,16 @@ static inline void ats_port_kick(struct ats_port *port)
 	mod_delayed_work(port->wq, &port->work, 0);
 }
 
+/*
+ * Makes the work of a port handle an event; any context. After ATS_EVENT_LEAVE,
+ * ats_port_wait_idle() waits until all records are deleted.
+ */
+static inline void ats_port_event(struct ats_port *port, enum ats_event event)
+{
+	set_bit(event, &port->events);
+	ats_port_kick(port);
+}
+
 static inline bool ats_key_same(const struct ats_key *a, const struct ats_key *b)
 {
 	return a->pkey == b->pkey && !memcmp(&a->gid, &b->gid, sizeof(a->gid));
@@ -402,7 +412,6 @@ void ats_sa_finish(struct ats_port *port);
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
 void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
-void ats_port_event(struct ats_port *port, enum ats_event event);
 
 /* ats_audit.c: finds records that the SA should not have */
 void ats_audit_init(struct ats_port *port);

@@ -18,20 +18,6 @@ static struct ats_port *port_of_engine(struct ats_engine *engine)
 	return container_of(engine, struct ats_port, engine);
 }
 
-/**
- * ats_port_event() - make the work of a port handle an event
- * @port: the port
- * @event: what has happened or is requested. After ATS_EVENT_LEAVE, ats_port_wait_idle() waits
- *	until all records are deleted
- *
- * Context: any.
- */
-void ats_port_event(struct ats_port *port, enum ats_event event)
-{
-	set_bit(event, &port->events);
-	ats_port_kick(port);
-}
-
 /* ---- Requests to the SA, for the engine ---- */
 
 static void port_answered(struct ats_port *port, struct ats_request *request,

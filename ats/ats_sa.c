@@ -137,10 +137,8 @@ int ats_sa_find_sm(struct ats_port *port)
 		rdma_ah_set_interface_id(sm, cpu_to_be64(IB_SA_WELL_KNOWN_GUID));
 	}
 	port->sa.found = true;
-	if (former && former != attr.sm_lid) {
-		set_bit(ATS_EVENT_FORGET, &port->events);
-		ats_port_kick(port);
-	}
+	if (former && former != attr.sm_lid)
+		ats_port_event(port, ATS_EVENT_FORGET);
 	return 0;
 }
 

@@ -10,6 +10,12 @@
  */
 #include "ats.h"
 
+/* Whether a namespace, or a caller that sees all of them, is the host */
+static bool net_is_host(const struct ats_port *port, const struct net *net)
+{
+	return !net || net->net_cookie == port->host_cookie;
+}
+
 /**
  * ats_source_is_guest() - whether a namespace sees only a part of a port
  * @port: the port
@@ -20,7 +26,7 @@
  */
 bool ats_source_is_guest(const struct ats_port *port, const struct net *net)
 {
-	return net && net->net_cookie != port->host_cookie && !ats_foreign_partitions;
+	return !net_is_host(port, net) && !ats_foreign_partitions;
 }
 
 /**
@@ -56,7 +62,7 @@ bool ats_source_on_port(struct ats_port *port, const struct net *net, u16 pkey)
 {
 	bool on;
 
-	if (!net || net->net_cookie == port->host_cookie)
+	if (net_is_host(port, net))
 		return true;
 	mutex_lock(&port->mutex);
 	on = ats_source_in_partition(port, net->net_cookie, pkey);

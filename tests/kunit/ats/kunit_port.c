@@ -55,12 +55,6 @@ bool ats_netdev_has_gid(const union ib_gid *gid)
 	return !memcmp(gid, &fake_now->gids[0], sizeof(*gid));
 }
 
-void ats_port_event(struct ats_port *port, enum ats_event event)
-{
-	set_bit(event, &port->events);
-	ats_port_kick(port);
-}
-
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg)
 {
 	unsigned int i;
