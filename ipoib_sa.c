@@ -120,10 +120,12 @@ static void sa_rec_from_params(const struct ipoib_group_params *params,
 	rec->hop_limit = params->hop_limit;
 }
 
-/* Codes that the kernel does not know are valid: each standard adds codes of faster links */
+/* The last code that is defined, 1600 Gbit/s. Older kernels do not know all of them. */
+#define SA_RATE_LAST	25
+
 static bool sa_rate_valid(u8 rate)
 {
-	return rate >= IB_RATE_2_5_GBPS;
+	return rate >= IB_RATE_2_5_GBPS && rate <= SA_RATE_LAST;
 }
 
 /* Returns the rate to pass to the HCA. For a code that the kernel does not know, the behaviour of

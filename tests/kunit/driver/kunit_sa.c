@@ -47,6 +47,8 @@ static const struct {
 	{ "larger than the port's", IB_MTU_4096, IB_RATE_100_GBPS, 0xc000 },
 	{ "no rate", IB_MTU_2048, 0, 0xc000 },
 	{ "reserved rate", IB_MTU_2048, 1, 0xc000 },
+	{ "first rate code behind the last", IB_MTU_2048, SA_RATE_LAST + 1, 0xc000 },
+	{ "last rate code", IB_MTU_2048, 63, 0xc000 },
 	{ "no MLID", IB_MTU_2048, IB_RATE_100_GBPS, 0 },
 	{ "unicast LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xbfff },
 	{ "permissive LID", IB_MTU_2048, IB_RATE_100_GBPS, 0xffff },
@@ -397,7 +399,7 @@ static void sa_new_rates(struct kunit *test)
 {
 	struct ipoib_path *path = kunit_kzalloc(test, sizeof(*path), GFP_KERNEL);
 	const struct ipoib_path_query query = { .path = path };
-	struct sa_path_rec rec = { .rec_type = SA_PATH_REC_TYPE_IB, .rate = 62 };
+	struct sa_path_rec rec = { .rec_type = SA_PATH_REC_TYPE_IB, .rate = SA_RATE_LAST };
 	struct fixture *fx = test->priv;
 	struct ib_sa_mcmember_rec create;
 	struct ipoib_group *broadcast;
@@ -406,11 +408,11 @@ static void sa_new_rates(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, path);
 	fx->fabric.answers = false;
 	fixture_up(test);
-	answer_broadcast(fx, IB_MTU_2048, 62, 0xc000, 0xb1b);
+	answer_broadcast(fx, IB_MTU_2048, SA_RATE_LAST, 0xc000, 0xb1b);
 	KUNIT_EXPECT_EQ(test, fx->priv->link.state, IPOIB_LINK_RUNNING);
 	broadcast = fx->priv->groups.broadcast;
 	sa_rec_from_params(ipoib_groups_link_params(fx->priv), &create);
-	KUNIT_EXPECT_EQ(test, create.rate, 62);
+	KUNIT_EXPECT_EQ(test, create.rate, SA_RATE_LAST);
 	KUNIT_ASSERT_EQ(test, sa_group_attr(broadcast, &attr), 0);
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_PORT_CURRENT);
 	rdma_destroy_ah_attr(&attr);
@@ -427,6 +429,8 @@ static void sa_new_rates(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, rdma_ah_get_static_rate(&attr), IB_RATE_PORT_CURRENT);
 	rdma_destroy_ah_attr(&attr);
 	rec.rate = IB_RATE_PORT_CURRENT;
+	KUNIT_EXPECT_FALSE(test, sa_path_rec_valid(&query, &rec));
+	rec.rate = SA_RATE_LAST + 1;
 	KUNIT_EXPECT_FALSE(test, sa_path_rec_valid(&query, &rec));
 }
 
