@@ -51,7 +51,7 @@ cpu_take()
 asked()
 {
 	ask hca=ibfab0 addr=10.0.0.2 pkey=0xffff "times=$1" timeout=60000
-	awk 'NR == 1 { for (i = 1; i < NF; i++) if ($i == "us") print $(i + 1) }' "$ask/answer"
+	ask_figure us
 }
 
 # rate WINDOW: notes the rate with WINDOW outstanding queries.

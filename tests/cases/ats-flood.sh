@@ -30,7 +30,7 @@ done
 module_asks()
 {
 	ask addr=10.0.0.2 pkey=0xffff "turns=$turns" timeout=60000
-	took=$(($(awk 'NR == 1 { print $8 }' "$ask/answer") / turns / 1000))
+	took=$(($(ask_figure us) / turns / 1000))
 }
 
 # registers: sets $registered to the milliseconds that registering a generic netlink family takes.

@@ -24,13 +24,6 @@ ask_fails()
 	assert_match "the error of $*" "$(cat /run/ask.log)" "$_text"
 }
 
-# ask_figure NAME
-ask_figure()
-{
-	awk -v name="$1" 'NR == 1 { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' \
-		"$ask/answer"
-}
-
 # changed NUMBER: the module has reported more than NUMBER changes, the last one of 10.0.0.4.
 changed()
 {

@@ -491,6 +491,13 @@ ask()
 	dd if=/run/ask of="$ask/ask" bs=4k status=none 2>/run/ask.log
 }
 
+# ask_figure NAME: prints a figure of the last query, see ibatsask.c.
+ask_figure()
+{
+	awk -v name="$1" 'NR == 1 { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) }' \
+		"$ask/answer"
+}
+
 # answered LINE...: these were the answers, in this order; the ports do not matter.
 answered()
 {
