@@ -264,12 +264,23 @@ static void query_received(struct ats_query *query, const struct ib_mad_recv_wc 
 		query_found_none(query);
 }
 
+/*
+ * Remembers whether an SA was there. A request that the query's deadline has cut short does not
+ * say: its answer may be under way.
+ */
+static void query_heard(struct ats_query *query, const struct ats_request *request,
+			enum ats_result result)
+{
+	if (result != ATS_RESULT_TIMEOUT || request->timeout_ms >= ats_sa_timeout_ms)
+		query->nobody = result == ATS_RESULT_NOBODY;
+}
+
 static void query_done(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
 	struct ats_query *query = request->query;
 
 	port->queries_in_flight[query->ask->user]--;
-	query->nobody = result == ATS_RESULT_NOBODY;
+	query_heard(query, request, result);
 	if (query->path && (result == ATS_RESULT_OK || result == ATS_RESULT_TOO_MANY)) {
 		query->err = 0;
 		query_add_gid(query);

@@ -37,6 +37,12 @@ dropped()
 	[ "$(rule_figure ibfab1 hits)" -ge 1 ]
 }
 
+# all_asked N: the module's last line has sent N queries, which need not have ended.
+all_asked()
+{
+	[ "$(cat "$ask/asked")" -eq "$1" ]
+}
+
 dev0=
 ats_setup ipoib_load sa_timeout_ms=500
 module_insert /modules/ibatsask.ko
@@ -154,6 +160,7 @@ echo hca=ibfab1 addr=10.0.0.1 timeout=600000 times=50 >/run/asked
 dd if=/run/asked of="$ask/ask" bs=4k status=none 2>/run/asked.log &
 asking=$!
 wait_for 10 dropped
+wait_for 10 all_asked 50
 unplug ibfab1
 must_fail wait "$asking"
 assert_match "the queries' error" "$(cat /run/asked.log)" \

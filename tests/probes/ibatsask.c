@@ -14,6 +14,7 @@
  *            "asked N found N failed N canceled N odd N us N". canceled is the number of
  *            queries that ended with ECANCELED, failed that of other errors, and odd is how
  *            many of those found had other records than the first one.
+ *  asked     the number of queries that were sent, also while some have not ended
  *  family    each read registers and unregisters a generic netlink family, and prints how
  *            many microseconds that took
  *  changes   how often the service reported a changed record, and the last change:
@@ -47,7 +48,7 @@ struct ask_line {
 
 static DEFINE_MUTEX(lock);		/* serializes lines; protects the following variables */
 static struct dentry *root;
-static u32 asked;
+static u32 asked;			/* its file is read without the lock */
 static s64 took_us;
 static int last_err;
 static atomic_t found;
@@ -214,6 +215,7 @@ static int ask_many(const struct ask_line *line)
 	if (!ids)
 		return -ENOMEM;
 	last_err = 0;
+	asked = 0;
 	atomic_set(&under_way, 1);
 	for (i = 0; i < line->times; i++) {
 		atomic_inc(&under_way);
@@ -223,8 +225,8 @@ static int ask_many(const struct ask_line *line)
 			one_ended();
 			break;
 		}
+		WRITE_ONCE(asked, i + 1);
 	}
-	asked = i;
 	one_ended();
 	if (!line->cancel)
 		wait_event_idle(all_ended, !atomic_read(&under_way));
@@ -361,6 +363,7 @@ static int __init ibatsask_init(void)
 	debugfs_create_file("ask", 0200, root, NULL, &ask_fops);
 	debugfs_create_file("answer", 0400, root, NULL, &answer_fops);
 	debugfs_create_file("changes", 0400, root, NULL, &changes_fops);
+	debugfs_create_u32("asked", 0400, root, &asked);
 	debugfs_create_file("family", 0400, root, NULL, &family_fops);
 	return 0;
 }
