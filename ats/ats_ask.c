@@ -170,7 +170,8 @@ static bool question_valid(const struct ib_ats_question *question)
 	if (question->kind == IB_ATS_KIND_SID)
 		return ats_sid_slot(question->sid) >= 0;
 	if (question->kind == IB_ATS_KIND_ADDR)
-		return !ipv6_addr_any(&question->addr);
+		return !ipv6_addr_any(&question->addr) &&
+		       !(ipv6_addr_v4mapped(&question->addr) && !question->addr.s6_addr32[3]);
 	return question->kind == IB_ATS_KIND_GID || question->kind == IB_ATS_KIND_PRIMARY;
 }
 

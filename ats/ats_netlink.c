@@ -16,9 +16,6 @@
 
 #include "ats.h"
 
-/* Records are put into messages of about this many octets */
-#define ATS_NL_CHUNK	8192
-
 static unsigned int max_questions = 512;
 module_param(max_questions, uint, 0644);
 MODULE_PARM_DESC(max_questions, "Questions that user space may have open at a time");
@@ -447,7 +444,7 @@ static void resolve_send(const struct resolve *resolve, int err,
 	bool ended = false;
 
 	while (!ended) {
-		skb = nlmsg_new(ATS_NL_CHUNK, GFP_KERNEL);
+		skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 		if (!skb)
 			return;
 		while (i < count && !resolve_put(skb, resolve, err, &answers[i]))

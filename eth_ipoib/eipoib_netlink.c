@@ -17,9 +17,11 @@ static struct genl_family eipoib_family;
 
 /* ---- Dumps ---- */
 
-/* Where a dump is, in its callback's context: the next entry to be sent */
+/* Where a dump is, in its callback's context: the next entry to be sent. The number behind that of a
+ * netdevice may be larger than any that a netdevice may have.
+ */
 struct position {
-	int ifindex;
+	u32 ifindex;
 	u16 vlan;			/* of the partition that has the tables, or 0 */
 	unsigned long number;
 };
@@ -150,13 +152,19 @@ static bool put_ip_count(struct sk_buff *skb, enum eipoib_attr type,
 	return put_count(skb, type, eipoib_ip_count(table), READ_ONCE(table->max));
 }
 
+/* In another network namespace, its number says nothing */
+static bool put_lower(struct sk_buff *skb, const struct eipoib_dev *eth)
+{
+	return net_eq(dev_net(eth->lower), dev_net(eth->netdev)) &&
+	       nla_put_s32(skb, EIPOIB_ATTR_LOWER, READ_ONCE(eth->lower->ifindex));
+}
+
 static void dev_list(struct dump *dump, struct eipoib_dev *eth)
 {
 	struct sk_buff *skb = dump->skb;
 	void *header = entry_begin(dump);
 
-	entry_end(dump, header, !header ||
-		  nla_put_s32(skb, EIPOIB_ATTR_LOWER, READ_ONCE(eth->lower->ifindex)) ||
+	entry_end(dump, header, !header || put_lower(skb, eth) ||
 		  put_ip_count(skb, EIPOIB_ATTR_LOCALS, &eth->local) ||
 		  put_ip_count(skb, EIPOIB_ATTR_HEARD, &eth->heard) ||
 		  put_count(skb, EIPOIB_ATTR_REMOTES, eipoib_remotes_count(&eth->remotes),
@@ -173,7 +181,7 @@ static bool is_eipoib(const struct net_device *netdev)
 /* Finds the netdevice of the lowest number from @first on, or that of the number @only. RCU read
  * side, during which it keeps its tables.
  */
-static struct net_device *next_netdev(struct net *net, int first, const struct nlattr *only)
+static struct net_device *next_netdev(struct net *net, u32 first, const struct nlattr *only)
 {
 	struct net_device *netdev, *next = NULL;
 
@@ -188,22 +196,26 @@ static struct net_device *next_netdev(struct net *net, int first, const struct n
 	return next;
 }
 
-/* Finds the tables of the lowest VLAN from @first on, where 0 stands for those of the first lower
- * netdevice. RCU read side.
+/* Finds the tables of the lowest VLAN from @at on, where 0 stands for those of the first lower
+ * netdevice, and sets @at to it. A VLAN may be given another id meanwhile. RCU read side.
  */
-static struct eipoib_dev *next_tables(struct eipoib_dev *base, u16 first)
+static struct eipoib_dev *next_tables(struct eipoib_dev *base, u16 *at)
 {
 	struct eipoib_dev *next = NULL, *eth;
 	struct eipoib_slave *slave;
+	u16 vlan, lowest = *at;
 
-	if (!first)
+	if (!*at)
 		return base;
 	list_for_each_entry_rcu(slave, &base->slaves.list, node) {
 		eth = eipoib_of_slave(slave);
-		if (eth->domain == eth && slave->vlan >= first &&
-		    (!next || slave->vlan < next->slave.vlan))
-			next = eth;
+		vlan = READ_ONCE(slave->vlan);
+		if (eth->domain != eth || vlan < *at || (next && vlan >= lowest))
+			continue;
+		lowest = vlan;
+		next = eth;
 	}
+	*at = lowest;
 	return next;
 }
 
@@ -211,18 +223,19 @@ static struct eipoib_dev *next_tables(struct eipoib_dev *base, u16 first)
 static void tables_list(struct dump *dump, lister list, struct eipoib_dev *base)
 {
 	struct position *at = dump->at;
+	u16 vlan = at->vlan;
 	struct eipoib_dev *eth;
 
-	while ((eth = next_tables(base, at->vlan)) != NULL) {
+	while ((eth = next_tables(base, &vlan)) != NULL) {
 		/* The VLAN that the dump was at may be gone */
-		if (eth->slave.vlan != at->vlan) {
-			at->vlan = eth->slave.vlan;
+		if (vlan != at->vlan) {
+			at->vlan = vlan;
 			at->number = 0;
 		}
 		list(dump, eth);
 		if (dump->full)
 			break;
-		at->vlan++;
+		at->vlan = ++vlan;
 		at->number = 0;
 	}
 }
@@ -239,12 +252,12 @@ static bool netdevs_list(struct dump *dump, lister list, const struct nlattr *on
 	while ((netdev = next_netdev(net, at->ifindex, only)) != NULL) {
 		found = true;
 		/* The one that the dump was at may be gone */
-		if (netdev->ifindex != at->ifindex)
+		if ((u32)netdev->ifindex != at->ifindex)
 			*at = (struct position) { .ifindex = netdev->ifindex };
 		tables_list(dump, list, eipoib_priv(netdev));
 		if (dump->full)
 			break;
-		*at = (struct position) { .ifindex = netdev->ifindex + 1 };
+		*at = (struct position) { .ifindex = (u32)netdev->ifindex + 1 };
 	}
 	return found;
 }

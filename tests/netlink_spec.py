@@ -112,9 +112,11 @@ def undefined(spec):
     for operation in spec["operations"]["list"]:
         yield from {operation.get("mcgrp")} - groups - {None}
         yield from {operation.get("notify")} - operations - {None}
-        for way in (operation.get("do", {}), operation.get("dump", {})):
-            for message in way.values():
-                yield from set(message["attributes"]) - sets[operation["attribute-set"]]
+        messages = [*operation.get("do", {}).values(), *operation.get("dump", {}).values()]
+        if "event" in operation:
+            messages.append(operation["event"])
+        for message in messages:
+            yield from set(message["attributes"]) - sets[operation["attribute-set"]]
 
 
 def compare(spec, header):

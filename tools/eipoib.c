@@ -19,7 +19,8 @@ static const struct command commands[] = {
 	  "make an Ethernet interface over an IPoIB one", 0, ANY, "jp", .run = run_add },
 	{ "slave", "[dev LOWER vlan VLAN | dev LOWER mac MAC]",
 	  "what further IPoIB interfaces are for", 0, ANY, "jp", .run = run_slave },
-	{ "local", "[show] [dev DEV] | add|del IP [lladdr MAC] dev DEV [vlan VLAN]",
+	{ "local", "[show] [dev DEV] | add IP lladdr MAC dev DEV [vlan VLAN] | "
+	  "del IP [lladdr MAC] dev DEV [vlan VLAN]",
 	  "IP addresses on the Ethernet side", 0, ANY, "jp", .run = run_local },
 	{ "heard", "[show] [dev DEV]", "IP addresses on the IPoIB side", 0, ANY,
 	  "jp", .run = run_heard },

@@ -20,6 +20,8 @@
 bool pairs_parse(const char *command, const char *const *keys, char **arguments,
 		 const char **values);
 bool pair_needed(const char *command, const char *key, const char *value);
+enum status dev_parse(const char *command, char **arguments, const char **dev,
+		      unsigned int *index);
 bool parse_vlan(const char *text, __u16 *vlan);
 bool parse_mac(const char *text, unsigned char *mac);
 
@@ -35,7 +37,6 @@ struct json_object *row_parse(const struct nlmsghdr *message);
 void cell_text(struct json_object *row, const char *column, char *cell, size_t size);
 
 /* eipoib_link.c: commands about netdevices. Each returns the exit status of the tool */
-struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index);
 enum status run_show(struct session *session, char **arguments);
 enum status run_set(struct session *session, char **arguments);
 enum status run_add(struct session *session, char **arguments);

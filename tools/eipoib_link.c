@@ -29,48 +29,22 @@ static void add_lower(struct json_object *row)
 static bool link_take(void *context, const struct nlmsghdr *message)
 {
 	const struct nlattr *attr, *part;
-	struct json_object *row = context;
-	bool is_elsewhere = false;
 
 	mnl_attr_for_each(attr, message, sizeof(struct ifinfomsg)) {
-		switch (mnl_attr_get_type(attr)) {
-		case IFLA_LINK_NETNSID:
-			is_elsewhere = true;
-			break;
-		case IFLA_LINKINFO:
-			mnl_attr_for_each_nested(part, attr)
-				if (mnl_attr_get_type(part) == IFLA_INFO_DATA)
-					settings_add(row, part);
-			break;
-		}
+		if (mnl_attr_get_type(attr) != IFLA_LINKINFO)
+			continue;
+		mnl_attr_for_each_nested(part, attr)
+			if (mnl_attr_get_type(part) == IFLA_INFO_DATA)
+				settings_add(context, part);
 	}
-	if (!is_elsewhere)
-		add_lower(row);
+	add_lower(context);
 	return false;
-}
-
-/**
- * link_begin() - begin a request of rtnetlink about a netdevice
- * @nl: the socket
- * @type: the type of the request
- * @flags: its flags
- * @index: the netdevice's index, or 0
- *
- * Return: the request.
- */
-struct nlmsghdr *link_begin(struct nl *nl, __u16 type, __u16 flags, int index)
-{
-	struct nlmsghdr *message = nl_begin_route(nl, type, flags | NLM_F_ACK);
-	struct ifinfomsg *info = mnl_nlmsg_get_payload(message);
-
-	info->ifi_index = index;
-	return message;
 }
 
 static int link_get(struct session *session, struct json_object *row)
 {
-	link_begin(&session->nl, RTM_GETLINK, 0,
-		   json_object_get_int(json_object_object_get(row, "ifindex")));
+	nl_begin_route(&session->nl, RTM_GETLINK, 0,
+		       json_object_get_int(json_object_object_get(row, "ifindex")));
 	return nl_talk(&session->nl, link_take, row);
 }
 
@@ -108,18 +82,14 @@ static int links_get(struct session *session, bool all)
  */
 enum status run_show(struct session *session, char **arguments)
 {
-	static const char *const keys[] = { "dev", NULL };
-	const char *dev = NULL;
-	unsigned int index = 0;
+	unsigned int index;
+	enum status status;
+	const char *dev;
 	int err;
 
-	if (!pairs_parse("show", keys, arguments, &dev))
-		return STATUS_USAGE;
-	if (dev) {
-		index = interface_find(dev);
-		if (!index)
-			return STATUS_NOT_FOUND;
-	}
+	status = dev_parse("show", arguments, &dev, &index);
+	if (status)
+		return status;
 	err = table_get(session, EIPOIB_CMD_DEV_GET, index) ?: links_get(session, !dev);
 	table_show(session, show_columns, cell_text);
 	return failed(&session->nl, dev ?: "show", err);
@@ -135,7 +105,7 @@ static enum status settings_set(struct session *session, const char *dev,
 
 	if (!index)
 		return STATUS_NOT_FOUND;
-	message = link_begin(&session->nl, RTM_NEWLINK, 0, index);
+	message = nl_begin_route(&session->nl, RTM_NEWLINK, 0, index);
 	if (!settings_put(message, settings))
 		return STATUS_USAGE;
 	return failed(&session->nl, dev, nl_talk(&session->nl, NULL, NULL));
@@ -189,7 +159,7 @@ static enum status link_add(struct session *session, const char *const *values)
 		return misused(values[ADD_NAME], "too long for the name of an interface");
 	if (values[ADD_ADDRESS] && !parse_mac(values[ADD_ADDRESS], mac))
 		return misused(values[ADD_ADDRESS], "not a MAC address");
-	message = link_begin(&session->nl, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, 0);
+	message = nl_begin_route(&session->nl, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, 0);
 	mnl_attr_put_u32(message, IFLA_LINK, lower);
 	mnl_attr_put_strz(message, IFLA_IFNAME, values[ADD_NAME]);
 	if (values[ADD_ADDRESS])

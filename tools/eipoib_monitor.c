@@ -12,7 +12,7 @@
 struct monitor {
 	struct nl nl;
 	bool json;
-	int index;			/* of the interface; 0: all */
+	unsigned int index;		/* of the interface; 0: all */
 };
 
 static void row_print(struct json_object *row)
@@ -31,7 +31,7 @@ static void change_print(const struct monitor *monitor, const struct nlmsghdr *m
 	struct json_object *row = row_parse(message);
 	struct json_object *index = json_object_object_get(row, "ifindex");
 
-	if (!monitor->index || json_object_get_int(index) == monitor->index) {
+	if (!monitor->index || json_object_get_int64(index) == monitor->index) {
 		if (monitor->json)
 			json_print(row, false);
 		else
@@ -85,6 +85,8 @@ static int monitor_watch(struct monitor *monitor)
 {
 	int err = nl_join_families(&monitor->nl) ?: nl_join_group(&monitor->nl);
 
+	/* The module may have been unloaded before the groups were joined, which does not fail */
+	err = err ?: family_check(monitor);
 	/* If printing fails, tool_run() prints the error message */
 	while (!err && !ferror(stdout))
 		err = changes_take(monitor);
@@ -100,17 +102,15 @@ static int monitor_watch(struct monitor *monitor)
  */
 enum status run_monitor(struct session *session, char **arguments)
 {
-	static const char *const keys[] = { "dev", NULL };
 	struct monitor monitor = { .json = session->options.json };
-	const char *dev = NULL;
+	enum status status;
+	const char *dev;
 	int err;
 
-	if (!pairs_parse("monitor", keys, arguments, &dev))
-		return STATUS_USAGE;
+	status = dev_parse("monitor", arguments, &dev, &monitor.index);
+	if (status)
+		return status;
 	if (dev) {
-		monitor.index = interface_find(dev);
-		if (!monitor.index)
-			return STATUS_NOT_FOUND;
 		/* Of another interface nothing would ever be printed */
 		err = table_get(session, EIPOIB_CMD_DEV_GET, monitor.index);
 		if (err)

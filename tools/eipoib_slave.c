@@ -61,6 +61,7 @@ static struct json_object *slave_parse(const struct nlmsghdr *message)
 
 	if (if_indextoname(info->ifi_index, name))
 		add_text(row, "interface", name);
+	json_object_object_add(row, "ifindex", json_object_new_int(info->ifi_index));
 	mnl_attr_for_each(attr, message, sizeof(*info)) {
 		switch (mnl_attr_get_type(attr)) {
 		case IFLA_MASTER:
@@ -85,7 +86,7 @@ static enum status slaves_show(struct session *session)
 
 	if (err)
 		return failed(&session->nl, "slave", err);
-	link_begin(&session->nl, RTM_GETLINK, NLM_F_DUMP, 0);
+	nl_begin_route(&session->nl, RTM_GETLINK, NLM_F_DUMP, 0);
 	err = nl_dump(&session->nl, session->rows, slave_parse);
 	nl_close(&session->nl);
 	table_show(session, slave_columns, cell_text);
@@ -144,7 +145,7 @@ static enum status slave_check(struct session *session, const char *dev, unsigne
 	bool is_slave = false;
 	int err;
 
-	link_begin(&session->nl, RTM_GETLINK, 0, index);
+	nl_begin_route(&session->nl, RTM_GETLINK, 0, index);
 	err = nl_talk(&session->nl, slave_take, &is_slave);
 	if (err)
 		return failed(&session->nl, dev, err);
@@ -165,7 +166,7 @@ static enum status slave_set(struct session *session, const char *const *values)
 	status = slave_check(session, values[SLAVE_DEV], index);
 	if (status)
 		return status;
-	message = link_begin(&session->nl, RTM_NEWLINK, 0, index);
+	message = nl_begin_route(&session->nl, RTM_NEWLINK, 0, index);
 	info = mnl_attr_nest_start(message, IFLA_LINKINFO);
 	mnl_attr_put_strz(message, IFLA_INFO_SLAVE_KIND, "eipoib");
 	data = mnl_attr_nest_start(message, IFLA_INFO_SLAVE_DATA);

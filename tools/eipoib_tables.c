@@ -44,18 +44,14 @@ int table_get(struct session *session, uint8_t command, unsigned int index)
 static enum status show(struct session *session, const char *name, uint8_t command,
 			const char *const *columns, char **arguments)
 {
-	static const char *const keys[] = { "dev", NULL };
-	const char *dev = NULL;
-	unsigned int index = 0;
+	unsigned int index;
+	enum status status;
+	const char *dev;
 	int err;
 
-	if (!pairs_parse(name, keys, arguments, &dev))
-		return STATUS_USAGE;
-	if (dev) {
-		index = interface_find(dev);
-		if (!index)
-			return STATUS_NOT_FOUND;
-	}
+	status = dev_parse(name, arguments, &dev, &index);
+	if (status)
+		return status;
 	err = table_get(session, command, index);
 	table_show(session, columns, cell_text);
 	return failed(&session->nl, dev ?: name, err);

@@ -62,6 +62,30 @@ bool pair_needed(const char *command, const char *key, const char *value)
 }
 
 /**
+ * dev_parse() - parse the words of a command that takes "dev" and an interface, or nothing
+ * @command: the command
+ * @arguments: the words, terminated by NULL
+ * @dev: set to the name of the interface, or NULL
+ * @index: set to its number, or 0
+ *
+ * Return: STATUS_FOUND, or the exit status of the tool after an error message.
+ */
+enum status dev_parse(const char *command, char **arguments, const char **dev,
+		      unsigned int *index)
+{
+	static const char *const keys[] = { "dev", NULL };
+
+	*dev = NULL;
+	*index = 0;
+	if (!pairs_parse(command, keys, arguments, dev))
+		return STATUS_USAGE;
+	if (!*dev)
+		return STATUS_FOUND;
+	*index = interface_find(*dev);
+	return *index ? STATUS_FOUND : STATUS_NOT_FOUND;
+}
+
+/**
  * parse_vlan() - parse the id of a VLAN
  * @text: a number from 1 to 4094
  * @vlan: set to the id

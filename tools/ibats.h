@@ -12,7 +12,7 @@
 struct json_object *row_parse(const struct nlmsghdr *message);
 
 /* ibats_print.c: prints rows as tables and lines */
-void rows_show(const struct session *session, const char *const *columns);
+void cell_text(struct json_object *row, const char *column, char *cell, size_t size);
 void row_print_line(struct json_object *row);
 
 /* ibats_options.c: which records are wanted */

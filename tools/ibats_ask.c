@@ -85,7 +85,7 @@ static enum status question_run(struct session *session, const char *what, enum 
 		return failed(&session->nl, what, err);
 	mnl_attr_put(question_begin(session, kind), type, len, subject);
 	err = question_ask(session);
-	rows_show(session, columns);
+	table_show(session, columns, cell_text);
 	nl_close(&session->nl);
 	return failed(&session->nl, what, err);
 }
@@ -234,7 +234,7 @@ enum status run_resolve(struct session *session, char **arguments)
 		status = failed(&session->nl, arguments[0], err);
 	} else {
 		status = host_ask(session, arguments[0], &host);
-		rows_show(session, columns);
+		table_show(session, columns, cell_text);
 		nl_close(&session->nl);
 	}
 	free(host.ip);

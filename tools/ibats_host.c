@@ -56,7 +56,7 @@ enum status run_list(struct session *session, char **arguments)
 {
 	enum status status = records_get(session, arguments[0]);
 
-	rows_show(session, list_columns);
+	table_show(session, list_columns, cell_text);
 	return status;
 }
 
@@ -76,7 +76,7 @@ static enum status primary_show(struct session *session, char **arguments)
 	enum status status = records_get(session, arguments[0]);
 
 	primaries_keep(session->rows);
-	rows_show(session, primary_columns);
+	table_show(session, primary_columns, cell_text);
 	return status;
 }
 
@@ -181,7 +181,7 @@ enum status run_stats(struct session *session, char **arguments)
 		err = nl_dump(&session->nl, session->rows, row_parse);
 		nl_close(&session->nl);
 	}
-	rows_show(session, stats_columns);
+	table_show(session, stats_columns, cell_text);
 	return failed(&session->nl, "stats", err);
 }
 

@@ -139,13 +139,13 @@ static int list_all(struct monitor *monitor)
 
 /*
  * Notifications from before the listing are dropped. Those of changes during the listing are
- * read after it. Joining a group of a family that has been removed fails with -ENOENT.
+ * read after it.
  */
 static int list_again(struct monitor *monitor)
 {
 	int err = nl_drain(&monitor->nl) ?: list_all(monitor);
 
-	if (err != -ENOPKG && err != -ENOENT)
+	if (err != -ENOPKG)
 		return err;
 	if (monitor->loaded)
 		all_gone(monitor);
@@ -198,7 +198,7 @@ static int monitor_watch(struct monitor *monitor)
 {
 	int err = nl_join_families(&monitor->nl) ?: list_all(monitor);
 
-	/* If printing fails, main() prints the error message */
+	/* If printing fails, tool_run() prints the error message */
 	while (!err && !ferror(stdout))
 		err = changes_take(monitor);
 	return err;

@@ -34,8 +34,14 @@ static void cell_note(struct json_object *row, char *cell, size_t size)
 		snprintf(cell + len, size - len, "also at %s", row_text(row, "rival"));
 }
 
-/* Most columns are values of the row; the note may be empty */
-static void cell_text(struct json_object *row, const char *column, char *cell, size_t size)
+/**
+ * cell_text() - write what a row has in a column, for people
+ * @row: the row
+ * @column: the column's heading; most are keys of the row
+ * @cell: set to the text; the note may be empty
+ * @size: the size of @cell
+ */
+void cell_text(struct json_object *row, const char *column, char *cell, size_t size)
 {
 	if (!strcmp(column, "state"))
 		cell_state(row, cell, size);
@@ -47,16 +53,6 @@ static void cell_text(struct json_object *row, const char *column, char *cell, s
 		snprintf(cell, size, "%s", row_is(row, "chosen") ? "chosen" : "first");
 	else
 		snprintf(cell, size, "%s", row_text(row, column));
-}
-
-/**
- * rows_show() - print a table with a heading, if there are rows and JSON is not wanted
- * @session: this run of the tool, with its rows
- * @columns: the columns of the table, terminated by NULL
- */
-void rows_show(const struct session *session, const char *const *columns)
-{
-	table_show(session, columns, cell_text);
 }
 
 /**

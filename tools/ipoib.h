@@ -44,6 +44,7 @@ struct link {
 bool net_has_address(unsigned int index, const char *address);
 
 /* ipoib_sys.c: reads /sys */
+bool sys_is_mounted(void);
 bool sys_has_devices(void);
 bool sys_has_driver(void);
 bool sys_is_of_namespace(const char *name, unsigned int index);

@@ -36,16 +36,12 @@ static bool address_take(void *context, const struct nlmsghdr *message)
 
 static int address_get(unsigned int index, struct address *address)
 {
-	struct nlmsghdr *message;
-	struct ifinfomsg *info;
 	struct nl nl;
 	int err = nl_open_route(&nl);
 
 	if (err)
 		return err;
-	message = nl_begin_route(&nl, RTM_GETLINK, NLM_F_ACK);
-	info = mnl_nlmsg_get_payload(message);
-	info->ifi_index = index;
+	nl_begin_route(&nl, RTM_GETLINK, 0, index);
 	err = nl_talk(&nl, address_take, address);
 	nl_close(&nl);
 	return err;

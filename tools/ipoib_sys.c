@@ -95,6 +95,16 @@ static bool any_entry(const char *entry, void *context)
 /* ---- The host ---- */
 
 /**
+ * sys_is_mounted() - whether /sys shows network interfaces, of whatever network namespace
+ *
+ * Return: true if it does.
+ */
+bool sys_is_mounted(void)
+{
+	return folder_find(NET, any_entry, NULL);
+}
+
+/**
  * sys_has_devices() - whether the host has an RDMA device
  *
  * Return: true if it has at least one that this network namespace may see.

@@ -141,7 +141,9 @@ static bool link_why(struct session *session, const struct link *link)
 
 static enum status other_sys(const char *name)
 {
-	say(name, "/sys shows another network namespace; use 'ip netns exec'");
+	say(name, sys_is_mounted() ?
+		  "/sys shows another network namespace; use 'ip netns exec'" :
+		  "/sys is not mounted, which tells about interfaces");
 	return STATUS_FAILED;
 }
 

@@ -129,7 +129,7 @@ typedef void (*cell_writer)(struct json_object *row, const char *column, char *c
 
 /* tool_nl.c: talks to the kernel. Errors are -errno; -ENOPKG: the module is not loaded */
 struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags);
-struct nlmsghdr *nl_begin_route(struct nl *nl, __u16 type, __u16 flags);
+struct nlmsghdr *nl_begin_route(struct nl *nl, __u16 type, __u16 flags, unsigned int index);
 int nl_talk(struct nl *nl, nl_each each, void *context);
 int nl_ask(struct nl *nl, int wait_ms, nl_each each, void *context);
 int nl_dump(struct nl *nl, struct json_object *rows, row_maker make);
@@ -181,7 +181,7 @@ unsigned int interface_find(const char *name);
 bool options_parse(const struct tool *tool, struct options *options, int argc, char **argv);
 bool options_fit(const struct tool *tool, const struct options *options,
 		 const struct command *command);
-void options_print(const struct tool *tool, FILE *to, const char *letters);
+void options_print(const struct tool *tool, const char *letters);
 bool parse_ip(const char *text, struct in6_addr *ip);
 bool parse_number(const char *text, __u64 most, __u64 *number);
 int word_find(const char *const *words, const char *given, const char *what, const char *help);

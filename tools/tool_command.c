@@ -2,8 +2,10 @@
 /*
  * Runs the command of the command line, and prints help about commands.
  */
+#include <fcntl.h>
 #include <getopt.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../version.h"
 #include "tool.h"
@@ -23,7 +25,7 @@ static void help_print_all(const struct tool *tool)
 		       command->help);
 	}
 	putchar('\n');
-	options_print(tool, stdout, NULL);
+	options_print(tool, NULL);
 	printf("\n"
 	       "'%s COMMAND help' prints the arguments and options of a command. A command may\n"
 	       "be abbreviated as long as it is unambiguous. %s\n", program.name, tool->help);
@@ -38,7 +40,7 @@ static void help_print(const struct tool *tool, const struct command *command)
 	printf("Usage: %s [OPTION]... %s%s%s\n\n%s: %s\n\n", program.name, command->name,
 	       command->arguments[0] ? " " : "", command->arguments, command->name,
 	       command->help);
-	options_print(tool, stdout, command->options);
+	options_print(tool, command->options);
 }
 
 /* ---- Commands ---- */
@@ -138,6 +140,12 @@ static enum status session_run(struct session *session, int argc, char **argv)
 	return STATUS_FOUND;
 }
 
+static enum status output_failed(void)
+{
+	fprintf(stderr, "%s: the output cannot be written\n", program.name);
+	return STATUS_FAILED;
+}
+
 /**
  * tool_run() - run a tool
  * @tool: the tool
@@ -152,6 +160,9 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	enum status status;
 	char name[16];
 
+	/* Otherwise a socket would get its number, and what is printed */
+	if (fcntl(STDOUT_FILENO, F_GETFD) < 0)
+		return output_failed();
 	/* Error messages of getopt_long() begin with it */
 	snprintf(name, sizeof(name), "%s", program.name);
 	argv[0] = name;
@@ -159,9 +170,6 @@ int tool_run(const struct tool *tool, int argc, char **argv)
 	if (session.options.json && !session.printed)
 		json_print(session.rows, session.options.pretty);
 	json_object_put(session.rows);
-	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "%s: the output cannot be written\n", program.name);
-		return STATUS_FAILED;
-	}
-	return status;
+	/* Some file systems report errors only when a file is closed */
+	return ferror(stdout) | fclose(stdout) ? output_failed() : status;
 }

@@ -27,7 +27,7 @@ static unsigned int index_of_long(const char *name)
 
 	if (nl_open_route(&nl))
 		return 0;
-	message = nl_begin_route(&nl, RTM_GETLINK, NLM_F_ACK);
+	message = nl_begin_route(&nl, RTM_GETLINK, 0, 0);
 	if (mnl_attr_put_strz_check(message, sizeof(nl.request), IFLA_ALT_IFNAME, name))
 		nl_talk(&nl, index_take, &index);
 	nl_close(&nl);
@@ -42,7 +42,8 @@ static unsigned int index_of_long(const char *name)
  */
 unsigned int interface_find(const char *name)
 {
-	unsigned int index = if_nametoindex(name);
+	/* The kernel would leave out a colon, which no name has, and what follows it */
+	unsigned int index = strchr(name, ':') ? 0 : if_nametoindex(name);
 
 	if (!index && strlen(name) >= IF_NAMESIZE)
 		index = index_of_long(name);

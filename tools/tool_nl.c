@@ -172,15 +172,16 @@ struct nlmsghdr *nl_begin(struct nl *nl, uint8_t command, __u16 flags)
  * @nl: the socket
  * @type: the type of the message, such as RTM_GETLINK
  * @flags: additional flags of the header
+ * @index: the interface's number; 0: none, or one that is not known yet
  *
- * Return: the request, with an empty struct ifinfomsg, for attributes to be added before it is
- * sent.
+ * Return: the request, for attributes to be added before it is sent.
  */
-struct nlmsghdr *nl_begin_route(struct nl *nl, __u16 type, __u16 flags)
+struct nlmsghdr *nl_begin_route(struct nl *nl, __u16 type, __u16 flags, unsigned int index)
 {
-	struct nlmsghdr *message = request_begin(nl, type, flags);
+	struct nlmsghdr *message = request_begin(nl, type, flags | NLM_F_ACK);
+	struct ifinfomsg *info = mnl_nlmsg_put_extra_header(message, sizeof(*info));
 
-	mnl_nlmsg_put_extra_header(message, sizeof(struct ifinfomsg));
+	info->ifi_index = index;
 	return message;
 }
 

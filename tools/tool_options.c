@@ -176,10 +176,9 @@ bool options_fit(const struct tool *tool, const struct options *options,
 /**
  * options_print() - print the help text of options
  * @tool: the tool
- * @to: the output
  * @letters: the letters of the options; NULL: all
  */
-void options_print(const struct tool *tool, FILE *to, const char *letters)
+void options_print(const struct tool *tool, const char *letters)
 {
 	const struct option_words *known;
 	char words[32];
@@ -191,7 +190,7 @@ void options_print(const struct tool *tool, FILE *to, const char *letters)
 			continue;
 		snprintf(words, sizeof(words), "--%s%s%s", known->name,
 			 known->argument ? " " : "", known->argument ?: "");
-		fprintf(to, "  -%c, %-20s %s\n", known->letter, words, known->help);
+		printf("  -%c, %-20s %s\n", known->letter, words, known->help);
 	}
 }
 
@@ -222,17 +221,20 @@ static unsigned int words_count(const char *const *words, const char *given, int
  */
 int word_find(const char *const *words, const char *given, const char *what, const char *help)
 {
+	char text[64];
 	unsigned int count;
 	int found = -1;
 
 	count = *given ? words_count(words, given, &found) : 0;
 	if (count == 1)
 		return found;
+	snprintf(text, sizeof(text), "%s", given);
+	text_clean(text);
 	if (count)
 		fprintf(stderr, "%s: '%s' may mean more than one word; see '%s %s'\n",
-			program.name, given, program.name, help);
+			program.name, text, program.name, help);
 	else
-		fprintf(stderr, "%s: '%s' is not %s; see '%s %s'\n", program.name, given, what,
+		fprintf(stderr, "%s: '%s' is not %s; see '%s %s'\n", program.name, text, what,
 			program.name, help);
 	return -1;
 }

@@ -135,6 +135,8 @@ ip netns add elsewhere
 ip -n h0 link set "$dev0" netns elsewhere
 ip -n elsewhere link set "$dev0" up
 lower_host=elsewhere
+on h0 eipoib -j show >/run/show
+assert jq -e '.[0] | .interface == "eth5" and (has("lower") or has("lower_ifindex") | not)' /run/show
 assert joined '00:05:00:07'
 wait_for 20 pings g2 10.0.0.2
 wait_for 20 pings g2 fd00::2

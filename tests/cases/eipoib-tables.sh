@@ -113,6 +113,8 @@ json "no interfaces" '. == []'
 tool 0 local
 tool 1 show dev eth5
 err_matches '^eipoib: eth5: there is no such interface$'
+tool 1 show dev lo:eth5
+err_matches '^eipoib: lo:eth5: there is no such interface$'
 tool 1 -j local dev lo
 err_matches 'not an interface of eth_ipoib'
 ends 1 on h0 timeout 10 eipoib monitor dev lo
@@ -365,7 +367,21 @@ while not group_ended "$eth6" 2>/run/kill.log; do
 done
 note "shown $n times meanwhile"
 assert_eq "what ip says" "$(cat /run/traffic.eth6.log)" ""
+
+step "The interface of the highest number is dumped once"
+ip -n h0 link add link ib.8001 name eth6 index 2147483647 type eipoib
+ends 0 on h0 timeout 20 eipoib -j show
+json "both" '[.[].interface] | sort == ["eth5", "eth6"]'
+tool 0 -j local dev eth6
+json "no entries" '. == []'
+tool 0 -j heard
 ip -n h0 link delete ib.8001
+
+step "Output that cannot be written"
+ends 4 on h0 sh -c 'eipoib help >/dev/full'
+err_matches '^eipoib: the output cannot be written$'
+ends 4 on h0 sh -c 'eipoib monitor >&-'
+err_matches '^eipoib: the output cannot be written$'
 
 step "The module is unloaded while somebody listens, another does not, and an interface has entries"
 tool 0 set dev eth5 max_ips 100

@@ -81,6 +81,6 @@ vm_do()
 
 # Guests' emulated CPUs support KVM. If they are real ones, QEMU's own emulation is fast enough
 vm_accel=kvm
-sh -e /vm/kvm/insert || vm_accel=tcg
+modprobe kvm-amd || vm_accel=tcg
 mkdir -p $vm_dir
 echo 0 >$vm_dir/number

@@ -3,19 +3,16 @@
 # The virtual machine for guests that have the programs "vm" (rootfs.sh). In a guest, which is
 # emulated itself, it would take a minute to boot. So it boots here, and is saved into the cache when
 # it waits for commands: Debian's kernel, and busybox, without a driver for its network device yet.
-# Prints the folder with its state, QEMU's arguments for the machine, and the modules of KVM.
+# Prints the folder with its state, and QEMU's arguments for the machine.
 
 . "$(dirname "$0")/common.sh"
 . "$qemu_dir/machine.sh"
 . "$qemu_dir/snapshot.sh"
-. "$qemu_dir/kernel-stock.sh"
 
 # With KVM, microvm lacks the first three devices unless they are requested
 machine=(-M "microvm,rtc=on,pic=on,pit=on" -cpu "qemu64,+rdrand" -m 96 -nodefaults -display none -no-reboot
 	-device "virtio-net-device,netdev=net0,mac=52:54:00:00:00:61,host_mtu=2044,guest_announce=off")
 modules=(virtio_ring virtio virtio_mmio failover net_failover virtio_net)
-# The guests' CPU is one of AMD, see accelerator()
-kvm_modules=(irqbypass.ko kvm.ko ccp.ko kvm-amd.ko)
 
 # The first process of the virtual machine.
 init()
@@ -96,23 +93,6 @@ save()
 	[[ $ended == *completed* ]] || die "the virtual machine was not saved"
 }
 
-# save_kvm: the kernel's modules of KVM, in the order in which they are inserted.
-save_kvm()
-{
-	local module
-
-	mkdir "$work/package" "$work/out/kvm"
-	read_version
-	download "$work"
-	dpkg-deb --fsys-tarfile "$work"/linux-image-*.deb |
-		tar -x -C "$work/package" --wildcards "${kvm_modules[@]/#/*/}"
-	for module in "${kvm_modules[@]}"; do
-		find "$work/package" -name "$module" -exec strip --strip-debug \
-			-o "$work/out/kvm/$module" {} \;
-		echo "insmod /vm/kvm/$module"
-	done >"$work/out/kvm/insert"
-}
-
 prepare()
 {
 	[ ! -e "$folder" ] || return 0
@@ -124,7 +104,6 @@ prepare()
 	(cd "$work/tree" && find . -mindepth 1 | cpio --quiet -o -H newc -R 0:0) >"$work/initrd"
 	printf '%s ' "${machine[@]}" >"$work/out/args"
 	save
-	save_kvm
 	mv "$work/out" "$folder"
 }
 
