@@ -9,6 +9,7 @@ KDIR ?= /lib/modules/$(shell uname -r)/build
 KREL = $(shell sed -n 's/^.define UTS_RELEASE "\(.*\)"/\1/p' $(RELEASE_H))
 RELEASE_H = $(KDIR)/include/generated/utsrelease.h
 BUILD := $(CURDIR)/build
+INSTALL_MOD_PATH ?= $(DESTDIR)
 UPDATES = $(INSTALL_MOD_PATH)/lib/modules/$(KREL)/updates
 # Guests are idle half of the time, so two run for each CPU unless JOBS is set
 GUESTS := $(or $(JOBS),$(shell expr 2 \* $$(nproc)))
@@ -210,7 +211,7 @@ lines:
 			$$(count tests/kunit/*/*.[ch]) 'tests/kunit'
 
 install: install-modules install-tools install-manuals
-	@packaging/loaded.sh $(UPDATES)/ib_ipoib.ko
+	@packaging/loaded.sh $(UPDATES)
 
 tool_names := eipoib ibats ipoib
 
@@ -219,6 +220,11 @@ manuals := ib_ipoib.4 ib_ats.4 eth_ipoib.4
 
 .PHONY: install-modules install-tools install-manuals install-manual-ibfab
 install-modules: driver ats eth
+	@for other in $(wildcard $(addsuffix /ib_ipoib.ko*,$(UPDATES)/dkms $(UPDATES)/../extra)); do \
+		echo "$$other is there, from a package or DKMS: remove that first, as modprobe may" \
+			"prefer either of two" >&2; \
+		exit 1; \
+	done
 	install -D -m 644 -t $(UPDATES) $(BUILD)/$(KREL)/driver/ib_ipoib.ko \
 		$(BUILD)/$(KREL)/ats/ib_ats.ko $(BUILD)/$(KREL)/eth/eth_ipoib.ko
 	depmod $(if $(INSTALL_MOD_PATH),-b $(INSTALL_MOD_PATH)) $(KREL)

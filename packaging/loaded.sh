@@ -1,24 +1,56 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-# Prints what to do next if the loaded ib_ipoib is not the one that was just installed.
-# Usage: loaded.sh MODULE-FILE
+# Prints what to do next if the modules that were just installed cannot be loaded before they are
+# signed, or if others of the same names are loaded. Usage: loaded.sh FOLDER, which has the modules.
 # Tests set SYSFS and RELEASE, which replace /sys and the release of the running kernel.
 
 set -eu
 
-module=$1 sysfs=${SYSFS:-/sys}
+folder=$1 sysfs=${SYSFS:-/sys}
+# In the order in which they can be unloaded
+modules=(eth_ipoib ib_ats ib_ipoib)
 
-# loaded_version: prints the srcversion of the loaded module. The in-tree module has none on Debian.
-loaded_version()
-{
-	cat "$sysfs/module/ib_ipoib/srcversion" 2>/dev/null || echo none
-}
-
-# is_for_here: the module is for the running kernel, and not in the image of another system.
+# is_for_here: the modules are for the running kernel, and not in the image of another system.
 is_for_here()
 {
-	[ -n "${SYSFS:-}" ] || [[ $module == /lib/modules/* ]] || return
-	[[ $(modinfo -F vermagic "$module") == "${RELEASE:-$(uname -r)} "* ]]
+	[ -n "${SYSFS:-}" ] || [[ $folder == /lib/modules/* ]] || return
+	[[ $(modinfo -F vermagic "$folder/ib_ipoib.ko") == "${RELEASE:-$(uname -r)} "* ]]
+}
+
+# is_refused: the kernel only loads signed modules, and these are not.
+is_refused()
+{
+	grep -Eqs '\[(integrity|confidentiality)\]' "$sysfs/kernel/security/lockdown" ||
+		grep -qsx Y "$sysfs/module/module/parameters/sig_enforce" || return
+	[ -z "$(modinfo -F signer "$folder/ib_ipoib.ko")" ]
+}
+
+# loaded_version MODULE: prints the srcversion of a loaded module. An in-tree one has none on Debian.
+loaded_version()
+{
+	cat "$sysfs/module/$1/srcversion" 2>/dev/null || echo none
+}
+
+# others_loaded: prints the modules of which another build is loaded.
+others_loaded()
+{
+	local module
+
+	for module in "${modules[@]}"; do
+		[ ! -e "$sysfs/module/$module" ] ||
+			[ "$(loaded_version "$module")" = "$(modinfo -F srcversion "$folder/$module.ko")" ] ||
+			echo "$module"
+	done
+}
+
+# all_loaded: prints the modules that are loaded, of whatever build. One uses another.
+all_loaded()
+{
+	local module
+
+	for module in "${modules[@]}"; do
+		[ ! -e "$sysfs/module/$module" ] || echo "$module"
+	done
 }
 
 # interfaces: prints the interfaces with InfiniBand addresses.
@@ -27,17 +59,28 @@ interfaces()
 	grep -lx 32 "$sysfs"/class/net/*/type 2>/dev/null | awk -F / '{ print $(NF - 1) }' | sort
 }
 
-[ -e "$sysfs/module/ib_ipoib" ] && is_for_here || exit 0
-[ "$(loaded_version)" != "$(modinfo -F srcversion "$module")" ] || exit 0
+is_for_here || exit 0
+if is_refused; then
+	cat <<-'E'
 
+		This kernel only loads signed modules (Secure Boot), and these are not signed: sign them first, as
+		Documentation/packages.rst says in "Secure Boot". Until then, modprobe fails, and after a reboot
+		there is no IPoIB interface.
+	E
+fi
+others=$(others_loaded)
+[ -n "$others" ] || exit 0
+
+loaded=$(all_loaded | paste -sd ' ')
+again=$(all_loaded | grep -vx eth_ipoib | tac | paste -sd ' ')
 names=$(interfaces | paste -sd ' ')
 cat <<-E
 
-	Another ib_ipoib is loaded: the in-tree driver, or an earlier build of this one. It stays in use until
-	it is unloaded. To use the driver that has just been installed, do one of these:
+	Other builds of these modules are loaded, or in-tree ones: ${others//$'\n'/ }. They stay in use until they
+	are unloaded. To use those that have just been installed, do one of these:
 
-	    modprobe -r ib_ipoib && modprobe ib_ipoib
-	    reboot
+	    modprobe -r $loaded; modprobe -a $again
+	    reboot    # if the initramfs contains them, update it before
 
 	The first command removes these interfaces, which breaks connections over them: ${names:-(none)}
 	They are created again, but without addresses and without children; the network configuration must

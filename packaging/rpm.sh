@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 # Builds the RPM packages in build/rpm. Usage: rpm.sh
-# On Debian, rpmbuild cannot check build dependencies (--nodeps); deps.sh installs them.
+# On Debian, rpmbuild cannot check build dependencies (--nodeps); deps.sh installs them. Elsewhere it
+# checks them.
 
 . "$(dirname "$0")/../tests/qemu/common.sh"
 
@@ -14,13 +15,17 @@ build()
 	"$top/packaging/versions.sh" &&
 		"$top/packaging/copy.sh" "$out/work/$name" &&
 		tar -C "$out/work" -czf "$out/work/$name.tar.gz" "$name" || return
-	rpmbuild -ba --nodeps --define "_topdir $out/work" --define "_sourcedir $out/work" \
+	rpmbuild -ba "${unchecked[@]}" --define "_topdir $out/work" --define "_sourcedir $out/work" \
 		--define "_rpmdir $out" --define "_srcrpmdir $out" \
 		--define "_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm" \
 		"$spec"
 }
 
-"$qemu_dir/deps.sh" rpm
+unchecked=()
+if command -v apt-get >/dev/null; then
+	"$qemu_dir/deps.sh" rpm
+	unchecked=(--nodeps)
+fi
 rm -rf "$out"
 mkdir -p "$out/work"
 (build) >"$out/build.log" 2>&1 || {

@@ -37,31 +37,64 @@ tools_installed()
 	find "$work/dest" ! -type d -printf '%P %m\n' | sort
 }
 
-# sysfs_make SRCVERSION: makes a /sys with a loaded module of this srcversion, which has two interfaces.
+# same WHAT GOT WANTED
+same()
+{
+	[ "$2" = "$3" ] || {
+		echo "$1: got '$2', wanted '$3'"
+		exit 1
+	}
+}
+
+# modules_installed: prints our modules' files.
+modules_installed()
+{
+	find "$root/lib/modules/$release" -path '*/updates/*' -printf '%f ' | tr ' ' '\n' | sort |
+		paste -sd ' '
+}
+
+# sysfs_make SRCVERSION [MODULE...]: makes a /sys with a loaded ib_ipoib of this srcversion, which has
+# two interfaces, and other modules of an older build.
 sysfs_make()
 {
+	local module
+
 	rm -rf "$work/sys"
 	mkdir -p "$work/sys/module/ib_ipoib" "$work"/sys/class/net/{eth0,ib0,ib0.8001}
 	[ -z "$1" ] || echo "$1" >"$work/sys/module/ib_ipoib/srcversion"
+	for module in "${@:2}"; do
+		mkdir "$work/sys/module/$module"
+		echo 0123456789ABCDEF0123456 >"$work/sys/module/$module/srcversion"
+	done
 	echo 1 >"$work/sys/class/net/eth0/type"
 	echo 32 >"$work/sys/class/net/ib0/type"
 	echo 32 >"$work/sys/class/net/ib0.8001/type"
 }
 
-# next_where SRCVERSION RELEASE: prints what to do next if such a module is loaded in this kernel.
+# next_where SRCVERSION RELEASE [MODULE...]: prints what to do next if such modules are loaded in this
+# kernel.
 next_where()
 {
-	sysfs_make "$1"
-	SYSFS=$work/sys RELEASE=$2 "$top/packaging/loaded.sh" "$installed"
+	sysfs_make "$1" "${@:3}"
+	SYSFS=$work/sys RELEASE=$2 "$top/packaging/loaded.sh" "$updates"
 }
 
-# says_what_is_next TEXT
+# says_what_is_next TEXT COMMAND
 says_what_is_next()
 {
-	grep -q '^    modprobe -r ib_ipoib && modprobe ib_ipoib$' <<<"$1" &&
-		grep -q 'connections over them: ib0 ib0.8001$' <<<"$1" && return
+	grep -qxF "    $2" <<<"$1" && grep -q 'connections over them: ib0 ib0.8001$' <<<"$1" && return
 	echo "this does not say what to do next: $1"
 	exit 1
+}
+
+# says_to_sign [NOTHING]: whether it is said in such a kernel that modules have to be signed, or nothing.
+says_to_sign()
+{
+	local text
+
+	text=$(SYSFS=$work/sys RELEASE=$release "$top/packaging/loaded.sh" "$updates")
+	same "$(paste -sd ' ' "$lockdown"): lines that say to sign" \
+		"$(grep -c 'sign them first' <<<"$text")" "$1"
 }
 
 "$top/tests/qemu/build.sh" stock
@@ -74,6 +107,7 @@ stock=kernel/drivers/infiniband/ulp/ipoib/ib_ipoib.ko
 wanted "before" "$stock"
 run_make install
 wanted "installed" updates/ib_ipoib.ko
+same "the modules" "$(modules_installed)" "eth_ipoib.ko ib_ats.ko ib_ipoib.ko"
 diff - <(tools_installed) <<-E
 	usr/local/sbin/eipoib 755
 	usr/local/sbin/ibats 755
@@ -95,14 +129,39 @@ done
 
 # The in-tree module has no srcversion; an earlier build of ours has another one
 sysfs_make ''
-says_what_is_next "$(SYSFS=$work/sys RELEASE=$release run_make install)"
-installed=$root/lib/modules/$release/updates/ib_ipoib.ko
-says_what_is_next "$(next_where 0123456789ABCDEF0123456 "$release")"
-own=$(modinfo -F srcversion "$installed")
+reload='modprobe -r ib_ipoib; modprobe -a ib_ipoib'
+says_what_is_next "$(SYSFS=$work/sys RELEASE=$release run_make install)" "$reload"
+updates=$root/lib/modules/$release/updates
+says_what_is_next "$(next_where 0123456789ABCDEF0123456 "$release")" "$reload"
+own=$(modinfo -F srcversion "$updates/ib_ipoib.ko")
 [ -n "$own" ]
-diff /dev/null <(next_where "$own" "$release")
-diff /dev/null <(next_where '' 5.10.0-1-amd64)
+same "with the same build" "$(next_where "$own" "$release")" ""
+same "in another kernel" "$(next_where '' 5.10.0-1-amd64)" ""
+says_what_is_next "$(next_where "$own" "$release" ib_ats eth_ipoib)" \
+	'modprobe -r eth_ipoib ib_ats ib_ipoib; modprobe -a ib_ipoib ib_ats'
+
+# A kernel that loads only signed modules, whatever is loaded now
+sysfs_make "$own"
+lockdown=$work/sys/kernel/security/lockdown
+mkdir -p "${lockdown%/*}"
+echo 'none [integrity] confidentiality' >"$lockdown"
+says_to_sign 1
+echo '[none] integrity confidentiality' >"$lockdown"
+says_to_sign 0
+mkdir -p "$work/sys/module/module/parameters"
+echo Y >"$work/sys/module/module/parameters/sig_enforce"
+says_to_sign 1
+
+# A module that DKMS has installed
+mkdir "$updates/dkms"
+touch "$updates/dkms/ib_ipoib.ko.xz"
+status=0
+run_make install 2>"$work/refused" || status=$?
+same "the status of an installation beside DKMS" "$status" 2
+grep -q 'dkms/ib_ipoib.ko.xz is there' "$work/refused"
+rm -r "$updates/dkms"
 
 run_make uninstall
 wanted "uninstalled" "$stock"
-diff /dev/null <(tools_installed)
+same "the modules that are left" "$(modules_installed)" ""
+same "the tools that are left" "$(tools_installed)" ""

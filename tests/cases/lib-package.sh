@@ -134,6 +134,14 @@ loads_own()
 	same "the version of $2 for $1" "$(inside modinfo -k "$1" -F version "$2")" "$3"
 	same "who signed $2 for $1" "$(inside modinfo -k "$1" -F signer "$2")" \
 		"DKMS module signing key"
+	same "the key by which $2 for $1 is signed" \
+		"$(inside modinfo -k "$1" -F sig_key "$2" | tr -d :)" "$(dkms_key)"
+}
+
+# dkms_key: prints the number of the certificate that is to be enrolled.
+dkms_key()
+{
+	inside openssl x509 -inform der -in /var/lib/dkms/mok.pub -noout -serial | sed 's/^serial=//'
 }
 
 # loads_in_tree WHEN RELEASE: modprobe would load the in-tree driver, and finds none of our modules.
@@ -151,10 +159,14 @@ dkms_has()
 	same "dkms status" "$(inside dkms status | sort)" "$(printf '%s\n' "$@" | sed '/^$/d' | sort)"
 }
 
-# nothing_left: there are no sources, builds or modules of ours.
+# nothing_left: there are no packages, sources, builds or modules of ours.
 nothing_left()
 {
 	local left
+
+	left=$(inside dpkg --get-selections)
+	left=$(grep -E '^(ib-ipoib|ibfab)' <<<"$left" || :)
+	same "what is left of packages" "$left" ""
 
 	left=$(cd "$system" &&
 		find usr/src var/lib/dkms -maxdepth 1 '(' -name 'ib-ipoib*' -o -name 'ibfab*' ')' &&

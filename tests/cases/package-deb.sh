@@ -2,8 +2,8 @@
 # shellcheck shell=bash
 # The packages of `make deb` pass lintian. In a Debian 12 system they can be installed without the
 # kernel's headers. After an upgrade with headers DKMS has built and signed their modules, and
-# modprobe prefers these. In the long form there are headers from the beginning, and also an upgrade
-# of the kernel. DKMS does not build the modules for kernels that are too old or have no InfiniBand.
+# modprobe prefers these. In the long form there are headers from the beginning, and an upgrade of the
+# kernel before that of the packages. DKMS does not build the modules for kernels that are too old or have no InfiniBand.
 # Removing the packages leaves nothing behind. The fabric's package is only built, except in the long
 # form, which installs it as well.
 # runs: host
@@ -63,15 +63,23 @@ own_sources()
 	fi
 }
 
-# built VERSION: DKMS built and installed this version, and modprobe would load its modules.
+# built VERSION: DKMS built and installed this version for each kernel, and modprobe would load its
+# modules.
 built()
 {
-	dkms_has "ib-ipoib/$1, $release, x86_64: installed" \
-		"$(with_fabric "ibfab/$version, $release, x86_64: installed")"
-	loads_own "$release" ib_ipoib "$1"
-	loads_own "$release" ib_ats "$1"
-	loads_own "$release" eth_ipoib "$1"
-	[ -z "${SOAK:-}" ] || loads_own "$release" ibfab "$version"
+	local kernel lines=()
+
+	for kernel in $kernels; do
+		lines+=("ib-ipoib/$1, $kernel, x86_64: installed"
+			"$(with_fabric "ibfab/$version, $kernel, x86_64: installed")")
+	done
+	dkms_has "${lines[@]}"
+	for kernel in $kernels; do
+		loads_own "$kernel" ib_ipoib "$1"
+		loads_own "$kernel" ib_ats "$1"
+		loads_own "$kernel" eth_ipoib "$1"
+		[ -z "${SOAK:-}" ] || loads_own "$kernel" ibfab "$version"
+	done
 	no_ignored_jobs
 }
 
@@ -100,6 +108,7 @@ unpacked()
 
 check_install()
 {
+	kernels=$release
 	loads_in_tree "before" "$release"
 	# shellcheck disable=SC2046  # words
 	install $(packages "$work")
@@ -113,6 +122,7 @@ check_install_without_headers()
 {
 	local headers=$system/lib/modules/$release/build
 
+	kernels=$release
 	loads_in_tree "before" "$release"
 	rm "$work"/ibfab-dkms_*.deb
 	mv "$headers" "$headers.hidden"
@@ -132,19 +142,15 @@ check_upgrade()
 	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
 }
 
-# The hooks in the packages of the kernel and its headers make DKMS build the modules.
+# The hooks in the packages of the kernel and its headers make DKMS build the modules. Then the new
+# kernel runs, so that an upgrade finds a kernel that is neither running nor the newest one.
 check_kernel_upgrade()
 {
 	apt_get install '/var/local/newer/*.deb'
 	next=$(find "$system/lib/modules" -mindepth 1 -maxdepth 1 ! -name "$release" -printf %f)
-	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
-		"ib-ipoib/$newer, $next, x86_64: installed" \
-		"$(with_fabric "ibfab/$version, $release, x86_64: installed" \
-			"ibfab/$version, $next, x86_64: installed")"
-	loads_own "$next" ib_ipoib "$newer"
-	loads_own "$next" ib_ats "$newer"
-	loads_own "$next" eth_ipoib "$newer"
-	[ -z "${SOAK:-}" ] || loads_own "$next" ibfab "$version"
+	kernels="$release $next"
+	built "$version"
+	kernel_runs "$next"
 }
 
 # exclusive RELEASE HEADERS: DKMS refuses to build for this kernel.
@@ -181,7 +187,7 @@ check_removal()
 }
 
 if [ -n "${SOAK:-}" ]; then
-	package_case install upgrade kernel_upgrade exclusive removal
+	package_case install kernel_upgrade upgrade exclusive removal
 else
 	package_case install_without_headers upgrade exclusive removal
 fi

@@ -46,8 +46,11 @@ check_install()
 	# Built for a kernel that does not run
 	kernel_runs 6.1.0-none
 	rpm_do -i "/packages/ib-ipoib-dkms-$version-1.noarch.rpm" \
+		"/packages/ibfab-dkms-$version-1.noarch.rpm" \
 		"/packages/ib-ipoib-tools-$version-1.x86_64.rpm"
-	dkms_has "ib-ipoib/$version, $release, x86_64: installed"
+	dkms_has "ib-ipoib/$version, $release, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed"
+	loads_own "$release" ibfab "$version"
 	loads_own "$release" ib_ipoib "$version"
 	loads_own "$release" ib_ats "$version"
 	loads_own "$release" eth_ipoib "$version"
@@ -57,21 +60,36 @@ check_install()
 
 check_upgrade()
 {
-	cp "$work"/newer/build/rpm/*.noarch.rpm "$system/packages"
-	rpm_do -U "/packages/ib-ipoib-dkms-$newer-1.noarch.rpm"
-	dkms_has "ib-ipoib/$newer, $release, x86_64: installed"
+	cp "$work"/newer/build/rpm/*.rpm "$system/packages"
+	rpm_do -U "/packages/ib-ipoib-dkms-$newer-1.noarch.rpm" \
+		"/packages/ib-ipoib-tools-$newer-1.x86_64.rpm"
+	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed"
+	same "ibats -V" "$(inside ibats -V)" "ibats $newer"
 	loads_own "$release" ib_ipoib "$newer"
 	loads_own "$release" ib_ats "$newer"
 	loads_own "$release" eth_ipoib "$newer"
 	[ ! -e "$system/usr/src/ib-ipoib-$version" ] || fail "the old sources are still there"
 }
 
+# The release of a package may have other sources of the same version: DKMS builds them
+check_release()
+{
+	local built=$system/lib/modules/$release/updates/dkms/ib_ats.ko
+
+	rm "$built"
+	rpm_do -U --replacepkgs "/packages/ib-ipoib-dkms-$newer-1.noarch.rpm"
+	dkms_has "ib-ipoib/$newer, $release, x86_64: installed" \
+		"ibfab/$version, $release, x86_64: installed"
+	loads_own "$release" ib_ats "$newer"
+}
+
 check_removal()
 {
-	rpm_do -e ib-ipoib-dkms ib-ipoib-tools
+	rpm_do -e ib-ipoib-dkms ib-ipoib-tools ibfab-dkms
 	loads_in_tree "after" "$release"
 	dkms_has
 	nothing_left
 }
 
-package_case install upgrade removal
+package_case install upgrade release removal
