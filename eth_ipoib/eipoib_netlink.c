@@ -17,8 +17,8 @@ static struct genl_family eipoib_family;
 
 /* ---- Dumps ---- */
 
-/* Where a dump is, in its callback's context: the next entry to be sent. The number behind that of a
- * netdevice may be larger than any that a netdevice may have.
+/* Where a dump is, in its callback's context: the next entry to be sent. What follows the number of
+ * a netdevice may be larger than any number that one may have.
  */
 struct position {
 	u32 ifindex;

@@ -11,6 +11,8 @@
 /* As many words as a command may have, to leave the error message to it */
 #define ANY		32
 
+#define LOCAL_WORDS	"[show] [dev DEV] | add IP lladdr MAC dev DEV [vlan VLAN] | del IP [lladdr MAC] dev DEV [vlan VLAN]"
+
 static const struct command commands[] = {
 	{ "show", "[dev DEV]", "the settings, and how full the tables are", 0, ANY,
 	  "jp", .run = run_show },
@@ -19,8 +21,7 @@ static const struct command commands[] = {
 	  "make an Ethernet interface over an IPoIB one", 0, ANY, "jp", .run = run_add },
 	{ "slave", "[dev LOWER vlan VLAN | dev LOWER mac MAC]",
 	  "what further IPoIB interfaces are for", 0, ANY, "jp", .run = run_slave },
-	{ "local", "[show] [dev DEV] | add IP lladdr MAC dev DEV [vlan VLAN] | "
-	  "del IP [lladdr MAC] dev DEV [vlan VLAN]",
+	{ "local", LOCAL_WORDS,
 	  "IP addresses on the Ethernet side", 0, ANY, "jp", .run = run_local },
 	{ "heard", "[show] [dev DEV]", "IP addresses on the IPoIB side", 0, ANY,
 	  "jp", .run = run_heard },

@@ -30,7 +30,7 @@ enum eipoib_event {
 	EIPOIB_EVENT_NEW,		/* it was learned, or entered by the administrator */
 	EIPOIB_EVENT_MOVED,		/* it has another MAC address, or is static now */
 	EIPOIB_EVENT_LEFT,		/* an interface on the IPoIB side has it now */
-	EIPOIB_EVENT_EXPIRED,		/* it was not used for long, or nothing is learned any more */
+	EIPOIB_EVENT_EXPIRED,		/* it was not used for long, or learning was turned off */
 	EIPOIB_EVENT_EVICTED,		/* it had to make room for another one */
 	EIPOIB_EVENT_DELETED,		/* the administrator has removed it */
 

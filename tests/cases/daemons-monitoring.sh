@@ -101,9 +101,10 @@ monitoring_goes()
 		files_of /sys/class/net/ib0 type addr_len addr_assign_type broadcast carrier dev_id \
 			dev_port dormant duplex flags link_mode mode mtu operstate pkey speed umcast
 		cut -c 1-2,13- /sys/class/net/ib0/address
-		# The in-tree driver does not tell why there is no carrier
+		# The in-tree driver does not tell why there is no carrier, nor the port's ID, which
+		# Linux 7.3 shows only for drivers that do
 		printf '%s\n' /sys/class/net/ib0/* /sys/class/net/ib0/statistics/* |
-			sed '/no_carrier_reason$/d'
+			sed '/no_carrier_reason$/d; /phys_port_id$/d'
 		readlink /sys/class/net/ib0/device
 	} | same_with_both files
 

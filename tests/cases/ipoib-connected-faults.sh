@@ -239,11 +239,23 @@ sleep 0.5
 wait_for 10 accepted_is h1 1
 now_ms
 begun=$now_ms
-unplug ibfab1
+unplug ibfab1 &
+unplugging=$!
+# Linux 7.3 sometimes waits until its own requests to leave groups time out, which the dead HCA cannot
+# send
+waited=0
+while state=$(cat "/proc/$unplugging/status" "/proc/$unplugging/stack" 2>/dev/null); do
+	case $state in
+	*State:?Z*) break ;;
+	*mcast_remove_one*) waited=$((waited + 100)) ;;
+	esac
+	sleep 0.1
+done
+wait "$unplugging"
 now_ms
 # It waits for neither the peer nor the dead HCA, which is given 5 s to drain a QP
-note "unplugged within $((now_ms - begun)) ms"
-assert [ $((now_ms - begun)) -lt 4000 ]
+note "unplugged within $((now_ms - begun)) ms, of which ib_core waited about $waited ms"
+assert [ $((now_ms - begun - waited)) -lt 4000 ]
 wait_for 20 opened_is h0 0
 plug ibfab1
 host_give h1 ibfab1 2

@@ -2,6 +2,7 @@
 # shellcheck shell=dash source=lib.sh
 # What newer kernels tell by the netlink family "netdev": NAPI contexts, the queues that they serve, statistics of queues, page pools; and NAPI in threads.
 # kernel: 6.12 newest
+# without: stock
 # smp: 4
 
 . /cases/lib.sh

@@ -37,6 +37,7 @@
 #            --soak is given. A run on another kind than stock is named CASE@KIND. On
 #            the debug kernel the limit is $slowness times as long plus $boot_time, as
 #            booting and looking for leaks take longer there.
+#   without  the kinds of kernels that lack what the case is about: --matrix leaves them out
 #   soak     the timeout of the case's longer form, if it has one, for which SOAK=1 is set
 #   soak-kernel  the kinds of kernels that it runs on with --soak, if they are others
 #   allow    a regex of lines in the kernel log that the case provokes, see judge.sh;
@@ -161,14 +162,16 @@ cpus_of()
 	header "$(script_of "$1")" smp "$cpus"
 }
 
-# kernels_of_matrix SCRIPT: prints all kinds but that of guest b, if it has another kernel.
+# kernels_of_matrix SCRIPT: prints all kinds but those that lack what the case is about, and that of
+# guest b, if it has another kernel.
 kernels_of_matrix()
 {
-	local peer kind
+	local peer without kind
 
 	peer=$(header "$1" peer '')
+	without=$(header "$1" without '')
 	for kind in $debian_kernels; do
-		[ "$kind" = "$peer" ] || echo "$kind"
+		[[ $kind == "$peer" || " $without " == *" $kind "* ]] || echo "$kind"
 	done
 }
 
