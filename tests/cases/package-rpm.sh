@@ -3,9 +3,9 @@
 # The packages of `make rpm` pass rpmlint, and have the same sources for DKMS as the Debian packages.
 # With Debian's rpm and dkms they can be installed, upgraded and removed, while any kernel runs.
 # runs: host
-# timeout: 300
+# timeout: 600
 # when: soak
-# soak: 300
+# soak: 600
 
 # shellcheck source=lib-package.sh
 . "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
