@@ -9,7 +9,7 @@ set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
 if [ -e "$top/.git" ]; then
-	git -C "$top" ls-files -z | tar -C "$top" --null --files-from - -c
+	git -c safe.directory='*' -C "$top" ls-files -z | tar -C "$top" --null --files-from - -c
 else
 	tar -C "$top" --exclude=./build -c .
 fi | tar -C "$1" -x
