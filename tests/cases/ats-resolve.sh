@@ -3,7 +3,7 @@
 # Two hosts find each other's GIDs and addresses through the SA, by the functions that the
 # module exports; also with lost answers, cancelled queries, without an SA, and while an HCA
 # or the module's user is removed.
-# kernel: stock debug 6.12 newest
+# kernel: stock 6.12 newest
 # soak-kernel: debug
 # soak: 300
 # timeout: 180
