@@ -31,28 +31,6 @@ loaded_version()
 	cat "$sysfs/module/$1/srcversion" 2>/dev/null || echo none
 }
 
-# others_loaded: prints the modules of which another build is loaded.
-others_loaded()
-{
-	local module
-
-	for module in "${modules[@]}"; do
-		[ ! -e "$sysfs/module/$module" ] ||
-			[ "$(loaded_version "$module")" = "$(modinfo -F srcversion "$folder/$module.ko")" ] ||
-			echo "$module"
-	done
-}
-
-# all_loaded: prints the modules that are loaded, of whatever build. One uses another.
-all_loaded()
-{
-	local module
-
-	for module in "${modules[@]}"; do
-		[ ! -e "$sysfs/module/$module" ] || echo "$module"
-	done
-}
-
 # interfaces: prints the interfaces with InfiniBand addresses.
 interfaces()
 {
@@ -68,18 +46,24 @@ if is_refused; then
 		there is no IPoIB interface.
 	E
 fi
-others=$(others_loaded)
+loaded='' again='' others=''
+for module in "${modules[@]}"; do
+	[ -e "$sysfs/module/$module" ] || continue
+	loaded+=" $module"
+	# This one is loaded again by ip link add
+	[ "$module" = eth_ipoib ] || again=" $module$again"
+	[ "$(loaded_version "$module")" = "$(modinfo -F srcversion "$folder/$module.ko")" ] ||
+		others+=" $module"
+done
 [ -n "$others" ] || exit 0
 
-loaded=$(all_loaded | paste -sd ' ')
-again=$(all_loaded | grep -vx eth_ipoib | tac | paste -sd ' ')
 names=$(interfaces | paste -sd ' ')
 cat <<-E
 
-	Other builds of these modules are loaded, or in-tree ones: ${others//$'\n'/ }. They stay in use until they
+	Other builds of these modules are loaded, or in-tree ones:$others. They stay in use until they
 	are unloaded. To use those that have just been installed, do one of these:
 
-	    modprobe -r $loaded; modprobe -a $again
+	    modprobe -r$loaded; modprobe -a$again
 	    reboot    # if the initramfs contains them, update it before
 
 	The first command removes these interfaces, which breaks connections over them: ${names:-(none)}

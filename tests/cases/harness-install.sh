@@ -6,8 +6,8 @@
 # runs: host
 # timeout: 120
 
-work=$1
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=lib-package.sh
+. "$(dirname "${BASH_SOURCE[0]}")/lib-package.sh"
 release=$("$top/tests/qemu/kernel.sh" release)
 root=$work/root/usr
 
@@ -18,10 +18,7 @@ wanted()
 
 	got=$(modprobe -d "$root" -S "$release" --show-depends ib_ipoib |
 		sed -n "s,^insmod $root/lib/modules/$release/\(.*ib_ipoib.ko\).*,\1,p")
-	if [ "$got" != "$2" ]; then
-		echo "$1: modprobe would load '$got', wanted '$2'"
-		exit 1
-	fi
+	same "$1: what modprobe would load" "$got" "$2"
 }
 
 # run_make TARGET: the modules are those that guests load, which are not made again.
@@ -35,15 +32,6 @@ run_make()
 tools_installed()
 {
 	find "$work/dest" ! -type d -printf '%P %m\n' | sort
-}
-
-# same WHAT GOT WANTED
-same()
-{
-	[ "$2" = "$3" ] || {
-		echo "$1: got '$2', wanted '$3'"
-		exit 1
-	}
 }
 
 # modules_installed: prints our modules' files.
@@ -87,7 +75,7 @@ says_what_is_next()
 	exit 1
 }
 
-# says_to_sign [NOTHING]: whether it is said in such a kernel that modules have to be signed, or nothing.
+# says_to_sign COUNT: so many lines say, in the kernel whose /sys was made, that modules must be signed.
 says_to_sign()
 {
 	local text

@@ -3,9 +3,9 @@
 # The packages of `make deb` pass lintian. In a Debian 12 system they can be installed without the
 # kernel's headers. After an upgrade with headers DKMS has built and signed their modules, and
 # modprobe prefers these. In the long form there are headers from the beginning, and an upgrade of the
-# kernel before that of the packages. DKMS does not build the modules for kernels that are too old or have no InfiniBand.
-# Removing the packages leaves nothing behind. The fabric's package is only built, except in the long
-# form, which installs it as well.
+# kernel before that of the packages. DKMS does not build the modules for kernels that are too old or
+# have no InfiniBand. Removing the packages leaves nothing behind. The fabric's package is only built,
+# except in the long form, which installs it as well.
 # runs: host
 # timeout: 600
 # soak: 900

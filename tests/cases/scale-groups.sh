@@ -110,5 +110,12 @@ through()
 echo 1000000 >/proc/sys/net/core/optmem_max
 
 through "this driver" slabs_settle ipoib_load
-# On Linux 7.3 it leaves two objects of 128 octets for each group
-through "in-tree driver" slabs_note intree_load
+case $(uname -r) in
+6.*)
+	through "in-tree driver" slabs_settle intree_load
+	;;
+*)
+	# It leaves two objects of 128 octets for each group on Linux 7.3
+	through "in-tree driver" slabs_note intree_load
+	;;
+esac
