@@ -50,8 +50,7 @@ loaded='' again='' others=''
 for module in "${modules[@]}"; do
 	[ -e "$sysfs/module/$module" ] || continue
 	loaded+=" $module"
-	# This one is loaded again by ip link add
-	[ "$module" = eth_ipoib ] || again=" $module$again"
+	again=" $module$again"
 	[ "$(loaded_version "$module")" = "$(modinfo -F srcversion "$folder/$module.ko")" ] ||
 		others+=" $module"
 done

@@ -126,7 +126,7 @@ own=$(modinfo -F srcversion "$updates/ib_ipoib.ko")
 same "with the same build" "$(next_where "$own" "$release")" ""
 same "in another kernel" "$(next_where '' 5.10.0-1-amd64)" ""
 says_what_is_next "$(next_where "$own" "$release" ib_ats eth_ipoib)" \
-	'modprobe -r eth_ipoib ib_ats ib_ipoib; modprobe -a ib_ipoib ib_ats'
+	'modprobe -r eth_ipoib ib_ats ib_ipoib; modprobe -a ib_ipoib ib_ats eth_ipoib'
 
 # A kernel that loads only signed modules, whatever is loaded now
 sysfs_make "$own"
