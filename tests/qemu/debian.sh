@@ -7,7 +7,7 @@
 
 . "$(dirname "$0")/common.sh"
 
-packages=(ccache dkms linux-headers-amd64 kmod libjson-c5 libmnl0 linux-base openssl rpm)
+packages=(ccache dkms linux-headers-amd64 kmod libjson-c5 libmnl0 linux-base openssl procps rpm)
 
 # sources: prints the Debian sources of the host, and the backports of the same mirrors.
 sources()
