@@ -3,8 +3,7 @@
 # Two hosts find each other's GIDs and addresses through the SA, by the functions that the
 # module exports; also with lost answers, cancelled queries, without an SA, and while an HCA
 # or the module's user is removed.
-# kernel: stock 6.12 newest
-# soak-kernel: debug
+# kernel: stock debug 6.12 newest
 # soak: 300
 # timeout: 180
 
@@ -133,7 +132,9 @@ spoilt_asked()
 	ask hca=ibfab0 "gid=$gid0"
 	three_answered
 }
-rule ibfab0 what=sa_answer attr=0x31 do=garble every=4
+# From octet 16 on: the transaction ID before it says which client of ib_mad gets the answer, and
+# ib_sa never frees one that it did not ask for if its RMPP header is active
+rule ibfab0 what=sa_answer attr=0x31 do=garble at=16 every=4
 spoilt_asked
 rule ibfab0 what=sa_answer attr=0x31 do=truncate every=4
 spoilt_asked

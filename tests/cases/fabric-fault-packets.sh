@@ -178,6 +178,17 @@ send 1 length=100
 wait_for 5 raw_reaches ibfab1 packets 4
 assert_eq "length" "$(raw_received ibfab1 last.length)" 100
 rules_clear ibfab1
+rule ibfab1 what=data do=garble at=7 value=1
+send 1 payload=0000000000000000
+wait_for 5 raw_reaches ibfab1 packets 5
+assert_match "only octet 7 changes" "$(raw_received ibfab1 last.payload)" \
+	'^0{14}([1-9a-f].|.[1-9a-f])$'
+rules_clear ibfab1
+rule ibfab1 what=data do=garble at=8
+send 1 payload=0000000000000000
+wait_for 5 raw_reaches ibfab1 packets 6
+assert_eq "packets that end there" "$(rule_figure ibfab1 hits)" 0
+rules_clear ibfab1
 
 step "SMPs are lost, or those of one attribute"
 rule ibfab1 what=smp do=drop

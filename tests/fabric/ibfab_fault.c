@@ -43,7 +43,7 @@ static const char * const what_names[] = {
  * @class: MgmtClass of a MAD, or ANY
  * @method: method of a MAD, or ANY
  * @attr: AttributeID of a MAD, or ANY
- * @at: offset in the payload at which it is overwritten
+ * @at: offset in the payload at which it is overwritten, or from which on it is garbled
  * @size: how many bytes are overwritten: 1, 2 or 4
  * @value: the value that is written, or ANY to flip the lowest bit; for truncating and
  *	garbling, how many bytes to keep or to garble, or ANY for a random number
@@ -163,8 +163,10 @@ static bool fits_act(const struct rule_spec *spec, const struct ibfab_hdrs *h,
 		return h->grh;
 	if (act == IBFAB_FAULT_STATUS)
 		return mad && mad->method & IB_MGMT_METHOD_RESP;
-	if (act == IBFAB_FAULT_TRUNCATE || act == IBFAB_FAULT_GARBLE)
+	if (act == IBFAB_FAULT_TRUNCATE)
 		return h->payload_len;
+	if (act == IBFAB_FAULT_GARBLE)
+		return h->payload_len > spec->at;
 	if (act == IBFAB_FAULT_PUT)
 		return h->payload_len >= spec->size && spec->at <= h->payload_len - spec->size;
 	return true;
@@ -310,19 +312,22 @@ static void overtaken(struct rule *rule, struct list_head *work)
 
 /* Changing packets */
 
-/* How many bytes of the payload to keep or to garble: the number given, or a random one */
-static u32 part(const struct rule_spec *spec, const struct ibfab_hdrs *h)
+/* How many of @len bytes to keep or to garble: the number given, or a random one */
+static u32 part(const struct rule_spec *spec, u32 len)
 {
 	if (spec->value == ANY)
-		return get_random_u32_below(h->payload_len);
-	return min(spec->value, h->payload_len);
+		return get_random_u32_below(len);
+	return min(spec->value, len);
 }
 
 /* Each byte that is chosen changes, unless it is chosen twice */
-static void garble(const struct ibfab_hdrs *h, u32 octets)
+static void garble(const struct rule_spec *spec, const struct ibfab_hdrs *h)
 {
+	u32 len = h->payload_len - spec->at;
+	u32 octets = part(spec, len);
+
 	while (octets--)
-		h->payload[get_random_u32_below(h->payload_len)] ^=
+		h->payload[spec->at + get_random_u32_below(len)] ^=
 			1 + get_random_u32_below(U8_MAX);
 }
 
@@ -410,7 +415,7 @@ static void change(const struct rule_spec *spec, struct ibfab_hdrs *h)
 		memset(mad + 1, 0, h->payload_len - sizeof(*mad));
 		break;
 	case IBFAB_FAULT_GARBLE:
-		garble(h, part(spec, h));
+		garble(spec, h);
 		break;
 	case IBFAB_FAULT_PUT:
 		put_value(spec, h->payload + spec->at);
@@ -427,7 +432,7 @@ static struct ibfab_pkt *changed(const struct rule_spec *spec,
 
 	ibfab_pkt_parse(pkt, &h);
 	if (spec->act == IBFAB_FAULT_TRUNCATE)
-		return copy_cut(pkt, &h, part(spec, &h));
+		return copy_cut(pkt, &h, part(spec, h.payload_len));
 	copy = ibfab_pkt_copy(pkt, pkt->frame->len);
 	if (!copy)
 		return NULL;
