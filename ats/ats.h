@@ -73,12 +73,6 @@ enum ats_known {
 	ATS_DOUBT,			/* unknown */
 };
 
-enum ats_op {
-	ATS_OP_NONE,
-	ATS_OP_SET,
-	ATS_OP_DELETE,
-};
-
 /* How a request to the SA ended */
 enum ats_result {
 	ATS_RESULT_OK,
@@ -95,17 +89,16 @@ enum ats_result {
 struct ats_slot {
 	struct ats_addr *want;		/* NULL: no record */
 	enum ats_known known;
-	enum ats_op op;			/* under way */
+	u8 method;			/* under way: SubnAdmSet or SubnAdmDelete; 0: nothing */
 	struct in6_addr has;		/* address of the SA's record, if it is known */
-	struct in6_addr sent;		/* address that op registers */
+	struct in6_addr sent;		/* address that is registered by it */
 	unsigned long retry_at;		/* jiffies; valid if refusals is not 0 */
 	u8 refusals;			/* in a row */
 	u16 refusal;			/* the SA's status in the last of them */
 	bool renew;			/* the lease has to be renewed */
-	bool stale;			/* op's result does not apply to the SA any more */
-	bool seen;			/* found while the set is read back */
-	bool odd;			/* found with a wrong lease */
-	struct in6_addr found;		/* the address that was found */
+	bool stale;			/* its result does not apply to the SA any more */
+	enum ats_known found;		/* while the set is read back: ATS_DOUBT: a wrong lease */
+	struct in6_addr found_ip;	/* the address that was found */
 };
 
 /* All addresses of one port GID and P_Key */
@@ -123,28 +116,21 @@ struct ats_set {
 	struct ats_slot slot[ATS_SIDS];
 };
 
-struct ats_engine;
 struct ats_port;
 
 /**
- * struct ats_engine_ops - how the engine reaches an SA
- * @send: register ats_slot.sent, or delete the slot's record. If it returns 0,
+ * struct ats_engine - turns the SA's records into the wanted ones; one per port
+ * @send: registers ats_slot.sent, or deletes the slot's record. If it returns 0,
  *	ats_engine_answer() is called once, possibly before it returns
- * @read: read back all records of a set. If it returns 0, ats_engine_read_record() is called
+ * @read: reads back all records of a set. If it returns 0, ats_engine_read_record() is called
  *	for each record, and then ats_engine_read_end()
  */
-struct ats_engine_ops {
+struct ats_engine {
 	int (*send)(struct ats_engine *engine, struct ats_set *set, unsigned int slot);
 	int (*read)(struct ats_engine *engine, struct ats_set *set);
-};
-
-/* Turns the SA's records into the wanted ones; one per port */
-struct ats_engine {
-	const struct ats_engine_ops *ops;
 	struct list_head sets;
 	bool online;			/* there is an SA that can be queried */
 	unsigned int in_flight;
-	unsigned int max_in_flight;
 	unsigned int trouble;		/* times in a row that the SA was away or busy */
 	unsigned long quiet_until;	/* jiffies; valid if trouble is not 0 */
 	u64 count[IB_ATS_COUNTER_PAD];	/* by enum ib_ats_counter: counters of the port */
@@ -180,14 +166,6 @@ struct ats_source {
 	struct ats_local local[];
 };
 
-/* Called for an address of a port; a return value other than 0 ends the iteration */
-typedef int (*ats_view_visit)(struct ats_port *port, const struct ats_source *source,
-			      const struct ats_local *local, void *arg);
-
-/* Called by the port's work for an address whose record has changed; may sleep */
-typedef void (*ats_view_listener)(const struct ats_port *port, const struct ats_source *source,
-				  const struct ats_local *local);
-
 /*
  * Passes the addresses of a netdevice to the port that it is on; implemented by ats_route().
  * @parent is its parent device or NULL, @dev_port the number of its port or 0.
@@ -198,12 +176,9 @@ typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, const void
 /* A request to the SA. The caller of ats_sa_post() fills in the first members; the rest is zero */
 struct ats_request {
 	u8 method;
-	bool is_path;			/* it requests .path, not .record */
+	bool is_path;			/* .record has a path instead, which is shorter */
 	u64 mask;			/* ComponentMask */
-	union {
-		struct ats_wire_record record;
-		struct ats_wire_path path;
-	};
+	struct ats_wire_record record;
 	unsigned int timeout_ms;	/* 0: the usual one */
 	struct ats_set *set;
 	unsigned int slot;
@@ -253,7 +228,7 @@ struct ats_audit {
 	bool table;			/* the address being checked has several records */
 	int gid_index;			/* the port's GID whose leftovers are requested next */
 	unsigned int round;		/* then addresses with another round are checked */
-	struct ats_key key;		/* the address being checked for rivals */
+	struct ats_key key;		/* of the GID or address being asked about */
 	struct in6_addr ip;
 	union ib_gid rival;		/* as ats_local.rival */
 };
@@ -302,36 +277,37 @@ struct ats_ask {
 	ib_ats_done done;
 	void *context;
 	unsigned long deadline;		/* jiffies */
-	int err;			/* from passing it to the ports */
+	int err;			/* -ENOMEM: for a query or an answer */
 	refcount_t pending;		/* queries, plus one while it is passed to the ports */
 	/* Guarded by a lock of ats_ask.c */
 	struct list_head open;		/* queries that have not ended */
-	struct list_head ended;		/* queries that have ended */
-	bool found;			/* a query has found something */
+	int worst;			/* error of those that have ended */
 	bool cancelled;
+	struct mutex lock;		/* guards what follows */
+	struct ib_ats_answer *answers;
+	unsigned int count;
+	unsigned int room;
 };
 
 /* The query that one port sends for a question; owned by ats_query.c */
 struct ats_query {
 	struct list_head list;		/* in a list of ats_port */
-	struct list_head part;		/* in ats_ask.open or .ended */
+	struct list_head part;		/* in ats_ask.open */
 	struct ats_ask *ask;
 	struct ats_port *port;		/* valid until the query has ended */
-	void (*ended)(struct ats_query *query);	/* called by the port's work */
-	u64 net_cookie;			/* of the guest that asks; 0: may see all */
+	void (*ended)(struct ats_query *query, int err);	/* called by the port's work */
+	u64 guest;			/* cookie of the namespace that asks; 0: may see all */
 	struct ats_request *request;	/* valid in ats_port.queries_sent */
 	unsigned int tries;
-	unsigned long retry_at;		/* jiffies; valid in ats_port.retries */
+	unsigned long look_at;		/* jiffies when it is due, or repeated */
 	bool table;			/* there is more than one record */
 	union ib_gid own;		/* of the port, if the subject may be a GID */
 	bool mapped;			/* the address is queried as ::ffff:a.b.c.d */
 	bool path;			/* no record: a path is queried instead */
 	bool nobody;			/* there was no SA at the address that was queried */
 	bool sent;			/* the SA was queried at least once */
+	bool found;			/* it has added answers */
 	int err;
-	struct ib_ats_answer *answers;
-	unsigned int count;
-	unsigned int room;
 };
 
 /* Makes the work of a port run; any context */
@@ -384,8 +360,6 @@ void ats_set_expire(struct ats_set *set, unsigned long now, unsigned long *next)
 unsigned int ats_set_assign(struct ats_set *set);
 
 /* ats_reconcile.c: turns the SA's records into the wanted ones */
-void ats_engine_init(struct ats_engine *engine, const struct ats_engine_ops *ops,
-		     unsigned int max_in_flight);
 struct ats_set *ats_engine_find(struct ats_engine *engine, const struct ats_key *key);
 unsigned long ats_engine_run(struct ats_engine *engine, unsigned long now);
 void ats_engine_answer(struct ats_engine *engine, struct ats_set *set, unsigned int slot,
@@ -403,14 +377,12 @@ void ats_engine_reap(struct ats_engine *engine);
 /* ats_sa.c: MADs to the SA of a port */
 int ats_sa_start(struct ats_port *port);
 void ats_sa_lose_sm(struct ats_port *port);
-void ats_sa_forget_sm(struct ats_port *port);
-int ats_sa_find_sm(struct ats_port *port);
+bool ats_sa_find_sm(struct ats_port *port);
 struct ats_request *ats_sa_post(struct ats_port *port, const struct ats_request *from);
 void ats_sa_finish(struct ats_port *port);
 
 /* ats_port.c: the state of a port, owned by its work */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 port);
-void ats_port_wait_idle(struct ats_port *port, unsigned long until);
 void ats_port_destroy(struct ats_port *port);
 
 /* ats_audit.c: finds records that the SA should not have */
@@ -419,33 +391,30 @@ void ats_audit_contact(struct ats_port *port, unsigned long now);
 void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next);
 
 /* ats_source.c: addresses of netdevices on a port, and what they permit */
-bool ats_source_is_guest(const struct ats_port *port, const struct net *net);
-bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey);
-bool ats_source_on_port(struct ats_port *port, const struct net *net, u16 pkey);
-bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey);
+u64 ats_source_guest(const struct ats_port *port, const struct net *net);
+bool ats_source_in_partition(const struct ats_port *port, u64 guest, u16 pkey);
+bool ats_source_on_port(struct ats_port *port, u64 guest, u16 pkey);
 struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
-void ats_source_find_leftover(struct ats_port *port, const struct ats_record *record);
+struct ats_set *ats_source_set(struct ats_port *port, const struct ats_key *key);
 void ats_source_replace(struct ats_port *port, struct ats_source *source);
 void ats_source_drop(struct ats_port *port, const void *owner);
 void ats_source_drop_all(struct ats_port *port);
 
 /* ats_view.c: shows the addresses of a port to others, and notifies them of changes */
-extern ats_view_listener ats_view_notify_user;
+/* Called by the port's work for an address whose record has changed; may sleep */
+extern void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_source *source,
+				    const struct ats_local *local);
 void ats_view_update(struct ats_port *port);
 void ats_view_tell(struct ats_port *port, const struct ats_source *source,
 		   const struct ats_local *local);
 void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source);
 extern atomic_t ats_view_version;
-int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, void *arg);
 void ats_view_record(const struct ats_port *port, const struct ats_source *source,
 		     const struct ats_local *local, struct ib_ats_answer *record);
 enum ib_ats_sa_state ats_view_sa(const struct ats_port *port);
 
 /* ats_query.c: queries of a port */
-struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
-				   void (*ended)(struct ats_query *query));
 void ats_query_submit(struct ats_query *query);
-void ats_query_free(struct ats_query *query);
 void ats_query_init(struct ats_port *port);
 void ats_query_run(struct ats_port *port, bool hurry, unsigned long now, unsigned long *next);
 

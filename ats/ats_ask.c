@@ -37,59 +37,13 @@ static int answer_cmp(const void *a, const void *b)
 	       strcmp(one->device, other->device) ?: (int)one->port - (int)other->port;
 }
 
-/* If any query has found something, that is the answer; otherwise it is the worst error. A port
- * that was removed meanwhile (-ENODEV) counts as little as one that was removed before.
- */
-static int ask_result(const struct ats_ask *ask, unsigned int *count)
-{
-	const struct ats_query *query;
-	int err = -ENODEV;
-
-	*count = 0;
-	list_for_each_entry(query, &ask->ended, part) {
-		*count += query->count;
-		if (query->err == -ENODEV)
-			continue;
-		if (query->err == -ENOMEM || err == -ENODEV || err == -ENOENT)
-			err = query->err;
-	}
-	if (ask->cancelled)
-		return -ECANCELED;
-	return *count ? 0 : ask->err ?: err;
-}
-
-static void ask_tell(struct ats_ask *ask)
-{
-	struct ib_ats_answer *answers = NULL;
-	const struct ats_query *query;
-	unsigned int count, at = 0;
-	int err;
-
-	err = ask_result(ask, &count);
-	if (!err) {
-		answers = kvmalloc_array(count, sizeof(*answers), GFP_KERNEL);
-		err = answers ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		list_for_each_entry(query, &ask->ended, part) {
-			if (query->count)
-				memcpy(&answers[at], query->answers,
-				       array_size(query->count, sizeof(*answers)));
-			at += query->count;
-		}
-		sort(answers, count, sizeof(*answers), answer_cmp, NULL);
-	}
-	ask->done(ask->context, err, answers, err ? 0 : count);
-	kvfree(answers);
-}
-
 static void ask_end(struct ats_ask *ask)
 {
-	struct ats_query *query, *next;
+	int err = ask->cancelled ? -ECANCELED : ask->err ?: ask->count ? 0 : ask->worst;
 
-	ask_tell(ask);
-	list_for_each_entry_safe(query, next, &ask->ended, part)
-		ats_query_free(query);
+	sort(ask->answers, ask->count, sizeof(*ask->answers), answer_cmp, NULL);
+	ask->done(ask->context, err, ask->answers, err ? 0 : ask->count);
+	kvfree(ask->answers);
 	xa_erase_irq(&asks, ask->id);
 	kfree(ask);
 	wake_up_all(&ask_gone);
@@ -113,18 +67,23 @@ static void ask_hurry(struct ats_ask *ask)
 		ats_port_event(query->port, ATS_EVENT_HURRY);
 }
 
-/* Called by a port's work: a query of the question has ended */
-static void ask_query_ended(struct ats_query *query)
+/*
+ * Called by a port's work: a query of the question has ended. If no query finds anything, the
+ * worst error counts. A port that was removed meanwhile (-ENODEV) counts as little as one that was
+ * removed before.
+ */
+static void ask_query_ended(struct ats_query *query, int err)
 {
 	struct ats_ask *ask = query->ask;
 
 	xa_lock_irq(&asks);
-	list_move_tail(&query->part, &ask->ended);
-	if (query->count && !ask->found) {
-		ask->found = true;
+	list_del(&query->part);
+	if (!err)
 		ask_hurry(ask);
-	}
+	if (err == -ENOMEM || (err != -ENODEV && (ask->worst == -ENODEV || ask->worst == -ENOENT)))
+		ask->worst = err;
 	xa_unlock_irq(&asks);
+	kfree(query);
 	if (refcount_dec_and_test(&ask->pending))
 		queue_work(ask->user ? ask_user_wq : ask_wq, &ask->work);
 }
@@ -133,13 +92,18 @@ static int ask_port(struct ats_port *port, void *arg)
 {
 	struct ats_ask *ask = arg;
 	struct ats_query *query;
+	u64 guest = ats_foreign_partitions ? 0 : ats_source_guest(port, ask->question.net);
 
 	if (!port_fits(port, &ask->question) ||
-	    !ats_source_may_ask(port, ask->question.net, ask->question.pkey))
+	    !ats_source_on_port(port, guest, ask->question.pkey))
 		return 0;
-	query = ats_query_create(ask, port, ask_query_ended);
+	query = kzalloc(sizeof(*query), GFP_KERNEL);
 	if (!query)
 		return -ENOMEM;
+	query->ask = ask;
+	query->port = port;
+	query->ended = ask_query_ended;
+	query->guest = guest;
 	refcount_inc(&ask->pending);
 	xa_lock_irq(&asks);
 	list_add_tail(&query->part, &ask->open);
@@ -154,7 +118,8 @@ static void ask_work(struct work_struct *work)
 
 	if (!ask->put) {
 		ask->put = true;
-		ask->err = ats_each_port(ask->question.net, ask_port, ask);
+		if (ats_each_port(ask->question.net, ask_port, ask))
+			ask->err = -ENOMEM;
 		if (ask->question.net)
 			put_net(ask->question.net);
 		if (!refcount_dec_and_test(&ask->pending))
@@ -202,7 +167,8 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 	INIT_WORK(&ask->work, ask_work);
 	refcount_set(&ask->pending, 1);
 	INIT_LIST_HEAD(&ask->open);
-	INIT_LIST_HEAD(&ask->ended);
+	mutex_init(&ask->lock);
+	ask->worst = -ENODEV;
 	ask->question = *question;
 	ask->addr = question->addr;
 	ats_addr_from_mapped(&ask->addr);

@@ -50,24 +50,19 @@ static bool audit_answered(struct ats_port *port, enum ats_result result)
 
 /* ---- Leftovers ---- */
 
-struct leftovers {
-	struct ats_port *port;
-	const u8 *gid;			/* that was asked for */
-};
-
 /* All records of a set that is created here are deleted, so it must not be another host's */
 static void leftover_each(void *context, const struct ats_record *record)
 {
-	const struct leftovers *leftovers = context;
+	struct ats_port *port = context;
 
-	if (!memcmp(&record->key.gid, leftovers->gid, sizeof(record->key.gid)))
-		ats_source_find_leftover(leftovers->port, record);
+	if (!memcmp(&record->key.gid, &port->audit.key.gid, sizeof(record->key.gid)) &&
+	    !ats_engine_find(&port->engine, &record->key) && ats_source_set(port, &record->key))
+		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }
 
 static void leftovers_done(struct ats_port *port, struct ats_request *request,
 			   enum ats_result result)
 {
-	struct leftovers leftovers = { .port = port, .gid = request->record.gid };
 	bool stale = port->audit.stale;
 
 	port->audit.stale = false;
@@ -75,7 +70,7 @@ static void leftovers_done(struct ats_port *port, struct ats_request *request,
 		return;
 	port->audit.gid_index++;
 	if (result == ATS_RESULT_OK)
-		ats_table_each(request->answer, leftover_each, &leftovers);
+		ats_table_each(request->answer, leftover_each, port);
 }
 
 static int port_gids(const struct ats_port *port)
@@ -92,13 +87,13 @@ static bool leftovers_ask(struct ats_port *port)
 		.mask = ATS_MASK_GID | ATS_MASK_NAME,
 		.done = leftovers_done,
 	};
-	struct ats_key key = {};
 
+	audit->key.pkey = 0;
 	for (; audit->gid_index < port_gids(port); audit->gid_index++) {
-		if (rdma_query_gid(port->ibdev, port->port, audit->gid_index, &key.gid) ||
-		    !key.gid.global.interface_id)
+		if (rdma_query_gid(port->ibdev, port->port, audit->gid_index, &audit->key.gid) ||
+		    !audit->key.gid.global.interface_id)
 			continue;
-		ats_record_init(&request.record, &key);
+		ats_record_init(&request.record, &audit->key);
 		return !IS_ERR(ats_sa_post(port, &request));
 	}
 	return false;

@@ -114,15 +114,7 @@ static void ports_leave(struct list_head *list, unsigned long until)
 	list_for_each_entry(port, list, list)
 		ats_port_event(port, ATS_EVENT_LEAVE);
 	list_for_each_entry(port, list, list)
-		ats_port_wait_idle(port, until);
-}
-
-static void ports_destroy(struct list_head *list)
-{
-	struct ats_port *port, *next;
-
-	list_for_each_entry_safe(port, next, list, list)
-		ats_port_destroy(port);
+		wait_for_completion_timeout(&port->idle, max_t(long, until - jiffies, 0));
 }
 
 /* Until then, the ports do not take records of this host for leftovers */
@@ -137,33 +129,6 @@ static void ports_scanned(const struct ib_device *ibdev)
 	mutex_unlock(&ports_lock);
 }
 
-static int ats_add(struct ib_device *ibdev)
-{
-	struct ats_port *port;
-	LIST_HEAD(added);
-	u32 number;
-
-	rdma_for_each_port(ibdev, number) {
-		if (!rdma_cap_ib_sa(ibdev, number))
-			continue;
-		port = ats_port_create(ibdev, number);
-		if (IS_ERR(port)) {
-			ports_destroy(&added);
-			return PTR_ERR(port);
-		}
-		list_add_tail(&port->list, &added);
-	}
-	if (list_empty(&added))
-		return -EOPNOTSUPP;
-	mutex_lock(&ports_lock);
-	list_splice_tail(&added, &ports);
-	atomic_inc(&ats_view_version);
-	mutex_unlock(&ports_lock);
-	ats_netdev_scan_all();
-	ports_scanned(ibdev);
-	return 0;
-}
-
 static void ats_remove(struct ib_device *ibdev, void *client_data)
 {
 	struct ats_port *port, *next;
@@ -176,7 +141,33 @@ static void ats_remove(struct ib_device *ibdev, void *client_data)
 	atomic_inc(&ats_view_version);
 	mutex_unlock(&ports_lock);
 	ports_leave(&removed, exit_until ?: jiffies + ATS_REMOVE_WAIT);
-	ports_destroy(&removed);
+	list_for_each_entry_safe(port, next, &removed, list)
+		ats_port_destroy(port);
+}
+
+static int ats_add(struct ib_device *ibdev)
+{
+	struct ats_port *port;
+	int err = -EOPNOTSUPP;
+	u32 number;
+
+	rdma_for_each_port(ibdev, number) {
+		if (!rdma_cap_ib_sa(ibdev, number))
+			continue;
+		port = ats_port_create(ibdev, number);
+		err = PTR_ERR_OR_ZERO(port);
+		if (err)
+			break;
+		mutex_lock(&ports_lock);
+		list_add_tail(&port->list, &ports);
+		mutex_unlock(&ports_lock);
+	}
+	if (err)
+		ats_remove(ibdev, NULL);
+	atomic_inc(&ats_view_version);
+	ats_netdev_scan_all();
+	ports_scanned(ibdev);
+	return err;
 }
 
 static struct ib_client ats_client = {

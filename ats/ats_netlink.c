@@ -148,14 +148,13 @@ static bool local_wanted(const struct ats_source *source, const struct ats_local
 		 nla_memcmp(attrs[IB_ATS_ATTR_ADDR], &ip, sizeof(ip)));
 }
 
-static int record_visit(struct ats_port *port, const struct ats_source *source,
-			const struct ats_local *local, void *arg)
+static int record_visit(struct walk *walk, const struct ats_port *port,
+			const struct ats_source *source, const struct ats_local *local)
 {
-	struct walk *walk = arg;
 	void *hdr;
 	int err;
 
-	if (!local_wanted(source, local, walk->attrs))
+	if (!local->told || !local_wanted(source, local, walk->attrs))
 		return 0;
 	if (!walk->cb)
 		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
@@ -169,11 +168,20 @@ static int record_visit(struct ats_port *port, const struct ats_source *source,
 
 static int record_port(struct ats_port *port, void *arg)
 {
+	const struct ats_source *source;
 	struct walk *walk = arg;
+	unsigned int i;
+	int err = 0;
 
 	if (!port_wanted(port, walk->attrs))
 		return 0;
-	return ats_view_each(port, walk->net->net_cookie, record_visit, walk);
+	mutex_lock(&port->mutex);
+	list_for_each_entry(source, &port->sources, list)
+		for (i = 0; !err && i < source->count; i++)
+			if (source->net_cookie == walk->net->net_cookie)
+				err = record_visit(walk, port, source, &source->local[i]);
+	mutex_unlock(&port->mutex);
+	return err;
 }
 
 static int record_dump(struct sk_buff *skb, struct netlink_callback *cb)
@@ -190,10 +198,8 @@ static int record_do(struct sk_buff *request, struct genl_info *info)
 	void *hdr;
 
 	if (GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_IFINDEX) ||
-	    GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_ADDR)) {
-		NL_SET_ERR_MSG(info->extack, "Give the interface, IFINDEX, and its address, ADDR");
+	    GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_ADDR))
 		return -EINVAL;
-	}
 	walk.skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	if (!walk.skb)
 		return -ENOMEM;
@@ -221,10 +227,8 @@ static int primary_do(struct sk_buff *skb, struct genl_info *info)
 	struct in6_addr ip;
 	int err;
 
-	if (GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_IFINDEX)) {
-		NL_SET_ERR_MSG(info->extack, "Give the interface, IFINDEX");
+	if (GENL_REQ_ATTR_CHECK(info, IB_ATS_ATTR_IFINDEX))
 		return -EINVAL;
-	}
 	if (addr) {
 		ip = nla_get_in6_addr(addr);
 		ats_addr_from_mapped(&ip);
@@ -249,7 +253,8 @@ static int audit_port(struct ats_port *port, void *arg)
 {
 	struct walk *walk = arg;
 
-	if (!port_wanted(port, walk->attrs) || !ats_source_on_port(port, walk->net, 0))
+	if (!port_wanted(port, walk->attrs) ||
+	    !ats_source_on_port(port, ats_source_guest(port, walk->net), 0))
 		return 0;
 	walk->at++;
 	ats_port_event(port, ATS_EVENT_AUDIT);
@@ -318,48 +323,38 @@ static struct net *net_get_by_cookie(u64 cookie)
 	struct net *net, *found = NULL;
 
 	rcu_read_lock();
-	for_each_net_rcu(net) {
-		if (net->net_cookie != cookie)
-			continue;
-		found = maybe_get_net(net);
-		break;
-	}
+	for_each_net_rcu(net)
+		if (net->net_cookie == cookie)
+			found = maybe_get_net(net);
 	rcu_read_unlock();
 	return found;
 }
 
-static struct sk_buff *notification(const struct ats_port *port, const struct ats_source *source,
-				    const struct ats_local *local)
+/* Without memory, listeners get the same error as after an overrun */
+static void records_notify(struct net *net, const struct ats_port *port,
+			   const struct ats_source *source, const struct ats_local *local)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
-	void *hdr;
+	void *hdr = skb ? genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF) : NULL;
 
-	if (!skb)
-		return NULL;
-	hdr = genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF);
-	if (!message_end(skb, hdr, !hdr || put_local(skb, port, source, local)))
-		return skb;
+	if (hdr && !message_end(skb, hdr, put_local(skb, port, source, local))) {
+		genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS, GFP_KERNEL);
+		return;
+	}
 	nlmsg_free(skb);
-	return NULL;
+	genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
 }
 
-/* Called by a port's work. Without memory, listeners get the same error as after an overrun */
+/* Called by a port's work */
 static void netlink_notify(const struct ats_port *port, const struct ats_source *source,
 			   const struct ats_local *local)
 {
 	struct net *net = net_get_by_cookie(source->net_cookie);
-	struct sk_buff *skb;
 
 	if (!net)
 		return;
-	if (genl_has_listeners(&ats_family, net, ATS_NL_RECORDS)) {
-		skb = notification(port, source, local);
-		if (skb)
-			genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS,
-						GFP_KERNEL);
-		else
-			genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
-	}
+	if (genl_has_listeners(&ats_family, net, ATS_NL_RECORDS))
+		records_notify(net, port, source, local);
 	put_net(net);
 }
 
@@ -392,9 +387,9 @@ static const enum ib_ats_attr subjects[] = {
 
 static_assert(ARRAY_SIZE(subjects) == IB_ATS_KIND_MAX + 1);
 
-static int question_parse(struct ib_ats_question *question, struct nlattr **attrs,
-			  struct netlink_ext_ack *extack)
+static int question_parse(struct ib_ats_question *question, struct genl_info *info)
 {
+	struct nlattr **attrs = info->attrs;
 	const struct nlattr *subject;
 
 	if (attrs[IB_ATS_ATTR_KIND])
@@ -408,10 +403,8 @@ static int question_parse(struct ib_ats_question *question, struct nlattr **attr
 	if (attrs[IB_ATS_ATTR_TIMEOUT])
 		question->timeout_ms = nla_get_u32(attrs[IB_ATS_ATTR_TIMEOUT]);
 	subject = attrs[subjects[question->kind]];
-	if (!subject) {
-		NL_SET_ERR_MSG(extack, "Give what is to be found: ADDR, GID or SID, as KIND says");
+	if (GENL_REQ_ATTR_CHECK(info, subjects[question->kind]))
 		return -EINVAL;
-	}
 	if (question->kind == IB_ATS_KIND_ADDR)
 		question->addr = nla_get_in6_addr(subject);
 	else if (question->kind == IB_ATS_KIND_SID)
@@ -541,18 +534,16 @@ static int resolve_do(struct sk_buff *skb, struct genl_info *info)
 	struct ib_ats_question question = { .net = genl_info_net(info) };
 	int err;
 
-	err = question_parse(&question, info->attrs, info->extack);
+	err = question_parse(&question, info);
 	if (err)
 		return err;
 	err = resolve_ask(&question, info);
 	if (err == -EINVAL && question.kind == IB_ATS_KIND_SID)
-		NL_SET_ERR_MSG(info->extack,
-			       "Give a Service ID from 0x10000ce100415400 to 0x10000ce1004154ff");
+		NL_SET_ERR_MSG(info->extack, "Give a Service ID from 0x10000ce100415400 to ...4ff");
 	else if (err == -EINVAL)
 		NL_SET_ERR_MSG(info->extack, "Give an address other than the unspecified one");
 	else if (err == -EDQUOT)
-		NL_SET_ERR_MSG(info->extack,
-			       "Too many questions are open; wait for the answers to some");
+		NL_SET_ERR_MSG(info->extack, "Too many questions are open; wait for some answers");
 	return err;
 }
 

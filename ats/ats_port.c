@@ -11,7 +11,6 @@
 static const u64 rid_mask = ATS_MASK_SID | ATS_MASK_GID | ATS_MASK_PKEY;
 static const u64 set_mask = rid_mask | ATS_MASK_LEASE | ATS_MASK_KEY | ATS_MASK_NAME |
 			    ATS_MASK_DATA8;
-static const u64 read_mask = ATS_MASK_GID | ATS_MASK_PKEY | ATS_MASK_NAME;
 
 static struct ats_port *port_of_engine(struct ats_engine *engine)
 {
@@ -48,15 +47,14 @@ static int sa_send(struct ats_engine *engine, struct ats_set *set, unsigned int 
 		.lease = ats_lease ?: ATS_LEASE_INFINITE,
 	};
 	struct ats_request request = {
-		.method = IB_SA_METHOD_DELETE,
+		.method = slot->method,
 		.mask = rid_mask,
 		.set = set,
 		.slot = index,
 		.done = port_answered,
 	};
 
-	if (slot->op == ATS_OP_SET) {
-		request.method = IB_MGMT_METHOD_SET;
+	if (slot->method == IB_MGMT_METHOD_SET) {
 		request.mask = set_mask;
 		record.addr = slot->sent;
 	} else if (slot->refusals % 2) {
@@ -75,7 +73,7 @@ static int sa_read(struct ats_engine *engine, struct ats_set *set)
 {
 	struct ats_request request = {
 		.method = IB_SA_METHOD_GET_TABLE,
-		.mask = read_mask,
+		.mask = ATS_MASK_GID | ATS_MASK_PKEY | ATS_MASK_NAME,
 		.set = set,
 		.done = port_read,
 	};
@@ -83,11 +81,6 @@ static int sa_read(struct ats_engine *engine, struct ats_set *set)
 	ats_record_init(&request.record, &set->key);
 	return PTR_ERR_OR_ZERO(ats_sa_post(port_of_engine(engine), &request));
 }
-
-static const struct ats_engine_ops sa_ops = {
-	.send = sa_send,
-	.read = sa_read,
-};
 
 /* ---- The work ---- */
 
@@ -137,10 +130,11 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 	}
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
-	if (events & BIT(ATS_EVENT_SM))
+	if (events & (BIT(ATS_EVENT_SM) | BIT(ATS_EVENT_FORGET)))
 		ats_sa_lose_sm(port);
 	if (events & BIT(ATS_EVENT_FORGET)) {
-		ats_sa_forget_sm(port);
+		/* Whatever its address is, this may be a new SM */
+		rdma_ah_set_dlid(&port->sa.sm, 0);
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
 	}
@@ -157,7 +151,7 @@ static void port_find_sa(struct ats_port *port, unsigned long *events, unsigned 
 	struct ats_engine *engine = &port->engine;
 	bool was = engine->online;
 
-	engine->online = !port->stopped && !ats_sa_find_sm(port);
+	engine->online = !port->stopped && ats_sa_find_sm(port);
 	if (engine->online != was) {
 		port->dirty = true;
 		/* Queries of questions that have found something need not wait for a lost SA */
@@ -208,26 +202,13 @@ static void port_work(struct work_struct *work)
 static void port_ib_event(struct ib_event_handler *handler, struct ib_event *event)
 {
 	struct ats_port *port = container_of(handler, struct ats_port, event_handler);
+	bool new_sm = event->event == IB_EVENT_PORT_ACTIVE || event->event == IB_EVENT_SM_CHANGE ||
+		      event->event == IB_EVENT_CLIENT_REREGISTER;
 
 	if (event->element.port_num != port->port)
 		return;
-	switch (event->event) {
-	case IB_EVENT_PORT_ACTIVE:
-	case IB_EVENT_SM_CHANGE:
-	case IB_EVENT_CLIENT_REREGISTER:
-		ats_port_event(port, ATS_EVENT_FORGET);
-		ats_netdev_rescan();
-		break;
-	case IB_EVENT_GID_CHANGE:
-	case IB_EVENT_PKEY_CHANGE:
-	case IB_EVENT_LID_CHANGE:
-	case IB_EVENT_PORT_ERR:
-		ats_port_event(port, ATS_EVENT_SM);
-		ats_netdev_rescan();
-		break;
-	default:
-		break;
-	}
+	ats_port_event(port, new_sm ? ATS_EVENT_FORGET : ATS_EVENT_SM);
+	ats_netdev_rescan();
 }
 
 /* ---- Creation and removal ---- */
@@ -244,7 +225,9 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
 	INIT_LIST_HEAD(&port->sources);
 	ats_query_init(port);
 	ats_audit_init(port);
-	ats_engine_init(&port->engine, &sa_ops, ats_max_in_flight);
+	port->engine.send = sa_send;
+	port->engine.read = sa_read;
+	INIT_LIST_HEAD(&port->engine.sets);
 	init_completion(&port->idle);
 	INIT_DELAYED_WORK(&port->work, port_work);
 	port->records_at = jiffies;
@@ -283,22 +266,6 @@ destroy_wq:
 free:
 	kfree(port);
 	return ERR_PTR(err);
-}
-
-/**
- * ats_port_wait_idle() - wait until the records of a port are deleted
- * @port: the port, after ATS_EVENT_LEAVE
- * @until: jiffies when the wait ends in any case
- *
- * Does not wait for an SA that does not answer.
- *
- * Context: may sleep.
- */
-void ats_port_wait_idle(struct ats_port *port, unsigned long until)
-{
-	long left = until - jiffies;
-
-	wait_for_completion_timeout(&port->idle, max(left, 0L));
 }
 
 /**

@@ -18,86 +18,54 @@
 /* Jiffies; upper bound of the timeout of a request */
 #define ATS_QUERY_LONGEST	(3600 * HZ)
 
-/**
- * ats_query_create() - create the query of a port
- * @ask: the question, which the query reads its subject and deadline from
- * @port: the port
- * @ended: called once, by ats_query_submit() or later by the port's work
- *
- * Context: may sleep.
- * Return: the query, or NULL if there is no memory.
- */
-struct ats_query *ats_query_create(struct ats_ask *ask, struct ats_port *port,
-				   void (*ended)(struct ats_query *query))
-{
-	struct ats_query *query = kzalloc(sizeof(*query), GFP_KERNEL);
-
-	if (!query)
-		return NULL;
-	query->ask = ask;
-	query->port = port;
-	query->ended = ended;
-	if (ats_source_is_guest(port, ask->question.net))
-		query->net_cookie = ask->question.net->net_cookie;
-	return query;
-}
-
-/**
- * ats_query_free() - free a query
- * @query: a query that has ended
- *
- * Context: may sleep.
- */
-void ats_query_free(struct ats_query *query)
-{
-	kvfree(query->answers);
-	kfree(query);
-}
-
 static void query_end(struct ats_query *query, int err)
 {
 	list_del_init(&query->list);
-	query->err = err;
-	if (err)
-		query->count = 0;
-	query->ended(query);
+	query->ended(query, err);
 }
 
 /* ---- Answers ---- */
 
 static bool query_may_see(const struct ats_query *query, u16 pkey)
 {
-	return !query->net_cookie ||
-	       (pkey && ats_source_in_partition(query->port, query->net_cookie, pkey));
+	return !query->guest || (pkey && ats_source_in_partition(query->port, query->guest, pkey));
+}
+
+/* Context: ask->lock held */
+static int ask_grow(struct ats_ask *ask)
+{
+	unsigned int room = ask->room * 2 + 4;
+	struct ib_ats_answer *answers = kvmalloc_array(room, sizeof(*answers), GFP_KERNEL);
+
+	if (!answers)
+		return -ENOMEM;
+	if (ask->count)
+		memcpy(answers, ask->answers, array_size(ask->count, sizeof(*answers)));
+	kvfree(ask->answers);
+	ask->answers = answers;
+	ask->room = room;
+	return 0;
 }
 
 static void query_add(void *context, const struct ats_record *record)
 {
 	struct ats_query *query = context;
-	unsigned int room = query->room * 2 + 4;
-	struct ib_ats_answer *answers;
+	struct ats_ask *ask = query->ask;
 
 	if (!query_may_see(query, record->key.pkey))
 		return;
-	if (query->count == query->room) {
-		answers = kvmalloc_array(room, sizeof(*answers), GFP_KERNEL);
-		if (!answers) {
-			query->err = -ENOMEM;
-			return;
-		}
-		if (query->count)
-			memcpy(answers, query->answers,
-			       array_size(query->count, sizeof(*answers)));
-		kvfree(query->answers);
-		query->answers = answers;
-		query->room = room;
-	}
-	ats_record_answer(record, query->port, &query->answers[query->count++]);
+	query->found = true;
+	mutex_lock(&ask->lock);
+	if (ask->count == ask->room && ask_grow(ask))
+		ask->err = -ENOMEM;
+	else
+		ats_record_answer(record, query->port, &ask->answers[ask->count++]);
+	mutex_unlock(&ask->lock);
 }
 
 static void query_answered(struct ats_query *query)
 {
-	query_end(query, query->err ?: query->count ? 0 : -ENOENT);
+	query_end(query, query->found ? 0 : -ENOENT);
 }
 
 static bool question_fits(const struct ats_ask *ask, const struct ats_record *record)
@@ -171,11 +139,10 @@ static void query_add_gid(struct ats_query *query)
 
 static void query_answer_alone(struct ats_query *query)
 {
-	query->err = 0;
 	query_add_own(query);
-	if (!query->count && query_is_of_gid(query))
+	if (!query->found && query_is_of_gid(query))
 		query_add_gid(query);
-	query_end(query, query->err ?: query->count ? 0 : -ENETUNREACH);
+	query_end(query, query->found ? 0 : -ENETUNREACH);
 }
 
 /* ---- Requests to the SA ---- */
@@ -185,8 +152,8 @@ static void query_note(struct ats_query *query, unsigned long at)
 {
 	struct ats_port *port = query->port;
 
-	at = ats_earlier(at, query->ask->deadline);
-	port->queries_at = ats_earlier(port->queries_at, at);
+	query->look_at = ats_earlier(at, query->ask->deadline);
+	port->queries_at = ats_earlier(port->queries_at, query->look_at);
 }
 
 /* The queries of its class that are to be sent */
@@ -199,7 +166,7 @@ static struct list_head *query_class(const struct ats_query *query)
 static bool query_given_up(const struct ats_query *query)
 {
 	return READ_ONCE(query->ask->cancelled) ||
-	       (READ_ONCE(query->ask->found) && (query->sent || !query->port->engine.online));
+	       (READ_ONCE(query->ask->count) && (query->sent || !query->port->engine.online));
 }
 
 static void query_failed(struct ats_query *query, int err, unsigned long now)
@@ -212,9 +179,8 @@ static void query_failed(struct ats_query *query, int err, unsigned long now)
 		return;
 	}
 	query->err = err;
-	query->retry_at = now + span / 2 + get_random_u32_below(span / 2 + 1);
 	list_move_tail(&query->list, &query->port->retries);
-	query_note(query, query->retry_at);
+	query_note(query, now + span / 2 + get_random_u32_below(span / 2 + 1));
 }
 
 /* Sends the query once more, in another form */
@@ -252,27 +218,14 @@ static void query_found_none(struct ats_query *query)
 
 static void query_received(struct ats_query *query, const struct ib_mad_recv_wc *answer)
 {
-	int count;
+	int count = ats_table_each(answer, query_add, query);
 
-	query->err = 0;
-	count = ats_table_each(answer, query_add, query);
 	if (count < 0)
-		query->err = -EREMOTEIO;
-	if (count)
+		query_end(query, -EREMOTEIO);
+	else if (count)
 		query_answered(query);
 	else
 		query_found_none(query);
-}
-
-/*
- * Remembers whether an SA was there. A request that the query's deadline has cut short does not
- * say: its answer may be under way.
- */
-static void query_heard(struct ats_query *query, const struct ats_request *request,
-			enum ats_result result)
-{
-	if (result != ATS_RESULT_TIMEOUT || request->timeout_ms >= ats_sa_timeout_ms)
-		query->nobody = result == ATS_RESULT_NOBODY;
 }
 
 static void query_done(struct ats_port *port, struct ats_request *request, enum ats_result result)
@@ -280,9 +233,12 @@ static void query_done(struct ats_port *port, struct ats_request *request, enum 
 	struct ats_query *query = request->query;
 
 	port->queries_in_flight[query->ask->user]--;
-	query_heard(query, request, result);
+	/* A request that the query's deadline has cut short does not say whether an SA was there:
+	 * its answer may be under way.
+	 */
+	if (result != ATS_RESULT_TIMEOUT || request->timeout_ms >= ats_sa_timeout_ms)
+		query->nobody = result == ATS_RESULT_NOBODY;
 	if (query->path && (result == ATS_RESULT_OK || result == ATS_RESULT_TOO_MANY)) {
-		query->err = 0;
 		query_add_gid(query);
 		query_answered(query);
 		return;
@@ -349,6 +305,20 @@ static u8 query_method(const struct ats_query *query)
 		       IB_SA_METHOD_GET_TABLE : IB_MGMT_METHOD_GET;
 }
 
+static void request_set_path(struct ats_request *request, const struct ats_query *query)
+{
+	const struct ib_ats_question *question = &query->ask->question;
+	struct sa_path_rec path = {
+		.dgid = question->gid,
+		.sgid = query->own,
+		.pkey = cpu_to_be16(question->pkey),
+	};
+
+	request->is_path = true;
+	request->mask = ATS_MASK_DGID | ATS_MASK_SGID | (path.pkey ? ATS_MASK_PATH_PKEY : 0);
+	ib_sa_pack_path(&path, &request->record);
+}
+
 static int query_post(struct ats_query *query, unsigned long now)
 {
 	long left = query->ask->deadline - now;
@@ -359,20 +329,11 @@ static int query_post(struct ats_query *query, unsigned long now)
 		.timeout_ms = jiffies_to_msecs(clamp(left, 1L, (long)ATS_QUERY_LONGEST)),
 	};
 
-	if (!query->path) {
+	if (query->path) {
+		request_set_path(&request, query);
+	} else {
 		request.method = query_method(query);
 		request_set_record(&request, query);
-	} else if (query_is_of_gid(query)) {
-		request.is_path = true;
-		request.mask = ATS_MASK_DGID | ATS_MASK_SGID;
-		memcpy(request.path.dgid, &query->ask->question.gid, sizeof(request.path.dgid));
-		memcpy(request.path.sgid, &query->own, sizeof(request.path.sgid));
-		if (query->ask->question.pkey) {
-			request.mask |= ATS_MASK_PATH_PKEY;
-			request.path.pkey = cpu_to_be16(query->ask->question.pkey);
-		}
-	} else {
-		return -ENODEV;
 	}
 	query->request = ats_sa_post(query->port, &request);
 	return PTR_ERR_OR_ZERO(query->request);
@@ -430,26 +391,20 @@ static bool query_waits(struct ats_query *query, unsigned long now)
 	return false;
 }
 
+/* A query whose deadline is not over is due if it is to be repeated */
 static void queries_look(struct list_head *queries, unsigned long now)
 {
 	struct ats_query *query, *next;
 
-	list_for_each_entry_safe(query, next, queries, list)
-		if (query_waits(query, now))
-			query_note(query, query->ask->deadline);
-}
-
-static void retries_look(struct ats_port *port, unsigned long now)
-{
-	struct ats_query *query, *next;
-
-	list_for_each_entry_safe(query, next, &port->retries, list) {
+	list_for_each_entry_safe(query, next, queries, list) {
 		if (!query_waits(query, now))
 			continue;
-		if (time_after_eq(now, query->retry_at))
+		if (time_before(now, query->look_at)) {
+			query_note(query, query->look_at);
+		} else {
 			list_move_tail(&query->list, query_class(query));
-		else
-			query_note(query, query->retry_at);
+			query_note(query, query->ask->deadline);
+		}
 	}
 }
 
@@ -503,7 +458,7 @@ void ats_query_run(struct ats_port *port, bool hurry, unsigned long now, unsigne
 {
 	if (hurry || port->stopped || time_after_eq(now, port->queries_at)) {
 		port->queries_at = now + MAX_JIFFY_OFFSET / 2;
-		retries_look(port, now);
+		queries_look(&port->retries, now);
 		queries_look(&port->queries[false], now);
 		queries_look(&port->queries[true], now);
 		queries_cancel(port);

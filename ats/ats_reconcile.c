@@ -15,8 +15,7 @@
 #include "ats.h"
 
 #define ATS_BACKOFF_MIN		(HZ / 2)
-#define ATS_BACKOFF_MAX		(32 * HZ)
-#define ATS_BACKOFF_STEPS	6
+#define ATS_BACKOFF_STEPS	6	/* up to 32 s */
 #define ATS_REREGISTER_JITTER	(HZ / 4)
 #define ATS_IDLE		(60 * HZ)
 
@@ -30,25 +29,7 @@ static unsigned long backoff(unsigned int times)
 {
 	unsigned long span = ATS_BACKOFF_MIN << min_t(unsigned int, times - 1, ATS_BACKOFF_STEPS);
 
-	span = min_t(unsigned long, span, ATS_BACKOFF_MAX);
 	return span / 2 + get_random_u32_below(span / 2 + 1);
-}
-
-/**
- * ats_engine_init() - initialize an engine without sets
- * @engine: the engine
- * @ops: how to reach the SA
- * @max_in_flight: the number of requests that may be under way at once
- *
- * Context: any.
- */
-void ats_engine_init(struct ats_engine *engine, const struct ats_engine_ops *ops,
-		     unsigned int max_in_flight)
-{
-	memset(engine, 0, sizeof(*engine));
-	engine->ops = ops;
-	engine->max_in_flight = max_in_flight;
-	INIT_LIST_HEAD(&engine->sets);
 }
 
 /**
@@ -82,7 +63,7 @@ static bool slot_right(const struct ats_slot *slot)
 
 static bool slot_settled(const struct ats_slot *slot)
 {
-	return slot->op == ATS_OP_NONE && slot_right(slot) && !(slot->want && slot->renew);
+	return !slot->method && slot_right(slot) && !(slot->want && slot->renew);
 }
 
 /* Whether sending now would leave a wanted address without any record for a while */
@@ -107,19 +88,19 @@ static void slot_send(struct ats_engine *engine, struct ats_set *set, struct ats
 	unsigned int index = slot - set->slot;
 
 	slot->stale = false;
-	slot->op = slot->want ? ATS_OP_SET : ATS_OP_DELETE;
+	slot->method = slot->want ? IB_MGMT_METHOD_SET : IB_SA_METHOD_DELETE;
 	if (slot->want)
 		slot->sent = slot->want->ip;
 	set->in_flight++;
 	engine->in_flight++;
 	engine->count[slot->want ? IB_ATS_COUNTER_SETS : IB_ATS_COUNTER_DELETES]++;
-	if (engine->ops->send(engine, set, index))
+	if (engine->send(engine, set, index))
 		ats_engine_answer(engine, set, index, ATS_RESULT_BUSY, now);
 }
 
 static bool engine_full(const struct ats_engine *engine)
 {
-	return engine->in_flight >= (engine->trouble ? 1 : engine->max_in_flight);
+	return engine->in_flight >= (engine->trouble ? 1 : ats_max_in_flight);
 }
 
 static bool engine_quiet(const struct ats_engine *engine, unsigned long now)
@@ -132,11 +113,11 @@ static void set_read(struct ats_engine *engine, struct ats_set *set, unsigned lo
 	int i;
 
 	for (i = 0; i < ATS_SIDS; i++)
-		set->slot[i].seen = false;
+		set->slot[i].found = ATS_ABSENT;
 	set->reading = true;
 	set->verify = false;
 	engine->in_flight++;
-	if (engine->ops->read(engine, set))
+	if (engine->read(engine, set))
 		ats_engine_read_end(engine, set, ATS_RESULT_BUSY, now);
 	else
 		engine->count[IB_ATS_COUNTER_READS]++;
@@ -168,7 +149,7 @@ static void set_run(struct ats_engine *engine, struct ats_set *set, unsigned lon
 	for (slot = set->slot; slot < set->slot + ATS_SIDS; slot++) {
 		if (engine_full(engine) || engine_quiet(engine, now))
 			return;
-		if (slot->op != ATS_OP_NONE || slot_settled(slot))
+		if (slot->method || slot_settled(slot))
 			continue;
 		if (slot->refusals && time_before(now, slot->retry_at)) {
 			waits |= slot->refusals < ATS_REFUSALS_WAIT;
@@ -232,24 +213,24 @@ static void engine_heard(struct ats_engine *engine, enum ats_result result, unsi
 	engine->quiet_until = now + backoff(engine->trouble);
 }
 
-static void slot_refused(struct ats_engine *engine, struct ats_slot *slot, enum ats_op op,
+static void slot_refused(struct ats_engine *engine, struct ats_slot *slot, u8 method,
 			 unsigned long now)
 {
 	slot->known = ATS_DOUBT;
 	slot->refusals = min(slot->refusals + 1, U8_MAX);
 	slot->retry_at = now + backoff(slot->refusals);
-	if (op != ATS_OP_DELETE || slot->want || slot->refusals < ATS_REFUSALS_MAX)
+	if (method != IB_SA_METHOD_DELETE || slot->want || slot->refusals < ATS_REFUSALS_MAX)
 		return;
 	slot->known = ATS_ABSENT;
 	slot->refusals = 0;
 	engine->count[IB_ATS_COUNTER_ABANDONED]++;
 }
 
-static void slot_done(struct ats_slot *slot, enum ats_op op)
+static void slot_done(struct ats_slot *slot, u8 method)
 {
 	slot->refusals = 0;
 	slot->renew = false;
-	slot->known = op == ATS_OP_SET ? ATS_PRESENT : ATS_ABSENT;
+	slot->known = method == IB_MGMT_METHOD_SET ? ATS_PRESENT : ATS_ABSENT;
 	slot->has = slot->sent;
 }
 
@@ -267,16 +248,17 @@ void ats_engine_answer(struct ats_engine *engine, struct ats_set *set, unsigned 
 		       enum ats_result result, unsigned long now)
 {
 	struct ats_slot *slot = &set->slot[index];
-	enum ats_op op = slot->op;
+	u8 method = slot->method;
 
-	slot->op = ATS_OP_NONE;
+	slot->method = 0;
 	set->in_flight--;
 	engine->in_flight--;
 	engine_heard(engine, result, now);
-	if (result == ATS_RESULT_OK || (result == ATS_RESULT_NO_RECORD && op == ATS_OP_DELETE))
-		slot_done(slot, op);
+	if (result == ATS_RESULT_OK ||
+	    (result == ATS_RESULT_NO_RECORD && method == IB_SA_METHOD_DELETE))
+		slot_done(slot, method);
 	else if (result == ATS_RESULT_REFUSED || result == ATS_RESULT_NO_RECORD)
-		slot_refused(engine, slot, op, now);
+		slot_refused(engine, slot, method, now);
 	else
 		slot->known = ATS_DOUBT;
 	if (result == ATS_RESULT_TIMEOUT)
@@ -301,9 +283,8 @@ void ats_engine_read_record(void *of, const struct ats_record *record)
 	if (index < 0 || !ats_key_same(&record->key, &set->key))
 		return;
 	slot = &set->slot[index];
-	slot->seen = true;
-	slot->odd = (record->lease == ATS_LEASE_INFINITE) == !!ats_lease;
-	slot->found = record->addr;
+	slot->found = (record->lease == ATS_LEASE_INFINITE) == !ats_lease ? ATS_PRESENT : ATS_DOUBT;
+	slot->found_ip = record->addr;
 }
 
 /*
@@ -312,16 +293,13 @@ void ats_engine_read_record(void *of, const struct ats_record *record)
  */
 static bool slot_found(struct ats_slot *slot)
 {
-	bool believed = slot->known != ATS_DOUBT, was = slot->known == ATS_PRESENT;
-	bool differs = slot->seen != was;
+	bool same = slot->known == ATS_DOUBT ||
+		    (slot->known == slot->found &&
+		     (slot->found == ATS_ABSENT || slot_has(slot, &slot->found_ip)));
 
-	if (slot->seen && was)
-		differs = slot->odd || memcmp(&slot->has, &slot->found, sizeof(slot->has));
-	slot->known = slot->seen ? ATS_PRESENT : slot->refusals ? ATS_DOUBT : ATS_ABSENT;
-	slot->has = slot->found;
-	if (slot->seen && slot->odd)
-		slot->known = ATS_DOUBT;
-	return believed && differs;
+	slot->known = slot->found == ATS_ABSENT && slot->refusals ? ATS_DOUBT : slot->found;
+	slot->has = slot->found_ip;
+	return !same;
 }
 
 /**

@@ -85,18 +85,6 @@ void ats_sa_lose_sm(struct ats_port *port)
 }
 
 /**
- * ats_sa_forget_sm() - the same, but whatever its address is, it is known to be a new SM
- * @port: the port
- *
- * Context: the port's work.
- */
-void ats_sa_forget_sm(struct ats_port *port)
-{
-	rdma_ah_set_dlid(&port->sa.sm, 0);
-	ats_sa_lose_sm(port);
-}
-
-/**
  * ats_sa_find_sm() - look up the SM's address, unless ats_sa.found says that it is known
  * @port: the port
  *
@@ -105,26 +93,21 @@ void ats_sa_forget_sm(struct ats_port *port)
  * causes ATS_EVENT_FORGET.
  *
  * Context: the port's work; may sleep.
- * Return: 0 if the address is known, -ENETUNREACH if the port is not ACTIVE or has no SM, or was
- * so when the HCA was asked, or another negative error.
+ * Return: true if the address is known; false if the port is not ACTIVE or has no SM, or was so
+ * when the HCA was asked.
  */
-int ats_sa_find_sm(struct ats_port *port)
+bool ats_sa_find_sm(struct ats_port *port)
 {
 	struct rdma_ah_attr *sm = &port->sa.sm;
 	u32 former = rdma_ah_get_dlid(sm);
 	struct ib_port_attr attr;
-	int err;
 
-	if (port->sa.found)
-		return 0;
-	if (time_before(jiffies, port->sa.look_at))
-		return -ENETUNREACH;
+	if (port->sa.found || time_before(jiffies, port->sa.look_at))
+		return port->sa.found;
 	port->sa.look_at = jiffies + ATS_SM_POLL;
-	err = ib_query_port(port->ibdev, port->port, &attr);
-	if (err)
-		return err;
-	if (attr.state != IB_PORT_ACTIVE || !attr.sm_lid)
-		return -ENETUNREACH;
+	if (ib_query_port(port->ibdev, port->port, &attr) || attr.state != IB_PORT_ACTIVE ||
+	    !attr.sm_lid)
+		return false;
 	memset(sm, 0, sizeof(*sm));
 	sm->type = rdma_ah_find_type(port->ibdev, port->port);
 	rdma_ah_set_dlid(sm, attr.sm_lid);
@@ -139,7 +122,7 @@ int ats_sa_find_sm(struct ats_port *port)
 	port->sa.found = true;
 	if (former && former != attr.sm_lid)
 		ats_port_event(port, ATS_EVENT_FORGET);
-	return 0;
+	return true;
 }
 
 static void request_fill_mad(const struct ats_request *request, struct ats_sa *sa)
@@ -156,7 +139,6 @@ static void request_fill_mad(const struct ats_request *request, struct ats_sa *s
 						      IB_SA_ATTR_SERVICE_REC);
 	hdr->tid = cpu_to_be64((u64)sa->agent->hi_tid << 32 | ++sa->tid);
 	mad->sa_hdr.comp_mask = (__force ib_sa_comp_mask)cpu_to_be64(request->mask);
-	/* A path is shorter; the octets behind it are zero */
 	memcpy(mad->data, &request->record, sizeof(request->record));
 	buf->timeout_ms = ats_sa_timeout_ms;
 	if (request->method == IB_SA_METHOD_GET_TABLE)
@@ -182,10 +164,7 @@ static int request_make_mad(struct ats_request *request, struct ats_port *port)
 	u16 pkey_index;
 	int err;
 
-	err = ats_sa_find_sm(port);
-	if (!err)
-		err = ib_find_cached_pkey(port->ibdev, port->port, IB_DEFAULT_PKEY_FULL,
-					  &pkey_index);
+	err = ib_find_cached_pkey(port->ibdev, port->port, IB_DEFAULT_PKEY_FULL, &pkey_index);
 	if (err)
 		return err;
 	mad = ib_create_send_mad(agent, ATS_SA_QPN, pkey_index, 0, IB_MGMT_SA_HDR,
@@ -208,7 +187,7 @@ static int request_make_mad(struct ats_request *request, struct ats_port *port)
  * @port: the port whose SA receives it
  * @from: the request; copied
  *
- * Context: the port's work; may sleep.
+ * Context: the port's work, while the SM's address is known; may sleep.
  * Return: the copy, for which ats_sa_finish() will call done() once and which it then frees, or
  * an ERR_PTR.
  */
@@ -245,7 +224,7 @@ static enum ats_result answer_result(const struct ats_request *request)
 	if (invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD ||
 	    invalid == IB_MGMT_MAD_STATUS_UNSUPPORTED_METHOD_ATTRIB)
 		return ATS_RESULT_NOBODY;
-	if (status & ATS_STATUS_BUSY)
+	if (status & IB_MGMT_MAD_STATUS_BUSY)
 		return ATS_RESULT_BUSY;
 	/* It may have room for an answer later. A refused record must not delay others */
 	if (status == ATS_STATUS_NO_RESOURCES && request->method != IB_MGMT_METHOD_SET)

@@ -10,78 +10,56 @@
  */
 #include "ats.h"
 
-/* Whether a namespace, or a caller that sees all of them, is the host */
-static bool net_is_host(const struct ats_port *port, const struct net *net)
-{
-	return !net || net->net_cookie == port->host_cookie;
-}
-
 /**
- * ats_source_is_guest() - whether a namespace sees only a part of a port
+ * ats_source_guest() - whether a namespace is a guest of a port
  * @port: the port
  * @net: the namespace; NULL: a caller that sees all of them
  *
  * Context: any.
- * Return: true if it does; always false with the parameter foreign_partitions.
+ * Return: the guest's cookie, or 0 for the host.
  */
-bool ats_source_is_guest(const struct ats_port *port, const struct net *net)
+u64 ats_source_guest(const struct ats_port *port, const struct net *net)
 {
-	return !net_is_host(port, net) && !ats_foreign_partitions;
+	return net && net->net_cookie != port->host_cookie ? net->net_cookie : 0;
 }
 
 /**
  * ats_source_in_partition() - whether a namespace has an interface in a partition
  * @port: the port that the interface is on
- * @net_cookie: the namespace's
+ * @guest: the namespace's cookie
  * @pkey: the partition's P_Key, with or without the full-member bit; 0: any
  *
  * Context: process; port->mutex is held.
  * Return: true if it has.
  */
-bool ats_source_in_partition(const struct ats_port *port, u64 net_cookie, u16 pkey)
+bool ats_source_in_partition(const struct ats_port *port, u64 guest, u16 pkey)
 {
 	const struct ats_source *source;
 
 	list_for_each_entry(source, &port->sources, list)
-		if (source->net_cookie == net_cookie &&
+		if (source->net_cookie == guest &&
 		    (!pkey || !((source->key.pkey ^ pkey) & ~ATS_PKEY_FULL)))
 			return true;
 	return false;
 }
 
 /**
- * ats_source_on_port() - whether a namespace is the HCA's own, or has addresses on a port
+ * ats_source_on_port() - whether a namespace is the host, or has addresses on a port
  * @port: the port
- * @net: the namespace; NULL: a caller that sees all of them
+ * @guest: from ats_source_guest()
  * @pkey: the P_Key of the partition that the addresses are in; 0: any
  *
  * Context: may sleep; takes port->mutex.
  * Return: true if it is or has.
  */
-bool ats_source_on_port(struct ats_port *port, const struct net *net, u16 pkey)
+bool ats_source_on_port(struct ats_port *port, u64 guest, u16 pkey)
 {
 	bool on;
 
-	if (net_is_host(port, net))
-		return true;
 	mutex_lock(&port->mutex);
-	on = ats_source_in_partition(port, net->net_cookie, pkey);
+	on = !guest || ats_source_in_partition(port, guest, pkey);
 	mutex_unlock(&port->mutex);
 	return on;
-}
-
-/**
- * ats_source_may_ask() - whether a namespace may query through a port
- * @port: the port
- * @net: the namespace; NULL: a caller that sees all of them
- * @pkey: the P_Key of the requested records; 0: any
- *
- * Context: may sleep; takes port->mutex.
- * Return: true if it may.
- */
-bool ats_source_may_ask(struct ats_port *port, const struct net *net, u16 pkey)
-{
-	return ats_foreign_partitions || ats_source_on_port(port, net, pkey);
 }
 
 /**
@@ -126,7 +104,15 @@ static bool source_same(const struct ats_source *old, const struct ats_source *n
 	return true;
 }
 
-static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key)
+/**
+ * ats_source_set() - find or create the set of a GID and P_Key, which the engine then reads back
+ * @port: the port
+ * @key: the GID and P_Key
+ *
+ * Context: may sleep; port->mutex is held.
+ * Return: the set, or NULL if there is no memory.
+ */
+struct ats_set *ats_source_set(struct ats_port *port, const struct ats_key *key)
 {
 	struct ats_set *set = ats_engine_find(&port->engine, key);
 
@@ -136,21 +122,6 @@ static struct ats_set *port_set(struct ats_port *port, const struct ats_key *key
 	if (set)
 		list_add_tail(&set->list, &port->engine.sets);
 	return set;
-}
-
-/**
- * ats_source_find_leftover() - look for more records from before a restart
- * @port: the port
- * @record: a record under one of its GIDs
- *
- * Creates the record's set if there is none, and counts it: the engine then reads it back.
- *
- * Context: the port's work; may sleep.
- */
-void ats_source_find_leftover(struct ats_port *port, const struct ats_record *record)
-{
-	if (!ats_engine_find(&port->engine, &record->key) && port_set(port, &record->key))
-		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }
 
 static bool source_is_host(const struct ats_port *port, const struct ats_source *source)
@@ -178,7 +149,7 @@ static unsigned int source_quota(const struct ats_port *port, const struct ats_s
 static void source_get(struct ats_port *port, struct ats_source *source)
 {
 	unsigned int i, quota = min(source_quota(port, source), source->count);
-	struct ats_set *set = quota ? port_set(port, &source->key) : NULL;
+	struct ats_set *set = quota ? ats_source_set(port, &source->key) : NULL;
 	bool host = source_is_host(port, source);
 
 	for (i = 0; set && i < quota; i++) {

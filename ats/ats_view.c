@@ -12,7 +12,8 @@
 static BLOCKING_NOTIFIER_HEAD(changes);
 
 /* Notifies user space; set by ats_netlink.c while there are no ports */
-ats_view_listener ats_view_notify_user;
+void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_source *source,
+			     const struct ats_local *local);
 
 /* Changes with each notification, and with the list of ports, which may be being read meanwhile */
 atomic_t ats_view_version;
@@ -142,31 +143,6 @@ void ats_view_update(struct ats_port *port)
 		for (i = 0; i < source->count; i++)
 			local_update(port, source, set, &source->local[i]);
 	}
-}
-
-/**
- * ats_view_each() - call a function for each address of a namespace's interfaces
- * @port: the port
- * @net_cookie: the namespace's
- * @visit: the function; a return value other than 0 ends the iteration
- * @arg: argument for @visit
- *
- * Context: may sleep; @visit is called with port->mutex held.
- * Return: 0, or the value that ended the iteration.
- */
-int ats_view_each(struct ats_port *port, u64 net_cookie, ats_view_visit visit, void *arg)
-{
-	const struct ats_source *source;
-	unsigned int i;
-	int err = 0;
-
-	mutex_lock(&port->mutex);
-	list_for_each_entry(source, &port->sources, list)
-		for (i = 0; i < source->count && !err && source->net_cookie == net_cookie; i++)
-			if (source->local[i].told)
-				err = visit(port, source, &source->local[i], arg);
-	mutex_unlock(&port->mutex);
-	return err;
 }
 
 /**

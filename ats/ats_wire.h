@@ -55,25 +55,12 @@ static_assert(sizeof(struct ats_wire_record) == 176);
 #define ATS_MASK_NAME		BIT_ULL(6)
 #define ATS_MASK_DATA8		GENMASK_ULL(22, 7)
 
-/* IBA 15.2.5.16: the first components of a PathRecord; the rest is not used */
-struct ats_wire_path {
-	__be64 service_id;
-	u8 dgid[16];
-	u8 sgid[16];
-	u8 lids[4];
-	u8 hops[6];
-	__be16 pkey;
-	u8 rest[12];
-} __packed;
-static_assert(sizeof(struct ats_wire_path) == 64);
-
-/* IBA 15.2.5.16: bits of its ComponentMask, in which ServiceID takes two bits */
+/* IBA 15.2.5.16: bits of the ComponentMask of a PathRecord, in which ServiceID takes two bits */
 #define ATS_MASK_DGID		BIT_ULL(2)
 #define ATS_MASK_SGID		BIT_ULL(3)
 #define ATS_MASK_PATH_PKEY	BIT_ULL(13)
 
 /* IBA 13.4.7 and 15.2.2: MADHeader:Status of an SA's answer */
-#define ATS_STATUS_BUSY		0x0001
 #define ATS_STATUS_INVALID	0x001c
 #define ATS_STATUS_NO_RESOURCES	0x0100
 #define ATS_STATUS_NO_RECORDS	0x0300

@@ -16,6 +16,10 @@
 #define FAKE_HOST	1001	/* the namespace of the HCA */
 #define FAKE_GUEST	1002	/* another namespace, as are the numbers that follow */
 #define FAKE_GIDS	2	/* of the port */
+/* IBA 15.2.5.16: offsets in a PathRecord */
+#define FAKE_PATH_DGID	8
+#define FAKE_PATH_SGID	24
+#define FAKE_PATH_PKEY	50
 
 /* A request as it was posted */
 struct fake_posted {

@@ -8,6 +8,7 @@
 static struct fake_port *fake_now;
 
 unsigned int ats_linger_ms;
+unsigned int ats_max_in_flight;
 unsigned int ats_max_queries = 2;
 unsigned int ats_max_user_queries = 1;
 unsigned int ats_netns_records = 4;
@@ -33,11 +34,6 @@ static int engine_read(struct ats_engine *engine, struct ats_set *set)
 	ats_engine_read_end(engine, set, ATS_RESULT_CANCELLED, jiffies);
 	return 0;
 }
-
-static const struct ats_engine_ops engine_ops = {
-	.send = engine_send,
-	.read = engine_read,
-};
 
 /* ---- Functions that the files under test call ---- */
 
@@ -98,6 +94,13 @@ int ib_find_cached_pkey(struct ib_device *device, u32 port_num, u16 pkey, u16 *i
 {
 	*index = 0;
 	return 0;
+}
+
+void ib_sa_pack_path(struct sa_path_rec *rec, void *attribute)
+{
+	memcpy(attribute + FAKE_PATH_DGID, &rec->dgid, sizeof(rec->dgid));
+	memcpy(attribute + FAKE_PATH_SGID, &rec->sgid, sizeof(rec->sgid));
+	memcpy(attribute + FAKE_PATH_PKEY, &rec->pkey, sizeof(rec->pkey));
 }
 
 struct ib_mad_agent *ib_register_mad_agent(struct ib_device *device, u32 port_num,
@@ -269,7 +272,10 @@ static void port_init(struct fake_port *fake)
 	ats_query_init(port);
 	ats_audit_init(port);
 	port->audit.ready = true;
-	ats_engine_init(&port->engine, &engine_ops, 2 * ATS_SIDS);
+	ats_max_in_flight = 2 * ATS_SIDS;
+	port->engine.send = engine_send;
+	port->engine.read = engine_read;
+	INIT_LIST_HEAD(&port->engine.sets);
 	port->engine.online = true;
 }
 

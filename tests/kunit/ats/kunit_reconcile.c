@@ -30,7 +30,7 @@ struct fake_request {
 	struct list_head list;
 	struct ats_set *set;
 	unsigned int slot;
-	enum ats_op op;			/* ATS_OP_NONE: reads the set */
+	u8 method;			/* 0: reads the set */
 	struct in6_addr ip;
 };
 
@@ -72,7 +72,7 @@ static int fake_queue(struct fake *fake, struct ats_set *set, unsigned int slot)
 	request->set = set;
 	request->slot = slot;
 	if (slot < ATS_SIDS) {
-		request->op = set->slot[slot].op;
+		request->method = set->slot[slot].method;
 		request->ip = set->slot[slot].sent;
 	}
 	list_add_tail(&request->list, &fake->pending);
@@ -96,19 +96,14 @@ static int fake_read(struct ats_engine *engine, struct ats_set *set)
 	return fake_queue(fake_of(engine), set, ATS_SIDS);
 }
 
-static const struct ats_engine_ops fake_ops = {
-	.send = fake_send,
-	.read = fake_read,
-};
-
 /* Executes a request at the SA */
 static enum ats_result fake_do(struct fake *fake, const struct fake_request *request)
 {
 	bool had = fake->has[request->slot];
 
-	fake->has[request->slot] = request->op == ATS_OP_SET;
+	fake->has[request->slot] = request->method == IB_MGMT_METHOD_SET;
 	fake->ip[request->slot] = request->ip;
-	return request->op == ATS_OP_SET || had ? ATS_RESULT_OK : ATS_RESULT_NO_RECORD;
+	return request->method == IB_MGMT_METHOD_SET || had ? ATS_RESULT_OK : ATS_RESULT_NO_RECORD;
 }
 
 static void fake_tell(struct fake *fake, struct ats_set *set)
@@ -151,7 +146,7 @@ static void fake_end(struct fake *fake, struct fake_request *request, enum fate 
 	unsigned int slot = request->slot;
 
 	list_del(&request->list);
-	if (request->op == ATS_OP_NONE) {
+	if (!request->method) {
 		fake_end_read(fake, request, fate);
 		return;
 	}
@@ -283,7 +278,10 @@ static void fake_reset(struct fake *fake)
 		kfree(request);
 	list_for_each_entry_safe(set, next_set, &fake->engine.sets, list)
 		ats_set_destroy(set);
-	ats_engine_init(&fake->engine, &fake_ops, FAKE_IN_FLIGHT);
+	memset(&fake->engine, 0, sizeof(fake->engine));
+	fake->engine.send = fake_send;
+	fake->engine.read = fake_read;
+	INIT_LIST_HEAD(&fake->engine.sets);
 	fake->engine.online = true;
 	INIT_LIST_HEAD(&fake->pending);
 	memset(fake->has, 0, sizeof(fake->has));
@@ -407,7 +405,7 @@ static void engine_stale_answers(struct kunit *test)
 	ats_engine_verify(&fake->engine);
 	fake_run(fake);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
-	KUNIT_EXPECT_EQ(test, (int)fake_first(fake)->op, (int)ATS_OP_NONE);
+	KUNIT_EXPECT_EQ(test, fake_first(fake)->method, 0);
 	ats_engine_forget(&fake->engine, fake->now);
 	fake_end(fake, fake_first(fake), FATE_DONE);
 	memset(fake->has, 0, sizeof(fake->has));
@@ -491,12 +489,12 @@ static void engine_refused_hidden(struct kunit *test)
 	fake->now += HZ;
 	fake_run(fake);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, fake_first(fake));
-	KUNIT_EXPECT_EQ(test, (int)fake_first(fake)->op, (int)ATS_OP_DELETE);
+	KUNIT_EXPECT_EQ(test, fake_first(fake)->method, IB_SA_METHOD_DELETE);
 	fake_end(fake, fake_first(fake), FATE_REFUSED);
 	fake_run(fake);
 	read = fake_first(fake);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, read);
-	KUNIT_ASSERT_EQ(test, (int)read->op, (int)ATS_OP_NONE);
+	KUNIT_ASSERT_EQ(test, read->method, 0);
 	list_del(&read->list);
 	ats_engine_read_end(&fake->engine, read->set, ATS_RESULT_OK, fake->now);
 	kfree(read);
@@ -760,6 +758,7 @@ static int engine_init(struct kunit *test)
 	if (!fake)
 		return -ENOMEM;
 	fake->test = test;
+	ats_max_in_flight = FAKE_IN_FLIGHT;
 	INIT_LIST_HEAD(&fake->late);
 	INIT_LIST_HEAD(&fake->pending);
 	INIT_LIST_HEAD(&fake->engine.sets);
@@ -804,13 +803,13 @@ static void engine_renews(struct kunit *test)
 	/* The lease of a record that is read back has partly elapsed */
 	record.addr = set->slot[0].want->ip;
 	ats_engine_read_record(set, &record);
-	KUNIT_EXPECT_FALSE(test, set->slot[0].odd);
+	KUNIT_EXPECT_EQ(test, (int)set->slot[0].found, (int)ATS_PRESENT);
 	record.lease = ATS_LEASE_INFINITE;
 	ats_engine_read_record(set, &record);
-	KUNIT_EXPECT_TRUE(test, set->slot[0].odd);
+	KUNIT_EXPECT_EQ(test, (int)set->slot[0].found, (int)ATS_DOUBT);
 	ats_lease = 0;
 	ats_engine_read_record(set, &record);
-	KUNIT_EXPECT_FALSE(test, set->slot[0].odd);
+	KUNIT_EXPECT_EQ(test, (int)set->slot[0].found, (int)ATS_PRESENT);
 }
 
 static struct kunit_case engine_cases[] = {

@@ -734,8 +734,8 @@ static void resolve_gid_in_fabric(struct kunit *test)
 	union ib_gid gid = fake_key(9).gid;
 	struct asked asked = { .question = { .kind = IB_ATS_KIND_ADDR, .gid = gid } };
 	struct fake_port *fake = test->priv;
-	const struct ats_wire_path *path;
 	unsigned int i;
+	const u8 *path;
 
 	for (i = 0; i < ARRAY_SIZE(results); i++) {
 		ask(fake, &asked);
@@ -746,10 +746,10 @@ static void resolve_gid_in_fabric(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.method, IB_MGMT_METHOD_GET);
 		KUNIT_EXPECT_EQ(test, fake->posted[2 * i + 1].sent.mask, ATS_MASK_DGID |
 				ATS_MASK_SGID | (i ? ATS_MASK_PATH_PKEY : 0));
-		path = &fake->posted[2 * i + 1].sent.path;
-		KUNIT_EXPECT_EQ(test, path->dgid[15], 9);
-		KUNIT_EXPECT_EQ(test, path->sgid[15], 1);
-		KUNIT_EXPECT_EQ(test, be16_to_cpu(path->pkey), asked.question.pkey);
+		path = (u8 *)&fake->posted[2 * i + 1].sent.record;
+		KUNIT_EXPECT_EQ(test, path[FAKE_PATH_DGID + 15], 9);
+		KUNIT_EXPECT_EQ(test, path[FAKE_PATH_SGID + 15], 1);
+		KUNIT_EXPECT_EQ(test, get_unaligned_be16(path + FAKE_PATH_PKEY), i ? 0x8001 : 0);
 		fake_end(fake, 2 * i + 1, results[i], NULL);
 		expect_ended(fake, &asked, i ? -ENOENT : 0);
 		KUNIT_EXPECT_EQ(test, asked.count, !i);
@@ -777,14 +777,15 @@ static void resolve_nobody_listens(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, asked.count, 1u);
 }
 
-/* A guest gets answers only about its own partitions, but of all hosts there */
+/* A guest gets answers only about its own partitions, but of all hosts there. Then others ask */
 static void resolve_guest(struct kunit *test)
 {
 	struct fake_answer *answer = fake_answer_create(test, 2);
-	struct asked asked = { .question.net = &init_net };
+	struct asked asked = {};
 	struct fake_port *fake = test->priv;
 	struct ats_source *source = fake_source(fake, &one, 1, 1, 1);
 	struct ats_record record = { .key = fake_key(2), .sid = ats_slot_sid(1) };
+	unsigned int i;
 
 	source->net_cookie = init_net.net_cookie;
 	ats_source_replace(&fake->port, source);
@@ -792,18 +793,18 @@ static void resolve_guest(struct kunit *test)
 	record.key.pkey = 0x8001;
 	record.addr = fake_ip(1);
 	fake_answer_put(answer, sizeof(struct ats_wire_record), &record);
-	ask_addr(fake, &asked, 1);
-	fake_run(fake);
-	fake_end(fake, 0, ATS_RESULT_OK, answer);
-	expect_ended(fake, &asked, 0);
-	KUNIT_EXPECT_EQ(test, asked.count, 1u);
-	expect_answer(fake, &asked, 0, 2, 0, 1);
-	asked.question.net = NULL;
-	ask_addr(fake, &asked, 1);
-	fake_run(fake);
-	fake_end(fake, 1, ATS_RESULT_OK, answer);
-	expect_ended(fake, &asked, 0);
-	KUNIT_EXPECT_EQ(test, asked.count, 2u);
+	for (i = 0; i < 3; i++) {
+		ats_foreign_partitions = i == 1;
+		asked.question.net = i < 2 ? &init_net : NULL;
+		ask_addr(fake, &asked, 1);
+		fake_run(fake);
+		fake_end(fake, i, ATS_RESULT_OK, answer);
+		expect_ended(fake, &asked, 0);
+		KUNIT_EXPECT_EQ(test, asked.count, i ? 2u : 1u);
+		if (!i)
+			expect_answer(fake, &asked, 0, 2, 0, 1);
+	}
+	ats_foreign_partitions = false;
 }
 
 static void two_ports(struct fake_port *fake, struct asked *asked)

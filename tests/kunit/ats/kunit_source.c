@@ -209,19 +209,19 @@ static void source_partitions(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 	struct net *net = &init_net;
+	u64 guest = net->net_cookie;
 
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, NULL, 0x8001));
-	KUNIT_EXPECT_FALSE(test, ats_source_may_ask(&fake->port, net, 0));
-	guest_has(fake, &one, net->net_cookie, 1, 1, 0);
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0));
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0xffff));
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x7fff));
-	KUNIT_EXPECT_FALSE(test, ats_source_may_ask(&fake->port, net, 0x8001));
-	ats_foreign_partitions = true;
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x8001));
-	ats_foreign_partitions = false;
-	fake->port.host_cookie = net->net_cookie;
-	KUNIT_EXPECT_TRUE(test, ats_source_may_ask(&fake->port, net, 0x8001));
+	KUNIT_EXPECT_EQ(test, ats_source_guest(&fake->port, NULL), 0ull);
+	KUNIT_EXPECT_EQ(test, ats_source_guest(&fake->port, net), guest);
+	KUNIT_EXPECT_TRUE(test, ats_source_on_port(&fake->port, 0, 0x8001));
+	KUNIT_EXPECT_FALSE(test, ats_source_on_port(&fake->port, guest, 0));
+	guest_has(fake, &one, guest, 1, 1, 0);
+	KUNIT_EXPECT_TRUE(test, ats_source_on_port(&fake->port, guest, 0));
+	KUNIT_EXPECT_TRUE(test, ats_source_on_port(&fake->port, guest, 0xffff));
+	KUNIT_EXPECT_TRUE(test, ats_source_on_port(&fake->port, guest, 0x7fff));
+	KUNIT_EXPECT_FALSE(test, ats_source_on_port(&fake->port, guest, 0x8001));
+	fake->port.host_cookie = guest;
+	KUNIT_EXPECT_EQ(test, ats_source_guest(&fake->port, net), 0ull);
 }
 
 /* The choice of an address that the host's netdevice does not have does not
