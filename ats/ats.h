@@ -7,22 +7,24 @@
  * to the SA, and holds ats_port.mutex while it runs. All other code queues this work after it
  * has left something to do:
  *
- *  - notifiers of the network stack (some with rtnl held, some atomic) only mark a
- *    netdevice; the work of ats_netdev.c then reads its addresses, without rtnl, and
- *    passes them to the port under ats_port.mutex, as questions pass their queries;
+ *  - notifiers of the network stack (some with rtnl held, some atomic) only queue the work of
+ *    ats_netdev.c, which reads the addresses of all netdevices with rtnl held and then, without
+ *    it, passes them to the ports under ats_port.mutex, as questions pass their queries;
  *  - events of the port set a bit;
  *  - MAD handlers put the answered request into a list.
  *
  * Only that work waits for the SA, and it does not sleep for it: the answer, or its own
  * timer, queues it again.
  *
- * Lock order: rtnl, then ats_hca.c's mutex, then ats_port.mutex, then ats_netlink.c's
- * mutex, then spinlocks: ats_ask.c's, ats_netdev.c's.
+ * Lock order: ats_hca.c's mutex, then ats_port.mutex, then ats_ask.lock and ats_netlink.c's mutex,
+ * then ats_ask.c's spinlock. None of these is taken with rtnl held: callbacks of other modules,
+ * which are called with ats_port.mutex held, may take rtnl.
  */
 #ifndef _ATS_H
 #define _ATS_H
 
 #include <linux/completion.h>
+#include <linux/hashtable.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -118,8 +120,8 @@ struct ats_set {
 
 struct ats_port;
 
-/**
- * struct ats_engine - turns the SA's records into the wanted ones; one per port
+/*
+ * Turns the SA's records into the wanted ones; one per port
  * @send: registers ats_slot.sent, or deletes the slot's record. If it returns 0,
  *	ats_engine_answer() is called once, possibly before it returns
  * @read: reads back all records of a set. If it returns 0, ats_engine_read_record() is called
@@ -138,7 +140,16 @@ struct ats_engine {
 
 /* An address of a netdevice, and its state as it was last reported to others */
 struct ats_local {
+	struct list_head list;		/* in ats_port.locals, or of a scan */
+	struct hlist_node node;		/* in ats_port.by_ip */
+	u64 net_cookie;			/* of the namespace that the netdevice is in */
+	int ifindex;			/* in that namespace */
+	const struct device *parent;	/* of the netdevice, or NULL; not used after the scan */
+	u32 dev_port;			/* port of its HCA; 0: only its GID determines the port */
+	struct ats_key key;
 	struct in6_addr ip;
+	u64 choice;			/* number of the administrator's choice; 0: it is none */
+	struct ats_set *set;		/* valid if held is not NULL */
 	struct ats_addr *held;		/* in its set; NULL: the quota or memory is exhausted */
 	bool told;			/* the following members are valid and were reported */
 	bool chosen;			/* it was chosen to be the primary one, and is */
@@ -149,29 +160,6 @@ struct ats_local {
 	unsigned int round;		/* the audit that last looked for a rival */
 	union ib_gid rival;		/* GID of another host that has it, too; or zero */
 };
-
-/* The addresses of a netdevice */
-struct ats_source {
-	struct list_head list;		/* in ats_port.sources */
-	const void *owner;		/* identifies the netdevice */
-	u64 net_cookie;			/* of the namespace that it is in */
-	int ifindex;			/* in that namespace */
-	struct ats_key key;
-	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
-	bool chooses;			/* one of its addresses that are held is that choice */
-	unsigned int chosen_at;		/* value of ats_port.choices at that time */
-	unsigned long look_at;		/* jiffies when the addresses have to be read again */
-	unsigned int room;		/* members of local that are allocated; of ats_netdev.c */
-	unsigned int count;		/* until they are all read, it may exceed room */
-	struct ats_local local[];
-};
-
-/*
- * Passes the addresses of a netdevice to the port that it is on; implemented by ats_route().
- * @parent is its parent device or NULL, @dev_port the number of its port or 0.
- */
-typedef void (*ats_netdev_route)(struct device *parent, u32 dev_port, const void *owner,
-				 struct ats_source *source, u64 *port_id);
 
 /* A request to the SA. The caller of ats_sa_post() fills in the first members; the rest is zero */
 struct ats_request {
@@ -209,7 +197,6 @@ struct ats_sa {
 enum ats_event {
 	ATS_EVENT_FORGET,		/* the SA may have lost all records */
 	ATS_EVENT_SM,			/* the SM's address may have changed */
-	ATS_EVENT_SCANNED,		/* all netdevices have passed their addresses */
 	ATS_EVENT_AUDIT,		/* read everything back */
 	ATS_EVENT_HURRY,		/* some queries need not wait any longer */
 	ATS_EVENT_LEAVE,		/* no record is wanted any more */
@@ -241,7 +228,6 @@ struct ats_port {
 	struct list_head list;		/* owned by ats_hca.c */
 	struct ib_device *ibdev;
 	u32 port;
-	u64 id;				/* unique among all ports since the module was loaded */
 	u64 host_cookie;		/* of the namespace that the HCA is in */
 	struct ib_event_handler event_handler;
 	unsigned long events;		/* atomic bits, enum ats_event */
@@ -253,8 +239,9 @@ struct ats_port {
 	struct ats_engine engine;
 	struct ats_sa sa;
 	struct ats_audit audit;
-	struct list_head sources;
-	unsigned int choices;		/* of primary addresses, made so far */
+	struct list_head locals;
+	DECLARE_HASHTABLE(by_ip, 12);	/* the same, by their address */
+	u32 hash_seed;			/* of that table: guests choose their addresses */
 	struct list_head queries[2];	/* to be sent, in this order; [true]: those of users */
 	struct list_head queries_sent;	/* under way */
 	struct list_head retries;	/* to be sent again after a while */
@@ -318,7 +305,7 @@ static inline void ats_port_kick(struct ats_port *port)
 
 /*
  * Makes the work of a port handle an event; any context. After ATS_EVENT_LEAVE,
- * ats_port_wait_idle() waits until all records are deleted.
+ * ats_port.idle is completed when all records are deleted.
  */
 static inline void ats_port_event(struct ats_port *port, enum ats_event event)
 {
@@ -390,27 +377,23 @@ void ats_audit_init(struct ats_port *port);
 void ats_audit_contact(struct ats_port *port, unsigned long now);
 void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next);
 
-/* ats_source.c: addresses of netdevices on a port, and what they permit */
-u64 ats_source_guest(const struct ats_port *port, const struct net *net);
-bool ats_source_in_partition(const struct ats_port *port, u64 guest, u16 pkey);
-bool ats_source_on_port(struct ats_port *port, u64 guest, u16 pkey);
-struct ats_source *ats_source_find(struct ats_port *port, const void *owner);
-struct ats_set *ats_source_set(struct ats_port *port, const struct ats_key *key);
-void ats_source_replace(struct ats_port *port, struct ats_source *source);
-void ats_source_drop(struct ats_port *port, const void *owner);
-void ats_source_drop_all(struct ats_port *port);
+/* ats_local.c: addresses of netdevices on a port, and what they permit */
+u64 ats_local_guest(const struct ats_port *port, const struct net *net);
+bool ats_local_in_partition(const struct ats_port *port, u64 guest, u16 pkey);
+bool ats_local_on_port(struct ats_port *port, u64 guest, u16 pkey);
+struct ats_set *ats_local_set(struct ats_port *port, const struct ats_key *key);
+void ats_local_update(struct ats_port *port, struct list_head *locals);
+void ats_local_drop_all(struct ats_port *port);
+void ats_local_free(struct list_head *locals);
 
 /* ats_view.c: shows the addresses of a port to others, and notifies them of changes */
-/* Called by the port's work for an address whose record has changed; may sleep */
-extern void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_source *source,
-				    const struct ats_local *local);
+/* Called for an address whose record has changed, with port->mutex held; may sleep */
+extern void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_local *local);
 void ats_view_update(struct ats_port *port);
-void ats_view_tell(struct ats_port *port, const struct ats_source *source,
-		   const struct ats_local *local);
-void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source);
+void ats_view_tell(struct ats_port *port, const struct ats_local *local);
 extern atomic_t ats_view_version;
-void ats_view_record(const struct ats_port *port, const struct ats_source *source,
-		     const struct ats_local *local, struct ib_ats_answer *record);
+void ats_view_record(const struct ats_port *port, const struct ats_local *local,
+		     struct ib_ats_answer *record);
 enum ib_ats_sa_state ats_view_sa(const struct ats_port *port);
 
 /* ats_query.c: queries of a port */
@@ -426,11 +409,9 @@ int ats_ask(const struct ib_ats_question *question, gfp_t gfp, bool user, ib_ats
 void ats_ask_cancel(u64 id);
 
 /* ats_netdev.c: follows the netdevices and their addresses */
-int ats_netdev_init(ats_netdev_route to);
-void ats_netdev_stop(void);
+int ats_netdev_init(void (*to)(struct list_head *locals));
 void ats_netdev_exit(void);
 void ats_netdev_rescan(void);
-void ats_netdev_scan_all(void);
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip);
 bool ats_netdev_has_gid(const union ib_gid *gid);
 
@@ -443,8 +424,7 @@ int ats_hca_init(void);
 void ats_hca_exit(unsigned long until);
 void ats_hcas_leave(unsigned long until);
 int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg), void *arg);
-void ats_route(struct device *parent, u32 dev_port, const void *owner, struct ats_source *source,
-	       u64 *port_id);
+void ats_route(struct list_head *locals);
 
 /* ats_param.c: the module's parameters */
 extern unsigned int ats_max_in_flight;

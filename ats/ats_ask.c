@@ -92,10 +92,10 @@ static int ask_port(struct ats_port *port, void *arg)
 {
 	struct ats_ask *ask = arg;
 	struct ats_query *query;
-	u64 guest = ats_foreign_partitions ? 0 : ats_source_guest(port, ask->question.net);
+	u64 guest = ats_foreign_partitions ? 0 : ats_local_guest(port, ask->question.net);
 
 	if (!port_fits(port, &ask->question) ||
-	    !ats_source_on_port(port, guest, ask->question.pkey))
+	    !ats_local_on_port(port, guest, ask->question.pkey))
 		return 0;
 	query = kzalloc(sizeof(*query), GFP_KERNEL);
 	if (!query)

@@ -56,7 +56,7 @@ static void leftover_each(void *context, const struct ats_record *record)
 	struct ats_port *port = context;
 
 	if (!memcmp(&record->key.gid, &port->audit.key.gid, sizeof(record->key.gid)) &&
-	    !ats_engine_find(&port->engine, &record->key) && ats_source_set(port, &record->key))
+	    !ats_engine_find(&port->engine, &record->key) && ats_local_set(port, &record->key))
 		port->engine.count[IB_ATS_COUNTER_LEFTOVERS]++;
 }
 
@@ -105,13 +105,13 @@ static void rival_each(void *context, const struct ats_record *record)
 {
 	struct ats_audit *audit = context;
 
-	if (!ipv6_addr_equal(&record->addr, &audit->ip) || ats_netdev_has_gid(&record->key.gid))
+	if (!ipv6_addr_equal(&record->addr, &audit->ip) ||
+	    ats_key_same(&record->key, &audit->key) || ats_netdev_has_gid(&record->key.gid))
 		return;
 	audit->rival = record->key.gid;
 }
 
-static void rival_tell(struct ats_port *port, const struct ats_source *source,
-		       struct ats_local *local)
+static void rival_tell(struct ats_port *port, struct ats_local *local)
 {
 	const struct ats_audit *audit = &port->audit;
 	bool news = memcmp(&audit->rival, &local->rival, sizeof(audit->rival));
@@ -125,28 +125,25 @@ static void rival_tell(struct ats_port *port, const struct ats_source *source,
 		port->engine.count[IB_ATS_COUNTER_CONFLICTS]++;
 		dev_warn_ratelimited(&port->ibdev->dev,
 				     "port %u, P_Key 0x%04x: %pI6c is registered by %pI6c, too\n",
-				     port->port, source->key.pkey, &ip, local->rival.raw);
+				     port->port, local->key.pkey, &ip, local->rival.raw);
 	}
-	ats_view_tell(port, source, local);
+	ats_view_tell(port, local);
 }
 
 /* Finds the next address to check; after a request, that is the address it was about */
-static struct ats_local *rival_next(struct ats_port *port, struct ats_source **source)
+static struct ats_local *rival_next(struct ats_port *port)
 {
-	unsigned int i;
+	struct ats_local *local;
 
-	list_for_each_entry((*source), &port->sources, list)
-		for (i = 0; i < (*source)->count; i++)
-			if ((*source)->local[i].round != port->audit.round &&
-			    (*source)->local[i].held)
-				return &(*source)->local[i];
+	list_for_each_entry(local, &port->locals, list)
+		if (local->round != port->audit.round && local->held)
+			return local;
 	return NULL;
 }
 
 static void rival_done(struct ats_port *port, struct ats_request *request, enum ats_result result)
 {
 	bool answered = audit_answered(port, result);
-	struct ats_source *source;
 	struct ats_local *local;
 
 	if (result == ATS_RESULT_TOO_MANY) {
@@ -155,16 +152,16 @@ static void rival_done(struct ats_port *port, struct ats_request *request, enum 
 		return;
 	}
 	port->audit.table = false;
-	local = rival_next(port, &source);
+	local = rival_next(port);
 	if (!local || !ipv6_addr_equal(&local->ip, &port->audit.ip) ||
-	    !ats_key_same(&source->key, &port->audit.key))
+	    !ats_key_same(&local->key, &port->audit.key))
 		return;
 	/* Without an answer, the address is checked by the next audit */
 	local->round = port->audit.round;
 	if (result == ATS_RESULT_OK)
 		ats_table_each(request->answer, rival_each, &port->audit);
 	if (answered && result != ATS_RESULT_REFUSED)
-		rival_tell(port, source, local);
+		rival_tell(port, local);
 }
 
 /* Most addresses have only this host's record, which comes in a single packet */
@@ -176,15 +173,14 @@ static bool rival_ask(struct ats_port *port)
 		.mask = ATS_MASK_PKEY | ATS_MASK_NAME | ATS_MASK_DATA8,
 		.done = rival_done,
 	};
-	struct ats_source *source;
-	struct ats_local *local = rival_next(port, &source);
+	struct ats_local *local = rival_next(port);
 
 	if (!local)
 		return false;
-	audit->key = source->key;
+	audit->key = local->key;
 	audit->ip = local->ip;
 	memset(&audit->rival, 0, sizeof(audit->rival));
-	ats_record_init(&request.record, &source->key);
+	ats_record_init(&request.record, &local->key);
 	memcpy(request.record.data8, &local->ip, sizeof(request.record.data8));
 	return !IS_ERR(ats_sa_post(port, &request));
 }
@@ -241,7 +237,6 @@ static void audit_begin(struct ats_port *port, unsigned long now)
 void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next)
 {
 	struct ats_audit *audit = &port->audit;
-	struct ats_source *source;
 	unsigned long wait_until;
 
 	/* Only these audits renew leases, which suffices; requested ones do not put them off */
@@ -262,7 +257,7 @@ void ats_audit_run(struct ats_port *port, unsigned long now, unsigned long *next
 		return;
 	}
 	audit->busy = leftovers_ask(port) || rival_ask(port);
-	if (!audit->wished || audit->gid_index < port_gids(port) || rival_next(port, &source))
+	if (!audit->wished || audit->gid_index < port_gids(port) || rival_next(port))
 		return;
 	wait_until = audit->last + ATS_AUDIT_WISH;
 	if (time_after_eq(now, wait_until)) {

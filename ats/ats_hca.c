@@ -14,16 +14,6 @@ static unsigned long exit_until;	/* jiffies; if not 0, no HCA waits longer */
 
 /* ---- Finding ports ---- */
 
-static struct ats_port *port_by_id(u64 id)
-{
-	struct ats_port *port;
-
-	list_for_each_entry(port, &ports, list)
-		if (port->id == id)
-			return port;
-	return NULL;
-}
-
 /**
  * ats_each_port() - call a function for each port that a namespace may use
  * @net: the namespace; NULL: all ports
@@ -49,58 +39,53 @@ int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg),
 	return err;
 }
 
-/* Whether the port has the GID and, according to ib_core's cache, the P_Key */
-static bool port_serves(struct ats_port *port, const struct ats_key *key)
+/*
+ * Whether a netdevice is on a port, which then has its GID and, according to ib_core's cache, its
+ * P_Key. A bond over IPoIB has no parent device, but its address has a GID of an HCA.
+ */
+static bool port_has(const struct ats_port *port, const struct ats_local *local)
 {
 	const struct ib_gid_attr *attr;
 	u16 index;
 
-	attr = rdma_find_gid_by_port(port->ibdev, &key->gid, IB_GID_TYPE_IB, port->port, NULL);
+	if ((local->parent && local->parent != port->ibdev->dev.parent) ||
+	    (local->dev_port && local->dev_port != port->port))
+		return false;
+	attr = rdma_find_gid_by_port(port->ibdev, &local->key.gid, IB_GID_TYPE_IB, port->port,
+				     NULL);
 	if (IS_ERR(attr))
 		return false;
 	rdma_put_gid_attr(attr);
-	return !ib_find_cached_pkey(port->ibdev, port->port, key->pkey, &index);
-}
-
-/* A bond over IPoIB has no parent device, but its address has a GID of an HCA */
-static struct ats_port *port_by_key(struct device *parent, u32 dev_port,
-				    const struct ats_key *key)
-{
-	struct ats_port *port;
-
-	list_for_each_entry(port, &ports, list)
-		if ((!parent || parent == port->ibdev->dev.parent) &&
-		    (!dev_port || dev_port == port->port) && port_serves(port, key))
-			return port;
-	return NULL;
+	return !ib_find_cached_pkey(port->ibdev, port->port, local->key.pkey, &index);
 }
 
 /**
- * ats_route() - pass the addresses of a netdevice to the port that it is on
- * @parent: the netdevice's parent device, or NULL
- * @dev_port: the number of the HCA's port that it is on; 0: only the GID determines the port
- * @owner: identifies the netdevice, as in @source
- * @source: the addresses; NULL: the netdevice is gone. This function takes them over
- * @port_id: ID of the port that has the netdevice's former addresses, 0 for none; updated
+ * ats_route() - pass the addresses of netdevices to the ports that they are on
+ * @locals: those of all netdevices; what no port has stays there
  *
  * Context: may sleep.
  */
-void ats_route(struct device *parent, u32 dev_port, const void *owner, struct ats_source *source,
-	       u64 *port_id)
+void ats_route(struct list_head *locals)
 {
-	struct ats_port *old, *port = NULL;
+	struct ats_local *local, *next, *last;
+	struct ats_port *port;
+	bool has = false;
 
 	mutex_lock(&ports_lock);
-	old = port_by_id(*port_id);
-	if (source && source->count)
-		port = port_by_key(parent, dev_port, &source->key);
-	if (old && old != port)
-		ats_source_drop(old, owner);
-	*port_id = port ? port->id : 0;
-	if (port)
-		ats_source_replace(port, source);
-	else
-		kvfree(source);
+	list_for_each_entry(port, &ports, list) {
+		LIST_HEAD(its);
+
+		last = NULL;
+		list_for_each_entry_safe(local, next, locals, list) {
+			/* All addresses of a netdevice are alike */
+			has = last && last->ifindex == local->ifindex &&
+			      last->net_cookie == local->net_cookie ? has : port_has(port, local);
+			last = local;
+			if (has)
+				list_move_tail(&local->list, &its);
+		}
+		ats_local_update(port, &its);
+	}
 	mutex_unlock(&ports_lock);
 }
 
@@ -115,18 +100,6 @@ static void ports_leave(struct list_head *list, unsigned long until)
 		ats_port_event(port, ATS_EVENT_LEAVE);
 	list_for_each_entry(port, list, list)
 		wait_for_completion_timeout(&port->idle, max_t(long, until - jiffies, 0));
-}
-
-/* Until then, the ports do not take records of this host for leftovers */
-static void ports_scanned(const struct ib_device *ibdev)
-{
-	struct ats_port *port;
-
-	mutex_lock(&ports_lock);
-	list_for_each_entry(port, &ports, list)
-		if (port->ibdev == ibdev)
-			ats_port_event(port, ATS_EVENT_SCANNED);
-	mutex_unlock(&ports_lock);
 }
 
 static void ats_remove(struct ib_device *ibdev, void *client_data)
@@ -165,8 +138,7 @@ static int ats_add(struct ib_device *ibdev)
 	if (err)
 		ats_remove(ibdev, NULL);
 	atomic_inc(&ats_view_version);
-	ats_netdev_scan_all();
-	ports_scanned(ibdev);
+	ats_netdev_rescan();
 	return err;
 }
 

@@ -37,30 +37,29 @@ static int __init ats_init(void)
 	if (!ats_max_in_flight || !ats_max_queries || !ats_max_user_queries ||
 	    !ats_sa_timeout_ms || (ats_lease && ats_lease < ATS_LEASE_MIN))
 		return -EINVAL;
-	err = ats_netlink_init();
-	if (err)
-		return err;
 	err = ats_netdev_init(ats_route);
 	if (err)
-		goto exit_netlink;
-	err = ats_hca_init();
+		return err;
+	/* Its handlers use ats_netdev.c from now on, and while ats_netlink_exit() runs */
+	err = ats_netlink_init();
 	if (err)
 		goto exit_netdev;
+	err = ats_hca_init();
+	if (err)
+		goto exit_netlink;
 	register_reboot_notifier(&reboot_nb);
 	return 0;
 
-exit_netdev:
-	ats_netdev_stop();
-	ats_netdev_exit();
 exit_netlink:
 	ats_netlink_exit();
+exit_netdev:
+	ats_netdev_exit();
 	return err;
 }
 
 static void __exit ats_exit(void)
 {
 	unregister_reboot_notifier(&reboot_nb);
-	ats_netdev_stop();
 	ats_hca_exit(jiffies + ATS_EXIT_WAIT);
 	ats_netlink_exit();
 	ats_netdev_exit();

@@ -3,8 +3,8 @@
  * Follows the IPoIB netdevices of every network namespace, whichever driver created them,
  * and their IP addresses.
  *
- * Notifiers are called with rtnl held, those of IPv6 in any context, so they only mark the
- * netdevice, and a work reads its addresses. There is no notifier for an address that has
+ * Notifiers are called with rtnl held, those of IPv6 in any context, so they queue a work, which
+ * reads the addresses of all netdevices. There is no notifier for an address that has
  * passed duplicate address detection, has become deprecated, or has been given other
  * lifetimes, and not every driver notifies of a changed link-layer address. The work
  * therefore also runs periodically.
@@ -19,65 +19,41 @@
 
 #define ATS_SCAN_ALL		(5 * HZ)
 #define ATS_SCAN_TENTATIVE	(HZ / 5)
-#define ATS_SCAN_ROOM		16
-/* Four times as many as can be registered; further addresses are ignored */
-#define ATS_SCAN_MAX		1024
+/* Of a namespace, on all its netdevices; further addresses are ignored */
+#define ATS_SCAN_MAX		16384
 
 /* RFC 4391 section 9.1.1 */
 #define ATS_HWADDR_GID		4
 
-/* RFC 4861 section 4.6.2: a lifetime in seconds */
-#define ATS_LIFETIME_INFINITE	0xffffffff
-
-/* A netdevice; freed only by the work */
-struct ats_netdev {
-	struct list_head list;		/* in netdevs */
-	struct net_device *dev;		/* NULL: it is gone */
-	u64 net_cookie;			/* in another namespace it is another ats_netdev */
-	int ifindex;
-	u16 pkey;			/* of the partition that it is in; 0: none */
-	u32 dev_port;			/* port of its HCA; 0: only its GID determines the port */
-	struct in6_addr choice;		/* the administrator's primary address; ::, if none */
-	unsigned long look_at;		/* jiffies when the work looks at it */
-	u64 port_id;			/* the port that has its addresses; 0: none; the work's */
+/* The addresses of netdevices, and what those of the present netdevice have in common */
+struct scan {
+	struct list_head locals;
+	struct ats_local like;
+	const struct ats_choice *choice;
+	unsigned int count;		/* of those of the present namespace */
+	bool tentative;			/* there are some that can be used soon */
+	int err;
 };
 
-static DEFINE_SPINLOCK(netdevs_lock);	/* guards the list, and all that the work does not own */
-static LIST_HEAD(netdevs);
+/* The primary address of a netdevice that its administrator has chosen */
+struct ats_choice {
+	struct in6_addr ip;
+	u64 number;			/* of choices, until then */
+};
+
+static DEFINE_XARRAY(choices);		/* by netdevice; guarded by rtnl */
 
 static void scan_work(struct work_struct *work);
-static DECLARE_DELAYED_WORK(scan, scan_work);
+static DECLARE_DELAYED_WORK(scan_dwork, scan_work);
 static struct workqueue_struct *scan_wq;
-static ats_netdev_route route;
+static unsigned long scan_next = INITIAL_JIFFIES;	/* no scan begins before */
+static void (*route)(struct list_head *locals);
 
-/* ---- Notifiers ---- */
+/* ---- Netdevices ---- */
 
-static struct ats_netdev *netdev_find(const struct net_device *dev)
+static bool dev_is_followed(const struct net_device *dev)
 {
-	struct ats_netdev *netdev;
-
-	list_for_each_entry(netdev, &netdevs, list)
-		if (netdev->dev == dev)
-			return netdev;
-	return NULL;
-}
-
-/* Context: netdevs_lock held */
-static void netdev_look(struct ats_netdev *netdev)
-{
-	netdev->look_at = jiffies;
-	mod_delayed_work(scan_wq, &scan, 0);
-}
-
-static void netdev_mark(const struct net_device *dev)
-{
-	struct ats_netdev *netdev;
-
-	spin_lock_bh(&netdevs_lock);
-	netdev = netdev_find(dev);
-	if (netdev)
-		netdev_look(netdev);
-	spin_unlock_bh(&netdevs_lock);
+	return dev->type == ARPHRD_INFINIBAND && dev->addr_len == INFINIBAND_ALEN;
 }
 
 static const union ib_gid *dev_gid(const struct net_device *dev)
@@ -139,70 +115,37 @@ static u32 dev_hca_port(const struct net_device *dev)
 	return dev_is_ipoib(dev) && dev->dev_port ? dev->dev_port + 1 : 0;
 }
 
-/* Begins to follow a netdevice, or notes where it is now. Context: rtnl held */
-static void netdev_place(struct net_device *dev)
-{
-	struct ats_netdev *netdev, *new = kzalloc(sizeof(*new), GFP_KERNEL);
-	u32 dev_port = dev_hca_port(dev);
-	u16 pkey = dev_pkey(dev);
+/* ---- Notifiers ---- */
 
-	spin_lock_bh(&netdevs_lock);
-	netdev = netdev_find(dev);
-	if (!netdev && new) {
-		netdev = new;
-		new = NULL;
-		netdev->dev = dev;
-		netdev->net_cookie = dev_net(dev)->net_cookie;
-		netdev->ifindex = dev->ifindex;
-		list_add_tail(&netdev->list, &netdevs);
-	}
-	if (netdev) {
-		netdev->pkey = pkey;
-		netdev->dev_port = dev_port;
-		netdev_look(netdev);
-	}
-	spin_unlock_bh(&netdevs_lock);
-	kfree(new);
+/**
+ * ats_netdev_rescan() - read the addresses of all netdevices again
+ *
+ * A pause of four times its duration follows each scan, so that containers cannot keep this host
+ * busy. The first change after the pause does not wait.
+ *
+ * Context: any.
+ */
+void ats_netdev_rescan(void)
+{
+	long wait = READ_ONCE(scan_next) - jiffies;
+
+	mod_delayed_work(scan_wq, &scan_dwork, max(wait, 0L));
 }
 
-static void netdev_untrack(const struct net_device *dev)
+static void dev_changed(const struct net_device *dev)
 {
-	struct ats_netdev *netdev;
-
-	spin_lock_bh(&netdevs_lock);
-	netdev = netdev_find(dev);
-	if (netdev) {
-		netdev->dev = NULL;
-		netdev_look(netdev);
-	}
-	spin_unlock_bh(&netdevs_lock);
+	if (dev_is_followed(dev))
+		ats_netdev_rescan();
 }
 
+/* A netdevice that moves to another namespace is unregistered in the old one */
 static int netdev_event(struct notifier_block *nb, unsigned long event, void *info)
 {
 	struct net_device *dev = netdev_notifier_info_to_dev(info);
 
-	switch (event) {
-	/* Whatever type it has now: a bond that failed to take over an interface had this type
-	 * for a moment, and notified only of that change
-	 */
-	case NETDEV_UNREGISTER:
-	case NETDEV_PRE_TYPE_CHANGE:
-		netdev_untrack(dev);
-		break;
-	case NETDEV_REGISTER:
-	case NETDEV_POST_TYPE_CHANGE:
-	case NETDEV_UP:
-	case NETDEV_DOWN:
-	case NETDEV_CHANGE:
-	case NETDEV_CHANGEADDR:
-		/* A bond releases its interfaces after it has notified of its own unregistration */
-		if (dev->reg_state != NETREG_REGISTERED || dev->type != ARPHRD_INFINIBAND ||
-		    dev->addr_len != INFINIBAND_ALEN)
-			break;
-		netdev_place(dev);
-		break;
-	}
+	if (event == NETDEV_UNREGISTER)
+		kfree(xa_erase(&choices, (unsigned long)dev));
+	dev_changed(dev);
 	return NOTIFY_DONE;
 }
 
@@ -210,7 +153,7 @@ static int inetaddr_event(struct notifier_block *nb, unsigned long event, void *
 {
 	const struct in_ifaddr *ifa = ptr;
 
-	netdev_mark(ifa->ifa_dev->dev);
+	dev_changed(ifa->ifa_dev->dev);
 	return NOTIFY_DONE;
 }
 
@@ -218,7 +161,7 @@ static int inet6addr_event(struct notifier_block *nb, unsigned long event, void 
 {
 	const struct inet6_ifaddr *ifa = ptr;
 
-	netdev_mark(ifa->idev->dev);
+	dev_changed(ifa->idev->dev);
 	return NOTIFY_DONE;
 }
 
@@ -228,36 +171,23 @@ static struct notifier_block inet6addr_nb = { .notifier_call = inet6addr_event }
 
 /* ---- Addresses of a netdevice ---- */
 
-/* The same IPv4 address may be present more than once, with different prefixes */
-static void collect(struct ats_source *source, const struct in6_addr *ip)
+/* Adds an address of the present netdevice */
+static void collect(struct scan *scan, const struct in6_addr *ip, gfp_t gfp)
 {
-	unsigned int i;
+	struct ats_local *local;
 
-	if (source->count >= ATS_SCAN_MAX)
+	if (scan->count == ATS_SCAN_MAX)
 		return;
-	for (i = 0; i < min(source->count, source->room); i++)
-		if (ipv6_addr_equal(&source->local[i].ip, ip))
-			return;
-	if (source->count < source->room)
-		source->local[source->count].ip = *ip;
-	source->count++;
-}
-
-/* Also notes when the lifetime ends. A permanent address may still have an old lifetime */
-static bool is_preferred(struct ats_source *source, u32 flags, u32 lifetime, unsigned long since)
-{
-	unsigned long passed = (jiffies - since) / HZ;
-
-	if (flags & IFA_F_DEPRECATED)
-		return false;
-	if (flags & IFA_F_PERMANENT || lifetime == ATS_LIFETIME_INFINITE)
-		return true;
-	if (passed >= lifetime)
-		return false;
-	if (lifetime - passed < ATS_SCAN_ALL / HZ)
-		source->look_at = ats_earlier(source->look_at,
-					      since + lifetime * (unsigned long)HZ);
-	return true;
+	local = kmemdup(&scan->like, sizeof(*local), gfp);
+	if (!local) {
+		scan->err = -ENOMEM;
+		return;
+	}
+	local->ip = *ip;
+	if (scan->choice && ipv6_addr_equal(&scan->choice->ip, ip))
+		local->choice = scan->choice->number;
+	list_add_tail(&local->list, &scan->locals);
+	scan->count++;
 }
 
 static bool ipv4_is_global(const struct in_ifaddr *ifa)
@@ -267,38 +197,32 @@ static bool ipv4_is_global(const struct in_ifaddr *ifa)
 	       !ipv4_is_linklocal_169(ifa->ifa_local) && !ipv4_is_lbcast(ifa->ifa_local);
 }
 
-static void collect_ipv4(struct ats_source *source, const struct net_device *dev)
+static void collect_ipv4(struct scan *scan, const struct net_device *dev)
 {
-	const struct in_device *in_dev = __in_dev_get_rcu(dev);
+	const struct in_device *in_dev = __in_dev_get_rtnl(dev);
 	const struct in_ifaddr *ifa;
 	struct in6_addr ip;
 
 	if (!in_dev)
 		return;
-	in_dev_for_each_ifa_rcu(ifa, in_dev) {
-		/* For IPv4, the kernel represents an infinite lifetime by 0 */
-		if (!ipv4_is_global(ifa) ||
-		    !is_preferred(source, ifa->ifa_flags,
-				  ifa->ifa_preferred_lft ?: ATS_LIFETIME_INFINITE,
-				  ifa->ifa_tstamp))
+	in_dev_for_each_ifa_rtnl(ifa, in_dev) {
+		if (!ipv4_is_global(ifa) || ifa->ifa_flags & IFA_F_DEPRECATED)
 			continue;
 		ipv6_addr_set(&ip, 0, 0, 0, ifa->ifa_local);
-		collect(source, &ip);
+		collect(scan, &ip, GFP_KERNEL);
 	}
 }
 
 /* In a record, an address that embeds an IPv4 address would look like the latter */
 static bool ipv6_is_global(const struct in6_addr *ip)
 {
-	if (ats_addr_is_ipv4(ip) || ipv6_addr_v4mapped(ip))
-		return false;
-	return !ipv6_addr_is_multicast(ip) && !(ipv6_addr_type(ip) & IPV6_ADDR_LINKLOCAL);
+	return !ats_addr_is_ipv4(ip) && !ipv6_addr_v4mapped(ip) &&
+	       !(ipv6_addr_type(ip) & (IPV6_ADDR_MULTICAST | IPV6_ADDR_LINKLOCAL));
 }
 
 /* The kernel's list begins with the newest address */
-static void collect_ipv6(struct ats_source *source, const struct net_device *dev)
+static void collect_ipv6(struct scan *scan, const struct net_device *dev)
 {
-	unsigned long soon = netif_carrier_ok(dev) ? ATS_SCAN_TENTATIVE : ATS_SCAN_ALL;
 	struct inet6_dev *idev = __in6_dev_get(dev);
 	const struct inet6_ifaddr *ifa;
 
@@ -310,159 +234,97 @@ static void collect_ipv6(struct ats_source *source, const struct net_device *dev
 			continue;
 		/* Without a carrier, an address stays tentative */
 		if (ifa->flags & IFA_F_TENTATIVE)
-			source->look_at = ats_earlier(source->look_at, jiffies + soon);
-		else if (is_preferred(source, ifa->flags, ifa->prefered_lft, ifa->tstamp))
-			collect(source, &ifa->addr);
+			scan->tentative |= netif_carrier_ok(dev);
+		else if (!(ifa->flags & IFA_F_DEPRECATED))
+			collect(scan, &ifa->addr, GFP_ATOMIC | __GFP_NOWARN);
 	}
 	read_unlock_bh(&idev->lock);
 }
 
-/* Repeated with more room if there were too many addresses; more may be added meanwhile */
-static struct ats_source *source_read(const struct net_device *dev)
+/* Context: rtnl held */
+static void dev_scan(struct scan *scan, struct net_device *dev)
 {
-	unsigned int room = ATS_SCAN_ROOM;
-	struct ats_source *source;
-
-	for (;;) {
-		source = kvzalloc(struct_size(source, local, room), GFP_KERNEL);
-		if (!source)
-			return NULL;
-		source->room = room;
-		source->look_at = jiffies + ATS_SCAN_ALL;
-		source->key.gid = *dev_gid(dev);
-		rcu_read_lock();
-		if (dev->flags & IFF_UP) {
-			collect_ipv4(source, dev);
-			collect_ipv6(source, dev);
-		}
-		rcu_read_unlock();
-		if (source->count <= room)
-			return source;
-		room = source->count + ATS_SCAN_ROOM;
-		kvfree(source);
-	}
+	scan->choice = xa_load(&choices, (unsigned long)dev);
+	scan->like = (struct ats_local) {
+		.net_cookie = dev_net(dev)->net_cookie,
+		.ifindex = dev->ifindex,
+		.parent = dev->dev.parent,
+		.dev_port = dev_hca_port(dev),
+		.key = { .gid = *dev_gid(dev), .pkey = dev_pkey(dev) },
+	};
+	if (!(dev->flags & IFF_UP) || !scan->like.key.pkey)
+		return;
+	collect_ipv4(scan, dev);
+	collect_ipv6(scan, dev);
 }
 
 /* ---- The work ---- */
 
-/*
- * Addresses that were read while the netdevice moved to another namespace may be those that
- * it has there. Another struct ats_netdev is responsible for those.
- */
-static void netdev_scan(struct ats_netdev *netdev, struct net_device *dev)
-{
-	struct ats_source *source = source_read(dev);
-	u32 dev_port;
-	bool gone;
-
-	if (!source)
-		return;
-	spin_lock_bh(&netdevs_lock);
-	gone = !netdev->dev;
-	netdev->look_at = ats_earlier(netdev->look_at, source->look_at);
-	dev_port = netdev->dev_port;
-	source->key.pkey = netdev->pkey;
-	if (!netdev->pkey)
-		source->count = 0;
-	source->owner = netdev;
-	source->net_cookie = netdev->net_cookie;
-	source->ifindex = netdev->ifindex;
-	source->choice = netdev->choice;
-	spin_unlock_bh(&netdevs_lock);
-	if (gone)
-		kvfree(source);
-	else
-		route(dev->dev.parent, dev_port, netdev, source, &netdev->port_id);
-}
-
-static void netdev_forget(struct ats_netdev *netdev)
-{
-	route(NULL, 0, netdev, NULL, &netdev->port_id);
-	spin_lock_bh(&netdevs_lock);
-	list_del(&netdev->list);
-	spin_unlock_bh(&netdevs_lock);
-	kfree(netdev);
-}
-
-/*
- * Returns a netdevice that is due, and holds its struct net_device if it is not gone. If none is
- * due, sets *next to the time, in jiffies, when the next one will be.
- */
-static struct ats_netdev *netdev_next_due(unsigned long now, struct net_device **dev,
-					  unsigned long *next)
-{
-	struct ats_netdev *netdev, *found = NULL;
-
-	*next = now + ATS_SCAN_ALL;
-	spin_lock_bh(&netdevs_lock);
-	list_for_each_entry(netdev, &netdevs, list) {
-		*next = ats_earlier(*next, netdev->look_at);
-		if (time_before(now, netdev->look_at))
-			continue;
-		netdev->look_at = now + ATS_SCAN_ALL;
-		*dev = netdev->dev;
-		dev_hold(*dev);
-		found = netdev;
-		break;
-	}
-	spin_unlock_bh(&netdevs_lock);
-	return found;
-}
-
+/* What is passed on has to be complete: what is missing there is gone */
 static void scan_work(struct work_struct *work)
 {
-	unsigned long now = jiffies, next;
-	struct ats_netdev *netdev;
+	struct scan scan = { .locals = LIST_HEAD_INIT(scan.locals) };
 	struct net_device *dev;
+	unsigned long begin;
+	struct net *net;
 
-	while ((netdev = netdev_next_due(now, &dev, &next))) {
-		if (dev)
-			netdev_scan(netdev, dev);
-		else
-			netdev_forget(netdev);
-		dev_put(dev);
+	rtnl_lock();
+	begin = jiffies;
+	down_read(&net_rwsem);
+	for_each_net(net) {
+		scan.count = 0;
+		for_each_netdev(net, dev)
+			if (dev_is_followed(dev))
+				dev_scan(&scan, dev);
 	}
-	queue_delayed_work(scan_wq, &scan, next - now);
+	up_read(&net_rwsem);
+	rtnl_unlock();
+	if (!scan.err)
+		route(&scan.locals);
+	ats_local_free(&scan.locals);
+	WRITE_ONCE(scan_next, jiffies + min(4 * (jiffies - begin), HZ + 0ul));
+	queue_delayed_work(scan_wq, &scan_dwork,
+			   scan.tentative || scan.err ? ATS_SCAN_TENTATIVE : ATS_SCAN_ALL);
 }
 
-/**
- * ats_netdev_rescan() - read the addresses of all netdevices again
- *
- * Context: any but hard interrupts.
- */
-void ats_netdev_rescan(void)
+static int dev_has(struct net_device *dev, const struct in6_addr *ip)
 {
-	struct ats_netdev *netdev;
-
-	spin_lock_bh(&netdevs_lock);
-	list_for_each_entry(netdev, &netdevs, list)
-		netdev_look(netdev);
-	spin_unlock_bh(&netdevs_lock);
-}
-
-/**
- * ats_netdev_scan_all() - read the addresses of all netdevices, and wait until they are passed on
- *
- * Context: may sleep; no lock is held that the function given to ats_netdev_init() takes.
- */
-void ats_netdev_scan_all(void)
-{
-	ats_netdev_rescan();
-	flush_delayed_work(&scan);
-}
-
-static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
-{
-	struct ats_source *source = source_read(dev);
+	struct scan scan = { .locals = LIST_HEAD_INIT(scan.locals) };
+	const struct ats_local *local;
 	int err = -EADDRNOTAVAIL;
-	unsigned int i;
 
-	if (!source)
-		return -ENOMEM;
-	for (i = 0; i < source->count; i++)
-		if (ipv6_addr_equal(&source->local[i].ip, ip))
+	dev_scan(&scan, dev);
+	list_for_each_entry(local, &scan.locals, list)
+		if (ipv6_addr_equal(&local->ip, ip))
 			err = 0;
-	kvfree(source);
+	ats_local_free(&scan.locals);
+	return scan.err ?: err;
+}
+
+/* Context: rtnl held */
+static int dev_choose(struct net_device *dev, const struct in6_addr *ip)
+{
+	static u64 number;
+	struct ats_choice *choice = NULL, *old;
+	int err = 0;
+
+	if (!dev)
+		return -ENODEV;
+	if (!dev_is_followed(dev))
+		return -EOPNOTSUPP;
+	if (ip) {
+		err = dev_has(dev, ip);
+		if (err)
+			return err;
+		choice = kmalloc(sizeof(*choice), GFP_KERNEL);
+		if (!choice)
+			return -ENOMEM;
+		choice->ip = *ip;
+		choice->number = ++number;
+	}
+	old = xa_store(&choices, (unsigned long)dev, choice, GFP_KERNEL);
+	err = xa_err(old);
+	kfree(err ? choice : old);
 	return err;
 }
 
@@ -481,24 +343,13 @@ static int dev_has(const struct net_device *dev, const struct in6_addr *ip)
  */
 int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
 {
-	struct net_device *dev = dev_get_by_index(net, ifindex);
-	struct ats_netdev *netdev;
-	int err = 0;
+	int err;
 
-	if (!dev)
-		return -ENODEV;
-	if (ip && dev->type == ARPHRD_INFINIBAND)
-		err = dev_has(dev, ip);
-	spin_lock_bh(&netdevs_lock);
-	netdev = netdev_find(dev);
-	if (!netdev || netdev->net_cookie != net->net_cookie) {
-		err = err ?: -EOPNOTSUPP;
-	} else if (!err) {
-		netdev->choice = ip ? *ip : in6addr_any;
-		netdev_look(netdev);
-	}
-	spin_unlock_bh(&netdevs_lock);
-	dev_put(dev);
+	rtnl_lock();
+	err = dev_choose(__dev_get_by_index(net, ifindex), ip);
+	rtnl_unlock();
+	if (!err)
+		ats_netdev_rescan();
 	return err;
 }
 
@@ -511,24 +362,26 @@ int ats_netdev_choose(struct net *net, int ifindex, const struct in6_addr *ip)
  */
 bool ats_netdev_has_gid(const union ib_gid *gid)
 {
-	const struct ats_netdev *netdev;
+	const struct net_device *dev;
+	const struct net *net;
 	bool found = false;
 
-	spin_lock_bh(&netdevs_lock);
-	list_for_each_entry(netdev, &netdevs, list)
-		found |= netdev->dev && !memcmp(dev_gid(netdev->dev), gid, sizeof(*gid));
-	spin_unlock_bh(&netdevs_lock);
+	rcu_read_lock();
+	for_each_net_rcu(net)
+		for_each_netdev_rcu(net, dev)
+			found |= dev_is_followed(dev) && !memcmp(dev_gid(dev), gid, sizeof(*gid));
+	rcu_read_unlock();
 	return found;
 }
 
 /**
  * ats_netdev_init() - begin to follow netdevices
- * @to: passes the addresses of each netdevice to its port
+ * @to: passes the addresses of all netdevices to their ports
  *
  * Context: may sleep.
  * Return: 0, or a negative error.
  */
-int ats_netdev_init(ats_netdev_route to)
+int ats_netdev_init(void (*to)(struct list_head *locals))
 {
 	int err;
 
@@ -539,7 +392,7 @@ int ats_netdev_init(ats_netdev_route to)
 	/* This also notifies of all existing netdevices */
 	err = register_netdevice_notifier(&netdev_nb);
 	if (err) {
-		ats_netdev_exit();
+		destroy_workqueue(scan_wq);
 		return err;
 	}
 	/* These fail only for what is registered already */
@@ -549,36 +402,18 @@ int ats_netdev_init(ats_netdev_route to)
 }
 
 /**
- * ats_netdev_stop() - stop following netdevices
+ * ats_netdev_exit() - stop following netdevices
  *
- * Context: may sleep.
- */
-void ats_netdev_stop(void)
-{
-	unregister_inet6addr_notifier(&inet6addr_nb);
-	unregister_inetaddr_notifier(&inetaddr_nb);
-	/* This calls the notifier with NETDEV_UNREGISTER for all netdevices */
-	unregister_netdevice_notifier(&netdev_nb);
-}
-
-/**
- * ats_netdev_exit() - free what ats_netdev_init() allocated
- *
- * Called when no port calls ats_netdev_rescan() any more.
+ * Called when there are no ports any more.
  *
  * Context: may sleep.
  */
 void ats_netdev_exit(void)
 {
-	struct ats_netdev *netdev, *next;
-	LIST_HEAD(gone);
-
-	/* User space may still look for netdevices, and queue the work for those that it finds */
-	spin_lock_bh(&netdevs_lock);
-	list_splice_init(&netdevs, &gone);
-	spin_unlock_bh(&netdevs_lock);
-	cancel_delayed_work_sync(&scan);
+	unregister_inet6addr_notifier(&inet6addr_nb);
+	unregister_inetaddr_notifier(&inetaddr_nb);
+	/* This calls the notifier with NETDEV_UNREGISTER for all netdevices */
+	unregister_netdevice_notifier(&netdev_nb);
+	cancel_delayed_work_sync(&scan_dwork);
 	destroy_workqueue(scan_wq);
-	list_for_each_entry_safe(netdev, next, &gone, list)
-		kfree(netdev);
 }

@@ -74,14 +74,14 @@ static bool put_record(struct sk_buff *skb, const struct ib_ats_answer *record)
 /* ---- Records of a namespace ---- */
 
 static bool put_local(struct sk_buff *skb, const struct ats_port *port,
-		      const struct ats_source *source, const struct ats_local *local)
+		      const struct ats_local *local)
 {
 	u64 age = jiffies64_to_msecs(jiffies - local->since);
 	struct ib_ats_answer record;
 
-	ats_view_record(port, source, local, &record);
+	ats_view_record(port, local, &record);
 	return put_record(skb, &record) ||
-	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, source->ifindex) ||
+	       nla_put_s32(skb, IB_ATS_ATTR_IFINDEX, local->ifindex) ||
 	       (local->chosen && nla_put_flag(skb, IB_ATS_ATTR_IS_CHOICE)) ||
 	       nla_put_u32(skb, IB_ATS_ATTR_STATE, local->state) ||
 	       nla_put_u64_64bit(skb, IB_ATS_ATTR_AGE, age, IB_ATS_ATTR_PAD) ||
@@ -89,14 +89,6 @@ static bool put_local(struct sk_buff *skb, const struct ats_port *port,
 	       (!rdma_is_zero_gid(&local->rival) &&
 		nla_put(skb, IB_ATS_ATTR_RIVAL, sizeof(local->rival), &local->rival));
 }
-
-static const struct nla_policy record_policy[IB_ATS_ATTR_ADDR + 1] = {
-	[IB_ATS_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
-	[IB_ATS_ATTR_DEVICE] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
-	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
-	[IB_ATS_ATTR_PKEY] = NLA_POLICY_MIN(NLA_U16, 1),
-	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-};
 
 /* An iteration over records or ports: a filter, and the message that receives the results */
 struct walk {
@@ -135,51 +127,51 @@ static bool port_wanted(const struct ats_port *port, struct nlattr **attrs)
 	       !attr_is_not(attrs[IB_ATS_ATTR_PORT], port->port);
 }
 
-static bool local_wanted(const struct ats_source *source, const struct ats_local *local,
-			 struct nlattr **attrs)
+static bool local_wanted(const struct ats_local *local, struct nlattr **attrs)
 {
 	struct in6_addr ip = local->ip;
 
 	ats_addr_to_mapped(&ip);
-	return !attr_is_not(attrs[IB_ATS_ATTR_IFINDEX], source->ifindex) &&
+	return !attr_is_not(attrs[IB_ATS_ATTR_IFINDEX], local->ifindex) &&
 	       !(attrs[IB_ATS_ATTR_PKEY] &&
-		 nla_get_u16(attrs[IB_ATS_ATTR_PKEY]) != source->key.pkey) &&
+		 nla_get_u16(attrs[IB_ATS_ATTR_PKEY]) != local->key.pkey) &&
 	       !(attrs[IB_ATS_ATTR_ADDR] &&
 		 nla_memcmp(attrs[IB_ATS_ATTR_ADDR], &ip, sizeof(ip)));
 }
 
 static int record_visit(struct walk *walk, const struct ats_port *port,
-			const struct ats_source *source, const struct ats_local *local)
+			const struct ats_local *local)
 {
 	void *hdr;
 	int err;
 
-	if (!local->told || !local_wanted(source, local, walk->attrs))
+	if (!local->told || local->net_cookie != walk->net->net_cookie ||
+	    !local_wanted(local, walk->attrs))
 		return 0;
 	if (!walk->cb)
-		return put_local(walk->skb, port, source, local) ? -EMSGSIZE : 1;
+		return put_local(walk->skb, port, local) ? -EMSGSIZE : 1;
 	if (walk->at++ < walk->cb->args[0])
 		return 0;
 	hdr = message_begin(walk->skb, walk->cb, IB_ATS_CMD_RECORD_GET);
-	err = message_end(walk->skb, hdr, !hdr || put_local(walk->skb, port, source, local));
+	err = message_end(walk->skb, hdr, !hdr || put_local(walk->skb, port, local));
 	walk->cb->args[0] += !err;
 	return err;
 }
 
 static int record_port(struct ats_port *port, void *arg)
 {
-	const struct ats_source *source;
+	const struct ats_local *local;
 	struct walk *walk = arg;
-	unsigned int i;
 	int err = 0;
 
 	if (!port_wanted(port, walk->attrs))
 		return 0;
 	mutex_lock(&port->mutex);
-	list_for_each_entry(source, &port->sources, list)
-		for (i = 0; !err && i < source->count; i++)
-			if (source->net_cookie == walk->net->net_cookie)
-				err = record_visit(walk, port, source, &source->local[i]);
+	list_for_each_entry(local, &port->locals, list) {
+		err = record_visit(walk, port, local);
+		if (err)
+			break;
+	}
 	mutex_unlock(&port->mutex);
 	return err;
 }
@@ -215,11 +207,6 @@ static int record_do(struct sk_buff *request, struct genl_info *info)
 
 /* ---- Requests of the administrator ---- */
 
-static const struct nla_policy primary_policy[IB_ATS_ATTR_ADDR + 1] = {
-	[IB_ATS_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
-	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
-};
-
 static int primary_do(struct sk_buff *skb, struct genl_info *info)
 {
 	const struct nlattr *ifindex = info->attrs[IB_ATS_ATTR_IFINDEX];
@@ -244,17 +231,12 @@ static int primary_do(struct sk_buff *skb, struct genl_info *info)
 	return err;
 }
 
-static const struct nla_policy audit_policy[IB_ATS_ATTR_PORT + 1] = {
-	[IB_ATS_ATTR_DEVICE] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
-	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
-};
-
 static int audit_port(struct ats_port *port, void *arg)
 {
 	struct walk *walk = arg;
 
 	if (!port_wanted(port, walk->attrs) ||
-	    !ats_source_on_port(port, ats_source_guest(port, walk->net), 0))
+	    !ats_local_on_port(port, ats_local_guest(port, walk->net), 0))
 		return 0;
 	walk->at++;
 	ats_port_event(port, ATS_EVENT_AUDIT);
@@ -332,12 +314,12 @@ static struct net *net_get_by_cookie(u64 cookie)
 
 /* Without memory, listeners get the same error as after an overrun */
 static void records_notify(struct net *net, const struct ats_port *port,
-			   const struct ats_source *source, const struct ats_local *local)
+			   const struct ats_local *local)
 {
 	struct sk_buff *skb = genlmsg_new(GENLMSG_DEFAULT_SIZE, GFP_KERNEL);
 	void *hdr = skb ? genlmsg_put(skb, 0, 0, &ats_family, 0, IB_ATS_CMD_RECORD_NTF) : NULL;
 
-	if (hdr && !message_end(skb, hdr, put_local(skb, port, source, local))) {
+	if (hdr && !message_end(skb, hdr, put_local(skb, port, local))) {
 		genlmsg_multicast_netns(&ats_family, net, skb, 0, ATS_NL_RECORDS, GFP_KERNEL);
 		return;
 	}
@@ -345,16 +327,15 @@ static void records_notify(struct net *net, const struct ats_port *port,
 	genl_set_err(&ats_family, net, 0, ATS_NL_RECORDS, -ENOBUFS);
 }
 
-/* Called by a port's work */
-static void netlink_notify(const struct ats_port *port, const struct ats_source *source,
-			   const struct ats_local *local)
+/* Called by a port's work, or by that of ats_netdev.c for an address that is gone */
+static void netlink_notify(const struct ats_port *port, const struct ats_local *local)
 {
-	struct net *net = net_get_by_cookie(source->net_cookie);
+	struct net *net = net_get_by_cookie(local->net_cookie);
 
 	if (!net)
 		return;
 	if (genl_has_listeners(&ats_family, net, ATS_NL_RECORDS))
-		records_notify(net, port, source, local);
+		records_notify(net, port, local);
 	put_net(net);
 }
 
@@ -577,10 +558,11 @@ static struct netlink_range_validation timeout_range = {
 	.max = 60000,
 };
 
-static const struct nla_policy resolve_policy[IB_ATS_ATTR_TIMEOUT + 1] = {
+static const struct nla_policy ats_policy[IB_ATS_ATTR_TIMEOUT + 1] = {
 	[IB_ATS_ATTR_KIND] = NLA_POLICY_MAX(NLA_U32, IB_ATS_KIND_MAX),
 	[IB_ATS_ATTR_DEVICE] = { .type = NLA_NUL_STRING, .len = IB_DEVICE_NAME_MAX - 1 },
 	[IB_ATS_ATTR_PORT] = NLA_POLICY_MIN(NLA_U32, 1),
+	[IB_ATS_ATTR_IFINDEX] = NLA_POLICY_MIN(NLA_S32, 1),
 	[IB_ATS_ATTR_GID] = NLA_POLICY_EXACT_LEN(sizeof(union ib_gid)),
 	[IB_ATS_ATTR_PKEY] = NLA_POLICY_MIN(NLA_U16, 1),
 	[IB_ATS_ATTR_ADDR] = NLA_POLICY_EXACT_LEN(sizeof(struct in6_addr)),
@@ -591,35 +573,25 @@ static const struct nla_policy resolve_policy[IB_ATS_ATTR_TIMEOUT + 1] = {
 static const struct genl_ops ats_ops[] = {
 	{
 		.cmd = IB_ATS_CMD_RESOLVE,
-		.policy = resolve_policy,
-		.maxattr = ARRAY_SIZE(resolve_policy) - 1,
 		.doit = resolve_do,
 	},
 	{
 		.cmd = IB_ATS_CMD_RECORD_GET,
-		.policy = record_policy,
-		.maxattr = ARRAY_SIZE(record_policy) - 1,
 		.doit = record_do,
 		.dumpit = record_dump,
 	},
 	{
 		.cmd = IB_ATS_CMD_PRIMARY_SET,
 		.flags = GENL_UNS_ADMIN_PERM,
-		.policy = primary_policy,
-		.maxattr = ARRAY_SIZE(primary_policy) - 1,
 		.doit = primary_do,
 	},
 	{
 		.cmd = IB_ATS_CMD_AUDIT,
 		.flags = GENL_UNS_ADMIN_PERM,
-		.policy = audit_policy,
-		.maxattr = ARRAY_SIZE(audit_policy) - 1,
 		.doit = audit_do,
 	},
 	{
 		.cmd = IB_ATS_CMD_STATS_GET,
-		.policy = audit_policy,
-		.maxattr = ARRAY_SIZE(audit_policy) - 1,
 		.dumpit = stats_dump,
 	},
 };
@@ -634,6 +606,8 @@ static struct genl_family ats_family __ro_after_init = {
 	.version = IB_ATS_GENL_VERSION,
 	.netnsok = true,
 	.parallel_ops = true,
+	.policy = ats_policy,
+	.maxattr = ARRAY_SIZE(ats_policy) - 1,
 	.module = THIS_MODULE,
 	.ops = ats_ops,
 	.n_ops = ARRAY_SIZE(ats_ops),

@@ -14,7 +14,7 @@ MODULE_PARM_DESC(max_queries, "Queries of modules that may be under way at once,
 
 unsigned int ats_max_user_queries = 2;
 module_param_named(max_user_queries, ats_max_user_queries, uint, 0444);
-MODULE_PARM_DESC(max_user_queries, "Queries of user space that may be under way at once, for each port");
+MODULE_PARM_DESC(max_user_queries, "Queries of user space under way at once, for each port");
 
 unsigned int ats_netns_records = 64;
 module_param_named(netns_records, ats_netns_records, uint, 0644);

@@ -3,6 +3,8 @@
  * One port of an HCA. Its work owns the addresses that netdevices have there, the sets that
  * are made from them, and the engine that registers the sets.
  */
+#include <linux/random.h>
+
 #include "ats.h"
 
 /* A port that is left does not wait for an SA that failed so often: its records stay there */
@@ -126,7 +128,7 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 		port->dirty = true;
 	if (events & BIT(ATS_EVENT_LEAVE)) {
 		port->leaving = true;
-		ats_source_drop_all(port);
+		ats_local_drop_all(port);
 	}
 	if (events & BIT(ATS_EVENT_STOP))
 		port->stopped = true;
@@ -138,8 +140,6 @@ static unsigned long port_read_events(struct ats_port *port, unsigned long now)
 		ats_engine_forget(&port->engine, now);
 		ats_audit_contact(port, now);
 	}
-	if (events & BIT(ATS_EVENT_SCANNED))
-		port->audit.ready = true;
 	if (events & BIT(ATS_EVENT_AUDIT))
 		port->audit.wished = true;
 	return events;
@@ -213,27 +213,6 @@ static void port_ib_event(struct ib_event_handler *handler, struct ib_event *eve
 
 /* ---- Creation and removal ---- */
 
-static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number)
-{
-	static atomic64_t last_id;
-
-	port->ibdev = ibdev;
-	port->port = number;
-	port->id = atomic64_inc_return(&last_id);
-	port->host_cookie = read_pnet(&ibdev->coredev.rdma_net)->net_cookie;
-	mutex_init(&port->mutex);
-	INIT_LIST_HEAD(&port->sources);
-	ats_query_init(port);
-	ats_audit_init(port);
-	port->engine.send = sa_send;
-	port->engine.read = sa_read;
-	INIT_LIST_HEAD(&port->engine.sets);
-	init_completion(&port->idle);
-	INIT_DELAYED_WORK(&port->work, port_work);
-	port->records_at = jiffies;
-	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_ib_event);
-}
-
 /**
  * ats_port_create() - begin to serve a port
  * @ibdev: its HCA
@@ -244,12 +223,26 @@ static void port_init(struct ats_port *port, struct ib_device *ibdev, u32 number
  */
 struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 {
-	struct ats_port *port = kzalloc(sizeof(*port), GFP_KERNEL);
+	struct ats_port *port = kvzalloc(sizeof(*port), GFP_KERNEL);
 	int err = -ENOMEM;
 
 	if (!port)
 		return ERR_PTR(err);
-	port_init(port, ibdev, number);
+	port->ibdev = ibdev;
+	port->port = number;
+	port->host_cookie = read_pnet(&ibdev->coredev.rdma_net)->net_cookie;
+	mutex_init(&port->mutex);
+	INIT_LIST_HEAD(&port->locals);
+	port->hash_seed = get_random_u32();
+	ats_query_init(port);
+	ats_audit_init(port);
+	port->engine.send = sa_send;
+	port->engine.read = sa_read;
+	INIT_LIST_HEAD(&port->engine.sets);
+	init_completion(&port->idle);
+	INIT_DELAYED_WORK(&port->work, port_work);
+	port->records_at = jiffies;
+	INIT_IB_EVENT_HANDLER(&port->event_handler, ibdev, port_ib_event);
 	port->wq = alloc_ordered_workqueue("ib_ats/%s/%u", WQ_MEM_RECLAIM,
 					   dev_name(&ibdev->dev), number);
 	if (!port->wq)
@@ -264,7 +257,7 @@ struct ats_port *ats_port_create(struct ib_device *ibdev, u32 number)
 destroy_wq:
 	destroy_workqueue(port->wq);
 free:
-	kfree(port);
+	kvfree(port);
 	return ERR_PTR(err);
 }
 
@@ -289,8 +282,8 @@ void ats_port_destroy(struct ats_port *port)
 	flush_delayed_work(&port->work);
 	cancel_delayed_work_sync(&port->work);
 	destroy_workqueue(port->wq);
-	ats_source_drop_all(port);
+	ats_local_drop_all(port);
 	list_for_each_entry_safe(set, next_set, &port->engine.sets, list)
 		ats_set_destroy(set);
-	kfree(port);
+	kvfree(port);
 }

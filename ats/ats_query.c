@@ -20,7 +20,7 @@
 
 static void query_end(struct ats_query *query, int err)
 {
-	list_del_init(&query->list);
+	list_del(&query->list);
 	query->ended(query, err);
 }
 
@@ -28,7 +28,7 @@ static void query_end(struct ats_query *query, int err)
 
 static bool query_may_see(const struct ats_query *query, u16 pkey)
 {
-	return !query->guest || (pkey && ats_source_in_partition(query->port, query->guest, pkey));
+	return !query->guest || (pkey && ats_local_in_partition(query->port, query->guest, pkey));
 }
 
 /* Context: ask->lock held */

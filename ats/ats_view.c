@@ -12,8 +12,7 @@
 static BLOCKING_NOTIFIER_HEAD(changes);
 
 /* Notifies user space; set by ats_netlink.c while there are no ports */
-void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_source *source,
-			     const struct ats_local *local);
+void (*ats_view_notify_user)(const struct ats_port *port, const struct ats_local *local);
 
 /* Changes with each notification, and with the list of ports, which may be being read meanwhile */
 atomic_t ats_view_version;
@@ -49,16 +48,15 @@ EXPORT_SYMBOL_GPL(ib_ats_unregister_notifier);
 /**
  * ats_view_record() - describe an address and its record in the form for others
  * @port: the port
- * @source: the addresses of its netdevice
  * @local: the address
  * @record: filled in; its Service ID is 0 if the address has none
  *
  * Context: port->mutex is held.
  */
-void ats_view_record(const struct ats_port *port, const struct ats_source *source,
-		     const struct ats_local *local, struct ib_ats_answer *record)
+void ats_view_record(const struct ats_port *port, const struct ats_local *local,
+		     struct ib_ats_answer *record)
 {
-	struct ats_record of = { .key = source->key, .addr = local->ip };
+	struct ats_record of = { .key = local->key, .addr = local->ip };
 
 	if (local->slot >= 0)
 		of.sid = ats_slot_sid(local->slot);
@@ -68,48 +66,24 @@ void ats_view_record(const struct ats_port *port, const struct ats_source *sourc
 /**
  * ats_view_tell() - notify others of an address
  * @port: the port
- * @source: the addresses of its netdevice
  * @local: the address, in its present state
  *
- * Context: the port's work; may sleep.
+ * Context: may sleep; port->mutex is held, or the port is being destroyed.
  */
-void ats_view_tell(struct ats_port *port, const struct ats_source *source,
-		   const struct ats_local *local)
+void ats_view_tell(struct ats_port *port, const struct ats_local *local)
 {
 	struct ib_ats_change change = { .state = local->state };
 
 	atomic_inc(&ats_view_version);
-	ats_view_record(port, source, local, &change.record);
+	ats_view_record(port, local, &change.record);
 	blocking_notifier_call_chain(&changes, change.state, &change);
-	ats_view_notify_user(port, source, local);
+	ats_view_notify_user(port, local);
 }
 
-/**
- * ats_view_tell_gone() - notify others that addresses of a netdevice are gone
- * @port: the port
- * @source: the netdevice's former addresses; those whose ->told is false are skipped
- *
- * Context: the port's work; may sleep.
- */
-void ats_view_tell_gone(struct ats_port *port, const struct ats_source *source)
-{
-	struct ats_local gone;
-	unsigned int i;
-
-	for (i = 0; i < source->count; i++) {
-		if (!source->local[i].told)
-			continue;
-		gone = source->local[i];
-		gone.state = IB_ATS_RECORD_GONE;
-		gone.since = jiffies;
-		ats_view_tell(port, source, &gone);
-	}
-}
-
-static void local_update(struct ats_port *port, const struct ats_source *source,
-			 const struct ats_set *set, struct ats_local *local)
+static void local_update(struct ats_port *port, struct ats_local *local)
 {
 	const struct ats_addr *addr = local->held;
+	const struct ats_set *set = local->set;
 	const struct ats_local was = *local;
 
 	local->slot = addr ? addr->slot : -1;
@@ -123,7 +97,7 @@ static void local_update(struct ats_port *port, const struct ats_source *source,
 	if (!was.told || local->state != was.state)
 		local->since = jiffies;
 	local->told = true;
-	ats_view_tell(port, source, local);
+	ats_view_tell(port, local);
 }
 
 /**
@@ -134,15 +108,10 @@ static void local_update(struct ats_port *port, const struct ats_source *source,
  */
 void ats_view_update(struct ats_port *port)
 {
-	struct ats_source *source;
-	const struct ats_set *set;
-	unsigned int i;
+	struct ats_local *local;
 
-	list_for_each_entry(source, &port->sources, list) {
-		set = ats_engine_find(&port->engine, &source->key);
-		for (i = 0; i < source->count; i++)
-			local_update(port, source, set, &source->local[i]);
-	}
+	list_for_each_entry(local, &port->locals, list)
+		local_update(port, local);
 }
 
 /**

@@ -74,7 +74,7 @@ struct ib_ats_answer {
  * @err: 0, or -ENOENT: the SA of every port says that there is no such record;
  *	-ENETUNREACH: there is no SA; -ETIMEDOUT: an SA does not answer; -EREMOTEIO: an SA
  *	refuses to answer; -ECANCELED; -ENODEV: there is no port that may be queried; or
- *	-ENOMEM
+ *	-ENOMEM, even if there are some answers
  * @answers: records, those of primary addresses first; valid until the function returns
  * @count: number of records; at least one if @err is 0
  *

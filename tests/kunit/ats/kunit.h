@@ -16,6 +16,8 @@
 #define FAKE_HOST	1001	/* the namespace of the HCA */
 #define FAKE_GUEST	1002	/* another namespace, as are the numbers that follow */
 #define FAKE_GIDS	2	/* of the port */
+#define FAKE_DEVS	4	/* netdevices */
+#define FAKE_IFINDEX	7	/* of the first netdevice; others follow */
 /* IBA 15.2.5.16: offsets in a PathRecord */
 #define FAKE_PATH_DGID	8
 #define FAKE_PATH_SGID	24
@@ -35,6 +37,16 @@ struct fake_answer {
 	struct ib_sa_mad mad[FAKE_SEGMENTS];
 };
 
+/* What a scan finds of a netdevice; its index in the table distinguishes it from others */
+struct fake_dev {
+	u64 net_cookie;			/* FAKE_HOST at first */
+	u8 guid;			/* as for fake_key() */
+	unsigned int first;		/* of its addresses, as for fake_ip() */
+	unsigned int count;		/* of its addresses */
+	unsigned int choice;		/* the address that its administrator prefers; 0: none */
+	unsigned int chosen_at;		/* number of choices, until then */
+};
+
 struct fake_port {
 	struct kunit *test;
 	struct ats_port port;
@@ -51,9 +63,9 @@ struct fake_port {
 	struct fake_posted posted[FAKE_LOG];
 	unsigned int posted_count;
 	struct ats_local told[FAKE_LOG];
-	u64 told_net[FAKE_LOG];
-	int told_ifindex[FAKE_LOG];
 	unsigned int told_count;
+	struct fake_dev devs[FAKE_DEVS];
+	unsigned int choices;		/* made so far, by all netdevices */
 	union ib_gid gids[FAKE_GIDS];
 	unsigned int ports;		/* how often ats_each_port() visits this one */
 	bool threaded;			/* the port's work runs when it is queued */
@@ -72,8 +84,10 @@ void fake_answer_put(struct fake_answer *answer, unsigned int offset,
 		     const struct ats_record *record);
 struct in6_addr fake_ip(unsigned int number);
 struct ats_key fake_key(u8 guid);
-struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 guid,
-			       unsigned int first, unsigned int count);
+void fake_scan(struct fake_port *fake);
+void fake_has(struct fake_port *fake, unsigned int dev, u8 guid, unsigned int first,
+	      unsigned int count);
+struct ats_local *fake_local(struct fake_port *fake, unsigned int number);
 struct ats_set *fake_set(struct fake_port *fake, u8 guid);
 
 #endif /* _ATS_KUNIT_H */

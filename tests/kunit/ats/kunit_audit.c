@@ -6,8 +6,6 @@
  */
 #include "kunit.h"
 
-static const char one;
-
 /* Runs the part of the port's work that handles audits */
 static void run(struct fake_port *fake)
 {
@@ -156,7 +154,7 @@ static void audit_rivals(struct kunit *test)
 	put(single, 0, 1, 0xffff, 1);
 	put(table, 0, 1, 0xffff, 2);
 	put(table, 1, 7, 0xffff, 2);
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 2));
+	fake_has(fake, 0, 1, 1, 2);
 	pass_leftovers(fake);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 0u);
@@ -208,12 +206,12 @@ static void audit_rival_goes(struct kunit *test)
 	struct fake_port *fake = test->priv;
 
 	put(answer, 0, 7, 0xffff, 1);
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 1));
+	fake_has(fake, 0, 1, 1, 1);
 	pass_leftovers(fake);
 	begin(fake);
 	run(fake);
 	KUNIT_ASSERT_EQ(test, fake->posted_count, 1u);
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 2, 1));
+	fake_has(fake, 0, 1, 2, 1);
 	run(fake);
 	KUNIT_EXPECT_EQ(test, fake->posted_count, 1u);
 	fake_end(fake, 0, ATS_RESULT_OK, answer);
@@ -235,7 +233,7 @@ static void audit_rival_unanswered(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	unsigned int i;
 
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 3));
+	fake_has(fake, 0, 1, 1, 3);
 	pass_leftovers(fake);
 	begin(fake);
 	for (i = 0; i < 2; i++) {
@@ -293,7 +291,7 @@ static void audit_wishes_always(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	unsigned int round, i;
 
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 3));
+	fake_has(fake, 0, 1, 1, 3);
 	pass_leftovers(fake);
 	begin(fake);
 	round = fake->port.audit.round;
@@ -321,7 +319,7 @@ static void audit_wish_renews_nothing(struct kunit *test)
 	unsigned long at = fake->port.audit.at;
 
 	ats_lease = 90;
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 1));
+	fake_has(fake, 0, 1, 1, 1);
 	pass_leftovers(fake);
 	fake->port.audit.wished = true;
 	run(fake);

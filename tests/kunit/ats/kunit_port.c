@@ -61,16 +61,12 @@ int ats_each_port(struct net *net, int (*act)(struct ats_port *port, void *arg),
 	return err;
 }
 
-static void user_told(const struct ats_port *port, const struct ats_source *source,
-		      const struct ats_local *local)
+static void user_told(const struct ats_port *port, const struct ats_local *local)
 {
 	struct fake_port *fake = fake_of(port);
 
-	if (fake->told_count < FAKE_LOG) {
+	if (fake->told_count < FAKE_LOG)
 		fake->told[fake->told_count] = *local;
-		fake->told_net[fake->told_count] = source->net_cookie;
-		fake->told_ifindex[fake->told_count] = source->ifindex;
-	}
 	fake->told_count++;
 }
 
@@ -267,7 +263,7 @@ static void port_init(struct fake_port *fake)
 	mutex_init(&port->mutex);
 	INIT_DELAYED_WORK(&port->work, fake_work);
 	port->wq = system_wq;
-	INIT_LIST_HEAD(&port->sources);
+	INIT_LIST_HEAD(&port->locals);
 	ats_sa_start(port);
 	ats_query_init(port);
 	ats_audit_init(port);
@@ -289,6 +285,7 @@ static void port_init(struct fake_port *fake)
 int fake_port_init(struct kunit *test)
 {
 	struct fake_port *fake = kvzalloc(sizeof(*fake), GFP_KERNEL);
+	unsigned int i;
 	int err;
 
 	test->priv = fake;
@@ -303,6 +300,8 @@ int fake_port_init(struct kunit *test)
 		test->priv = NULL;
 		return err;
 	}
+	for (i = 0; i < FAKE_DEVS; i++)
+		fake->devs[i].net_cookie = FAKE_HOST;
 	fake->gids[0] = fake_key(1).gid;
 	fake_now = fake;
 	port_init(fake);
@@ -332,7 +331,7 @@ void fake_port_exit(struct kunit *test)
 			fake_end(fake, i, ATS_RESULT_CANCELLED, NULL);
 	fake_run(fake);
 	ats_ask_exit();
-	ats_source_drop_all(&fake->port);
+	ats_local_drop_all(&fake->port);
 	list_for_each_entry_safe(set, next, &fake->port.engine.sets, list)
 		ats_set_destroy(set);
 	kvfree(fake);
@@ -433,33 +432,77 @@ struct ats_key fake_key(u8 guid)
 	return key;
 }
 
-/**
- * fake_source() - allocate the addresses of a netdevice in the host's namespace, FAKE_HOST
- * @fake: the port
- * @owner: identifies the netdevice
- * @guid: as for fake_key()
- * @first: the first address, as for fake_ip()
- * @count: the number of addresses
- *
- * Context: process.
- * Return: the addresses, for ats_source_replace().
- */
-struct ats_source *fake_source(struct fake_port *fake, const void *owner, u8 guid,
-			       unsigned int first, unsigned int count)
+static void scan_dev(struct fake_port *fake, unsigned int index, struct list_head *locals)
 {
-	struct ats_source *source;
+	const struct fake_dev *dev = &fake->devs[index];
+	struct ats_local *local;
 	unsigned int i;
 
-	source = kvzalloc(struct_size(source, local, count), GFP_KERNEL);
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, source);
-	source->owner = owner;
-	source->net_cookie = FAKE_HOST;
-	source->ifindex = 7;
-	source->key = fake_key(guid);
-	source->count = count;
-	for (i = 0; i < count; i++)
-		source->local[i].ip = fake_ip(first + i);
-	return source;
+	for (i = 0; i < dev->count; i++) {
+		local = kzalloc(sizeof(*local), GFP_KERNEL);
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, local);
+		local->net_cookie = dev->net_cookie;
+		local->ifindex = FAKE_IFINDEX + index;
+		local->key = fake_key(dev->guid);
+		local->ip = fake_ip(dev->first + i);
+		local->choice = dev->first + i == dev->choice ? dev->chosen_at : 0;
+		list_add_tail(&local->list, locals);
+	}
+}
+
+/**
+ * fake_scan() - pass the addresses of all netdevices to the port
+ * @fake: the port
+ *
+ * Context: process.
+ */
+void fake_scan(struct fake_port *fake)
+{
+	LIST_HEAD(locals);
+	unsigned int i;
+
+	for (i = 0; i < FAKE_DEVS; i++)
+		scan_dev(fake, i, &locals);
+	ats_local_update(&fake->port, &locals);
+}
+
+/**
+ * fake_has() - set the addresses of a netdevice, and scan
+ * @fake: the port
+ * @dev: index of the netdevice
+ * @guid: as for fake_key()
+ * @first: the first address, as for fake_ip()
+ * @count: the number of addresses; 0: the netdevice is removed
+ *
+ * Context: process.
+ */
+void fake_has(struct fake_port *fake, unsigned int dev, u8 guid, unsigned int first,
+	      unsigned int count)
+{
+	fake->devs[dev].guid = guid;
+	fake->devs[dev].first = first;
+	fake->devs[dev].count = count;
+	fake_scan(fake);
+}
+
+/**
+ * fake_local() - find the first netdevice's address
+ * @fake: the port
+ * @number: as for fake_ip()
+ *
+ * Context: process.
+ * Return: the address; the test fails if there is none.
+ */
+struct ats_local *fake_local(struct fake_port *fake, unsigned int number)
+{
+	struct ats_local *local, *found = NULL;
+	struct in6_addr ip = fake_ip(number);
+
+	list_for_each_entry(local, &fake->port.locals, list)
+		if (local->ifindex == FAKE_IFINDEX && ipv6_addr_equal(&local->ip, &ip))
+			found = local;
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(fake->test, found);
+	return found;
 }
 
 /**

@@ -21,8 +21,6 @@ struct asked {
 	struct ib_ats_answer answers[ASKED_ANSWERS];
 };
 
-static const char one, two;
-
 static struct asked *asked_create(struct kunit *test, unsigned int count)
 {
 	struct asked *asked = kunit_kcalloc(test, count, sizeof(*asked), GFP_KERNEL);
@@ -666,8 +664,8 @@ static void ask_alone(struct fake_port *fake, struct asked *asked, int err)
 /* Two netdevices with the same GID have 10.0.0.1 and .2, and .2 and .3 */
 static void have_two(struct fake_port *fake)
 {
-	ats_source_replace(&fake->port, fake_source(fake, &one, 1, 1, 2));
-	ats_source_replace(&fake->port, fake_source(fake, &two, 1, 2, 2));
+	fake_has(fake, 0, 1, 1, 2);
+	fake_has(fake, 1, 1, 2, 2);
 	ats_set_assign(fake_set(fake, 1));
 }
 
@@ -783,12 +781,11 @@ static void resolve_guest(struct kunit *test)
 	struct fake_answer *answer = fake_answer_create(test, 2);
 	struct asked asked = {};
 	struct fake_port *fake = test->priv;
-	struct ats_source *source = fake_source(fake, &one, 1, 1, 1);
 	struct ats_record record = { .key = fake_key(2), .sid = ats_slot_sid(1) };
 	unsigned int i;
 
-	source->net_cookie = init_net.net_cookie;
-	ats_source_replace(&fake->port, source);
+	fake->devs[0].net_cookie = init_net.net_cookie;
+	fake_has(fake, 0, 1, 1, 1);
 	put(answer, 0, 2, 0, 1);
 	record.key.pkey = 0x8001;
 	record.addr = fake_ip(1);

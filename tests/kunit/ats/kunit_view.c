@@ -5,13 +5,11 @@
  */
 #include "kunit.h"
 
-static const char one, two;
-
-/* Sets the netdevice's addresses and, like answer(), clears the recorded notifications */
-static void has(struct fake_port *fake, const void *owner, unsigned int first, unsigned int count)
+/* Sets a netdevice's addresses and, like answer(), clears the recorded notifications */
+static void has(struct fake_port *fake, unsigned int dev, unsigned int first, unsigned int count)
 {
 	fake->told_count = 0;
-	ats_source_replace(&fake->port, fake_source(fake, owner, 1, first, count));
+	fake_has(fake, dev, 1, first, count);
 }
 
 /* Runs the part of the port's work that handles records */
@@ -50,22 +48,13 @@ static void expect_local(struct fake_port *fake, const struct ats_local *local,
 static void expect_listed(struct fake_port *fake, unsigned int count, unsigned int number,
 			  int slot, enum ib_ats_record_state state)
 {
-	const struct ats_local *found = NULL;
-	struct in6_addr ip = fake_ip(number);
-	const struct ats_source *source;
-	unsigned int i, told = 0;
+	const struct ats_local *local;
+	unsigned int told = 0;
 
-	list_for_each_entry(source, &fake->port.sources, list)
-		for (i = 0; i < source->count; i++) {
-			if (source->net_cookie != FAKE_HOST || !source->local[i].told)
-				continue;
-			told++;
-			if (ipv6_addr_equal(&source->local[i].ip, &ip))
-				found = &source->local[i];
-		}
+	list_for_each_entry(local, &fake->port.locals, list)
+		told += local->told && local->net_cookie == FAKE_HOST;
 	KUNIT_EXPECT_EQ(fake->test, told, count);
-	KUNIT_ASSERT_NOT_NULL(fake->test, found);
-	expect_local(fake, found, number, slot, state);
+	expect_local(fake, fake_local(fake, number), number, slot, state);
 }
 
 static void expect_status(struct fake_port *fake, enum ib_ats_sa_state sa)
@@ -78,13 +67,13 @@ static void view_states(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	has(fake, &one, 1, 2);
+	has(fake, 0, 1, 2);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_PENDING);
 	expect_local(fake, &fake->told[1], 2, 1, IB_ATS_RECORD_PENDING);
-	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
-	KUNIT_EXPECT_EQ(test, fake->told_ifindex[0], 7);
+	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told[0].ifindex, FAKE_IFINDEX);
 	answer(fake, 1, ATS_RESULT_OK);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
@@ -104,7 +93,7 @@ static void view_forgotten(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	has(fake, &one, 1, 1);
+	has(fake, 0, 1, 1);
 	update(fake);
 	answer(fake, 0, ATS_RESULT_OK);
 	update(fake);
@@ -121,14 +110,14 @@ static void view_same(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	int version;
 
-	has(fake, &one, 1, 3);
+	has(fake, 0, 1, 3);
 	update(fake);
 	version = atomic_read(&ats_view_version);
-	has(fake, &one, 1, 3);
+	has(fake, 0, 1, 3);
 	update(fake);
 	KUNIT_EXPECT_EQ(test, fake->told_count, 0u);
 	KUNIT_EXPECT_EQ(test, atomic_read(&ats_view_version), version);
-	has(fake, &one, 1, 4);
+	has(fake, 0, 1, 4);
 	update(fake);
 	KUNIT_EXPECT_EQ(test, fake->told_count, 1u);
 	KUNIT_EXPECT_NE(test, atomic_read(&ats_view_version), version);
@@ -138,36 +127,32 @@ static void view_same(struct kunit *test)
 static void view_since(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct ats_source *source;
 
-	has(fake, &one, 1, 1);
+	has(fake, 0, 1, 1);
 	update(fake);
-	source = ats_source_find(&fake->port, &one);
-	source->local[0].since -= HZ;
-	has(fake, &one, 1, 2);
+	fake_local(fake, 1)->since -= HZ;
+	has(fake, 0, 1, 2);
 	update(fake);
-	source = ats_source_find(&fake->port, &one);
-	KUNIT_EXPECT_TRUE(test, time_before_eq(source->local[0].since, jiffies - HZ));
+	KUNIT_EXPECT_TRUE(test, time_before_eq(fake_local(fake, 1)->since, jiffies - HZ));
 	answer(fake, 0, ATS_RESULT_OK);
 	update(fake);
-	KUNIT_EXPECT_TRUE(test, time_after(source->local[0].since, jiffies - HZ));
+	KUNIT_EXPECT_TRUE(test, time_after(fake_local(fake, 1)->since, jiffies - HZ));
 }
 
 static void view_gone(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	has(fake, &one, 1, 3);
+	has(fake, 0, 1, 3);
 	update(fake);
-	has(fake, &one, 2, 2);
+	has(fake, 0, 2, 2);
 	update(fake);
 	/* The first address is removed, so the next one becomes primary */
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
 	expect_local(fake, &fake->told[1], 2, 0, IB_ATS_RECORD_PENDING);
 	expect_listed(fake, 2, 2, 0, IB_ATS_RECORD_PENDING);
-	fake->told_count = 0;
-	ats_source_drop(&fake->port, &one);
+	has(fake, 0, 0, 0);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
 	expect_local(fake, &fake->told[0], 2, 0, IB_ATS_RECORD_GONE);
@@ -179,10 +164,10 @@ static void view_ends(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	has(fake, &one, 1, 1);
+	has(fake, 0, 1, 1);
 	update(fake);
 	fake->told_count = 0;
-	ats_source_drop_all(&fake->port);
+	ats_local_drop_all(&fake->port);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
 }
@@ -192,7 +177,7 @@ static void view_primary(struct kunit *test)
 	struct fake_port *fake = test->priv;
 	struct in6_addr ip = fake_ip(2);
 
-	has(fake, &one, 1, 2);
+	has(fake, 0, 1, 2);
 	update(fake);
 	fake->told_count = 0;
 	fake_set(fake, 1)->choice = ip;
@@ -208,12 +193,12 @@ static void view_full(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
 
-	has(fake, &one, 1, ATS_SIDS + 1);
+	has(fake, 0, 1, ATS_SIDS + 1);
 	update(fake);
 	KUNIT_EXPECT_EQ(test, fake->told_count, ATS_SIDS + 1u);
 	expect_listed(fake, ATS_SIDS + 1, ATS_SIDS, ATS_SIDS - 1, IB_ATS_RECORD_PENDING);
 	expect_listed(fake, ATS_SIDS + 1, ATS_SIDS + 1, -1, IB_ATS_RECORD_NO_SID);
-	has(fake, &one, 2, ATS_SIDS);
+	has(fake, 0, 2, ATS_SIDS);
 	update(fake);
 	expect_listed(fake, ATS_SIDS, ATS_SIDS + 1, 1, IB_ATS_RECORD_PENDING);
 }
@@ -222,47 +207,41 @@ static void view_full(struct kunit *test)
 static void view_namespaces(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct ats_source *source;
 
-	has(fake, &one, 1, 1);
-	source = fake_source(fake, &two, 1, 1, 1);
-	source->net_cookie = FAKE_GUEST;
-	ats_source_replace(&fake->port, source);
+	fake->devs[1].net_cookie = FAKE_GUEST;
+	has(fake, 0, 1, 1);
+	has(fake, 1, 1, 1);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
-	KUNIT_EXPECT_EQ(test, fake->told_net[1], (u64)FAKE_GUEST);
+	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told[1].net_cookie, (u64)FAKE_GUEST);
 	expect_local(fake, &fake->told[1], 1, 0, IB_ATS_RECORD_PENDING);
-	fake->told_count = 0;
-	ats_source_drop(&fake->port, &one);
+	has(fake, 0, 0, 0);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 1u);
-	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_HOST);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
-	KUNIT_EXPECT_FALSE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
-	KUNIT_EXPECT_TRUE(test, ats_source_in_partition(&fake->port, FAKE_GUEST, 0));
+	KUNIT_EXPECT_FALSE(test, ats_local_in_partition(&fake->port, FAKE_HOST, 0));
+	KUNIT_EXPECT_TRUE(test, ats_local_in_partition(&fake->port, FAKE_GUEST, 0));
 }
 
 /* The record is removed from the old namespace, and added in the new one */
 static void view_moves(struct kunit *test)
 {
 	struct fake_port *fake = test->priv;
-	struct ats_source *source;
 
-	has(fake, &one, 1, 1);
+	has(fake, 0, 1, 1);
 	update(fake);
-	KUNIT_EXPECT_TRUE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
-	source = fake_source(fake, &one, 1, 1, 1);
-	source->net_cookie = FAKE_GUEST;
-	fake->told_count = 0;
-	ats_source_replace(&fake->port, source);
+	KUNIT_EXPECT_TRUE(test, ats_local_in_partition(&fake->port, FAKE_HOST, 0));
+	fake->devs[0].net_cookie = FAKE_GUEST;
+	has(fake, 0, 1, 1);
 	update(fake);
 	KUNIT_ASSERT_EQ(test, fake->told_count, 2u);
-	KUNIT_EXPECT_EQ(test, fake->told_net[0], (u64)FAKE_HOST);
+	KUNIT_EXPECT_EQ(test, fake->told[0].net_cookie, (u64)FAKE_HOST);
 	expect_local(fake, &fake->told[0], 1, 0, IB_ATS_RECORD_GONE);
-	KUNIT_EXPECT_EQ(test, fake->told_net[1], (u64)FAKE_GUEST);
+	KUNIT_EXPECT_EQ(test, fake->told[1].net_cookie, (u64)FAKE_GUEST);
 	expect_local(fake, &fake->told[1], 1, 0, IB_ATS_RECORD_PENDING);
-	KUNIT_EXPECT_FALSE(test, ats_source_in_partition(&fake->port, FAKE_HOST, 0));
+	KUNIT_EXPECT_FALSE(test, ats_local_in_partition(&fake->port, FAKE_HOST, 0));
 }
 
 static void view_status(struct kunit *test)
@@ -270,7 +249,7 @@ static void view_status(struct kunit *test)
 	struct fake_port *fake = test->priv;
 
 	expect_status(fake, IB_ATS_SA_ONLINE);
-	has(fake, &one, 1, 2);
+	has(fake, 0, 1, 2);
 	update(fake);
 	answer(fake, 0, ATS_RESULT_TIMEOUT);
 	expect_status(fake, IB_ATS_SA_TROUBLE);
