@@ -250,9 +250,9 @@ static void dev_scan(struct scan *scan, struct net_device *dev)
 		.ifindex = dev->ifindex,
 		.parent = dev->dev.parent,
 		.dev_port = dev_hca_port(dev),
-		.key = { .gid = *dev_gid(dev), .pkey = dev_pkey(dev) },
+		.key = { .gid = *dev_gid(dev), .pkey = dev->flags & IFF_UP ? dev_pkey(dev) : 0 },
 	};
-	if (!(dev->flags & IFF_UP) || !scan->like.key.pkey)
+	if (!scan->like.key.pkey)
 		return;
 	collect_ipv4(scan, dev);
 	collect_ipv6(scan, dev);
@@ -306,7 +306,7 @@ static int dev_choose(struct net_device *dev, const struct in6_addr *ip)
 {
 	static u64 number;
 	struct ats_choice *choice = NULL, *old;
-	int err = 0;
+	int err;
 
 	if (!dev)
 		return -ENODEV;
