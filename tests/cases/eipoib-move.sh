@@ -12,8 +12,14 @@
 # at HOST ADDRESS: h1 has the link-layer address of this host for the IP address.
 at()
 {
-	_lladdr=$(lladdr_of h1 "$dev1" "$2") || return 2
-	[ "$_lladdr" = "$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address")" ]
+	_lladdr=$(lladdr_of h1 "$dev1" "$2") || {
+		ip -n h1 -s neigh show dev "$dev1" >&2
+		return 2
+	}
+	[ "$_lladdr" = "$(on "$1" cat "/sys/class/net/$(dev_of "$1")/address")" ] || {
+		echo "$2 is at $_lladdr" >&2
+		return 1
+	}
 }
 
 # qpn_has_changed: h0 has another QPN than $qpn. Its CQ overruns when something comes.
@@ -38,6 +44,8 @@ done
 guest_make g1 h0 61
 guest_make g2 h0 62
 for guest in g1 g2; do
+	# A ping from its link-local address would not tell where the other one is
+	wait_for 20 not says tentative ip -n $guest -6 address show dev eth0
 	wait_for 20 pings $guest fd00::2
 	reach $guest 10.0.0.2 fd00::2
 	# It asks for nobody, so that it tells nobody where it is

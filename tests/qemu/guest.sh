@@ -211,6 +211,8 @@ run_guest
 if [ -z "$role" ] && ended_early; then
 	say "${script##*/}: the guest ended before its script began, and is started once more"
 	mv "$run/console.log" "$run/console.first.log"
+	# If the snapshot is the cause, every guest that continues it ends
+	snapshots=''
 	run_guest
 fi
 echo "$status" >"$run/qemu.status"
