@@ -64,7 +64,7 @@ static bool csq_asks(const struct ipoib_csq *sq)
 }
 
 /* Posts a WR for the next slot. If the HCA refuses it, the connection is closed. */
-static int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
+static __always_inline int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
 {
 	struct ipoib_csq *sq = &conn->sq;
 	const struct ib_send_wr *bad;
@@ -88,21 +88,40 @@ static int csq_post_wr(struct ipoib_conn *conn, struct ib_send_wr *wr)
 	return 0;
 }
 
-/* Posts a short packet, and frees it. It counts as sent, since nobody waits for its completion.
- * Returns as csq_post().
+/* Fills in the SGEs of a packet that the HCA copies, which are virtual addresses. Returns their
+ * number, or 0 if a fragment has no such address.
+ */
+static u32 csq_inline_sges(const struct sk_buff *skb, struct ib_sge *sge)
+{
+	const struct skb_shared_info *shared = skb_shinfo(skb);
+	const void *address;
+	u32 i;
+
+	sge[0].addr = (uintptr_t)skb->data;
+	sge[0].length = skb_headlen(skb);
+	for (i = 0; i < shared->nr_frags; i++) {
+		address = skb_frag_address_safe(&shared->frags[i]);
+		if (unlikely(!address))
+			return 0;
+		sge[i + 1].addr = (uintptr_t)address;
+		sge[i + 1].length = skb_frag_size(&shared->frags[i]);
+	}
+	return i + 1;
+}
+
+/* Posts a short packet, and frees it, since the HCA has copied it. It counts as sent, as nobody
+ * waits for its completion. Returns as csq_post().
  */
 static enum ipoib_stat csq_post_short(struct ipoib_conn *conn, struct ipoib_dev *priv,
-				      struct sk_buff *skb)
+				      struct sk_buff *skb, u32 sges)
 {
-	u8 octets[IPOIB_CSQ_INLINE];
-	struct ib_sge sge = { .addr = (uintptr_t)octets, .length = skb->len };
-	struct ib_send_wr wr = { .sg_list = &sge, .num_sge = 1, .send_flags = IB_SEND_INLINE };
+	struct ib_send_wr wr = {
+		.sg_list = conn->sq.sge,
+		.num_sge = sges,
+		.send_flags = IB_SEND_INLINE,
+	};
 	int err;
 
-	if (skb_is_nonlinear(skb))
-		skb_copy_bits(skb, 0, octets, skb->len);
-	else
-		memcpy(octets, skb->data, skb->len);
 	skb_tx_timestamp(skb);
 	err = csq_post_wr(conn, &wr);
 	if (likely(!err && priv))
@@ -111,19 +130,16 @@ static enum ipoib_stat csq_post_short(struct ipoib_conn *conn, struct ipoib_dev 
 	return likely(!err) ? IPOIB_TX_SENT : IPOIB_STAT_TX_POST;
 }
 
-/* Posts a packet. Returns IPOIB_TX_SENT, or the counter for the packet, which is freed then.
- * @priv may be NULL.
+/* Posts a packet that the HCA reads itself. Returns as csq_post(). Not inlined, so that short
+ * packets need not save the registers that this takes.
  */
-static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct ipoib_dev *priv,
-				struct sk_buff *skb)
+static noinline enum ipoib_stat csq_post_mapped(struct ipoib_conn *conn, struct sk_buff *skb)
 {
 	struct ipoib_csq *sq = &conn->sq;
 	struct ipoib_tx_buf *buf = csq_slot(sq, sq->head);
 	struct ib_send_wr wr = { .sg_list = sq->sge, .send_flags = IB_SEND_SIGNALED };
 	enum ipoib_stat why = IPOIB_STAT_TX_DMA_MAP;
 
-	if (skb->len <= sq->inline_max)
-		return csq_post_short(conn, priv, skb);
 	buf->skb = skb;
 	if (unlikely(ipoib_map(conn->qp->device, buf)))
 		goto err_skb;
@@ -140,6 +156,18 @@ err_skb:
 	buf->skb = NULL;
 	dev_kfree_skb_any(skb);
 	return why;
+}
+
+/* Posts a packet. Returns IPOIB_TX_SENT, or the counter for the packet, which is freed then.
+ * @priv may be NULL.
+ */
+static enum ipoib_stat csq_post(struct ipoib_conn *conn, struct ipoib_dev *priv,
+				struct sk_buff *skb)
+{
+	struct ipoib_csq *sq = &conn->sq;
+	u32 sges = skb->len <= sq->inline_max ? csq_inline_sges(skb, sq->sge) : 0;
+
+	return sges ? csq_post_short(conn, priv, skb, sges) : csq_post_mapped(conn, skb);
 }
 
 /* Packets that this host forwards for others do not compete with those of its own sockets */

@@ -75,9 +75,9 @@ void ipoib_sq_doorbell(struct ipoib_sq *sq)
 }
 
 /* Returns the next WR of the chain, to be filled in by the caller, for the ring's next slot. Posts
- * the chain before if it is full.
+ * the chain before if it is full. Inlined, as each packet takes it.
  */
-static struct ib_ud_wr *sq_next_wr(struct ipoib_sq *sq)
+static __always_inline struct ib_ud_wr *sq_next_wr(struct ipoib_sq *sq)
 {
 	struct ib_ud_wr *ud;
 

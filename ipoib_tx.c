@@ -6,6 +6,9 @@
  * several CPUs can send without waiting for each other. Each TX queue has its own UD QP. The
  * link-layer address contains the QPN of the first one. Packets that announce this address,
  * and multicast packets, are sent through the first TX queue.
+ *
+ * What each datagram passes is inlined. The compiler would not do so with functions that are also
+ * used for rare packets, and calls are a twentieth of what this driver adds to a small packet.
  */
 #include <net/ndisc.h>
 
@@ -75,7 +78,8 @@ static u32 tx_qpn(const struct ipoib_hwaddr *hwaddr)
 /* Puts a packet on the send queue, where it takes @slots slots. Returns true if the WRs have to be
  * posted now, even if the stack has more packets.
  */
-static bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah, u32 slots)
+static __always_inline bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah,
+				   u32 slots)
 {
 	const struct ipoib_hwaddr *hwaddr = (struct ipoib_hwaddr *)skb->data;
 	u32 qpn = tx_qpn(hwaddr);
@@ -126,7 +130,7 @@ static bool tx_put_segmented(struct ipoib_txq *tx, struct sk_buff *skb, struct i
 	return kick;
 }
 
-static bool tx_packet(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah)
+static __always_inline bool tx_packet(struct ipoib_txq *tx, struct sk_buff *skb, struct ib_ah *ibah)
 {
 	u32 slots = ipoib_sq_slots(&tx->sq, skb);
 
@@ -148,7 +152,7 @@ static bool tx_is_too_long(const struct sk_buff *skb, u32 mtu)
 /* Returns whether a packet has its headers. A packet socket may say that a checksum begins within
  * them, or in the pseudo header, which is not sent.
  */
-static bool tx_is_whole(struct sk_buff *skb)
+static __always_inline bool tx_is_whole(struct sk_buff *skb)
 {
 	return pskb_may_pull(skb, IPOIB_HARD_LEN) &&
 	       (skb->ip_summed != CHECKSUM_PARTIAL ||
@@ -156,7 +160,7 @@ static bool tx_is_whole(struct sk_buff *skb)
 }
 
 /* Returns the AH for a packet, or NULL if the packet was consumed: queued for later, or dropped */
-static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
+static __always_inline struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	const struct ipoib_header *header;
 	struct ipoib_dev *priv = tx->priv;
@@ -178,7 +182,7 @@ static struct ipoib_ah *tx_address(struct ipoib_txq *tx, struct sk_buff *skb)
 /* Sends a packet as a datagram, or queues it until its destination is resolved. Returns true if the
  * WRs have to be posted now.
  */
-static bool tx_datagram(struct ipoib_txq *tx, struct sk_buff *skb)
+static __always_inline bool tx_datagram(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	/* The AH stays valid after the RCU read-side section, because it is not
 	 * destroyed while a WR in the ring refers to it (see ipoib_ah_retire()).
@@ -268,7 +272,7 @@ static bool tx_messages(struct ipoib_txq *tx, struct ipoib_conn *conn, struct sk
 }
 
 /* Sends a packet in connected mode. Returns true if the WRs have to be posted now. */
-static bool tx_connected(struct ipoib_txq *tx, struct sk_buff *skb)
+static noinline bool tx_connected(struct ipoib_txq *tx, struct sk_buff *skb)
 {
 	struct ipoib_conn *conn;
 

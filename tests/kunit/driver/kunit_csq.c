@@ -22,10 +22,17 @@ static int freed;
 
 static int record_post(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad)
 {
+	u8 *to = posted.octets;
+	int i;
+
 	posted.flags[posted.n] = wr->send_flags;
 	posted.wr_id[posted.n++] = wr->wr_id;
-	if (wr->send_flags & IB_SEND_INLINE)
-		memcpy(posted.octets, (void *)(uintptr_t)wr->sg_list->addr, wr->sg_list->length);
+	if (!(wr->send_flags & IB_SEND_INLINE))
+		return 0;
+	for (i = 0; i < wr->num_sge; i++) {
+		memcpy(to, (void *)(uintptr_t)wr->sg_list[i].addr, wr->sg_list[i].length);
+		to += wr->sg_list[i].length;
+	}
 	return 0;
 }
 
@@ -66,21 +73,32 @@ static void csq_end(struct ipoib_conn *conn)
 	ipoib_csq_destroy(&conn->sq);
 }
 
-/* Sends a message of so many octets */
-static void csq_say(struct kunit *test, struct ipoib_conn *conn, u32 len)
+static struct sk_buff *csq_packet(struct kunit *test, u32 len)
 {
 	struct sk_buff *skb = alloc_skb(INFINIBAND_ALEN + len, GFP_KERNEL);
-	struct fixture *fx = test->priv;
 
 	KUNIT_ASSERT_NOT_NULL(test, skb);
 	skb->destructor = packet_freed;
 	skb_put_zero(skb, INFINIBAND_ALEN);
 	memset(skb_put(skb, len), 0x5a, len);
+	return skb;
+}
+
+static void csq_give(struct kunit *test, struct ipoib_conn *conn, struct sk_buff *skb)
+{
+	struct fixture *fx = test->priv;
+
 	local_bh_disable();
 	rcu_read_lock();
 	KUNIT_EXPECT_TRUE(test, ipoib_csq_send(fx->priv, conn, skb));
 	rcu_read_unlock();
 	local_bh_enable();
+}
+
+/* Sends a message of so many octets */
+static void csq_say(struct kunit *test, struct ipoib_conn *conn, u32 len)
+{
+	csq_give(test, conn, csq_packet(test, len));
 }
 
 /* Completes the WR with this number */
@@ -126,6 +144,29 @@ static void short_is_copied(struct kunit *test)
 	csq_done(test, conn, CSQ_SIGNAL - 1, IB_WC_SUCCESS);
 	KUNIT_EXPECT_EQ(test, csq_used(&conn->sq), 0u);
 	KUNIT_EXPECT_EQ(test, csq_sent(test) - sent, (u64)CSQ_SIGNAL);
+	csq_end(conn);
+}
+
+/* A short packet in fragments is copied from where they are */
+static void short_in_fragments(struct kunit *test)
+{
+	struct ipoib_conn *conn = csq_make(test);
+	struct sk_buff *skb = csq_packet(test, 40);
+	struct page *page = alloc_page(GFP_KERNEL | __GFP_ZERO);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, page);
+	memset(page_address(page) + 500, 0x6b, 60);
+	for (i = 0; i < 2; i++) {
+		get_page(page);
+		skb_add_rx_frag(skb, i, page, 500 + 30 * i, 30, PAGE_SIZE);
+	}
+	csq_give(test, conn, skb);
+	KUNIT_EXPECT_EQ(test, freed, 1);
+	KUNIT_EXPECT_TRUE(test, posted.flags[0] & IB_SEND_INLINE);
+	KUNIT_EXPECT_NULL(test, memchr_inv(posted.octets, 0x5a, 40));
+	KUNIT_EXPECT_NULL(test, memchr_inv(posted.octets + 40, 0x6b, 60));
+	put_page(page);
 	csq_end(conn);
 }
 
@@ -238,6 +279,7 @@ static void less_is_copied(struct kunit *test)
 
 static struct kunit_case csq_cases[] = {
 	KUNIT_CASE(short_is_copied),
+	KUNIT_CASE(short_in_fragments),
 	KUNIT_CASE(short_is_not_awaited),
 	KUNIT_CASE(long_reports_short),
 	KUNIT_CASE(full_of_short),
