@@ -278,7 +278,7 @@ bool ipoib_csq_send(struct ipoib_dev *priv, struct ipoib_conn *conn, struct sk_b
 
 	if (unlikely(csq_prepare(conn, priv, skb)))
 		return false;
-	skb_pull(skb, INFINIBAND_ALEN);
+	__skb_pull(skb, INFINIBAND_ALEN);
 	spin_lock(&sq->lock);
 	if (unlikely(csq_is_stuck(sq)))
 		csq_break(conn);

@@ -97,7 +97,7 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 		skb->pkt_type = rx_pkt_type(rx, (struct ib_grh *)skb->data);
 	if (unlikely(ipoib_learn_sender(rx->priv, wc, (struct ib_grh *)skb->data, &sender, &from)))
 		rx_heard(rx, &sender, &from);
-	skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);
+	__skb_pull(skb, IB_GRH_BYTES - INFINIBAND_ALEN);
 	header = (struct ipoib_header *)skb->data;
 	header->hwaddr = sender;
 	skb->protocol = header->encap.ethertype;
@@ -105,7 +105,7 @@ static void rx_headers(struct ipoib_rx_ring *rx, struct sk_buff *skb, const stru
 	if ((wc->wc_flags & IB_WC_IP_CSUM_OK) && (rx->priv->netdev->features & NETIF_F_RXCSUM))
 		skb->ip_summed = CHECKSUM_UNNECESSARY;
 	skb_reset_mac_header(skb);
-	skb_pull(skb, IPOIB_HARD_LEN);
+	__skb_pull(skb, IPOIB_HARD_LEN);
 }
 
 /* Returns whether a packet may claim a link-layer address: whatever is not IPv4 */

@@ -36,6 +36,11 @@
 #define SRQ_HEADERS		128	/* octets of a longer one that are copied: headers */
 #define SRQ_MERGED		SZ_32K	/* octets of the longest packet that GRO is to merge */
 
+/* Octets of memory for a packet's linear part: a message that is copied, or headers */
+#define SRQ_HEAD_ROOM		(NET_SKB_PAD + INFINIBAND_ALEN)
+#define SRQ_HEAD_LEN		(SKB_DATA_ALIGN(SRQ_HEAD_ROOM + SRQ_COPY) + \
+				 SKB_DATA_ALIGN(sizeof(struct skb_shared_info)))
+
 /* The wr_id of a connection's last WR. That of a receive WR is its index. */
 #define SRQ_MARKER		(IPOIB_CSQ_WR - 1)
 
@@ -45,6 +50,7 @@ struct ipoib_srq {
 	struct ib_cq *cq;
 	struct ib_srq *ibsrq;		/* NULL if the HCA has none */
 	struct ipoib_srq_ring *ring;	/* of the SRQ */
+	struct page_pool *heads;	/* for the linear parts of packets; used by the poll */
 	struct net_device *napi_dev;	/* never registered */
 	struct napi_struct napi;
 	struct mutex napi_lock;		/* held while NAPI is disabled; rtnl nests outside */
@@ -118,19 +124,32 @@ static void srq_repost(struct ipoib_srq *srq, const struct ipoib_conn *conn,
 	srq_keep(srq, buf);
 }
 
-static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq, u32 len)
+/* Returns a packet with room for SRQ_COPY octets. Its memory is that of an earlier one, which does
+ * not have to be cleared.
+ */
+static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq)
 {
-	struct sk_buff *skb = napi_alloc_skb(&srq->napi, INFINIBAND_ALEN + len);
+	struct sk_buff *skb;
+	unsigned int offset;
+	struct page *page;
 
-	if (likely(skb))
-		skb_reserve(skb, INFINIBAND_ALEN);
+	page = page_pool_alloc_frag(srq->heads, &offset, SRQ_HEAD_LEN, GFP_ATOMIC | __GFP_NOWARN);
+	if (unlikely(!page))
+		return NULL;
+	skb = napi_build_skb(page_address(page) + offset, SRQ_HEAD_LEN);
+	if (unlikely(!skb)) {
+		page_pool_put_full_page(srq->heads, page, true);
+		return NULL;
+	}
+	skb_mark_for_recycle(skb);
+	skb_reserve(skb, SRQ_HEAD_ROOM);
 	return skb;
 }
 
 /* Makes a packet of a short message. The WR keeps its page. */
 static struct sk_buff *srq_copy(struct ipoib_srq *srq, struct ipoib_srq_buf *buf, u32 len)
 {
-	struct sk_buff *skb = srq_skb_alloc(srq, len);
+	struct sk_buff *skb = srq_skb_alloc(srq);
 
 	if (likely(skb)) {
 		ib_dma_sync_single_for_cpu(srq->ibdev, buf->sge[0].addr, len, DMA_FROM_DEVICE);
@@ -165,7 +184,7 @@ static void srq_add_pages(struct ipoib_srq *srq, struct sk_buff *skb, struct pag
 static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_ring *ring,
 				struct ipoib_srq_buf *buf, u32 len)
 {
-	struct sk_buff *skb = srq_skb_alloc(srq, SRQ_HEADERS);
+	struct sk_buff *skb = srq_skb_alloc(srq);
 	struct page *pages[IPOIB_SRQ_PAGES];
 
 	if (unlikely(!skb))
@@ -176,7 +195,6 @@ static struct sk_buff *srq_take(struct ipoib_srq *srq, struct ipoib_srq_ring *ri
 		dev_kfree_skb_any(skb);
 		return NULL;
 	}
-	skb_mark_for_recycle(skb);
 	skb_put_data(skb, page_address(pages[0]), SRQ_HEADERS);
 	srq_add_pages(srq, skb, pages, len);
 	return skb;
@@ -252,15 +270,14 @@ static void srq_deliver(struct ipoib_srq *srq, struct ipoib_dev *priv, struct ip
 	struct ipoib_header *header;
 	bool unsummed;
 
-	skb_push(skb, INFINIBAND_ALEN);
-	header = (struct ipoib_header *)skb->data;
+	skb_set_mac_header(skb, -INFINIBAND_ALEN);
+	header = (struct ipoib_header *)skb_mac_header(skb);
 	header->hwaddr = conn->peer;
 	unsummed = conn->unsummed && header->encap.reserved == IPOIB_ENCAP_UNSUMMED;
 	skb->protocol = header->encap.ethertype;
 	skb->dev = priv->netdev;
 	skb->pkt_type = PACKET_HOST;
-	skb_reset_mac_header(skb);
-	skb_pull(skb, IPOIB_HARD_LEN);
+	__skb_pull(skb, IPOIB_ENCAP_LEN);
 	if (unlikely(srq_makes_claim(skb) && !srq_claim_holds(priv, conn, skb))) {
 		dev_kfree_skb_any(skb);
 		return;
@@ -532,6 +549,18 @@ static int srq_cq_create(struct ipoib_srq *srq)
 	return PTR_ERR_OR_ZERO(srq->cq);
 }
 
+static int srq_heads_create(struct ipoib_srq *srq)
+{
+	const struct page_pool_params params = {
+		.flags = PP_FLAG_PAGE_FRAG,
+		.pool_size = IPOIB_SRQ_SIZE,	/* pages; sockets give many back at once */
+		.nid = ibdev_to_node(srq->ibdev),
+	};
+
+	srq->heads = page_pool_create(&params);
+	return PTR_ERR_OR_ZERO(srq->heads);
+}
+
 static void srq_free(struct ipoib_srq *srq)
 {
 	compat_free_netdev_dummy(srq->napi_dev);
@@ -640,10 +669,13 @@ struct ipoib_srq *ipoib_srq_create(struct ib_device *ibdev, void (*failed)(void 
 		kfree(srq);
 		return ERR_PTR(-ENOMEM);
 	}
+	err = srq_heads_create(srq);
+	if (err)
+		goto err_memory;
 	srq->pd = ib_alloc_pd(ibdev, 0);
 	err = PTR_ERR_OR_ZERO(srq->pd);
 	if (err)
-		goto err_memory;
+		goto err_heads;
 	err = srq_cq_create(srq);
 	if (err)
 		goto err_pd;
@@ -668,6 +700,8 @@ err_cq:
 	ib_destroy_cq(srq->cq);
 err_pd:
 	ib_dealloc_pd(srq->pd);
+err_heads:
+	page_pool_destroy(srq->heads);
 err_memory:
 	srq_free(srq);
 	return ERR_PTR(err);
@@ -692,6 +726,7 @@ void ipoib_srq_destroy(struct ipoib_srq *srq)
 	ipoib_srq_ring_destroy(srq->ring);
 	ib_destroy_cq(srq->cq);
 	ib_dealloc_pd(srq->pd);
+	page_pool_destroy(srq->heads);
 	srq_free(srq);
 }
 

@@ -86,7 +86,7 @@ static __always_inline bool tx_put(struct ipoib_txq *tx, struct sk_buff *skb, st
 	int len;
 
 	trace_ipoib_tx(tx, skb, hwaddr);
-	skb_pull(skb, INFINIBAND_ALEN);
+	__skb_pull(skb, INFINIBAND_ALEN);
 	len = ipoib_sq_put(&tx->sq, skb, ibah, qpn, slots);
 	if (unlikely(len < 0)) {
 		ipoib_tx_drop(tx->priv, skb, len == -EIO ? IPOIB_STAT_TX_DMA_MAP :
