@@ -115,8 +115,9 @@ static u32 csq_inline_sges(const struct sk_buff *skb, struct ib_sge *sge)
 static enum ipoib_stat csq_post_short(struct ipoib_conn *conn, struct ipoib_dev *priv,
 				      struct sk_buff *skb, u32 sges)
 {
+	struct ipoib_csq *sq = &conn->sq;
 	struct ib_send_wr wr = {
-		.sg_list = conn->sq.sge,
+		.sg_list = sq->sge,
 		.num_sge = sges,
 		.send_flags = IB_SEND_INLINE,
 	};
