@@ -43,4 +43,19 @@ static inline u64 ipoib_pool_addr(struct ib_device *ibdev, struct page *page)
 					 page_pool_get_dma_addr(page);
 }
 
+/* Makes a packet of @len octets of a pool's page. If there is no memory for it, gives them back to
+ * the pool, and returns NULL. The caller is a NAPI poll.
+ */
+static inline struct sk_buff *ipoib_pool_skb(struct page_pool *pool, struct page *page,
+					     unsigned int offset, unsigned int len)
+{
+	struct sk_buff *skb = napi_build_skb(page_address(page) + offset, len);
+
+	if (likely(skb))
+		skb_mark_for_recycle(skb);
+	else
+		page_pool_put_full_page(pool, page, true);
+	return skb;
+}
+
 #endif /* _IPOIB_RING_H */

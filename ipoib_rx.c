@@ -234,15 +234,12 @@ static bool rx_is_good(struct ipoib_rx_ring *rx, const struct ib_wc *wc)
 /* Makes a packet of a buffer that was taken out of its slot */
 static struct sk_buff *rx_build(struct ipoib_rx_ring *rx, const struct rx_frag *frag, u32 len)
 {
-	struct sk_buff *skb = napi_build_skb(page_address(frag->page) + frag->offset,
-					     rx->frag_len);
+	struct sk_buff *skb = ipoib_pool_skb(rx->pool, frag->page, frag->offset, rx->frag_len);
 
 	if (unlikely(!skb)) {
 		ipoib_count(rx->priv, IPOIB_STAT_RX_NO_MEMORY);
-		page_pool_put_full_page(rx->pool, frag->page, true);
 		return NULL;
 	}
-	skb_mark_for_recycle(skb);
 	skb_reserve(skb, IPOIB_RX_HEADROOM);
 	skb_put(skb, len);
 	return skb;

@@ -136,13 +136,9 @@ static struct sk_buff *srq_skb_alloc(struct ipoib_srq *srq)
 	page = page_pool_alloc_frag(srq->heads, &offset, SRQ_HEAD_LEN, GFP_ATOMIC | __GFP_NOWARN);
 	if (unlikely(!page))
 		return NULL;
-	skb = napi_build_skb(page_address(page) + offset, SRQ_HEAD_LEN);
-	if (unlikely(!skb)) {
-		page_pool_put_full_page(srq->heads, page, true);
-		return NULL;
-	}
-	skb_mark_for_recycle(skb);
-	skb_reserve(skb, SRQ_HEAD_ROOM);
+	skb = ipoib_pool_skb(srq->heads, page, offset, SRQ_HEAD_LEN);
+	if (likely(skb))
+		skb_reserve(skb, SRQ_HEAD_ROOM);
 	return skb;
 }
 

@@ -44,8 +44,7 @@ done
 guest_make g1 h0 61
 guest_make g2 h0 62
 for guest in g1 g2; do
-	# A ping from its link-local address would not tell where the other one is
-	wait_for 20 not says tentative ip -n $guest -6 address show dev eth0
+	dad_ends $guest
 	wait_for 20 pings $guest fd00::2
 	reach $guest 10.0.0.2 fd00::2
 	# It asks for nobody, so that it tells nobody where it is

@@ -165,8 +165,7 @@ mac1=$(on g1 cat /sys/class/net/eth0/address)
 mac2=$(on g2 cat /sys/class/net/eth0/address)
 wait_for 10 has_carrier h0 eth5
 for guest in g1 g2; do
-	# Until DAD is over the guest would ask from its link-local address
-	wait_for 10 not says tentative ip -n $guest -6 address show dev eth0
+	dad_ends $guest
 	wait_for 20 pings $guest fd00::2
 	reach $guest 10.0.0.2
 done

@@ -49,7 +49,7 @@ ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
 
 # A guest that ends before its script begins is started once more, without the snapshot, but not a
-# second time. Of "snapshot", each guest that continues a snapshot ends
+# second time
 mkdir "$work/bin"
 cat >"$work/bin/qemu-system-x86_64" <<E
 #!/bin/sh
@@ -61,7 +61,8 @@ esac
 exec $(command -v qemu-system-x86_64) "\$@"
 E
 chmod 755 "$work/bin/qemu-system-x86_64"
-# crashing COUNT|snapshot: runs a good case in a guest whose first COUNT starts fail.
+# crashing COUNT|snapshot: runs a good case in a guest whose first COUNT starts fail, or whose
+# snapshot cannot be continued.
 crashing()
 {
 	rm -f "$work/starts"

@@ -43,6 +43,13 @@ lladdr_of()
 		if ($i == "lladdr") { print $(i + 1); found = 1 } } END { exit !found }'
 }
 
+# dad_ends GUEST: waits until DAD is over. Before, a ping goes out from the guest's link-local
+# address, and does not tell where its other address is.
+dad_ends()
+{
+	wait_for 10 not says tentative ip -n "$1" -6 address show dev eth0
+}
+
 pings()
 {
 	on "$1" ping -n -q -c 1 -W 1 "$2"

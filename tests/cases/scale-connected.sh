@@ -26,7 +26,7 @@ available()
 	awk '/^MemAvailable:/ { print $2 }' /proc/meminfo
 }
 
-# hosts_up: makes the hub, h0 with ibfab1, and the peers.
+# hosts_up: makes the hub, h0 with ibfab1, and the peers, and waits until all have carrier.
 hosts_up()
 {
 	for _k in $(seq 0 "$peers"); do
@@ -39,12 +39,8 @@ hosts_up()
 		mode_set "h$_k" connected
 		ip -n "h$_k" link set "$_ib" up
 	done
-}
-
-carriers()
-{
 	for _k in $(seq 0 "$peers"); do
-		has_carrier "h$_k" "$(dev_of "h$_k")" || return
+		wait_for 60 has_carrier "h$_k" "$(dev_of "h$_k")"
 	done
 }
 
@@ -66,7 +62,6 @@ through()
 	_before=$(available)
 	"$2"
 	hosts_up
-	wait_for 60 carriers
 	_idle=$(available)
 	slab_list /run/slab.before
 	sa_count_begin
