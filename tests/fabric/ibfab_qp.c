@@ -390,8 +390,6 @@ static int fill_sges(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 {
 	int i;
 
-	if (wr->num_sge > qp->sq.max_sge)
-		return -EINVAL;
 	for (i = 0; i < wr->num_sge; i++) {
 		swr->sge[i] = wr->sg_list[i];
 		ibfab_sge_resolve(qp->ibqp.device, &swr->sge[i]);
@@ -468,6 +466,9 @@ static int fill_send(const struct ibfab_qp *qp, struct ibfab_swr *swr,
 		ret = fill_length(swr, wr);
 	if (ret)
 		return ret;
+	/* mlx5's driver refuses too many SGEs with inline data as well */
+	if (wr->num_sge > qp->sq.max_sge)
+		return -EINVAL;
 	return wr->send_flags & IB_SEND_INLINE ? fill_inline(qp, swr, wr) :
 						 fill_sges(qp, swr, wr);
 }

@@ -190,8 +190,8 @@ static int refuse_inline(struct ibrc_qp *qp, u32 most)
 }
 
 /**
- * ibrc_too_large() - Scenario: a WR has one SGE, or one byte of inline data, more than the QP
- * supports.
+ * ibrc_too_large() - Scenario: a WR has one SGE, inline or not, or one byte of inline data, more
+ * than the QP supports.
  * @run: the run, connected
  *
  * Context: the run.
@@ -213,7 +213,8 @@ int ibrc_too_large(struct ibrc_run *run)
 	sge = make_sges(qp, max_t(u32, recv, attr.cap.max_send_sge) + 1);
 	if (!sge)
 		return -ENOMEM;
-	ret = refuse_sges(qp, sge, attr.cap.max_send_sge + 1, 0, "send SGEs");
+	ret = refuse_sges(qp, sge, attr.cap.max_send_sge + 1, 0, "send SGEs") ?:
+	      refuse_sges(qp, sge, attr.cap.max_send_sge + 1, IB_SEND_INLINE, "inline SGEs");
 	refuse_recv_sges(qp, sge, recv + 1);
 	kfree(sge);
 	return ret ?: refuse_inline(qp, attr.cap.max_inline_data);
