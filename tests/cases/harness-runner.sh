@@ -49,35 +49,43 @@ ends_in "$(runner 'two-good')" "1 passed, 0 failed" "status 0"
 ends_in "$(runner 'no-such-case')" "0 passed, 0 failed" "status 1"
 
 # A guest that ends before its script begins is started once more, without the snapshot, but not a
-# second time
+# second time. The snapshot is made anew for the next guest
 mkdir "$work/bin"
 cat >"$work/bin/qemu-system-x86_64" <<E
 #!/bin/sh
 echo started >>"$work/starts"
 case \$CRASHES:\$* in
-snapshot:*-incoming*) exit 0 ;;
+exits:*-incoming*) exit 0 ;;
+aborts:*-incoming*) kill -s ABRT \$\$ ;;
 [0-9]*) [ "\$(wc -l <"$work/starts")" -gt "\$CRASHES" ] || exit 0 ;;
 esac
 exec $(command -v qemu-system-x86_64) "\$@"
 E
 chmod 755 "$work/bin/qemu-system-x86_64"
-# crashing COUNT|snapshot: runs a good case in a guest whose first COUNT starts fail, or whose
-# snapshot cannot be continued.
+# crashing HOW STARTS: sets $got to the output of a good case. HOW is the number of starts that fail
+# first, or how QEMU ends when it continues a snapshot. It has to be started STARTS times.
 crashing()
 {
 	rm -f "$work/starts"
-	CRASHES=$1 PATH=$work/bin:$PATH runner one-good
+	got=$(CRASHES=$1 PATH=$work/bin:$PATH runner one-good)
+	[ "$(wc -l <"$work/starts")" -eq "$2" ]
 }
-for crash in 1 snapshot; do
-	once=$(crashing "$crash")
-	ends_in "$once" "1 passed, 0 failed" "status 0"
-	grep -q 'one-good.sh: the guest ended before its script began' <<<"$once"
-	[ "$(wc -l <"$work/starts")" -eq 2 ]
+# recovers SAID: whether that case passed, and check.sh said what had failed before.
+recovers()
+{
+	ends_in "$got" "1 passed, 0 failed" "status 0"
+	grep -q "$1" <<<"$got"
+}
+crashing 2 2
+ends_in "$got" "0 passed, 1 failed" "status 1"
+grep -q 'no verdict: the guest ended early' <<<"$got"
+# One start more, which makes the snapshot
+for how in exits aborts; do
+	crashing "$how" 3
+	recovers "one-good.sh: the guest ended before its script began"
 done
-twice=$(crashing 2)
-ends_in "$twice" "0 passed, 1 failed" "status 1"
-grep -q 'no verdict: the guest ended early' <<<"$twice"
-[ "$(wc -l <"$work/starts")" -eq 2 ]
+crashing 1 3
+recovers "a guest ended before it could be saved"
 
 # A case for several HCA profiles runs on the first one, or on the one that was requested; a
 # soak runs it on all, in its short form. Only cases with a long form are part of a soak

@@ -194,7 +194,8 @@ run_guest()
 # begins, no module of this project is loaded.
 ended_early()
 {
-	[ "$status" -lt 124 ] && ! grep -aqs 'ib-ipoib: .* begins' "$run/console.log"
+	[ "$status" -ne 124 ] && [ "$status" -ne 137 ] &&
+		! grep -aqs 'ib-ipoib: .* begins' "$run/console.log"
 }
 
 rm -rf "$run"
@@ -211,7 +212,8 @@ run_guest
 if [ -z "$role" ] && ended_early; then
 	say "${script##*/}: the guest ended before its script began, and is started once more"
 	mv "$run/console.log" "$run/console.first.log"
-	# If the snapshot is the cause, every guest that continues it ends
+	# The snapshot may be the cause. This guest boots, and the next one makes it anew
+	rm -f "${snapshot:-}"
 	snapshots=''
 	run_guest
 fi
