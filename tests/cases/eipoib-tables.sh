@@ -345,7 +345,7 @@ tool 0 set dev eth5 max_ips_per_mac 10
 claims_make 100 same
 claims_send
 wait_for 10 local_is '[.[] | select(.mac == "52:00:00:ab:cd:ef")] | length == 10'
-assert address_is 10.1.1.99 true
+wait_for 10 address_is 10.1.1.99 true
 tool 0 set dev eth5 max_ips 51 max_ips_per_mac 51
 assert local_is 'length == 51 and all(.static)'
 tool 4 local add 10.3.0.1 lladdr 02:00:00:00:03:01 dev eth5
