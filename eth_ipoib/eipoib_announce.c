@@ -6,8 +6,10 @@
  *
  * A hypervisor says by RARP that a virtual machine has arrived. This tells its MAC address, and
  * none of its IP addresses. So it is asked for the IP addresses that were heard of on the IPoIB
- * side, where it may have come from, and for some seconds also for the source of what it sends.
- * Those that it has are learned from its answers, and announced.
+ * side, where it may have come from, and for some seconds also for the source of what it sends, and
+ * for those of its addresses that somebody on the IPoIB side claims, as the place that it has come
+ * from does until it hears the announcements of this one. Those that it has are learned from its
+ * answers, and announced.
  */
 #include <linux/etherdevice.h>
 #include <linux/random.h>
@@ -27,9 +29,9 @@
 #define ANNOUNCE_MANY		1000	/* beyond that, each is announced once */
 #define ANNOUNCE_ETH_AGAIN	10	/* announcements per second to hosts that have come */
 
-/* How many of an arrived host's packets have their sources asked for, how many addresses that were
- * heard of it is asked for, how many of its addresses are announced at once, and for how long a
- * hypervisor's further messages count as the same one
+/* How often an arrived host is asked for the source of what it sends, or for an address of it that
+ * others claim, how many addresses that were heard of it is asked for, how many of its addresses
+ * are announced at once, and for how long a hypervisor's further messages count as the same one
  */
 #define ARRIVAL_QUESTIONS	64
 #define ARRIVAL_HEARD		1024
@@ -544,14 +546,14 @@ void eipoib_arrival_probes(struct eipoib_dev *eth, const u8 *mac)
 }
 
 /**
- * eipoib_arrival_sends() - ask a host for the IP address that it sends from, if it has just arrived
+ * eipoib_arrival_verify() - ask a host whether it has an IP address, if it has just arrived
  * @eth: the netdevice
  * @mac: the host's MAC address
- * @ip: the IP address, of which is not known that the host has it
+ * @ip: the IP address, which it sends from, or which is claimed by somebody on the IPoIB side
  *
  * Context: BHs disabled.
  */
-void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
+void eipoib_arrival_verify(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip)
 {
 	struct eipoib_announce *announce = &eth->announce;
 	struct eipoib_arrival *arrival;

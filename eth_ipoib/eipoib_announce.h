@@ -63,6 +63,6 @@ void eipoib_announce_learned(struct eipoib_dev *eth, const struct in6_addr *ip, 
 			     bool was_heard);
 void eipoib_arrival(struct eipoib_dev *eth, const u8 *mac);
 void eipoib_arrival_probes(struct eipoib_dev *eth, const u8 *mac);
-void eipoib_arrival_sends(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
+void eipoib_arrival_verify(struct eipoib_dev *eth, const u8 *mac, const struct in6_addr *ip);
 
 #endif /* _EIPOIB_ANNOUNCE_H */

@@ -107,20 +107,30 @@ int eipoib_learn_static(struct eipoib_dev *eth, const struct in6_addr *ip, const
  * @ip: the IP address
  * @mac: the MAC address of the interface that has it
  *
- * If it was on the Ethernet side, it has moved away. Packets that have been waiting for it go on.
+ * If it was on the Ethernet side, it has moved away. If its host has just arrived there, the place
+ * that it comes from may not know yet, and announce it once more: both would take it to be at the
+ * other one. So the host is asked. Packets that have been waiting for it go on.
  *
  * Context: BHs disabled.
  * Return: false if the packet that says so is to be dropped, since a static entry says otherwise.
  */
 bool eipoib_learn_heard(struct eipoib_dev *eth, const struct in6_addr *ip, const u8 *mac)
 {
-	if (eipoib_ip_is_static(&eth->domain->local, ip))
+	struct eipoib_dev *domain = eth->domain;
+	u8 local_mac[ETH_ALEN];
+	bool was_local;
+
+	if (eipoib_ip_is_static(&domain->local, ip))
 		return false;
-	if (eipoib_ip_forget(&eth->domain->local, ip))
+	was_local = eipoib_ip_get(&domain->local, ip, local_mac) &&
+		    eipoib_ip_forget(&domain->local, ip);
+	if (was_local)
 		eipoib_count(eth, EIPOIB_STAT_LOCAL_LEFT);
-	if (eipoib_ip_set(&eth->domain->heard, ip, mac) == EIPOIB_IP_REFUSED)
+	if (eipoib_ip_set(&domain->heard, ip, mac) == EIPOIB_IP_REFUSED)
 		eipoib_count(eth, EIPOIB_STAT_HEARD_REFUSED);
 	else
-		eipoib_wait_end(&eth->domain->to_ib, ip);
+		eipoib_wait_end(&domain->to_ib, ip);
+	if (was_local && eipoib_arrived(&domain->announce))
+		eipoib_arrival_verify(domain, local_mac, ip);
 	return true;
 }

@@ -115,7 +115,7 @@ static void use_source(struct eipoib_dev *eth, const struct in6_addr *ip, const 
 
 	if (unlikely(!eipoib_ip_use(&domain->local, ip, mac) &&
 		     eipoib_arrived(&domain->announce)))
-		eipoib_arrival_sends(domain, mac, ip);
+		eipoib_arrival_verify(domain, mac, ip);
 }
 
 static void xmit_ip4(struct eipoib_dev *eth, struct sk_buff *skb, const struct ethhdr *ether)

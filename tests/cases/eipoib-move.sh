@@ -93,6 +93,16 @@ wait_for 2 at h0 fd00::61
 assert [ "$(eth_stat h0 asked_eth)" -ge $((asked + 2)) ]
 reach h1 10.0.0.61 fd00::61
 
+step "The host that it has left announces it once more, and is told where it is"
+left=$(eth_stat h0 local_left)
+rarp_send g1 1
+ip -n h2 address add 10.0.0.61/24 dev "$(dev_of h2)"
+on h2 arping -q -U -c 1 -I "$(dev_of h2)" 10.0.0.61
+wait_for 2 eth_stat_reaches h0 local_left $((left + 1))
+ip -n h2 address delete 10.0.0.61/24 dev "$(dev_of h2)"
+wait_for 2 at h0 10.0.0.61
+reach h1 10.0.0.61
+
 step "Another QPN of the IPoIB netdevice is announced for all guests"
 assert at h0 10.0.0.62
 assert at h0 fd00::62

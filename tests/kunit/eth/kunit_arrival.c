@@ -415,6 +415,35 @@ static void arrival_sends(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, eipoib_ip_has_mac(&fx->eth->local, guest_mac));
 }
 
+static void have(struct fixture *fx, struct in6_addr ip)
+{
+	local_bh_disable();
+	KUNIT_ASSERT_TRUE(fx->test, eipoib_learn_local(fx->eth, &ip, guest_mac));
+	local_bh_enable();
+}
+
+/* The place that a host has come from claims its address, as it has not heard of the new place */
+static void arrival_claimed(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+
+	have(fx, ip4(8));
+	have(fx, ip4(9));
+	hear(fx, ip4(8));
+	KUNIT_EXPECT_EQ(test, asked(fx), 0u);
+	arrive(fx, guest_mac);
+	ask_all(fx);
+	wait_for_received(fx, 1);
+	expect_asked4(fx, guest_mac, 8);
+	hear(fx, ip4(9));
+	KUNIT_EXPECT_EQ(test, asked(fx), 2u);
+	expect_asked4(fx, guest_mac, 9);
+	/* This host is not known to have it any more */
+	hear(fx, ip4(9));
+	KUNIT_EXPECT_EQ(test, asked(fx), 2u);
+	cancel_delayed_work_sync(&fx->eth->announce.work);
+}
+
 static u32 announcements(struct fixture *fx)
 {
 	u32 count;
@@ -453,9 +482,7 @@ static void announced_with_carrier(struct kunit *test)
 	struct fixture *fx = test->priv;
 	struct in6_addr ip = ip4(1);
 
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &ip, guest_mac));
-	local_bh_enable();
+	have(fx, ip);
 	netif_carrier_off(fx->lower);
 	eipoib_announce_all(fx->eth);
 	flush_delayed_work(&fx->eth->announce.work);
@@ -533,9 +560,7 @@ static void announced_of_slave(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, slave);
 	slave->domain = fx->eth;
 	ether_addr_copy(slave->slave.mac, guest_mac);
-	local_bh_disable();
-	KUNIT_ASSERT_TRUE(test, eipoib_learn_local(fx->eth, &ip, guest_mac));
-	local_bh_enable();
+	have(fx, ip);
 	KUNIT_EXPECT_EQ(test, announcements(fx), 0u);
 	eipoib_announce_again(slave);
 	KUNIT_EXPECT_EQ(test, announcements(fx), 1u);
@@ -561,6 +586,7 @@ static struct kunit_case arrival_cases[] = {
 	KUNIT_CASE(arrival_repeated),
 	KUNIT_CASE(arrivals_bounded),
 	KUNIT_CASE(arrival_sends),
+	KUNIT_CASE(arrival_claimed),
 	{}
 };
 
