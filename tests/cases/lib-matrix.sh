@@ -626,7 +626,8 @@ tcp_runs()
 	took "TCP"
 }
 
-# tcp_transfers MIB: that much crosses, however long it takes; a direction that stalls does not end.
+# tcp_transfers MIB: that much crosses. How fast does not matter, but a direction that stalls fails
+# after the five minutes of tcp_both.
 tcp_transfers()
 {
 	step "TCP both ways at once, $1 MiB each"
