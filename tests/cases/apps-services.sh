@@ -181,7 +181,9 @@ time_served()
 }
 
 fabric_start hcas=3
-opensm_start
+# At the client's port, whose cable stays: without an SM the new master joins no groups
+sm_start ibfab2 0
+wait_for 60 fabric_ports_active
 ipoib_load
 hosts_make 3
 vrrp
