@@ -139,22 +139,6 @@ static bool group_fits(const struct ipoib_group *group, const struct ipoib_group
 				      params->mtu >= broadcast->params.mtu);
 }
 
-/* Applies the group's parameters. Packets use the old AH until it is replaced by the new one. */
-static int group_set_params(struct ipoib_group *group, const struct ipoib_group_params *params)
-{
-	int err;
-
-	if (!group_fits(group, params))
-		return -EINVAL;
-	if (params->mlid != group->params.mlid)
-		ipoib_group_detach(group);
-	group->params = *params;
-	err = group_attach(group);
-	if (err)
-		return err;
-	return group_new_ah(group, group);
-}
-
 /**
  * ipoib_group_leave() - give up a membership, or the request for it
  * @group: the group
@@ -328,6 +312,68 @@ static void group_reset(struct ipoib_group *group)
 	group->dest.retry_at = jiffies + get_random_u32_below(HZ / 8);
 }
 
+/* Schedules the join of a group that needs one. The broadcast group goes to the queue's front. */
+static void group_await(struct ipoib_group *group)
+{
+	struct ipoib_dests *dests = &group->priv->groups.dests;
+
+	if (group->joined || group->dest.request != IPOIB_REQUEST_NONE)
+		return;
+	ipoib_dest_await(dests, &group->dest);
+	if (group == group->priv->groups.broadcast &&
+	    time_before_eq(group->dest.retry_at, jiffies))
+		list_move(&group->dest.waits, &dests->waiting);
+}
+
+/* Returns whether groups that are created with the parameters of the one are like those that are
+ * created with the parameters of the other
+ */
+static bool params_alike(const struct ipoib_group_params *one,
+			 const struct ipoib_group_params *other)
+{
+	return one->qkey == other->qkey && one->mtu == other->mtu && one->rate == other->rate &&
+	       one->sl == other->sl && one->traffic_class == other->traffic_class &&
+	       one->flow_label == other->flow_label && one->hop_limit == other->hop_limit;
+}
+
+/* The broadcast group has other parameters than before. Those groups that have been joined with the
+ * earlier ones, or are being joined, are joined anew. The SA may have created such a group with
+ * them: a restarted SM knows no groups, and ib_core revokes the memberships one by one, in the
+ * order of the MGIDs, so a group may ask again before the broadcast group has lost its membership.
+ * Hosts that know the new parameters could not join it.
+ */
+static void groups_renew(struct ipoib_dev *priv)
+{
+	struct ipoib_group *group;
+
+	list_for_each_entry(group, &priv->groups.all, all) {
+		if (group == priv->groups.broadcast ||
+		    (!group->joined && group->dest.request == IPOIB_REQUEST_NONE))
+			continue;
+		group_reset(group);
+		group_await(group);
+	}
+}
+
+/* Applies the group's parameters. Packets use the old AH until it is replaced by the new one. */
+static int group_set_params(struct ipoib_group *group, const struct ipoib_group_params *params)
+{
+	struct ipoib_dev *priv = group->priv;
+	int err;
+
+	if (!group_fits(group, params))
+		return -EINVAL;
+	if (group == priv->groups.broadcast && !params_alike(&group->params, params))
+		groups_renew(priv);
+	if (params->mlid != group->params.mlid)
+		ipoib_group_detach(group);
+	group->params = *params;
+	err = group_attach(group);
+	if (err)
+		return err;
+	return group_new_ah(group, group);
+}
+
 static void group_serve_answer(struct ipoib_group *group)
 {
 	struct ipoib_dev *priv = group->priv;
@@ -372,19 +418,6 @@ static void group_join(struct ipoib_group *group)
 	} else if (err) {
 		group_failed(group, ipoib_reason_of_join(err), err);
 	}
-}
-
-/* Schedules the join of a group that needs one. The broadcast group goes to the queue's front. */
-static void group_await(struct ipoib_group *group)
-{
-	struct ipoib_dests *dests = &group->priv->groups.dests;
-
-	if (group->joined || group->dest.request != IPOIB_REQUEST_NONE)
-		return;
-	ipoib_dest_await(dests, &group->dest);
-	if (group == group->priv->groups.broadcast &&
-	    time_before_eq(group->dest.retry_at, jiffies))
-		list_move(&group->dest.waits, &dests->waiting);
 }
 
 /**

@@ -189,6 +189,25 @@ traffic_stop listen.h0
 step "A broadcast group with another MTU: the limit changes, the administrator's setting stays"
 wait_for 10 pings
 ip -n h1 link set "$(dev_of h1)" mtu 1500
+# A host with many groups may ask for some of them before its broadcast group is revoked. None may
+# be created with the old MTU, as other hosts could not join it.
+on h0 sh -c 'echo 1000 >/proc/sys/net/ipv4/igmp_max_memberships'
+for n in $(seq 250); do
+	echo "address add 239.7.7.$n/32 dev $(dev_of h0) autojoin"
+done >/run/batch
+ip -n h0 -batch /run/batch
+wait_for 30 joined_all ':f07:7[0-9a-f]*$' 250
+# mtus_at_sa COUNT MTU: the SA has so many of these groups, all with this MTU's code. Its selector,
+# the two upper bits of the octet, is "exactly".
+mtus_at_sa()
+{
+	saquery -C ibfab0 -g >/run/sa.groups || return
+	awk -F '\\.\\.+' '/MGID/ { ours = $2 ~ /^ff12:401b:ffff::f07:7[0-9a-f]*$/ }
+		ours && /Mtu/ { n[$2]++ }
+		END { for (mtu in n) print n[mtu], mtu }' /run/sa.groups >/run/mtus
+	cat /run/mtus
+	[ "$(cat /run/mtus)" = "$1 $2" ]
+}
 # Restarted SMs whose groups have other parameters
 for limit in 4092 2044; do
 	opensm_kill
@@ -200,7 +219,12 @@ for limit in 4092 2044; do
 	must_fail ip -n h0 link set "$(dev_of h0)" mtu 4093
 	dmesg | grep -E "$(dev_of h0): the broadcast group allows an MTU of $limit, before" ||
 		fail "no line in the log"
+	wait_for 30 joined_all ':f07:7[0-9a-f]*$' 250
+	wait_for 10 mtus_at_sa 250 "0x8$((limit / 2044 + 3))"
 done
+sed 's/ add / delete /' /run/batch >/run/batch.end
+ip -n h0 -batch /run/batch.end
+wait_for 20 joined_all ':f07:7[0-9a-f]*$' 0
 
 step "A scan of 1100 IPv6 addresses: 1024 groups at most, packets to others go to all hosts"
 echo 8192 >/proc/sys/net/ipv6/neigh/default/gc_thresh3

@@ -495,6 +495,39 @@ static void broadcast_void(struct kunit *test)
 	answer(fx, group, 0);
 }
 
+/* The SA may have created a group with the broadcast group's old parameters if it was joined, or
+ * asked for, with them. A new MLID alone does not matter.
+ */
+static void broadcast_differs(struct kunit *test)
+{
+	struct fixture *fx = test->priv;
+	struct ipoib_group *broadcast = fx->priv->groups.broadcast;
+	struct ipoib_group *early = group_asked(test, 1, true);
+	struct ipoib_group *late = group_asked(test, 2, false);
+
+	answer(fx, early, 0);
+	answer(fx, broadcast, -ENETRESET);
+	KUNIT_EXPECT_TRUE(test, early->joined);
+	KUNIT_EXPECT_EQ(test, (int)late->dest.request, (int)IPOIB_REQUEST_SENT);
+	fixture_group_retry(fx, broadcast);
+	fx->fabric.params.rate = IB_RATE_25_GBPS;
+	late->dest.asked_at = jiffies - 60 * HZ;
+	answer(fx, broadcast, 0);
+	KUNIT_EXPECT_FALSE(test, early->joined);
+	fixture_group_retry(fx, early);
+	fixture_group_retry(fx, late);
+	KUNIT_EXPECT_EQ(test, (int)early->dest.request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_EQ(test, (int)late->dest.request, (int)IPOIB_REQUEST_SENT);
+	KUNIT_EXPECT_TRUE(test, time_after(late->dest.asked_at, jiffies - 30 * HZ));
+	answer(fx, early, 0);
+	answer(fx, late, 0);
+	answer(fx, broadcast, -ENETRESET);
+	fixture_group_retry(fx, broadcast);
+	fx->fabric.params.mlid = 0xc007;
+	answer(fx, broadcast, 0);
+	KUNIT_EXPECT_TRUE(test, early->joined && late->joined);
+}
+
 static void group_queue_is_bounded(struct kunit *test)
 {
 	struct fixture *fx = test->priv;
@@ -833,6 +866,7 @@ static struct kunit_case group_cases[] = {
 	KUNIT_CASE(group_void),
 	KUNIT_CASE(group_void_at_once),
 	KUNIT_CASE(broadcast_void),
+	KUNIT_CASE(broadcast_differs),
 	KUNIT_CASE(group_queue_is_bounded),
 	KUNIT_CASE(group_left_while_asked),
 	KUNIT_CASE(group_dead),
