@@ -116,6 +116,7 @@ cat >>"$tree/ib_ipoib.c" <<-'E'
 	}
 	#endif
 	static int unused_function( void ) { return 0; }
+	static int mixedCase;
 
 	static long another_part(void)
 	{
@@ -174,6 +175,9 @@ wanted "$faulty" "^dkms.conf states version '0.1'"
 wanted "$faulty" '^FAIL  parts and their owners'
 wanted "$faulty" '^ib_ipoib.c:[0-9]*:.*layout.first;   .only for ipoib_layout.c.$'
 wanted "$faulty" '^FAIL  checkpatch'
+wanted "$faulty" '^CHECK:CAMELCASE: Avoid CamelCase: <mixedCase>'
+# What checkpatch leaves is not among the files that the next run reads
+wanted "$(git -C "$tree" status --short --ignored)" '^!! .checkpatch-camelcase[.]'
 wanted "$faulty" '^FAIL  shellcheck'
 wanted "$faulty" 'SC2086'
 wanted "$faulty" '^FAIL  manuals'
