@@ -89,11 +89,12 @@ traffic()
 }
 
 # capture HOST DEVICE ADDRESS: sets $incorrect to how many of 20 packets from h0 to the address of the
-# host have a wrong checksum as they arrive.
+# host have a wrong checksum as they arrive. All segments are long enough for it, also those of 8192
+# octets, as which socat's writes leave if each is acknowledged before the next one.
 capture()
 {
 	traffic_start capture on "$1" tcpdump -Z root -p -Q in -n -vv -i "$2" -c 20 \
-		src 10.0.0.1 and tcp and greater 9000
+		src 10.0.0.1 and tcp and greater 8000
 	wait_for 10 grep -q 'listening on' /run/traffic.capture.log
 	transfer h0 "$1" "$3"
 	wait_for 10 grep -q '20 packets captured' /run/traffic.capture.log
